@@ -1,0 +1,126 @@
+"""What can go wrong, in words for a person.
+
+    LeafError
+    ├── SettingsError           a setting is missing or wrong; names its key
+    ├── NotFoundError           no such file, sheet, column, chat …; names the nearest
+    ├── InvalidInputError       a request that cannot be carried out as written
+    ├── FileError
+    │   ├── UnreadableFileError    empty, truncated, not what its name says
+    │   ├── EncryptedFileError     needs a password
+    │   └── FileTooLargeError      over a limit, which it names
+    ├── QueryError              SQL that does not run
+    ├── SandboxError            a confined child ended without an answer
+    │   ├── SandboxTimeoutError    over its time
+    │   └── SandboxMemoryError     over its memory
+    ├── ModelError              the model server failed; says whether trying again can help
+    ├── StoreError              the database or the disk failed
+    │   └── StoreBusyError         another process holds the database
+    └── RunError                a run that cannot be started, watched or stopped
+
+A message says what and which; the hint says what to do next. Both are shown to people and to models, so neither holds a
+key, a token or a path outside the data folder.
+"""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+
+
+class LeafError(Exception):
+    """Something that a person can be told. `str()` gives the message and, after it, the hint."""
+
+    def __init__(self, message: str, hint: str = "") -> None:
+        super().__init__(message, hint)
+        self.message = message
+        self.hint = hint
+
+    def __str__(self) -> str:
+        return f"{self.message} {self.hint}".strip()
+
+
+class SettingsError(LeafError):
+    """A setting is missing or wrong; the message names its key."""
+
+
+class NotFoundError(LeafError):
+    """Nothing has that name. Use `not_found` to say which names are near."""
+
+
+class InvalidInputError(LeafError):
+    """A request that cannot be carried out as written."""
+
+
+class FileError(LeafError):
+    """A file that cannot be used."""
+
+
+class UnreadableFileError(FileError):
+    """Empty, truncated, damaged, or not what its name says."""
+
+
+class EncryptedFileError(FileError):
+    """The file needs a password."""
+
+
+class FileTooLargeError(FileError):
+    """The file is over a limit; the message names the limit."""
+
+
+class QueryError(LeafError):
+    """SQL that does not run."""
+
+
+class SandboxError(LeafError):
+    """A confined child ended without an answer."""
+
+
+class SandboxTimeoutError(SandboxError):
+    """A confined child took longer than its limit."""
+
+
+class SandboxMemoryError(SandboxError):
+    """A confined child wanted more memory than its limit."""
+
+
+class ModelError(LeafError):
+    """The model server failed."""
+
+    def __init__(self, message: str, hint: str = "", *, retryable: bool = False, status: int | None = None) -> None:
+        super().__init__(message, hint)
+        self.retryable = retryable
+        """Whether the same request may succeed later (overload, rate limit, cut connection)."""
+        self.status = status
+        """HTTP status, where there was one."""
+
+
+class StoreError(LeafError):
+    """The database or the disk failed."""
+
+
+class StoreBusyError(StoreError):
+    """Another process holds the database."""
+
+    def __init__(self, message: str, hint: str = "", *, pid: int | None = None) -> None:
+        super().__init__(message, hint)
+        self.pid = pid
+
+
+class RunError(LeafError):
+    """A run that cannot be started, watched or stopped."""
+
+
+def not_found(what: str, name: str, candidates: Iterable[str], where: str = "") -> NotFoundError:
+    """`No column 'reveneu' in sales.csv. Did you mean 'revenue'?`, or the names there are, at most 12 of them."""
+    names = list(dict.fromkeys(candidates))
+    lowered = {n.lower(): n for n in names}
+    near = [lowered[n] for n in difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=0.5)]
+    place = f" in {where}" if where else ""
+    if near:
+        hint = "Did you mean " + " or ".join(f"'{n}'" for n in near) + "?"
+    elif names:
+        more = f" and {len(names) - 12} more" if len(names) > 12 else ""
+        hint = "There is " + ", ".join(f"'{n}'" for n in names[:12]) + more + "."
+    else:
+        hint = "There is none."
+    return NotFoundError(f"No {what} '{name}'{place}.", hint)

@@ -1,0 +1,159 @@
+"""The small interface that every reader of a format meets, and the values that cross from the confined child to the app.
+
+Readers run inside the sandbox: they import nothing of Leaf but this room, `settings` and `errors`, touch no path but the one they are
+given and the folder they are told to write to, and may die without harm. All values turn into plain JSON by `dataclasses.asdict`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A unit of text and its place: one page, line, paragraph, slide, row or cue."""
+
+    text: str
+    unit: str
+    """`page`, `line`, `paragraph`, `slide`, `row` or `cue`."""
+    number: int
+    """1-based place in its unit (for a sheet: the row as the spreadsheet numbers it)."""
+    sheet: str = ""
+    """Sheet name; empty outside spreadsheets."""
+    start: float | None = None
+    """Seconds from the beginning, for cues."""
+    end: float | None = None
+
+
+@dataclass(frozen=True)
+class Note:
+    """Something a person must know about how a file was read: counted and said, never swallowed."""
+
+    kind: str
+    """Short slug: `encoding-guessed`, `rows-ragged`, `rows-skipped`, `cells-unparsed`, `preamble`, `header-two-rows`,
+    `hidden-sheet`, `no-text-layer`, `no-cached-values`, `error-cells`, `several-blocks`, `footer`, `repaired-quotes` …"""
+    text: str
+    """One sentence for a person, with its count: `3 of 1,204 rows had fewer cells than the header; filled with nulls.`"""
+    count: int = 0
+    place: str = ""
+    """Where, as a locator: `rows 17, 40, 81`, `sheet Summary!B7`."""
+
+
+@dataclass(frozen=True)
+class Outline:
+    """What can be said of a file without reading it all: for the library row and the one line that the model sees."""
+
+    kind: str
+    """One of the keys of `KINDS`."""
+    media_type: str
+    pages: int | None = None
+    """PDF pages or slides."""
+    sheets: tuple[str, ...] = ()
+    """Sheet names, hidden ones included (a note names those)."""
+    rows: int | None = None
+    """Data rows of the (largest) table, header not counted; lines of a text are in `lines`."""
+    columns: int | None = None
+    lines: int | None = None
+    duration: float | None = None
+    """Seconds."""
+    tokens: int = 0
+    """Estimated tokens of the whole text: 2.5 characters a token."""
+    title: str = ""
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True)
+class Where:
+    """A part of a file, parsed from words such as `pages 3-5`, `rows 100-200`, `sheet Summary!A1:F40`, `00:10:00-00:20:00`."""
+
+    unit: str = ""
+    """`page`, `line`, `paragraph`, `slide`, `row`, `cue` or `cell`; empty means from the beginning."""
+    first: float = 1
+    last: float | None = None
+    """Inclusive; None means to the end. Seconds for cues, else whole numbers."""
+    sheet: str = ""
+    columns: tuple[int, int] | None = None
+    """1-based first and last column of a cell range."""
+
+
+@dataclass(frozen=True)
+class Window:
+    """One piece of a file as the model gets it."""
+
+    text: str
+    """Passages with their locators; ready for the model."""
+    places: tuple[str, ...]
+    """Locators of what is in `text`, merged: `("pages 3-5",)`."""
+    coverage: str
+    """`pages 3-5 of 340`, `lines 1-200 of 12,031`; made by the code that read it."""
+    cursor: str = ""
+    """Where the next window begins; empty at the end."""
+    notes: tuple[Note, ...] = ()
+
+
+@dataclass(frozen=True)
+class TableInfo:
+    """One table found in a file and written as Parquet."""
+
+    parquet: str
+    """File name inside the output folder: `0.parquet`."""
+    sheet: str
+    """Sheet name; empty for single-table formats."""
+    place: str
+    """Cell range or lines it was found at, header included: `A4:F1204`, `lines 3-1204`."""
+    rows: int
+    columns: tuple[tuple[str, str], ...]
+    """(name, DuckDB type) in order."""
+    hidden: bool = False
+    notes: tuple[Note, ...] = ()
+
+
+class Reader(Protocol):
+    """One format. Stateless; everything is opened and closed within the call."""
+
+    def outline(self, path: Path) -> Outline:
+        """Counts and notes, as cheaply as the format allows. Raises FileError."""
+
+    def passages(self, path: Path, where: Where) -> Iterator[Passage]:
+        """Passages in order, beginning at `where.first`, lazily: a late page of a long file costs that page. Raises FileError."""
+
+
+class TableReader(Reader, Protocol):
+    """A format that holds tables."""
+
+    def tables(self, path: Path, out: Path) -> list[TableInfo]:
+        """Write every table as Parquet (zstd) into `out`, and say what was found, skipped and repaired. Raises FileError."""
+
+
+@dataclass(frozen=True)
+class Kind:
+    """A family of files that one reader serves."""
+
+    label: str
+    """For people: `Spreadsheet`."""
+    reader: str
+    """`module:Class`, imported only when needed: `leaf.formats.pdf:PdfReader`."""
+    tabular: bool = False
+    icon: str = ":material/description:"
+    endings: tuple[str, ...] = field(default=())
+    """Usual name endings, without the dot; a hint only, the content decides."""
+
+
+KINDS: dict[str, Kind] = {
+    "csv": Kind("Table (CSV)", "leaf.formats.delimited:DelimitedReader", True, ":material/table:", ("csv", "tsv", "tab", "psv")),
+    "excel": Kind("Spreadsheet", "leaf.formats.sheets:SheetsReader", True, ":material/grid_on:", ("xlsx", "xlsm", "xls", "xlsb", "ods")),
+    "parquet": Kind("Table (Parquet)", "leaf.formats.parquet:ParquetReader", True, ":material/table:", ("parquet", "pq")),
+    "json": Kind("JSON", "leaf.formats.json:JsonReader", True, ":material/data_object:", ("json", "jsonl", "ndjson", "geojson")),
+    "pdf": Kind("PDF", "leaf.formats.pdf:PdfReader", False, ":material/picture_as_pdf:", ("pdf",)),
+    "docx": Kind("Word document", "leaf.formats.docx:DocxReader", False, ":material/article:", ("docx", "docm")),
+    "pptx": Kind("Presentation", "leaf.formats.pptx:PptxReader", False, ":material/slideshow:", ("pptx", "pptm")),
+    "html": Kind("Web page", "leaf.formats.html:HtmlReader", False, ":material/language:", ("html", "htm", "xhtml")),
+    "email": Kind("E-mail", "leaf.formats.email:EmailReader", False, ":material/mail:", ("eml",)),
+    "captions": Kind("Transcript", "leaf.formats.captions:CaptionsReader", False, ":material/closed_caption:", ("vtt", "srt")),
+    "text": Kind("Text", "leaf.formats.text:TextReader", False, ":material/description:", ("txt", "md", "log", "rst")),
+    "code": Kind("Code", "leaf.formats.text:TextReader", False, ":material/code:", ("py", "sql", "js", "ts", "r", "java", "c", "go", "sh")),
+}
+"""Kind -> its reader. The place to add a format."""

@@ -1,0 +1,107 @@
+"""The rows that the store hands out, as frozen values. Times are timezone-aware UTC; ids are UUIDv7 as text."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any, Literal
+
+Json = dict[str, Any]
+Status = Literal["pending", "streaming", "completed", "stopped", "error"]
+
+
+@dataclass(frozen=True)
+class Scope:
+    """On whose behalf a call is made. Every read and write of the store takes one."""
+
+    workspace_id: str
+    user_id: str
+
+
+@dataclass(frozen=True)
+class User:
+    id: str
+    email: str
+    name: str
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class Workspace:
+    id: str
+    name: str
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class Chat:
+    id: str
+    workspace_id: str
+    user_id: str
+    """Who began it."""
+    title: str
+    model: str
+    """Chosen for this chat; empty means the default."""
+    head_id: str
+    """Last message of the branch that is shown; empty in a new chat."""
+    created_at: datetime
+    updated_at: datetime
+    deleted_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class Message:
+    id: str
+    """For an assistant message also the id of its run."""
+    chat_id: str
+    parent_id: str
+    """The message before it; empty for the first. Two messages with one parent are branches."""
+    role: Literal["user", "assistant"]
+    status: Status
+    parts: list[Json]
+    """What is shown, in the vocabulary of `agent.events`."""
+    raw: list[Json]
+    """What the model is sent for this message: Messages API messages, byte-equal to the first time."""
+    model: str = ""
+    usage: Json = field(default_factory=dict)
+    error: str = ""
+    """One sentence for a person, with status `error`."""
+    feedback: int = 0
+    """1 thumbs up, -1 thumbs down, 0 none."""
+    created_at: datetime | None = None
+    updated_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class File:
+    id: str
+    workspace_id: str
+    user_id: str
+    name: str
+    media_type: str
+    kind: str
+    """Key of `formats.base.KINDS`, or `unknown`."""
+    size: int
+    """Bytes."""
+    sha256: str
+    source: Literal["upload", "drive", "generated", "sample"]
+    upload_context: str
+    """The words it came with."""
+    outline: Json
+    """`formats.base.Outline` as JSON: counts, notes, estimated tokens; {"error": …, "hint": …} if it could not be read."""
+    created_at: datetime
+    deleted_at: datetime | None = None
+
+
+@dataclass(frozen=True)
+class ChatFile:
+    """A file in a chat, under the names by which the model knows it. They never change, whatever is renamed or deleted."""
+
+    chat_id: str
+    handle: str
+    """`f1`, `f2` …"""
+    slug: str
+    """Stem of its table names: `q3_sales`, `q3_sales_2`."""
+    file: File
+    message_id: str = ""
+    """The user message with which it came; empty while it waits in the composer."""

@@ -1,0 +1,95 @@
+"""What a tool is: a name, a description for the model, an input model, and a function. No tool lives here."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from dataclasses import asdict, dataclass, field
+from typing import Any
+
+from pydantic import BaseModel
+
+from leaf.files.library import Library
+from leaf.store.model import ChatFile, Scope
+from leaf.tables.tables import Tables
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Source:
+    """A place that an answer rests on; one click away in the page."""
+
+    handle: str
+    """The chat's handle of the file: `f1`."""
+    file_id: str
+    name: str
+    place: str
+    """Locator: `pages 3-5`, `rows 1-200`, `sheet Summary!A1:F40`, `00:10:00-00:20:00`; empty for the whole file."""
+    action: str
+    """What was done there: `read`, `found`, `described`, `queried`."""
+    query: str = ""
+    """SQL or search words."""
+    quote: str = ""
+    """The passage itself, at most 400 characters."""
+
+
+@dataclass(frozen=True)
+class Coverage:
+    """How much of a file a call saw, from the code that read it."""
+
+    file_id: str
+    name: str
+    unit: str
+    """`rows`, `pages`, `lines` …"""
+    seen: int
+    total: int
+    ranges: tuple[tuple[int, int], ...] = ()
+    """What was seen, 1-based and inclusive, so that several calls add up without counting twice. Empty means all `seen` units of a scan."""
+
+
+@dataclass(frozen=True)
+class ToolOutput:
+    """What one call gives: `text` for the model, the rest for the page."""
+
+    text: str
+    summary: str
+    """One line in plain words: `Summed revenue by region in q3_sales`."""
+    sources: tuple[Source, ...] = ()
+    coverage: tuple[Coverage, ...] = ()
+    data: Json = field(default_factory=dict)
+    """Drawn by kind: {"table": {"columns": [...], "types": [...], "rows": [[…]], "total": n, "result_id": "r1"}},
+    {"passages": [{"name", "place", "text"}]}, {"chart": {"spec": {...}, "columns": [...], "rows": [[…]], "result_id": "r1"}},
+    {"files": [...]}, {"profile": {...}}."""
+
+    def to_json(self) -> Json:
+        """The `output` of a `tool-output-available` chunk."""
+        return asdict(self)
+
+
+@dataclass(frozen=True)
+class ToolContext:
+    """What a call may use. Made anew for each call, so that tools keep no state."""
+
+    scope: Scope
+    chat_id: str
+    files: tuple[ChatFile, ...]
+    """Live files of the chat, in the order in which they came."""
+    library: Library
+    tables: Tables
+    stop: threading.Event
+    """Set when the user stops the run; long work looks at it."""
+
+
+@dataclass(frozen=True)
+class Tool:
+    """A tool as the model sees it, and the function behind it."""
+
+    name: str
+    description: str
+    """Read by the model: what it does, when to use it, what comes back."""
+    input_model: type[BaseModel]
+    run: Callable[[ToolContext, Any], ToolOutput]
+    """Raises LeafError, whose text goes to the model as the tool's error."""
+    title: str = ""
+    """For people, while it runs: `Reading a file`."""
