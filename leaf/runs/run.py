@@ -1,0 +1,50 @@
+"""One run while it lives: its chunks in order, from the first one, and the wish to stop it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from dataclasses import dataclass
+
+from leaf.agent.events import TERMINAL, Chunk
+
+
+@dataclass(frozen=True)
+class Slice:
+    """What a viewer had not seen yet."""
+
+    chunks: tuple[Chunk, ...]
+    position: int
+    """Give this to the next `read`."""
+    done: bool
+    """No chunk comes after these."""
+
+
+class Run:
+    """The stream of one assistant message: one writer, any number of readers, each at its own position."""
+
+    def __init__(self, message_id: str) -> None:
+        self.message_id = message_id
+        self.stop = threading.Event()
+        self.ended_at: float | None = None
+        """`time.monotonic()` of the last chunk."""
+        self._chunks: list[Chunk] = []
+        self._news = threading.Condition()
+
+    def emit(self, chunk: Chunk) -> None:
+        """Add a chunk and wake the readers. Chunks after the last one are dropped: a stream ends once."""
+        with self._news:
+            if self.ended_at is not None:
+                return
+            self._chunks.append(chunk)
+            if chunk["type"] in TERMINAL:
+                self.ended_at = time.monotonic()
+            self._news.notify_all()
+
+    def read(self, position: int = 0, timeout: float = 0.0) -> Slice:
+        """Chunks from `position` on; waits up to `timeout` seconds for the first new one."""
+        with self._news:
+            if timeout > 0 and position >= len(self._chunks) and self.ended_at is None:
+                self._news.wait(timeout)
+            chunks = tuple(self._chunks[position:])
+            return Slice(chunks, position + len(chunks), self.ended_at is not None)
