@@ -1,0 +1,374 @@
+"""What kind of file this is, by its content. The name's ending only decides between kinds that are all plain text.
+
+Archives are looked at before anything is unpacked: number of entries, unpacked size and ratio.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import re
+import struct
+from collections import Counter
+from pathlib import Path
+from zipfile import BadZipFile, ZipFile, ZipInfo
+
+from leaf.errors import EncryptedFileError, FileTooLargeError, UnreadableFileError
+from leaf.formats.base import KINDS
+from leaf.formats.encoding import FALLBACK, Encoding, register_fallback, sniff_encoding
+
+HEAD_BYTES = 65_536
+
+MAX_ENTRIES = 20_000
+"""Parts in one archive; a workbook of hundreds of sheets has some thousand."""
+MAX_UNPACKED = 4_000_000_000
+"""Bytes, all parts together."""
+FREE_UNPACKED = 100_000_000
+"""Bytes up to which the ratio does not matter."""
+MAX_RATIO = 150
+"""Unpacked to packed, all parts together; real office files stay below 60."""
+
+OFFICE = "application/vnd.openxmlformats-officedocument."
+MEDIA = {
+    "xlsx": OFFICE + "spreadsheetml.sheet",
+    "xlsb": "application/vnd.ms-excel.sheet.binary.macroEnabled.12",
+    "xls": "application/vnd.ms-excel",
+    "ods": "application/vnd.oasis.opendocument.spreadsheet",
+    "docx": OFFICE + "wordprocessingml.document",
+    "pptx": OFFICE + "presentationml.presentation",
+}
+TEXT_MEDIA = {"md": "text/markdown", "csv": "text/csv", "tsv": "text/tab-separated-values", "tab": "text/tab-separated-values"}
+
+READS = "Leaf reads tables (CSV, Excel, ODS, Parquet, JSON), PDF, Word, PowerPoint, web pages, e-mail, captions and text."
+RESAVE = {
+    "a Word 97-2003 document (.doc)": "Open it in Word or LibreOffice, save it as .docx or PDF, and add that.",
+    "a PowerPoint 97-2003 presentation (.ppt)": "Open it in PowerPoint or LibreOffice, save it as .pptx or PDF, and add that.",
+    "an Outlook message (.msg)": "Open it in Outlook, save it as .eml, .html or PDF, and add that.",
+    "an OpenDocument text (.odt)": "Open it in Word or LibreOffice, save it as .docx or PDF, and add that.",
+    "an OpenDocument presentation (.odp)": "Open it in PowerPoint or LibreOffice, save it as .pptx or PDF, and add that.",
+    "a Rich Text document (.rtf)": "Open it in Word or LibreOffice, save it as .docx or PDF, and add that.",
+    "a Pages, Numbers or Keynote file": "Export it as PDF, Word, Excel or PowerPoint, and add that.",
+    "an e-book (.epub)": "Convert it to PDF or HTML, and add that.",
+    "a ZIP archive": "Unpack it, and add the files that are in it.",
+    "a gzip archive": "Unpack it, and add the file that is in it.",
+    "a SQLite database": "Export its tables as CSV or Parquet, and add those.",
+    "an Arrow or Feather file": "Save it as Parquet, and add that.",
+}
+"""What Leaf knows but does not read -> what to do."""
+
+SIGNATURES = (
+    (b"\x1f\x8b", "a gzip archive"),
+    (b"SQLite format 3\x00", "a SQLite database"),
+    (b"ARROW1\x00\x00", "an Arrow or Feather file"),
+    (b"{\\rtf", "a Rich Text document (.rtf)"),
+)
+OLE2 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
+
+
+def detect(path: Path, name: str) -> tuple[str, str]:
+    """Kind (a key of `KINDS`) and media type. Raises UnreadableFileError, EncryptedFileError or FileTooLargeError."""
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    if not head.strip(b"\x00 \t\r\n"):
+        what = "is empty" if not head else "holds nothing but blanks"
+        raise UnreadableFileError(f"'{name}' {what}.", "Check it where it came from, and add it again.")
+    if head.startswith((b"PK\x03\x04", b"PK\x05\x06", b"PK\x07\x08")):
+        return _office(path, name)
+    if head.startswith(OLE2):
+        return _compound(path, name)
+    if head.startswith(b"PAR1"):
+        return _parquet(path, name)
+    if b"%PDF-" in head[:1024]:
+        return "pdf", "application/pdf"
+    for signature, what in SIGNATURES:
+        if head.startswith(signature):
+            raise unsupported(name, what)
+    encoding = sniff_encoding(path, HEAD_BYTES)
+    register_fallback()
+    sample = head[encoding.bom :].decode(encoding.name, FALLBACK)
+    if _is_binary(head, sample, encoding):
+        raise unsupported(name, _known_as(path))
+    return text_kind(sample, ending(name), cut=path.stat().st_size > HEAD_BYTES)
+
+
+def ending(name: str) -> str:
+    """The name's ending in lower case, without the dot."""
+    return name.rpartition(".")[2].lower() if "." in name else ""
+
+
+def unsupported(name: str, what: str) -> UnreadableFileError:
+    """The error for a file that is whole, but not of a kind that Leaf reads."""
+    return UnreadableFileError(f"'{name}' is {what}, which Leaf does not read.", RESAVE.get(what, READS))
+
+
+def damaged(name: str, what: str) -> UnreadableFileError:
+    """The error for a file that is cut off or broken."""
+    return UnreadableFileError(f"'{name}' is a damaged or incomplete {what}.", "Download or export it again, and add it again.")
+
+
+def check_zip(path: Path, name: str = "The file") -> list[ZipInfo]:
+    """The entries of an archive, once its size, ratio and count are known to be harmless. Nothing is unpacked."""
+    try:
+        with ZipFile(path) as archive:
+            entries = archive.infolist()
+    except (BadZipFile, OSError, ValueError, NotImplementedError, struct.error) as e:
+        raise damaged(name, "ZIP-based document") from e
+    unpacked = sum(entry.file_size for entry in entries)
+    if len(entries) > MAX_ENTRIES:
+        message = f"'{name}' holds {len(entries):,} parts; the limit is {MAX_ENTRIES:,}."
+        raise FileTooLargeError(message, "Split it, and add the pieces.")
+    packed = path.stat().st_size
+    if unpacked > MAX_UNPACKED or (unpacked > FREE_UNPACKED and unpacked > MAX_RATIO * packed):
+        raise FileTooLargeError(
+            f"'{name}' would unpack to {unpacked / 1e6:,.0f} MB from {packed / 1e6:,.1f} MB, which is over the limit.",
+            "Save it again from its application, or export its data as CSV.",
+        )
+    return entries
+
+
+def _office(path: Path, name: str) -> tuple[str, str]:
+    entries = check_zip(path, name)
+    names = {entry.filename.replace("\\", "/").lstrip("/") for entry in entries}
+    if "mimetype" in names:
+        return _open_document(path, name, entries)
+    lowered = {n.lower() for n in names}
+    for part, kind, short in (
+        ("xl/workbook.bin", "excel", "xlsb"),
+        ("xl/workbook.xml", "excel", "xlsx"),
+        ("word/document.xml", "docx", "docx"),
+        ("ppt/presentation.xml", "pptx", "pptx"),
+    ):
+        if part in lowered:
+            return kind, MEDIA[short]
+    if "[content_types].xml" in lowered:
+        for folder, kind in (("xl/", "excel"), ("word/", "docx"), ("ppt/", "pptx")):
+            if any(n.startswith(folder) for n in lowered):
+                return kind, MEDIA["xlsx" if kind == "excel" else kind]
+    if any(n.startswith("Index/") and n.endswith(".iwa") for n in names) or "Index.zip" in names:
+        raise unsupported(name, "a Pages, Numbers or Keynote file")
+    raise unsupported(name, "a ZIP archive")
+
+
+def _open_document(path: Path, name: str, entries: list[ZipInfo]) -> tuple[str, str]:
+    try:
+        with ZipFile(path) as archive, archive.open("mimetype") as file:
+            media = file.read(200).decode("ascii", "replace").strip()
+            manifest = b""
+            if any(entry.filename == "META-INF/manifest.xml" for entry in entries):
+                with archive.open("META-INF/manifest.xml") as file:
+                    manifest = file.read(1_000_000)
+    except (BadZipFile, OSError, RuntimeError, KeyError) as e:
+        raise damaged(name, "OpenDocument file") from e
+    if media.startswith(MEDIA["ods"]):
+        if b"encryption-data" in manifest:
+            raise _encrypted(name, "spreadsheet")
+        return "excel", MEDIA["ods"]
+    what = {
+        "application/vnd.oasis.opendocument.text": "an OpenDocument text (.odt)",
+        "application/vnd.oasis.opendocument.presentation": "an OpenDocument presentation (.odp)",
+        "application/epub+zip": "an e-book (.epub)",
+    }
+    raise unsupported(name, what.get(media, "a ZIP archive"))
+
+
+def _encrypted(name: str, what: str) -> EncryptedFileError:
+    return EncryptedFileError(
+        f"'{name}' is a {what} protected by a password.", "Open it, save a copy without the password, and add that copy."
+    )
+
+
+def _compound(path: Path, name: str) -> tuple[str, str]:
+    names = _stream_names(path)
+    if "EncryptedPackage" in names:
+        raise _encrypted(name, "Office document")
+    if names & {"Workbook", "Book", "WORKBOOK", "BOOK"}:
+        return "excel", MEDIA["xls"]
+    if "WordDocument" in names:
+        raise unsupported(name, "a Word 97-2003 document (.doc)")
+    if "PowerPoint Document" in names:
+        raise unsupported(name, "a PowerPoint 97-2003 presentation (.ppt)")
+    if any(n.startswith(("__substg1.0", "__properties_version")) for n in names):
+        raise unsupported(name, "an Outlook message (.msg)")
+    if not names:
+        raise damaged(name, "Office 97-2003 document")
+    raise unsupported(name, "an OLE compound file")
+
+
+def _stream_names(path: Path) -> set[str]:
+    """Names in the directory of a compound file (MS-CFB); read by its sector chain, at most 4,000 sectors."""
+    names: set[str] = set()
+    with path.open("rb") as file:
+        header = file.read(512)
+        if len(header) < 512:
+            return names
+        shift = struct.unpack_from("<H", header, 30)[0]
+        if shift not in (9, 12):
+            return names
+        size = 1 << shift
+        table = struct.unpack_from("<109I", header, 76)
+        sector = struct.unpack_from("<I", header, 48)[0]
+        for _ in range(4000):
+            if sector >= 0xFFFFFFFA:
+                break
+            file.seek((sector + 1) * size)
+            block = file.read(size)
+            names.update(_entry_names(block))
+            which, at = divmod(sector, size // 4)
+            if which >= len(table) or table[which] >= 0xFFFFFFFA:
+                break
+            file.seek((table[which] + 1) * size + at * 4)
+            following = file.read(4)
+            sector = struct.unpack("<I", following)[0] if len(following) == 4 else 0xFFFFFFFE
+    return names
+
+
+def _entry_names(block: bytes) -> set[str]:
+    found = set()
+    for at in range(0, len(block) - 127, 128):
+        length = struct.unpack_from("<H", block, at + 64)[0]
+        if 2 < length <= 64:
+            found.add(block[at : at + length - 2].decode("utf-16-le", "replace"))
+    return found
+
+
+def _parquet(path: Path, name: str) -> tuple[str, str]:
+    with path.open("rb") as file:
+        file.seek(-min(4, path.stat().st_size), 2)
+        tail = file.read()
+    if tail == b"PARE":
+        raise _encrypted(name, "Parquet file")
+    if tail != b"PAR1" or path.stat().st_size < 12:
+        raise damaged(name, "Parquet file")
+    return "parquet", "application/vnd.apache.parquet"
+
+
+def _is_binary(head: bytes, sample: str, encoding: Encoding) -> bool:
+    """Control characters that no text holds, in more than one of a hundred places."""
+    control = sum(sample.count(chr(c)) for c in range(32) if chr(c) not in "\t\n\r\f\b\x1a\x1b") + sample.count("\ufffd")
+    if encoding.guessed and encoding.bom == 0 and not encoding.name.startswith(("utf-16", "utf-32")):
+        return control > len(sample) * 0.002 or b"\x00" in head
+    return control > len(sample) * 0.01
+
+
+def _known_as(path: Path) -> str:
+    """What puremagic takes the bytes for, in words: `a PNG image`."""
+    import puremagic
+
+    try:
+        best = puremagic.magic_file(path)[0]
+    except (puremagic.PureError, ValueError, IndexError, OSError):
+        return "a binary file of a kind that is not known"
+    family, _, short = best.mime_type.partition("/")
+    short = best.extension.lstrip(".").upper() or short.upper()
+    noun = {"image": "image", "audio": "sound file", "video": "video", "font": "font"}.get(family)
+    if noun is None:
+        return f"a binary file ({best.name or short})"
+    return f"{'an' if short[:1] in 'AEFHILMNORSX' else 'a'} {short} {noun}"
+
+
+HTML_START = re.compile(r"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>]|head[\s>]|body[\s>])", re.I | re.S)
+HTML_TAG = re.compile(r"<(?:div|p|table|tr|td|ul|li|span|h[1-6]|a\s+href|br|img|script|style|title|meta)\b[^>]*>", re.I)
+SRT_START = re.compile(r"\s*\d+\s*\n\s*\d{1,2}:\d{2}:\d{2}[,.]\d{1,3}\s*-->\s*\d{1,2}:\d{2}:\d{2}[,.]\d{1,3}")
+HEADER = re.compile(r"([A-Za-z][A-Za-z0-9-]*):(?:[ \t]|$)")
+MAIL_HEADERS = frozenset("from to subject date received mime-version message-id return-path delivered-to content-type".split())
+JSON_START = re.compile(r'\s*(?:\{\s*(?:"|\})|\[\s*(?:[\[{"\]]|-?\d|true|false|null))')
+
+
+def text_kind(sample: str, suffix: str, *, cut: bool) -> tuple[str, str]:
+    """Kind and media type of plain text, from its beginning; `cut` says that the text goes on after the sample."""
+    text = sample.replace("\r\n", "\n").replace("\r", "\n")
+    if text.startswith("WEBVTT"):
+        return "captions", "text/vtt"
+    if SRT_START.match(text):
+        return "captions", "application/x-subrip"
+    if HTML_START.match(text[:20_000]):
+        return "html", "text/html"
+    if _is_mail(text):
+        return "email", "message/rfc822"
+    if _is_json(text, suffix, cut):
+        return "json", "application/json"
+    if suffix in KINDS["html"].endings or (len(HTML_TAG.findall(text[:20_000])) >= 5 and text.lstrip().startswith("<")):
+        return "html", "text/html"
+    if _is_delimited(text, suffix, cut):
+        return "csv", TEXT_MEDIA.get(suffix, "text/csv")
+    if suffix in KINDS["code"].endings or text.startswith("#!"):
+        return "code", "text/plain"
+    return "text", "application/xml" if text.lstrip().startswith("<?xml") else TEXT_MEDIA.get(suffix, "text/plain")
+
+
+def _is_mail(text: str) -> bool:
+    lines = text.split("\n")
+    if lines[0].startswith("From "):
+        lines = lines[1:]
+    seen: set[str] = set()
+    for line in lines[:400]:
+        if not line.strip():
+            break
+        if line[0] in " \t" and seen:
+            continue
+        match = HEADER.match(line)
+        if not match:
+            return False
+        seen.add(match[1].lower())
+    known = seen & MAIL_HEADERS
+    return len(known) >= 3 or (len(known) >= 2 and bool(known & {"from", "received", "mime-version", "message-id"}))
+
+
+def _is_json(text: str, suffix: str, cut: bool) -> bool:
+    if not JSON_START.match(text):
+        return False
+    if suffix in KINDS["json"].endings:
+        return True
+    start = len(text) - len(text.lstrip())
+    try:
+        _, end = json.JSONDecoder().raw_decode(text, start)
+    except RecursionError:
+        return True
+    except json.JSONDecodeError as e:
+        return cut and (e.pos >= len(text) - 200 or e.msg.startswith("Unterminated string"))
+    rest = text[end:].lstrip()
+    return not rest or bool(JSON_START.match(rest)) or (cut and len(rest) < 20)
+
+
+LOG_LINE = re.compile(
+    r"\W{0,2}(?:\w{3} [ \d]\d|\d{4}[-/]\d\d[-/]\d\d)[T ]\d\d:\d\d(?::\d\d)?(?:[,.]\d+)?\W+\S*\s*(?:\[|[A-Za-z]+)"
+)
+RULE_LINE = re.compile(r"\s*\|?[\s:|+-]{3,}\|?\s*$")
+CODE_LINE = re.compile(
+    r"\s*(?:(?:def|class|import|from|return|if|for|while|function|const|let|var|select|public|private)\b|#include|//|/\*|--)",
+    re.I,
+)
+
+
+def _is_delimited(text: str, suffix: str, cut: bool) -> bool:
+    """Whether most lines fall into equally many cells. A table's ending asks for less, an ending of prose or code for more."""
+    lines = [line for line in text.split("\n")[: -1 if cut else None] if line.strip()][:400]
+    named = suffix in KINDS["csv"].endings
+    if not lines or (named and len(lines) == 1):
+        return named
+    if named:
+        return True
+    if len(lines) < 2 or sum(bool(LOG_LINE.match(line)) for line in lines) > len(lines) * 0.5:
+        return False
+    if suffix in KINDS["code"].endings and sum(bool(CODE_LINE.match(line)) for line in lines) > len(lines) * 0.1:
+        return False
+    if any(RULE_LINE.match(line) and "|" in line for line in lines[:5]) or suffix in ("md", "rst"):
+        return False
+    return any(_columns_agree(lines, delimiter) for delimiter in "\t;|,")
+
+
+def _columns_agree(lines: list[str], delimiter: str) -> bool:
+    if sum(delimiter in line for line in lines) < max(2, len(lines) * 0.6):
+        return False
+    try:
+        rows = [row for row in csv.reader(lines, delimiter=delimiter) if row]
+    except csv.Error:
+        return False
+    width, count = Counter(len(row) for row in rows).most_common(1)[0]
+    if width < 2 or count < max(2, len(rows) * 0.8):
+        return False
+    cells = [cell for row in rows if len(row) == width for cell in row]
+    if delimiter != "," or width > 6:
+        return True
+    prose = sum(cell.startswith(" ") and cell[1:2].isalpha() for cell in cells) + sum(len(cell.split()) > 8 for cell in cells)
+    return prose <= len(cells) * 0.25
