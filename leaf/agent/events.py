@@ -3,12 +3,16 @@
 The names are those of the AI SDK's UI-message stream, so that other front ends can read them. A chunk and a part are plain JSON
 objects. Nothing here knows about models, tools or pages.
 
-    start{messageId} · start-step · text-start/-delta/-end{id,delta} · reasoning-start/-delta/-end{id,delta}
+    start{messageId} · start-step{step} · text-start/-delta/-end{id,delta} · reasoning-start/-delta/-end{id,delta}
     tool-input-start{toolCallId,toolName} · tool-input-delta{toolCallId,inputTextDelta}
     tool-input-available{toolCallId,toolName,input} · tool-input-error{toolCallId,toolName,input,errorText}
     tool-output-available{toolCallId,output} · tool-output-error{toolCallId,errorText}
-    source-document{sourceId,mediaType,title,filename} · file{url,mediaType} · data-<name>{data}
-    finish-step · reset-step · finish{finishReason} · abort{reason} · error{errorText}
+    source-document{sourceId,mediaType,title,filename,providerMetadata} · file{url,mediaType} · data-<name>{id,data}
+    finish-step · reset-step{step} · finish{finishReason} · abort{reason} · error{errorText}
+
+A step that runs again, after a cut connection or a crash, streams its chunks again. The reducer takes that: `start-step` with a
+number that was there, and `reset-step`, drop what the earlier attempt had shown; a `text-start` with a known id begins that text
+anew; outputs, sources and data with an id replace their earlier selves.
 """
 
 from __future__ import annotations
@@ -22,10 +26,30 @@ Part = dict[str, Any]
 TERMINAL = frozenset({"finish", "abort", "error"})
 """A stream ends with exactly one of these."""
 
+_DELTAS = {
+    "text-delta": ("id", "delta"),
+    "reasoning-delta": ("id", "delta"),
+    "tool-input-delta": ("toolCallId", "inputTextDelta"),
+}
+"""Chunk type -> its key and its text."""
+
 
 def chunk(kind: str, **fields: Any) -> Chunk:
     """A chunk of that type: `chunk("text-delta", id="t1", delta="Hel")`."""
     return {"type": kind, **fields}
+
+
+def compact(chunks: Iterable[Chunk]) -> list[Chunk]:
+    """The same stream with neighbouring deltas of one block joined: what a reader who comes late needs, in fewer chunks."""
+    joined: list[Chunk] = []
+    for c in chunks:
+        keys = _DELTAS.get(c["type"])
+        last = joined[-1] if joined else {}
+        if keys and last.get("type") == c["type"] and last[keys[0]] == c[keys[0]]:
+            joined[-1] = {**last, keys[1]: last[keys[1]] + c[keys[1]]}
+        else:
+            joined.append(c)
+    return joined
 
 
 def reduce(chunks: Iterable[Chunk]) -> list[Part]:
@@ -39,28 +63,36 @@ def reduce(chunks: Iterable[Chunk]) -> list[Part]:
 def apply(parts: list[Part], c: Chunk) -> None:
     """Add one chunk to `parts`, in place. Unknown types are passed over, so that an old reader survives a new writer."""
     kind = str(c.get("type", ""))
-    if kind in ("text-start", "reasoning-start"):
-        parts.append({"type": kind.removesuffix("-start"), "id": c["id"], "text": "", "state": "streaming"})
-    elif kind in ("text-delta", "reasoning-delta"):
-        part = _find(parts, kind.removesuffix("-delta"), "id", c["id"])
-        if part is not None:
-            part["text"] += c["delta"]
-    elif kind in ("text-end", "reasoning-end"):
-        part = _find(parts, kind.removesuffix("-end"), "id", c["id"])
-        if part is not None:
-            part["state"] = "done"
+    if kind.startswith(("text-", "reasoning-")):
+        _apply_text(parts, kind, c)
     elif kind.startswith("tool-"):
         _apply_tool(parts, kind, c)
     elif kind == "start-step":
-        parts.append({"type": "step-start"})
+        _start_step(parts, c.get("step"))
     elif kind == "reset-step":
-        _drop_last_step(parts)
+        _reset_step(parts, c.get("step"))
     elif kind.startswith("data-"):
-        _apply_data(parts, c)
-    elif kind in ("source-document", "file"):
-        parts.append(dict(c))
+        _put(parts, c, "id")
+    elif kind == "source-document":
+        _put(parts, c, "sourceId")
+    elif kind == "file":
+        _put(parts, c, "url")
     elif kind in TERMINAL:
         _close(parts)
+
+
+def _apply_text(parts: list[Part], kind: str, c: Chunk) -> None:
+    name, _, phase = kind.rpartition("-")
+    part = _find(parts, name, "id", c["id"])
+    if phase == "start":
+        if part is None:
+            parts.append({"type": name, "id": c["id"], "text": "", "state": "streaming"})
+        else:
+            part.update(text="", state="streaming")
+    elif part is not None and phase == "delta":
+        part["text"] += c["delta"]
+    elif part is not None and phase == "end":
+        part["state"] = "done"
 
 
 def _apply_tool(parts: list[Part], kind: str, c: Chunk) -> None:
@@ -80,32 +112,45 @@ def _apply_tool(parts: list[Part], kind: str, c: Chunk) -> None:
         if kind == "tool-input-error":
             part.update(state="output-error", errorText=c["errorText"])
     elif kind == "tool-output-available":
+        part.pop("errorText", None)
         part.update(state="output-available", output=c["output"])
     elif kind == "tool-output-error":
         part.update(state="output-error", errorText=c["errorText"])
 
 
-def _apply_data(parts: list[Part], c: Chunk) -> None:
-    """Data parts with an id replace the earlier one with that type and id; without, they are added."""
-    if "id" in c:
-        part = _find(parts, c["type"], "id", c["id"])
-        if part is not None:
-            part["data"] = c["data"]
-            return
-    parts.append(dict(c))
+def _put(parts: list[Part], c: Chunk, key: str) -> None:
+    """Add the chunk as a part; with a key that an earlier part of its type has, it takes that one's place."""
+    part = _find(parts, c["type"], key, c[key]) if key in c else None
+    if part is None:
+        parts.append(dict(c))
+    else:
+        part.clear()
+        part.update(c)
 
 
 def _find(parts: list[Part], kind: str, key: str, value: object) -> Part | None:
     return next((p for p in reversed(parts) if p["type"] == kind and p.get(key) == value), None)
 
 
-def _drop_last_step(parts: list[Part]) -> None:
-    """Forget what the interrupted attempt of the newest step had shown; the step begins again."""
-    for i in range(len(parts) - 1, -1, -1):
-        if parts[i]["type"] == "step-start":
-            del parts[i + 1 :]
-            return
-    parts.clear()
+def _start_step(parts: list[Part], step: int | None) -> None:
+    """Begin a step; one that has begun before begins again, without what it had shown."""
+    if step is not None and len(_steps(parts)) >= step:
+        _reset_step(parts, step)
+    else:
+        parts.append({"type": "step-start"})
+
+
+def _reset_step(parts: list[Part], step: int | None) -> None:
+    """Forget what the step (1-based; without a number the newest) had shown. A step that has not begun has shown nothing."""
+    starts = _steps(parts)
+    if step is None:
+        del parts[starts[-1] + 1 if starts else 0 :]
+    elif 1 <= step <= len(starts):
+        del parts[starts[step - 1] + 1 :]
+
+
+def _steps(parts: list[Part]) -> list[int]:
+    return [i for i, part in enumerate(parts) if part["type"] == "step-start"]
 
 
 def _close(parts: list[Part]) -> None:

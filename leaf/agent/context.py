@@ -1,0 +1,76 @@
+"""From a chat's history to the messages of a request. Each stored raw message goes out as it was stored; only what the API or the
+model would refuse is left out or filled in, and always in the same way, so that the prompt cache keeps holding.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from leaf.agent.blocks import assistant_message, tool_result
+from leaf.store.model import Message
+
+Json = dict[str, Any]
+
+_THINKING = frozenset({"thinking", "redacted_thinking"})
+_UNFINISHED = "Not finished: the run ended before this call gave a result."
+
+
+@cache
+def system_prompt() -> str:
+    """What the model is told first: the same for every user, chat and day."""
+    return (Path(__file__).parent / "prompts" / "analyst.md").read_text(encoding="utf-8").strip()
+
+
+def request_messages(history: Sequence[Message], *, model: str, profile: str) -> list[Json]:
+    """Messages of the request, oldest first. Thinking goes only to the model that thought it: its signature is bound to it."""
+    messages: list[Json] = []
+    for message in history:
+        keep = profile == "claude" and message.model == model
+        messages.extend(m for m in (raw if keep else _without_thinking(raw) for raw in message.raw) if m["content"])
+    return repair(messages)
+
+
+def repair(messages: Iterable[Json]) -> list[Json]:
+    """Every tool call followed by its result and no result without its call, whatever a broken run left behind."""
+    repaired: list[Json] = []
+    for message in messages:
+        waiting = _calls(repaired[-1]) if repaired else []
+        if message["role"] == "user":
+            message = _answer(message, waiting)
+            if message["content"]:
+                repaired.append(message)
+                continue
+        elif waiting:
+            repaired.append(_answer({"role": "user", "content": []}, waiting))
+        if message["role"] == "assistant":
+            repaired.append(message)
+    waiting = _calls(repaired[-1]) if repaired else []
+    return [*repaired, _answer({"role": "user", "content": []}, waiting)] if waiting else repaired
+
+
+def _calls(message: Json) -> list[str]:
+    if message["role"] != "assistant" or isinstance(message["content"], str):
+        return []
+    return [block["id"] for block in message["content"] if block["type"] == "tool_use"]
+
+
+def _answer(message: Json, waiting: list[str]) -> Json:
+    """The user message with exactly the results that are waited for, missing ones said to be unfinished."""
+    content = message["content"]
+    blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
+    results = {block["tool_use_id"]: block for block in blocks if block["type"] == "tool_result"}
+    if list(results) == waiting:
+        return message
+    answers = [results.get(call_id) or tool_result(call_id, _UNFINISHED, is_error=True) for call_id in waiting]
+    return {"role": "user", "content": [*answers, *(block for block in blocks if block["type"] != "tool_result")]}
+
+
+def _without_thinking(message: Json) -> Json:
+    if message["role"] != "assistant" or isinstance(message["content"], str):
+        return message
+    if not any(block["type"] in _THINKING for block in message["content"]):
+        return message
+    return assistant_message([block for block in message["content"] if block["type"] not in _THINKING])

@@ -1,0 +1,446 @@
+"""The agent loop: ask the model, run the tools that it calls, give it the results, until it answers or a limit is reached.
+
+Each model turn and each tool call is a step: a function whose plain-JSON value a durable executor keeps, so that after a crash
+finished steps are not run again. Chunks are emitted inside the steps; whatever a step emits twice, the reducer takes once.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import asdict, dataclass, field
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+from leaf.agent.blocks import assistant_message, refuse_binary, text_block, tool_result
+from leaf.agent.context import request_messages, system_prompt
+from leaf.agent.coverage import merge_coverage
+from leaf.agent.events import Chunk, Part, apply, chunk, compact, reduce
+from leaf.agent.models.base import Model, ModelRequest, ModelTurn, TurnCutError, Usage
+from leaf.agent.models.prices import cost, inline_cost
+from leaf.agent.narrate import Narrator, source_chunks, unique_id
+from leaf.errors import LeafError, ModelError, not_found
+from leaf.settings import RunLimits
+from leaf.store.model import Message, Status
+
+if TYPE_CHECKING:
+    from leaf.tools.base import Tool, ToolOutput
+
+Json = dict[str, Any]
+Emit = Callable[[Chunk], None]
+RunTool = Callable[[str, Json, threading.Event], "ToolOutput"]
+"""Runs one tool by name with a checked input. Raises LeafError, whose text goes to the model."""
+
+STOPPED = "Stopped. What was found so far is kept."
+_log = logging.getLogger(__name__)
+
+
+class StepRunner(Protocol):
+    """Runs steps. A durable one gives back the kept value of a step that has finished before."""
+
+    def __call__(self, name: str, function: Callable[[], Json]) -> Json: ...
+
+    def parallel(self, jobs: Sequence[tuple[str, Callable[[], Json]]]) -> list[Json]:
+        """The values of independent steps, in the order of the jobs."""
+
+
+class InlineSteps:
+    """Steps that nothing keeps: each runs at once, independent ones in threads."""
+
+    def __init__(self, workers: int = 8) -> None:
+        self._workers = workers
+
+    def __call__(self, name: str, function: Callable[[], Json]) -> Json:
+        return function()
+
+    def parallel(self, jobs: Sequence[tuple[str, Callable[[], Json]]]) -> list[Json]:
+        if len(jobs) < 2:
+            return [function() for _, function in jobs]
+        with ThreadPoolExecutor(min(self._workers, len(jobs)), thread_name_prefix="tool") as pool:
+            return list(pool.map(lambda job: job[1](), jobs))
+
+
+@dataclass(frozen=True)
+class AnswerTask:
+    """One question to be answered."""
+
+    message_id: str
+    """The assistant message that is being made."""
+    model: str
+    history: Sequence[Message]
+    """The branch up to and including the question, oldest first."""
+    run_tool: RunTool
+    limits: RunLimits = field(default_factory=RunLimits)
+    inline_tokens: int = 0
+    """Estimated tokens of the chat's files, had they been put into the prompt."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a question."""
+
+    status: Status
+    """`completed`, `stopped` or `error`."""
+    parts: list[Part]
+    """The same as the reduced stream of chunks, and complete also where finished steps were not run again."""
+    raw: list[Json]
+    """Messages API messages of this answer, fit to be sent back."""
+    usage: Json
+    """The data of the `data-usage` part."""
+    finish_reason: str = "stop"
+    """`stop`; `length` for a limit (of the run, a turn or the context); `content-filter` for a refusal; else the status."""
+    error: str = ""
+    """One sentence for a person, with status `error`."""
+
+
+class Agent:
+    """Answers questions with a model and tools. Holds nothing between answers."""
+
+    def __init__(
+        self,
+        model: Model,
+        tools: Sequence[Tool],
+        schemas: Sequence[Json],
+        *,
+        profile_for: Callable[[str], str],
+        max_output_tokens: int = 16_000,
+        retry_waits: Sequence[float] = (1.0, 4.0),
+    ) -> None:
+        self.model = model
+        self.tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
+        self.schemas = list(schemas)
+        self.profile_for = profile_for
+        self.max_output_tokens = max_output_tokens
+        self.retry_waits = tuple(retry_waits)
+        """Seconds before each new attempt of a turn whose stream was cut."""
+
+    def answer(self, task: AnswerTask, emit: Emit, step: StepRunner, stop: threading.Event) -> Outcome:
+        """Answer, streaming to `emit`. What can go wrong ends in an Outcome with status `error`, not in an exception."""
+        return _Answer(self, task, emit, step, stop).run()
+
+
+@dataclass
+class _Call:
+    """One tool call of a turn."""
+
+    raw_id: str
+    id: str
+    """`raw_id`, made different where a server uses one id twice."""
+    name: str
+    input: Any
+    problem: str = ""
+    """Why it cannot be run as it came."""
+
+
+@dataclass
+class _Answer:
+    """One answer in the making."""
+
+    agent: Agent
+    task: AnswerTask
+    emit: Emit
+    step: StepRunner
+    stop: threading.Event
+    parts: list[Part] = field(default_factory=list)
+    raw: list[Json] = field(default_factory=list)
+    outputs: dict[str, Json] = field(default_factory=dict)
+    usage: Usage = field(default_factory=Usage)
+    money: float | None = 0.0
+    seconds: float = 0.0
+    """Time spent in steps, so that a run that was interrupted counts the same."""
+    call_ids: set[str] = field(default_factory=set)
+    lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def run(self) -> Outcome:
+        self.say(chunk("start", messageId=self.task.message_id))
+        number = 0
+        while True:
+            number += 1
+            if reached := self.limit_reached(number):
+                return self.finish("length", reached)
+            value = self.step(f"model-{number}", partial(self.ask, number))
+            self.take(value)
+            if value["turn"] is None:
+                self.keep_shown_text(value["chunks"])
+                return self.abort() if self.stop.is_set() else self.fail(value["error"])
+            turn = ModelTurn.from_json(value["turn"])
+            if turn.stop_reason == "tool_use":
+                within = self.use_tools(number, turn)
+                self.say(chunk("finish-step"))
+                if self.stop.is_set():
+                    return self.abort()
+                if not within:
+                    return self.finish("length", _limit_text(f"{self.task.limits.tool_calls} tool calls", "TOOL_CALLS"))
+                continue
+            self.say(chunk("finish-step"))
+            if turn.stop_reason == "pause_turn" and turn.content:
+                self.raw.append(assistant_message(turn.content))
+                continue
+            self.keep_without_calls(turn.content)
+            return self.finish(*_closing(turn))
+
+    # The model's turn
+
+    def ask(self, number: int) -> Json:
+        """One turn, as a step. A stream that is cut is tried again; the new attempt takes the place of the old one."""
+        chunks: list[Chunk] = []
+        started, spent, dollars = time.monotonic(), Usage(), _Money()
+        error: ModelError | None = None
+        turn: ModelTurn | None = None
+        for wait in (None, *self.agent.retry_waits):
+            if wait is not None and self.stop.wait(wait):
+                break
+            chunks.clear()
+            say = partial(self.record, chunks)
+            say(chunk("start-step", step=number))
+            if wait is not None:
+                say(chunk("reset-step", step=number))
+            narrator = Narrator(number, say, self.call_ids)
+            error = None
+            try:
+                turn = self.agent.model.turn(self.request(), narrator.event, self.stop)
+            except ModelError as e:
+                error = e
+            except LeafError:
+                if not self.stop.is_set():
+                    raise
+            used = turn.usage if turn else narrator.usage
+            spent, dollars = spent + used, dollars.add(cost(used, self.task.model))
+            if not isinstance(error, TurnCutError):
+                break
+        if turn:
+            for call in self.calls_of(number, turn):
+                say(_input_chunk(call))
+        return {
+            "turn": turn.to_json() if turn else None,
+            "error": str(error or ""),
+            "chunks": compact(chunks),
+            "usage": asdict(spent),
+            "money": dollars.total,
+            "seconds": time.monotonic() - started,
+        }
+
+    def request(self) -> ModelRequest:
+        profile = self.agent.profile_for(self.task.model)
+        return ModelRequest(
+            model=self.task.model,
+            system=system_prompt(),
+            tools=self.agent.schemas,
+            messages=[*request_messages(self.task.history, model=self.task.model, profile=profile), *self.raw],
+            max_tokens=self.agent.max_output_tokens,
+            profile=profile,
+            outputs=dict(self.outputs),
+        )
+
+    def take(self, value: Json) -> None:
+        """Count what a step took and take over what it showed."""
+        for c in value["chunks"]:
+            apply(self.parts, c)
+        self.usage += Usage(**value["usage"])
+        self.money = None if self.money is None or value["money"] is None else self.money + value["money"]
+        self.seconds += value["seconds"]
+
+    # Tools
+
+    def calls_of(self, number: int, turn: ModelTurn) -> list[_Call]:
+        """The turn's tool calls, with what is wrong about each."""
+        calls = []
+        for block in turn.content:
+            if block["type"] != "tool_use":
+                continue
+            call_id = unique_id(block["id"], number, self.call_ids)
+            problem = self.problem(block["name"], block["input"])
+            if block["id"] in turn.broken:
+                problem = f"The input of {block['name']} is not complete JSON. Send the call again with a whole JSON object."
+            calls.append(_Call(block["id"], call_id, block["name"], turn.broken.get(block["id"], block["input"]), problem))
+        return calls
+
+    def problem(self, name: str, tool_input: Any) -> str:
+        """Why a call cannot be run, empty when it can."""
+        from pydantic import ValidationError
+
+        tool = self.agent.tools.get(name)
+        if tool is None:
+            return str(not_found("tool", name, self.agent.tools))
+        try:
+            tool.input_model.model_validate(tool_input)
+        except ValidationError as e:
+            wrong = "; ".join(f"{'.'.join(map(str, error['loc'])) or 'input'}: {error['msg']}" for error in e.errors()[:5])
+            return f"The input of {name} is wrong: {wrong}."
+        return ""
+
+    def use_tools(self, number: int, turn: ModelTurn) -> bool:
+        """Run the turn's calls side by side, results in the order of the calls. False when the run may not make so many."""
+        calls = self.calls_of(number, turn)
+        before = len(self.call_ids)
+        self.call_ids.update(call.id for call in calls)
+        within = before + len(calls) <= self.task.limits.tool_calls
+        runnable = [call for call in calls if not call.problem] if within else []
+        jobs = [(f"tool-{number}-{calls.index(call) + 1}-{call.name}", partial(self.use_tool, call)) for call in runnable]
+        started = {call.id: value for call, value in zip(runnable, self.step.parallel(jobs), strict=True)}
+        self.seconds += max((value["seconds"] for value in started.values()), default=0.0)
+        self.raw.append(assistant_message(turn.content))
+        self.raw.append({"role": "user", "content": [self.result_of(call, started.get(call.id), within) for call in calls]})
+        return within
+
+    def use_tool(self, call: _Call) -> Json:
+        """One tool call, as a step."""
+        started = time.monotonic()
+        value: Json = {"output": None, "error": ""}
+        try:
+            output = self.task.run_tool(call.name, call.input, self.stop)
+            refuse_binary(output.text)
+            value["output"] = output.to_json()
+        except LeafError as e:
+            value["error"] = str(e)
+        except Exception as e:  # noqa: BLE001 - a fault in one tool is logged and told to the model; the answer goes on without it
+            _log.exception("tool %s failed", call.name)
+            value["error"] = f"{call.name} failed unexpectedly ({type(e).__name__}). Try another way, and tell the user."
+        if c := self.output_chunk(call, value):
+            self.emit_now(c)
+        return {**value, "seconds": time.monotonic() - started}
+
+    def output_chunk(self, call: _Call, value: Json) -> Chunk | None:
+        if value["output"] is not None:
+            return chunk("tool-output-available", toolCallId=call.id, output=value["output"])
+        if self.stop.is_set():
+            return None
+        return chunk("tool-output-error", toolCallId=call.id, errorText=value["error"])
+
+    def result_of(self, call: _Call, value: Json | None, within: bool) -> Json:
+        """The tool_result of a call; its chunk, already emitted by the step, goes into the parts."""
+        if value is None:
+            text = call.problem if within else f"Not run: one answer may make {self.task.limits.tool_calls} tool calls."
+            if not call.problem:
+                self.say(chunk("tool-output-error", toolCallId=call.id, errorText=text))
+            return tool_result(call.raw_id, text, is_error=True)
+        if c := self.output_chunk(call, value):
+            apply(self.parts, c)
+        if value["output"] is None:
+            return tool_result(call.raw_id, value["error"], is_error=True)
+        self.outputs[call.raw_id] = value["output"]
+        return tool_result(call.raw_id, value["output"]["text"])
+
+    # The end
+
+    def limit_reached(self, number: int) -> str:
+        """The sentence for a limit that is reached before this turn, or nothing."""
+        limits = self.task.limits
+        if number > limits.turns:
+            return _limit_text(f"{limits.turns} steps", "TURNS")
+        if self.seconds >= limits.seconds:
+            return _limit_text(f"{limits.seconds:,.0f} seconds", "SECONDS")
+        if self.usage.input + self.usage.output >= limits.tokens:
+            return _limit_text(f"{limits.tokens:,} tokens", "TOKENS")
+        if self.money is not None and self.money >= limits.money:
+            return _limit_text(f"${limits.money:,.2f}", "MONEY")
+        return ""
+
+    def keep_without_calls(self, content: list[Json]) -> None:
+        """Keep a last turn without tool calls that will never have a result."""
+        if blocks := [block for block in content if block["type"] != "tool_use"]:
+            self.raw.append(assistant_message(blocks))
+
+    def keep_shown_text(self, chunks: list[Chunk]) -> None:
+        """Let the model know later what the user saw of a turn that did not come to its end."""
+        texts = [part["text"] for part in reduce(chunks) if part["type"] == "text" and part["text"].strip()]
+        if texts:
+            self.raw.append(assistant_message([text_block(text) for text in texts]))
+
+    def finish(self, reason: str, sentence: str = "") -> Outcome:
+        if sentence:
+            self.append_sentence(sentence)
+        return self.end("completed", chunk("finish", finishReason=reason), finish_reason=reason)
+
+    def append_sentence(self, sentence: str) -> None:
+        """Say something in our own words at the end of the answer, to the user and in what the model will remember."""
+        for c in (
+            chunk("text-start", id="end"),
+            chunk("text-delta", id="end", delta=sentence),
+            chunk("text-end", id="end"),
+        ):
+            self.say(c)
+        block = text_block(sentence)
+        if self.raw and self.raw[-1]["role"] == "assistant":
+            self.raw[-1] = assistant_message([*self.raw[-1]["content"], block])
+        else:
+            self.raw.append(assistant_message([block]))
+
+    def fail(self, error: str) -> Outcome:
+        return self.end("error", chunk("error", errorText=error), finish_reason="error", error=error)
+
+    def abort(self) -> Outcome:
+        return self.end("stopped", chunk("abort", reason=STOPPED), finish_reason="stopped")
+
+    def end(self, status: Status, last: Chunk, *, finish_reason: str, error: str = "") -> Outcome:
+        """Say what the answer rests on and what it took, then close the stream."""
+        usage: Json = {
+            **asdict(self.usage),
+            "cost": self.money,
+            "model": self.task.model,
+            "seconds": round(self.seconds, 3),
+            "inline_tokens": self.task.inline_tokens,
+            "inline_cost": inline_cost(self.task.inline_tokens, self.task.model),
+        }
+        for c in source_chunks(self.outputs.values()):
+            self.say(c)
+        if covered := merge_coverage(self.outputs.values()):
+            self.say(chunk("data-coverage", id="coverage", data={"files": covered}))
+        self.say(chunk("data-usage", id="usage", data=usage))
+        self.say(last)
+        return Outcome(status, self.parts, self.raw, usage, finish_reason, error)
+
+    # Chunks
+
+    def emit_now(self, c: Chunk) -> None:
+        with self.lock:
+            self.emit(c)
+
+    def record(self, chunks: list[Chunk], c: Chunk) -> None:
+        chunks.append(c)
+        self.emit_now(c)
+
+    def say(self, c: Chunk) -> None:
+        """Emit outside of a step, and keep."""
+        apply(self.parts, c)
+        self.emit_now(c)
+
+
+@dataclass(frozen=True)
+class _Money:
+    """A sum that is unknown as soon as one summand is."""
+
+    total: float | None = 0.0
+
+    def add(self, dollars: float | None) -> _Money:
+        return _Money(None if self.total is None or dollars is None else self.total + dollars)
+
+
+def _input_chunk(call: _Call) -> Chunk:
+    fields = {"toolCallId": call.id, "toolName": call.name, "input": call.input}
+    return (
+        chunk("tool-input-error", **fields, errorText=call.problem) if call.problem else chunk("tool-input-available", **fields)
+    )
+
+
+def _limit_text(reached: str, variable: str) -> str:
+    return (
+        f"I stopped after {reached}, the limit for one answer, so this may be incomplete. "
+        f"Ask me to go on, or raise the limit (LEAF_RUN_{variable})."
+    )
+
+
+def _closing(turn: ModelTurn) -> tuple[str, str]:
+    """The finish reason of a last turn, and the sentence that it needs, if any."""
+    if turn.stop_reason == "refusal":
+        return "content-filter", "The model declined to answer this. Put the question in another way, or choose another model."
+    if turn.stop_reason == "max_tokens":
+        return "length", "The answer was cut at the limit for one turn (LEAF_MAX_OUTPUT_TOKENS). Ask me to go on."
+    if turn.stop_reason == "model_context_window_exceeded":
+        return "length", "This chat is now as long as the model can take. Start a new chat with the files that you need."
+    if not any(block["type"] == "text" and block["text"].strip() for block in turn.content):
+        return "stop", "The model ended without an answer. Ask again, or put the question in another way."
+    return "stop", ""
