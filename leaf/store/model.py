@@ -105,3 +105,44 @@ class ChatFile:
     file: File
     message_id: str = ""
     """The user message with which it came; empty while it waits in the composer."""
+
+
+@dataclass(frozen=True)
+class Exchange:
+    """A question and the place of its answer, saved together."""
+
+    question: Message
+    answer: Message
+    """Status `pending`; its id is the id of the run to be started."""
+
+
+@dataclass(frozen=True)
+class Thread:
+    """A stretch of the branch of a chat, oldest first."""
+
+    messages: tuple[Message, ...]
+    earlier: int
+    """How many messages of the branch lie before the first of these."""
+    branches: dict[str, tuple[str, ...]]
+    """Message id -> ids of all messages with the same parent, itself included, oldest first; only where there are several."""
+
+
+@dataclass(frozen=True)
+class Unfinished:
+    """An answer that a process left behind, and on whose behalf to go on with it."""
+
+    scope: Scope
+    message: Message
+
+
+@dataclass(frozen=True)
+class UsageTotal:
+    """Tokens and money summed over answers."""
+
+    answers: int
+    input_tokens: int
+    """Cached input included."""
+    cached_tokens: int
+    output_tokens: int
+    cost: float
+    """US dollars."""

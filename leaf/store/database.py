@@ -1,0 +1,115 @@
+"""The seam between the store and the two databases: SQL with `:name` parameters, JSON and UTC times in and out.
+
+Both adapters run the same SQL text. A `dict` or `list` given as a parameter is written as JSON; a JSON column is read as Python
+values. Only this room knows that there is SQL.
+"""
+
+from __future__ import annotations
+
+import json
+import math
+import re
+from collections.abc import Mapping, Sequence
+from contextlib import AbstractContextManager
+from datetime import UTC, datetime
+from typing import Any, Protocol
+
+Row = dict[str, Any]
+Params = Mapping[str, Any]
+
+_TOKENS = re.compile(r"'(?:[^']|'')*'|--[^\n]*|::|:([a-z_][a-z0-9_]*)")
+_UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
+
+
+class Transaction(Protocol):
+    """Statements that are committed together or not at all."""
+
+    def read(self, sql: str, params: Params = ...) -> list[Row]:
+        """Rows of a query, or of a statement with RETURNING; sees what this transaction has written."""
+
+    def execute(self, sql: str, params: Params = ...) -> None:
+        """Run a statement. Without parameters it may be a script of several."""
+
+
+class Database(Protocol):
+    """What the modules of this room are given. Safe to share between threads."""
+
+    def read(self, sql: str, params: Params = ...) -> list[Row]:
+        """Rows of a query over what is committed. Raises StoreError."""
+
+    def transaction(self) -> AbstractContextManager[Transaction]:
+        """Commits at the end, rolls back if the body raises. Do not nest. Raises StoreError."""
+
+    def migration(self) -> AbstractContextManager[Transaction]:
+        """A transaction that keeps other processes from migrating the same database."""
+
+    def close(self) -> None:
+        """Give the database back; nothing may be asked afterwards."""
+
+
+def translate(sql: str, mark: str) -> tuple[str, frozenset[str]]:
+    """`:name` turned into `mark` (such as `$name` or `%(name)s`), and the names. Literals, comments and `::` casts stay."""
+    names: set[str] = set()
+
+    def replace(found: re.Match[str]) -> str:
+        name = found.group(1)
+        if name is None:
+            return found.group(0)
+        names.add(name)
+        return mark.replace("name", name)
+
+    return _TOKENS.sub(replace, sql), frozenset(names)
+
+
+def bind(names: frozenset[str], params: Params) -> dict[str, Any]:
+    """The named parameters as a database takes them; others are left out."""
+    return {name: _storable(params[name]) for name in names}
+
+
+def encode(value: Any) -> str:
+    """JSON that both databases take: what has no place in it (NaN, infinity, half a surrogate pair) becomes null or U+FFFD."""
+    try:
+        text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    except ValueError:
+        text = json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+    return _UNSTORABLE.sub("\ufffd", text)
+
+
+def utc(value: datetime) -> datetime:
+    """The same moment with the standard library's UTC, whatever zone object the driver made."""
+    return value.astimezone(UTC)
+
+
+def now() -> datetime:
+    return datetime.now(UTC)
+
+
+def one_of(column: str, values: Sequence[str]) -> tuple[str, dict[str, str]]:
+    """`column IN (…)` with parameters of its own; false for no values."""
+    if not values:
+        return "FALSE", {}
+    params = {f"in{i}": value for i, value in enumerate(values)}
+    return f"{column} IN ({', '.join(f':{name}' for name in params)})", params
+
+
+def containing(words: str) -> str:
+    """A LIKE pattern (escape character `!`) for text that contains these words, in lower case."""
+    return "%" + re.sub(r"([!%_])", r"!\1", words.lower()) + "%"
+
+
+def _storable(value: Any) -> Any:
+    if isinstance(value, dict | list):
+        return encode(value)
+    if isinstance(value, str):
+        return _UNSTORABLE.sub("\ufffd", value) if _UNSTORABLE.search(value) else value
+    return value
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, dict):
+        return {key: _finite(v) for key, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_finite(v) for v in value]
+    return value

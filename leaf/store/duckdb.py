@@ -1,0 +1,197 @@
+"""The store on DuckDB: one connection, a reading cursor per thread, one writer at a time."""
+
+from __future__ import annotations
+
+import json
+import re
+import threading
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager, suppress
+from datetime import datetime
+from functools import lru_cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from weakref import WeakSet
+
+from leaf.errors import StoreBusyError, StoreError
+from leaf.store.database import Params, Row, Transaction, bind, translate, utc
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+
+class DuckDatabase:
+    """A database file that this process alone holds.
+
+    Concurrent updates of one row fail in DuckDB, and cursors may not cross threads, hence the lock around all writes and the
+    cursor per thread for reads. After a fatal error (a full disk during a checkpoint) DuckDB refuses everything until the file is
+    opened again, which loses nothing that was committed; the generation counts those openings.
+    """
+
+    def __init__(self, path: Path) -> None:
+        """Open the file, or make it. Raises StoreBusyError if another process holds it, StoreError if it cannot be opened."""
+        self._path = path
+        self._writing = threading.RLock()
+        self._local = threading.local()
+        self._cursors: WeakSet[DuckDBPyConnection] = WeakSet()
+        self._generation = 0
+        self._closed = False
+        self._open()
+
+    def read(self, sql: str, params: Params | None = None) -> list[Row]:
+        generation = self._generation
+        try:
+            with self._translated():
+                return _rows(self._reader(), sql, params or {})
+        except StoreError:
+            if self._generation == generation:
+                raise
+        with self._translated():
+            return _rows(self._reader(), sql, params or {})
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        with self._writing:
+            with self._translated():
+                self._writer.begin()
+            try:
+                yield _Transaction(self)
+                with self._translated():
+                    self._writer.commit()
+            except BaseException:
+                self._rollback()
+                raise
+
+    def migration(self) -> AbstractContextManager[Transaction]:
+        return self.transaction()
+
+    def close(self) -> None:
+        with self._writing:
+            self._closed = True
+            self._close_cursors()
+
+    def _open(self) -> None:
+        import duckdb
+
+        try:
+            self._connection = duckdb.connect(str(self._path))
+        except duckdb.Error as e:
+            raise _cannot_open(self._path, str(e)) from e
+        self._writer = self._cursor()
+        self._generation += 1
+
+    def _cursor(self) -> DuckDBPyConnection:
+        cursor = self._connection.cursor()
+        cursor.execute("SET TimeZone = 'UTC'")
+        self._cursors.add(cursor)
+        return cursor
+
+    def _reader(self) -> DuckDBPyConnection:
+        """This thread's cursor, made anew after the file was opened again."""
+        local = self._local
+        if getattr(local, "generation", None) != self._generation:
+            with self._writing:
+                local.generation, local.cursor = self._generation, self._cursor()
+        cursor: DuckDBPyConnection = local.cursor
+        return cursor
+
+    def _close_cursors(self) -> None:
+        """Every cursor holds the database open, whichever thread made it."""
+        for cursor in list(self._cursors):
+            cursor.close()
+        self._connection.close()
+
+    def _rollback(self) -> None:
+        """Leave no transaction open. A failed commit has ended it already, and then there is nothing to roll back."""
+        import duckdb
+
+        with suppress(duckdb.Error):
+            self._writer.rollback()
+
+    @contextmanager
+    def _translated(self) -> Iterator[None]:
+        import duckdb
+
+        generation = self._generation
+        try:
+            yield
+        except duckdb.Error as e:
+            if isinstance(e, duckdb.FatalException | duckdb.ConnectionException) and not self._closed:
+                self._reopen(generation)
+            raise _failed(self._path, str(e)) from e
+
+    def _reopen(self, broken: int) -> None:
+        with self._writing:
+            if self._generation == broken:
+                self._close_cursors()
+                self._open()
+
+
+class _Transaction:
+    def __init__(self, database: DuckDatabase) -> None:
+        self._database = database
+
+    def read(self, sql: str, params: Params | None = None) -> list[Row]:
+        with self._database._translated():
+            return _rows(self._database._writer, sql, params or {})
+
+    def execute(self, sql: str, params: Params | None = None) -> None:
+        with self._database._translated():
+            _run(self._database._writer, sql, params or {})
+
+
+@lru_cache(maxsize=500)
+def _translate(sql: str) -> tuple[str, frozenset[str]]:
+    return translate(sql, "$name")
+
+
+def _run(cursor: DuckDBPyConnection, sql: str, params: Params) -> None:
+    text, names = _translate(sql)
+    cursor.execute(text, bind(names, params))
+
+
+def _rows(cursor: DuckDBPyConnection, sql: str, params: Params) -> list[Row]:
+    _run(cursor, sql, params)
+    columns = [(str(d[0]), str(d[1]) == "JSON") for d in cursor.description or ()]
+    return [{name: _value(v, is_json) for (name, is_json), v in zip(columns, row, strict=True)} for row in cursor.fetchall()]
+
+
+def _value(value: Any, is_json: bool) -> Any:
+    if is_json and value is not None:
+        return json.loads(value)
+    return utc(value) if isinstance(value, datetime) else value
+
+
+def _cannot_open(path: Path, reason: str) -> StoreError:
+    if "lock" in reason.lower():
+        found = re.search(r"PID (\d+)", reason)
+        pid = int(found.group(1)) if found else None
+        holder = f"process {pid}" if pid else "another process"
+        return StoreBusyError(
+            f"The data in {path.parent} is in use by {holder}.",
+            "Use the app that it serves or stop it first, or set LEAF_HOME to another folder.",
+            pid=pid,
+        )
+    if "not a valid DuckDB database" in reason or path.exists():
+        return StoreError(
+            f"The history in {path} cannot be opened: {_first_line(reason)}",
+            f"Keep it by renaming it (for example to {path.name}.damaged), then put back a copy or begin with an empty history; "
+            "uploaded files are kept apart from it.",
+        )
+    return StoreError(
+        f"No database can be made in {path.parent}: {_first_line(reason)}", "Check LEAF_HOME and who may write there."
+    )
+
+
+def _failed(path: Path, reason: str) -> StoreError:
+    if re.search(r"No space left|File too large|disk.{0,12}full|quota", reason, re.IGNORECASE):
+        return StoreError(
+            f"The disk that holds {path.parent} is full, so this was not saved.",
+            "Free some space and try again; what was saved before is kept.",
+        )
+    return StoreError(f"The database in {path.parent} failed: {_first_line(reason)}", "What was saved before is kept.")
+
+
+def _first_line(reason: str) -> str:
+    line = reason.strip().splitlines()[0].rstrip(".!") if reason.strip() else "no reason given"
+    return line + "."

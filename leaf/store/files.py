@@ -1,0 +1,211 @@
+"""Files as rows: what is in the library of a workspace, with counts. Their bytes are in `blobs`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from leaf.errors import InvalidInputError, NotFoundError
+from leaf.store import chats
+from leaf.store.database import Database, Row, Transaction, containing, now
+from leaf.store.ids import new_id
+from leaf.store.model import Chat, File, Json, Scope
+from leaf.store.users import MEMBER, params
+
+COLUMNS = """
+    f.id, f.workspace_id, f.user_id, f.name, f.media_type, f.kind, f.size, f.sha256, f.source, f.upload_context, f.outline,
+    f.created_at, f.deleted_at
+"""
+VISIBLE = f"f.workspace_id = :workspace AND {MEMBER}"
+"""True for the files (as `f`) that the caller may see."""
+
+ORDERS = {
+    "newest": "f.created_at DESC, f.id DESC",
+    "oldest": "f.created_at, f.id",
+    "name": "lower(f.name), f.id",
+    "largest": "f.size DESC, f.id",
+    "smallest": "f.size, f.id",
+    "kind": "f.kind, lower(f.name), f.id",
+}
+
+
+@dataclass(frozen=True)
+class NewFile:
+    """What is known of a file before it has a row."""
+
+    name: str
+    media_type: str
+    kind: str
+    size: int
+    sha256: str
+    source: str
+    upload_context: str
+    outline: Json
+
+
+def add(db: Database, scope: Scope, new: NewFile) -> tuple[File, bool]:
+    """The row of these bytes in the workspace, and whether it was made by this call; the same bytes have one row, deleted or not.
+
+    Where another file has the name already, the new one is called `report (2).csv`.
+    """
+    with db.transaction() as tx:
+        _check_member(tx, scope)
+        file_id = new_id()
+        tx.execute(
+            """
+            INSERT INTO files (id, workspace_id, user_id, name, media_type, kind, size, sha256, source, upload_context, outline,
+                created_at)
+            VALUES (:id, :workspace, :user, :name, :media_type, :kind, :size, :sha256, :source, :context, :outline, :at)
+            ON CONFLICT (workspace_id, sha256) DO NOTHING
+            """,
+            params(
+                scope,
+                id=file_id,
+                name=_free_name(tx, scope, new.name),
+                media_type=new.media_type,
+                kind=new.kind,
+                size=new.size,
+                sha256=new.sha256,
+                source=new.source,
+                context=new.upload_context,
+                outline=new.outline,
+                at=now(),
+            ),
+        )
+        file = by_sha(tx, scope, new.sha256)
+        if file is None:
+            raise NotFoundError(f"The file '{new.name}' was deleted while it was added.", "Add it again.")
+        return file, file.id == file_id
+
+
+def get(db: Database | Transaction, scope: Scope, file_id: str, *, deleted: bool = False) -> File:
+    """Raises NotFoundError, which for a deleted file says when, and how to get it back; with `deleted` it is found."""
+    rows = db.read(f"SELECT {COLUMNS} FROM files f WHERE f.id = :id AND {VISIBLE}", params(scope, id=file_id))
+    if not rows:
+        raise NotFoundError(f"No file '{file_id}'.", "See the Files page for what there is.")
+    file = File(**rows[0])
+    if file.deleted_at is not None and not deleted:
+        raise NotFoundError(f"{file.name} was deleted on {file.deleted_at:%-d %B %Y}.", "Restore it on the Files page.")
+    return file
+
+
+def by_sha(db: Database | Transaction, scope: Scope, sha256: str) -> File | None:
+    """The file with these bytes, a deleted one too."""
+    rows = db.read(f"SELECT {COLUMNS} FROM files f WHERE f.sha256 = :sha256 AND {VISIBLE}", params(scope, sha256=sha256))
+    return File(**rows[0]) if rows else None
+
+
+def list_files(
+    db: Database,
+    scope: Scope,
+    *,
+    query: str = "",
+    sort: str = "newest",
+    deleted: bool = False,
+    limit: int = 10_000,
+    offset: int = 0,
+) -> list[File]:
+    """Files whose name, kind or upload context contain all words of the query. `sort` is a key of `ORDERS`."""
+    if sort not in ORDERS:
+        raise InvalidInputError(f"Files cannot be sorted by '{sort}'.", "Sort by " + ", ".join(ORDERS) + ".")
+    conditions = [VISIBLE, f"f.deleted_at IS {'NOT NULL' if deleted else 'NULL'}"]
+    words: Row = {}
+    for i, word in enumerate(query.split()[:10]):
+        words[f"word{i}"] = containing(word)
+        conditions.append(f"lower(f.name || ' ' || f.kind || ' ' || f.upload_context) LIKE :word{i} ESCAPE '!'")
+    rows = db.read(
+        f"SELECT {COLUMNS} FROM files f WHERE {' AND '.join(conditions)} ORDER BY {ORDERS[sort]} LIMIT :limit OFFSET :offset",
+        params(scope, limit=limit, offset=offset, **words),
+    )
+    return [File(**row) for row in rows]
+
+
+def rename(db: Database, scope: Scope, file_id: str, name: str) -> File:
+    """Give it another name; what chats call it does not change. Raises NotFoundError."""
+    with db.transaction() as tx:
+        file = get(tx, scope, file_id)
+        if name != file.name:
+            tx.execute("UPDATE files SET name = :name WHERE id = :id", {"name": _free_name(tx, scope, name), "id": file_id})
+        return get(tx, scope, file_id)
+
+
+def add_context(db: Database, scope: Scope, file_id: str, words: str) -> File:
+    """Keep further words with which the same file came, unless they are there. Raises NotFoundError."""
+    words = words.strip()
+    with db.transaction() as tx:
+        file = get(tx, scope, file_id)
+        if words and words not in file.upload_context:
+            joined = f"{file.upload_context}\n{words}".strip()
+            tx.execute("UPDATE files SET upload_context = :words WHERE id = :id", {"words": joined, "id": file_id})
+        return get(tx, scope, file_id)
+
+
+def set_outline(db: Database, scope: Scope, file_id: str, *, kind: str, media_type: str, outline: Json) -> File:
+    """Put what a later reading found in place of what an earlier one said. Raises NotFoundError."""
+    with db.transaction() as tx:
+        get(tx, scope, file_id)
+        tx.execute(
+            "UPDATE files SET kind = :kind, media_type = :media_type, outline = :outline WHERE id = :id",
+            {"kind": kind, "media_type": media_type, "outline": outline, "id": file_id},
+        )
+        return get(tx, scope, file_id)
+
+
+def delete(db: Database, scope: Scope, file_id: str) -> File:
+    """Put it away; `restore` brings it back. Raises NotFoundError."""
+    with db.transaction() as tx:
+        get(tx, scope, file_id)
+        tx.execute("UPDATE files SET deleted_at = :at WHERE id = :id", {"at": now(), "id": file_id})
+        return get(tx, scope, file_id, deleted=True)
+
+
+def restore(db: Database, scope: Scope, file_id: str) -> File:
+    """Undo `delete`. Raises NotFoundError."""
+    with db.transaction() as tx:
+        get(tx, scope, file_id, deleted=True)
+        tx.execute("UPDATE files SET deleted_at = NULL WHERE id = :id", {"id": file_id})
+        return get(tx, scope, file_id)
+
+
+def purge(db: Database, scope: Scope, file_id: str) -> File:
+    """Delete the row for good and return what it was, so that the caller can delete the bytes. Raises NotFoundError.
+
+    The rows of `chat_files` stay, so that no chat gives the handle or the slug to another file.
+    """
+    with db.transaction() as tx:
+        file = get(tx, scope, file_id, deleted=True)
+        tx.execute("DELETE FROM files WHERE id = :id", {"id": file_id})
+        return file
+
+
+def references(db: Database, scope: Scope, file_id: str) -> list[Chat]:
+    """The caller's chats in which the file is, newest first. Raises NotFoundError."""
+    get(db, scope, file_id, deleted=True)
+    rows = db.read(
+        f"""
+        SELECT {chats.COLUMNS} FROM chats c WHERE c.deleted_at IS NULL AND {chats.VISIBLE} AND EXISTS (
+            SELECT 1 FROM chat_files k WHERE k.chat_id = c.id AND k.file_id = :id AND k.detached_at IS NULL)
+        ORDER BY c.updated_at DESC, c.id DESC
+        """,
+        params(scope, id=file_id),
+    )
+    return [Chat(**row) for row in rows]
+
+
+def _check_member(tx: Transaction, scope: Scope) -> None:
+    """Raises NotFoundError; the update makes a second writer of names wait on PostgreSQL."""
+    if not tx.read(f"UPDATE workspaces SET name = name WHERE id = :workspace AND {MEMBER} RETURNING id", params(scope)):
+        raise NotFoundError("No such workspace.", "Sign in again.")
+
+
+def _free_name(tx: Transaction, scope: Scope, name: str) -> str:
+    """The name, or the next of `report (2).csv`, `report (3).csv` … that no file of the workspace has, deleted ones included."""
+    stem, dot, ending = name.rpartition(".")
+    if not stem:
+        stem, dot, ending = name, "", ""
+    rows = tx.read(f"SELECT f.name FROM files f WHERE {VISIBLE}", params(scope))
+    taken = {str(r["name"]).lower() for r in rows}
+    candidate, number = name, 1
+    while candidate.lower() in taken:
+        number += 1
+        candidate = f"{stem} ({number}){dot}{ending}"
+    return candidate

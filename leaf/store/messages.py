@@ -1,0 +1,266 @@
+"""Messages: question and answer are saved together, an answer is finished in one commit, branches share a parent."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+
+from leaf.errors import InvalidInputError, NotFoundError
+from leaf.store import chats
+from leaf.store.database import Database, Transaction, now, one_of
+from leaf.store.ids import new_id
+from leaf.store.model import Exchange, Json, Message, Scope, Status, Thread, Unfinished
+from leaf.store.users import params
+
+COLUMNS = """
+    x.id, x.chat_id, x.parent_id, x.role, x.status, x.parts, x.raw, x.model, x.usage, x.error, x.feedback,
+    x.created_at, x.updated_at
+"""
+
+
+def add_exchange(
+    db: Database,
+    scope: Scope,
+    chat_id: str,
+    parts: list[Json],
+    *,
+    raw: Sequence[Json] = (),
+    parent_id: str | None = None,
+    model: str = "",
+    title: str = "",
+) -> Exchange:
+    """Save a question and its pending answer in one commit, show that branch, and give the waiting files to the question.
+
+    `parent_id` is the message that the question follows: None for the end of the branch that is shown, empty for the beginning.
+    Where something follows already, that makes a branch. `title` is taken by a chat that has none. Raises NotFoundError.
+    """
+    at = now()
+    with db.transaction() as tx:
+        chat = chats.hold(tx, scope, chat_id, at)
+        parent = chat.head_id if parent_id is None else parent_id
+        if parent_id:
+            _in_chat(tx, chat_id, parent_id)
+        question = Message(new_id(), chat_id, parent, "user", "completed", parts, list(raw), created_at=at, updated_at=at)
+        answer = _pending(chat_id, question.id, model, at)
+        _insert(tx, scope, question)
+        _insert(tx, scope, answer)
+        tx.execute(
+            "UPDATE chat_files SET message_id = :message WHERE chat_id = :chat AND message_id = '' AND detached_at IS NULL",
+            {"message": question.id, "chat": chat_id},
+        )
+        _show(tx, answer)
+        if title and not chat.title:
+            tx.execute(
+                "UPDATE chats SET title = :title WHERE id = :chat", {"title": title[: chats.TITLE_LENGTH], "chat": chat_id}
+            )
+    return Exchange(question, answer)
+
+
+def add_answer(db: Database, scope: Scope, question_id: str, *, model: str = "") -> Message:
+    """Another pending answer to a question that was asked before, beside the earlier ones. Raises NotFoundError."""
+    at = now()
+    with db.transaction() as tx:
+        question = get(tx, scope, question_id)
+        if question.role != "user":
+            raise InvalidInputError("Only a question can be answered again.", "Give the id of a user message.")
+        chats.hold(tx, scope, question.chat_id, at)
+        answer = _pending(question.chat_id, question.id, model, at)
+        _insert(tx, scope, answer)
+        _show(tx, answer)
+    return answer
+
+
+def get(db: Database | Transaction, scope: Scope, message_id: str) -> Message:
+    """Raises NotFoundError."""
+    rows = db.read(
+        f"SELECT {COLUMNS} FROM messages x JOIN chats c ON c.id = x.chat_id "
+        f"WHERE x.id = :id AND c.deleted_at IS NULL AND {chats.VISIBLE}",
+        params(scope, id=message_id),
+    )
+    if not rows:
+        raise NotFoundError(f"No message '{message_id}'.", "Its chat may have been deleted.")
+    return Message(**rows[0])
+
+
+def get_of_any_chat(tx: Transaction, scope: Scope, message_id: str) -> Message:
+    """The same for a message whose chat may have been put away: what a run has to save is saved. Raises NotFoundError."""
+    rows = tx.read(
+        f"SELECT {COLUMNS} FROM messages x JOIN chats c ON c.id = x.chat_id WHERE x.id = :id AND {chats.VISIBLE}",
+        params(scope, id=message_id),
+    )
+    if not rows:
+        raise NotFoundError(f"No message '{message_id}'.", "Its chat may have been deleted.")
+    return Message(**rows[0])
+
+
+def thread(db: Database, scope: Scope, chat_id: str, *, head: str = "", before: str = "", last: int | None = None) -> Thread:
+    """The branch that ends with `head` (else the one that is shown), oldest first.
+
+    `last` cuts it to the newest messages; `before` takes only what lies before that message, for loading earlier ones.
+    Raises NotFoundError.
+    """
+    chat = chats.get(db, scope, chat_id)
+    tree = _tree(db, chat_id)
+    end = head or chat.head_id
+    for message_id in (end, before):
+        if message_id and message_id not in tree.parents:
+            raise NotFoundError(f"No message '{message_id}' in this chat.", "Open the chat again.")
+    branch = tree.branch(tree.parents[before] if before else end)
+    shown = branch if last is None else branch[-last:] if last > 0 else []
+    condition, ids = one_of("x.id", shown)
+    rows = {str(r["id"]): r for r in db.read(f"SELECT {COLUMNS} FROM messages x WHERE {condition}", ids)} if shown else {}
+    found = tuple(Message(**rows[i]) for i in shown)
+    return Thread(found, len(branch) - len(shown), {i: tree.siblings(i) for i in shown if len(tree.siblings(i)) > 1})
+
+
+def siblings(db: Database, scope: Scope, message_id: str) -> tuple[str, ...]:
+    """Ids of all messages with the same parent, itself included, oldest first. Raises NotFoundError."""
+    message = get(db, scope, message_id)
+    return _tree(db, message.chat_id).siblings(message_id)
+
+
+def newest_below(db: Database, scope: Scope, message_id: str) -> str:
+    """The end of the newest branch through this message: what to show when a reader turns to it. Raises NotFoundError."""
+    message = get(db, scope, message_id)
+    return _tree(db, message.chat_id).newest_below(message_id)
+
+
+def update_status(db: Database, scope: Scope, message_id: str, status: Status) -> None:
+    """Say how far an answer is. Raises NotFoundError."""
+    with db.transaction() as tx:
+        get_of_any_chat(tx, scope, message_id)
+        tx.execute(
+            "UPDATE messages SET status = :status, updated_at = :at WHERE id = :id",
+            {"status": status, "at": now(), "id": message_id},
+        )
+
+
+def finish(
+    db: Database,
+    scope: Scope,
+    message_id: str,
+    *,
+    parts: list[Json],
+    raw: list[Json],
+    usage: Json,
+    status: Status,
+    error: str = "",
+) -> Message:
+    """Save an answer whole, in one commit. Doing it again changes nothing but the time. Raises NotFoundError.
+
+    An answer in a chat that was put away meanwhile is saved as well, so that undoing the deletion brings it back.
+    """
+    at = now()
+    with db.transaction() as tx:
+        message = get_of_any_chat(tx, scope, message_id)
+        tx.execute(
+            "UPDATE messages SET parts = :parts, raw = :raw, words = :words, usage = :usage, status = :status, error = :error, "
+            "updated_at = :at WHERE id = :id",
+            {
+                "parts": parts,
+                "raw": raw,
+                "words": _words(parts),
+                "usage": usage,
+                "status": status,
+                "error": error,
+                "at": at,
+                "id": message_id,
+            },
+        )
+        tx.execute("UPDATE chats SET updated_at = :at WHERE id = :chat", {"at": at, "chat": message.chat_id})
+    return replace(message, parts=parts, raw=raw, usage=usage, status=status, error=error, updated_at=at)
+
+
+def set_feedback(db: Database, scope: Scope, message_id: str, feedback: int) -> None:
+    """1 for thumbs up, -1 for down, 0 to take it back. Raises NotFoundError and InvalidInputError."""
+    if feedback not in (-1, 0, 1):
+        raise InvalidInputError(f"Feedback is {feedback}.", "Give 1, -1 or 0.")
+    with db.transaction() as tx:
+        get(tx, scope, message_id)
+        tx.execute("UPDATE messages SET feedback = :feedback WHERE id = :id", {"feedback": feedback, "id": message_id})
+
+
+def unscoped_unfinished(db: Database) -> list[Unfinished]:
+    """Every answer that some process left pending or streaming, oldest first. Asks for everybody: for the worker at boot only."""
+    rows = db.read(
+        f"SELECT {COLUMNS}, c.workspace_id, x.user_id FROM messages x JOIN chats c ON c.id = x.chat_id "
+        "WHERE x.status IN ('pending', 'streaming') ORDER BY x.created_at, x.id"
+    )
+    found = []
+    for row in rows:
+        scope = Scope(str(row.pop("workspace_id")), str(row.pop("user_id")))
+        found.append(Unfinished(scope, Message(**row)))
+    return found
+
+
+@dataclass
+class _Tree:
+    """Who follows whom in one chat."""
+
+    parents: dict[str, str] = field(default_factory=dict)
+    children: dict[str, list[str]] = field(default_factory=dict)
+
+    def branch(self, end: str) -> list[str]:
+        found: list[str] = []
+        while end:
+            found.append(end)
+            end = self.parents[end]
+        return found[::-1]
+
+    def siblings(self, message_id: str) -> tuple[str, ...]:
+        return tuple(self.children[self.parents[message_id]])
+
+    def newest_below(self, message_id: str) -> str:
+        while message_id in self.children:
+            message_id = self.children[message_id][-1]
+        return message_id
+
+
+def _tree(db: Database, chat_id: str) -> _Tree:
+    tree = _Tree()
+    for row in db.read("SELECT id, parent_id FROM messages WHERE chat_id = :chat ORDER BY created_at, id", {"chat": chat_id}):
+        tree.parents[str(row["id"])] = str(row["parent_id"])
+        tree.children.setdefault(str(row["parent_id"]), []).append(str(row["id"]))
+    return tree
+
+
+def _pending(chat_id: str, question_id: str, model: str, at: datetime) -> Message:
+    return Message(new_id(), chat_id, question_id, "assistant", "pending", [], [], model=model, created_at=at, updated_at=at)
+
+
+def _insert(tx: Transaction, scope: Scope, message: Message) -> None:
+    tx.execute(
+        """
+        INSERT INTO messages (id, chat_id, user_id, parent_id, role, status, parts, raw, words, model, usage, error, feedback,
+            created_at, updated_at)
+        VALUES (:id, :chat, :user, :parent, :role, :status, :parts, :raw, :words, :model, :usage, '', 0, :at, :at)
+        """,
+        {
+            "id": message.id,
+            "chat": message.chat_id,
+            "user": scope.user_id,
+            "parent": message.parent_id,
+            "role": message.role,
+            "status": message.status,
+            "parts": message.parts,
+            "raw": message.raw,
+            "words": _words(message.parts),
+            "model": message.model,
+            "usage": message.usage,
+            "at": message.created_at,
+        },
+    )
+
+
+def _show(tx: Transaction, message: Message) -> None:
+    tx.execute("UPDATE chats SET head_id = :head WHERE id = :chat", {"head": message.id, "chat": message.chat_id})
+
+
+def _in_chat(tx: Transaction, chat_id: str, message_id: str) -> None:
+    if not tx.read("SELECT id FROM messages WHERE id = :id AND chat_id = :chat", {"id": message_id, "chat": chat_id}):
+        raise NotFoundError(f"No message '{message_id}' in this chat.", "Open the chat again.")
+
+
+def _words(parts: list[Json]) -> str:
+    return "\n".join(str(p.get("text", "")) for p in parts if p.get("type") == "text").lower()

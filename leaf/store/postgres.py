@@ -1,0 +1,166 @@
+"""The store on PostgreSQL, by psycopg 3 and a small pool of connections."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime
+from functools import lru_cache
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from leaf.errors import SettingsError, StoreError
+from leaf.store.database import Params, Row, Transaction, bind, translate, utc
+
+if TYPE_CHECKING:
+    from psycopg import Connection
+
+CONNECTIONS = 10
+"""Most connections that one process opens."""
+WAIT_SECONDS = 30.0
+"""How long a call waits for a free connection."""
+STALE_SECONDS = 10.0
+"""A connection that lay idle longer is tried before it is used, since servers and proxies cut idle ones."""
+MIGRATION_LOCK = 0x1EAF
+"""Key of the advisory lock; any number that nothing else in the database uses."""
+
+
+class PostgresDatabase:
+    """A database on a server. Several processes may share it."""
+
+    def __init__(self, url: str) -> None:
+        """Connect once, so that a wrong address shows at the start. Raises SettingsError or StoreError."""
+        self._url = url
+        self._idle: list[tuple[float, Connection[Row]]] = []
+        self._free = threading.BoundedSemaphore(CONNECTIONS)
+        self._closed = False
+        with self._connection():
+            pass
+
+    def read(self, sql: str, params: Params | None = None) -> list[Row]:
+        with self._connection() as connection:
+            return _rows(connection, sql, params or {})
+
+    @contextmanager
+    def transaction(self) -> Iterator[Transaction]:
+        with self._connection() as connection, connection.transaction():
+            yield _Transaction(connection)
+
+    @contextmanager
+    def migration(self) -> Iterator[Transaction]:
+        with self.transaction() as tx:
+            tx.execute("SELECT pg_advisory_xact_lock(:key)", {"key": MIGRATION_LOCK})
+            yield tx
+
+    def close(self) -> None:
+        self._closed = True
+        while self._idle:
+            self._idle.pop()[1].close()
+
+    @contextmanager
+    def _connection(self) -> Iterator[Connection[Row]]:
+        """A connection of this call's own, given back afterwards unless it broke."""
+        import psycopg
+
+        if not self._free.acquire(timeout=WAIT_SECONDS):
+            raise StoreError("The database is busy: no connection became free in time.", "Try again in a moment.")
+        connection: Connection[Row] | None = None
+        try:
+            connection = self._take()
+            yield connection
+        except psycopg.errors.DiskFull as e:
+            raise StoreError(
+                "The disk of the database server is full, so this was not saved.",
+                "Free some space and try again; what was saved before is kept.",
+            ) from e
+        except psycopg.Error as e:
+            raise StoreError(f"The database failed: {_first_line(e)}", "What was saved before is kept. Try again.") from e
+        finally:
+            if connection is not None and not self._closed and not connection.closed:
+                self._idle.append((time.monotonic(), connection))
+            elif connection is not None:
+                connection.close()
+            self._free.release()
+
+    def _take(self) -> Connection[Row]:
+        import psycopg
+
+        while self._idle:
+            since, connection = self._idle.pop()
+            if time.monotonic() - since < STALE_SECONDS:
+                return connection
+            try:
+                connection.execute("SELECT 1")
+            except psycopg.Error:
+                connection.close()
+            else:
+                return connection
+        return _connect(self._url)
+
+
+class _Transaction:
+    def __init__(self, connection: Connection[Row]) -> None:
+        self._connection = connection
+
+    def read(self, sql: str, params: Params | None = None) -> list[Row]:
+        return _rows(self._connection, sql, params or {})
+
+    def execute(self, sql: str, params: Params | None = None) -> None:
+        text, names = _translate(sql)
+        # A script of several statements is only taken without parameters.
+        self._connection.execute(text, bind(names, params or {}) if names else None)
+
+
+@lru_cache(maxsize=500)
+def _translate(sql: str) -> tuple[str, frozenset[str]]:
+    text, names = translate(sql, "%(name)s")
+    if names:
+        text, names = translate(sql.replace("%", "%%"), "%(name)s")
+    return text, names
+
+
+def _connect(url: str) -> Connection[Row]:
+    import psycopg
+    from psycopg.rows import dict_row
+
+    try:
+        return psycopg.connect(
+            url,
+            autocommit=True,
+            connect_timeout=10,
+            options="-c timezone=UTC",
+            prepare_threshold=None,  # prepared statements break behind a pooler that shares connections by transaction
+            row_factory=dict_row,
+        )
+    except psycopg.ProgrammingError as e:
+        raise SettingsError(
+            "LEAF_DATABASE_URL is not an address of a PostgreSQL database.", "Write postgresql://user@host/name."
+        ) from e
+    except psycopg.OperationalError as e:
+        raise StoreError(
+            f"The PostgreSQL database at {_address(url)} cannot be reached.",
+            "Check LEAF_DATABASE_URL, the password in it, and that the server runs.",
+        ) from e
+
+
+def _address(url: str) -> str:
+    """Host and database without user and password."""
+    parts = urlsplit(url)
+    return f"{parts.hostname or 'this machine'}{parts.path}"
+
+
+def _rows(connection: Connection[Row], sql: str, params: Params) -> list[Row]:
+    text, names = _translate(sql)
+    cursor = connection.execute(text, bind(names, params) if names else None)
+    return [_plain(row) for row in cursor.fetchall()]
+
+
+def _plain(row: Mapping[str, Any]) -> Row:
+    return {name: utc(value) if isinstance(value, datetime) else value for name, value in row.items()}
+
+
+def _first_line(error: Exception) -> str:
+    lines = str(error).strip().splitlines()
+    return (lines[0].rstrip(".") if lines else type(error).__name__) + "."

@@ -1,0 +1,69 @@
+"""Users, their workspaces, and who may see what. The local user is the only one until logins are configured."""
+
+from __future__ import annotations
+
+from leaf.errors import NotFoundError
+from leaf.store.database import Database, Transaction, now
+from leaf.store.ids import new_id
+from leaf.store.model import Scope, User, Workspace
+
+LOCAL_EMAIL = "local"
+MEMBER = "EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = :workspace AND m.user_id = :user)"
+"""True where the caller belongs to the workspace on whose behalf it asks."""
+
+
+def params(scope: Scope, **more: object) -> dict[str, object]:
+    """The parameters that every scoped statement has, and its own."""
+    return {"workspace": scope.workspace_id, "user": scope.user_id, **more}
+
+
+def ensure_local_user(db: Database) -> Scope:
+    """The one user of an installation without logins, made at first use."""
+    return ensure_user(db, LOCAL_EMAIL, "You")
+
+
+def ensure_user(db: Database, email: str, name: str) -> Scope:
+    """The user with that address and their own workspace, made at first use; two first visits at once make one user."""
+    with db.transaction() as tx:
+        scope = _find(tx, email)
+        if scope is not None:
+            return scope
+        at = now()
+        row = {"id": new_id(), "email": email.strip().lower(), "name": name, "at": at}
+        tx.execute("INSERT INTO users (id, email, name, created_at) VALUES (:id, :email, :name, :at) ON CONFLICT DO NOTHING", row)
+        # Waits for the other first visit, if there is one, and then finds what that one made.
+        scope = _find(tx, email)
+        if scope is not None:
+            return scope
+        workspace_id = new_id()
+        tx.execute("INSERT INTO workspaces (id, name, created_at) VALUES (:id, 'Workspace', :at)", {"id": workspace_id, "at": at})
+        tx.execute(
+            "INSERT INTO workspace_members (workspace_id, user_id, role, created_at) VALUES (:workspace, :user, 'owner', :at)",
+            {"workspace": workspace_id, "user": row["id"], "at": at},
+        )
+        return Scope(workspace_id, str(row["id"]))
+
+
+def get_user(db: Database, scope: Scope) -> User:
+    """Raises NotFoundError if the user is not a member of the workspace."""
+    rows = db.read(f"SELECT id, email, name, created_at FROM users WHERE id = :user AND {MEMBER}", params(scope))
+    if not rows:
+        raise NotFoundError("No such user in this workspace.", "Sign in again.")
+    return User(**rows[0])
+
+
+def get_workspace(db: Database, scope: Scope) -> Workspace:
+    """Raises NotFoundError if the user is not a member of it."""
+    rows = db.read(f"SELECT id, name, created_at FROM workspaces WHERE id = :workspace AND {MEMBER}", params(scope))
+    if not rows:
+        raise NotFoundError("No such workspace.", "Sign in again.")
+    return Workspace(**rows[0])
+
+
+def _find(tx: Transaction, email: str) -> Scope | None:
+    rows = tx.read(
+        "SELECT w.workspace_id, u.id FROM users u JOIN workspace_members w ON w.user_id = u.id "
+        "WHERE u.email = :email ORDER BY w.created_at LIMIT 1",
+        {"email": email.strip().lower()},
+    )
+    return Scope(str(rows[0]["workspace_id"]), str(rows[0]["id"])) if rows else None
