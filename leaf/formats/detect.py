@@ -270,7 +270,9 @@ HTML_START = re.compile(r"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+ht
 HTML_TAG = re.compile(r"<(?:div|p|table|tr|td|ul|li|span|h[1-6]|a\s+href|br|img|script|style|title|meta)\b[^>]*>", re.I)
 SRT_START = re.compile(r"\s*\d+\s*\n\s*\d{1,2}:\d{2}:\d{2}[,.]\d{1,3}\s*-->\s*\d{1,2}:\d{2}:\d{2}[,.]\d{1,3}")
 HEADER = re.compile(r"([A-Za-z][A-Za-z0-9-]*):(?:[ \t]|$)")
-MAIL_HEADERS = frozenset("from to subject date received mime-version message-id return-path delivered-to content-type".split())
+MAIL_HEADERS = frozenset(
+    ["from", "to", "subject", "date", "received", "mime-version", "message-id", "return-path", "delivered-to", "content-type"]
+)
 JSON_START = re.compile(r'\s*(?:\{\s*(?:"|\})|\[\s*(?:[\[{"\]]|-?\d|true|false|null))')
 
 

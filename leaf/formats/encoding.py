@@ -90,12 +90,16 @@ def decode(data: bytes | Path) -> tuple[str, Encoding]:
     return data[encoding.bom :].decode(encoding.name, FALLBACK), encoding
 
 
-def open_text(path: Path, encoding: Encoding) -> TextIO:
-    """The file as lazily decoded text after its byte order mark; every kind of line ending arrives as `\\n`."""
+def open_text(path: Path, encoding: Encoding, start: int | None = None, newline: str | None = None) -> TextIO:
+    """The file as lazily decoded text, after its byte order mark or from the byte `start`.
+
+    Without a `newline` (as of `open`) every kind of line ending arrives as `\\n`.
+    """
     register_fallback()
+    begin = encoding.bom if start is None else start
     file: IO[bytes] = path.open("rb")
-    file.seek(encoding.bom)
-    return io.TextIOWrapper(_from_here(file, encoding.bom), encoding=encoding.name, errors=FALLBACK, newline=None)
+    file.seek(begin)
+    return io.TextIOWrapper(_from_here(file, begin), encoding=encoding.name, errors=FALLBACK, newline=newline)
 
 
 def guess_note(encoding: Encoding) -> Note | None:

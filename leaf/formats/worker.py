@@ -1,0 +1,103 @@
+"""What the app asks of a file, as functions for the confined child: plain JSON in, plain JSON out."""
+
+from __future__ import annotations
+
+import importlib
+import json
+from collections.abc import Iterable, Iterator
+from dataclasses import asdict, replace
+from pathlib import Path
+from typing import Any, TextIO, cast
+
+from leaf.errors import InvalidInputError, not_found
+from leaf.formats.base import KINDS, Note, Passage, Reader, TableReader, Where
+from leaf.formats.detect import detect
+from leaf.formats.window import read_window
+
+Json = dict[str, Any]
+
+MAX_INDEXED = 20_000_000
+"""Characters of one file that go to the search index."""
+GROUP = 600
+"""Characters up to which neighbouring lines or cues make one passage of the index."""
+LONGEST = 8_000
+"""Characters of one passage of the index; longer ones are split."""
+
+
+def inspect(path: str, name: str) -> Json:
+    """Kind, media type and outline of a file that was just added. Raises FileError."""
+    kind, media_type = detect(Path(path), name)
+    outline = _reader(kind).outline(Path(path))
+    return {"kind": kind, "media_type": media_type, "outline": asdict(replace(outline, kind=kind, media_type=media_type))}
+
+
+def read(path: str, kind: str, where: str = "", max_tokens: int = 8000, cursor: str = "", line_numbers: bool = False) -> Json:
+    """One window of a file. Raises FileError, InvalidInputError."""
+    return asdict(read_window(_reader(kind), Path(path), kind, where, max_tokens, cursor, line_numbers))
+
+
+def extract(path: str, kind: str, out: str) -> Json:
+    """Write the passages for the search index as one JSON object a line. Raises FileError."""
+    passages = _split(_grouped(_reader(kind).passages(Path(path), Where())))
+    with (Path(out) / "passages.jsonl").open("w", encoding="utf-8") as file:
+        count, whole = _write(passages, file)
+    text = f"Only the first {MAX_INDEXED // 1_000_000} MB of its text can be searched."
+    return {"count": count, "notes": [] if whole else [asdict(Note("index-cut", text, count))]}
+
+
+def tables(path: str, kind: str, out: str) -> list[Json]:
+    """Write every table of a file as Parquet. Raises FileError, InvalidInputError."""
+    if kind in KINDS and not KINDS[kind].tabular:
+        raise InvalidInputError(
+            f"A file of this kind ({KINDS[kind].label}) holds no tables that can be queried.", "Read it instead."
+        )
+    reader = cast(TableReader, _reader(kind))
+    return [asdict(table) for table in reader.tables(Path(path), Path(out))]
+
+
+def _reader(kind: str) -> Reader:
+    if kind not in KINDS:
+        raise not_found("kind of file", kind, KINDS)
+    module, _, name = KINDS[kind].reader.partition(":")
+    return cast(Reader, getattr(importlib.import_module(module), name)())
+
+
+def _grouped(passages: Iterable[Passage]) -> Iterator[Passage]:
+    """Neighbouring lines and cues drawn together: one alone is too little to rank a match by."""
+    group: list[Passage] = []
+    length = 0
+    for passage in passages:
+        alone = passage.unit not in ("line", "cue")
+        if group and (alone or length + len(passage.text) > GROUP or (passage.unit == "line" and not passage.text.strip())):
+            yield _joined(group)
+            group, length = [], 0
+        if alone:
+            yield passage
+        elif passage.text.strip():
+            group.append(passage)
+            length += len(passage.text) + 1
+    if group:
+        yield _joined(group)
+
+
+def _joined(group: list[Passage]) -> Passage:
+    return replace(group[0], text="\n".join(passage.text for passage in group), end=group[-1].end)
+
+
+def _split(passages: Iterable[Passage]) -> Iterator[Passage]:
+    for passage in passages:
+        if passage.text.strip():
+            for begin in range(0, len(passage.text), LONGEST):
+                yield replace(passage, text=passage.text[begin : begin + LONGEST])
+
+
+def _write(passages: Iterable[Passage], file: TextIO) -> tuple[int, bool]:
+    """Number of passages written, and whether that was all of them."""
+    count = length = 0
+    for passage in passages:
+        length += len(passage.text)
+        if length > MAX_INDEXED:
+            return count, False
+        file.write(json.dumps(asdict(passage), ensure_ascii=False) + "\n")
+        count += 1
+    return count, True
