@@ -1,0 +1,120 @@
+"""The other end of the pool: runs inside the confined process as `python -I child.py CONFIG`, answers one request and ends.
+
+Only the standard library is imported here. One line of JSON comes in, one goes out, on a copy of the first stdout:
+a parser that prints to stdout writes into a log file instead of the answer.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import errno
+import importlib
+import importlib.util
+import json
+import os
+import sys
+import threading
+import traceback
+from pathlib import Path
+from typing import Any
+
+
+def main() -> None:
+    config = json.loads(sys.argv[1])
+    requests, answers = _take_pipes(config["log"])
+    _die_with_parent()
+    _limit(config["limits"])
+    _make_importable(config)
+    for module in config["preload"]:
+        with contextlib.suppress(Exception):  # the call that needs it will fail and say why
+            importlib.import_module(module)
+    _send(answers, json.dumps({"ready": True}))
+    line = requests.readline()
+    if not line:
+        os._exit(0)
+    threading.Thread(target=_end_with_pipe, args=(requests,), daemon=True).start()
+    request = json.loads(line)
+    _limit(request["limits"])
+    _send(answers, _answer(request["function"], request["arguments"]))
+    os._exit(0)
+
+
+def _answer(function: str, arguments: dict[str, Any]) -> str:
+    """Run the function and give its value as JSON; every way it can fail becomes JSON too: nothing else crosses the pipe."""
+    from leaf.errors import LeafError
+
+    try:
+        module, name = function.split(":")
+        value = getattr(importlib.import_module(module), name)(**arguments)
+        return json.dumps({"value": value})
+    except LeafError as e:
+        return json.dumps({"error": {"class": type(e).__name__, "message": e.message, "hint": e.hint}})
+    except MemoryError:
+        return json.dumps({"memory": True})
+    except BaseException as e:  # noqa: BLE001 - Rust panics and SystemExit of parsers are no Exception
+        full = isinstance(e, OSError) and e.errno == errno.ENOSPC
+        wide = isinstance(e, OSError) and e.errno == errno.EFBIG
+        details = "".join(traceback.format_exception(e))[-8_000:]
+        return json.dumps({"failure": {"type": type(e).__name__, "details": details, "disk_full": full, "too_big": wide}})
+
+
+def _send(answers: int, line: str) -> None:
+    data = memoryview(line.encode() + b"\n")
+    while data:
+        data = data[os.write(answers, data) :]
+
+
+def _take_pipes(log: str) -> tuple[Any, int]:
+    """Keep the two pipes to ourselves; descriptors 0 to 2 become nothing and the log, whoever writes there."""
+    requests, answers = os.fdopen(os.dup(0), "rb"), os.dup(1)
+    nothing = os.open(os.devnull, os.O_RDONLY)
+    out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
+    for source, target in ((nothing, 0), (out, 1), (out, 2)):
+        os.dup2(source, target)
+    return requests, answers
+
+
+def _end_with_pipe(requests: Any) -> None:
+    """The app never sends a second line: whatever comes now means that it is gone."""
+    requests.read(1)
+    os._exit(1)
+
+
+def _die_with_parent() -> None:
+    """Ask Linux to end this process with the app, even while a library holds the interpreter's lock."""
+    if sys.platform == "linux":
+        import ctypes
+
+        with contextlib.suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL
+
+
+def _limit(limits: dict[str, int]) -> None:
+    """Lower resource limits, name of the limit -> value. Where the system lacks one, the app's own watch remains."""
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    for name, value in limits.items():
+        with contextlib.suppress(ValueError, OSError, AttributeError):
+            which = getattr(resource, name)
+            hard = resource.getrlimit(which)[1]
+            bound = value if hard == resource.RLIM_INFINITY else min(value, hard)
+            resource.setrlimit(which, (bound, bound))
+
+
+def _make_importable(config: dict[str, Any]) -> None:
+    """Import `leaf` from its own folder: the folder above it, which may hold the user's data, is closed to this process."""
+    sys.dont_write_bytecode = True
+    sys.path.extend(p for p in config["paths"] if p not in sys.path)
+    package = Path(config["package"])
+    spec = importlib.util.spec_from_file_location("leaf", package / "__init__.py", submodule_search_locations=[str(package)])
+    if spec is None or spec.loader is None:
+        raise ImportError("leaf")
+    module = importlib.util.module_from_spec(spec)
+    sys.modules["leaf"] = module
+    spec.loader.exec_module(module)
+
+
+if __name__ == "__main__":
+    main()

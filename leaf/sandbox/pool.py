@@ -1,0 +1,552 @@
+"""A few confined children that wait with their libraries loaded; each answers one call and ends.
+
+    call → a waiting child → link inputs into its in/ → one line of JSON in, one out → end it → move its out/ → remove its box
+
+A box is a child's private folder: `in/` (read only), `tmp/` and `out/` (its own). Boxes live in `home/boxes/PID-RANDOM/`, which
+is locked while its process lives, so that the next start can remove what a killed one left behind.
+"""
+
+from __future__ import annotations
+
+import atexit
+import contextlib
+import errno
+import itertools
+import json
+import logging
+import os
+import queue
+import re
+import secrets
+import shutil
+import signal
+import stat
+import sys
+import threading
+import time
+from collections import deque
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import leaf
+from leaf import errors
+from leaf.sandbox import confine
+
+log = logging.getLogger(__name__)
+
+TICK = 0.02
+"""Seconds between two looks at a running child: stop, time, memory."""
+DISK_TICK = 0.5
+"""Seconds between two looks at what it has written."""
+ANSWER_BYTES = 64 * 1024 * 1024
+"""Longest answer that is taken; more is a file's business."""
+START_SECONDS = 60.0
+ALLOCATION_SLACK = 5 * 1024**3
+"""Address space above the memory limit before the kernel itself says no. One DuckDB string may ask for 4 GB at once, and then
+the watch gives the clear answer; the kernel's refusal, which often crashes a library, is for a watch that comes too late."""
+
+
+@dataclass(frozen=True)
+class Limits:
+    """What one call may use."""
+
+    seconds: float = 60
+    """Wall time from the request to the answer."""
+    memory_mb: int = 2048
+    """Memory held at once, file mappings not counted."""
+    output_mb: int = 1024
+    """Everything written to disk, temporary files included."""
+
+
+class Pool:
+    """Calls functions in confined children. Any number of threads may call at once; `running` of them are served at a time."""
+
+    def __init__(
+        self,
+        home: Path,
+        *,
+        size: int = 2,
+        running: int = 4,
+        preload: Sequence[str] = ("duckdb", "pyarrow"),
+        paths: Sequence[Path] = (),
+        confined: bool | None = None,
+    ) -> None:
+        """`paths` are more folders to import from; `confined` False forces the plain process of machines that cannot confine."""
+        self._home = home
+        self._size = size
+        self._preload = tuple(preload)
+        self._paths = tuple(paths)
+        self._confined = confined
+        self._slots = threading.BoundedSemaphore(running)
+        self._changed = threading.Condition()
+        self._waiting: deque[_Child] = deque()
+        self._busy: set[_Child] = set()
+        self._wanted = 0
+        self._failures = 0
+        self._failure: Exception | None = None
+        self._keeper: threading.Thread | None = None
+        self._closed = False
+
+    def call(
+        self,
+        function: str,
+        arguments: Mapping[str, Any],
+        *,
+        inputs: Mapping[str, Path] | None = None,
+        limits: Limits = Limits(),
+        out: Path | None = None,
+        stop: threading.Event | None = None,
+    ) -> Any:
+        """Run `module:name` in a child and return its JSON value.
+
+        Each input is put into the child's `in/` under its key, a plain file name; an argument `in:KEY`, at any depth, becomes its
+        path, and `out:` becomes the child's output folder, whose files are moved to `out` after success. LeafErrors of the
+        function arrive as the same class. Raises SandboxError (or its kinds for time and memory) where no answer came,
+        RunError after `stop`.
+        """
+        for key in inputs or {}:
+            if not re.fullmatch(r"[\w.-]{1,100}", key) or key.startswith("."):
+                raise ValueError(f"input key {key!r} is not a plain file name")
+        while not self._slots.acquire(timeout=TICK):
+            _raise_if_stopped(stop)
+        try:
+            child = self._take(stop)
+            try:
+                while not self._ask(child, function, arguments, inputs or {}, limits):
+                    self._end(child)
+                    child = self._take(stop)
+                answer = child.answer(limits, stop)
+                child.stop()
+                child.check_disk(limits)
+                value = _unpack(answer, limits)
+                if out is not None:
+                    _move_outputs(child.box / "out", out)
+                return value
+            except OSError as e:
+                raise _disk_error(e) from e
+            finally:
+                self._end(child)
+        finally:
+            self._slots.release()
+
+    def warm(self) -> None:
+        """Begin to prepare the waiting children, without waiting for them."""
+        with self._changed:
+            self._start_keeper()
+
+    def close(self) -> None:
+        """End every child, also those that work for someone, and remove the boxes."""
+        with self._changed:
+            self._closed = True
+            self._changed.notify_all()
+        if self._keeper is not None:
+            self._keeper.join(timeout=10)
+        atexit.unregister(self.close)
+
+    def _ask(
+        self, child: _Child, function: str, arguments: Mapping[str, Any], inputs: Mapping[str, Path], limits: Limits
+    ) -> bool:
+        """Put inputs and the request before the child; False if it had died while it waited."""
+        for key, path in inputs.items():
+            _put(path, child.box / "in" / key, link=child.confined)
+        real = _real_paths(arguments, child.box)
+        return child.send({"function": function, "arguments": real, "limits": _resource_limits(limits)})
+
+    def _take(self, stop: threading.Event | None) -> _Child:
+        """A waiting child, prepared now if none waits."""
+        with self._changed:
+            self._start_keeper()
+            failures = self._failures
+            self._wanted += 1
+            self._changed.notify_all()
+            try:
+                while not self._waiting:
+                    if self._closed:
+                        raise errors.SandboxError("Leaf is shutting down.")
+                    if self._failures >= failures + 2:
+                        raise errors.SandboxError(
+                            "The separate process that reads files could not be started."
+                        ) from self._failure
+                    _raise_if_stopped(stop)
+                    self._changed.wait(TICK)
+                child = self._waiting.popleft()
+                self._busy.add(child)
+                return child
+            finally:
+                self._wanted -= 1
+
+    def _end(self, child: _Child) -> None:
+        child.stop()
+        _remove(child.box)
+        with self._changed:
+            self._busy.discard(child)
+            self._changed.notify_all()
+
+    def _start_keeper(self) -> None:
+        """One thread starts all children and lives as long as the pool: Linux ends a child with the thread that started it."""
+        if self._closed:
+            raise errors.SandboxError("Leaf is shutting down.")
+        if self._keeper is None:
+            self._keeper = threading.Thread(target=self._keep, name="leaf-sandbox", daemon=True)
+            self._keeper.start()
+            atexit.register(self.close)
+
+    def _keep(self) -> None:
+        confined = confine.confinement().kind == "landlock" if self._confined is None else self._confined
+        with _boxes(self._home) as boxes:
+            for number in itertools.count():
+                with self._changed:
+                    self._changed.wait_for(lambda: self._closed or self._is_short())
+                    if self._closed:
+                        break
+                try:
+                    child = _Child.start(boxes / str(number), confined=confined, preload=self._preload, paths=self._paths)
+                except (OSError, RuntimeError) as e:
+                    log.warning("a sandbox child could not be started", exc_info=True)
+                    self._note_failure(e)
+                    continue
+                self._offer(child)
+            for child in [*self._busy, *self._waiting]:
+                child.stop()
+
+    def _is_short(self) -> bool:
+        """Whether another child is needed now. While calls run only one is kept ready, or starting others would slow them."""
+        if self._failure is not None and not self._wanted:
+            return False
+        return len(self._waiting) < max(self._wanted, 1 if self._busy else self._size)
+
+    def _offer(self, child: _Child) -> None:
+        with self._changed:
+            self._failure = None
+            self._waiting.append(child)
+            self._changed.notify_all()
+
+    def _note_failure(self, failure: Exception) -> None:
+        with self._changed:
+            self._failure = failure
+            self._failures += 1
+            self._changed.notify_all()
+
+
+class _Child:
+    """One confined process, its box, and the lines that it says."""
+
+    def __init__(self, process: confine.Confined, box: Path, confined: bool) -> None:
+        self.box = box
+        self.confined = confined
+        self._process = process
+        self._lines: queue.SimpleQueue[bytes | None] = queue.SimpleQueue()
+        self._ending: confine.Ending | None = None
+        self._stopping = threading.Lock()
+        self._peak = 0
+        self._reader = threading.Thread(target=_read_lines, args=(process.stdout, self._lines), daemon=True)
+        self._reader.start()
+
+    @classmethod
+    def start(cls, box: Path, *, confined: bool, preload: Sequence[str], paths: Sequence[Path]) -> _Child:
+        """Start one and wait until its libraries are loaded. Raises RuntimeError or OSError."""
+        folders = [box / "in", box / "tmp", box / "out"]
+        for folder in folders:
+            folder.mkdir(parents=True, mode=0o700)
+        package = Path(leaf.__file__).resolve().parent
+        extra = [*confine.library_folders(), *(p.resolve() for p in paths)]
+        config = {
+            "package": str(package),
+            "paths": [str(p) for p in extra],
+            "preload": preload,
+            "log": str(box / "tmp" / ".log"),
+            "limits": {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": 512},
+        }
+        process = confine.start(
+            package / "sandbox" / "child.py",
+            json.dumps(config),
+            folder=box / "tmp",
+            readable=[package, *extra, box / "in"],
+            writable=[box / "tmp", box / "out"],
+            confined=confined,
+        )
+        with contextlib.suppress(OSError):  # if memory runs out, the kernel should end this one and not the app
+            Path(f"/proc/{process.pid}/oom_score_adj").write_text("1000")
+        child = cls(process, box, confined)
+        try:
+            ready = child._lines.get(timeout=START_SECONDS)
+        except queue.Empty:
+            ready = None
+        if ready is None:
+            said = child._last_words()
+            child.stop()
+            _remove(box)
+            raise RuntimeError(f"the child did not become ready: {said}")
+        return child
+
+    def send(self, request: Mapping[str, Any]) -> bool:
+        """Hand over the request; False if the child is dead."""
+        data = memoryview(json.dumps(request).encode() + b"\n")
+        try:
+            while data:
+                data = data[self._process.stdin.write(data) :]
+        except (BrokenPipeError, ValueError):
+            return False
+        return True
+
+    def answer(self, limits: Limits, stop: threading.Event | None) -> dict[str, Any]:
+        """Wait for the answer and watch the child meanwhile. Raises SandboxError and its kinds, RunError after `stop`."""
+        began = time.monotonic()
+        disk_at = began + DISK_TICK
+        while True:
+            with contextlib.suppress(queue.Empty):
+                line = self._lines.get(timeout=TICK)
+                if line is None:
+                    raise self._death(limits)
+                return _parse(line)
+            _raise_if_stopped(stop)
+            now = time.monotonic()
+            if now - began > limits.seconds:
+                raise _timeout_error(limits)
+            if self._memory() > limits.memory_mb * 1024**2:
+                raise _memory_error(limits)
+            if now > disk_at:
+                disk_at = now + DISK_TICK
+                self.check_disk(limits)
+
+    def check_disk(self, limits: Limits) -> None:
+        """Raise SandboxError if the child has written more than it may."""
+        written = sum(_written(self.box / name) for name in ("tmp", "out"))
+        if written > limits.output_mb * 1024**2:
+            raise _output_error(limits)
+
+    def kill(self) -> None:
+        """End the process; whoever waits for its answer learns of it. Any thread may call this."""
+        self._process.kill()
+
+    def stop(self) -> confine.Ending:
+        """End the process and reap it. May be called again."""
+        with self._stopping:
+            if self._ending is None:
+                self._process.kill()
+                self._reader.join(timeout=5)
+                self._ending = self._process.wait()
+            return self._ending
+
+    def _memory(self) -> int:
+        """Bytes of memory that are the child's own; 0 where the system does not tell."""
+        try:
+            _, resident, shared, *_ = Path(f"/proc/{self._process.pid}/statm").read_text().split()
+        except (OSError, ValueError):
+            return 0
+        held = (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+        self._peak = max(self._peak, held)
+        return held
+
+    def _death(self, limits: Limits) -> errors.SandboxError:
+        """Why the child ended before it answered. A SIGKILL that is not ours is the kernel's, out of memory."""
+        number = self.stop().signal
+        said = self._last_words()
+        log.debug("sandbox child ended with signal %s: %s", number, said)
+        if number == getattr(signal, "SIGXCPU", None):
+            return _timeout_error(limits)
+        out_of_memory = re.search(r"bad_alloc|memory allocation of|MemoryError|[Oo]ut of memory|Cannot allocate memory", said)
+        if number == getattr(signal, "SIGKILL", 9) or out_of_memory or self._peak > 0.8 * limits.memory_mb * 1024**2:
+            return _memory_error(limits)
+        how = f" (signal {number})" if number else ""
+        hint = "The file may be damaged, or made to crash readers; nothing else was affected."
+        return errors.SandboxError(f"The process that did this work crashed{how}.", hint)
+
+    def _last_words(self) -> str:
+        """The end of what it wrote to stdout and stderr. The file is the child's, so it may be anything by now."""
+        path = self.box / "tmp" / ".log"
+        try:
+            if not stat.S_ISREG(path.lstat().st_mode):
+                return ""
+            with path.open("rb") as file:
+                file.seek(max(0, path.stat().st_size - 4_000))
+                return file.read(4_000).decode(errors="replace")
+        except OSError:
+            return ""
+
+
+def _read_lines(stream: IO[bytes], lines: queue.SimpleQueue[bytes | None]) -> None:
+    """Put every whole line into `lines`, None at the end or when a line passes `ANSWER_BYTES`."""
+    pieces: list[bytes] = []
+    size = 0
+    with contextlib.suppress(OSError, ValueError):
+        while size <= ANSWER_BYTES and (chunk := stream.read(1 << 16)):
+            pieces.append(chunk)
+            size += len(chunk)
+            if b"\n" in chunk:
+                *whole, rest = b"".join(pieces).split(b"\n")
+                for line in whole:
+                    lines.put(line)
+                pieces, size = [rest], len(rest)
+    if size > ANSWER_BYTES:
+        lines.put(json.dumps({"failure": {"type": "LongAnswer", "details": "", "too_big": True}}).encode())
+    lines.put(None)
+
+
+def _parse(line: bytes) -> dict[str, Any]:
+    """The child's answer as a value; the child is not trusted to send JSON."""
+    try:
+        answer = json.loads(line)
+    except (ValueError, RecursionError) as e:
+        raise errors.SandboxError("The process that did this work gave an answer that cannot be read.") from e
+    return answer if isinstance(answer, dict) else {}
+
+
+def _unpack(answer: Mapping[str, Any], limits: Limits) -> Any:
+    """The value of the call, or the error that it stands for."""
+    if "value" in answer:
+        return answer["value"]
+    if "memory" in answer:
+        raise _memory_error(limits)
+    if isinstance(error := answer.get("error"), dict):
+        raise _error_class(str(error.get("class")))(str(error.get("message", "")), str(error.get("hint", "")))
+    failure = answer.get("failure")
+    failure = failure if isinstance(failure, dict) else {}
+    if failure.get("disk_full"):
+        raise errors.StoreError("There is no space left on the disk.", "Free some space and try again.")
+    if failure.get("too_big"):
+        raise _output_error(limits)
+    log.debug("sandbox child failed: %s", failure.get("details", ""))
+    hint = "The file may be damaged; nothing else was affected."
+    error_ = errors.SandboxError(f"The work failed inside its own process ({failure.get('type', 'no answer')}).", hint)
+    raise error_ from RuntimeError(failure.get("details", ""))
+
+
+def _error_class(name: str) -> type[errors.LeafError]:
+    """The class of `leaf.errors` with that name; nothing else can be named by a child."""
+    found = getattr(errors, name, None)
+    return found if isinstance(found, type) and issubclass(found, errors.LeafError) else errors.SandboxError
+
+
+def _real_paths(value: Any, box: Path) -> Any:
+    """`in:KEY` and `out:` replaced by paths, at any depth."""
+    if isinstance(value, Mapping):
+        return {k: _real_paths(v, box) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_real_paths(v, box) for v in value]
+    if value == "out:":
+        return str(box / "out")
+    if isinstance(value, str) and value.startswith("in:"):
+        path = box / "in" / value.removeprefix("in:")
+        return str(path) if path.parent == box / "in" and path.exists() else value
+    return value
+
+
+def _resource_limits(limits: Limits) -> dict[str, int]:
+    """What the kernel itself enforces, for the case that the app is gone or too busy to watch."""
+    return {
+        "RLIMIT_CPU": int(limits.seconds * (os.cpu_count() or 1)) + 10,
+        "RLIMIT_FSIZE": limits.output_mb * 1024**2,
+        "RLIMIT_DATA": limits.memory_mb * 1024**2 + ALLOCATION_SLACK,
+    }
+
+
+def _put(source: Path, target: Path, *, link: bool) -> None:
+    """Hard-link, or copy to another device. A child that nothing confines gets a copy: it could change the original."""
+    if not source.is_file():
+        raise errors.UnreadableFileError("The content of this file is no longer there.", "Add the file again.")
+    if link:
+        with contextlib.suppress(OSError):
+            os.link(source, target)
+            return
+    shutil.copyfile(source, target)
+
+
+def _move_outputs(source: Path, target: Path) -> None:
+    """Move what the child wrote. It may have left links that point anywhere, so only plain files are taken."""
+    target.mkdir(parents=True, exist_ok=True)
+    for entry in list(os.scandir(source)):
+        if not entry.is_file(follow_symlinks=False):
+            raise errors.SandboxError(f"The process that did this work left something that is not a file: '{entry.name}'.")
+        shutil.move(entry.path, target / entry.name)
+
+
+def _written(folder: Path) -> int:
+    """Bytes on disk below a folder that is being changed meanwhile."""
+    total = 0
+    for path, _, names in os.walk(folder):
+        for name in names:
+            with contextlib.suppress(OSError):
+                total += os.lstat(os.path.join(path, name)).st_size
+    return total
+
+
+def _raise_if_stopped(stop: threading.Event | None) -> None:
+    if stop is not None and stop.is_set():
+        raise errors.RunError("Stopped.")
+
+
+def _timeout_error(limits: Limits) -> errors.SandboxTimeoutError:
+    return errors.SandboxTimeoutError(
+        f"The work took more than {limits.seconds:g} seconds and was ended.", "Ask for a smaller part."
+    )
+
+
+def _memory_error(limits: Limits) -> errors.SandboxMemoryError:
+    message = f"The work needed more than {limits.memory_mb:,} MB of memory and was ended."
+    return errors.SandboxMemoryError(message, "Ask for a smaller part.")
+
+
+def _output_error(limits: Limits) -> errors.SandboxError:
+    return errors.SandboxError(f"The work wrote more than {limits.output_mb:,} MB and was ended.", "Ask for a smaller part.")
+
+
+def _disk_error(error: OSError) -> errors.StoreError:
+    if error.errno == errno.ENOSPC:
+        return errors.StoreError("There is no space left on the disk.", "Free some space and try again.")
+    return errors.StoreError(f"The disk failed: {error.strerror or type(error).__name__}.")
+
+
+@contextlib.contextmanager
+def _boxes(home: Path) -> Iterator[Path]:
+    """This pool's folder of boxes, locked; those of dead processes are removed first."""
+    root = home / "boxes"
+    root.mkdir(parents=True, exist_ok=True, mode=0o700)
+    with _locked(root / ".lock", wait=True):
+        for folder in root.iterdir():
+            if folder.is_dir() and _is_abandoned(folder):
+                _remove(folder)
+        mine = root.resolve() / f"{os.getpid()}-{secrets.token_hex(4)}"
+        mine.mkdir(mode=0o700)
+        lock = contextlib.ExitStack()
+        lock.enter_context(_locked(mine / ".lock", wait=True))
+    with lock:
+        yield mine
+    _remove(mine)
+
+
+def _is_abandoned(folder: Path) -> bool:
+    try:
+        with _locked(folder / ".lock", wait=False):
+            return True
+    except OSError:
+        return False
+
+
+@contextlib.contextmanager
+def _locked(path: Path, *, wait: bool) -> Iterator[None]:
+    """Hold a lock on a file; it goes with the process. Without `wait`, OSError if another holds it."""
+    with path.open("a+b") as file:
+        if sys.platform == "win32":
+            import msvcrt
+
+            file.seek(0)
+            msvcrt.locking(file.fileno(), msvcrt.LK_LOCK if wait else msvcrt.LK_NBLCK, 1)
+        else:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | (0 if wait else fcntl.LOCK_NB))
+        yield
+
+
+def _remove(folder: Path) -> None:
+    """Remove a folder even if a child has closed parts of it to its owner."""
+    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        for path, names, _ in os.walk(folder):
+            for name in [".", *names]:
+                with contextlib.suppress(OSError):
+                    os.chmod(os.path.join(path, name), 0o700, follow_symlinks=name == ".")
+        shutil.rmtree(folder, ignore_errors=True)
