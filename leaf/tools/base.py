@@ -9,6 +9,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from leaf.errors import InvalidInputError, not_found
 from leaf.files.library import Library
 from leaf.store.model import ChatFile, Scope
 from leaf.tables.tables import Tables
@@ -93,3 +94,25 @@ class Tool:
     """Raises LeafError, whose text goes to the model as the tool's error."""
     title: str = ""
     """For people, while it runs: `Reading a file`."""
+
+
+def find_file(context: ToolContext, name: str) -> ChatFile:
+    """The chat's file with that handle or name. Raises NotFoundError with the nearest names."""
+    wanted = name.strip()
+    for chat_file in context.files:
+        if wanted in (chat_file.handle, chat_file.file.id):
+            return chat_file
+    named = [c for c in context.files if wanted.lower() in (c.file.name.lower(), c.slug.lower())]
+    if len(named) == 1:
+        return named[0]
+    if len(named) > 1:
+        handles = ", ".join(c.handle for c in named)
+        raise InvalidInputError(f"Several files are named '{wanted}'.", f"Use a handle: {handles}.")
+    candidates = [c.file.name for c in context.files] + [c.handle for c in context.files]
+    raise not_found("file", wanted, candidates, "this chat")
+
+
+def quoted(text: str, limit: int = 400) -> str:
+    """`text` on one line, at most `limit` characters."""
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"

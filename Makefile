@@ -1,0 +1,43 @@
+# Two commands do all the set-up: `make run` and `make test`.
+PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
+	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
+PORT ?= 8501
+BIN := .venv/bin
+BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/__init__.py bench/_%,$(wildcard bench/*.py)))
+
+.PHONY: run test check format bench clean
+
+run: .venv/.run ## The app on http://127.0.0.1:8501 (PORT=… for another)
+	$(BIN)/streamlit run app.py --server.port $(PORT)
+
+test: check ## Lint, types, import contracts, every test
+	$(BIN)/python -m pytest -n 2 --dist loadgroup
+
+check: .venv/.dev
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+
+format: .venv/.dev
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+bench: .venv/.dev ## Every measurement; each prints ratios to a baseline of the same run
+	@for b in $(BENCHES); do echo "== $$b"; $(BIN)/python -m bench.$$b || failed="$$failed $$b"; done; \
+	test -z "$$failed" || { echo "targets missed in:$$failed"; exit 1; }
+
+.venv/bin/python:
+	@test -n "$(PYTHON)" || { echo "Leaf needs Python 3.11, 3.12 or 3.13; none was found on the PATH."; exit 1; }
+	$(PYTHON) -m venv .venv
+
+.venv/.run: requirements.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+	@touch $@
+
+.venv/.dev: requirements.txt requirements-dev.txt | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
+	@touch $@ .venv/.run
+
+clean: ## Remove the virtual environment and caches; the data in .leaf stays
+	rm -rf .venv .mypy_cache .ruff_cache .import_linter_cache .grimp_cache

@@ -1,0 +1,75 @@
+"""Writes the tables in these pages that come from the code: `python docs/tables.py`. A test holds the pages to the code."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from leaf.formats.base import KINDS
+from leaf.settings import VARIABLES, Settings
+from leaf.tools import registry
+
+HERE = Path(__file__).parent
+
+SETTINGS_MEANINGS = {
+    "LEAF_HOME": "data folder: history, files, tables, results, indexes",
+    "ANTHROPIC_API_KEY": "key for Anthropic's API, or for the server at LEAF_MODEL_URL",
+    "LEAF_MODEL": "model for chats that have none of their own",
+    "LEAF_MODEL_URL": "base URL of any server that speaks the Messages API; no key needed then (`ANTHROPIC_BASE_URL` works too)",
+    "LEAF_MODEL_PROFILE": "`claude` (thinking, caching) or `basic`; empty: `claude` for Anthropic's hosts and for model names that begin with `claude`",
+    "LEAF_DATABASE_URL": "`postgresql://…`; empty: DuckDB in the data folder",
+    "LEAF_MAX_UPLOAD_MB": "largest file that is taken, in MiB",
+    "LEAF_MAX_OUTPUT_TOKENS": "longest single model turn, in tokens",
+    "LEAF_RUN_TURNS": "model turns of one answer",
+    "LEAF_RUN_TOOL_CALLS": "tool calls of one answer",
+    "LEAF_RUN_SECONDS": "wall time of one answer",
+    "LEAF_RUN_TOKENS": "tokens of one answer, cached input included",
+    "LEAF_RUN_MONEY": "US dollars of one answer, at list price",
+}
+
+
+def settings_table() -> str:
+    """Every environment variable with its default."""
+    rows = ["| variable | default | meaning |", "|---|---|---|"]
+    for variable, path in VARIABLES.items():
+        value: object = Settings()
+        for name in path.split("."):
+            value = getattr(value, name)
+        if variable == "LEAF_MAX_UPLOAD_MB":
+            value = int(str(value)) // 1024**2
+        rows.append(f"| `{variable}` | {f'`{value}`' if str(value) else ''} | {SETTINGS_MEANINGS[variable]} |")
+    return "\n".join(rows)
+
+
+def tools_table() -> str:
+    """Every tool with its parameters."""
+    rows = ["| tool | parameters | what it does |", "|---|---|---|"]
+    for schema in registry.schemas():
+        required = schema["input_schema"].get("required", [])
+        names = [f"`{n}`" if n in required else f"`{n}?`" for n in schema["input_schema"].get("properties", {})]
+        rows.append(f"| `{schema['name']}` | {' '.join(names)} | {schema['description'].split('. ')[0].rstrip('.')} |")
+    return "\n".join(rows)
+
+
+def formats_table() -> str:
+    """Every kind of file with its usual endings."""
+    rows = ["| kind | endings | SQL |", "|---|---|---|"]
+    rows += [f"| {k.label} | {', '.join(k.endings)} | {'yes' if k.tabular else ''} |" for k in KINDS.values()]
+    return "\n".join(rows)
+
+
+TABLES = {"settings": settings_table, "tools": tools_table, "formats": formats_table}
+
+
+def filled(page: str) -> str:
+    """The page with each table between its markers made anew."""
+    for name, make in TABLES.items():
+        page = re.sub(
+            rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)", lambda m, make=make: m.group(1) + make() + m.group(2), page, flags=re.DOTALL
+        )
+    return page
+
+
+if __name__ == "__main__":
+    for path in HERE.glob("*.md"):
+        path.write_text(filled(path.read_text()))

@@ -1,0 +1,317 @@
+"""The command line: ask, tools, tool, files, chats, doctor. Exit code 0 for an answer, 1 for a failure, 2 for wrong usage."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Sequence
+from contextlib import closing
+from dataclasses import asdict, is_dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from leaf.errors import LeafError, NotFoundError
+
+if TYPE_CHECKING:
+    from leaf.service import Leaf
+    from leaf.store.model import File, Message, Scope
+
+OK, FAILED, USAGE = 0, 1, 2
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    given = _parser().parse_args(arguments)
+    try:
+        return int(given.command(given))
+    except BrokenPipeError:
+        return OK
+    except LeafError as e:
+        if getattr(given, "json", False):
+            _print_json({"type": "error", "errorText": str(e)})
+        print(f"leaf: {e}", file=sys.stderr)
+        return USAGE if isinstance(e, UsageError) else FAILED
+
+
+class UsageError(LeafError):
+    """The command was not given what it needs."""
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m leaf", description="Ask questions about your files.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+
+    ask = commands.add_parser("ask", help="ask a question; the answer is streamed")
+    ask.add_argument("question", metavar="QUESTION")
+    _add_files_option(ask)
+    ask.add_argument("--chat", metavar="ID", help="go on with this chat")
+    ask.add_argument("--model", metavar="NAME", default="", help="model for this question")
+    ask.add_argument("--json", action="store_true", help="one chunk a line; the last one is finish or error")
+    ask.set_defaults(command=_ask)
+
+    tools = commands.add_parser("tools", help="list the agent's tools")
+    tools.add_argument("--json", action="store_true", help="with their JSON schemas")
+    tools.set_defaults(command=_tools)
+
+    tool = commands.add_parser("tool", help="run one tool and print what the model would get")
+    tool.add_argument("name", metavar="NAME")
+    tool.add_argument("input", metavar="JSON", help="the tool's input as a JSON object")
+    _add_files_option(tool)
+    tool.add_argument("--chat", metavar="ID", help="with the files of this chat; without -f and --chat: the newest files of the library")
+    tool.add_argument("--json", action="store_true", help="the whole output, sources and coverage included")
+    tool.set_defaults(command=_tool)
+
+    _add_files_commands(commands.add_parser("files", help="the library"))
+    _add_chats_commands(commands.add_parser("chats", help="the history"))
+    doctor = commands.add_parser("doctor", help="what is configured, what works here, what does not")
+    doctor.add_argument("--json", action="store_true")
+    doctor.set_defaults(command=_doctor)
+    return parser
+
+
+def _add_files_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("-f", "--file", metavar="FILE", action="append", default=[], type=Path, dest="files", help="attach a file (repeatable)")
+
+
+def _add_files_commands(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    add = commands.add_parser("add", help="add files, or all files of a folder")
+    add.add_argument("paths", metavar="PATH", nargs="+", type=Path)
+    add.add_argument("--context", metavar="TEXT", default="", help="words that come with the files")
+    add.set_defaults(command=_files_add)
+    listing = commands.add_parser("list", help="list the library, newest first")
+    listing.add_argument("--json", action="store_true")
+    listing.set_defaults(command=_files_list)
+
+
+def _add_chats_commands(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    listing = commands.add_parser("list", help="list the chats, newest first")
+    listing.add_argument("--json", action="store_true")
+    listing.set_defaults(command=_chats_list)
+    show = commands.add_parser("show", help="print a chat")
+    show.add_argument("id", metavar="ID")
+    show.add_argument("--json", action="store_true")
+    show.set_defaults(command=_chats_show)
+
+
+def _open() -> Leaf:
+    from leaf.settings import load
+    from leaf.wiring import build
+
+    return build(load())
+
+
+def _ask(given: argparse.Namespace) -> int:
+    _check_paths(given.files)
+    with closing(_open()) as leaf:
+        scope = leaf.local_scope()
+        try:
+            chat = leaf.chat(scope, given.chat) if given.chat else leaf.new_chat(scope)
+        except NotFoundError as e:
+            raise UsageError(e.message, e.hint) from e
+        files = [_add_path(leaf, scope, path, given.question) for path in given.files]
+        message = leaf.send(scope, chat.id, given.question, [f.id for f in files], model=given.model)
+        try:
+            ended = _follow(leaf, scope, message.id, given.json)
+        except KeyboardInterrupt:
+            leaf.stop(scope, message.id)
+            ended = _follow(leaf, scope, message.id, given.json, silent=True)
+            print("\nStopped. What was found so far is kept.", file=sys.stderr)
+        if not given.json:
+            print(f"\n[chat {chat.id}]", file=sys.stderr)
+        return OK if ended == "finish" else FAILED
+
+
+def _follow(leaf: Leaf, scope: Scope, message_id: str, as_json: bool, *, silent: bool = False) -> str:
+    """Print a run from its first chunk to its last; returns the type of the last."""
+    position, last, writer = 0, "", _TextWriter()
+    while True:
+        piece = leaf.wait(scope, message_id, position, timeout=0.5)
+        position = piece.position
+        for chunk in piece.chunks:
+            last = str(chunk["type"])
+            if silent:
+                continue
+            if as_json:
+                _print_json(chunk)
+            else:
+                writer.write(chunk)
+        sys.stdout.flush()
+        if piece.done:
+            return last
+
+
+class _TextWriter:
+    """Prints the answer's text to stdout, and its steps to stderr."""
+
+    def __init__(self) -> None:
+        self._open_line = False
+
+    def write(self, chunk: dict[str, Any]) -> None:
+        kind = chunk["type"]
+        if kind == "text-delta":
+            print(chunk["delta"], end="")
+            self._open_line = not chunk["delta"].endswith("\n")
+        elif kind == "text-end" and self._open_line:
+            print()
+            self._open_line = False
+        elif kind == "tool-output-available":
+            self._note(f"· {chunk['output'].get('summary', '')}")
+        elif kind in ("tool-output-error", "tool-input-error"):
+            self._note(f"· {chunk['errorText']}")
+        elif kind == "source-document":
+            place = f" · {chunk['place']}" if chunk.get("place") else ""
+            self._note(f"Source: {chunk['title']}{place}")
+        elif kind == "data-coverage":
+            self._note("Read: " + " · ".join(f"{c['seen']:,} of {c['total']:,} {c['unit']} of {c['name']}" for c in chunk["data"]))
+        elif kind == "reset-step":
+            self._note("· The connection was cut; asking again")
+        elif kind in ("error", "abort"):
+            self._note(str(chunk.get("errorText") or chunk.get("reason") or "Stopped."))
+
+    def _note(self, text: str) -> None:
+        sys.stdout.flush()
+        print(text, file=sys.stderr)
+
+
+def _tools(given: argparse.Namespace) -> int:
+    from leaf.tools import registry
+
+    if given.json:
+        _print_json(registry.schemas(), indent=2)
+    else:
+        for schema in registry.schemas():
+            names = ", ".join(schema["input_schema"].get("properties", {}))
+            print(f"{schema['name']} {{{names}}}\n    {schema['description']}\n")
+    return OK
+
+
+def _tool(given: argparse.Namespace) -> int:
+    _check_paths(given.files)
+    with closing(_open()) as leaf:
+        scope = leaf.local_scope()
+        files = [_add_path(leaf, scope, path, "") for path in given.files]
+        try:
+            output = leaf.run_tool(scope, given.name, given.input, chat_id=given.chat or "", file_ids=[f.id for f in files])
+        except LeafError as e:
+            _print_json({"error": str(e)}) if given.json else print(e)
+            if not sys.stdout.isatty():
+                print(f"leaf: {e}", file=sys.stderr)
+            return FAILED
+        _print_json(output.to_json()) if given.json else print(output.text)
+    return OK
+
+
+def _files_add(given: argparse.Namespace) -> int:
+    _check_paths(given.paths, folders=True)
+    with closing(_open()) as leaf:
+        scope = leaf.local_scope()
+        unreadable = 0
+        for path in _files_below(given.paths):
+            added = leaf.add_path(scope, path, given.context)
+            problem = added.file.outline.get("error")
+            unreadable += bool(problem)
+            state = "already there" if added.duplicate else "added"
+            print(f"{added.file.id}  {added.file.name}  {state}" + (f"  cannot be read: {problem}" if problem else ""))
+    return FAILED if unreadable else OK
+
+
+def _files_list(given: argparse.Namespace) -> int:
+    with closing(_open()) as leaf:
+        files = leaf.files(leaf.local_scope())
+        if given.json:
+            _print_json(files, indent=2)
+        else:
+            for file in files:
+                print(f"{file.id}  {file.name}  {leaf.describe_file(file)}")
+            if not files:
+                print("No files yet. Add some with: python -m leaf files add PATH", file=sys.stderr)
+    return OK
+
+
+def _chats_list(given: argparse.Namespace) -> int:
+    with closing(_open()) as leaf:
+        chats = leaf.chats(leaf.local_scope(), limit=1_000)
+        if given.json:
+            _print_json(chats, indent=2)
+        else:
+            for chat in chats:
+                print(f"{chat.id}  {chat.updated_at:%Y-%m-%d %H:%M}  {chat.title}")
+            if not chats:
+                print('No chats yet. Begin one with: python -m leaf ask "QUESTION"', file=sys.stderr)
+    return OK
+
+
+def _chats_show(given: argparse.Namespace) -> int:
+    with closing(_open()) as leaf:
+        scope = leaf.local_scope()
+        if given.json:
+            chat = leaf.chat(scope, given.id)
+            thread = leaf.thread(scope, given.id, last=1_000_000)
+            _print_json({**asdict(chat), "messages": [_shown(m) for m in thread.messages]}, indent=2)
+        else:
+            print(leaf.chat_markdown(scope, given.id))
+    return OK
+
+
+def _shown(message: Message) -> dict[str, Any]:
+    """A message without what only the model is sent."""
+    shown = asdict(message)
+    del shown["raw"]
+    return shown
+
+
+def _doctor(given: argparse.Namespace) -> int:
+    from leaf.settings import load
+    from leaf.wiring import check
+
+    checks = check(load())
+    if given.json:
+        _print_json(checks, indent=2)
+    else:
+        for c in checks:
+            print(f"{'ok ' if c.ok else 'no '} {c.name}: {c.text}")
+    return OK if all(c.ok or not c.needed for c in checks) else FAILED
+
+
+def _check_paths(paths: Iterable[Path], *, folders: bool = False) -> None:
+    for path in paths:
+        if not path.exists():
+            raise UsageError(f"No file '{path}'.", "Check the path.")
+        if path.is_dir() and not folders:
+            raise UsageError(f"'{path}' is a folder.", "Name files, or add the folder with: python -m leaf files add FOLDER")
+
+
+def _files_below(paths: Iterable[Path]) -> Iterable[Path]:
+    for path in paths:
+        if path.is_dir():
+            yield from sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith("."))
+        else:
+            yield path
+
+
+def _add_path(leaf: Leaf, scope: Scope, path: Path, context: str) -> File:
+    added = leaf.add_path(scope, path, context)
+    problem = added.file.outline.get("error")
+    if problem:
+        print(f"leaf: {problem}", file=sys.stderr)
+    return added.file
+
+
+def _print_json(value: object, indent: int | None = None) -> None:
+    print(json.dumps(value, ensure_ascii=False, default=_plain, indent=indent))
+
+
+def _plain(value: object) -> object:
+    if is_dataclass(value) and not isinstance(value, type):
+        return asdict(value)
+    if isinstance(value, datetime):
+        return value.isoformat()
+    return str(value)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

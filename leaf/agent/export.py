@@ -1,0 +1,90 @@
+"""Messages as Markdown: for download, for the clipboard and for the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+from leaf.agent.events import Part
+from leaf.store.model import Message
+
+ROWS_SHOWN = 20
+
+
+def chat_markdown(title: str, messages: Iterable[Message]) -> str:
+    """A chat from its first question to its last answer."""
+    sections = [f"# {title or 'Untitled chat'}"]
+    for message in messages:
+        if message.role == "user":
+            sections.append(f"## {_text(message.parts)}\n{_files(message.parts)}".rstrip())
+        else:
+            sections.append(_answer(message))
+    return "\n\n".join(sections) + "\n"
+
+
+def answer_markdown(answer: Message, question: Message | None) -> str:
+    """One answer with its question, its steps, its sources and its coverage."""
+    head = f"# {_text(question.parts)}\n\n" if question else ""
+    return head + _answer(answer) + "\n"
+
+
+def _answer(message: Message) -> str:
+    sections = []
+    for part in message.parts:
+        if part["type"] == "text" and part["text"].strip():
+            sections.append(part["text"].strip())
+        elif part["type"].startswith("tool-"):
+            sections.append(_step(part))
+    sections += [s for s in (_sources(message.parts), _coverage(message.parts)) if s]
+    if message.status == "stopped":
+        sections.append("*Stopped. What was found so far is kept.*")
+    elif message.status == "error":
+        sections.append(f"*Not finished: {message.error}*")
+    return "\n\n".join(sections)
+
+
+def _step(part: Part) -> str:
+    if part["state"] == "output-error":
+        return f"> {part['type'].removeprefix('tool-')}: {part.get('errorText', '')}"
+    output = part.get("output") or {}
+    lines = [f"> {output.get('summary', part['type'].removeprefix('tool-'))}"]
+    sql = (part.get("input") or {}).get("sql")
+    if sql:
+        lines.append(f"\n```sql\n{sql.strip()}\n```")
+    table = (output.get("data") or {}).get("table")
+    if table and table.get("rows"):
+        lines.append("\n" + markdown_table(table["columns"], table["rows"][:ROWS_SHOWN]))
+        if table["total"] > ROWS_SHOWN:
+            lines.append(f"\n{ROWS_SHOWN} of {table['total']:,} rows are shown here.")
+    return "\n".join(lines)
+
+
+def markdown_table(columns: list[str], rows: list[list[object]]) -> str:
+    """A pipe table; bars and line breaks within cells are escaped."""
+
+    def line(cells: Iterable[object]) -> str:
+        return "| " + " | ".join("" if c is None else str(c).replace("|", "\\|").replace("\n", " ") for c in cells) + " |"
+
+    return "\n".join([line(columns), "|" + " --- |" * len(columns), *(line(row) for row in rows)])
+
+
+def _sources(parts: list[Part]) -> str:
+    lines = []
+    for part in parts:
+        if part["type"] == "source-document":
+            place = f", {part['place']}" if part.get("place") else ""
+            lines.append(f"- {part['title']}{place}")
+    return "**Sources**\n\n" + "\n".join(dict.fromkeys(lines)) if lines else ""
+
+
+def _coverage(parts: list[Part]) -> str:
+    seen = next((p["data"] for p in parts if p["type"] == "data-coverage"), [])
+    return "Read: " + " · ".join(f"{c['seen']:,} of {c['total']:,} {c['unit']} of {c['name']}" for c in seen) if seen else ""
+
+
+def _text(parts: list[Part]) -> str:
+    return "\n".join(p["text"] for p in parts if p["type"] == "text").strip()
+
+
+def _files(parts: list[Part]) -> str:
+    names = [f["name"] for p in parts if p["type"] == "data-files" for f in p["data"]]
+    return "Files: " + ", ".join(names) if names else ""

@@ -1,0 +1,62 @@
+"""Three questions to begin with, made from the files at hand: names and column types only, no content."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from leaf.store.model import File
+from leaf.tables.tables import Table
+
+NUMERIC = ("INT", "DOUBLE", "DECIMAL", "FLOAT", "HUGEINT")
+WITHOUT_FILES = (
+    "Load the sample data and show revenue by region",
+    "What kinds of file can I ask about?",
+    "How do you show what an answer rests on?",
+)
+IDENTIFIERS = ("id", "key", "no", "number", "code", "index", "year", "zip", "lat", "lon")
+
+
+def suggest(files: Sequence[File], tables: Sequence[Table]) -> list[str]:
+    """At most three questions that the files can answer."""
+    questions = [q for table in tables[:3] for q in _about_table(table)]
+    for file in files:
+        if file.kind in ("pdf", "docx", "pptx", "text", "html", "email"):
+            questions.append(f"What are the main points of {file.name}?")
+        elif file.kind == "captions":
+            questions.append(f"What was decided in {file.name}, and who does what?")
+        elif not any(t.file_id == file.id for t in tables):
+            questions.append(f"Describe {file.name}: what does it hold?")
+    mixed = _one_per_file(questions) if len(files) > 1 else questions
+    return mixed[:3]
+
+
+def _about_table(table: Table) -> list[str]:
+    measures = [name for name, kind in table.columns if kind.startswith(NUMERIC) and not _is_identifier(name)]
+    labels = [name for name, kind in table.columns if kind == "VARCHAR" and not _is_identifier(name)]
+    dates = [name for name, kind in table.columns if kind in ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")]
+    questions = []
+    if measures and labels:
+        questions.append(f"Total {measures[-1]} by {labels[0]} in {table.file_name}")
+    if measures and dates:
+        questions.append(f"Chart {measures[-1]} by month from {table.file_name}")
+    if labels and not measures:
+        questions.append(f"How many rows per {labels[0]} are in {table.file_name}?")
+    questions.append(f"Describe {table.file_name}: columns, gaps and oddities")
+    return questions
+
+
+def _is_identifier(name: str) -> bool:
+    words = name.lower().replace("_", " ").split()
+    return any(word in IDENTIFIERS for word in words)
+
+
+def _one_per_file(questions: list[str]) -> list[str]:
+    """Questions in turn from the front and from the back, so that a chat with a table and a text gets both."""
+    mixed: list[str] = []
+    front, back = 0, len(questions) - 1
+    while front <= back:
+        mixed.append(questions[front])
+        if front != back:
+            mixed.append(questions[back])
+        front, back = front + 1, back - 1
+    return mixed

@@ -1,0 +1,172 @@
+"""Tools that look into files: list_files, read_file, search_files."""
+
+from __future__ import annotations
+
+from pydantic import BaseModel, Field
+
+from leaf.files.library import SearchResult
+from leaf.files.line import describe_counts
+from leaf.formats.base import KINDS, Window
+from leaf.store.model import ChatFile
+from leaf.tools.base import Coverage, Json, Source, Tool, ToolContext, ToolOutput, find_file, quoted
+
+PLURAL = {"page": "pages", "line": "lines", "paragraph": "paragraphs", "slide": "slides", "row": "rows", "cue": "cues", "cell": "rows"}
+READ_TOKENS = 8_000
+READ_TOKENS_MOST = 30_000
+FILES_LISTED = 200
+
+
+class ListFilesInput(BaseModel):
+    """No parameters."""
+
+
+def list_files(context: ToolContext, _: ListFilesInput) -> ToolOutput:
+    """One line a file, with the table names under which SQL reaches it. Converts nothing: that waits for the first query."""
+    if not context.files:
+        return ToolOutput("No files in this chat. The user can attach some.", "Looked for files: none here")
+    lines = [_file_line(chat_file) for chat_file in context.files[:FILES_LISTED]]
+    if len(context.files) > FILES_LISTED:
+        lines.append(f"… and {len(context.files) - FILES_LISTED} more files; search_files finds text in all of them.")
+    rows = [
+        {"handle": c.handle, "file_id": c.file.id, "name": c.file.name, "kind": c.file.kind, "tables": [c.slug] if is_table(c) else []}
+        for c in context.files[:FILES_LISTED]
+    ]
+    count = len(context.files)
+    return ToolOutput("\n".join(lines), f"Listed {count} file{'s' if count != 1 else ''}", data={"files": rows})
+
+
+def _file_line(chat_file: ChatFile) -> str:
+    file = chat_file.file
+    label = KINDS[file.kind].label if file.kind in KINDS else "Unreadable"
+    line = f"{chat_file.handle} · {file.name} · {label} · {describe_counts(file)}"
+    sheets = file.outline.get("sheets") or []
+    if is_table(chat_file):
+        several = f"{chat_file.slug}__… (sheets: {', '.join(sheets[:12])}{' …' if len(sheets) > 12 else ''}; describe_table names them)"
+        line += f" · SQL: {several if len(sheets) > 1 else chat_file.slug}"
+    if file.upload_context:
+        line += f" · came with: {quoted(file.upload_context, 160)}"
+    if file.outline.get("error"):
+        line += f" · cannot be read: {file.outline['error']}"
+    return line
+
+
+def is_table(chat_file: ChatFile) -> bool:
+    """Whether SQL can reach the file."""
+    kind = KINDS.get(chat_file.file.kind)
+    return kind is not None and kind.tabular and not chat_file.file.outline.get("error")
+
+
+class ReadFileInput(BaseModel):
+    file: str = Field(description="Handle (f1) or name of the file.")
+    where: str = Field(
+        "",
+        description="Part to read: 'pages 3-5', 'lines 10-80', 'rows 100-200', 'slides 2-4', 'paragraphs 1-40', "
+        "'sheet Summary!A1:F40', '00:10:00-00:20:00'. Empty: from the beginning.",
+    )
+    line_numbers: bool = Field(False, description="Number the lines of a text or code file.")
+    max_tokens: int = Field(READ_TOKENS, ge=100, le=READ_TOKENS_MOST, description="Longest piece to return.")
+    cursor: str = Field("", description="The cursor of the previous piece, to go on reading.")
+
+
+def read_file(context: ToolContext, given: ReadFileInput) -> ToolOutput:
+    """A window of the file's text with its locators, coverage and the cursor for the next window."""
+    chat_file = find_file(context, given.file)
+    file = chat_file.file
+    window = context.library.read(
+        context.scope,
+        file,
+        given.where,
+        max_tokens=given.max_tokens,
+        cursor=given.cursor,
+        line_numbers=given.line_numbers,
+        stop=context.stop,
+    )
+    place = ", ".join(window.places)
+    head = f"{file.name} ({chat_file.handle}) · {window.coverage}"
+    notes = "".join(f"\nNote: {note.text}" for note in window.notes)
+    more = f"\n\n[There is more. Go on with cursor={window.cursor!r}]" if window.cursor else ""
+    return ToolOutput(
+        f"{head}{notes}\n\n{window.text}{more}",
+        f"Read {place or 'nothing'} of {file.name}",
+        sources=(Source(chat_file.handle, file.id, file.name, place, "read", quote=quoted(window.text)),),
+        coverage=(_coverage(chat_file, window),) if window.unit else (),
+        data={
+            "passages": [{"handle": chat_file.handle, "file_id": file.id, "name": file.name, "place": place, "text": window.text}],
+            "coverage": window.coverage,
+            "cursor": window.cursor,
+            "notes": [note.text for note in window.notes],
+        },
+    )
+
+
+def _coverage(chat_file: ChatFile, window: Window) -> Coverage:
+    seen = sum(last - first + 1 for first, last in window.ranges)
+    total = window.total if window.total is not None else seen
+    return Coverage(chat_file.file.id, chat_file.file.name, PLURAL.get(window.unit, window.unit), seen, total, window.ranges)
+
+
+class SearchFilesInput(BaseModel):
+    query: str = Field(description='Words to find; "quoted words" as a phrase.', min_length=1)
+    files: list[str] = Field(default_factory=list, description="Handles or names; empty: all files of the chat.")
+    limit: int = Field(10, ge=1, le=40)
+
+
+def search_files(context: ToolContext, given: SearchFilesInput) -> ToolOutput:
+    """Best passages by BM25 with their places; says which files were searched and which could not be."""
+    chosen = [find_file(context, name) for name in given.files] or list(context.files)
+    result = context.library.search(context.scope, [c.file for c in chosen], given.query, given.limit, stop=context.stop)
+    handles = {c.file.id: c for c in chosen}
+    passages: list[Json] = []
+    sources = []
+    for hit in result.hits:
+        chat_file = handles[hit.file_id]
+        passages.append(
+            {"handle": chat_file.handle, "file_id": hit.file_id, "name": chat_file.file.name, "place": hit.place, "text": hit.text}
+        )
+        sources.append(
+            Source(chat_file.handle, hit.file_id, chat_file.file.name, hit.place, "found", query=given.query, quote=quoted(hit.text))
+        )
+    count = len(passages)
+    return ToolOutput(
+        _search_text(given.query, passages, result, len(chosen)),
+        f"Searched {len(chosen)} file{'s' if len(chosen) != 1 else ''} for {quoted(given.query, 60)}: {count} passage{'s' if count != 1 else ''}",
+        sources=tuple(sources),
+        data={"passages": passages, "notes": list(result.notes)},
+    )
+
+
+def _search_text(query: str, passages: list[Json], result: SearchResult, asked: int) -> str:
+    lines = [f"{len(passages)} passages for {query!r}; searched {result.searched} of {asked} files by full text, best first."]
+    lines += [f"Note: {note}" for note in result.notes]
+    lines += [f"\n{p['name']} ({p['handle']}) · {p['place']}\n{p['text']}" for p in passages]
+    if not passages:
+        lines.append("Nothing matches. Try other words, or read the file.")
+    return "\n".join(lines)
+
+
+TOOLS = (
+    Tool(
+        "list_files",
+        "List the files of this chat: handle, name, type, counts, and the SQL name of each table. "
+        "Content is not included.",
+        ListFilesInput,
+        list_files,
+        "Listing files",
+    ),
+    Tool(
+        "read_file",
+        "Read a part of a file as text, with locators (page, line, row, sheet cells, time) and coverage. Returns a window and a "
+        "cursor for the next one. Read only what you need; for tables prefer describe_table and query_tables.",
+        ReadFileInput,
+        read_file,
+        "Reading a file",
+    ),
+    Tool(
+        "search_files",
+        "Full-text search (BM25) over the chat's files; returns the best passages with their places. Use it to find where "
+        "something is said before reading. Words are matched literally: try synonyms if nothing is found.",
+        SearchFilesInput,
+        search_files,
+        "Searching the files",
+    ),
+)

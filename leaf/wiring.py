@@ -1,0 +1,154 @@
+"""build(settings) -> Leaf: the one place that constructs things. check(settings) says what is configured and what works here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
+
+from leaf.errors import LeafError
+from leaf.settings import Settings
+
+if TYPE_CHECKING:
+    from leaf.agent.models.base import Model
+    from leaf.service import Leaf
+
+GIGABYTE = 1024**3
+LITTLE_SPACE = 2 * GIGABYTE
+
+
+def build(settings: Settings) -> Leaf:
+    """A whole application over the data folder of `settings`. Raises StoreBusyError, StoreError, SettingsError."""
+    from leaf.agent.loop import Agent
+    from leaf.agent.models.directory import ModelDirectory
+    from leaf.files.library import Library
+    from leaf.runs.execute import Executor, close_interrupted
+    from leaf.runs.runs import Runs
+    from leaf.sandbox.pool import Pool
+    from leaf.service import Leaf
+    from leaf.store import open_store
+    from leaf.tables.tables import Tables
+    from leaf.tools import registry
+
+    store = open_store(settings)
+    close_interrupted(store)
+    pool = Pool(settings.home)
+    library = Library(store, pool, settings.home, limit_bytes=settings.max_upload_bytes)
+    tables = Tables(store, pool, settings.home)
+    agent = Agent(
+        _model(settings),
+        registry.all_tools(),
+        registry.schemas(),
+        profile_for=settings.profile_for,
+        max_output_tokens=settings.max_output_tokens,
+    )
+    runs = Runs(Executor(store, library, tables, agent, settings.limits))
+    models = ModelDirectory(settings, lambda: _ask_models(settings))
+
+    def close() -> None:
+        runs.close()
+        pool.close()
+        store.close()
+
+    return Leaf(settings, store, library, tables, runs, models, close)
+
+
+def _model(settings: Settings) -> Model:
+    if settings.keyless:
+        from leaf.agent.models.keyless import KeylessModel
+
+        return KeylessModel()
+    from leaf.agent.models.claude import ClaudeModel
+
+    return ClaudeModel(api_key=settings.api_key, base_url=settings.model_url)
+
+
+def _ask_models(settings: Settings) -> list[tuple[str, str]]:
+    from leaf.agent.models.claude import ClaudeModel
+
+    return ClaudeModel(api_key=settings.api_key, base_url=settings.model_url).list_models()
+
+
+@dataclass(frozen=True)
+class Check:
+    """One line of the doctor."""
+
+    name: str
+    ok: bool
+    text: str
+    needed: bool = True
+    """Whether Leaf cannot do its work without it."""
+
+
+def check(settings: Settings) -> list[Check]:
+    """What is configured, what works here, what does not. Opens nothing that another process may hold for long."""
+    return list(_checks(settings))
+
+
+def _checks(settings: Settings) -> Iterator[Check]:
+    import platform
+
+    import leaf
+
+    yield Check("Leaf", True, f"{leaf.__version__} on Python {platform.python_version()}, {platform.system()} {platform.release()}")
+    yield _check_home(settings.home)
+    yield _check_store(settings)
+    yield _check_sandbox(settings)
+    yield _check_model(settings)
+
+
+def _check_home(home: Path) -> Check:
+    import shutil
+
+    try:
+        home.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(home).free
+    except OSError as e:
+        return Check("Data folder", False, f"{home} cannot be used: {e.strerror}. Set LEAF_HOME to another folder.")
+    space = f"{free / GIGABYTE:,.0f} GB free"
+    if free < LITTLE_SPACE:
+        return Check("Data folder", False, f"{home}, only {space}. Make room, or set LEAF_HOME to another disk.", needed=False)
+    return Check("Data folder", True, f"{home}, {space}")
+
+
+def _check_store(settings: Settings) -> Check:
+    from leaf.store import open_store
+
+    kind = "PostgreSQL" if settings.database_url else "DuckDB"
+    try:
+        open_store(settings).close()
+    except LeafError as e:
+        return Check("History", False, str(e))
+    return Check("History", True, f"{kind}, opens")
+
+
+def _check_sandbox(settings: Settings) -> Check:
+    from leaf.sandbox.confine import confinement
+    from leaf.sandbox.pool import Pool
+
+    found = confinement()
+    pool = Pool(settings.home, size=1)
+    try:
+        pool.call("platform:python_version", {})
+    except LeafError as e:
+        return Check("Sandbox", False, str(e))
+    finally:
+        pool.close()
+    if found.kind == "landlock":
+        return Check("Sandbox", True, "files and SQL are handled in a confined child process (Landlock)")
+    return Check("Sandbox", False, f"files and SQL are handled in a child process without confinement: {found.reason}", needed=False)
+
+
+def _check_model(settings: Settings) -> Check:
+    if settings.keyless:
+        text = "none connected: rules answer. Set ANTHROPIC_API_KEY, or LEAF_MODEL_URL for a server of your own."
+        return Check("Model", False, text, needed=False)
+    where = urlsplit(settings.model_url).netloc if settings.model_url else "Anthropic's API"
+    profile = settings.profile_for(settings.model)
+    try:
+        count = len(_ask_models(settings))
+    except LeafError as e:
+        return Check("Model", False, f"{settings.model} at {where}: {e}")
+    return Check("Model", True, f"{settings.model} at {where} (profile {profile}), {count} models offered")

@@ -1,0 +1,69 @@
+"""Settings come from the environment and from secrets; a wrong one is named."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from leaf.errors import SettingsError
+from leaf.settings import DEFAULT_MODEL, Settings, load
+
+
+def test_defaults_need_nothing() -> None:
+    settings = load({}, {})
+    assert settings.keyless
+    assert settings.model == DEFAULT_MODEL
+    assert settings.home == Path(".leaf").resolve()
+
+
+def test_environment_wins_over_secrets() -> None:
+    settings = load({"LEAF_MODEL": "from-environment"}, {"LEAF_MODEL": "from-secrets", "ANTHROPIC_API_KEY": "secret"})
+    assert settings.model == "from-environment"
+    assert settings.api_key == "secret"
+    assert not settings.keyless
+
+
+def test_a_model_server_needs_no_key() -> None:
+    settings = load({"LEAF_MODEL_URL": "http://localhost:11434/"}, {})
+    assert settings.model_url == "http://localhost:11434"
+    assert not settings.keyless
+
+
+def test_the_key_is_not_in_the_representation() -> None:
+    assert "sk-secret" not in repr(load({"ANTHROPIC_API_KEY": "sk-secret"}, {}))
+
+
+@pytest.mark.parametrize(
+    ("url", "model", "expected"),
+    [
+        ("", "anything", "claude"),
+        ("https://api.anthropic.com", "anything", "claude"),
+        ("https://eu.anthropic.com/v1", "anything", "claude"),
+        ("http://localhost:11434", "qwen3", "basic"),
+        ("http://localhost:4000", "claude-sonnet-5-5", "claude"),
+        ("https://anthropic.com.example.org", "other", "basic"),
+    ],
+)
+def test_profile_follows_host_and_model_name(url: str, model: str, expected: str) -> None:
+    assert Settings(model_url=url).profile_for(model) == expected
+
+
+def test_a_given_profile_is_taken() -> None:
+    assert replace(Settings(), model_profile="basic").profile_for("claude-opus-5-5") == "basic"
+
+
+@pytest.mark.parametrize(
+    ("key", "value"),
+    [
+        ("LEAF_MODEL_PROFILE", "gpt"),
+        ("LEAF_MODEL_URL", "localhost:11434"),
+        ("LEAF_RUN_TURNS", "many"),
+        ("LEAF_RUN_MONEY", "-1"),
+        ("LEAF_MAX_UPLOAD_MB", "0"),
+    ],
+)
+def test_a_wrong_setting_is_named(key: str, value: str) -> None:
+    with pytest.raises(SettingsError, match=key):
+        load({key: value}, {})
