@@ -388,7 +388,7 @@ class _Answer:
         for c in source_chunks(self.outputs.values()):
             self.say(c)
         if covered := merge_coverage(self.outputs.values()):
-            self.say(chunk("data-coverage", id="coverage", data={"files": covered}))
+            self.say(chunk("data-coverage", id="coverage", data=covered))
         self.say(chunk("data-usage", id="usage", data=usage))
         self.say(last)
         return Outcome(status, self.parts, self.raw, usage, finish_reason, error)

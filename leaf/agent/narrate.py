@@ -64,9 +64,9 @@ def source_chunks(outputs: Iterable[Json]) -> list[Chunk]:
             "source-document",
             sourceId=f"s{i}",
             mediaType=mimetypes.guess_type(source["name"])[0] or "application/octet-stream",
-            title=f"{source['name']}, {source['place']}" if source["place"] else source["name"],
+            title=source["name"],
             filename=source["name"],
-            providerMetadata={"leaf": source},
+            **{key: source[key] for key in ("handle", "file_id", "place", "action", "query", "quote")},
         )
         for i, source in enumerate(sources.values(), 1)
     ]

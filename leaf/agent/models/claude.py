@@ -1,0 +1,389 @@
+"""A model behind the Messages API: Anthropic's, or any server that speaks it. The only module that imports anthropic.
+
+A turn is read in a thread of its own, so that Stop ends it at once even while the server sends nothing.
+"""
+
+from __future__ import annotations
+
+import json
+import queue
+import socket
+import threading
+import time
+from collections.abc import Iterator, Sequence
+from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
+
+from leaf.agent.models.base import Emit, Json, ModelChoice, ModelEvent, ModelRequest, ModelTurn, TurnCutError, Usage
+from leaf.agent.models.prices import PRICES
+from leaf.errors import ModelError, RunError
+
+if TYPE_CHECKING:
+    import anthropic
+    from anthropic import APIResponse
+    from anthropic._middleware import CallNext  # the package names this type nowhere else
+    from anthropic._request import APIRequest
+
+ANTHROPIC = "https://api.anthropic.com"
+LONGEST_WAIT = 60.0
+"""Seconds: a server that asks for a longer wait before the next try is reported as busy instead."""
+_CACHED = {"type": "ephemeral"}
+_AGAIN = "Wait a minute, then ask again."
+
+
+class ClaudeModel:
+    """Streams turns from a Messages API server. Safe to use from any number of threads."""
+
+    def __init__(
+        self, api_key: str = "", url: str = "", *, retries: int = 2, stall_seconds: float = 180.0, connect_seconds: float = 10.0
+    ) -> None:
+        self._api_key = api_key
+        self._url = url or ANTHROPIC
+        self._retries = retries
+        """New tries before the stream begins; each waits as long as the server asks for."""
+        self._stall_seconds = stall_seconds
+        """Silence after which a stream counts as dead."""
+        self._connect_seconds = connect_seconds
+        self._client: anthropic.Anthropic | None = None
+        self._lock = threading.Lock()
+
+    def turn(self, request: ModelRequest, emit: Emit, stop: threading.Event) -> ModelTurn:
+        """Answer once. Raises ModelError (TurnCutError once the stream has begun), RunError within a second of `stop`."""
+        import anthropic
+        import httpx2
+
+        started = time.monotonic()
+        builder = _TurnBuilder(emit)
+        reader = _Reader(self._connect(), request_body(request), stop)
+        try:
+            for event in reader.events():
+                builder.add(event)
+            return builder.finish(request.model, time.monotonic() - started)
+        except (anthropic.APIError, httpx2.HTTPError, ValueError, AssertionError) as e:
+            if stop.is_set():
+                raise RunError("Stopped.") from e
+            raise self._translate(e, request.model, began=builder.began) from e
+        finally:
+            reader.close()
+
+    def list_models(self) -> list[ModelChoice]:
+        """Models that the server offers, newest first. Raises ModelError where it cannot say."""
+        import anthropic
+        import httpx2
+
+        try:
+            page = self._connect().models.list(limit=100, timeout=self._connect_seconds)
+            models = [ModelChoice(m.id, getattr(m, "display_name", None) or m.id) for m in page.data if _alive(m)]
+        except (anthropic.APIError, httpx2.HTTPError, ValueError, AssertionError) as e:
+            raise self._translate(e, "", began=False) from e
+        if not models:
+            raise ModelError(f"The model server at {self._place()} names no models.", "Type the model's name.")
+        return models
+
+    def _connect(self) -> anthropic.Anthropic:
+        import anthropic
+        import httpx2
+
+        with self._lock:
+            if self._client is None:
+                self._client = anthropic.Anthropic(
+                    api_key=self._api_key or "no-key",
+                    base_url=self._url,
+                    max_retries=self._retries,
+                    timeout=httpx2.Timeout(self._stall_seconds, connect=self._connect_seconds),
+                )
+            return self._client
+
+    def _place(self) -> str:
+        """The server's address without what may be secret in it."""
+        parts = urlsplit(self._url)
+        return f"{parts.scheme}://{parts.hostname}" + (f":{parts.port}" if parts.port else "")
+
+    def _translate(self, error: Exception, model: str, *, began: bool) -> ModelError:
+        """One clear sentence for what the SDK or the connection threw, and what to do."""
+        import anthropic
+        import httpx2
+
+        place = self._place()
+        if isinstance(error, anthropic.APIStatusError) and error.status_code >= 400:
+            return self._translate_status(error, model)
+        if isinstance(error, anthropic.APIStatusError):
+            return _translate_event(error)
+        if isinstance(error, anthropic.APITimeoutError | httpx2.TimeoutException):
+            kind = TurnCutError if began else ModelError
+            return kind(
+                f"The model server at {place} sent nothing for {self._stall_seconds:g} seconds.", "Ask again.", retryable=True
+            )
+        if isinstance(error, anthropic.APIConnectionError):
+            return ModelError(f"The model server at {place} cannot be reached.", self._where_to_look(), retryable=True)
+        if isinstance(error, httpx2.HTTPError):
+            return TurnCutError("The connection to the model was cut in the middle of the answer.", "Ask again.", retryable=True)
+        if isinstance(error, UnicodeEncodeError):
+            return ModelError("The key holds characters that no key has.", "Check ANTHROPIC_API_KEY.")
+        kind = TurnCutError if began else ModelError
+        return kind(f"The model server at {place} sent something that is not a Messages API stream.", self._where_to_look())
+
+    def _translate_status(self, error: anthropic.APIStatusError, model: str) -> ModelError:
+        status, place, said = error.status_code, self._place(), _said(error)
+        if status == 401:
+            return ModelError(f"The model server at {place} refused the key (401).", "Check ANTHROPIC_API_KEY.", status=status)
+        if status == 403:
+            return ModelError(f"The key may not use this model or server (403): {said}.", "Choose another model.", status=status)
+        if status == 404 and said and model:
+            hint = "Choose another in the settings, or set LEAF_MODEL."
+            return ModelError(f"The model server at {place} has no model '{model}' (404).", hint, status=status)
+        if status == 404:
+            return ModelError(f"There is no Messages API at {place} (404).", self._where_to_look(), status=status)
+        if status == 413 or (status == 400 and _too_long(said)):
+            hint = "Start a new chat, or ask with fewer files."
+            return ModelError(f"The question with its history is longer than the model can take ({status}).", hint, status=status)
+        if status == 402 or "credit balance" in said.lower():
+            hint = "Top it up, or use another key."
+            return ModelError(f"The account of this key has no credit left ({status}).", hint, status=status)
+        if status == 429:
+            return ModelError("The model server takes no more requests for now (429).", _AGAIN, retryable=True, status=status)
+        if status in (503, 529):
+            return ModelError(f"The model is overloaded ({status}).", _AGAIN, retryable=True, status=status)
+        reason = said or "no reason given"
+        if status >= 500:
+            return ModelError(f"The model server failed ({status}): {reason}.", _AGAIN, retryable=True, status=status)
+        return ModelError(f"The model server rejected the request ({status}): {reason}.", status=status)
+
+    def _where_to_look(self) -> str:
+        if self._url == ANTHROPIC:
+            return "Check the connection to the internet, then ask again."
+        return "Check that it runs there and that LEAF_MODEL_URL is right."
+
+
+def fallback_models(default: str) -> list[ModelChoice]:
+    """What can be chosen where the server does not say: the default first."""
+    return [ModelChoice(name, name) for name in dict.fromkeys((default, *PRICES))]
+
+
+def request_body(request: ModelRequest) -> Json:
+    """Arguments of the streaming call. Earlier turns go out as they were; cache marks are set on copies."""
+    body: Json = {"model": request.model, "max_tokens": request.max_tokens, "stream": True, "messages": list(request.messages)}
+    if request.tools:
+        body["tools"] = list(request.tools)
+    if request.profile == "basic":
+        return {**body, "system": request.system}
+    return {
+        **body,
+        "system": [{"type": "text", "text": request.system, "cache_control": _CACHED}],
+        "messages": _mark_newest(request.messages),
+        "thinking": {"type": "adaptive", "display": "summarized"},
+    }
+
+
+def _mark_newest(messages: Sequence[Json]) -> list[Json]:
+    """Cache marks at the ends of the newest two user messages: the newest writes, the one before is found again by its mark
+    even when a turn of many blocks lies between them."""
+    marked = list(messages)
+    ends = [i for i, message in enumerate(messages) if message["role"] == "user" and isinstance(message["content"], list)]
+    for i in ends[-2:]:
+        *blocks, last = marked[i]["content"]
+        marked[i] = {**marked[i], "content": [*blocks, {**last, "cache_control": _CACHED}]}
+    return marked
+
+
+class _Reader:
+    """Reads a stream in a thread; `events` hands the events over, and gives up the moment `stop` is set."""
+
+    def __init__(self, client: anthropic.Anthropic, body: Json, stop: threading.Event) -> None:
+        self._client = client.with_middleware(self._gate)
+        self._body = body
+        self._stop = stop
+        self._closed = threading.Event()
+        self._queue: queue.Queue[Json | Exception | None] = queue.Queue()
+        self._response: Any = None
+        threading.Thread(target=self._read, name="model-stream", daemon=True).start()
+
+    def events(self) -> Iterator[Json]:
+        while True:
+            if self._stop.is_set():
+                raise RunError("Stopped.")
+            try:
+                item = self._queue.get(timeout=0.1)
+            except queue.Empty:
+                continue
+            if item is None:
+                return
+            if isinstance(item, Exception):
+                raise item
+            yield item
+
+    def close(self) -> None:
+        """End the connection if it is still open. Only a shutdown of the socket wakes a thread that waits to read from it."""
+        self._closed.set()
+        response = self._response
+        if response is None or response.is_closed:
+            return
+        stream = response.extensions.get("network_stream")
+        sock = stream.get_extra_info("socket") if stream is not None else None
+        if sock is not None:
+            try:
+                sock.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                return  # already gone
+
+    def _gate(self, request: APIRequest, call_next: CallNext) -> APIResponse[Any]:
+        """No new try once nobody waits for it, nor after a longer wait than a person has patience for."""
+        if self._closed.is_set():
+            raise RunError("Stopped.")
+        response = call_next(request)
+        try:
+            wait = float(response.headers.get("retry-after") or 0)
+        except ValueError:
+            wait = 0.0
+        if wait > LONGEST_WAIT:
+            response.http_response.headers["x-should-retry"] = "false"
+        return response
+
+    def _read(self) -> None:
+        try:
+            stream: Any = self._client.messages.create(**self._body)
+            with stream:
+                self._response = stream.response
+                if self._closed.is_set():
+                    return
+                for event in stream:
+                    self._queue.put(_plain(event))
+            self._queue.put(None)
+        except Exception as e:  # noqa: BLE001 - handed to the thread that waits, which sorts it
+            self._queue.put(e)
+
+
+def _plain(event: Any) -> Json:
+    """A stream event as plain JSON. What is no object at all is garbage."""
+    if not hasattr(event, "to_dict"):
+        raise ValueError("a stream event is not an object")
+    data: Json = event.to_dict(mode="json")
+    return data
+
+
+class _TurnBuilder:
+    """Puts a turn together from stream events and says what arrives."""
+
+    def __init__(self, emit: Emit) -> None:
+        self.began = False
+        self._emit = emit
+        self._blocks: dict[int, Json] = {}
+        self._inputs: dict[int, list[str]] = {}
+        self._broken: dict[str, str] = {}
+        self._usage: Json = {}
+        self._stop_reason = ""
+        self._model = ""
+
+    def add(self, event: Json) -> None:
+        """Raises ValueError for an event that is not the API's."""
+        try:
+            self._add(event)
+        except (KeyError, TypeError, AttributeError) as e:
+            raise ValueError("a stream event is not the API's") from e
+
+    def _add(self, event: Json) -> None:
+        kind = event.get("type")
+        if kind == "message_start":
+            self.began = True
+            self._model = event["message"].get("model") or ""
+            self._count(event["message"].get("usage"))
+        elif kind == "content_block_start":
+            self._start(event["index"], event["content_block"])
+        elif kind == "content_block_delta":
+            self._delta(event["index"], event["delta"])
+        elif kind == "content_block_stop":
+            self._end(event["index"])
+        elif kind == "message_delta":
+            self._stop_reason = event["delta"].get("stop_reason") or self._stop_reason
+            self._count(event.get("usage"))
+
+    def finish(self, model: str, seconds: float) -> ModelTurn:
+        if not self.began:
+            raise ValueError("the stream held no message")
+        if not self._stop_reason:
+            raise TurnCutError("The model's answer ended before it was complete.", "Ask again.", retryable=True)
+        blocks = [self._blocks[i] for i in sorted(self._blocks)]
+        content = [block for block in blocks if block["type"] != "text" or block["text"].strip()]
+        return ModelTurn(content, self._stop_reason, self._usage_so_far(), self._model or model, seconds, self._broken)
+
+    def _start(self, index: int, given: Json) -> None:
+        block = {key: value for key, value in given.items() if value is not None}
+        self._blocks[index] = block
+        if block["type"] == "tool_use":
+            self._inputs[index] = []
+            self._say(index, "start", call_id=block["id"], name=block["name"])
+        elif kind := _KINDS.get(block["type"]):
+            self._say(index, "start")
+            if block.get(kind[1]):
+                self._say(index, "delta", delta=block[kind[1]])
+
+    def _delta(self, index: int, delta: Json) -> None:
+        block = self._blocks[index]
+        if delta["type"] == "input_json_delta":
+            self._inputs.setdefault(index, []).append(delta["partial_json"])
+            self._say(index, "delta", delta=delta["partial_json"])
+        elif delta["type"] == "signature_delta":
+            block["signature"] = delta["signature"]
+        elif delta["type"] == "citations_delta":
+            block.setdefault("citations", []).append(delta["citation"])
+        elif kind := _KINDS.get(block["type"]):
+            block[kind[1]] = block.get(kind[1], "") + delta[kind[1]]
+            self._say(index, "delta", delta=delta[kind[1]])
+
+    def _end(self, index: int) -> None:
+        block = self._blocks[index]
+        text = "".join(self._inputs.get(index, ()))
+        if text:
+            try:
+                block["input"] = json.loads(text)
+            except ValueError:
+                block["input"] = None
+        if block["type"] == "tool_use" and not isinstance(block.get("input"), dict):
+            self._broken[block["id"]] = text
+            block["input"] = {}
+        self._say(index, "end")
+
+    def _say(self, index: int, phase: Any, *, delta: str = "", call_id: str = "", name: str = "") -> None:
+        if kind := _KINDS.get(self._blocks[index]["type"]):
+            self._emit(ModelEvent(kind[0], phase, index, delta, call_id, name))
+
+    def _count(self, usage: Json | None) -> None:
+        """Take over the figures that are given: each message_delta has totals, not increments."""
+        self._usage.update({key: value for key, value in (usage or {}).items() if value is not None})
+        self._emit(ModelEvent("usage", usage=self._usage_so_far()))
+
+    def _usage_so_far(self) -> Usage:
+        created = self._usage.get("cache_creation_input_tokens", 0)
+        cached = self._usage.get("cache_read_input_tokens", 0)
+        fresh = self._usage.get("input_tokens", 0)
+        return Usage(fresh + created + cached, cached, created, self._usage.get("output_tokens", 0))
+
+
+_KINDS: dict[str, tuple[Any, str]] = {
+    "text": ("text", "text"),
+    "thinking": ("reasoning", "thinking"),
+    "tool_use": ("tool-input", "input"),
+}
+"""Block type -> kind of its events, and the field that its deltas add to."""
+
+
+def _translate_event(error: anthropic.APIStatusError) -> ModelError:
+    """An error event in a stream that had begun well. Overload and inner faults may pass; a refused request will not."""
+    if error.type in ("invalid_request_error", "authentication_error", "permission_error", "billing_error", "not_found_error"):
+        return ModelError(f"The model server broke the answer off: {_said(error)}.")
+    reason = "it is overloaded" if error.type == "overloaded_error" else _said(error) or "no reason given"
+    return TurnCutError(f"The model server broke the answer off: {reason}.", _AGAIN, retryable=True)
+
+
+def _said(error: anthropic.APIStatusError) -> str:
+    """The server's own words, at most 300 characters, empty where the body is not the API's."""
+    return " ".join(str(error.api_message or "").split())[:300].rstrip(".")
+
+
+def _too_long(said: str) -> bool:
+    phrases = ("too long", "context window", "context length", "maximum context", "exceeds the max")
+    return any(phrase in said.lower() for phrase in phrases)
+
+
+def _alive(model: Any) -> bool:
+    return bool(getattr(model, "id", "")) and getattr(model, "lifecycle", "active") != "retired"
