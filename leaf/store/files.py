@@ -22,8 +22,7 @@ ORDERS = {
     "newest": "f.created_at DESC, f.id DESC",
     "oldest": "f.created_at, f.id",
     "name": "lower(f.name), f.id",
-    "largest": "f.size DESC, f.id",
-    "smallest": "f.size, f.id",
+    "size": "f.size DESC, f.id",
     "kind": "f.kind, lower(f.name), f.id",
 }
 

@@ -1,0 +1,772 @@
+"""The store over real databases: DuckDB, and a PostgreSQL server of the tests' own."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import signal
+import subprocess
+import sys
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import TypeVar
+
+import postgres
+import pytest
+
+from leaf.errors import FileTooLargeError, InvalidInputError, NotFoundError, SettingsError, StoreError
+from leaf.settings import Settings
+from leaf.store import Store, chat_files, chats, files, messages, open_store, usage, users
+from leaf.store.blobs import Blobs
+from leaf.store.migrate import Migration, migrate, migrations
+from leaf.store.model import File, Scope
+
+T = TypeVar("T")
+ROOT = Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    with postgres.server() as address:
+        yield address
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> str:
+    """A fresh database on the tests' server."""
+    import psycopg
+
+    name = f"t{os.urandom(6).hex()}"
+    with psycopg.connect(f"postgresql:///postgres{postgres_server}", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return f"postgresql:///{name}{postgres_server}"
+
+
+@pytest.fixture(params=["duckdb", "postgres"])
+def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    url = request.getfixturevalue("postgres_url") if request.param == "postgres" else ""
+    return Settings(home=tmp_path / "home", database_url=url)
+
+
+@pytest.fixture
+def store(settings: Settings) -> Iterator[Store]:
+    opened = open_store(settings)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def scope(store: Store) -> Scope:
+    return users.ensure_local_user(store.db)
+
+
+def text(words: str) -> list[dict[str, object]]:
+    return [{"type": "text", "text": words}]
+
+
+def add_file(store: Store, scope: Scope, name: str, content: bytes = b"", context: str = "", size: int = 1) -> File:
+    sha256 = hashlib.sha256(content or name.encode()).hexdigest()
+    new = files.NewFile(name, "text/csv", "csv", size, sha256, "upload", context, {"rows": 3})
+    return files.add(store.db, scope, new)[0]
+
+
+# Users
+
+
+def test_local_user_is_made_once_with_a_workspace(store: Store) -> None:
+    scope = users.ensure_local_user(store.db)
+    assert users.ensure_local_user(store.db) == scope
+    assert users.get_workspace(store.db, scope).name == "Workspace"
+    assert users.get_user(store.db, scope).created_at.tzinfo is UTC
+
+
+def test_two_first_visits_at_once_make_one_user(store: Store) -> None:
+    found = in_threads(8, lambda _: users.ensure_user(store.db, "Ann@example.org", "Ann"))
+    assert len(set(found)) == 1
+    assert users.ensure_user(store.db, "ann@example.org ", "Ann") == found[0]
+
+
+# Chats
+
+
+def test_chats_are_listed_by_newest_activity_and_found_by_title_or_words(store: Store, scope: Scope) -> None:
+    first = chats.create(store.db, scope, title="Quarterly  Übersicht")
+    second = chats.create(store.db, scope)
+    messages.add_exchange(store.db, scope, second.id, text("Which region sold 100% more?"), title="Regions")
+    assert [c.title for c in chats.list_chats(store.db, scope)] == ["Regions", "Quarterly Übersicht"]
+    messages.add_exchange(store.db, scope, first.id, text("And now?"), title="not taken, there is a title")
+    assert [c.title for c in chats.list_chats(store.db, scope)] == ["Quarterly Übersicht", "Regions"]
+    assert [c.id for c in chats.list_chats(store.db, scope, query="übersicht NOW")] == [first.id]
+    assert [c.id for c in chats.list_chats(store.db, scope, query="100% sold")] == [second.id]
+    assert chats.list_chats(store.db, scope, query="100_") == []
+    assert [c.id for c in chats.list_chats(store.db, scope, limit=1, offset=1)] == [second.id]
+
+
+def test_chat_can_be_renamed_deleted_and_brought_back(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    assert chats.rename(store.db, scope, chat.id, " New\ttitle ").title == "New title"
+    assert chats.set_model(store.db, scope, chat.id, "claude-x").model == "claude-x"
+    with pytest.raises(InvalidInputError):
+        chats.rename(store.db, scope, chat.id, " \n ")
+    chats.delete(store.db, scope, chat.id)
+    assert chats.list_chats(store.db, scope) == []
+    assert [c.id for c in chats.list_chats(store.db, scope, deleted=True)] == [chat.id]
+    with pytest.raises(NotFoundError, match="The chat 'New title' was deleted"):
+        chats.get(store.db, scope, chat.id)
+    assert chats.restore(store.db, scope, chat.id).deleted_at is None
+    assert [c.id for c in chats.list_chats(store.db, scope)] == [chat.id]
+
+
+def test_purged_chat_leaves_files_and_usage_but_nothing_else(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    file = add_file(store, scope, "sales.csv")
+    chat_files.attach(store.db, scope, chat.id, [file.id])
+    answer = messages.add_exchange(store.db, scope, chat.id, text("How much?")).answer
+    usage.record(store.db, scope, answer.id, model="m", input_tokens=5, cached_tokens=1, output_tokens=2, cost=0.1)
+    chats.purge(store.db, scope, chat.id)
+    with pytest.raises(NotFoundError):
+        messages.get(store.db, scope, answer.id)
+    for table in ("messages", "chat_files", "chat_participants", "chats"):
+        assert store.db.read(f"SELECT count(*) AS n FROM {table}") == [{"n": 0}]
+    assert files.get(store.db, scope, file.id) == file
+    assert usage.total(store.db, scope).answers == 1
+
+
+# Messages
+
+
+def test_exchange_is_saved_with_its_files_and_becomes_the_end_of_the_chat(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    chat_files.attach(store.db, scope, chat.id, [add_file(store, scope, "a.csv").id])
+    raw = [{"role": "user", "content": [{"type": "text", "text": "x"}]}]
+    exchange = messages.add_exchange(store.db, scope, chat.id, text("Why?"), raw=raw, model="m", title="Why?")
+    assert [k.message_id for k in chat_files.list_chat_files(store.db, scope, chat.id)] == [exchange.question.id]
+    assert chats.get(store.db, scope, chat.id).head_id == exchange.answer.id
+    assert messages.thread(store.db, scope, chat.id).messages == (exchange.question, exchange.answer)
+    assert (exchange.answer.status, exchange.answer.model, exchange.question.raw) == ("pending", "m", raw)
+
+
+def test_answer_comes_back_byte_equal_with_its_keys_in_order(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    answer = messages.add_exchange(store.db, scope, chat.id, text("?")).answer
+    raw = [{"z": 1, "a": [1.0, 1e-9, 12345678901234567890, True, None], "text": 'é "\\ \u0000 \u2028 🌿', "": {}}]
+    messages.finish(
+        store.db,
+        scope,
+        answer.id,
+        parts=[{"type": "data-x", "data": float("nan")}],
+        raw=raw,
+        usage={"input": 3},
+        status="completed",
+    )
+    found = messages.get(store.db, scope, answer.id)
+    assert (found.raw, list(found.raw[0])) == (raw, list(raw[0]))
+    assert found.parts == [{"type": "data-x", "data": None}]
+    assert (found.usage, found.status) == ({"input": 3}, "completed")
+
+
+def test_finishing_twice_changes_nothing(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    answer = messages.add_exchange(store.db, scope, chat.id, text("?")).answer
+    for _ in range(2):
+        messages.finish(
+            store.db, scope, answer.id, parts=text("No."), raw=[{"a": 1}], usage={}, status="error", error="It broke."
+        )
+    found = messages.thread(store.db, scope, chat.id).messages
+    assert [(m.status, m.error, m.parts) for m in found[1:]] == [("error", "It broke.", text("No."))]
+    assert [c.id for c in chats.list_chats(store.db, scope, query="no.")] == [chat.id]
+
+
+def test_answer_of_a_chat_put_away_meanwhile_is_kept(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    answer = messages.add_exchange(store.db, scope, chat.id, text("?")).answer
+    chats.delete(store.db, scope, chat.id)
+    messages.update_status(store.db, scope, answer.id, "streaming")
+    messages.finish(store.db, scope, answer.id, parts=text("42"), raw=[], usage={}, status="completed")
+    chats.restore(store.db, scope, chat.id)
+    assert messages.get(store.db, scope, answer.id).parts == text("42")
+
+
+def test_branches_are_shown_one_at_a_time_and_known_to_each_other(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    first = messages.add_exchange(store.db, scope, chat.id, text("one"))
+    second = messages.add_exchange(store.db, scope, chat.id, text("two"))
+    edited = messages.add_exchange(store.db, scope, chat.id, text("two, better"), parent_id=first.answer.id)
+    retried = messages.add_answer(store.db, scope, edited.question.id)
+    ids = [m.id for m in messages.thread(store.db, scope, chat.id).messages]
+    assert ids == [first.question.id, first.answer.id, edited.question.id, retried.id]
+    assert messages.thread(store.db, scope, chat.id).branches == {
+        edited.question.id: (second.question.id, edited.question.id),
+        retried.id: (edited.answer.id, retried.id),
+    }
+    assert messages.siblings(store.db, scope, second.question.id) == (second.question.id, edited.question.id)
+    end = messages.newest_below(store.db, scope, second.question.id)
+    chats.set_head(store.db, scope, chat.id, end)
+    assert [m.id for m in messages.thread(store.db, scope, chat.id).messages][2:] == [second.question.id, second.answer.id]
+    anew = messages.add_exchange(store.db, scope, chat.id, text("from the beginning"), parent_id="")
+    assert messages.thread(store.db, scope, chat.id).messages == (anew.question, anew.answer)
+    with pytest.raises(InvalidInputError):
+        messages.add_answer(store.db, scope, first.answer.id)
+
+
+def test_a_long_chat_is_loaded_from_its_end(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    assert messages.thread(store.db, scope, chat.id, last=30).messages == ()
+    ids = []
+    for i in range(10):
+        exchange = messages.add_exchange(store.db, scope, chat.id, text(f"question {i}"))
+        ids += [exchange.question.id, exchange.answer.id]
+    newest = messages.thread(store.db, scope, chat.id, last=6)
+    assert ([m.id for m in newest.messages], newest.earlier) == (ids[-6:], 14)
+    earlier = messages.thread(store.db, scope, chat.id, last=6, before=newest.messages[0].id)
+    assert ([m.id for m in earlier.messages], earlier.earlier) == (ids[-12:-6], 8)
+    start = messages.thread(store.db, scope, chat.id, before=ids[2])
+    assert ([m.id for m in start.messages], start.earlier) == (ids[:2], 0)
+
+
+def test_feedback_is_up_down_or_nothing(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    answer = messages.add_exchange(store.db, scope, chat.id, text("?")).answer
+    messages.set_feedback(store.db, scope, answer.id, -1)
+    assert messages.get(store.db, scope, answer.id).feedback == -1
+    with pytest.raises(InvalidInputError):
+        messages.set_feedback(store.db, scope, answer.id, 5)
+
+
+def test_unfinished_answers_of_everybody_are_found_at_boot(store: Store, scope: Scope) -> None:
+    other = users.ensure_user(store.db, "bob@example.org", "Bob")
+    answers = []
+    for owner in (scope, other, scope):
+        chat = chats.create(store.db, owner)
+        answers.append((owner, messages.add_exchange(store.db, owner, chat.id, text("?")).answer.id))
+    messages.update_status(store.db, other, answers[1][1], "streaming")
+    messages.finish(store.db, scope, answers[2][1], parts=[], raw=[], usage={}, status="stopped")
+    assert [(u.scope, u.message.id) for u in messages.unscoped_unfinished(store.db)] == answers[:2]
+
+
+def test_twenty_threads_write_one_chat_and_nothing_is_lost(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    ids = [add_file(store, scope, f"{i % 4}/report.csv", b"%d" % i).id for i in range(20)]
+
+    def write(i: int) -> str:
+        chat_files.attach(store.db, scope, chat.id, [ids[i]])
+        exchange = messages.add_exchange(store.db, scope, chat.id, text(f"from thread {i}"))
+        for status in ("streaming", "streaming"):
+            messages.update_status(store.db, scope, exchange.answer.id, status)
+        messages.finish(store.db, scope, exchange.answer.id, parts=text(f"answer {i}"), raw=[], usage={}, status="completed")
+        return exchange.answer.id
+
+    answers = in_threads(20, write)
+    thread = messages.thread(store.db, scope, chat.id)
+    assert len(thread.messages) == 40
+    assert {m.id for m in thread.messages if m.status == "completed" and m.role == "assistant"} == set(answers)
+    attached = chat_files.list_chat_files(store.db, scope, chat.id)
+    assert [k.handle for k in attached] == [f"f{i}" for i in range(1, 21)]
+    assert len({k.slug for k in attached}) == 20
+
+
+# Files
+
+
+def test_the_same_bytes_have_one_row_and_another_file_of_that_name_gets_a_number(store: Store, scope: Scope) -> None:
+    first = add_file(store, scope, "report.csv", b"1")
+    assert add_file(store, scope, "copy of report.csv", b"1") == first
+    assert add_file(store, scope, "Report.csv", b"2").name == "Report (2).csv"
+    assert add_file(store, scope, "report.csv", b"3").name == "report (3).csv"
+    assert add_file(store, scope, "README", b"4").name == "README"
+    assert add_file(store, scope, "README", b"5").name == "README (2)"
+    assert files.by_sha(store.db, scope, first.sha256) == first
+
+
+def test_two_uploads_of_the_same_bytes_at_once_make_one_row(store: Store, scope: Scope) -> None:
+    found = in_threads(8, lambda i: add_file(store, scope, f"{i}.csv", b"same").id)
+    assert len(set(found)) == 1
+
+
+def test_files_are_searched_and_sorted(store: Store, scope: Scope) -> None:
+    add_file(store, scope, "beta.csv", size=30)
+    add_file(store, scope, "Alpha.csv", context="from the Leeds office", size=10)
+    add_file(store, scope, "gamma_100%.csv", size=20)
+
+    def names(**options: str) -> list[str]:
+        return [f.name for f in files.list_files(store.db, scope, **options)]
+
+    assert names() == ["gamma_100%.csv", "Alpha.csv", "beta.csv"]
+    assert names(sort="name") == ["Alpha.csv", "beta.csv", "gamma_100%.csv"]
+    assert names(sort="size") == ["beta.csv", "gamma_100%.csv", "Alpha.csv"]
+    assert names(query="leeds ALPHA") == ["Alpha.csv"]
+    assert names(query="0%") == ["gamma_100%.csv"]
+    with pytest.raises(InvalidInputError, match="Sort by newest, oldest"):
+        names(sort="colour")
+
+
+def test_file_is_renamed_deleted_restored_and_purged(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    file = add_file(store, scope, "sales.csv", context="for Q3")
+    attached = chat_files.attach(store.db, scope, chat.id, [file.id])[0]
+    assert files.rename(store.db, scope, file.id, "turnover.csv").name == "turnover.csv"
+    assert files.rename(store.db, scope, file.id, "turnover.csv").name == "turnover.csv"
+    assert files.add_context(store.db, scope, file.id, "and Q4").upload_context == "for Q3\nand Q4"
+    assert files.add_context(store.db, scope, file.id, "for Q3").upload_context == "for Q3\nand Q4"
+    assert chat_files.list_chat_files(store.db, scope, chat.id)[0].slug == attached.slug == "sales"
+    files.delete(store.db, scope, file.id)
+    with pytest.raises(NotFoundError, match=r"^turnover\.csv was deleted on \d+ \w+ \d{4}\. Restore it on the Files page\.$"):
+        files.get(store.db, scope, file.id)
+    assert files.list_files(store.db, scope) == []
+    assert chat_files.list_chat_files(store.db, scope, chat.id) == []
+    assert [k.handle for k in chat_files.list_chat_files(store.db, scope, chat.id, deleted=True)] == ["f1"]
+    assert files.restore(store.db, scope, file.id).deleted_at is None
+    assert [c.id for c in files.references(store.db, scope, file.id)] == [chat.id]
+    updated = files.set_outline(store.db, scope, file.id, kind="text", media_type="text/plain", outline={"lines": 2})
+    assert (updated.kind, updated.outline) == ("text", {"lines": 2})
+    assert files.purge(store.db, scope, file.id).sha256 == file.sha256
+    assert files.list_files(store.db, scope, deleted=True) == []
+    later = chat_files.attach(store.db, scope, chat.id, [add_file(store, scope, "sales.csv", b"new").id])[0]
+    assert (later.handle, later.slug) == ("f2", "sales_2")
+
+
+@pytest.mark.parametrize(
+    ("name", "slug"),
+    [
+        ("Q3 Sales.xlsx", "q3_sales"),
+        ("Übersicht – Straße.csv", "ubersicht_strasse"),
+        ("2024 budget.csv", "t_2024_budget"),
+        ("select.csv", "t_select"),
+        ("数据.csv", "file"),
+        (".csv", "csv"),
+        ("a.b.c.csv", "a_b_c"),
+        ("x" * 90 + ".csv", "x" * 40),
+        ('"; DROP TABLE users; --.csv', "drop_table_users"),
+    ],
+)
+def test_slug_is_a_name_that_sql_takes_without_quotes(name: str, slug: str) -> None:
+    import duckdb
+
+    assert chat_files.slug(name) == slug
+    assert chat_files.slug(name, {slug}) == f"{slug}_2"
+    duckdb.connect().execute(f"CREATE TABLE {slug} (a INTEGER)")
+
+
+def test_handles_and_slugs_belong_to_a_file_for_good_once_a_question_has_gone_out(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    one, two, three = (add_file(store, scope, f"data.{ending}") for ending in ("csv", "tsv", "txt"))
+    attached = chat_files.attach(store.db, scope, chat.id, [one.id, two.id, one.id])
+    assert [(k.handle, k.slug) for k in attached] == [("f1", "data"), ("f2", "data_2")]
+    chat_files.detach(store.db, scope, chat.id, "f2")
+    assert [k.handle for k in chat_files.attach(store.db, scope, chat.id, [one.id, three.id])] == ["f1", "f2"]
+    question = messages.add_exchange(store.db, scope, chat.id, text("?")).question
+    chat_files.detach(store.db, scope, chat.id, "f2")
+    assert [k.handle for k in chat_files.list_chat_files(store.db, scope, chat.id)] == ["f1"]
+    assert [k.handle for k in chat_files.attach(store.db, scope, chat.id, [two.id, three.id])] == ["f3", "f2"]
+    again = {k.handle: k.message_id for k in chat_files.list_chat_files(store.db, scope, chat.id)}
+    assert again == {"f1": question.id, "f2": "", "f3": ""}
+    with pytest.raises(NotFoundError, match=r"No file 'f9' in this chat\."):
+        chat_files.detach(store.db, scope, chat.id, "f9")
+
+
+# Usage
+
+
+def test_usage_is_kept_once_per_answer_and_summed(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    assert usage.total(store.db, scope).cost == 0
+    for model, cost in (("small", 0.25), ("large", 2.0)):
+        answer = messages.add_exchange(store.db, scope, chat.id, text("?")).answer
+        for _ in range(2):
+            usage.record(
+                store.db, scope, answer.id, model=model, input_tokens=3_000_000_000, cached_tokens=10, output_tokens=5, cost=cost
+            )
+    total = usage.total(store.db, scope, chat_id=chat.id)
+    assert (total.answers, total.input_tokens, total.cached_tokens, total.output_tokens, total.cost) == (
+        2,
+        6_000_000_000,
+        20,
+        10,
+        2.25,
+    )
+    assert {m: t.cost for m, t in usage.by_model(store.db, scope).items()} == {"large": 2.0, "small": 0.25}
+    assert usage.total(store.db, scope, since=datetime.now(UTC) + timedelta(days=1)).answers == 0
+
+
+# Scopes
+
+
+def test_nothing_of_another_workspace_is_found_by_any_call(store: Store, scope: Scope) -> None:
+    db = store.db
+    chat = chats.create(db, scope, title="secret")
+    file = add_file(store, scope, "secret.csv")
+    chat_files.attach(db, scope, chat.id, [file.id])
+    exchange = messages.add_exchange(db, scope, chat.id, text("secret"))
+    answer = exchange.answer.id
+    usage.record(db, scope, answer, model="m", input_tokens=1, cached_tokens=0, output_tokens=1, cost=1.0)
+    stranger = users.ensure_user(db, "eve@example.org", "Eve")
+    own_chat = chats.create(db, stranger)
+    new = files.NewFile("x.csv", "text/csv", "csv", 1, "0" * 64, "upload", "", {})
+    calls: list[Callable[[Scope], object]] = [
+        lambda s: chats.get(db, s, chat.id),
+        lambda s: chats.rename(db, s, chat.id, "mine"),
+        lambda s: chats.set_model(db, s, chat.id, "m"),
+        lambda s: chats.set_head(db, s, chat.id, answer),
+        lambda s: chats.delete(db, s, chat.id),
+        lambda s: chats.restore(db, s, chat.id),
+        lambda s: chats.purge(db, s, chat.id),
+        lambda s: messages.add_exchange(db, s, chat.id, text("?")),
+        lambda s: messages.add_answer(db, s, exchange.question.id),
+        lambda s: messages.get(db, s, answer),
+        lambda s: messages.thread(db, s, chat.id),
+        lambda s: messages.siblings(db, s, answer),
+        lambda s: messages.newest_below(db, s, answer),
+        lambda s: messages.update_status(db, s, answer, "stopped"),
+        lambda s: messages.finish(db, s, answer, parts=[], raw=[], usage={}, status="stopped"),
+        lambda s: messages.set_feedback(db, s, answer, 1),
+        lambda s: files.get(db, s, file.id, deleted=True),
+        lambda s: files.rename(db, s, file.id, "mine.csv"),
+        lambda s: files.add_context(db, s, file.id, "mine"),
+        lambda s: files.set_outline(db, s, file.id, kind="text", media_type="", outline={}),
+        lambda s: files.delete(db, s, file.id),
+        lambda s: files.restore(db, s, file.id),
+        lambda s: files.purge(db, s, file.id),
+        lambda s: files.references(db, s, file.id),
+        lambda s: chat_files.attach(db, s, chat.id, [file.id]),
+        lambda s: chat_files.detach(db, s, chat.id, "f1"),
+        lambda s: chat_files.list_chat_files(db, s, chat.id),
+        lambda s: usage.record(db, s, answer, model="m", input_tokens=0, cached_tokens=0, output_tokens=0, cost=0),
+    ]
+    member_only: list[Callable[[Scope], object]] = [
+        lambda s: users.get_user(db, s),
+        lambda s: users.get_workspace(db, s),
+        lambda s: chats.create(db, s),
+        lambda s: files.add(db, s, new),
+    ]
+    before = snapshot(store)
+    for call in calls:
+        with pytest.raises(NotFoundError) as caught:
+            call(stranger)
+        assert "secret" not in str(caught.value)
+    forged = Scope(scope.workspace_id, stranger.user_id)
+    for call in calls + member_only:
+        with pytest.raises(NotFoundError):
+            call(forged)
+    for s in (stranger, forged):
+        assert [c.id for c in chats.list_chats(db, s)] == ([own_chat.id] if s is stranger else [])
+        assert files.list_files(db, s) == []
+        assert files.by_sha(db, s, file.sha256) is None
+        assert usage.total(db, s).answers == 0
+        assert usage.by_model(db, s) == {}
+    with pytest.raises(NotFoundError):
+        chat_files.attach(db, stranger, own_chat.id, [file.id])
+    with pytest.raises(NotFoundError):
+        messages.add_exchange(db, stranger, own_chat.id, text("?"), parent_id=answer)
+    with pytest.raises(NotFoundError):
+        chats.set_head(db, stranger, own_chat.id, answer)
+    with pytest.raises(NotFoundError):
+        messages.thread(db, stranger, own_chat.id, head=answer)
+    assert snapshot(store) == before
+
+
+def test_a_colleague_sees_the_files_but_not_a_chat_without_taking_part(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    file = add_file(store, scope, "shared.csv")
+    chat_files.attach(store.db, scope, chat.id, [file.id])
+    colleague = Scope(scope.workspace_id, users.ensure_user(store.db, "bob@example.org", "Bob").user_id)
+    with store.db.transaction() as tx:
+        tx.execute(
+            "INSERT INTO workspace_members (workspace_id, user_id, role, created_at) VALUES (:workspace, :user, 'member', :at)",
+            {"workspace": colleague.workspace_id, "user": colleague.user_id, "at": datetime.now(UTC)},
+        )
+    assert files.get(store.db, colleague, file.id) == file
+    assert files.references(store.db, colleague, file.id) == []
+    assert chats.list_chats(store.db, colleague) == []
+    with pytest.raises(NotFoundError):
+        messages.thread(store.db, colleague, chat.id)
+
+
+# Opening, migrating, failing
+
+
+def test_migrations_run_once_and_in_order(settings: Settings) -> None:
+    for _ in range(2):
+        store = open_store(settings)
+        rows = store.db.read("SELECT number FROM leaf_migrations ORDER BY number")
+        assert [r["number"] for r in rows] == [m.number for m in migrations()]
+        store.close()
+    store = open_store(settings)
+    second = Migration(9001, "more", "CREATE TABLE more (a INTEGER); INSERT INTO more VALUES (1);")
+    assert migrate(store.db, [*migrations(), second]) == [9001]
+    assert migrate(store.db, [*migrations(), second]) == []
+    assert store.db.read("SELECT a FROM more") == [{"a": 1}]
+    store.close()
+
+
+def test_a_failing_migration_leaves_the_database_as_it_was(store: Store) -> None:
+    good = Migration(9001, "good", "CREATE TABLE good (a INTEGER)")
+    bad = Migration(9002, "bad", "CREATE TABLE users (a INTEGER)")
+    with pytest.raises(StoreError):
+        migrate(store.db, [*migrations(), good, bad])
+    assert store.db.read("SELECT count(*) AS n FROM leaf_migrations") == [{"n": len(migrations())}]
+    assert migrate(store.db, [*migrations(), good]) == [9001]
+
+
+def test_a_database_of_a_newer_version_is_refused(settings: Settings) -> None:
+    store = open_store(settings)
+    migrate(store.db, [*migrations(), Migration(9001, "later", "CREATE TABLE later (a INTEGER)")])
+    store.close()
+    with pytest.raises(StoreError, match="written by a newer version of Leaf") as caught:
+        open_store(settings)
+    assert "Update Leaf" in caught.value.hint
+
+
+def test_a_migration_that_was_changed_afterwards_is_refused(store: Store) -> None:
+    first = migrations()[0]
+    with pytest.raises(StoreError, match="0001_initial is not the one that made this database"):
+        migrate(store.db, [Migration(first.number, first.name, first.sql + "\n-- edited")])
+
+
+def test_a_failed_transaction_leaves_nothing_and_the_next_one_works(store: Store, scope: Scope) -> None:
+    before = snapshot(store)
+    for second, error in (("SELECT * FROM nowhere", StoreError), (":missing", KeyError)):
+        with pytest.raises(error):
+            run_together(store, "DELETE FROM users", second)
+    assert snapshot(store) == before
+    assert chats.create(store.db, scope).title == ""
+
+
+def test_start_up_imports_no_database_library() -> None:
+    code = """
+        import sys
+        import leaf.store, leaf.store.chat_files, leaf.store.messages
+        print([m for m in ("duckdb", "psycopg") if m in sys.modules])
+        """
+    assert python(code).stdout.strip() == "[]"
+
+
+def test_a_second_process_is_told_which_process_holds_the_data(tmp_path: Path) -> None:
+    store = open_store(Settings(home=tmp_path))
+    code = """
+        from pathlib import Path
+        from leaf.errors import StoreBusyError
+        from leaf.settings import Settings
+        from leaf.store import open_store
+        try:
+            open_store(Settings(home=Path(HOME)))
+        except StoreBusyError as e:
+            print(e.pid, e)
+        """
+    said = python(code, HOME=str(tmp_path)).stdout
+    store.close()
+    assert said.startswith(f"{os.getpid()} The data in {tmp_path} is in use by process {os.getpid()}.")
+    open_store(Settings(home=tmp_path)).close()
+
+
+def test_a_damaged_database_is_left_alone_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "leaf.duckdb"
+    path.write_bytes(b"not a database " * 1000)
+    with pytest.raises(StoreError, match="cannot be opened") as caught:
+        open_store(Settings(home=tmp_path))
+    assert str(path) in str(caught.value)
+    assert "leaf.duckdb.damaged" in caught.value.hint
+    assert path.read_bytes() == b"not a database " * 1000
+
+
+def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("")
+    with pytest.raises(StoreError, match="cannot be made"):
+        open_store(Settings(home=tmp_path / "file" / "home"))
+
+
+@pytest.mark.parametrize(
+    ("url", "error", "said"),
+    [
+        ("postgresql://ann:hunter2@127.0.0.1:1/leaf", StoreError, "The PostgreSQL database at 127.0.0.1/leaf cannot be reached"),
+        ("postgresql:///leaf?nonsense=1&password=hunter2", SettingsError, "LEAF_DATABASE_URL is not an address"),
+    ],
+)
+def test_a_wrong_database_address_is_told_without_the_password(
+    tmp_path: Path, url: str, error: type[Exception], said: str
+) -> None:
+    with pytest.raises(error, match=said) as caught:
+        open_store(Settings(home=tmp_path, database_url=url))
+    assert "hunter2" not in str(caught.value)
+
+
+def test_a_killed_process_loses_nothing_that_was_committed(tmp_path: Path) -> None:
+    code = """
+        from pathlib import Path
+        from leaf.settings import Settings
+        from leaf.store import chats, messages, open_store, users
+        store = open_store(Settings(home=Path(HOME)))
+        scope = users.ensure_local_user(store.db)
+        chat = chats.create(store.db, scope)
+        while True:
+            question = [{"type": "text", "text": "q" * 5000}]
+            parts = [{"type": "text", "text": "a" * 50000}]
+            answer = messages.add_exchange(store.db, scope, chat.id, question).answer
+            messages.finish(store.db, scope, answer.id, parts=parts, raw=[], usage={}, status="completed")
+            print(chat.id, answer.id, flush=True)
+        """
+    committed: list[tuple[str, str]] = []
+    for lines in (3, 40, 7):
+        with subprocess.Popen(command(code, HOME=str(tmp_path)), stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+            assert process.stdout is not None
+            for _ in range(lines):
+                chat_id, answer_id = process.stdout.readline().split()
+                committed.append((chat_id, answer_id))
+            process.send_signal(signal.SIGKILL)
+    store = open_store(Settings(home=tmp_path))
+    scope = users.ensure_local_user(store.db)
+    for chat_id, answer_id in committed:
+        found = messages.get(store.db, scope, answer_id)
+        assert (found.chat_id, found.status, len(found.parts[0]["text"])) == (chat_id, "completed", 50000)
+    halves = "SELECT count(*) AS n FROM messages WHERE role = '{}'"
+    assert store.db.read(halves.format("user")) == store.db.read(halves.format("assistant"))
+    store.close()
+
+
+def test_a_full_disk_is_said_and_the_store_goes_on_once_there_is_space(tmp_path: Path) -> None:
+    """A limit on file size stands for the disk: first too small for the log, then for a checkpoint, which is fatal to DuckDB."""
+    code = """
+        import resource, signal
+        from pathlib import Path
+        from leaf.errors import StoreError
+        from leaf.settings import Settings
+        from leaf.store import chats, messages, open_store, users
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        store = open_store(Settings(home=Path(HOME)))
+        scope = users.ensure_local_user(store.db)
+        chat = chats.create(store.db, scope)
+        saved, said = [], []
+        import random
+        for limit in (2_000_000, 17_500_000):
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limit, resource.RLIM_INFINITY))
+            try:
+                for i in range(100):
+                    words = random.Random(i).randbytes(400_000).hex()
+                    saved.append(messages.add_exchange(store.db, scope, chat.id, [{"type": "text", "text": words}]).answer.id)
+            except StoreError as e:
+                said.append(str(e))
+            assert len(messages.thread(store.db, scope, chat.id).messages) >= 2 * len(saved)
+            resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+            saved.append(messages.add_exchange(store.db, scope, chat.id, [{"type": "text", "text": "space again"}]).answer.id)
+        store.close()
+        store = open_store(Settings(home=Path(HOME)))
+        found = {m.id for m in messages.thread(store.db, scope, chat.id).messages}
+        print(len(said), all("is full, so this was not saved" in s for s in said), set(saved) <= found, len(saved) > 10)
+        """
+    assert python(code, HOME=str(tmp_path)).stdout.split() == ["2", "True", "True", "True"]
+
+
+# Blobs
+
+
+def test_blob_is_kept_once_read_only_and_whole(tmp_path: Path) -> None:
+    blobs = Blobs(tmp_path)
+    content = os.urandom(3 * 1024 * 1024 + 17)
+    seen: list[int] = []
+    kept = blobs.put("w1", io.BytesIO(content), len(content), on_progress=seen.append)
+    assert (kept.sha256, kept.size, kept.is_new) == (hashlib.sha256(content).hexdigest(), len(content), True)
+    assert seen == sorted(seen)
+    assert seen[-1] == len(content)
+    path = blobs.path("w1", kept.sha256)
+    assert path == tmp_path / "blobs" / "w1" / kept.sha256[:2] / kept.sha256
+    assert path.stat().st_mode & 0o777 == 0o444
+    assert blobs.put("w1", io.BytesIO(content), len(content)).is_new is False
+    assert blobs.put("w2", io.BytesIO(content), len(content)).is_new is True
+    with blobs.open("w1", kept.sha256) as stream:
+        assert stream.read() == content
+    assert leftovers(tmp_path) == []
+    blobs.delete("w1", kept.sha256)
+    assert not blobs.exists("w1", kept.sha256)
+    assert blobs.exists("w2", kept.sha256)
+    with pytest.raises(NotFoundError, match="Upload the file again"):
+        blobs.open("w1", kept.sha256)
+
+
+def test_a_file_over_the_limit_leaves_nothing_behind(tmp_path: Path) -> None:
+    limit = 3 * 1024 * 1024
+    with pytest.raises(FileTooLargeError, match="larger than 3 MB"):
+        Blobs(tmp_path).put("w", io.BytesIO(b"x" * (limit + 1)), limit)
+    assert leftovers(tmp_path) == []
+
+
+def test_a_stream_that_breaks_leaves_nothing_behind(tmp_path: Path) -> None:
+    class Broken(io.BytesIO):
+        def read(self, size: int | None = -1, /) -> bytes:
+            raise ConnectionResetError("gone")
+
+    with pytest.raises(StoreError):
+        Blobs(tmp_path).put("w", Broken(), 100)
+    assert leftovers(tmp_path) == []
+
+
+def test_a_full_disk_keeps_no_half_blob(tmp_path: Path) -> None:
+    code = """
+        import io, resource, signal
+        from pathlib import Path
+        from leaf.errors import StoreError
+        from leaf.store.blobs import Blobs
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, resource.RLIM_INFINITY))
+        try:
+            Blobs(Path(HOME)).put("w", io.BytesIO(bytes(5_000_000)), 10_000_000)
+        except StoreError as e:
+            print(e)
+        """
+    assert "is full, so the file was not kept" in python(code, HOME=str(tmp_path)).stdout
+    assert leftovers(tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("workspace", "sha256"), [("..", "a" * 64), ("w", "../../etc/passwd"), ("a/b", "a" * 64), ("", "a" * 64)]
+)
+def test_no_path_leads_out_of_the_blobs(tmp_path: Path, workspace: str, sha256: str) -> None:
+    with pytest.raises(NotFoundError):
+        Blobs(tmp_path).path(workspace, sha256)
+
+
+# Helpers
+
+
+def in_threads(count: int, work: Callable[[int], T]) -> list[T]:
+    """Run it that many times at once; an error of any is raised here."""
+    start = threading.Barrier(count)
+
+    def one(i: int) -> T:
+        start.wait()
+        return work(i)
+
+    with ThreadPoolExecutor(count) as pool:
+        return list(pool.map(one, range(count)))
+
+
+def run_together(store: Store, *statements: str) -> None:
+    with store.db.transaction() as tx:
+        for statement in statements:
+            tx.execute(statement)
+
+
+def snapshot(store: Store) -> list[object]:
+    """All rows of all tables that the tests fill."""
+    tables = ("users", "workspaces", "chats", "chat_participants", "messages", "files", "chat_files", "usage")
+    return [sorted(map(str, store.db.read(f"SELECT * FROM {table}"))) for table in tables]
+
+
+def leftovers(home: Path) -> list[Path]:
+    return list(home.rglob(".incoming-*")) + [p for p in home.rglob("*") if p.is_file() and len(p.name) != 64]
+
+
+def command(code: str, **names: str) -> list[str]:
+    import textwrap
+
+    given = "".join(f"{name} = {value!r}\n" for name, value in names.items())
+    return [sys.executable, "-c", given + textwrap.dedent(code)]
+
+
+def python(code: str, **names: str) -> subprocess.CompletedProcess[str]:
+    """Run it in a process of its own, which must succeed."""
+    done = subprocess.run(command(code, **names), capture_output=True, text=True, cwd=ROOT)
+    assert done.returncode == 0, done.stderr
+    return done
