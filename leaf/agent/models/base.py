@@ -20,15 +20,6 @@ class TurnCutError(ModelError):
 
 
 @dataclass(frozen=True)
-class ModelChoice:
-    """A model that can be chosen."""
-
-    id: str
-    name: str
-    """For people."""
-
-
-@dataclass(frozen=True)
 class Usage:
     """Tokens of one turn, or of several added up."""
 

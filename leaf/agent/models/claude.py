@@ -14,8 +14,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from leaf.agent.models.base import Emit, Json, ModelChoice, ModelEvent, ModelRequest, ModelTurn, TurnCutError, Usage
-from leaf.agent.models.prices import PRICES
+from leaf.agent.models.base import Emit, Json, ModelEvent, ModelRequest, ModelTurn, TurnCutError, Usage
 from leaf.errors import ModelError, RunError
 
 if TYPE_CHECKING:
@@ -35,10 +34,16 @@ class ClaudeModel:
     """Streams turns from a Messages API server. Safe to use from any number of threads."""
 
     def __init__(
-        self, api_key: str = "", url: str = "", *, retries: int = 2, stall_seconds: float = 180.0, connect_seconds: float = 10.0
+        self,
+        api_key: str = "",
+        base_url: str = "",
+        *,
+        retries: int = 2,
+        stall_seconds: float = 180.0,
+        connect_seconds: float = 10.0,
     ) -> None:
         self._api_key = api_key
-        self._url = url or ANTHROPIC
+        self._url = base_url or ANTHROPIC
         self._retries = retries
         """New tries before the stream begins; each waits as long as the server asks for."""
         self._stall_seconds = stall_seconds
@@ -66,14 +71,14 @@ class ClaudeModel:
         finally:
             reader.close()
 
-    def list_models(self) -> list[ModelChoice]:
-        """Models that the server offers, newest first. Raises ModelError where it cannot say."""
+    def list_models(self) -> list[tuple[str, str]]:
+        """Id and name of each model that the server offers, in its order. Raises ModelError where it cannot say."""
         import anthropic
         import httpx2
 
         try:
             page = self._connect().models.list(limit=100, timeout=self._connect_seconds)
-            models = [ModelChoice(m.id, getattr(m, "display_name", None) or m.id) for m in page.data if _alive(m)]
+            models = [(m.id, getattr(m, "display_name", None) or m.id) for m in page.data if _alive(m)]
         except (anthropic.APIError, httpx2.HTTPError, ValueError, AssertionError) as e:
             raise self._translate(e, "", began=False) from e
         if not models:
@@ -153,11 +158,6 @@ class ClaudeModel:
         if self._url == ANTHROPIC:
             return "Check the connection to the internet, then ask again."
         return "Check that it runs there and that LEAF_MODEL_URL is right."
-
-
-def fallback_models(default: str) -> list[ModelChoice]:
-    """What can be chosen where the server does not say: the default first."""
-    return [ModelChoice(name, name) for name in dict.fromkeys((default, *PRICES))]
 
 
 def request_body(request: ModelRequest) -> Json:

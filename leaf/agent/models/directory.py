@@ -1,22 +1,19 @@
-"""Which models can be chosen, and which one is the default. The choice is kept in the data folder, across restarts."""
+"""Which models can be chosen, and which one is meant when nobody chose."""
 
 from __future__ import annotations
 
-import json
-import os
 import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
 
-from leaf.errors import LeafError, StoreError
+from leaf.agent.models.prices import PRICES
+from leaf.errors import InvalidInputError, ModelError, StoreError
 from leaf.settings import Settings
 
-KEEP_SECONDS = 600.0
-"""How long a list from the server is taken as current."""
+KEPT_SECONDS = 600.0
+"""How long the server's list is believed; a failure to get it, a tenth of that."""
 KEYLESS = "keyless"
-"""Name under which the rules answer."""
 
 
 @dataclass(frozen=True)
@@ -25,59 +22,61 @@ class ModelChoice:
 
     id: str
     name: str
+    """For people."""
 
 
 class ModelDirectory:
-    """The server's list of models, asked for at most every ten minutes, and the chosen default."""
+    """The models of the configured server. The default is chosen on the settings page and kept in the data folder."""
 
     def __init__(self, settings: Settings, ask: Callable[[], list[tuple[str, str]]]) -> None:
-        """`ask` gives (id, name) of each model. Raises ModelError."""
         self._settings = settings
         self._ask = ask
-        self._path = settings.home / "preferences.json"
+        """Id and name of each model, from the server. Raises ModelError."""
+        self._path = settings.home / "default_model.txt"
         self._lock = threading.Lock()
-        self._choices: list[ModelChoice] = []
-        self._asked_at = -KEEP_SECONDS
-        self.problem = ""
-        """Why the server's list could not be had, empty when it could."""
+        self._known: list[tuple[str, str]] = []
+        self._until = 0.0
 
     def choices(self) -> list[ModelChoice]:
-        """Models to choose from, the default one among them. Without a key: the rules alone."""
+        """The default first, then what the server offers; where it does not say, the models whose price is known."""
         if self._settings.keyless:
-            return [ModelChoice(KEYLESS, "Rules (no model connected)")]
-        with self._lock:
-            if time.monotonic() - self._asked_at >= KEEP_SECONDS:
-                self._refresh()
-            found = list(self._choices)
-        if not any(choice.id == self.default() for choice in found):
-            found.insert(0, ModelChoice(self.default(), self.default()))
-        return found
+            return [ModelChoice(KEYLESS, "No model: rules")]
+        default = self.default()
+        offered = dict(self._offered())
+        names = {default: offered.get(default, default), **offered}
+        return [ModelChoice(model, name) for model, name in names.items()]
 
     def default(self) -> str:
         """The model for chats that have none of their own."""
-        return KEYLESS if self._settings.keyless else str(self._read().get("model") or self._settings.model)
+        if self._settings.keyless:
+            return KEYLESS
+        try:
+            chosen = self._path.read_text(encoding="utf-8").strip()
+        except FileNotFoundError:
+            return self._settings.model
+        except OSError as e:
+            raise StoreError(f"The chosen model cannot be read from {self._path.name}: {e.strerror}.") from e
+        return chosen or self._settings.model
 
     def set_default(self, model: str) -> None:
-        """Choose it; empty goes back to the settings. Raises StoreError."""
-        kept = {**self._read(), "model": model}
-        draft = self._path.with_suffix(".tmp")
+        """Keep the choice. Raises InvalidInputError for a name that cannot be one."""
+        if not model.strip() or len(model.split()) > 1 or len(model) > 200:
+            raise InvalidInputError(
+                f"'{model[:200]}' is not the name of a model.", "Choose one of the list, or type its exact name."
+            )
         try:
-            draft.write_text(json.dumps(kept))
-            os.replace(draft, self._path)
+            self._settings.home.mkdir(parents=True, exist_ok=True)
+            self._path.write_text(model.strip() + "\n", encoding="utf-8")
         except OSError as e:
-            raise StoreError(f"The choice could not be saved: {e.strerror}.", "Check the data folder.") from e
+            raise StoreError(f"The choice cannot be kept: {e.strerror}.", "Make room in the data folder.") from e
 
-    def _refresh(self) -> None:
-        self._asked_at = time.monotonic()
-        try:
-            self._choices = [ModelChoice(model_id, name) for model_id, name in self._ask()]
-            self.problem = ""
-        except LeafError as e:
-            self.problem = str(e)
-
-    def _read(self) -> dict[str, object]:
-        try:
-            kept = json.loads(Path(self._path).read_text())
-        except (OSError, ValueError):
-            return {}
-        return kept if isinstance(kept, dict) else {}
+    def _offered(self) -> list[tuple[str, str]]:
+        with self._lock:
+            if time.monotonic() >= self._until:
+                try:
+                    self._known, kept = self._ask(), KEPT_SECONDS
+                except ModelError:
+                    kept = KEPT_SECONDS / 10
+                    self._known = self._known or ([] if self._settings.model_url else [(name, name) for name in PRICES])
+                self._until = time.monotonic() + kept
+            return self._known
