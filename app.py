@@ -1,0 +1,7 @@
+"""The ASGI entry of Leaf: `streamlit run app.py`."""
+
+import streamlit as st
+
+from leaf.ui.server import lifespan, security_headers
+
+app = st.App("leaf/ui/shell.py", lifespan=lifespan, middleware=[security_headers()])

@@ -1,0 +1,177 @@
+"""Where a question is written: the waiting files, the text, and beside it what to attach and which model answers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.store.model import Chat, ChatFile, Scope
+from leaf.ui import browser, markdown, uploads, words
+from leaf.ui.preview import show as show_preview
+from leaf.ui.state import leaf
+
+LIBRARY_SHOWN = 200
+"""Files of the library that can be chosen from the menu; the Files page reaches all."""
+
+
+def draw(scope: Scope, chat: Chat | None, running_id: str) -> None:
+    """The composer at the bottom of the page. What is submitted is carried out here, before the page is drawn."""
+    with st.bottom:
+        progress = st.container()
+        with progress:
+            uploads.say("composer")
+            _say_problem()
+        waiting = [f for f in leaf().chat_files(scope, chat.id) if not f.message_id] if chat else []
+        if waiting:
+            _draw_waiting(waiting, scope, chat)
+        submitted = st.chat_input(
+            "Ask about your files" if not running_id else "Leaf is answering. Your next question can wait here.",
+            key="composer",
+            accept_file="multiple",
+            max_upload_size=max(1, leaf().settings.max_upload_bytes // (1024 * 1024)),
+        )
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="composer-tools"):
+            folder = _draw_attach(scope, chat, waiting)
+            _draw_models(scope, chat)
+            if running_id:
+                _draw_stop(scope, running_id)
+        browser.focus_composer(f"focus-{chat.id if chat else 'new'}")
+    if folder:
+        with progress:
+            _take_folder(scope, chat, folder)
+    if submitted:
+        with progress:
+            _submit(scope, chat, submitted.text, submitted.files)
+
+
+def ask(scope: Scope, chat: Chat | None, text: str, file_ids: Sequence[str] = ()) -> None:
+    """Send a question and draw its chat. What cannot be sent is said, and the text given back."""
+    try:
+        chat = chat or leaf().new_chat(scope, st.session_state.get("new-chat-model") or "")
+        leaf().send(scope, chat.id, text, file_ids)
+    except LeafError as e:
+        st.session_state["composer-problem"] = str(e)
+        st.session_state["composer"] = text
+    if chat is not None:
+        st.query_params["chat"] = chat.id
+    st.rerun()
+
+
+def attach(scope: Scope, chat: Chat | None, file_ids: Sequence[str]) -> None:
+    """Put files beside the next question, in a new chat where there is none, and draw that chat."""
+    chat = chat or leaf().new_chat(scope, st.session_state.get("new-chat-model") or "")
+    leaf().attach(scope, chat.id, file_ids)
+    st.query_params["chat"] = chat.id
+    st.rerun()
+
+
+def _submit(scope: Scope, chat: Chat | None, text: str, files: Sequence[Any]) -> None:
+    """Files first, with their words. If one fails, nothing is asked yet: the others wait and the text comes back."""
+    text = text.strip()
+    outcome = uploads.take_in(files, scope, context=text) if files else uploads.Outcome()
+    file_ids = [file.id for file in outcome.files]
+    uploads.remember(outcome, "composer")
+    if text and not outcome.problems:
+        ask(scope, chat, text, file_ids)
+    st.session_state["composer"] = text
+    if file_ids:
+        attach(scope, chat, file_ids)
+    st.rerun()
+
+
+def _take_folder(scope: Scope, chat: Chat | None, folder: Sequence[Any]) -> None:
+    outcome = uploads.take_in(folder, scope)
+    st.session_state["folder-round"] = st.session_state.get("folder-round", 0) + 1
+    uploads.remember(outcome, "composer")
+    if outcome.files:
+        attach(scope, chat, [file.id for file in outcome.files])
+    st.rerun()
+
+
+def _say_problem() -> None:
+    problem = st.session_state.pop("composer-problem", None)
+    if problem:
+        st.warning(markdown.paragraph(problem), icon=":material/warning:")
+
+
+def _draw_waiting(waiting: Sequence[ChatFile], scope: Scope, chat: Chat | None) -> None:
+    """Files that will go out with the next question; a click shows one, the cross takes it away."""
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="waiting"):
+        for item in waiting[:8]:
+            file = item.file
+            with st.container(horizontal=True, gap=None, wrap=False, width="content", key=f"chip-{file.id}"):
+                title = markdown.label(file.name, 36)
+                if st.button(title, key=f"look-{file.id}", icon=words.kind_icon(file.kind), help="Open the file"):
+                    show_preview(file.id)
+                    st.rerun()
+                remove = st.button(
+                    "", key=f"remove-{file.id}", type="tertiary", icon=":material/close:", help=f"Leave out {title}"
+                )
+                if remove and chat:
+                    leaf().detach(scope, chat.id, file.id)
+                    st.rerun()
+        if len(waiting) > 8:
+            st.caption(f"and {len(waiting) - 8} more")
+
+
+def _draw_attach(scope: Scope, chat: Chat | None, waiting: Sequence[ChatFile]) -> Sequence[Any]:
+    """The library and whole folders; the uploaded folder, if one was chosen. The list is read only while the menu is open."""
+    menu = st.popover("Attach", icon=":material/attach_file:", type="tertiary", key="attach", on_change="rerun")
+    if not menu.open:
+        return ()
+    with menu:
+        there = {item.file.id for item in waiting}
+        files = [file for file in leaf().files(scope)[:LIBRARY_SHOWN] if file.id not in there]
+        names = {file.id: f"{file.name} · {words.counts(file.outline) or words.size(file.size)}" for file in files}
+        chosen = st.multiselect(
+            "From your files", list(names), format_func=lambda i: names[i], key="attach-chosen", placeholder="Choose files"
+        )
+        if st.button("Attach", key="attach-do", type="primary", disabled=not chosen):
+            attach(scope, chat, chosen)
+        number = st.session_state.get("folder-round", 0)
+        folder = st.file_uploader("A whole folder", accept_multiple_files="directory", key=f"folder-{number}")
+    return folder or ()
+
+
+def _draw_models(scope: Scope, chat: Chat | None) -> None:
+    """The model for this chat. Without one connected, a quiet line says who answers."""
+    if leaf().settings.keyless:
+        st.caption("No model connected: rules answer. Connect one in Settings.", width="content")
+        return
+    default = leaf().default_model()
+    chosen = (chat.model if chat else st.session_state.get("new-chat-model")) or default
+    menu = st.popover(
+        markdown.label(chosen, 32), icon=":material/neurology:", type="tertiary", key="model", on_change="rerun", help="Model"
+    )
+    if not menu.open:
+        return
+    with menu:
+        names = {model.id: model.name for model in leaf().models()}
+        names.setdefault(chosen, chosen)
+        picked = st.radio("Model for this chat", list(names), index=list(names).index(chosen), format_func=lambda i: names[i])
+        if picked and picked != chosen:
+            if chat:
+                leaf().set_chat_model(scope, chat.id, picked)
+            else:
+                st.session_state["new-chat-model"] = picked
+            st.rerun()
+
+
+def _draw_stop(scope: Scope, running_id: str) -> None:
+    st.space("stretch")
+    st.button(
+        "Stop",
+        key=f"stop-{running_id}",
+        icon=":material/stop_circle:",
+        shortcut="Escape",
+        help="End this answer; what was found so far is kept",
+        on_click=_stop,
+        args=(scope, running_id),
+    )
+
+
+def _stop(scope: Scope, message_id: str) -> None:
+    leaf().stop(scope, message_id)

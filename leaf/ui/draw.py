@@ -1,0 +1,136 @@
+"""From a message to elements: what was asked, what was answered, and what the answer rests on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from leaf.store.model import Message, Scope
+from leaf.ui import markdown, steps, tabular, words
+from leaf.ui.items import Item, data, items
+from leaf.ui.preview import show as show_preview
+
+STOPPED = "Stopped. What was found so far is kept."
+
+
+def draw_item(place: Any, item: Item, scope: Scope, chat_id: str, message_id: str) -> Any:
+    """Draw one item at the end of `place`, or instead of `place` where that is an element; the element that holds it now."""
+    if item.kind == "text":
+        return place.markdown(markdown.safe(item.text))
+    if item.kind == "code":
+        return place.code(item.text, language=item.language or None, wrap_lines=True)
+    if item.kind == "waiting":
+        return place.markdown(":shimmer[Working …]")
+    if item.kind == "step":
+        return steps.draw(place, item, scope, chat_id, message_id)
+    if item.kind == "chart":
+        holder = place.container(key=f"{item.key}-{message_id}")
+        with holder:
+            tabular.chart(item.part, key=f"vega-{item.key}-{message_id}")
+        return holder
+    thought = place.expander("Thinking", type="compact")
+    thought.caption(markdown.safe(item.text))
+    return thought
+
+
+def draw_answer(message: Message, scope: Scope) -> None:
+    """A finished answer: text with its steps, then how it ended, coverage, sources and cost."""
+    for item in items(message.parts):
+        draw_item(st, item, scope, message.chat_id, message.id)
+    if message.status == "stopped":
+        st.caption(f":material/stop_circle: {STOPPED}")
+    draw_coverage(data(message.parts, "coverage"))
+    draw_sources(message)
+    draw_usage(data(message.parts, "usage"))
+
+
+def draw_coverage(covered: Any) -> None:
+    """`48,210 of 48,210 rows · 12 of 340 pages`."""
+    files: Sequence[Mapping[str, Any]] = covered.get("files", ()) if isinstance(covered, Mapping) else covered or ()
+    if files:
+        st.caption(f":material/donut_large: {markdown.label(words.coverage(files), 300)}")
+
+
+def draw_usage(usage: Any) -> None:
+    """Tokens, money and time, and what inlining would have cost."""
+    pieces = words.usage(usage or {})
+    if pieces:
+        st.caption(f":small[{markdown.label(' · '.join(pieces), 300)}]")
+
+
+SOURCES_SHOWN = 6
+
+
+def draw_sources(message: Message) -> None:
+    """Each place that the answer rests on; one click opens it."""
+    places = sources(message.parts)
+    if not places:
+        return
+    with st.container(horizontal=True, gap="xsmall", key=f"sources-{message.id}"):
+        for number, source in enumerate(places[:SOURCES_SHOWN], 1):
+            _draw_source(number, source, message.id)
+    details = st.expander(_how_many(places), type="compact", key=f"used-{message.id}", on_change="rerun")
+    if details.open:
+        with details:
+            for number, source in enumerate(places, 1):
+                _draw_use(number, source)
+
+
+def sources(parts: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """The `tools.base.Source` values behind an answer, in the order of their marks."""
+    return [part["providerMetadata"]["leaf"] for part in parts if part["type"] == "source-document"]
+
+
+def _draw_source(number: int, source: Mapping[str, Any], message_id: str) -> None:
+    place = f" · {source['place']}" if source["place"] else ""
+    title = f"{number}  {markdown.label(source['name'] + place, 48)}"
+    if st.button(title, key=f"source-{message_id}-{number}", icon=":material/draft:", help="Open the source at this place"):
+        show_preview(source["file_id"], source["place"])
+        st.rerun()
+
+
+def _how_many(places: Sequence[Mapping[str, Any]]) -> str:
+    files = len({source["file_id"] for source in places})
+    return (
+        f"How {words.count(len(places), 'place')} in {words.count(files, 'file')} were used"
+        if len(places) > 1
+        else "How it was used"
+    )
+
+
+ACTIONS = {"read": "Read", "found": "Found", "described": "Looked at the columns of", "queried": "Queried"}
+
+
+def _draw_use(number: int, source: Mapping[str, Any]) -> None:
+    place = f", {source['place']}" if source["place"] else ""
+    action = ACTIONS.get(source["action"], source["action"].capitalize())
+    st.markdown(f"**{number}** {markdown.label(action)} {markdown.label(source['name'] + place, 160)}")
+    if source["query"] and source["action"] == "queried":
+        st.code(source["query"].strip(), language="sql", wrap_lines=True)
+    elif source["query"]:
+        st.caption(f"Words: {markdown.label(source['query'], 200)}")
+    if source["quote"]:
+        st.markdown("> " + markdown.label(source["quote"], 420))
+
+
+def draw_question(message: Message) -> None:
+    """What was asked, and the files that came with it."""
+    for part in message.parts:
+        if part["type"] == "text":
+            with st.container(key=f"bubble-{message.id}"):
+                st.markdown(markdown.paragraph(part["text"]))
+    came = data(message.parts, "files") or []
+    if not came:
+        return
+    with st.container(horizontal=True, horizontal_alignment="right", gap="xsmall", key=f"came-{message.id}"):
+        for file in came[:12]:
+            title = markdown.label(file["name"], 40)
+            if st.button(
+                title, key=f"came-{message.id}-{file['fileId']}", icon=words.kind_icon(file["kind"]), help="Open the file"
+            ):
+                show_preview(file["fileId"])
+                st.rerun()
+        if len(came) > 12:
+            st.caption(f"and {len(came) - 12} more files")

@@ -1,0 +1,28 @@
+"""What stands around every page: the small style sheet, and the page that is shown when Leaf cannot start."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+
+from leaf.errors import LeafError, StoreBusyError
+from leaf.ui import markdown
+
+
+def style(sheet: Path) -> None:
+    """The style sheet, with the colours of the theme that this browser shows."""
+    theme = "dark" if st.context.theme.type == "dark" else "light"
+    paper = st.get_option(f"theme.{theme}.backgroundColor")
+    quiet = st.get_option(f"theme.{theme}.secondaryBackgroundColor")
+    st.html(f"<style>:root {{ --leaf-paper: {paper}; --leaf-quiet: {quiet}; }}\n{sheet.read_text()}</style>")
+
+
+def draw_not_ready(problem: LeafError) -> None:
+    """Why there is nothing to see, and what to do."""
+    st.title("Leaf cannot start" if not isinstance(problem, StoreBusyError) else "Leaf is open elsewhere")
+    st.markdown(markdown.paragraph(problem.message))
+    if problem.hint:
+        st.markdown(markdown.paragraph(problem.hint))
+    if st.button("Try again", type="primary", icon=":material/refresh:"):
+        st.rerun()

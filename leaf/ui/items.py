@@ -1,0 +1,83 @@
+"""What an answer shows, from top to bottom, as a flat list of items made from its parts. Pure.
+
+Item i is held by element i of the answer. The list of a longer stream begins with the list of a shorter one, except for its last
+item and for steps that changed their state, so a live view need only draw what differs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from leaf.ui.blocks import blocks
+
+Part = Mapping[str, Any]
+Kind = Literal["text", "code", "thought", "step", "chart", "waiting"]
+
+WORKING = frozenset({"input-streaming", "input-available"})
+
+
+@dataclass(frozen=True)
+class Item:
+    """One element of an answer."""
+
+    kind: Kind
+    key: str
+    """Unique within the answer and the same in every drawing of it."""
+    text: str = ""
+    """Markdown, code, a thought, or a step's state."""
+    language: str = ""
+    part: Part = field(default_factory=dict, compare=False)
+    """The part behind a step or a chart."""
+
+
+def items(parts: Iterable[Part], running: bool = False) -> list[Item]:
+    """Items of an answer; while it is running, the last one says so unless a text or a step is visibly growing."""
+    found: list[Item] = []
+    for number, part in enumerate(parts):
+        found += _of_part(number, part)
+    if running and not _growing(found):
+        found.append(Item("waiting", "waiting"))
+    return found
+
+
+def _of_part(number: int, part: Part) -> list[Item]:
+    kind = part["type"]
+    if kind == "text":
+        return [
+            Item("code" if b.kind == "code" else "text", f"{number}-{i}", b.text, b.language)
+            for i, b in enumerate(blocks(part["text"]))
+        ]
+    if kind == "reasoning":
+        return [Item("thought", str(number), part["text"])] if part["text"].strip() else []
+    if kind.startswith("tool-"):
+        step = Item("step", str(part["toolCallId"]), part["state"], part=part)
+        chart = chart_of(part)
+        return [step, Item("chart", f"chart-{part['toolCallId']}", part=chart)] if chart else [step]
+    return []
+
+
+def chart_of(part: Part) -> Part:
+    """The chart that a finished step made: {"spec", "columns", "rows"}; empty if it made none."""
+    output = part.get("output") or {}
+    chart = (output.get("data") or {}).get("chart") or {}
+    return chart if chart.get("spec") else {}
+
+
+def _growing(found: Sequence[Item]) -> bool:
+    return bool(found) and (found[-1].kind in ("text", "code") or (found[-1].kind == "step" and found[-1].text in WORKING))
+
+
+def answer_text(parts: Iterable[Part]) -> str:
+    """The words of an answer without its steps, for the clipboard."""
+    return "\n\n".join(part["text"].strip() for part in parts if part["type"] == "text" and part["text"].strip())
+
+
+def data(parts: Iterable[Part], name: str) -> Any:
+    """The newest `data-<name>` of a message, or None."""
+    found = None
+    for part in parts:
+        if part["type"] == f"data-{name}":
+            found = part["data"]
+    return found

@@ -1,0 +1,177 @@
+"""The pieces of the Files page."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import date, datetime
+from pathlib import Path
+
+import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.store.model import File, Scope
+from leaf.ui import markdown, preview, uploads, words
+from leaf.ui.state import current_scope, leaf
+
+PER_PAGE = 25
+ORDERS = {"newest": "Newest first", "name": "Name", "size": "Size", "kind": "Kind"}
+CHAT_PAGE = Path(__file__).resolve().parents[2] / "pages" / "chat.py"
+
+
+def draw_uploaders(scope: Scope) -> None:
+    """Files by drop or dialog, and a whole folder."""
+    number = st.session_state.get("upload-round", 0)
+    most = max(1, leaf().settings.max_upload_bytes // (1024 * 1024))
+    given = st.file_uploader(
+        "Drop files here, or choose several", accept_multiple_files=True, key=f"upload-{number}", max_upload_size=most
+    )
+    with st.popover("Upload a folder", icon=":material/drive_folder_upload:", type="tertiary", key="upload-folder-menu"):
+        folder = st.file_uploader(
+            "A whole folder", accept_multiple_files="directory", key=f"upload-folder-{number}", max_upload_size=most
+        )
+    new = [*(given or ()), *(folder or ())]
+    if new:
+        outcome = uploads.take_in(new, scope)
+        uploads.remember(outcome, "files")
+        st.session_state["upload-round"] = number + 1
+        st.rerun()
+
+
+def draw_rows(files: Sequence[File], scope: Scope) -> None:
+    """One row a file."""
+    today = datetime.now().astimezone().date()
+    with st.container(key="file-rows", gap=None):
+        for file in files:
+            _draw_row(file, scope, today)
+
+
+def draw_empty(scope: Scope, query: str) -> None:
+    """What to do where there is nothing to see."""
+    if query:
+        st.markdown(f"No file matches “{markdown.label(query)}”. Names and the words that a file came with are searched.")
+        return
+    st.markdown(
+        "No files yet. Drop some above: tables, spreadsheets, PDFs, Word and PowerPoint documents, web pages, mails, transcripts."
+    )
+    if st.button("Add sample data", key="sample", icon=":material/science:"):
+        with st.spinner("Adding sample data"):
+            leaf().add_sample(scope)
+        st.rerun()
+
+
+def draw_undo(scope: Scope) -> None:
+    """After a deletion, until the next one."""
+    deleted = st.session_state.get("deleted-file")
+    if deleted is None:
+        return
+    file_id, name = deleted
+    with st.container(horizontal=True, vertical_alignment="center", border=True, key="undo-file"):
+        st.markdown(f"Deleted “{markdown.label(name)}”. Chats that used it keep their answers.", width="stretch")
+        if st.button("Undo", key="undo-file-button", type="tertiary", icon=":material/undo:"):
+            leaf().restore_file(scope, file_id)
+            del st.session_state["deleted-file"]
+            st.rerun()
+        if st.button("", key="undo-file-close", type="tertiary", icon=":material/close:", help="Leave it deleted"):
+            del st.session_state["deleted-file"]
+            st.rerun()
+
+
+def _draw_row(file: File, scope: Scope, today: date) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False, key=f"file-row-{file.id}"):
+        with st.container(gap=None, width="stretch"):
+            if st.button(
+                markdown.label(file.name), key=f"file-{file.id}", type="tertiary", icon=words.kind_icon(file.kind), help="Preview"
+            ):
+                preview.show(file.id)
+                st.rerun()
+            facts = [
+                words.kind_label(file.kind),
+                words.counts(file.outline),
+                words.size(file.size),
+                words.SOURCES.get(file.source, file.source),
+                words.when(file.created_at, today),
+            ]
+            st.caption(markdown.label(" · ".join(fact for fact in facts if fact), 200))
+            _draw_remarks(file)
+        if st.button("Ask", key=f"ask-{file.id}", icon=":material/chat:", help="Ask about this file in a new chat"):
+            chat = leaf().new_chat(scope)
+            leaf().attach(scope, chat.id, [file.id])
+            preview.close()
+            st.switch_page(CHAT_PAGE, query_params={"chat": chat.id})
+        chosen = st.menu_button(
+            "",
+            ["Preview", "Rename", "Download", "Where it is used", "Delete"],
+            key=f"file-menu-{file.id}",
+            type="tertiary",
+            icon=":material/more_horiz:",
+            help="More for this file",
+        )
+    if chosen:
+        _carry_out(chosen, file, scope)
+
+
+def _draw_remarks(file: File) -> None:
+    """What went wrong or was guessed, and the words that it came with."""
+    problem = words.problem(file)
+    if problem:
+        st.caption(f":orange[:material/warning: {markdown.label(problem, 300)}]")
+    remarks = words.notes(file)
+    if remarks:
+        more = f" (and {len(remarks) - 1} more)" if len(remarks) > 1 else ""
+        st.caption(f":material/info: {markdown.label(remarks[0], 200)}{more}")
+    if file.upload_context and file.source == "upload":
+        st.caption(f"Came with “{markdown.label(file.upload_context, 120)}”")
+
+
+def _carry_out(chosen: str, file: File, scope: Scope) -> None:
+    if chosen == "Preview":
+        preview.show(file.id)
+        st.rerun()
+    elif chosen == "Rename":
+        _rename(file.id, file.name)
+    elif chosen == "Download":
+        _download(file)
+    elif chosen == "Where it is used":
+        _show_chats(file)
+    elif chosen == "Delete":
+        leaf().delete_file(scope, file.id)
+        st.session_state["deleted-file"] = (file.id, file.name)
+        st.rerun()
+
+
+@st.dialog("Rename file")
+def _rename(file_id: str, name: str) -> None:
+    with st.form("rename-file", border=False):
+        new_name = st.text_input("Name", value=name, max_chars=200)
+        if st.form_submit_button("Rename", type="primary"):
+            try:
+                leaf().rename_file(current_scope(), file_id, (new_name or "").strip())
+            except LeafError as e:
+                st.warning(markdown.paragraph(str(e)))
+            else:
+                st.rerun()
+
+
+@st.dialog("Download")
+def _download(file: File) -> None:
+    st.markdown(f"{markdown.label(file.name)}, {words.size(file.size)}, as it was uploaded.")
+    st.download_button(
+        "Download",
+        lambda: leaf().file_path(current_scope(), file.id).read_bytes(),
+        file_name=file.name,
+        mime="application/octet-stream",
+        type="primary",
+        icon=":material/download:",
+        on_click="ignore",
+    )
+
+
+@st.dialog("Where it is used")
+def _show_chats(file: File) -> None:
+    chats = leaf().chats_using(current_scope(), file.id)
+    if not chats:
+        st.markdown("No chat uses this file yet.")
+    for chat in chats:
+        title = markdown.label(chat.title or "New chat")
+        if st.button(title, key=f"used-in-{chat.id}", type="tertiary", icon=":material/chat:"):
+            st.switch_page(CHAT_PAGE, query_params={"chat": chat.id})

@@ -1,0 +1,157 @@
+"""A look into a file, beside the page: rows, a page's picture, or text, at the place that an answer named."""
+
+from __future__ import annotations
+
+import math
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.ui import markdown, tabular, words
+from leaf.ui.state import current_scope, leaf
+
+if TYPE_CHECKING:
+    from leaf.service import Preview
+
+ROWS = 50
+TEXT_HEIGHT = 620
+
+
+def show(file_id: str, place: str = "") -> None:
+    """Let the next drawing of the page show this file at this place."""
+    close()
+    st.session_state["preview"] = {"file_id": file_id, "place": place, "cursors": [""]}
+
+
+def close() -> None:
+    """Forget the preview and where in it the reader was."""
+    st.session_state.pop("preview", None)
+    for key in [key for key in st.session_state if str(key).startswith("preview-")]:
+        del st.session_state[key]
+
+
+def draw() -> None:
+    """The panel, if something is to be shown."""
+    if "preview" in st.session_state:
+        _panel()
+
+
+@st.fragment
+def _panel() -> None:
+    """A fragment of its own: turning a page redraws the preview and nothing else."""
+    wanted = st.session_state.get("preview")
+    if wanted is None:
+        return
+    with st.container(key="preview"):
+        try:
+            _draw(wanted["file_id"], wanted["place"], wanted["cursors"])
+        except LeafError as e:
+            _head("Preview")
+            st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
+
+
+def _head(title: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False, key="preview-head"):
+        st.markdown(f"#### {title}", anchors=False, width="stretch")
+        if st.button("", icon=":material/close:", key="preview-close", type="tertiary", help="Close the preview"):
+            close()
+            st.rerun()
+
+
+def _draw(file_id: str, place: str, cursors: list[str]) -> None:
+    at = st.session_state.get("preview-place", place)
+    page = st.session_state.get("preview-page")
+    if page:
+        at = f"pages {page}"
+    preview = _load(file_id, at, cursors[-1])
+    _head(markdown.label(preview.file.name, 60))
+    facts = [words.kind_label(preview.file.kind), words.counts(preview.file.outline), words.size(preview.file.size)]
+    st.caption(markdown.label(" · ".join(fact for fact in facts if fact)))
+    if place:
+        st.badge(markdown.label(place, 60), icon=":material/my_location:", color="green")
+    if preview.kind == "table":
+        _draw_table(preview)
+    elif preview.kind == "page":
+        _draw_page(preview)
+    else:
+        _draw_text(preview, cursors)
+    for note in words.notes(preview.file)[:5]:
+        st.caption(f":material/info: {markdown.label(note, 300)}")
+
+
+def _load(file_id: str, at: str, cursor: str) -> Preview:
+    order = st.session_state.get("preview-order") or ""
+    return leaf().preview(
+        current_scope(),
+        file_id,
+        at,
+        table=st.session_state.get("preview-table") or 0,
+        offset=((st.session_state.get("preview-rows-page") or 1) - 1) * ROWS,
+        limit=ROWS,
+        order_by=order,
+        descending=st.session_state.get("preview-direction") == "Descending",
+        cursor=cursor,
+    )
+
+
+def _draw_table(preview: Preview) -> None:
+    rows = preview.rows
+    if rows is None:
+        return
+    tables = preview.tables
+    if len(tables) > 1:
+        st.selectbox(
+            "Table",
+            range(len(tables)),
+            format_func=lambda i: f"{tables[i].sheet or tables[i].name} · {words.count(tables[i].rows, 'row')}",
+            key="preview-table",
+            on_change=_forget_order,
+        )
+    with st.container(horizontal=True, vertical_alignment="bottom"):
+        st.selectbox("Sort by", rows.columns, index=None, placeholder="As in the file", key="preview-order", width=220)
+        if st.session_state.get("preview-order"):
+            st.selectbox("Direction", ["Ascending", "Descending"], key="preview-direction", width=150)
+    tabular.draw(rows.columns, rows.rows, rows.types, key="preview-frame", tall=16)
+    last = min(rows.offset + len(rows.rows), rows.total)
+    st.caption(f"Rows {rows.offset + 1:,}–{last:,} of {rows.total:,}" if rows.total else "No rows")
+    if rows.total > ROWS:
+        st.pagination(math.ceil(rows.total / ROWS), key="preview-rows-page", max_visible_pages=5)
+
+
+def _forget_order() -> None:
+    for key in ("preview-order", "preview-direction", "preview-rows-page"):
+        st.session_state.pop(key, None)
+
+
+def _draw_page(preview: Preview) -> None:
+    if preview.pages > 1:
+        st.pagination(preview.pages, default=max(preview.page, 1), key="preview-page", max_visible_pages=5)
+    if preview.picture:
+        st.image(preview.picture, width="stretch", alt=f"Page {preview.page} of {preview.file.name}")
+    text = preview.window.text if preview.window else ""
+    with st.expander("Text of this page", type="compact", key="preview-text"):
+        st.code(text or "This page has no text.", language=None, wrap_lines=True)
+
+
+def _draw_text(preview: Preview, cursors: list[str]) -> None:
+    window = preview.window
+    if window is None:
+        return
+    language = "python" if preview.file.name.endswith(".py") else None
+    st.code(
+        window.text or "Nothing to show.",
+        language=language,
+        wrap_lines=True,
+        height=TEXT_HEIGHT if len(window.text) > 1500 else "content",
+    )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(markdown.label(window.coverage), width="stretch")
+        if len(cursors) > 1 and st.button("Back", key="preview-back", type="tertiary", icon=":material/arrow_back:"):
+            cursors.pop()
+            st.rerun(scope="fragment")
+        if window.cursor and st.button(
+            "Next", key="preview-next", type="tertiary", icon=":material/arrow_forward:", icon_position="right"
+        ):
+            cursors.append(window.cursor)
+            st.rerun(scope="fragment")

@@ -1,0 +1,39 @@
+"""The script behind every page: settings of the page, the gate, navigation, sidebar, then the page itself.
+
+It stands here and not beside `pages/`: Streamlit serves a `pages/` folder beside the running script by itself, past the gate.
+"""
+
+from pathlib import Path
+
+import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.ui import frame, preview, sidebar, watcher
+from leaf.ui.state import current_scope
+
+ROOT = Path(__file__).resolve().parents[2]
+ASSETS = Path(__file__).resolve().parent / "assets"
+
+st.set_page_config(
+    page_title="Leaf", page_icon=str(ASSETS / "mark.svg"), layout="centered", initial_sidebar_state="auto", menu_items={}
+)
+frame.style(ASSETS / "leaf.css")
+st.logo(str(ASSETS / "logo.svg"), size="large", icon_image=str(ASSETS / "mark.svg"))
+
+chat = st.Page(ROOT / "pages" / "chat.py", title="Chat", icon=":material/forum:", default=True)
+files = st.Page(ROOT / "pages" / "files.py", title="Files", icon=":material/folder_open:", url_path="files")
+settings = st.Page(ROOT / "pages" / "settings.py", title="Settings", icon=":material/tune:", url_path="settings")
+page = st.navigation([chat, files, settings], position="hidden")
+
+try:
+    current_scope()
+except LeafError as e:
+    frame.draw_not_ready(e)
+    st.stop()
+
+active = st.query_params.get("chat", "") if page == chat else ""
+with st.sidebar:
+    sidebar.draw(chat, [files, settings], active)
+page.run()
+preview.draw()
+watcher.watch()

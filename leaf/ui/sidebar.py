@@ -1,0 +1,133 @@
+"""The sidebar: a new chat, the places, and the chats, newest first."""
+
+from __future__ import annotations
+
+from datetime import UTC, date, datetime, timedelta
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.store.model import Chat, Scope
+from leaf.ui import markdown, preview, words
+from leaf.ui.state import current_scope, leaf
+
+if TYPE_CHECKING:
+    from streamlit.navigation.page import StreamlitPage
+
+CHATS_SHOWN = 40
+UNTITLED = "New chat"
+LONGEST_RUN = timedelta(minutes=30)
+"""A chat that was quiet for longer cannot be running."""
+
+
+def draw(chat_page: StreamlitPage, places: list[StreamlitPage], active_chat_id: str) -> None:
+    """Everything in the sidebar."""
+    scope = current_scope()
+    if st.button("New chat", icon=":material/edit_square:", width="stretch", key="new-chat"):
+        open_chat(chat_page, "")
+    with st.container(key="places", gap=None):
+        for place in places:
+            st.page_link(place)
+    query = st.text_input(
+        "Search chats",
+        key="chat-search",
+        placeholder="Search chats",
+        label_visibility="collapsed",
+        icon=":material/search:",
+        live="300ms",
+    )
+    _draw_undo(scope)
+    shown = CHATS_SHOWN * st.session_state.get("chat-pages", 1)
+    chats = leaf().chats(scope, query=query or "", limit=shown + 1)
+    with st.container(key="chats", gap="xxsmall"):
+        today = datetime.now().astimezone().date()
+        for day, group in groupby(chats[:shown], key=lambda chat: words.day(chat.updated_at, today)):
+            st.caption(day)
+            for chat in group:
+                _draw_chat(chat, scope, chat_page, chat.id == active_chat_id, today)
+        if not chats:
+            st.caption("No chat holds these words." if query else "Chats will stand here.")
+        if len(chats) > shown and st.button("Show more", type="tertiary", key="more-chats"):
+            st.session_state["chat-pages"] = st.session_state.get("chat-pages", 1) + 1
+            st.rerun()
+
+
+def open_chat(chat_page: StreamlitPage, chat_id: str) -> None:
+    """Go to a chat; an empty id is a new one."""
+    preview.close()
+    st.session_state.pop("shown-messages", None)
+    st.switch_page(chat_page, query_params={"chat": chat_id} if chat_id else None)
+
+
+def _draw_chat(chat: Chat, scope: Scope, chat_page: StreamlitPage, active: bool, today: date) -> None:
+    row = f"chat-row-{'active-' if active else ''}{chat.id}"
+    title = markdown.label(chat.title or UNTITLED, 60)
+    running = _is_running(chat, scope)
+    with st.container(horizontal=True, gap=None, wrap=False, vertical_alignment="center", key=row):
+        if st.button(
+            f"**{title}**" if active else title,
+            key=f"chat-{chat.id}",
+            type="tertiary",
+            width="stretch",
+            wrap=False,
+            icon="spinner" if running else None,
+            help="Being answered" if running else None,
+        ):
+            open_chat(chat_page, chat.id)
+        chosen = st.menu_button(
+            "",
+            ["Rename", "Delete"],
+            key=f"menu-{chat.id}",
+            type="tertiary",
+            icon=":material/more_horiz:",
+            help="Rename or delete this chat",
+        )
+    if chosen == "Rename":
+        _rename(chat.id, chat.title)
+    elif chosen == "Delete":
+        leaf().delete_chat(scope, chat.id)
+        st.session_state["deleted-chat"] = (chat.id, chat.title or UNTITLED)
+        if active:
+            open_chat(chat_page, "")
+        st.rerun()
+
+
+def _is_running(chat: Chat, scope: Scope) -> bool:
+    if not chat.head_id or datetime.now(UTC) - chat.updated_at > LONGEST_RUN:
+        return False
+    try:
+        run = leaf().watch(scope, chat.head_id)
+    except LeafError:
+        return False
+    return run is not None and run.ended_at is None
+
+
+@st.dialog("Rename chat")
+def _rename(chat_id: str, title: str) -> None:
+    with st.form("rename-chat", border=False):
+        new_title = st.text_input("Name", value=title, max_chars=200)
+        if st.form_submit_button("Rename", type="primary"):
+            try:
+                leaf().rename_chat(current_scope(), chat_id, new_title or "")
+            except LeafError as e:
+                st.warning(markdown.paragraph(str(e)))
+            else:
+                st.rerun()
+
+
+def _draw_undo(scope: Scope) -> None:
+    deleted = st.session_state.get("deleted-chat")
+    if deleted is None:
+        return
+    chat_id, title = deleted
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False, border=True, key="undo-chat"):
+        st.caption(f"Deleted “{markdown.label(title, 30)}”", width="stretch")
+        if st.button("Undo", key="undo-chat-button", type="tertiary"):
+            leaf().restore_chat(scope, chat_id)
+            del st.session_state["deleted-chat"]
+            st.rerun()
+        if st.button("", key="undo-chat-close", type="tertiary", icon=":material/close:", help="Leave it deleted"):
+            del st.session_state["deleted-chat"]
+            st.rerun()

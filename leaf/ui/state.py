@@ -1,0 +1,84 @@
+"""Where pages find Leaf, and whose behalf they act on. No drawing lives here."""
+
+from __future__ import annotations
+
+import sys
+import threading
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from leaf import settings
+from leaf.store.model import Scope
+
+if TYPE_CHECKING:
+    from leaf.service import Leaf
+    from leaf.wiring import Check
+
+
+REGISTRY = "_leaf_registry"
+
+
+@dataclass
+class Registry:
+    """The one Leaf of this process."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    leaf: Any = None
+
+
+def _registry() -> Registry:
+    """Pinned on `sys`, because Streamlit evicts edited modules and any browser can empty `st.cache_resource`."""
+    registry = getattr(sys, REGISTRY, None)
+    if registry is None:
+        registry = Registry()
+        setattr(sys, REGISTRY, registry)
+    return registry
+
+
+def leaf() -> Leaf:
+    """Leaf, built on first use. Raises SettingsError or StoreBusyError; the next call tries again."""
+    registry = _registry()
+    with registry.lock:
+        if registry.leaf is None:
+            from leaf.wiring import build
+
+            registry.leaf = build(settings.load(secrets=_secrets()))
+        return registry.leaf  # type: ignore[no-any-return]  # a protocol-free handle; see Registry
+
+
+def close() -> None:
+    """End what runs and release the database."""
+    registry = _registry()
+    with registry.lock:
+        if registry.leaf is not None:
+            registry.leaf.close()
+            registry.leaf = None
+
+
+def current_scope() -> Scope:
+    """On whose behalf this browser acts. The login gate: every page passes through here before it reads anything."""
+    return leaf().local_scope()
+
+
+def checks() -> list[Check]:
+    """What works on this machine; looked at once a session, because it starts a confined child."""
+    import streamlit as st
+
+    if "checks" not in st.session_state:
+        from leaf.wiring import check
+
+        with st.spinner("Looking"):
+            st.session_state["checks"] = check(leaf().settings)
+    found: list[Check] = st.session_state["checks"]
+    return found
+
+
+def _secrets() -> dict[str, object]:
+    """Top-level keys of Streamlit's secrets, or nothing where there is no secrets file."""
+    import streamlit as st
+    from streamlit.errors import StreamlitSecretNotFoundError
+
+    try:
+        return dict(st.secrets.to_dict())
+    except (StreamlitSecretNotFoundError, FileNotFoundError):
+        return {}

@@ -1,0 +1,171 @@
+"""One tool call as one line in plain words, with its input and its result behind a click."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from leaf.store.model import Scope
+from leaf.ui import markdown, tabular, words
+from leaf.ui.items import WORKING, Item
+from leaf.ui.preview import show as show_preview
+from leaf.ui.state import leaf
+
+TEXT_SHOWN = 6_000
+"""Characters of a result without a shape of its own."""
+
+ICONS = {
+    "list_files": ":material/folder_open:",
+    "read_file": ":material/menu_book:",
+    "search_files": ":material/search:",
+    "describe_table": ":material/table_chart_view:",
+    "query_tables": ":material/database:",
+    "make_chart": ":material/bar_chart:",
+}
+INPUT_WORDS = {
+    "where": "Part",
+    "query": "Words",
+    "file": "File",
+    "files": "Files",
+    "sheet": "Sheet",
+    "limit": "At most",
+    "result_id": "Result",
+}
+
+
+def draw(place: Any, item: Item, scope: Scope, chat_id: str, message_id: str) -> Any:
+    """Draw a step. What stands inside is made only while it is open."""
+    part = item.part
+    name = str(part["type"]).removeprefix("tool-")
+    key = f"step-{message_id}-{item.key}"
+    step = place.expander(caption(part), key=key, type="step", on_change="rerun", icon=icon(part))
+    with step:
+        if not step.open:
+            st.caption("Opening …")
+            return step
+        with st.container(key=f"inside-{key}"):
+            _draw_input(name, part.get("input") or {})
+            if part["state"] == "output-error":
+                st.caption(markdown.paragraph(str(part.get("errorText", ""))))
+            elif part["state"] == "output-available":
+                _draw_output(part["output"], scope, chat_id, key)
+    return step
+
+
+def caption(part: Mapping[str, Any]) -> str:
+    """`Summed revenue by region in q3_sales · 0.2 s`; shimmering while it runs."""
+    state = part["state"]
+    title = title_of(str(part["type"]).removeprefix("tool-"))
+    if state in WORKING:
+        return f":shimmer[{markdown.label(title)} …]"
+    if state == "output-error":
+        return f"{markdown.label(title)} · did not work"
+    output = part.get("output") or {}
+    taken = f" · {words.seconds(output['seconds'])}" if output.get("seconds") is not None else ""
+    return markdown.label(output.get("summary") or title, 140) + taken
+
+
+def icon(part: Mapping[str, Any]) -> str:
+    if part["state"] in WORKING:
+        return "spinner"
+    if part["state"] == "output-error":
+        return ":material/error_outline:"
+    return ICONS.get(str(part["type"]).removeprefix("tool-"), ":material/check:")
+
+
+def title_of(name: str) -> str:
+    """A tool's name for people: `Reading a file`."""
+    from leaf.tools.registry import all_tools
+
+    titles = {tool.name: tool.title for tool in all_tools()}
+    return titles.get(name) or name.replace("_", " ").capitalize()
+
+
+def _draw_input(name: str, given: Mapping[str, Any]) -> None:
+    if given.get("sql"):
+        st.code(str(given["sql"]).strip(), language="sql", wrap_lines=True)
+    if given.get("spec"):
+        st.code(json.dumps(given["spec"], indent=1, ensure_ascii=False), language="json", wrap_lines=True, height=180)
+    plain = [
+        f"{INPUT_WORDS[key]}: {value if isinstance(value, str | int) else ', '.join(map(str, value))}"
+        for key, value in given.items()
+        if key in INPUT_WORDS and value not in ("", None, [])
+    ]
+    if plain:
+        st.caption(markdown.label(" · ".join(plain), 400))
+
+
+def _draw_output(output: Mapping[str, Any], scope: Scope, chat_id: str, key: str) -> None:
+    data = output.get("data") or {}
+    if data.get("table"):
+        _draw_table(data["table"], scope, chat_id, key)
+    elif data.get("passages"):
+        _draw_passages(data["passages"], output.get("sources") or (), key)
+    elif data.get("chart"):
+        tabular.draw(data["chart"]["columns"], data["chart"]["rows"], (), key=f"rows-{key}")
+    elif data.get("profile"):
+        _draw_profile(data["profile"], key)
+    elif data.get("files"):
+        for file in data["files"]:
+            st.caption(f"{words.kind_icon(file.get('kind', ''))} {markdown.label(file.get('name', ''))}")
+    else:
+        text = output.get("text") or ""
+        st.code(text[:TEXT_SHOWN] + (" …" if len(text) > TEXT_SHOWN else ""), language=None, wrap_lines=True, height=260)
+
+
+def _draw_table(table: Mapping[str, Any], scope: Scope, chat_id: str, key: str) -> None:
+    tabular.draw(table["columns"], table["rows"], table.get("types") or (), key=f"rows-{key}")
+    shown, total = len(table["rows"]), table.get("total", len(table["rows"]))
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption(
+            words.count(total, "row") if shown >= total else f"The first {shown:,} of {words.count(total, 'row')}",
+            width="stretch",
+        )
+        result_id = table.get("result_id")
+        if result_id and chat_id:
+            st.download_button(
+                "All rows as CSV",
+                lambda: leaf().export_result(scope, chat_id, result_id).read_bytes(),
+                file_name=f"{result_id}.csv",
+                mime="text/csv",
+                key=f"csv-{key}",
+                type="tertiary",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+
+
+def _draw_passages(passages: list[Mapping[str, Any]], sources: Any, key: str) -> None:
+    file_ids = {source["name"]: source["file_id"] for source in sources}
+    for number, passage in enumerate(passages[:20]):
+        name, place = passage.get("name", ""), passage.get("place", "")
+        title = markdown.label(f"{name}, {place}" if place else name)
+        if name in file_ids:
+            if st.button(
+                title,
+                key=f"open-{key}-{number}",
+                type="tertiary",
+                icon=":material/open_in_new:",
+                help="Open the file at this place",
+            ):
+                show_preview(file_ids[name], place)
+                st.rerun()
+        else:
+            st.caption(title)
+        st.markdown("> " + markdown.label(passage.get("text", ""), 600))
+
+
+def _draw_profile(profile: Mapping[str, Any], key: str) -> None:
+    columns = profile.get("columns")
+    if isinstance(columns, list) and columns and isinstance(columns[0], dict):
+        names = list(dict.fromkeys(name for column in columns for name in column))
+        tabular.draw(names, [[_plain(column.get(name)) for name in names] for column in columns], (), key=f"rows-{key}")
+    else:
+        st.code(json.dumps(profile, indent=1, ensure_ascii=False, default=str)[:TEXT_SHOWN], language="json", height=260)
+
+
+def _plain(value: Any) -> Any:
+    return value if isinstance(value, str | int | float | bool | None) else json.dumps(value, ensure_ascii=False, default=str)

@@ -1,0 +1,68 @@
+"""Rows as a table, and charts. Data comes in as plain lists; nothing is fetched from anywhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+ROW_HEIGHT = 32
+ROWS_TALL = 12
+"""Rows seen at once; the rest scrolls."""
+NUMBER = re.compile(r"INT|DOUBLE|FLOAT|REAL|DECIMAL|NUMERIC", re.IGNORECASE)
+REFUSED_KEYS = frozenset({"url", "data", "datasets", "href", "usermeta", "loader"})
+
+
+def draw(columns: Sequence[str], rows: Sequence[Sequence[Any]], types: Sequence[str], key: str, tall: int = ROWS_TALL) -> None:
+    """A table that scrolls, its numbers to the right. Never a link and never a picture: cells are somebody else's text."""
+    import pandas as pd
+
+    names = unique(columns)
+    frame = pd.DataFrame([list(row) for row in rows], columns=names)
+    for name, kind in zip(names, types, strict=False):
+        if NUMBER.search(kind):
+            frame[name] = pd.to_numeric(frame[name], errors="coerce") if _numeric(frame[name]) else frame[name].astype(str)
+    for name in names:
+        if frame[name].dtype == object:
+            frame[name] = frame[name].map(lambda value: value if value is None or isinstance(value, str) else str(value))
+    config = {name: st.column_config.TextColumn() for name in names if not pd.api.types.is_numeric_dtype(frame[name])}
+    height = ROW_HEIGHT * (min(len(rows), tall) + 1) + 4
+    st.dataframe(frame, key=key, hide_index=True, height=height, row_height=ROW_HEIGHT, column_config=config)
+
+
+def chart(part: Mapping[str, Any], key: str) -> None:
+    """A Vega-Lite chart over rows that came with it."""
+    import pandas as pd
+
+    frame = pd.DataFrame([list(row) for row in part["rows"]], columns=unique(part["columns"]))
+    spec = without_sources(part["spec"])
+    title = spec.get("title")
+    alt = title if isinstance(title, str) else (title or {}).get("text", "") if isinstance(title, dict) else ""
+    st.vega_lite_chart(frame, spec, width="stretch", key=key, alt=str(alt) or "Chart made from the query's result")
+
+
+def without_sources(spec: Any) -> Any:
+    """The spec without anything that names data or an address: what a chart shows are the rows that came with it."""
+    if isinstance(spec, Mapping):
+        return {key: without_sources(value) for key, value in spec.items() if key not in REFUSED_KEYS and value != "image"}
+    if isinstance(spec, list):
+        return [without_sources(value) for value in spec]
+    return spec
+
+
+def unique(columns: Sequence[str]) -> list[str]:
+    """Column names of which none is empty or there twice."""
+    names: list[str] = []
+    for column in columns:
+        name, number = str(column) or "column", 1
+        while name in names:
+            number += 1
+            name = f"{column}_{number}"
+        names.append(name)
+    return names
+
+
+def _numeric(values: Any) -> bool:
+    return all(value is None or isinstance(value, int | float) for value in values)

@@ -1,0 +1,172 @@
+"""The messages of a chat, oldest above, and what can be done with each."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.store.model import Chat, Message, Scope, Thread
+from leaf.ui import browser, draw, live, markdown
+from leaf.ui.items import answer_text
+from leaf.ui.state import leaf
+
+DRAWN = 30
+"""Messages that are drawn at first, and that each "Load earlier" adds."""
+
+
+def load(scope: Scope, chat: Chat | None) -> Thread | None:
+    """The end of the chat, as far back as was asked for."""
+    return leaf().thread(scope, chat.id, last=st.session_state.get("shown-messages", DRAWN)) if chat else None
+
+
+def running_id(thread: Thread | None) -> str:
+    """The message that is being written, or nothing."""
+    if thread is None or not thread.messages:
+        return ""
+    last = thread.messages[-1]
+    return last.id if last.role == "assistant" and last.status in live.RUNNING else ""
+
+
+def draw_thread(thread: Thread, scope: Scope) -> None:
+    """All loaded messages."""
+    if thread.earlier and st.button(
+        f"Load earlier ({thread.earlier})", key="load-earlier", type="tertiary", icon=":material/expand_less:", width="stretch"
+    ):
+        st.session_state["shown-messages"] = st.session_state.get("shown-messages", DRAWN) + DRAWN
+        st.rerun()
+    busy = bool(running_id(thread))
+    for message in thread.messages:
+        branches = thread.branches.get(message.id, ())
+        if message.role == "user":
+            with st.container(key=f"question-{message.id}", gap="xxsmall"):
+                _draw_question(message, branches, scope, busy)
+        elif message.status in live.RUNNING:
+            with st.container(key=f"answer-{message.id}"):
+                live.follow(message.id, message.chat_id, scope)
+        else:
+            with st.container(key=f"answer-{message.id}"):
+                _draw_answer(message, branches, scope, busy)
+
+
+@st.fragment
+def _draw_question(message: Message, branches: tuple[str, ...], scope: Scope, busy: bool) -> None:
+    """A question; a fragment, so that its buttons redraw nothing else."""
+    if st.session_state.get("editing") == message.id and not busy:
+        _draw_editor(message, scope)
+        return
+    draw.draw_question(message)
+    with st.container(
+        horizontal=True, horizontal_alignment="right", gap="xsmall", key=f"actions-{message.id}", vertical_alignment="center"
+    ):
+        _draw_branches(message.id, branches, scope)
+        if st.button(
+            "",
+            key=f"edit-{message.id}",
+            type="tertiary",
+            icon=":material/edit:",
+            help="Edit this question and ask again",
+            disabled=busy,
+        ):
+            st.session_state["editing"] = message.id
+            st.rerun(scope="fragment")
+
+
+def _draw_editor(message: Message, scope: Scope) -> None:
+    """The question as a text that can be changed; sending it makes a branch, the old one stays."""
+    with st.form(f"editor-{message.id}", border=False):
+        text = st.text_area("Edit the question", value=answer_text(message.parts), key=f"edited-{message.id}", height="content")
+        with st.container(horizontal=True, horizontal_alignment="right"):
+            leave = st.form_submit_button("Cancel", type="tertiary")
+            send = st.form_submit_button("Ask again", type="primary")
+    if leave:
+        del st.session_state["editing"]
+        st.rerun(scope="fragment")
+    if send:
+        try:
+            leaf().edit(scope, message.id, text or "")
+        except LeafError as e:
+            st.warning(markdown.paragraph(str(e)))
+        else:
+            del st.session_state["editing"]
+            st.rerun()
+
+
+@st.fragment
+def _draw_answer(message: Message, branches: tuple[str, ...], scope: Scope, busy: bool) -> None:
+    """A finished answer; a fragment, so that opening a step redraws only this answer."""
+    draw.draw_answer(message, scope)
+    if message.status == "error":
+        _draw_failure(message, scope, busy)
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"actions-{message.id}"):
+        _draw_branches(message.id, branches, scope)
+        text = answer_text(message.parts)
+        if text:
+            browser.copy_button(text, f"copy-{message.id}")
+        if st.button(
+            "", key=f"retry-{message.id}", type="tertiary", icon=":material/refresh:", help="Answer again", disabled=busy
+        ):
+            _retry(message, scope)
+        st.download_button(
+            "",
+            lambda: leaf().answer_markdown(scope, message.id).encode(),
+            file_name="answer.md",
+            mime="text/markdown",
+            key=f"markdown-{message.id}",
+            type="tertiary",
+            icon=":material/download:",
+            help="Download as Markdown",
+            on_click="ignore",
+        )
+        _draw_feedback(message, scope)
+
+
+def _draw_failure(message: Message, scope: Scope, busy: bool) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", key=f"failure-{message.id}"):
+        st.warning(
+            markdown.paragraph(message.error or "This answer was not finished."), icon=":material/warning:", width="stretch"
+        )
+        if st.button("Retry", key=f"retry-failed-{message.id}", icon=":material/refresh:", disabled=busy):
+            _retry(message, scope)
+
+
+def _retry(message: Message, scope: Scope) -> None:
+    try:
+        leaf().retry(scope, message.id)
+    except LeafError as e:
+        st.session_state["composer-problem"] = str(e)
+    st.rerun()
+
+
+def _draw_branches(message_id: str, branches: tuple[str, ...], scope: Scope) -> None:
+    """`‹ 1/2 ›` where a message has several versions."""
+    if len(branches) < 2:
+        return
+    at = branches.index(message_id)
+    if st.button(
+        "",
+        key=f"before-{message_id}",
+        type="tertiary",
+        icon=":material/chevron_left:",
+        help="The version before",
+        disabled=at == 0,
+    ):
+        _show_branch(branches[at - 1], scope)
+    st.caption(f"{at + 1}/{len(branches)}", width="content")
+    last = at == len(branches) - 1
+    if st.button(
+        "", key=f"after-{message_id}", type="tertiary", icon=":material/chevron_right:", help="The next version", disabled=last
+    ):
+        _show_branch(branches[at + 1], scope)
+
+
+def _show_branch(message_id: str, scope: Scope) -> None:
+    leaf().show_branch(scope, message_id)
+    st.rerun()
+
+
+def _draw_feedback(message: Message, scope: Scope) -> None:
+    given = {1: 1, -1: 0}.get(message.feedback)
+    chosen = st.feedback("thumbs", key=f"thumbs-{message.id}", default=given)
+    if chosen != given and chosen != st.session_state.get(f"thumbs-kept-{message.id}", given):
+        st.session_state[f"thumbs-kept-{message.id}"] = chosen
+        leaf().set_feedback(scope, message.id, {1: 1, 0: -1}.get(chosen, 0) if chosen is not None else 0)

@@ -1,0 +1,70 @@
+"""An empty chat: what Leaf does in one sentence, a place to drop files, and three questions to begin with."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from leaf.store.model import Chat, File, Scope
+from leaf.ui import composer, markdown, uploads
+from leaf.ui.state import leaf
+
+FILES_AT_HAND = 12
+"""Newest files that suggestions may be about."""
+
+
+def draw(scope: Scope, chat: Chat | None) -> None:
+    """Everything above the composer of a chat without a question."""
+    with st.container(key="welcome", gap="small"):
+        st.title("What do you want to know?", anchor=False)
+        st.markdown(
+            "Leaf opens just what it needs of your files. Under every answer it shows the rows, pages and queries behind it."
+        )
+        came = [item.file for item in leaf().chat_files(scope, chat.id)] if chat else []
+        files = came or leaf().files(scope)[:FILES_AT_HAND]
+        if not came:
+            _draw_drop_zone(scope, chat)
+        if files:
+            _draw_suggestions(scope, chat, came, files)
+        else:
+            _draw_sample(scope, chat)
+
+
+def _draw_drop_zone(scope: Scope, chat: Chat | None) -> None:
+    number = st.session_state.get("drop-round", 0)
+    dropped = st.file_uploader(
+        "Drop files here: tables, spreadsheets, PDFs, documents, mails, transcripts",
+        accept_multiple_files=True,
+        key=f"drop-{number}",
+    )
+    if dropped:
+        st.session_state["drop-round"] = number + 1
+        outcome = uploads.take_in(dropped, scope)
+        uploads.remember(outcome, "composer")
+        if outcome.files:
+            composer.attach(scope, chat, [file.id for file in outcome.files])
+        st.rerun()
+
+
+def _draw_sample(scope: Scope, chat: Chat | None) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.caption("Nothing at hand?", width="content")
+        if st.button("Try it with sample data", key="sample", icon=":material/science:", type="tertiary"):
+            with st.spinner("Adding sample data"):
+                files = leaf().add_sample(scope)
+            composer.attach(scope, chat, [file.id for file in files])
+
+
+def _draw_suggestions(scope: Scope, chat: Chat | None, came: list[File], files: list[File]) -> None:
+    """Questions from the files at hand. Those of the library come along; those of the chat are there already."""
+    st.caption("Begin with" if came else "Begin with your newest files")
+    known = tuple(file.id for file in files)
+    if st.session_state.get("suggested-for") != known:
+        with st.spinner("Looking at the files"):
+            st.session_state["suggested"] = leaf().suggestions(scope, files)
+        st.session_state["suggested-for"] = known
+    with st.container(key="suggestions", gap="xsmall"):
+        for number, question in enumerate(st.session_state["suggested"]):
+            if st.button(
+                markdown.label(question, 160), key=f"suggestion-{number}", icon=":material/north_east:", width="stretch"
+            ):
+                composer.ask(scope, chat, question, () if came else known)

@@ -1,0 +1,123 @@
+"""Numbers, dates and counts in words for a person. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from datetime import date, datetime
+from typing import Any
+
+from leaf.formats.base import KINDS
+from leaf.store.model import File
+
+SOURCES = {"upload": "Uploaded", "drive": "Google Drive", "generated": "Made by Leaf", "sample": "Sample"}
+
+
+def size(byte_count: int) -> str:
+    """`48.2 MB`."""
+    value = float(byte_count)
+    for unit in ("B", "kB", "MB", "GB"):
+        if value < 1000 or unit == "GB":
+            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+        value /= 1000
+    raise AssertionError("unreachable")
+
+
+def count(number: int, noun: str, plural: str = "") -> str:
+    """`1 page`, `1,204 rows`."""
+    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+
+
+def money(dollars: float) -> str:
+    """`$1.20`, and enough digits for small sums: `$0.0041`."""
+    if dollars >= 0.1 or dollars == 0:
+        return f"${dollars:,.2f}"
+    return f"${dollars:.4f}" if dollars >= 0.0001 else "less than $0.0001"
+
+
+def seconds(value: float) -> str:
+    """`0.2 s`, `14 s`, `2 min 5 s`."""
+    if value < 10:
+        return f"{value:.1f} s"
+    if value < 60:
+        return f"{value:.0f} s"
+    return f"{value // 60:.0f} min {value % 60:.0f} s"
+
+
+def day(moment: datetime | None, today: date) -> str:
+    """`Today`, `Yesterday` or `Earlier`, in the time zone of the server."""
+    if moment is None:
+        return "Earlier"
+    days = (today - moment.astimezone().date()).days
+    return "Today" if days <= 0 else "Yesterday" if days == 1 else "Earlier"
+
+
+def when(moment: datetime, today: date) -> str:
+    """`14:02` today, `3 Mar` this year, `3 Mar 2025` before."""
+    local = moment.astimezone()
+    if local.date() == today:
+        return local.strftime("%H:%M")
+    year = f" {local.year}" if local.year != today.year else ""
+    return f"{local.day} {local.strftime('%b')}{year}"
+
+
+def kind_label(kind: str) -> str:
+    return KINDS[kind].label if kind in KINDS else "File"
+
+
+def kind_icon(kind: str) -> str:
+    return KINDS[kind].icon if kind in KINDS else ":material/draft:"
+
+
+def counts(outline: Mapping[str, Any]) -> str:
+    """`12 pages`, `48,210 rows × 14 columns`, `3 sheets · 1,204 rows × 6 columns`."""
+    pieces = []
+    sheets: Sequence[str] = outline.get("sheets") or ()
+    if len(sheets) > 1:
+        pieces.append(count(len(sheets), "sheet"))
+    if outline.get("pages"):
+        pieces.append(count(outline["pages"], "slide" if outline.get("kind") == "pptx" else "page"))
+    if outline.get("rows") is not None and outline.get("columns") is not None:
+        pieces.append(f"{count(outline['rows'], 'row')} × {count(outline['columns'], 'column')}")
+    elif outline.get("lines"):
+        pieces.append(count(outline["lines"], "line"))
+    if outline.get("duration"):
+        minutes, rest = divmod(round(outline["duration"]), 60)
+        pieces.append(f"{minutes}:{rest:02d}")
+    return " · ".join(pieces)
+
+
+def problem(file: File) -> str:
+    """Why a file could not be read, with what to do; empty where it could."""
+    return f"{file.outline.get('error') or ''} {file.outline.get('hint') or ''}".strip()
+
+
+def notes(file: File) -> list[str]:
+    """What was guessed, skipped or repaired while the file was read."""
+    return [note["text"] for note in file.outline.get("notes") or () if note.get("text")]
+
+
+def coverage(items: Sequence[Mapping[str, Any]]) -> str:
+    """`48,210 of 48,210 rows · 12 of 340 pages`; files are named where several have the same unit."""
+    units = [item["unit"] for item in items]
+    pieces = []
+    for item in items:
+        text = f"{item['seen']:,} of {item['total']:,} {item['unit']}"
+        pieces.append(f"{text} in {item['name']}" if units.count(item["unit"]) > 1 else text)
+    return " · ".join(pieces)
+
+
+def usage(data: Mapping[str, Any]) -> list[str]:
+    """`1,240 tokens in (900 cached)`, `310 out`, `$0.0041`, `3.2 s`, and what inlining would have cost."""
+    pieces = []
+    if data.get("input"):
+        cached = f" ({data['cached']:,} cached)" if data.get("cached") else ""
+        pieces.append(f"{data['input']:,} tokens in{cached}")
+        pieces.append(f"{data.get('output', 0):,} out")
+    if data.get("cost"):
+        pieces.append(money(data["cost"]))
+    if data.get("seconds"):
+        pieces.append(seconds(data["seconds"]))
+    if data.get("inline_tokens"):
+        price = f" ({money(data['inline_cost'])})" if data.get("inline_cost") else ""
+        pieces.append(f"inlining these files would have cost {data['inline_tokens']:,} tokens{price}")
+    return pieces

@@ -1,0 +1,23 @@
+"""A chat: questions and answers from top to bottom, the composer below, a preview beside."""
+
+import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.ui import composer, markdown, thread, welcome
+from leaf.ui.state import current_scope, leaf
+
+scope = current_scope()
+try:
+    chat = leaf().chat(scope, st.query_params["chat"]) if "chat" in st.query_params else None
+except LeafError as problem:
+    st.warning(markdown.paragraph(f"{problem} It may have been deleted. This is a new chat."))
+    del st.query_params["chat"]
+    chat = None
+
+shown = thread.load(scope, chat)
+composer.draw(scope, chat, thread.running_id(shown))
+
+if shown is None or not shown.messages:
+    welcome.draw(scope, chat)
+else:
+    thread.draw_thread(shown, scope)

@@ -1,0 +1,34 @@
+"""The library: every file that was uploaded, with what Leaf knows of it and what can be done with it."""
+
+import math
+
+import streamlit as st
+
+from leaf.ui import library, uploads
+from leaf.ui.state import current_scope, leaf
+
+scope = current_scope()
+st.container(key="wide")
+st.title("Files", anchor=False)
+library.draw_uploaders(scope)
+uploads.say("files")
+library.draw_undo(scope)
+
+with st.container(horizontal=True, vertical_alignment="bottom"):
+    query = st.text_input(
+        "Search files", key="file-search", placeholder="Name or the words it came with", icon=":material/search:", live="300ms"
+    )
+    order = st.selectbox(
+        "Sort by", list(library.ORDERS), format_func=lambda key: library.ORDERS[key], key="file-order", width=170
+    )
+
+files = leaf().files(scope, query=query or "", sort=order or "newest")
+pages = max(1, math.ceil(len(files) / library.PER_PAGE))
+page = min(st.session_state.get("file-page") or 1, pages)
+
+if files:
+    library.draw_rows(files[(page - 1) * library.PER_PAGE : page * library.PER_PAGE], scope)
+else:
+    library.draw_empty(scope, query or "")
+if pages > 1:
+    st.pagination(pages, key="file-page")
