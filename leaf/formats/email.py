@@ -1,0 +1,166 @@
+"""E-mail messages: who wrote what to whom, the text, and what was attached.
+
+Headers are decoded here, since the standard library's modern policy fails on unknown character sets and on group addresses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from email import message_from_bytes, policy
+from email.errors import HeaderParseError
+from email.header import decode_header
+from email.message import Message
+from pathlib import Path
+
+from leaf.errors import FileTooLargeError, UnreadableFileError
+from leaf.formats.base import Outline, Passage, Where
+from leaf.formats.encoding import decode
+from leaf.formats.html import numbered, paragraphs_of
+from leaf.formats.window import CHARS_PER_TOKEN, Extent
+
+MAX_BYTES = 200_000_000
+MAX_PARTS = 2_000
+MAX_BOUNDARIES = 5_000
+MAX_HEADER = 5_000
+"""Characters shown of one header; a list of recipients can be far longer."""
+SHOWN = ("From", "To", "Cc", "Bcc", "Reply-To", "Date", "Subject")
+GAP = re.compile(r"\n\s*\n")
+
+
+class EmailReader:
+    """Paragraphs: the headers, the text, the list of attachments."""
+
+    def outline(self, path: Path) -> Outline:
+        paragraphs, subject = _read(path)
+        tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
+        return Outline("email", "message/rfc822", lines=len(paragraphs), tokens=tokens, title=subject)
+
+    def extent(self, path: Path, where: Where) -> Extent:
+        return Extent(len(_read(path)[0]))
+
+    def passages(self, path: Path, where: Where) -> Iterator[Passage]:
+        yield from numbered(_read(path)[0], where)
+
+
+def _read(path: Path) -> tuple[list[str], str]:
+    if path.stat().st_size > MAX_BYTES:
+        raise FileTooLargeError(f"This e-mail is over {MAX_BYTES // 1_000_000} MB.", "Save its attachments, and add those.")
+    data = path.read_bytes()
+    if data.lower().count(b"boundary=") > MAX_BOUNDARIES:
+        raise UnreadableFileError("This e-mail is nested beyond what can be read.", "Open it, save it as PDF, and add that.")
+    try:
+        message = message_from_bytes(data, policy=policy.compat32)
+        paragraphs = _paragraphs(message)
+    except (RecursionError, HeaderParseError) as e:
+        raise UnreadableFileError(
+            "This e-mail is nested beyond what can be read.", "Open it, save it as PDF, and add that."
+        ) from e
+    return paragraphs, _header(message, "Subject")
+
+
+def _paragraphs(message: Message) -> list[str]:
+    found = [_headers(message)]
+    attached: list[str] = []
+    for part in _leaves(message):
+        if isinstance(part, str):
+            found.append(part)
+        elif part.get_content_maintype() == "text" and not _is_attached(part):
+            found.extend(_text(part))
+        else:
+            attached.append(_described(part))
+    if attached:
+        found.append("Attachments:\n" + "\n".join(attached))
+    return [paragraph for paragraph in found if paragraph.strip()]
+
+
+def _leaves(message: Message) -> Iterator[Message | str]:
+    """Parts that are no containers, in order; before a forwarded message its headers. Of alternatives the plain text."""
+    stack = [message]
+    for _ in range(MAX_PARTS):
+        if not stack:
+            return
+        part = stack.pop()
+        parts = part.get_payload()
+        if not isinstance(parts, list):
+            yield part
+            continue
+        inner = [item for item in parts if isinstance(item, Message)]
+        if part.get_content_type() == "message/rfc822":
+            yield from ("Forwarded message:\n" + _headers(item) for item in inner)
+        elif part.get_content_type() == "multipart/alternative":
+            inner = _alternatives(inner)
+        stack.extend(reversed(inner))
+
+
+def _alternatives(parts: list[Message]) -> list[Message]:
+    plain = [part for part in parts if part.get_content_type() == "text/plain" and _decoded(part).strip()]
+    return plain[:1] + [part for part in parts if part.get_content_maintype() != "text"] if plain else parts
+
+
+def _is_attached(part: Message) -> bool:
+    return part.get_content_disposition() == "attachment" or (
+        bool(_name(part)) and part.get_content_subtype() not in ("plain", "html")
+    )
+
+
+def _headers(message: Message) -> str:
+    lines = ((key, _header(message, key)) for key in SHOWN)
+    return "\n".join(f"{key}: {value}" for key, value in lines if value)
+
+
+def _header(message: Message, key: str) -> str:
+    values = message.get_all(key) or []
+    return ", ".join(" ".join(_plain(str(value)).split()) for value in values)[:MAX_HEADER]
+
+
+def _plain(value: str) -> str:
+    """A header's encoded words and raw bytes as text; what cannot be decoded stays as it is written."""
+    try:
+        pieces = decode_header(value)
+    except (HeaderParseError, ValueError):
+        return _repaired(value)
+    return "".join(_repaired(p) if isinstance(p, str) else _in_charset(p, charset) for p, charset in pieces)
+
+
+def _repaired(text: str) -> str:
+    """Bytes above ASCII arrive as surrogates."""
+    try:
+        raw = text.encode("ascii", "surrogateescape")
+    except UnicodeEncodeError:
+        return text
+    return decode(raw)[0]
+
+
+def _in_charset(data: bytes, charset: str | None) -> str:
+    if charset and charset.lower() not in ("unknown-8bit", "us-ascii", "ascii"):
+        try:
+            return data.decode(charset, "replace")
+        except (LookupError, ValueError):
+            pass  # no such character set: the bytes say more than the label
+    return decode(data)[0]
+
+
+def _decoded(part: Message) -> str:
+    data = part.get_payload(decode=True)
+    return _in_charset(data, part.get_content_charset()) if isinstance(data, bytes) else ""
+
+
+def _text(part: Message) -> list[str]:
+    text = _decoded(part).replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
+    if part.get_content_subtype() == "html":
+        return paragraphs_of(text)[1] if text.strip() else []
+    return [paragraph.strip("\n") for paragraph in GAP.split(text)]
+
+
+def _name(part: Message) -> str:
+    try:
+        return " ".join(_plain(part.get_filename() or "").split())
+    except (LookupError, ValueError, TypeError):
+        return ""
+
+
+def _described(part: Message) -> str:
+    payload = part.get_payload(decode=True)
+    size = len(payload) if isinstance(payload, bytes) else 0
+    return f"- {_name(part) or 'without a name'} ({part.get_content_type()}, {size:,} bytes)"

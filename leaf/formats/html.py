@@ -1,0 +1,216 @@
+"""Web pages: the article where there is one, else all the text. Hostile nesting and size are limited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from leaf.errors import FileTooLargeError, UnreadableFileError
+from leaf.formats.base import Note, Outline, Passage, Where
+from leaf.formats.encoding import decode, guess_note, sniff_bytes
+from leaf.formats.window import CHARS_PER_TOKEN, Extent
+
+MAX_BYTES = 30_000_000
+MAX_ARTICLE = 3_000_000
+"""Characters up to which the article is looked for; trafilatura takes minutes on larger pages."""
+MAX_ARTICLE_ELEMENTS = 60_000
+MAX_DEPTH = 250
+TINY = 200
+"""Characters of an article that is too short to be trusted alone."""
+
+CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{2,40})", re.I)
+FIRST_BAR = re.compile(r"^\s*\| ?")
+HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
+BLOCKS = frozenset(HEADINGS) | {
+    *("address", "article", "aside", "blockquote", "body", "caption", "center", "dd", "details", "dialog", "div", "dl", "dt"),
+    *(
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "header",
+        "hr",
+        "html",
+        "legend",
+        "li",
+        "main",
+        "nav",
+        "ol",
+        "option",
+    ),
+    *("p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"),
+}
+SILENT = frozenset(("script", "style", "noscript", "template", "svg", "math", "head", "iframe", "object", "canvas"))
+
+
+class HtmlReader:
+    """Paragraphs: headings as `#`, list items as `- `, each row of a table on one line."""
+
+    def outline(self, path: Path) -> Outline:
+        paragraphs, title, notes = _read(path)
+        tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
+        return Outline("html", "text/html", lines=len(paragraphs), tokens=tokens, title=title, notes=notes)
+
+    def extent(self, path: Path, where: Where) -> Extent:
+        paragraphs, _, notes = _read(path)
+        return Extent(len(paragraphs), notes=notes)
+
+    def passages(self, path: Path, where: Where) -> Iterator[Passage]:
+        yield from numbered(_read(path)[0], where)
+
+
+def numbered(paragraphs: list[str], where: Where) -> Iterator[Passage]:
+    """Paragraphs as passages, from and to where it was asked for."""
+    last = len(paragraphs) if where.last is None else int(where.last)
+    for number in range(int(where.first), min(last, len(paragraphs)) + 1):
+        yield Passage(paragraphs[number - 1], "paragraph", number)
+
+
+def _read(path: Path) -> tuple[list[str], str, tuple[Note, ...]]:
+    if path.stat().st_size > MAX_BYTES:
+        message = f"This web page is over {MAX_BYTES // 1_000_000} MB."
+        raise FileTooLargeError(message, "Save its text or its tables as files of their own.")
+    text, note = _decoded(path)
+    title, paragraphs = paragraphs_of(text)
+    return paragraphs, title, (note,) if note else ()
+
+
+def _decoded(path: Path) -> tuple[str, Note | None]:
+    """The page by its byte order mark, else by valid UTF-8, else by what its `meta` says, else by a guess."""
+    data = path.read_bytes()
+    encoding = sniff_bytes(data)
+    declared = CHARSET.search(data[:10_000])
+    if encoding.guessed and not encoding.name.startswith("utf") and declared:
+        name = declared[1].decode("ascii").lower()
+        name = "cp1252" if name in ("iso-8859-1", "latin1", "us-ascii", "ascii") else name
+        try:
+            return data.decode(name, "replace"), None
+        except LookupError:
+            pass  # the page names an encoding that does not exist; the guess stands, and is said
+    return decode(data)[0], guess_note(encoding)
+
+
+def paragraphs_of(text: str) -> tuple[str, list[str]]:
+    """Title and paragraphs of a page: the article where it holds a fair part of the text and of the tables, else everything."""
+    root = _parse(text)
+    if root is None:
+        return "", []
+    title = " ".join("".join(root.xpath("//title[1]//text()")).split())[:300]
+    full = _paragraphs(root)
+    size = sum(map(len, full))
+    small = size > TINY and len(text) <= MAX_ARTICLE and sum(1 for _ in root.iter()) <= MAX_ARTICLE_ELEMENTS
+    article = _article(text) if small else []
+    length = sum(map(len, article))
+    fair = length >= TINY and length >= 0.3 * size and _rows(article) >= 0.9 * _rows(full)
+    return title, article if fair else full
+
+
+def _rows(paragraphs: list[str]) -> int:
+    return sum(" | " in paragraph for paragraph in paragraphs)
+
+
+def _parse(text: str) -> Any:
+    """The page as a tree, None if it has none. Raises UnreadableFileError for one nested deeper than any that a person made."""
+    from lxml import etree
+
+    parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=False, remove_comments=True, remove_pis=True)
+    try:
+        root = etree.fromstring(text.replace("\x00", "").encode("utf-8", "replace"), parser)
+    except etree.LxmlError as e:
+        raise UnreadableFileError("This web page cannot be parsed.", "Open it in a browser, and save it as PDF.") from e
+    depth = 0
+    for event, _ in etree.iterwalk(root, events=("start", "end")) if root is not None else ():
+        depth += 1 if event == "start" else -1
+        if depth > MAX_DEPTH:
+            message = f"This web page is nested deeper than {MAX_DEPTH} levels."
+            raise UnreadableFileError(message, "Open it in a browser, and save it as PDF.")
+    return root
+
+
+def _article(text: str) -> list[str]:
+    """What trafilatura takes for the article; empty if it finds none or fails on the page."""
+    import trafilatura
+
+    try:
+        article = trafilatura.extract(text, fast=True, include_comments=False, include_tables=True, output_format="txt")
+    except (ValueError, TypeError, AttributeError, RecursionError, KeyError, IndexError):
+        return []  # the whole text, which needs no guesses, is given instead
+    lines = (line.strip().strip("|").strip() for line in (article or "").split("\n"))
+    return [line for line in lines if line and not set(line) <= set("-| ")]
+
+
+class _Text:
+    """Collects paragraphs while a tree is walked."""
+
+    def __init__(self) -> None:
+        self.paragraphs: list[str] = []
+        self._words: list[str] = []
+        self.prefix = ""
+
+    def add(self, words: str | None) -> None:
+        if words:
+            self._words.append(words)
+
+    def end(self, *, keep_lines: bool = False) -> None:
+        """Close the paragraph that is open, if it holds anything."""
+        text = "".join(self._words)
+        text = text.strip("\n") if keep_lines else " ".join(text.split())
+        text = FIRST_BAR.sub("", text)
+        if text.strip():
+            self.paragraphs.append(self.prefix + text)
+            self.prefix = ""
+        self._words = []
+
+
+def _paragraphs(root: Any) -> list[str]:
+    """All the text of a page in order. Tables of data keep each row on one line; tables used for layout are taken apart."""
+    from lxml import etree
+
+    layout = _layout_tables(root)
+    text = _Text()
+    in_row = in_pre = 0
+    walk = etree.iterwalk(root, events=("start", "end"))
+    for event, element in walk:
+        tag = element.tag if isinstance(element.tag, str) else ""
+        row = tag == "tr" and next(element.iterancestors("table"), None) not in layout
+        start = event == "start"
+        if row:
+            text.end()
+            in_row += 1 if start else -1
+        elif in_row:
+            text.add(" | " if tag in ("td", "th") and start else " " if tag in BLOCKS or tag == "br" else "")
+        elif tag in BLOCKS:
+            text.end(keep_lines=in_pre > 0)
+            text.prefix = HEADINGS.get(tag) or ("- " if tag == "li" else "") if start else ""
+        elif tag == "br" and start:
+            text.end()
+        if tag == "pre":
+            in_pre += 1 if start else -1
+        if start and tag in SILENT:
+            walk.skip_subtree()
+        elif start:
+            text.add(_alternative(element) if tag == "img" else element.text)
+        if not start:
+            text.add(element.tail)
+    text.end()
+    return text.paragraphs
+
+
+def _alternative(image: Any) -> str:
+    words = " ".join((image.get("alt") or "").split())
+    return f"[picture: {words}]" if words else ""
+
+
+def _layout_tables(root: Any) -> set[Any]:
+    """Tables that hold tables, or whose rows have one cell: they place text, they are no data."""
+    found = set()
+    for table in root.iter("table"):
+        outer = next(table.iterancestors("table"), None)
+        if outer is not None:
+            found.add(outer)
+        if not any(len(row) > 1 for row in table.iter("tr")):
+            found.add(table)
+    return found
