@@ -185,8 +185,7 @@ class MessagesServer:
         reason = _refusal(body, basic=self.basic) if self.strict else ""
         if self.strict and not reason:
             reason = self._changed(body)
-        key = headers.get("authorization", "").removeprefix("Bearer ") or headers.get("x-api-key", "")
-        if not key or (self.key and key != self.key):
+        if not self.takes_key(headers):
             self.refused.append("key")
             return Failure.unauthorized()
         if "anthropic-version" not in headers or "application/json" not in headers.get("content-type", ""):
@@ -198,6 +197,10 @@ class MessagesServer:
             self.refused.append(reason)
             return Failure(400, "invalid_request_error", reason)
         return None
+
+    def takes_key(self, headers: dict[str, str]) -> bool:
+        key = headers.get("authorization", "").removeprefix("Bearer ") or headers.get("x-api-key", "")
+        return bool(key) and self.key in ("", key)
 
     def _changed(self, body: Json) -> str:
         """Whether an assistant block, or anything before thinking, differs from what was sent: a signature is bound to it all."""
@@ -358,6 +361,9 @@ class _Handler(BaseHTTPRequestHandler):
         """Quiet."""
 
     def do_GET(self) -> None:
+        headers = {key.lower(): value for key, value in self.headers.items()}
+        if not self.app.takes_key(headers):
+            return self._fail(Failure.unauthorized())
         if self.path.split("?")[0] != "/v1/models":
             return self._fail(Failure(404, "not_found_error", "Not found"))
         fields = {"type": "model", "created_at": "2026-10-01T00:00:00Z", "lifecycle": "active"}

@@ -42,7 +42,7 @@ def text_block(text: str) -> Json:
     return {"type": "text", "text": refuse_binary(text) or "(empty)"}
 
 
-def user_message(text: str, attached: str = "") -> Json:
+def question_message(text: str, attached: str = "") -> Json:
     """A user's question with the lines of the files that came with it. Made once, stored, and sent the same ever after."""
     whole = "\n\n".join(part for part in (text.strip(), attached.strip()) if part)
     if not whole:

@@ -9,8 +9,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from leaf.agent.blocks import assistant_message, tool_result
-from leaf.store.model import Message
+from leaf.agent.blocks import assistant_message, question_message, tool_result
+from leaf.store.model import ChatFile, Message
 
 Json = dict[str, Any]
 
@@ -22,6 +22,13 @@ _UNFINISHED = "Not finished: the run ended before this call gave a result."
 def system_prompt() -> str:
     """What the model is told first: the same for every user, chat and day."""
     return (Path(__file__).parent / "prompts" / "analyst.md").read_text(encoding="utf-8").strip()
+
+
+def user_message(text: str, files: Sequence[ChatFile] = ()) -> Json:
+    """A question as the model gets it now and ever after: its words, and one line for each file that came with it."""
+    from leaf.files.line import attached_lines
+
+    return question_message(text, attached_lines(files) if files else "")
 
 
 def request_messages(history: Sequence[Message], *, model: str, profile: str) -> list[Json]:

@@ -123,8 +123,6 @@ class ClaudeModel:
             return ModelError(f"The model server at {place} cannot be reached.", self._where_to_look(), retryable=True)
         if isinstance(error, httpx2.HTTPError):
             return TurnCutError("The connection to the model was cut in the middle of the answer.", "Ask again.", retryable=True)
-        if isinstance(error, UnicodeEncodeError):
-            return ModelError("The key holds characters that no key has.", "Check ANTHROPIC_API_KEY.")
         kind = TurnCutError if began else ModelError
         return kind(f"The model server at {place} sent something that is not a Messages API stream.", self._where_to_look())
 

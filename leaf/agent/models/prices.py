@@ -38,6 +38,8 @@ def price(model: str) -> Price | None:
 def cost(usage: Usage, model: str) -> float | None:
     """Dollars for one request, None when the price is not known. Add up requests, not their tokens: long prompts cost more."""
     known = price(model)
+    if usage == Usage():
+        return 0.0
     if known is None:
         return None
     fresh = usage.input - usage.cached - usage.cache_creation

@@ -1,0 +1,120 @@
+"""Chunks and the reducer that makes parts of them."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from leaf.agent.events import Chunk, chunk, compact, reduce
+
+ANSWER: list[Chunk] = [
+    chunk("start", messageId="m1"),
+    chunk("start-step", step=1),
+    chunk("reasoning-start", id="r1"),
+    chunk("reasoning-delta", id="r1", delta="Look "),
+    chunk("reasoning-delta", id="r1", delta="first."),
+    chunk("reasoning-end", id="r1"),
+    chunk("tool-input-start", toolCallId="c1", toolName="query_tables"),
+    chunk("tool-input-delta", toolCallId="c1", inputTextDelta='{"sql": '),
+    chunk("tool-input-delta", toolCallId="c1", inputTextDelta='"SELECT 1"}'),
+    chunk("tool-input-available", toolCallId="c1", toolName="query_tables", input={"sql": "SELECT 1"}),
+    chunk("tool-output-available", toolCallId="c1", output={"text": "1"}),
+    chunk("finish-step"),
+    chunk("start-step", step=2),
+    chunk("text-start", id="t1"),
+    chunk("text-delta", id="t1", delta="It is "),
+    chunk("text-delta", id="t1", delta="one."),
+    chunk("text-end", id="t1"),
+    chunk("finish-step"),
+    chunk("source-document", sourceId="s1", mediaType="text/csv", title="a.csv", filename="a.csv"),
+    chunk("data-usage", id="usage", data={"input": 3}),
+    chunk("finish", finishReason="stop"),
+]
+
+
+def test_stream_becomes_parts_in_the_order_in_which_they_began() -> None:
+    assert reduce(ANSWER) == [
+        {"type": "step-start"},
+        {"type": "reasoning", "id": "r1", "text": "Look first.", "state": "done"},
+        {
+            "type": "tool-query_tables",
+            "toolCallId": "c1",
+            "state": "output-available",
+            "input": {"sql": "SELECT 1"},
+            "output": {"text": "1"},
+        },
+        {"type": "step-start"},
+        {"type": "text", "id": "t1", "text": "It is one.", "state": "done"},
+        {"type": "source-document", "sourceId": "s1", "mediaType": "text/csv", "title": "a.csv", "filename": "a.csv"},
+        {"type": "data-usage", "id": "usage", "data": {"input": 3}},
+    ]
+
+
+def test_compacted_stream_gives_the_same_parts_in_fewer_chunks() -> None:
+    assert reduce(compact(ANSWER)) == reduce(ANSWER)
+    assert len(compact(ANSWER)) == len(ANSWER) - 3
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_step_that_runs_again_after_a_crash_shows_once(seed: int) -> None:
+    random_cut = random.Random(seed)
+    first, second = ANSWER[1:12], ANSWER[12:18]
+    cut_first, cut_second = first[: random_cut.randrange(len(first))], second[: random_cut.randrange(len(second))]
+    stream = [ANSWER[0], *cut_first, *first, *cut_second, *second, *second, *ANSWER[18:20], *ANSWER[18:]]
+    assert reduce(stream) == reduce(ANSWER)
+
+
+def test_reset_drops_what_the_named_step_had_shown_and_nothing_before_it() -> None:
+    cut = [*ANSWER[:15], chunk("reset-step", step=2)]
+    assert reduce(cut) == [*reduce(ANSWER[:12]), {"type": "step-start"}]
+
+
+def test_reset_without_a_number_means_the_newest_step() -> None:
+    assert reduce([*ANSWER[:15], chunk("reset-step")]) == reduce([*ANSWER[:15], chunk("reset-step", step=2)])
+
+
+def test_reset_of_a_step_that_had_not_begun_drops_nothing() -> None:
+    assert reduce([*ANSWER[:12], chunk("reset-step", step=2)]) == reduce(ANSWER[:12])
+
+
+@pytest.mark.parametrize("last", [chunk("abort", reason="Stopped."), chunk("error", errorText="Cut."), chunk("finish")])
+@pytest.mark.parametrize("length", [7, 8, 10])
+def test_stream_that_ends_early_leaves_no_call_open(last: Chunk, length: int) -> None:
+    part = reduce([*ANSWER[:length], last])[-1]
+    assert (part["state"], part["errorText"]) == ("output-error", "Not finished.")
+    assert "inputText" not in part
+
+
+def test_text_that_was_streaming_is_done_when_the_stream_ends() -> None:
+    assert reduce([*ANSWER[:15], chunk("abort", reason="Stopped.")])[-1] == {
+        "type": "text",
+        "id": "t1",
+        "text": "It is ",
+        "state": "done",
+    }
+
+
+def test_wrong_input_of_a_call_is_kept_with_the_reason() -> None:
+    wrong = chunk("tool-input-error", toolCallId="c1", toolName="query_tables", input='{"sql', errorText="Not JSON.")
+    assert reduce([*ANSWER[:8], wrong])[-1] == {
+        "type": "tool-query_tables",
+        "toolCallId": "c1",
+        "state": "output-error",
+        "input": '{"sql',
+        "errorText": "Not JSON.",
+    }
+
+
+def test_data_with_an_id_replaces_the_earlier_one_and_without_is_added() -> None:
+    parts = reduce([chunk("data-a", id="1", data=1), chunk("data-a", id="1", data=2), chunk("data-a", data=3)])
+    assert parts == [{"type": "data-a", "id": "1", "data": 2}, {"type": "data-a", "data": 3}]
+
+
+def test_unknown_chunks_and_orphan_deltas_are_passed_over() -> None:
+    orphans = [
+        chunk("weather"),
+        chunk("text-delta", id="x", delta="?"),
+        chunk("tool-output-available", toolCallId="x", output={}),
+    ]
+    assert reduce(orphans) == []
