@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from pathlib import Path
 
 from leaf.formats.base import KINDS
@@ -16,7 +15,7 @@ SETTINGS_MEANINGS = {
     "ANTHROPIC_API_KEY": "key for Anthropic's API, or for the server at LEAF_MODEL_URL",
     "LEAF_MODEL": "model for chats that have none of their own",
     "LEAF_MODEL_URL": "base URL of any server that speaks the Messages API; no key needed then (`ANTHROPIC_BASE_URL` works too)",
-    "LEAF_MODEL_PROFILE": "`claude` (thinking, caching) or `basic`; empty: `claude` for Anthropic's hosts and for model names that begin with `claude`",
+    "LEAF_MODEL_PROFILE": "`claude` (thinking, caching) or `basic`; empty: by host and model name, see below",
     "LEAF_DATABASE_URL": "`postgresql://…`; empty: DuckDB in the data folder",
     "LEAF_MAX_UPLOAD_MB": "largest file that is taken, in MiB",
     "LEAF_MAX_OUTPUT_TOKENS": "longest single model turn, in tokens",
@@ -64,9 +63,10 @@ TABLES = {"settings": settings_table, "tools": tools_table, "formats": formats_t
 def filled(page: str) -> str:
     """The page with each table between its markers made anew."""
     for name, make in TABLES.items():
-        page = re.sub(
-            rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)", lambda m, make=make: m.group(1) + make() + m.group(2), page, flags=re.DOTALL
-        )
+        head, opening, rest = page.partition(f"<!-- {name} -->\n")
+        if opening:
+            _, closing, tail = rest.partition(f"<!-- /{name} -->")
+            page = f"{head}{opening}{make()}\n{closing}{tail}"
     return page
 
 

@@ -59,7 +59,9 @@ def _parser() -> argparse.ArgumentParser:
     tool.add_argument("name", metavar="NAME")
     tool.add_argument("input", metavar="JSON", help="the tool's input as a JSON object")
     _add_files_option(tool)
-    tool.add_argument("--chat", metavar="ID", help="with the files of this chat; without -f and --chat: the newest files of the library")
+    tool.add_argument(
+        "--chat", metavar="ID", help="with the files of this chat; without -f and --chat: the newest files of the library"
+    )
     tool.add_argument("--json", action="store_true", help="the whole output, sources and coverage included")
     tool.set_defaults(command=_tool)
 
@@ -72,7 +74,9 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _add_files_option(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("-f", "--file", metavar="FILE", action="append", default=[], type=Path, dest="files", help="attach a file (repeatable)")
+    parser.add_argument(
+        "-f", "--file", metavar="FILE", action="append", default=[], type=Path, dest="files", help="attach a file (repeatable)"
+    )
 
 
 def _add_files_commands(parser: argparse.ArgumentParser) -> None:
@@ -166,7 +170,9 @@ class _TextWriter:
             place = f" · {chunk['place']}" if chunk.get("place") else ""
             self._note(f"Source: {chunk['title']}{place}")
         elif kind == "data-coverage":
-            self._note("Read: " + " · ".join(f"{c['seen']:,} of {c['total']:,} {c['unit']} of {c['name']}" for c in chunk["data"]))
+            self._note(
+                "Read: " + " · ".join(f"{c['seen']:,} of {c['total']:,} {c['unit']} of {c['name']}" for c in chunk["data"])
+            )
         elif kind == "reset-step":
             self._note("· The connection was cut; asking again")
         elif kind in ("error", "abort"):

@@ -9,13 +9,13 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Literal
 
-from leaf.agent.blocks import user_message
+from leaf.agent.context import user_message
 from leaf.agent.export import answer_markdown, chat_markdown
 from leaf.agent.models.directory import ModelChoice, ModelDirectory
 from leaf.agent.suggestions import suggest
 from leaf.errors import InvalidInputError, LeafError, NotFoundError
 from leaf.files.library import Added, Library
-from leaf.files.line import attached_lines, describe_counts
+from leaf.files.line import describe_counts
 from leaf.files.sample import sample_files
 from leaf.formats.base import KINDS, Window
 from leaf.runs.run import Run, Slice
@@ -58,7 +58,14 @@ class Leaf:
     """One application over one data folder. Safe to call from any number of threads."""
 
     def __init__(
-        self, settings: Settings, store: Store, library: Library, tables: Tables, runs: Runs, models: ModelDirectory, close: Callable[[], None]
+        self,
+        settings: Settings,
+        store: Store,
+        library: Library,
+        tables: Tables,
+        runs: Runs,
+        models: ModelDirectory,
+        close: Callable[[], None],
     ) -> None:
         self.settings = settings
         self._store = store
@@ -158,7 +165,7 @@ class Leaf:
             scope,
             chat.id,
             parts,
-            raw=[user_message(text, attached_lines(files))],
+            raw=[user_message(text, files)],
             parent_id=parent_id,
             model=model or chat.model or self.default_model(),
             title=_title(text),
@@ -329,11 +336,21 @@ class Leaf:
     # --- results
 
     def result_page(
-        self, scope: Scope, chat_id: str, result_id: str, *, offset: int = 0, limit: int = 200, order_by: str = "", descending: bool = False
+        self,
+        scope: Scope,
+        chat_id: str,
+        result_id: str,
+        *,
+        offset: int = 0,
+        limit: int = 200,
+        order_by: str = "",
+        descending: bool = False,
     ) -> ResultPage:
         """Rows of a query's whole result."""
         self.chat(scope, chat_id)
-        return self._tables.result(scope, chat_id, result_id, offset=offset, limit=limit, order_by=order_by, descending=descending)
+        return self._tables.result(
+            scope, chat_id, result_id, offset=offset, limit=limit, order_by=order_by, descending=descending
+        )
 
     def export_result(self, scope: Scope, chat_id: str, result_id: str) -> Path:
         """The whole result as a CSV file."""
@@ -342,7 +359,9 @@ class Leaf:
 
     # --- tools and models
 
-    def run_tool(self, scope: Scope, name: str, given: str | Json, *, chat_id: str = "", file_ids: Sequence[str] = ()) -> ToolOutput:
+    def run_tool(
+        self, scope: Scope, name: str, given: str | Json, *, chat_id: str = "", file_ids: Sequence[str] = ()
+    ) -> ToolOutput:
         """Run one tool outside a run: on the chat's files, on `file_ids`, or on the newest of the library.
 
         Raises the LeafError whose text the model would get.

@@ -92,7 +92,9 @@ def _checks(settings: Settings) -> Iterator[Check]:
 
     import leaf
 
-    yield Check("Leaf", True, f"{leaf.__version__} on Python {platform.python_version()}, {platform.system()} {platform.release()}")
+    yield Check(
+        "Leaf", True, f"{leaf.__version__} on Python {platform.python_version()}, {platform.system()} {platform.release()}"
+    )
     yield _check_home(settings.home)
     yield _check_store(settings)
     yield _check_sandbox(settings)
@@ -138,7 +140,9 @@ def _check_sandbox(settings: Settings) -> Check:
         pool.close()
     if found.kind == "landlock":
         return Check("Sandbox", True, "files and SQL are handled in a confined child process (Landlock)")
-    return Check("Sandbox", False, f"files and SQL are handled in a child process without confinement: {found.reason}", needed=False)
+    return Check(
+        "Sandbox", False, f"files and SQL are handled in a child process without confinement: {found.reason}", needed=False
+    )
 
 
 def _check_model(settings: Settings) -> Check:

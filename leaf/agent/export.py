@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Any
 
 from leaf.agent.events import Part
 from leaf.store.model import Message
@@ -77,7 +78,7 @@ def _sources(parts: list[Part]) -> str:
 
 
 def _coverage(parts: list[Part]) -> str:
-    seen = next((p["data"] for p in parts if p["type"] == "data-coverage"), [])
+    seen: list[dict[str, Any]] = next((p["data"] for p in parts if p["type"] == "data-coverage"), [])
     return "Read: " + " · ".join(f"{c['seen']:,} of {c['total']:,} {c['unit']} of {c['name']}" for c in seen) if seen else ""
 
 

@@ -92,6 +92,12 @@ class Window:
     cursor: str = ""
     """Where the next window begins; empty at the end."""
     notes: tuple[Note, ...] = ()
+    unit: str = ""
+    """Unit of `ranges` and `total`: `page`, `line`, `row` … as in `Passage`."""
+    ranges: tuple[tuple[int, int], ...] = ()
+    """What was read, 1-based and inclusive, so that several windows add up without counting twice."""
+    total: int | None = None
+    """How many units the file (or the sheet) has; None when unknown without reading it all."""
 
 
 @dataclass(frozen=True)

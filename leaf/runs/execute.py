@@ -34,7 +34,7 @@ class Executor:
         self._limits = limits
 
     def __call__(self, scope: Scope, message: Message, run: Run) -> None:
-        """Answer and save. The stream ends only after the answer is saved, so that whoever sees the end finds it in the history."""
+        """Answer and save. The stream ends only after that, so that whoever sees its end finds the answer in the history."""
         db = self._store.db
         shown: list[Part] = []
         held: list[Json] = []
@@ -52,7 +52,7 @@ class Executor:
             last = held[-1]
         except LeafError as e:
             outcome, last = _failed(shown, message, str(e)), chunk("error", errorText=str(e))
-        except Exception as e:  # noqa: BLE001 - a fault in Leaf must end the answer with words, not leave it pending for ever
+        except Exception as e:  # a fault in Leaf must end the answer with words, not leave it pending for ever
             logger.exception("run %s failed", message.id)
             text = f"Leaf failed unexpectedly ({type(e).__name__}). Ask again; if it happens twice, please report it."
             outcome, last = _failed(shown, message, text), chunk("error", errorText=text)

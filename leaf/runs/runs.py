@@ -110,5 +110,3 @@ class Runs:
         for message_id, run in list(self._runs.items()):
             if run.ended_at is not None and run.ended_at < horizon:
                 del self._runs[message_id]
-
-

@@ -46,7 +46,7 @@ class Coverage:
     seen: int
     total: int
     ranges: tuple[tuple[int, int], ...] = ()
-    """What was seen, 1-based and inclusive, so that several calls add up without counting twice. Empty means all `seen` units of a scan."""
+    """What was seen, 1-based and inclusive, so that calls add up without counting twice. Empty for a scan of all `seen`."""
 
 
 @dataclass(frozen=True)

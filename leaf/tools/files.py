@@ -10,7 +10,15 @@ from leaf.formats.base import KINDS, Window
 from leaf.store.model import ChatFile
 from leaf.tools.base import Coverage, Json, Source, Tool, ToolContext, ToolOutput, find_file, quoted
 
-PLURAL = {"page": "pages", "line": "lines", "paragraph": "paragraphs", "slide": "slides", "row": "rows", "cue": "cues", "cell": "rows"}
+PLURAL = {
+    "page": "pages",
+    "line": "lines",
+    "paragraph": "paragraphs",
+    "slide": "slides",
+    "row": "rows",
+    "cue": "cues",
+    "cell": "rows",
+}
 READ_TOKENS = 8_000
 READ_TOKENS_MOST = 30_000
 FILES_LISTED = 200
@@ -28,7 +36,13 @@ def list_files(context: ToolContext, _: ListFilesInput) -> ToolOutput:
     if len(context.files) > FILES_LISTED:
         lines.append(f"… and {len(context.files) - FILES_LISTED} more files; search_files finds text in all of them.")
     rows = [
-        {"handle": c.handle, "file_id": c.file.id, "name": c.file.name, "kind": c.file.kind, "tables": [c.slug] if is_table(c) else []}
+        {
+            "handle": c.handle,
+            "file_id": c.file.id,
+            "name": c.file.name,
+            "kind": c.file.kind,
+            "tables": [c.slug] if is_table(c) else [],
+        }
         for c in context.files[:FILES_LISTED]
     ]
     count = len(context.files)
@@ -41,7 +55,9 @@ def _file_line(chat_file: ChatFile) -> str:
     line = f"{chat_file.handle} · {file.name} · {label} · {describe_counts(file)}"
     sheets = file.outline.get("sheets") or []
     if is_table(chat_file):
-        several = f"{chat_file.slug}__… (sheets: {', '.join(sheets[:12])}{' …' if len(sheets) > 12 else ''}; describe_table names them)"
+        several = (
+            f"{chat_file.slug}__… (sheets: {', '.join(sheets[:12])}{' …' if len(sheets) > 12 else ''}; describe_table names them)"
+        )
         line += f" · SQL: {several if len(sheets) > 1 else chat_file.slug}"
     if file.upload_context:
         line += f" · came with: {quoted(file.upload_context, 160)}"
@@ -91,7 +107,9 @@ def read_file(context: ToolContext, given: ReadFileInput) -> ToolOutput:
         sources=(Source(chat_file.handle, file.id, file.name, place, "read", quote=quoted(window.text)),),
         coverage=(_coverage(chat_file, window),) if window.unit else (),
         data={
-            "passages": [{"handle": chat_file.handle, "file_id": file.id, "name": file.name, "place": place, "text": window.text}],
+            "passages": [
+                {"handle": chat_file.handle, "file_id": file.id, "name": file.name, "place": place, "text": window.text}
+            ],
             "coverage": window.coverage,
             "cursor": window.cursor,
             "notes": [note.text for note in window.notes],
@@ -121,15 +139,24 @@ def search_files(context: ToolContext, given: SearchFilesInput) -> ToolOutput:
     for hit in result.hits:
         chat_file = handles[hit.file_id]
         passages.append(
-            {"handle": chat_file.handle, "file_id": hit.file_id, "name": chat_file.file.name, "place": hit.place, "text": hit.text}
+            {
+                "handle": chat_file.handle,
+                "file_id": hit.file_id,
+                "name": chat_file.file.name,
+                "place": hit.place,
+                "text": hit.text,
+            }
         )
         sources.append(
-            Source(chat_file.handle, hit.file_id, chat_file.file.name, hit.place, "found", query=given.query, quote=quoted(hit.text))
+            Source(
+                chat_file.handle, hit.file_id, chat_file.file.name, hit.place, "found", query=given.query, quote=quoted(hit.text)
+            )
         )
-    count = len(passages)
+    count = f"{len(passages)} passage{'s' if len(passages) != 1 else ''}"
+    searched = f"{len(chosen)} file{'s' if len(chosen) != 1 else ''}"
     return ToolOutput(
         _search_text(given.query, passages, result, len(chosen)),
-        f"Searched {len(chosen)} file{'s' if len(chosen) != 1 else ''} for {quoted(given.query, 60)}: {count} passage{'s' if count != 1 else ''}",
+        f"Searched {searched} for {quoted(given.query, 60)}: {count}",
         sources=tuple(sources),
         data={"passages": passages, "notes": list(result.notes)},
     )
@@ -147,8 +174,7 @@ def _search_text(query: str, passages: list[Json], result: SearchResult, asked: 
 TOOLS = (
     Tool(
         "list_files",
-        "List the files of this chat: handle, name, type, counts, and the SQL name of each table. "
-        "Content is not included.",
+        "List the files of this chat: handle, name, type, counts, and the SQL name of each table. Content is not included.",
         ListFilesInput,
         list_files,
         "Listing files",

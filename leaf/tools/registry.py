@@ -71,7 +71,11 @@ def _schema(tool: Tool) -> Json:
 
 def _without_titles(value: Any, inside_properties: bool = False) -> Any:
     if isinstance(value, dict):
-        return {k: _without_titles(v, k == "properties") for k, v in value.items() if inside_properties or k != "title" or not isinstance(v, str)}
+        return {
+            k: _without_titles(v, k == "properties")
+            for k, v in value.items()
+            if inside_properties or k != "title" or not isinstance(v, str)
+        }
     if isinstance(value, list):
         return [_without_titles(v) for v in value]
     return value

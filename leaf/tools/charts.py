@@ -1,0 +1,80 @@
+"""The tool that draws: make_chart."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from pydantic import BaseModel, Field, model_validator
+
+from leaf.errors import InvalidInputError
+from leaf.tables import charts
+from leaf.tables.tables import ResultPage
+from leaf.tools.base import Json, Source, Tool, ToolContext, ToolOutput
+from leaf.tools.tables import place_of, run_query
+
+ROWS_DRAWN = 5_000
+
+
+class MakeChartInput(BaseModel):
+    spec: Json = Field(description="Vega-Lite spec without data or URLs: mark, encoding, title. Fields are the result's columns.")
+    result_id: str = Field("", description="Result of query_tables (r1) to draw.")
+    sql: str = Field("", description="Instead of result_id: a query whose result is drawn.")
+
+    @model_validator(mode="before")
+    @classmethod
+    def parse_spec(cls, given: Any) -> Any:
+        """Some models send the spec as JSON text."""
+        if isinstance(given, dict) and isinstance(given.get("spec"), str):
+            return {**given, "spec": json.loads(given["spec"])}
+        return given
+
+    @model_validator(mode="after")
+    def one_source(self) -> MakeChartInput:
+        if bool(self.result_id) == bool(self.sql):
+            raise ValueError("give either result_id or sql")
+        return self
+
+
+def make_chart(context: ToolContext, given: MakeChartInput) -> ToolOutput:
+    """Check the spec against the columns of the result, and hand both to the page."""
+    result_id = given.result_id
+    sources: tuple[Source, ...] = ()
+    if given.sql:
+        result = run_query(context, given.sql)
+        result_id = result.result_id
+        sources = tuple(Source(t.handle, t.file_id, t.file_name, place_of(t), "queried", query=given.sql) for t in result.tables)
+    page: ResultPage = context.tables.result(context.scope, context.chat_id, result_id, limit=ROWS_DRAWN, stop=context.stop)
+    if not page.rows:
+        raise InvalidInputError(f"Result {result_id} has no rows to draw.", "Query something that has rows.")
+    spec = charts.check(given.spec, page.columns)
+    cut = f" Only the first {len(page.rows):,} of {page.total:,} rows are drawn." if page.total > len(page.rows) else ""
+    title = spec.get("title")
+    name = title if isinstance(title, str) and title else f"a chart of {result_id}"
+    return ToolOutput(
+        f"Chart drawn from {result_id} ({page.total:,} rows); the user sees it.{cut}",
+        f"Drew {name}",
+        sources=sources,
+        data={
+            "chart": {
+                "spec": spec,
+                "columns": page.columns,
+                "types": page.types,
+                "rows": page.rows,
+                "result_id": result_id,
+                "total": page.total,
+            }
+        },
+    )
+
+
+TOOLS = (
+    Tool(
+        "make_chart",
+        "Draw a chart for the user from a query result: a Vega-Lite spec with mark and encoding, without data or URLs. At most "
+        "5,000 rows are drawn, so aggregate first.",
+        MakeChartInput,
+        make_chart,
+        "Drawing a chart",
+    ),
+)

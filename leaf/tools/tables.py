@@ -1,0 +1,272 @@
+"""Tools that work on tables: describe_table, query_tables."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from pydantic import BaseModel, Field
+
+from leaf.errors import FileError, InvalidInputError, NotFoundError, not_found
+from leaf.formats.base import KINDS
+from leaf.store.model import ChatFile
+from leaf.tables.tables import ColumnProfile, Profile, QueryResult, Table
+from leaf.tools.base import Coverage, Json, Source, Tool, ToolContext, ToolOutput, find_file, quoted
+
+TEXT_CHARACTERS = 20_000
+"""Longest table text for the model, about 8,000 tokens."""
+COLUMNS_DESCRIBED = 60
+CELL_CHARACTERS = 200
+
+
+class DescribeTableInput(BaseModel):
+    file: str = Field(description="Handle (f1), name of the file, or SQL name of a table.")
+    sheet: str = Field("", description="Sheet or SQL table name, where the file holds several tables.")
+
+
+def describe_table(context: ToolContext, given: DescribeTableInput) -> ToolOutput:
+    """Schema, counts and a sample of one table, and the names of the file's other tables."""
+    chat_file, wanted = _file_and_table(context, given)
+    tables = _tables_of(context, chat_file)
+    table = _choose(tables, wanted, chat_file)
+    profile = context.tables.describe(context.scope, table, context.stop)
+    others = [t for t in tables if t.name != table.name]
+    return ToolOutput(
+        _describe(table, profile, others),
+        f"Looked at the columns of {table.name}: {profile.rows:,} rows × {len(profile.columns)} columns",
+        sources=(Source(table.handle, table.file_id, table.file_name, place_of(table), "described"),),
+        coverage=(_whole(table),),
+        data={"profile": _profile_json(table, profile), "others": [t.name for t in others], "notes": list(table.notes)},
+    )
+
+
+def _file_and_table(context: ToolContext, given: DescribeTableInput) -> tuple[ChatFile, str]:
+    """The file, and the table or sheet wanted in it. A model often gives the SQL name where the file belongs."""
+    try:
+        return find_file(context, given.file), given.sheet
+    except NotFoundError:
+        name = given.file.strip().strip('"').lower()
+        owner = max((c for c in context.files if name.startswith(c.slug)), key=lambda c: len(c.slug), default=None)
+        if owner is None:
+            raise
+        return owner, given.sheet or name
+
+
+def _tables_of(context: ToolContext, chat_file: ChatFile) -> Sequence[Table]:
+    """Raises FileError where the file holds no table."""
+    file = chat_file.file
+    if file.outline.get("error"):
+        raise FileError(str(file.outline["error"]), str(file.outline.get("hint", "")))
+    kind = KINDS.get(file.kind)
+    if kind is None or not kind.tabular:
+        label = kind.label if kind else "unknown kind of file"
+        raise InvalidInputError(f"{file.name} is no table ({label}).", "Use read_file or search_files.")
+    found = context.tables.of(context.scope, [chat_file], context.stop)
+    if file.id in found.failures:
+        raise FileError(found.failures[file.id])
+    if not found.tables:
+        raise FileError(f"{file.name} holds no table.", "Use read_file to see what it holds.")
+    return found.tables
+
+
+def _choose(tables: Sequence[Table], wanted: str, chat_file: ChatFile) -> Table:
+    """The table with that SQL or sheet name; without one the largest that is not hidden."""
+    if not wanted:
+        return max(tables, key=lambda t: (not t.hidden, t.rows))
+    for table in tables:
+        if wanted.strip().lower() in (table.name.lower(), table.sheet.lower()):
+            return table
+    if len(tables) == 1 and wanted == chat_file.slug:
+        return tables[0]
+    names = [name for t in tables for name in (t.sheet, t.name) if name]
+    raise not_found("sheet or table", wanted, names, chat_file.file.name)
+
+
+def place_of(table: Table) -> str:
+    """Locator of a table in its file: `sheet Summary!A4:F1204`, `lines 3-1204`."""
+    if table.sheet:
+        return f"sheet {table.sheet}!{table.place}" if table.place else f"sheet {table.sheet}"
+    return table.place
+
+
+def _whole(table: Table) -> Coverage:
+    """A query or a profile scans every row of its table."""
+    name = f"{table.file_name} · {table.sheet}" if table.sheet else table.file_name
+    return Coverage(table.file_id, name, "rows", table.rows, table.rows)
+
+
+def _describe(table: Table, profile: Profile, others: Sequence[Table]) -> str:
+    place = place_of(table)
+    hidden = ", hidden sheet" if table.hidden else ""
+    lines = [
+        f"Table {table.name} · {table.file_name} ({table.handle}){f', {place}' if place else ''}{hidden} · "
+        f"{profile.rows:,} rows × {len(profile.columns)} columns; every row was scanned"
+    ]
+    lines += [f"Note: {note}" for note in table.notes]
+    if profile.approximate:
+        lines.append("Note: the numbers of distinct values are estimates.")
+    lines.append("Columns:")
+    lines += [_describe_column(column) for column in profile.columns[:COLUMNS_DESCRIBED]]
+    left = profile.columns[COLUMNS_DESCRIBED:]
+    if left:
+        unnamed = ", ".join(f'"{c.name}"' for c in left[:200])
+        lines.append(f"… and {len(left)} more columns, not described: {unnamed}{' …' if len(left) > 200 else ''}")
+    names = [c.name for c in profile.columns][:COLUMNS_DESCRIBED]
+    lines.append(f"First {len(profile.sample)} rows:")
+    lines.append(_text_table(names, [list(row)[:COLUMNS_DESCRIBED] for row in profile.sample])[0])
+    if others:
+        listed = ", ".join(f"{t.name} ({t.rows:,} rows{', hidden' if t.hidden else ''})" for t in others[:40])
+        lines.append(f"Other tables of this file: {listed}{' …' if len(others) > 40 else ''}")
+    return "\n".join(lines)
+
+
+def _describe_column(column: ColumnProfile) -> str:
+    facts = [f"{column.nulls:,} nulls", f"{column.distinct:,} distinct"]
+    if column.top:
+        facts.append("top: " + ", ".join(f"{_cell(value)} ({count:,})" for value, count in column.top))
+    elif column.min is not None:
+        facts.append(f"min {_cell(column.min)}, max {_cell(column.max)}")
+        if column.mean is not None:
+            facts.append(f"mean {column.mean:,.6g}")
+    return f'- "{column.name}" {column.type} · ' + " · ".join(facts)
+
+
+def _profile_json(table: Table, profile: Profile) -> Json:
+    columns = [
+        {
+            "name": c.name,
+            "type": c.type,
+            "nulls": c.nulls,
+            "distinct": c.distinct,
+            "min": c.min,
+            "max": c.max,
+            "mean": c.mean,
+            "top": [list(pair) for pair in c.top],
+        }
+        for c in profile.columns
+    ]
+    about = {
+        "name": table.name,
+        "file": table.file_name,
+        "handle": table.handle,
+        "file_id": table.file_id,
+        "place": place_of(table),
+    }
+    return {**about, "rows": profile.rows, "columns": columns, "sample": [list(row) for row in profile.sample]}
+
+
+class QueryTablesInput(BaseModel):
+    sql: str = Field(description="One DuckDB SELECT statement.", min_length=1)
+
+
+def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
+    """Rows of a query with the true total; the whole result is kept under its id."""
+    result = run_query(context, given.sql)
+    text, shown = _text_table(result.columns, result.rows)
+    used = ", ".join(f"{t.name} ({t.rows:,} rows)" for t in result.tables) or "no table"
+    head = f"Result {result.result_id}: {result.total:,} rows; {shown:,} shown below. Scanned {used}."
+    if result.clipped:
+        head += f" {result.clipped:,} long cells are cut."
+    notes = "".join(f"\nNote on {t.name}: {note}" for t in result.tables for note in t.notes)
+    return ToolOutput(
+        f"{head}{notes}\n{text}",
+        in_words(result),
+        sources=_query_sources(result),
+        coverage=tuple(_whole(t) for t in result.tables),
+        data={"table": table_json(result)},
+    )
+
+
+def run_query(context: ToolContext, sql: str) -> QueryResult:
+    """Query the files that the SQL names. All are converted only if that fails, so that the error can name the nearest."""
+    named = [c for c in context.files if c.slug in sql.lower()]
+    try:
+        return context.tables.query(context.scope, context.chat_id, named, sql, context.stop)
+    except NotFoundError:
+        if len(named) == len(context.files):
+            raise
+    return context.tables.query(context.scope, context.chat_id, context.files, sql, context.stop)
+
+
+def table_json(result: QueryResult) -> Json:
+    """What the page draws of a result."""
+    return {
+        "columns": result.columns,
+        "types": result.types,
+        "rows": result.rows,
+        "total": result.total,
+        "result_id": result.result_id,
+        "seconds": result.seconds,
+        "sql": result.sql,
+        "clipped": result.clipped,
+        "scanned": [{"name": t.name, "rows": t.rows, "file_id": t.file_id} for t in result.tables],
+    }
+
+
+def _query_sources(result: QueryResult) -> tuple[Source, ...]:
+    return tuple(Source(t.handle, t.file_id, t.file_name, place_of(t), "queried", query=result.sql) for t in result.tables)
+
+
+_VERBS = (
+    (r"\bsum\(\s*\"?([\w .%-]+?)\"?\s*\)", "Summed {}"),
+    (r"\bavg\(\s*\"?([\w .%-]+?)\"?\s*\)", "Averaged {}"),
+    (r"\bmedian\(\s*\"?([\w .%-]+?)\"?\s*\)", "Took the median of {}"),
+    (r"\bmax\(\s*\"?([\w .%-]+?)\"?\s*\)", "Found the largest {}"),
+    (r"\bmin\(\s*\"?([\w .%-]+?)\"?\s*\)", "Found the smallest {}"),
+    (r"\bcount\(", "Counted rows"),
+)
+
+
+def in_words(result: QueryResult) -> str:
+    """The query in plain words, as far as its shape is a common one: `Summed revenue by region in q3_sales: 4 rows`."""
+    tables = ", ".join(t.name for t in result.tables) or "no table"
+    said = "Queried"
+    for pattern, words in _VERBS:
+        found = re.search(pattern, result.sql, re.IGNORECASE)
+        if found:
+            said = words.format(*found.groups())
+            break
+    grouped = re.search(r"\bgroup\s+by\s+(\"[^\"]+\"|[A-Za-z_]\w*)", result.sql, re.IGNORECASE)
+    by = f" by {grouped.group(1).strip(chr(34))}" if grouped and grouped.group(1).lower() != "all" else ""
+    rows = f"{result.total:,} row{'s' if result.total != 1 else ''}"
+    return quoted(f"{said}{by} {'' if said == 'Queried' and not by else 'in '}{tables}: {rows}", 160)
+
+
+def _text_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str, int]:
+    """Lines of cells between bars, and how many rows fitted into the budget."""
+    lines = [" | ".join(columns)]
+    used = len(lines[0])
+    for row in rows:
+        line = " | ".join(_cell(value) for value in row)
+        used += len(line) + 1
+        if used > TEXT_CHARACTERS and len(lines) > 1:
+            break
+        lines.append(line)
+    return "\n".join(lines), len(lines) - 1
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return "NULL"
+    return quoted(str(value), CELL_CHARACTERS).replace("|", "\\|")
+
+
+TOOLS = (
+    Tool(
+        "describe_table",
+        "Schema of one table: SQL name, row count, per column type, nulls, distinct values, min/max/mean or most frequent values, "
+        "and five sample rows, with notes on how it was read. Call it before the first query on a table.",
+        DescribeTableInput,
+        describe_table,
+        "Looking at a table",
+    ),
+    Tool(
+        "query_tables",
+        "Run one DuckDB SELECT over the chat's tables by their SQL names (list_files, describe_table); put column names in "
+        "double quotes. Returns at most 200 rows with the true total and a result id; the whole result is kept. Use it for every figure.",
+        QueryTablesInput,
+        query_tables,
+        "Querying tables",
+    ),
+)

@@ -1,0 +1,196 @@
+"""The command line: what it prints and how it exits. Each test runs the real command in a process of its own."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.messages_server import MessagesServer
+
+SALES = "region,month,revenue\nNorth,2025-01,100\nSouth,2025-01,250.5\nNorth,2025-02,300\nEast,2025-02,49.5\n"
+
+
+class Cli:
+    """Runs `python -m leaf` on a data folder of its own."""
+
+    def __init__(self, home: Path, **environ: str) -> None:
+        self.home = home
+        self._environ = {k: v for k, v in os.environ.items() if not k.startswith(("LEAF_", "ANTHROPIC_"))}
+        self._environ |= {"LEAF_HOME": str(home), "PYTHONUTF8": "1", **environ}
+
+    def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
+        return subprocess.run(
+            [sys.executable, "-m", "leaf", *arguments], env=self._environ, capture_output=True, text=True, timeout=120, check=False
+        )
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    return Cli(tmp_path / "home")
+
+
+@pytest.fixture
+def sales(tmp_path: Path) -> Path:
+    path = tmp_path / "Q3 Sales.csv"
+    path.write_text(SALES)
+    return path
+
+
+def chunks(printed: str) -> list[dict[str, object]]:
+    return [json.loads(line) for line in printed.splitlines()]
+
+
+def test_ask_answers_from_a_file_without_a_key(cli: Cli, sales: Path) -> None:
+    done = cli("ask", "-f", str(sales), "total revenue by region")
+    assert done.returncode == 0, done.stderr
+    assert "400" in done.stdout
+    assert "250.5" in done.stdout
+    assert "Source: Q3 Sales.csv" in done.stderr
+    assert "4 of 4 rows" in done.stderr
+
+
+def test_ask_json_prints_one_chunk_a_line_and_ends_with_finish(cli: Cli, sales: Path) -> None:
+    done = cli("ask", "--json", "-f", str(sales), "total revenue by region")
+    stream = chunks(done.stdout)
+    assert done.returncode == 0
+    assert stream[0]["type"] == "start"
+    assert stream[-1]["type"] == "finish"
+    kinds = {c["type"] for c in stream}
+    assert {"text-start", "text-delta", "text-end", "tool-input-available", "tool-output-available", "source-document"} <= kinds
+    assert all("args" not in c for c in stream)
+
+
+def test_a_chat_goes_on_and_is_found_again(cli: Cli, sales: Path) -> None:
+    cli("ask", "-f", str(sales), "total revenue by region")
+    (chat,) = json.loads(cli("chats", "list", "--json").stdout)
+    assert chat["title"] == "total revenue by region"
+    again = cli("ask", "--chat", chat["id"], "average revenue by month")
+    assert again.returncode == 0, again.stderr
+    shown = json.loads(cli("chats", "show", chat["id"], "--json").stdout)
+    assert [m["role"] for m in shown["messages"]] == ["user", "assistant"] * 2
+    assert "400" in cli("chats", "show", chat["id"]).stdout
+
+
+def test_a_model_server_answers_through_tools(tmp_path: Path, sales: Path) -> None:
+    with MessagesServer() as server:
+        cli = Cli(tmp_path / "home", LEAF_MODEL_URL=server.url, LEAF_MODEL="claude-sonnet-5-5")
+        done = cli("ask", "--json", "-f", str(sales), "What is in my files?")
+    assert done.returncode == 0, done.stdout[-2000:] + done.stderr
+    stream = chunks(done.stdout)
+    assert stream[-1]["type"] == "finish"
+    assert any(c["type"] == "tool-output-available" for c in stream)
+
+
+def test_a_model_server_that_is_down_is_a_failed_run(tmp_path: Path) -> None:
+    cli = Cli(tmp_path / "home", LEAF_MODEL_URL="http://127.0.0.1:9", LEAF_MODEL="local")
+    done = cli("ask", "--json", "hello")
+    assert done.returncode == 1
+    assert chunks(done.stdout)[-1]["type"] == "error"
+    assert "127.0.0.1:9" in str(chunks(done.stdout)[-1]["errorText"])
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("ask",),
+        ("ask", "-f", "no-such-file.csv", "hello"),
+        ("ask", "--chat", "no-such-chat", "hello"),
+        ("ask", ""),
+        ("files", "add", "no-such-file.csv"),
+        ("fly",),
+    ],
+)
+def test_wrong_usage_exits_with_2(cli: Cli, arguments: tuple[str, ...]) -> None:
+    assert cli(*arguments).returncode == 2
+
+
+def test_tools_are_listed_with_their_schemas(cli: Cli) -> None:
+    tools = json.loads(cli("tools", "--json").stdout)
+    assert [t["name"] for t in tools] == ["list_files", "read_file", "search_files", "describe_table", "query_tables", "make_chart"]
+    assert all(t["input_schema"]["type"] == "object" and t["description"] for t in tools)
+    assert set(tools[1]["input_schema"]["properties"]) == {"file", "where", "line_numbers", "max_tokens", "cursor"}
+    assert "read_file" in cli("tools").stdout
+
+
+def test_a_tool_prints_what_the_model_would_get(cli: Cli, sales: Path) -> None:
+    done = cli("tool", "query_tables", '{"sql": "SELECT sum(revenue) AS total FROM q3_sales"}', "-f", str(sales))
+    assert done.returncode == 0, done.stderr
+    assert "700" in done.stdout
+    output = json.loads(cli("tool", "read_file", '{"file": "f1", "where": "rows 2-3"}', "-f", str(sales), "--json").stdout)
+    assert {"text", "summary", "sources", "coverage", "data"} <= set(output)
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "said"),
+    [
+        ("read_fil", "{}", "read_file"),
+        ("read_file", '{"file": "Q3 Sale.csv"}', "Q3 Sales.csv"),
+        ("read_file", "{}", "file"),
+        ("read_file", "{", "JSON"),
+        ("query_tables", '{"sql": "SELECT reveneu FROM q3_sales"}', "revenue"),
+        ("query_tables", '{"sql": "SELECT 1 FROM q3_sale"}', "q3_sales"),
+        ("query_tables", '{"sql": "DROP TABLE q3_sales"}', "read"),
+    ],
+)
+def test_a_failing_tool_exits_with_1_and_the_text_for_the_model(cli: Cli, sales: Path, name: str, given: str, said: str) -> None:
+    done = cli("tool", name, given, "-f", str(sales))
+    assert done.returncode == 1
+    assert said in done.stdout
+    assert "Traceback" not in done.stderr
+
+
+def test_files_are_added_once_and_listed(cli: Cli, tmp_path: Path, sales: Path) -> None:
+    folder = tmp_path / "folder"
+    (folder / "deep").mkdir(parents=True)
+    (folder / "deep" / "note.txt").write_text("The meeting is on Monday.")
+    (folder / "copy.csv").write_text(SALES)
+    done = cli("files", "add", str(sales), str(folder), "--context", "for the board")
+    assert done.returncode == 0, done.stderr
+    assert "already there" in done.stdout
+    files = json.loads(cli("files", "list", "--json").stdout)
+    assert sorted(f["name"] for f in files) == ["Q3 Sales.csv", "note.txt"]
+    assert all(f["upload_context"] == "for the board" for f in files)
+
+
+def test_an_unreadable_file_is_said_and_the_question_is_answered(cli: Cli, tmp_path: Path) -> None:
+    empty = tmp_path / "empty.csv"
+    empty.write_bytes(b"")
+    added = cli("files", "add", str(empty))
+    assert added.returncode == 1
+    assert "empty" in added.stdout
+    assert cli("ask", "-f", str(empty), "what is in it?").returncode == 0
+
+
+def test_a_second_process_is_told_which_one_holds_the_data(cli: Cli, tmp_path: Path) -> None:
+    held = subprocess.Popen(
+        [sys.executable, "-c", "import sys; from leaf.settings import load; from leaf.wiring import build; leaf = build(load());"
+         " print('open', flush=True); sys.stdin.read(); leaf.close()"],
+        env={**os.environ, "LEAF_HOME": str(cli.home)}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    try:
+        assert held.stdout is not None
+        assert held.stdout.readline() == "open\n"
+        done = cli("files", "list")
+        assert done.returncode == 1
+        assert f"process {held.pid}" in done.stderr
+    finally:
+        held.communicate("", timeout=60)
+
+
+def test_doctor_says_what_works(cli: Cli) -> None:
+    done = cli("doctor")
+    assert done.returncode == 0, done.stdout
+    for name in ("Data folder", "History", "Sandbox", "Model"):
+        assert name in done.stdout
+
+
+def test_start_up_loads_no_heavy_library() -> None:
+    heavy = "duckdb pandas pyarrow streamlit anthropic pypdfium2 openpyxl lxml trafilatura".split()
+    code = f"import sys, leaf.__main__, leaf.wiring; print([m for m in {heavy!r} if m in sys.modules])"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "[]"
