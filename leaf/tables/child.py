@@ -1,0 +1,360 @@
+"""What the app asks of Parquet files, as functions for the confined child: query, page, profile, export. Plain JSON in and out.
+
+SQL of a model or a user runs only here. DuckDB's settings are the second wall; the process is the first.
+"""
+
+from __future__ import annotations
+
+import datetime
+import decimal
+import math
+import os
+import re
+import tempfile
+from collections.abc import Iterable, Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from leaf.errors import LeafError, QueryError, SandboxMemoryError, SandboxTimeoutError, not_found
+
+if TYPE_CHECKING:
+    import duckdb
+
+Json = dict[str, Any]
+
+SHOWN_ROWS = 200
+"""Rows of a query's result that go to the caller; the whole of it goes to a file."""
+CELL = 500
+"""Characters of one cell that are shown."""
+BATCH = 122_880
+"""Rows written at a time: DuckDB's own row group."""
+EXACT_ROWS = 1_000_000
+"""Up to here distinct values are counted exactly, above they are estimated."""
+TOP = 5
+TOP_DISTINCT = 10_000
+"""Most frequent values are looked for where a column has at most so many different ones."""
+READING_ONLY = "Only reading is possible here: one SELECT, WITH, FROM, VALUES, DESCRIBE, SUMMARIZE, SHOW or PIVOT."
+TEXT_ONLY = ("INTERVAL", "BIT", "BIGNUM", "VARINT", "TIME WITH TIME ZONE", "TIMETZ", "TIME_NS", "UNION", "VARIANT", "GEOMETRY")
+"""Types that Parquet lacks, written as text; beginnings of DuckDB's names."""
+NUMBERS = (
+    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
+    *("FLOAT", "DOUBLE", "DECIMAL"),
+)
+MAX_PROFILED = 200
+"""Columns that are profiled; the rest is counted."""
+CHANGING = {"insert", "update", "delete", "merge", "copy"}
+
+
+def query(sql: str, tables: Mapping[str, str], names: Sequence[str], out: str, seconds: float, memory_mb: int) -> Json:
+    """Run one reading statement over views named `tables` (name -> Parquet file); write its whole result to `out`/result.parquet.
+
+    `names` are all tables of the chat, for errors. Raises QueryError, NotFoundError, SandboxMemoryError, SandboxTimeoutError.
+    """
+    import duckdb
+
+    con = _connect(tables.values(), seconds, memory_mb)
+    used: list[str] = []
+    try:
+        _check_reading(con, sql)
+        used = _used_tables(con, sql, list(tables))
+        _create_views(con, tables)
+        relation = con.sql(sql)
+        columns, types = _unique(relation.columns), [_type_name(t) for t in relation.types]
+        reader = relation.project(_projection(columns, types)).to_arrow_reader(BATCH)
+        rows, total, clipped = _write(reader, Path(out) / "result.parquet")
+    except duckdb.Error as e:
+        raise _translated(e, con, used, names) from e
+    return {"columns": columns, "types": types, "rows": rows, "total": total, "clipped": clipped, "tables": used}
+
+
+def page(parquet: str, offset: int, limit: int, order_by: str, descending: bool, memory_mb: int) -> Json:
+    """Rows of a Parquet file, sorted if asked. Raises NotFoundError for an unknown column."""
+    con = _connect([parquet], 60, memory_mb)
+    _create_views(con, {"t": parquet})
+    relation = con.sql("FROM t")
+    columns, types = list(relation.columns), [_type_name(t) for t in relation.types]
+    if order_by:
+        if order_by not in columns:
+            raise not_found("column", order_by, columns)
+        relation = relation.order(f"{_quoted(order_by)} {'DESC' if descending else 'ASC'} NULLS LAST")
+    total = con.sql("SELECT count(*) FROM t").fetchall()[0][0]
+    cells = _Cells()
+    found = relation.limit(limit, offset).project(_projection(columns, types)).to_arrow_reader(BATCH).read_all()
+    rows = cells.rows(found)
+    return {"columns": columns, "types": types, "rows": rows, "total": total, "clipped": cells.clipped}
+
+
+def profile(parquet: str, seconds: float, memory_mb: int) -> Json:
+    """Row count; per column its type, nulls, distinct values, range, mean or most frequent values; five sample rows."""
+    con = _connect([parquet], seconds, memory_mb)
+    _create_views(con, {"t": parquet})
+    relation = con.sql("FROM t")
+    columns, types = list(relation.columns), [_type_name(t) for t in relation.types]
+    rows = con.sql("SELECT count(*) FROM t").fetchall()[0][0]
+    exact = rows <= EXACT_ROWS
+    cells = _Cells()
+    chosen = list(zip(columns, types, strict=True))[:MAX_PROFILED]
+    groups = [chosen[i : i + 20] for i in range(0, len(chosen), 20)]
+    profiles = [p for group in groups for p in _profile_columns(con, group, rows, exact, cells)]
+    sample = con.sql("FROM t LIMIT 5").project(_projection([n for n, _ in chosen], [k for _, k in chosen]))
+    shown = cells.rows(sample.to_arrow_reader(5).read_all())
+    return {"rows": rows, "columns": profiles, "sample": shown, "approximate": not exact, "omitted": len(columns) - len(chosen)}
+
+
+def export_csv(parquet: str, out: str, memory_mb: int) -> None:
+    """Write a Parquet file as `out`/export.csv: UTF-8, commas, a header."""
+    target = str(Path(out) / "export.csv")
+    # DuckDB writes under a temporary name first and then renames it.
+    con = _connect([parquet, target, str(Path(out) / "tmp_export.csv")], 600, memory_mb)
+    _create_views(con, {"t": parquet})
+    con.execute(f"COPY t TO {_text(target)} (FORMAT csv, HEADER)")
+
+
+def _connect(paths: Iterable[str], seconds: float, memory_mb: int) -> duckdb.DuckDBPyConnection:
+    """A closed DuckDB that can open `paths`. The settings stand in the order in which none undoes another."""
+    import duckdb
+
+    config: dict[str, str | bool | int | float | list[str]] = {
+        "allow_persistent_secrets": False,
+        "autoinstall_known_extensions": False,
+        "autoload_known_extensions": False,
+    }
+    con = duckdb.connect(":memory:", config=config)
+    # Room for what is not DuckDB's own: the interpreter, Arrow batches, the Parquet writer.
+    memory = max(128, int(memory_mb * 0.7))
+    for setting in (
+        f"allowed_paths = [{', '.join(map(_text, paths))}]",
+        f"temp_directory = {_text(tempfile.gettempdir())}",
+        f"memory_limit = '{memory}MiB'",
+        f"threads = {min(8, len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count() or 1)}",
+        "max_temp_directory_size = '1500MiB'",
+        f"max_execution_time = {int(seconds * 1000)}",
+        "python_enable_replacements = false",
+        "allow_community_extensions = false",
+        "enable_external_access = false",
+        "lock_configuration = true",
+    ):
+        con.execute(f"SET {setting}")
+    return con
+
+
+def _create_views(con: duckdb.DuckDBPyConnection, tables: Mapping[str, str]) -> None:
+    for name, path in tables.items():
+        con.execute(f"CREATE VIEW {_quoted(name)} AS FROM read_parquet({_text(path)})")
+
+
+def _check_reading(con: duckdb.DuckDBPyConnection, sql: str) -> None:
+    """Raise QueryError unless `sql` is one statement that only reads. `con.sql` would run a changing one at once."""
+    import duckdb
+
+    statements = duckdb.extract_statements(sql)
+    if not statements:
+        raise QueryError("The query is empty.", "Write one SELECT statement.")
+    if len(statements) > 1:
+        raise QueryError(f"There are {len(statements)} statements; only one can run at a time.", READING_ONLY)
+    kind = statements[0].type
+    if kind == duckdb.StatementType.SELECT:
+        # A common table expression may hold an INSERT or COPY while its statement still counts as a SELECT.
+        tree = con.execute("SELECT json_serialize_sql(?)", [sql]).fetchall()[0][0]
+        changing = re.search(r'"type":"(INSERT|UPDATE|DELETE|MERGE_INTO|MERGE|COPY)_QUERY_NODE"', tree)
+        name = changing.group(1).split("_")[0] if changing else ""
+    elif kind == duckdb.StatementType.MULTI:  # PIVOT: a type and a SELECT
+        name = next((w.upper() for w in _keywords(sql) if w in CHANGING), "")
+    else:
+        name = str(kind).rpartition(".")[2]
+    if name:
+        raise QueryError(f"{name} is not possible.", READING_ONLY)
+
+
+def _keywords(sql: str) -> list[str]:
+    """Words of the query outside of strings, comments and quoted names."""
+    import duckdb
+
+    tokens = duckdb.tokenize(sql)
+    ends = [start for start, _ in tokens[1:]] + [len(sql)]
+    words = [sql[start:end].strip() for (start, _), end in zip(tokens, ends, strict=True)]
+    return [w.lower() for w in words if w and w[0] not in "'\"-/"]
+
+
+def _used_tables(con: duckdb.DuckDBPyConnection, sql: str, tables: Sequence[str]) -> list[str]:
+    """The tables that the query reads. Asked before there are views: of a view DuckDB would name what is behind it."""
+    import duckdb
+
+    try:
+        found = {name.lower() for name in con.get_table_names(sql)}
+    except duckdb.Error:  # a PIVOT, or columns that only the tables themselves could tell
+        found = {word.strip('"').lower() for word in re.findall(r'"[^"]+"|\w+', sql)}
+    return [name for name in tables if name.lower() in found]
+
+
+def _unique(columns: Sequence[str]) -> list[str]:
+    """Column names with repeated ones numbered, since a Parquet file needs each once."""
+    taken: set[str] = set()
+    names = []
+    for column in columns:
+        name, number = column, 1
+        while name.lower() in taken:
+            number += 1
+            name = f"{column}_{number}"
+        taken.add(name.lower())
+        names.append(name)
+    return names
+
+
+def _type_name(kind: Any) -> str:
+    return str(kind).strip('"')
+
+
+def _projection(columns: Sequence[str], types: Sequence[str]) -> str:
+    """Every column under its unique name, as text where Parquet lacks the type."""
+    stored = (f"CAST(#{i} AS VARCHAR)" if kind.startswith(TEXT_ONLY) else f"#{i}" for i, kind in enumerate(types, 1))
+    return ", ".join(f"{value} AS {_quoted(name)}" for value, name in zip(stored, columns, strict=True))
+
+
+def _write(reader: Any, path: Path) -> tuple[list[list[Any]], int, int]:
+    """Write all batches; give the first rows as plain values, the number of rows, and how many shown cells were cut."""
+    import pyarrow.parquet as pq
+
+    cells = _Cells()
+    rows: list[list[Any]] = []
+    total = 0
+    with pq.ParquetWriter(path, reader.schema, compression="zstd") as writer:
+        for batch in reader:
+            writer.write_batch(batch)
+            if total < SHOWN_ROWS:
+                rows += cells.rows(batch.slice(0, SHOWN_ROWS - total))
+            total += batch.num_rows
+    return rows, total, cells.clipped
+
+
+class _Cells:
+    """Turns Arrow values into what JSON can hold, and counts the cells that it cut."""
+
+    def __init__(self) -> None:
+        self.clipped = 0
+
+    def rows(self, batch: Any) -> list[list[Any]]:
+        columns = [[self.plain(v) for v in _values(column)] for column in batch.columns]
+        return [list(row) for row in zip(*columns, strict=True)] if columns else []
+
+    def plain(self, value: Any) -> Any:
+        """NaN is null, an infinity its name, a time ISO text, a decimal a number, bytes their count."""
+        if value is None or isinstance(value, bool | int):
+            return value
+        if isinstance(value, float):
+            return value if math.isfinite(value) else None if math.isnan(value) else ("inf" if value > 0 else "-inf")
+        if isinstance(value, str):
+            return self._clip(value)
+        if isinstance(value, decimal.Decimal):
+            return int(value) if value == value.to_integral_value() else float(value)
+        if isinstance(value, datetime.datetime):
+            return value.isoformat(sep=" ")
+        if isinstance(value, datetime.date | datetime.time):
+            return value.isoformat()
+        if isinstance(value, bytes):
+            return f"<{len(value)} bytes>"
+        return self._nested(value)
+
+    def _nested(self, value: Any) -> Any:
+        """Lists and structs as they are while they are short, else as cut text."""
+        if isinstance(value, Mapping):
+            value = {str(k): self.plain(v) for k, v in value.items()}
+        elif isinstance(value, Iterable):
+            value = [self.plain(v) for v in value]
+        else:
+            return self._clip(str(value))
+        text = str(value)
+        return value if len(text) <= CELL else self._clip(text)
+
+    def _clip(self, text: str) -> str:
+        if len(text) <= CELL:
+            return text
+        self.clipped += 1
+        return text[: CELL - 1] + "…"
+
+
+def _values(column: Any) -> list[Any]:
+    """Python values of an Arrow column; dates that Python cannot hold come as text."""
+    try:
+        return list(column.to_pylist())
+    except (OverflowError, ValueError):
+        import pyarrow as pa
+
+        return [_value(column[i], pa) for i in range(len(column))]
+
+
+def _value(scalar: Any, pa: Any) -> Any:
+    try:
+        return scalar.as_py()
+    except (OverflowError, ValueError):
+        return (
+            "infinity" if scalar.cast(pa.int32() if pa.types.is_date32(scalar.type) else pa.int64()).as_py() > 0 else "-infinity"
+        )
+
+
+def _profile_columns(con: Any, columns: Sequence[tuple[str, str]], rows: int, exact: bool, cells: _Cells) -> list[Json]:
+    """Profiles of a few columns in one pass over them, and one more pass for the frequent values of each that has some."""
+    measures = ", ".join(_measures(name, kind, exact) for name, kind in columns)
+    found = cells.rows(con.sql(f"SELECT {measures} FROM t").to_arrow_reader(1).read_all())[0]
+    profiles = []
+    for index, (name, kind) in enumerate(columns):
+        filled, distinct, low, high, mean = found[index * 5 : index * 5 + 5]
+        repeated = not _is_number(kind) and 0 < distinct <= TOP_DISTINCT and distinct < max(filled, 2)
+        profile: Json = {"name": name, "type": kind, "nulls": rows - filled, "distinct": distinct, "min": low, "max": high}
+        profiles.append({**profile, "mean": mean, "top": _top(con, name, kind, cells) if repeated else []})
+    return profiles
+
+
+def _measures(name: str, kind: str, exact: bool) -> str:
+    """Filled cells, distinct values, least, greatest, mean: NULL where the type has none."""
+    column = _quoted(name)
+    distinct = f"count(DISTINCT {column})" if exact else f"approx_count_distinct({column})"
+    ordered = _is_number(kind) or kind.startswith(("DATE", "TIME"))
+    low_high = f"min({column}), max({column})" if ordered else "NULL, NULL"
+    mean = f"avg({column}) FILTER (isfinite(CAST({column} AS DOUBLE)))" if _is_number(kind) else "NULL"
+    return f"count({column}), {distinct}, {low_high}, {mean}"
+
+
+def _is_number(kind: str) -> bool:
+    return kind.startswith(NUMBERS)
+
+
+def _top(con: Any, name: str, kind: str, cells: _Cells) -> list[list[Any]]:
+    """The most frequent values and how often each occurs."""
+    value = f"CAST({_quoted(name)} AS VARCHAR)" if kind.startswith(TEXT_ONLY) else _quoted(name)
+    counts = f"SELECT {value}, count(*) FROM t WHERE {_quoted(name)} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {TOP}"
+    return cells.rows(con.sql(counts).to_arrow_reader(TOP).read_all())
+
+
+def _translated(error: duckdb.Error, con: Any, used: Sequence[str], names: Sequence[str]) -> LeafError:
+    """DuckDB's error in our terms: the nearest names for a name that is not there, no paths, no class names."""
+    import duckdb
+
+    text = str(error)
+    if isinstance(error, duckdb.OutOfMemoryException) or "bad_alloc" in text:
+        return SandboxMemoryError(
+            "The query needed more memory than it may use.", "Filter or aggregate first, or take fewer columns."
+        )
+    if isinstance(error, duckdb.InterruptException):
+        return SandboxTimeoutError("The query took longer than it may.", "Filter or aggregate first, or take fewer columns.")
+    if isinstance(error, duckdb.PermissionException) or "configuration has been locked" in text:
+        return QueryError("SQL here can read the tables of this chat and nothing else: no files, no network, no settings.")
+    if found := re.search(r'Table with name (.+?) does not exist|Referenced table "(.+?)" not found', text):
+        return not_found("table", (found[1] or found[2]).strip('"'), names, "this chat")
+    if found := re.search(r'Referenced column "(.+?)" not found|does not have a column named "(.+?)"', text):
+        columns = [c for table in used for c in con.table(table).columns]
+        if columns:
+            return not_found("column", found[1] or found[2], columns, ", ".join(used))
+    message = re.sub(r"^[A-Z][\w ]+ Error: ", "", text)
+    # The line number and the mark below it count from a statement that DuckDB wrapped around the query.
+    message = re.sub(r"\s*\nLINE \d+: (.*)\n[ ^]*$", r" In: \1", message)
+    message = re.sub(r"(?:/[\w.@+-]+){2,}", lambda m: Path(m[0]).name, message)
+    return QueryError(message[:1_000].strip())
+
+
+def _quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _text(value: str) -> str:
+    return "'" + value.replace("'", "''") + "'"

@@ -1,0 +1,139 @@
+"""Turn a tabular file into Parquet once: `home/tables/<workspace>/<sha256>/`, complete when its `manifest.json` is there."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import re
+import secrets
+import shutil
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from leaf.errors import FileError, LeafError, NotFoundError, RunError, SandboxError, SandboxTimeoutError, StoreError
+from leaf.sandbox.pool import Limits, Pool
+from leaf.store import Store
+from leaf.store.model import File
+
+Json = dict[str, Any]
+
+VERSION = 1
+"""Raised when readers change so that files converted before should be converted again."""
+LIMITS = Limits(seconds=900, memory_mb=2048, output_mb=8192)
+DAY = 24 * 3600
+
+
+class Converter:
+    """Converts files, each once, whoever asks and how many at a time."""
+
+    def __init__(self, store: Store, pool: Pool, home: Path) -> None:
+        self._store = store
+        self._pool = pool
+        self._home = home / "tables"
+        self._locks: dict[tuple[str, str], threading.Lock] = {}
+        self._failures: dict[tuple[str, str], LeafError] = {}
+        self._guard = threading.Lock()
+
+    def folder(self, file: File) -> Path:
+        """Where the file's Parquet is, or would be."""
+        return self._home / plain_id(file.workspace_id) / plain_id(file.sha256)
+
+    def tables(self, file: File, stop: threading.Event | None) -> list[Json]:
+        """The file's tables, `formats.base.TableInfo` as JSON. Raises FileError, SandboxError; RunError after `stop`."""
+        if (known := self._read(file)) is not None:
+            return known
+        key = (file.workspace_id, file.sha256)
+        with self._guard:
+            lock = self._locks.setdefault(key, threading.Lock())
+        with _held(lock, stop):
+            if (known := self._read(file)) is not None:
+                return known
+            if key in self._failures:
+                raise self._failures[key]
+            try:
+                return self._convert(file, stop)
+            except (FileError, SandboxError) as e:
+                if not isinstance(e, SandboxTimeoutError):
+                    self._failures[key] = e
+                raise
+
+    def _read(self, file: File) -> list[Json] | None:
+        folder = self.folder(file)
+        try:
+            manifest = json.loads((folder / "manifest.json").read_text())
+        except (OSError, ValueError):
+            return None
+        if manifest.get("version") != VERSION or manifest.get("kind") != file.kind:
+            return None
+        tables: list[Json] = manifest["tables"]
+        return tables if all((folder / t["parquet"]).is_file() for t in tables) else None
+
+    def _convert(self, file: File, stop: threading.Event | None) -> list[Json]:
+        with new_folder(self.folder(file).parent) as folder:
+            arguments = {"path": "in:file", "kind": file.kind, "out": "out:"}
+            blob = self._store.blobs.path(file.workspace_id, file.sha256)
+            tables: list[Json] = self._pool.call(
+                "leaf.formats.worker:tables", arguments, inputs={"file": blob}, limits=LIMITS, out=folder, stop=stop
+            )
+            for table in tables:
+                if not (folder / plain_id(table["parquet"])).is_file():
+                    raise SandboxError(f"Reading the tables of {file.name} left no '{table['parquet']}'.")
+            write_whole(folder / "manifest.json", json.dumps({"version": VERSION, "kind": file.kind, "tables": tables}))
+            shutil.rmtree(self.folder(file), ignore_errors=True)
+            with contextlib.suppress(OSError):  # another process was faster; its tables are the same
+                folder.rename(self.folder(file))
+        return tables
+
+
+def plain_id(text: str) -> str:
+    """`text` if it is a plain name that cannot lead out of its folder. Raises NotFoundError."""
+    if not re.fullmatch(r"[A-Za-z0-9_][\w.-]{0,200}", text):
+        raise NotFoundError(f"'{text[:80]}' is not an id.")
+    return text
+
+
+@contextlib.contextmanager
+def new_folder(parent: Path) -> Iterator[Path]:
+    """A folder beside its later place; removed unless it was renamed. What killed processes left is removed after a day."""
+    try:
+        parent.mkdir(parents=True, exist_ok=True)
+        for old in parent.glob(".new-*"):
+            if time.time() - old.stat().st_mtime > DAY:
+                shutil.rmtree(old, ignore_errors=True)
+        folder = parent / f".new-{secrets.token_hex(6)}"
+        folder.mkdir()
+    except OSError as e:
+        raise StoreError(f"The data folder cannot be written: {e.strerror}.", "Free some space or fix its permissions.") from e
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def write_whole(path: Path, text: str) -> None:
+    """Write a file so that it is there whole or not at all. Raises StoreError."""
+    temporary = path.with_name(f".{path.name}-{secrets.token_hex(4)}")
+    try:
+        with temporary.open("w") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+        temporary.replace(path)
+    except OSError as e:
+        temporary.unlink(missing_ok=True)
+        raise StoreError(f"The data folder cannot be written: {e.strerror}.", "Free some space or fix its permissions.") from e
+
+
+@contextlib.contextmanager
+def _held(lock: threading.Lock, stop: threading.Event | None) -> Iterator[None]:
+    while not lock.acquire(timeout=0.1):
+        if stop is not None and stop.is_set():
+            raise RunError("Stopped.")
+    try:
+        yield
+    finally:
+        lock.release()

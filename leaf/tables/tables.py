@@ -1,0 +1,365 @@
+"""The tables of a chat: found in its files, described, queried; results kept. All Parquet is opened in confined children only."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import re
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from leaf.errors import FileError, InvalidInputError, LeafError, NotFoundError, SandboxError, StoreError, not_found
+from leaf.formats.base import KINDS
+from leaf.sandbox.pool import Limits, Pool
+from leaf.store import Store
+from leaf.store.model import ChatFile, Scope
+from leaf.tables.convert import Converter, new_folder, plain_id, write_whole
+from leaf.tables.names import table_names
+
+Json = dict[str, Any]
+
+QUERY_LIMITS = Limits(seconds=60, memory_mb=2048, output_mb=4096)
+PROFILE_LIMITS = Limits(seconds=120, memory_mb=2048, output_mb=4096)
+EXPORT_LIMITS = Limits(seconds=600, memory_mb=2048, output_mb=16_384)
+MAX_PAGE = 10_000
+LINK_ALL = 16
+"""Up to so many tables every query gets them all; of more, those that it may name."""
+
+
+@dataclass(frozen=True)
+class Table:
+    """One table of a file in a chat."""
+
+    name: str
+    """SQL name."""
+    file_id: str
+    file_name: str
+    handle: str
+    sheet: str
+    place: str
+    """Cell range or lines it was found at."""
+    parquet: Path
+    rows: int
+    columns: tuple[tuple[str, str], ...]
+    """(name, DuckDB type) in order."""
+    notes: tuple[str, ...] = ()
+    hidden: bool = False
+    sha256: str = ""
+
+
+@dataclass(frozen=True)
+class TableSet:
+    """The tables of some files, and why others have none."""
+
+    tables: tuple[Table, ...]
+    failures: Mapping[str, str]
+    """File id -> one sentence, for tabular files that could not be read."""
+
+    def find(self, name: str) -> Table:
+        """The table with that SQL name. Raises NotFoundError with the nearest names."""
+        for table in self.tables:
+            if table.name.lower() == name.strip().strip('"').lower():
+                return table
+        raise not_found("table", name, [t.name for t in self.tables], "this chat")
+
+
+@dataclass(frozen=True)
+class ColumnProfile:
+    name: str
+    type: str
+    nulls: int
+    distinct: int
+    """Exact up to a million rows, estimated above: see `Profile.approximate`."""
+    min: Any = None
+    max: Any = None
+    mean: float | None = None
+    top: tuple[tuple[Any, int], ...] = ()
+    """(value, count), most frequent first; empty for numbers and for columns of mostly different values."""
+
+
+@dataclass(frozen=True)
+class Profile:
+    """What a table holds, without its rows."""
+
+    table: str
+    """SQL name."""
+    rows: int
+    columns: tuple[ColumnProfile, ...]
+    sample: tuple[tuple[Any, ...], ...]
+    """The first five rows."""
+    approximate: bool
+    """Whether `distinct` is an estimate."""
+    omitted: int = 0
+    """Columns after the first 200, which are not profiled."""
+
+
+@dataclass(frozen=True)
+class QueryResult:
+    result_id: str
+    """`r1`, `r2` …, one per query in a chat."""
+    sql: str
+    columns: list[str]
+    types: list[str]
+    rows: list[list[Any]]
+    """The first 200 at most; plain JSON values."""
+    total: int
+    """All rows of the result."""
+    seconds: float
+    tables: tuple[Table, ...]
+    """Those that the query reads."""
+    scanned: int
+    """Rows of those tables together."""
+    clipped: int = 0
+    """Shown cells that were cut."""
+
+
+@dataclass(frozen=True)
+class ResultPage:
+    """Some rows of a result or of a table."""
+
+    columns: list[str]
+    types: list[str]
+    rows: list[list[Any]]
+    total: int
+    offset: int
+    clipped: int = 0
+    sql: str = ""
+    """Empty for a table."""
+
+
+class Tables:
+    """Every call takes the scope on whose behalf it is made; nothing is shared between workspaces."""
+
+    def __init__(self, store: Store, pool: Pool, home: Path) -> None:
+        self._pool = pool
+        self._converter = Converter(store, pool, home)
+        self._results = home / "results"
+
+    def of(self, scope: Scope, files: Sequence[ChatFile], stop: threading.Event | None = None) -> TableSet:
+        """The tables of the tabular ones among `files`; each file is converted once, at first need.
+
+        A file that cannot be read goes to `failures` and hides no other. Raises RunError after `stop`, StoreError.
+        """
+        tabular = [f for f in files if f.file.kind in KINDS and KINDS[f.file.kind].tabular]
+        found = self._converted(scope, tabular, stop)
+        tables: list[Table] = []
+        failures: dict[str, str] = {}
+        taken: set[str] = set()
+        for chat_file, infos in zip(tabular, found, strict=True):
+            if isinstance(infos, LeafError):
+                failures[chat_file.file.id] = f"{chat_file.file.name}: {infos}"
+                continue
+            names = table_names(chat_file.slug, [str(i["sheet"]) for i in infos], taken)
+            folder = self._converter.folder(chat_file.file)
+            tables += [_table(chat_file, name, info, folder) for name, info in zip(names, infos, strict=True)]
+        return TableSet(tuple(tables), failures)
+
+    def describe(self, scope: Scope, table: Table, stop: threading.Event | None = None) -> Profile:
+        """Profile every column of a table. Raises SandboxError."""
+        arguments = {"parquet": "in:t.parquet", "seconds": PROFILE_LIMITS.seconds, "memory_mb": PROFILE_LIMITS.memory_mb}
+        found = self._call("profile", arguments, {"t.parquet": table.parquet}, PROFILE_LIMITS, stop)
+        columns = tuple(ColumnProfile(**{**c, "top": tuple((v, n) for v, n in c["top"])}) for c in found["columns"])
+        sample = tuple(tuple(row) for row in found["sample"])
+        return Profile(table.name, found["rows"], columns, sample, found["approximate"], found["omitted"])
+
+    def query(
+        self, scope: Scope, chat_id: str, files: Sequence[ChatFile], sql: str, stop: threading.Event | None = None
+    ) -> QueryResult:
+        """Run one reading statement over the tables of `files` and keep its whole result under a new id.
+
+        Raises QueryError, NotFoundError (with the nearest names), SandboxError and its kinds, RunError after `stop`.
+        """
+        found = self.of(scope, files, stop)
+        tables = found.tables
+        if not tables and found.failures:
+            raise FileError(" ".join(found.failures.values()))
+        linked = tables if len(tables) <= LINK_ALL else _mentioned(tables, sql)
+        inputs = {f"{number}.parquet": table.parquet for number, table in enumerate(linked)}
+        arguments = {
+            "sql": sql,
+            "tables": {table.name: f"in:{number}.parquet" for number, table in enumerate(linked)},
+            "names": [t.name for t in tables],
+            "out": "out:",
+            "seconds": QUERY_LIMITS.seconds,
+            "memory_mb": QUERY_LIMITS.memory_mb,
+        }
+        began = time.monotonic()
+        with new_folder(self._folder(scope, chat_id)) as folder:
+            answer = self._call("query", arguments, inputs, QUERY_LIMITS, stop, folder)
+            seconds = round(time.monotonic() - began, 3)
+            used = tuple(t for t in tables if t.name in answer["tables"])
+            about = {
+                "sql": sql,
+                "tables": [{"name": t.name, "file_id": t.file_id, "sha256": t.sha256} for t in used],
+                **{key: answer[key] for key in ("columns", "types", "total")},
+                "seconds": seconds,
+                "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            }
+            result_id = self._keep(scope, chat_id, folder / "result.parquet", about)
+        values = {key: answer[key] for key in ("columns", "types", "rows", "total", "clipped")}
+        return QueryResult(result_id, sql, **values, seconds=seconds, tables=used, scanned=sum(t.rows for t in used))
+
+    def result(
+        self,
+        scope: Scope,
+        chat_id: str,
+        result_id: str,
+        *,
+        offset: int = 0,
+        limit: int = 200,
+        order_by: str = "",
+        descending: bool = False,
+        stop: threading.Event | None = None,
+    ) -> ResultPage:
+        """Rows of a kept result, sorted if asked. Raises NotFoundError."""
+        path = self.result_path(scope, chat_id, result_id)
+        about = json.loads(path.with_suffix(".json").read_text())
+        return self._page(path, offset, limit, order_by, descending, stop, sql=about["sql"])
+
+    def page(
+        self,
+        scope: Scope,
+        table: Table,
+        *,
+        offset: int = 0,
+        limit: int = 200,
+        order_by: str = "",
+        descending: bool = False,
+        stop: threading.Event | None = None,
+    ) -> ResultPage:
+        """Rows of a table, sorted if asked. Raises NotFoundError for an unknown column."""
+        return self._page(table.parquet, offset, limit, order_by, descending, stop)
+
+    def about_result(self, scope: Scope, chat_id: str, result_id: str) -> Json:
+        """What was kept with a result: sql, tables and their sha256, columns, types, total, seconds, created."""
+        about: Json = json.loads(self.result_path(scope, chat_id, result_id).with_suffix(".json").read_text())
+        return about
+
+    def result_path(self, scope: Scope, chat_id: str, result_id: str) -> Path:
+        """The Parquet file of a result. Raises NotFoundError with the ids there are."""
+        folder = self._folder(scope, chat_id)
+        path = folder / f"{result_id}.parquet"
+        if not re.fullmatch(r"r\d{1,9}", result_id) or not path.is_file() or not _is_written(path.with_suffix(".json")):
+            known = sorted((p.stem for p in folder.glob("r*.parquet")), key=lambda name: int(name[1:]))
+            raise not_found("result", result_id, known[-12:], "this chat")
+        return path
+
+    def export(self, scope: Scope, chat_id: str, result_id: str, form: str = "csv", stop: threading.Event | None = None) -> Path:
+        """The whole result as a file: `csv` or `parquet`. Raises NotFoundError, InvalidInputError."""
+        path = self.result_path(scope, chat_id, result_id)
+        if form == "parquet":
+            return path
+        if form != "csv":
+            raise InvalidInputError(f"A result cannot be exported as '{form}'.", "Choose csv or parquet.")
+        target = path.with_suffix(".csv")
+        if not target.exists():
+            with new_folder(path.parent) as folder:
+                arguments = {"parquet": "in:t.parquet", "out": "out:", "memory_mb": EXPORT_LIMITS.memory_mb}
+                self._call("export_csv", arguments, {"t.parquet": path}, EXPORT_LIMITS, stop, folder)
+                (folder / "export.csv").replace(target)
+        return target
+
+    def _converted(self, scope: Scope, files: Sequence[ChatFile], stop: threading.Event | None) -> list[list[Json] | LeafError]:
+        """The tables of each file or why it has none, in order; two files are read at a time."""
+
+        def convert(chat_file: ChatFile) -> list[Json] | LeafError:
+            if chat_file.file.workspace_id != scope.workspace_id:
+                return NotFoundError("There is no such file.")
+            try:
+                return self._converter.tables(chat_file.file, stop)
+            except (FileError, SandboxError, InvalidInputError, NotFoundError) as e:
+                return e
+
+        if len(files) < 2:
+            return [convert(f) for f in files]
+        with ThreadPoolExecutor(max_workers=2, thread_name_prefix="leaf-tables") as threads:
+            return list(threads.map(convert, files))
+
+    def _page(
+        self,
+        parquet: Path,
+        offset: int,
+        limit: int,
+        order_by: str,
+        descending: bool,
+        stop: threading.Event | None,
+        sql: str = "",
+    ) -> ResultPage:
+        offset, limit = max(0, offset), min(max(0, limit), MAX_PAGE)
+        arguments = {
+            "parquet": "in:t.parquet",
+            "offset": offset,
+            "limit": limit,
+            "order_by": order_by,
+            "descending": descending,
+            "memory_mb": QUERY_LIMITS.memory_mb,
+        }
+        found = self._call("page", arguments, {"t.parquet": parquet}, QUERY_LIMITS, stop)
+        return ResultPage(**found, offset=offset, sql=sql)
+
+    def _call(
+        self,
+        function: str,
+        arguments: Json,
+        inputs: Mapping[str, Path],
+        limits: Limits,
+        stop: threading.Event | None,
+        out: Path | None = None,
+    ) -> Any:
+        return self._pool.call(f"leaf.tables.child:{function}", arguments, inputs=inputs, limits=limits, out=out, stop=stop)
+
+    def _folder(self, scope: Scope, chat_id: str) -> Path:
+        return self._results / plain_id(scope.workspace_id) / plain_id(chat_id)
+
+    def _keep(self, scope: Scope, chat_id: str, parquet: Path, about: Json) -> str:
+        """Move a result to the next free id. The empty `rN.json` is the claim on the id; threads and processes respect it."""
+        folder = self._folder(scope, chat_id)
+        number = max((int(p.stem[1:]) for p in folder.glob("r*.json") if p.stem[1:].isdigit()), default=0)
+        while True:
+            number += 1
+            claim = folder / f"r{number}.json"
+            with contextlib.suppress(FileExistsError):
+                try:
+                    claim.open("x").close()
+                    parquet.replace(claim.with_suffix(".parquet"))
+                except FileExistsError:
+                    raise
+                except OSError as e:
+                    raise StoreError(f"The result cannot be kept: {e.strerror}.", "Free some space and try again.") from e
+                write_whole(claim, json.dumps(about))
+                return claim.stem
+
+
+def _is_written(path: Path) -> bool:
+    return path.is_file() and path.stat().st_size > 0
+
+
+def _mentioned(tables: Sequence[Table], sql: str) -> list[Table]:
+    """Tables whose name occurs in the query, or all if it asks DuckDB which there are."""
+    text = sql.lower()
+    if re.search(r"\b(show|information_schema|duckdb_\w+|pg_\w+|sqlite_master)\b", text):
+        return list(tables)
+    return [t for t in tables if t.name.lower() in text]
+
+
+def _table(chat_file: ChatFile, name: str, info: Json, folder: Path) -> Table:
+    return Table(
+        name=name,
+        file_id=chat_file.file.id,
+        file_name=chat_file.file.name,
+        handle=chat_file.handle,
+        sheet=info["sheet"],
+        place=info["place"],
+        parquet=folder / info["parquet"],
+        rows=info["rows"],
+        columns=tuple((str(n), str(t)) for n, t in info["columns"]),
+        notes=tuple(str(note["text"]) for note in info.get("notes", ())),
+        hidden=bool(info.get("hidden")),
+        sha256=chat_file.file.sha256,
+    )
