@@ -1,0 +1,253 @@
+"""The library of a workspace: files are kept, looked at once in the sandbox, read in windows, searched."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+import threading
+import unicodedata
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, BinaryIO, Literal
+
+from leaf.errors import InvalidInputError, LeafError, NotFoundError, RunError, StoreError, UnreadableFileError, not_found
+from leaf.files.search import Hit, Search, SearchResult
+from leaf.formats.base import Note, Window
+from leaf.sandbox.pool import Limits, Pool
+from leaf.store import Store, chat_files, files
+from leaf.store.model import ChatFile, File, Json, Scope
+
+__all__ = ["Added", "Hit", "Library", "SearchResult", "clean_name"]
+
+NAME_LENGTH = 200
+INSPECT = Limits(seconds=120)
+READ = Limits(seconds=60)
+JOINERS = "\u200c\u200d"
+"""Format characters that names in some scripts need."""
+
+FileList = list[File]
+ChatFileList = list[ChatFile]
+
+
+@dataclass(frozen=True)
+class Added:
+    """What became of a file that was added."""
+
+    file: File
+    """With `error` in its outline if it is kept but cannot be read."""
+    duplicate: bool
+    """Whether the workspace had these bytes already."""
+
+
+class Library:
+    """What can be done with files. Safe to call from any number of threads."""
+
+    def __init__(self, store: Store, pool: Pool, home: Path, *, limit_bytes: int = 1_000 * 1024 * 1024) -> None:
+        self._store = store
+        self._pool = pool
+        self._limit_bytes = limit_bytes
+        self._search = Search(home / "search", pool, self._bytes)
+
+    def add(
+        self,
+        scope: Scope,
+        name: str,
+        stream: BinaryIO,
+        *,
+        source: Literal["upload", "drive", "generated", "sample"] = "upload",
+        context: str = "",
+        on_progress: Callable[[int], None] | None = None,
+    ) -> Added:
+        """Keep a file. One that cannot be read is kept too, and its outline says why; the same bytes are kept once.
+
+        `context` are the words it came with; `on_progress` is told the bytes taken so far. Raises FileTooLargeError, StoreError.
+        """
+        name = clean_name(name)
+        kept = self._store.blobs.put(scope.workspace_id, stream, self._limit_bytes, on_progress=on_progress)
+        known = files.by_sha(self._store.db, scope, kept.sha256)
+        if known is not None:
+            return Added(self._welcome_back(scope, known, context), True)
+        looked = self._inspect(scope, kept.sha256, name)
+        new = files.NewFile(name, looked.media_type, looked.kind, kept.size, kept.sha256, source, context.strip(), looked.outline)
+        file, is_new = files.add(self._store.db, scope, new)
+        return Added(file if is_new else self._welcome_back(scope, file, context), not is_new)
+
+    def list(self, scope: Scope, *, query: str = "", sort: str = "newest", deleted: bool = False) -> FileList:
+        """Files whose name, kind or upload context have all the words; sorted by newest, oldest, name, size or kind."""
+        return files.list_files(self._store.db, scope, query=query, sort=sort, deleted=deleted)
+
+    def get(self, scope: Scope, file_id: str) -> File:
+        """Raises NotFoundError, which says so if the file was deleted."""
+        return files.get(self._store.db, scope, file_id)
+
+    def rename(self, scope: Scope, file_id: str, name: str) -> File:
+        """Raises NotFoundError, and InvalidInputError for an empty name."""
+        if not name.strip():
+            raise InvalidInputError("A file needs a name.", "Type at least one letter.")
+        return files.rename(self._store.db, scope, file_id, clean_name(name))
+
+    def delete(self, scope: Scope, file_id: str) -> File:
+        """Put it away; `restore` brings it back. Raises NotFoundError."""
+        return files.delete(self._store.db, scope, file_id)
+
+    def restore(self, scope: Scope, file_id: str) -> File:
+        """Undo `delete`. Raises NotFoundError."""
+        return files.restore(self._store.db, scope, file_id)
+
+    def purge(self, scope: Scope, file_id: str) -> None:
+        """Delete for good: row, search index and bytes. Raises NotFoundError."""
+        file = files.purge(self._store.db, scope, file_id)
+        self._search.forget(scope, file.sha256)
+        self._store.blobs.delete(scope.workspace_id, file.sha256)
+
+    def open(self, scope: Scope, file_id: str) -> Path:
+        """Where its bytes are, read-only. Raises NotFoundError."""
+        return self._bytes(scope, self.get(scope, file_id).sha256)
+
+    def attach(self, scope: Scope, chat_id: str, file_ids: Sequence[str], message_id: str = "") -> ChatFileList:
+        """Put files into a chat; without a message they wait for its next question. Raises NotFoundError."""
+        return chat_files.attach(self._store.db, scope, chat_id, file_ids, message_id)
+
+    def chat_files(self, scope: Scope, chat_id: str, *, deleted: bool = False) -> ChatFileList:
+        """Files of a chat in the order in which they came; those deleted from the library only with `deleted`."""
+        return chat_files.list_chat_files(self._store.db, scope, chat_id, deleted=deleted)
+
+    def detach(self, scope: Scope, chat_id: str, file_id: str) -> None:
+        """Take a waiting file out of the chat. Raises NotFoundError, InvalidInputError once a question went with it."""
+        there = self.chat_files(scope, chat_id, deleted=True)
+        found = next((c for c in there if file_id in (c.file.id, c.handle)), None)
+        if found is None:
+            raise not_found("file", file_id, (c.handle for c in there), "this chat")
+        if found.message_id:
+            raise InvalidInputError(
+                f"{found.file.name} came with a question, so it stays in this chat.", "Begin a new chat without it."
+            )
+        chat_files.detach(self._store.db, scope, chat_id, found.handle)
+
+    def as_chat_files(self, found: Sequence[File]) -> ChatFileList:
+        """Files under handles and slugs as a chat would give them, for work outside any chat."""
+        slugs: dict[str, File] = {}
+        for file in found:
+            slugs[chat_files.slug(file.name, slugs)] = file
+        return [ChatFile("", f"f{i}", slug, file) for i, (slug, file) in enumerate(slugs.items(), 1)]
+
+    def read(
+        self,
+        scope: Scope,
+        file: File,
+        where: str = "",
+        *,
+        max_tokens: int = 8000,
+        cursor: str = "",
+        line_numbers: bool = False,
+        stop: threading.Event | None = None,
+    ) -> Window:
+        """A window of a file's text, at the place given in words, from the beginning, or on from a cursor.
+
+        Raises NotFoundError if the file was deleted meanwhile, FileError, InvalidInputError for a place that it does not have,
+        RunError after `stop`.
+        """
+        current = self._readable(scope, file.id)
+        arguments = {
+            "path": "in:file",
+            "kind": current.kind,
+            "where": where,
+            "max_tokens": max_tokens,
+            "cursor": cursor,
+            "line_numbers": line_numbers,
+        }
+        inputs = {"file": self._bytes(scope, current.sha256)}
+        return _window(self._pool.call("leaf.formats.worker:read", arguments, inputs=inputs, limits=READ, stop=stop))
+
+    def picture(self, scope: Scope, file: File, page: int) -> bytes:
+        """A page of a PDF drawn as JPEG. Raises NotFoundError, FileError, InvalidInputError for other files."""
+        current = self._readable(scope, file.id)
+        if current.kind != "pdf":
+            raise InvalidInputError(f"{current.name} has no pages that can be drawn.", "Read its text.")
+        with tempfile.TemporaryDirectory(prefix="leaf-page-") as folder:
+            self._pool.call(
+                "leaf.files.child:picture",
+                {"path": "in:file", "page": page, "out": "out:"},
+                inputs={"file": self._bytes(scope, current.sha256)},
+                limits=READ,
+                out=Path(folder),
+            )
+            return (Path(folder) / "page.jpg").read_bytes()
+
+    def search(
+        self, scope: Scope, found: Sequence[File], query: str, limit: int = 10, stop: threading.Event | None = None
+    ) -> SearchResult:
+        """Best passages for the words, with their places, and which files could not be searched. Raises RunError after `stop`."""
+        return self._search.search(scope, found, query, limit, stop)
+
+    def _welcome_back(self, scope: Scope, known: File, context: str) -> File:
+        """The file that was there: restored if deleted, with the new words, and looked at again if that had failed."""
+        file = files.restore(self._store.db, scope, known.id) if known.deleted_at is not None else known
+        if context.strip():
+            file = files.add_context(self._store.db, scope, file.id, context)
+        if file.outline.get("error"):
+            looked = self._inspect(scope, file.sha256, file.name)
+            file = files.set_outline(
+                self._store.db, scope, file.id, kind=looked.kind, media_type=looked.media_type, outline=looked.outline
+            )
+        return file
+
+    def _inspect(self, scope: Scope, sha256: str, name: str) -> _Looked:
+        """What the file is. A failure that lies in the file is its outline; one of the disk or a stop is raised."""
+        try:
+            found = self._pool.call(
+                "leaf.formats.worker:inspect",
+                {"path": "in:file", "name": name},
+                inputs={"file": self._bytes(scope, sha256)},
+                limits=INSPECT,
+            )
+        except (StoreError, RunError):
+            raise
+        except LeafError as e:
+            return _Looked("unknown", "application/octet-stream", {"error": e.message, "hint": e.hint})
+        return _Looked(str(found["kind"]), str(found["media_type"]), dict(found["outline"]))
+
+    def _readable(self, scope: Scope, file_id: str) -> File:
+        file = self.get(scope, file_id)
+        if file.outline.get("error"):
+            raise UnreadableFileError(str(file.outline["error"]), str(file.outline.get("hint", "")))
+        return file
+
+    def _bytes(self, scope: Scope, sha256: str) -> Path:
+        path = self._store.blobs.path(scope.workspace_id, sha256)
+        if not path.is_file():
+            raise NotFoundError("The bytes of this file are missing from the data folder.", "Upload the file again.")
+        return path
+
+
+@dataclass(frozen=True)
+class _Looked:
+    kind: str
+    media_type: str
+    outline: Json
+
+
+def clean_name(name: str) -> str:
+    """A file's name as it is kept: no folders, no control or direction characters, not too long, never empty."""
+    last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
+    shown = "".join(c for c in " ".join(last.split()) if c in JOINERS or not unicodedata.category(c).startswith("C"))
+    plain = shown.strip().rstrip(". ")
+    if len(plain) > NAME_LENGTH:
+        stem, dot, ending = plain.rpartition(".")
+        tail = dot + ending if stem and len(ending) <= 10 else ""
+        plain = plain[: NAME_LENGTH - len(tail)].rstrip() + tail
+    return plain or "file"
+
+
+def _window(found: Mapping[str, Any]) -> Window:
+    return Window(
+        text=found["text"],
+        places=tuple(found["places"]),
+        coverage=found["coverage"],
+        cursor=found["cursor"],
+        notes=tuple(Note(**note) for note in found["notes"]),
+        unit=found["unit"],
+        ranges=tuple((first, last) for first, last in found["ranges"]),
+        total=found["total"],
+    )

@@ -1,0 +1,123 @@
+"""The one line by which a model learns of a file: name, type, handle, counts, SQL name. Never content."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from leaf.formats.base import KINDS
+from leaf.formats.where import timestamp
+from leaf.store.model import ChatFile, File
+
+LINE_LENGTH = 150
+"""Characters of a line: 60 tokens at 2.5 characters each."""
+NAME_LENGTH = 60
+MOST_LINES = 20
+"""Files that get a line each; beyond, they are only counted."""
+LEAST_WORDS = 20
+"""Characters of the words that a file came with; less of them says nothing."""
+
+
+def attached_lines(files: Sequence[ChatFile], question: str = "") -> str:
+    """A line for each file, or one for them all where they are many. Words that are the question itself are not said twice."""
+    if len(files) <= MOST_LINES:
+        return "\n".join(attached_line(file, question) for file in files)
+    kinds = Counter(label(chat_file.file) for chat_file in files)
+    counts = ", ".join(f"{number} {kind}" for kind, number in kinds.most_common())
+    return f"[Attached: {len(files)} files, {files[0].handle} to {files[-1].handle}: {counts}. call list_files to see them]"
+
+
+def attached_line(chat_file: ChatFile, question: str = "") -> str:
+    """`[Attached: q3 sales.xlsx (Spreadsheet) id=f3 48,210 rows × 12 columns, 3 sheets, 2.1 MB, tables q3_sales__…]`.
+
+    What does not fit into `LINE_LENGTH` is left out, the least useful first.
+    """
+    file = chat_file.file
+    line = (
+        f"[Attached: {_shortened(_unbracketed(file.name), NAME_LENGTH)} ({label(file)}) id={chat_file.handle} {_size(file.size)}"
+    )
+    for fact in _facts(chat_file):
+        if len(line) + len(fact) + 3 <= LINE_LENGTH:
+            line += f", {fact}"
+    words = _unbracketed(" ".join(file.upload_context.split()))
+    left = LINE_LENGTH - len(line) - len(', came with: ""]')
+    if words and words != _unbracketed(" ".join(question.split())) and left >= LEAST_WORDS:
+        line += f', came with: "{_shortened(words, left, end=True)}"'
+    return line + "]"
+
+
+def describe_counts(file: File) -> str:
+    """How much there is of it: `48,210 rows × 12 columns, 3 sheets, 2.1 MB`."""
+    return ", ".join((*_counts(file), _size(file.size)))
+
+
+def label(file: File) -> str:
+    """What kind of file it is, for people."""
+    return KINDS[file.kind].label if file.kind in KINDS else "Unreadable"
+
+
+def table_name(chat_file: ChatFile) -> str:
+    """The name by which SQL reaches it; `q3_sales__…` where every sheet has one of its own; empty if it holds no tables."""
+    kind = KINDS.get(chat_file.file.kind)
+    if kind is None or not kind.tabular:
+        return ""
+    return f"{chat_file.slug}__…" if len(chat_file.file.outline.get("sheets") or ()) > 1 else chat_file.slug
+
+
+def _facts(chat_file: ChatFile) -> list[str]:
+    """Most useful first."""
+    file = chat_file.file
+    facts = _counts(file)
+    name = table_name(chat_file)
+    if name:
+        facts.append(f"tables {name}" if name.endswith("…") else f"table {name}")
+    if file.outline.get("error"):
+        facts.append(_shortened(f"cannot be read: {_unbracketed(str(file.outline['error']))}", 70, end=True))
+    if file.source != "upload":
+        facts.append(f"from {file.source}")
+    return facts
+
+
+def _counts(file: File) -> list[str]:
+    outline = file.outline
+    counts = []
+    rows, columns = outline.get("rows"), outline.get("columns")
+    if rows is not None and columns is not None:
+        counts.append(f"{_number(rows, 'row')} × {_number(columns, 'column')}")
+    elif rows is not None:
+        counts.append(_number(rows, "row"))
+    if len(outline.get("sheets") or ()) > 1:
+        counts.append(_number(len(outline["sheets"]), "sheet"))
+    if outline.get("pages") is not None:
+        counts.append(_number(outline["pages"], "slide" if file.kind == "pptx" else "page"))
+    if outline.get("lines") is not None and rows is None:
+        counts.append(_number(outline["lines"], "line"))
+    if outline.get("duration") is not None:
+        counts.append(timestamp(outline["duration"]))
+    return counts
+
+
+def _number(count: int, word: str) -> str:
+    return f"{count:,} {word}" if count == 1 else f"{count:,} {word}s"
+
+
+def _size(size: int) -> str:
+    for unit, power in (("GB", 3), ("MB", 2), ("kB", 1)):
+        if size >= 1000**power:
+            value = size / 1000**power
+            return f"{value:.1f} {unit}" if value < 10 else f"{value:,.0f} {unit}"
+    return _number(size, "byte")
+
+
+def _shortened(text: str, length: int, *, end: bool = False) -> str:
+    """Cut in the middle, so that a name keeps its ending, or at the end."""
+    if len(text) <= length:
+        return text
+    if end:
+        return text[: length - 1].rstrip() + "…"
+    return text[: length - 13].rstrip() + "…" + text[-12:]
+
+
+def _unbracketed(text: str) -> str:
+    """Without what could be taken for the end of the line and the beginning of another."""
+    return text.replace("[", "(").replace("]", ")").replace('"', "'")

@@ -1,0 +1,513 @@
+"""Full-text search over files: one SQLite FTS5 index per workspace, filled with a file's passages when it is first searched.
+
+The text of a passage stands in an ordinary table and the FTS5 index holds only words, because a word of the index is not always
+one of the text: Chinese, Japanese and Korean characters are indexed one by one. The index can be thrown away at any time.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import sqlite3
+import tempfile
+import threading
+import unicodedata
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing, contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from leaf.errors import FileError, InvalidInputError, LeafError, RunError, SandboxMemoryError, SandboxTimeoutError, StoreError
+from leaf.formats.where import sheet_span, span, timestamp
+from leaf.sandbox.pool import Limits, Pool
+from leaf.store.model import File, Scope
+
+VERSION = 1
+"""Raised when passages are cut or stored in another way; older indexes are then thrown away."""
+PASSAGE = 800
+"""Characters up to which a passage is kept whole or filled with its neighbours."""
+SNIPPET = 400
+"""Characters of a hit that are shown."""
+MOST_TERMS = 24
+NAME_WEIGHT = 2.0
+"""What a word in the file's name adds to the score; BM25 of a rare word in a passage is between 2 and 10."""
+EXTRACT = Limits(seconds=180)
+PARALLEL = 3
+"""Files that are read at once when several are searched for the first time."""
+BATCH = 1_000
+
+SCHEMA = (
+    "CREATE TABLE sources (sha256 TEXT PRIMARY KEY, note TEXT NOT NULL, error TEXT NOT NULL)",
+    """
+    CREATE TABLE passages (
+        id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL, unit TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+        sheet TEXT NOT NULL, start REAL, stop REAL, text TEXT NOT NULL)
+    """,
+    "CREATE INDEX passages_by_source ON passages (sha256)",
+    "CREATE VIRTUAL TABLE words USING fts5 (text, content='', tokenize='unicode61 remove_diacritics 2')",
+    f"PRAGMA user_version = {VERSION}",
+)
+_CJK = re.compile(r"([\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
+
+
+@dataclass(frozen=True)
+class Hit:
+    """A passage that was found."""
+
+    file_id: str
+    place: str
+    """`page 12`, `lines 40-44`, `sheet Sales row 17`, `00:10:03-00:10:07`."""
+    text: str
+    """The passage, or the part of it around the words."""
+    score: float
+    """Higher is better; comparable within one search only."""
+    number: int
+    """First page, line, row … of the place, 1-based."""
+
+
+@dataclass(frozen=True)
+class SearchResult:
+    """What was found, and in how much."""
+
+    hits: tuple[Hit, ...]
+    """Best first."""
+    searched: int
+    """Files whose text was searched."""
+    indexed: int
+    """Files that were read for the first time for this."""
+    notes: tuple[str, ...]
+    """Which files could not be searched, or only in part, and why; and when not all words were found together."""
+
+
+@dataclass(frozen=True)
+class Passage:
+    """A piece of text as the index keeps it, with the units that it covers."""
+
+    unit: str
+    first: int
+    last: int
+    sheet: str
+    start: float | None
+    stop: float | None
+    text: str
+
+    def place(self, first: int, last: int) -> str:
+        """The locator of some of its units."""
+        if self.start is not None:
+            return f"{timestamp(self.start)}-{timestamp(self.stop if self.stop is not None else self.start)}"
+        return sheet_span(self.sheet, first, last) if self.sheet else span(self.unit, first, last)
+
+
+class Search:
+    """The indexes of all workspaces under one folder. Safe to call from any number of threads and processes."""
+
+    def __init__(self, folder: Path, pool: Pool, path_of: Callable[[Scope, str], Path]) -> None:
+        """`path_of` gives the bytes of a file by its SHA-256."""
+        self._folder = folder
+        self._pool = pool
+        self._path_of = path_of
+        self._guard = threading.Lock()
+        self._locks: defaultdict[tuple[str, str], threading.Lock] = defaultdict(threading.Lock)
+
+    def search(self, scope: Scope, files: Sequence[File], query: str, limit: int, stop: threading.Event | None) -> SearchResult:
+        """Raises InvalidInputError for a query without a word, RunError after `stop`, StoreError if the disk is full."""
+        terms = parse(query)
+        if not terms:
+            raise InvalidInputError("The query has no word to search for.", "Give one or more words.")
+        try:
+            return self._search(scope, files, terms, limit, stop)
+        except sqlite3.DatabaseError as e:
+            _raise_if_full(e)
+            self._throw_away(scope)
+        return self._search(scope, files, terms, limit, stop)
+
+    def forget(self, scope: Scope, sha256: str) -> None:
+        """Remove a file from the index."""
+        if not self._path(scope).exists():
+            return
+        try:
+            with self._transaction(scope) as db:
+                rows = db.execute("SELECT id, text FROM passages WHERE sha256 = ?", (sha256,)).fetchall()
+                db.executemany(
+                    "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)", ((i, spaced(t)) for i, t in rows)
+                )
+                db.execute("DELETE FROM passages WHERE sha256 = ?", (sha256,))
+                db.execute("DELETE FROM sources WHERE sha256 = ?", (sha256,))
+        except sqlite3.DatabaseError as e:
+            _raise_if_full(e)
+            self._throw_away(scope)
+
+    def _search(
+        self, scope: Scope, files: Sequence[File], terms: list[Term], limit: int, stop: threading.Event | None
+    ) -> SearchResult:
+        readable = {f.sha256: f for f in files if not f.outline.get("error")}
+        failures = {f.name: f"it cannot be read: {f.outline['error']}" for f in files if f.outline.get("error")}
+        missing = self._missing(scope, readable)
+        failures |= self._fill(scope, missing, stop)
+        with closing(self._connect(scope)) as db:
+            known = _known(db, readable)
+            failures |= {readable[sha256].name: error for sha256, (_, error) in known.items() if error}
+            searched = {sha256: readable[sha256] for sha256, (_, error) in known.items() if not error}
+            cut = [f"{readable[sha256].name}: {note}" for sha256, (note, _) in known.items() if note]
+            found, partly = _find(db, searched, terms, limit)
+        notes = [f"{name} was not searched: {reason}" for name, reason in failures.items()] + cut
+        if partly and found and len(terms) > 1:
+            notes.insert(0, "No passage has all of the words; these have some of them.")
+        return SearchResult(found, len(searched), len(missing), tuple(notes))
+
+    def _missing(self, scope: Scope, files: dict[str, File]) -> list[File]:
+        with closing(self._connect(scope)) as db:
+            known = _known(db, files)
+        return [file for sha256, file in files.items() if sha256 not in known]
+
+    def _fill(self, scope: Scope, files: list[File], stop: threading.Event | None) -> dict[str, str]:
+        """Read the files into the index, some at once; returns name and reason of those for which that may work another time."""
+        with ThreadPoolExecutor(PARALLEL, thread_name_prefix="leaf-index") as threads:
+            reasons = list(threads.map(lambda file: self._add(scope, file, stop), files))
+        return {file.name: reason for file, reason in zip(files, reasons, strict=True) if reason}
+
+    def _add(self, scope: Scope, file: File, stop: threading.Event | None) -> str:
+        """Read one file into the index, unless another thread has done it meanwhile; returns why not."""
+        with self._guard:
+            lock = self._locks[scope.workspace_id, file.sha256]
+        with lock, tempfile.TemporaryDirectory(prefix=".reading-", dir=self._made()) as out:
+            with closing(self._connect(scope)) as db:
+                if _known(db, {file.sha256: file}):
+                    return ""
+            note = error = ""
+            try:
+                note = self._extract(scope, file, Path(out), stop)
+            except (StoreError, RunError):
+                raise
+            except (FileError, SandboxTimeoutError, SandboxMemoryError) as e:
+                error = e.message
+            except LeafError as e:
+                return e.message
+            self._insert(scope, file.sha256, Path(out) / "passages.jsonl", note, error, stop)
+        return ""
+
+    def _extract(self, scope: Scope, file: File, out: Path, stop: threading.Event | None) -> str:
+        found = self._pool.call(
+            "leaf.formats.worker:extract",
+            {"path": "in:file", "kind": file.kind, "out": "out:"},
+            inputs={"file": self._path_of(scope, file.sha256)},
+            limits=EXTRACT,
+            out=out,
+            stop=stop,
+        )
+        return " ".join(str(note["text"]) for note in found["notes"])
+
+    def _insert(self, scope: Scope, sha256: str, lines: Path, note: str, error: str, stop: threading.Event | None) -> None:
+        with self._transaction(scope) as db:
+            if db.execute("SELECT 1 FROM sources WHERE sha256 = ?", (sha256,)).fetchone():
+                return
+            db.execute("INSERT INTO sources VALUES (?, ?, ?)", (sha256, note, error))
+            if error:
+                return
+            (last,) = db.execute("SELECT coalesce(max(id), 0) FROM passages").fetchone()
+            with lines.open(encoding="utf-8") as file:
+                for batch in _batches(enumerate(cut(map(_passage, file)), last + 1)):
+                    if stop is not None and stop.is_set():
+                        raise RunError("Stopped.")
+                    db.executemany(
+                        "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                        ((i, sha256, p.unit, p.first, p.last, p.sheet, p.start, p.stop, p.text) for i, p in batch),
+                    )
+                    db.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", ((i, spaced(p.text)) for i, p in batch))
+
+    @contextmanager
+    def _transaction(self, scope: Scope) -> Iterator[sqlite3.Connection]:
+        with closing(self._connect(scope)) as db:
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute("COMMIT")
+            except BaseException:
+                if db.in_transaction:
+                    db.execute("ROLLBACK")
+                raise
+
+    def _connect(self, scope: Scope) -> sqlite3.Connection:
+        """Open the workspace's index; make it if there is none, or one of another version."""
+        self._made()
+        db = sqlite3.connect(self._path(scope), timeout=60, isolation_level=None, check_same_thread=False)
+        try:
+            db.execute("PRAGMA journal_mode = WAL")
+            db.execute("PRAGMA synchronous = NORMAL")
+            if db.execute("PRAGMA user_version").fetchone() != (VERSION,):
+                with self._guard:
+                    _make(db)
+        except BaseException:
+            db.close()
+            raise
+        return db
+
+    def _made(self) -> Path:
+        try:
+            self._folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+        except OSError as e:
+            raise StoreError(f"The search index cannot be made: {e.strerror}.", "Check the data folder and its disk.") from e
+        return self._folder
+
+    def _path(self, scope: Scope) -> Path:
+        return self._folder / f"{scope.workspace_id}.sqlite"
+
+    def _throw_away(self, scope: Scope) -> None:
+        """Remove a damaged index; the next search fills a new one."""
+        for ending in ("", "-wal", "-shm"):
+            self._path(scope).with_name(self._path(scope).name + ending).unlink(missing_ok=True)
+
+
+# Queries
+
+
+@dataclass(frozen=True)
+class Term:
+    """A word, or a phrase whose words stand side by side."""
+
+    text: str
+    phrase: bool = False
+
+    @property
+    def stem(self) -> str:
+        return self.text[:-1] if len(self.text) > 4 and self.text[-1] in "sS" else self.text
+
+    def is_in(self, words: str) -> bool:
+        """Whether folded words, with blanks around them, have this term."""
+        return f" {_plain(self.text)} " in words
+
+
+def exact(term: Term) -> str:
+    """For FTS5: always a quoted string, so that nothing in it is an operator."""
+    return f'"{spaced(term.text)}"'
+
+
+def loose(term: Term) -> str:
+    """The word as a beginning of words, without the plural's s; a short word or a phrase as it is."""
+    return exact(term) if term.phrase or len(term.text) < 3 else f'"{spaced(term.stem)}" *'
+
+
+def parse(query: str) -> list[Term]:
+    """Words and "phrases" of what somebody typed; everything that is neither, operators included, is left out."""
+    terms: list[Term] = []
+    for phrase, word in re.findall(r'["“„«]([^"“”„«»]+)["”“»]|([^\s"“”„«»]+)', query):
+        text = " ".join("".join(c if c.isalnum() or unicodedata.category(c) == "Mn" else " " for c in phrase or word).split())
+        if text and text not in ("AND", "OR", "NOT", "NEAR"):
+            terms.append(Term(text, phrase=" " in text or bool(phrase)))
+    return list(dict.fromkeys(terms))[:MOST_TERMS]
+
+
+def spaced(text: str) -> str:
+    """Text as it is indexed: characters of scripts that put no blanks between words are words of their own."""
+    return _CJK.sub(r" \1 ", text.replace("\0", " "))
+
+
+def fold(text: str) -> str:
+    """Lower case without accents, character for character, so that places in it are places in the text."""
+    return "".join(_fold_character(c) for c in text)
+
+
+def _fold_character(character: str) -> str:
+    if character.isascii():
+        return character.lower()
+    return (unicodedata.normalize("NFKD", character).lower() or character)[0]
+
+
+def _plain(text: str) -> str:
+    return " ".join(re.findall(r"[^\W_]+", fold(text)))
+
+
+def _known(db: sqlite3.Connection, files: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Note and error of those files that the index has."""
+    rows = db.execute(
+        "SELECT sha256, note, error FROM sources WHERE sha256 IN (SELECT value FROM json_each(?))", (json.dumps(list(files)),)
+    )
+    return {sha256: (note, error) for sha256, note, error in rows}
+
+
+def _find(db: sqlite3.Connection, files: dict[str, File], terms: list[Term], limit: int) -> tuple[tuple[Hit, ...], bool]:
+    """The best hits, and whether they have only some of the words: all words as they are, else as beginnings, else any."""
+    groups = _by_missing_terms(files, terms)
+    for form in (exact, loose):
+        rows = [row for shas, left in groups for row in _match_all(db, shas, left, terms, form, limit * 4)]
+        if rows:
+            return _hits(db, files, terms, rows, limit), False
+    rows = _match(db, list(files), " OR ".join(map(loose, terms)), limit * 4)
+    return _hits(db, files, terms, rows, limit), True
+
+
+def _match_all(
+    db: sqlite3.Connection, shas: list[str], left: list[Term], terms: list[Term], form: Callable[[Term], str], limit: int
+) -> list[tuple[float, int]]:
+    """Passages with all the terms that the names of these files do not have; if they have them all, passages with any."""
+    if left:
+        return _match(db, shas, " AND ".join(map(form, left)), limit)
+    return _match(db, shas, " OR ".join(map(form, terms)), limit) or _beginnings(db, shas)
+
+
+def _by_missing_terms(files: dict[str, File], terms: list[Term]) -> list[tuple[list[str], list[Term]]]:
+    """Files grouped by the terms that their names do not have: those must be in the text."""
+    groups: defaultdict[tuple[Term, ...], list[str]] = defaultdict(list)
+    for sha256, file in files.items():
+        name = f" {_plain(file.name)} "
+        groups[tuple(t for t in terms if not t.is_in(name))].append(sha256)
+    return [(shas, list(left)) for left, shas in groups.items()]
+
+
+def _match(db: sqlite3.Connection, shas: list[str], query: str, limit: int) -> list[tuple[float, int]]:
+    rows = db.execute(
+        "SELECT -bm25(words), words.rowid FROM words JOIN passages ON passages.id = words.rowid "
+        "WHERE words MATCH ? AND passages.sha256 IN (SELECT value FROM json_each(?)) ORDER BY 1 DESC, 2 LIMIT ?",
+        (query, json.dumps(shas), limit),
+    )
+    return [(float(score), int(row)) for score, row in rows]
+
+
+def _beginnings(db: sqlite3.Connection, shas: list[str]) -> list[tuple[float, int]]:
+    """The first passage of each file: what to show of a file that was found by its name alone."""
+    rows = db.execute(
+        "SELECT min(id) FROM passages WHERE sha256 IN (SELECT value FROM json_each(?)) GROUP BY sha256", (json.dumps(shas),)
+    )
+    return [(0.0, int(row)) for (row,) in rows]
+
+
+def _hits(
+    db: sqlite3.Connection, files: dict[str, File], terms: list[Term], rows: list[tuple[float, int]], limit: int
+) -> tuple[Hit, ...]:
+    """The passages of these rows, weighted by the names of their files; of one page or line only the best."""
+    hits = []
+    for score, row in rows:
+        sha256, *values = db.execute(
+            "SELECT sha256, unit, first, last, sheet, start, stop, text FROM passages WHERE id = ?", (row,)
+        ).fetchone()
+        file = files[sha256]
+        name = f" {_plain(file.name)} "
+        hits.append(_hit(file.id, Passage(*values), terms, score + NAME_WEIGHT * sum(t.is_in(name) for t in terms)))
+    hits.sort(key=lambda hit: -hit.score)
+    best = {(hit.file_id, hit.place): hit for hit in reversed(hits)}
+    return tuple(sorted(best.values(), key=lambda hit: -hit.score)[:limit])
+
+
+def _hit(file_id: str, passage: Passage, terms: list[Term], score: float) -> Hit:
+    begin, end = _snippet(passage.text, terms)
+    text = passage.text[begin:end]
+    first, last = passage.first, passage.last
+    if passage.unit == "line":
+        first += passage.text.count("\n", 0, begin)
+        last = min(last, first + text.count("\n"))
+    marked = ("… " if begin else "") + text.strip() + (" …" if end < len(passage.text) else "")
+    return Hit(file_id, passage.place(first, last), marked, round(score, 3), first)
+
+
+def _snippet(text: str, terms: list[Term]) -> tuple[int, int]:
+    """The part of the text, cut at lines or words, in which most of the terms stand together."""
+    if len(text) <= SNIPPET:
+        return 0, len(text)
+    folded = fold(text)
+    patterns = [re.compile(re.escape(fold(t.stem)).replace(r"\ ", r"\W+")) for t in terms]
+    found = sorted((m.start(), i) for i, p in enumerate(patterns) for m in p.finditer(folded))
+    if not found:
+        return 0, _blank_before(text, SNIPPET)
+    at = max((place for place, _ in found), key=lambda a: (len({i for b, i in found if a <= b < a + SNIPPET * 3 // 4}), -a))
+    begin = max(0, min(at - SNIPPET // 4, len(text) - SNIPPET))
+    begin = 0 if begin == 0 else _blank_before(text, begin) if text[begin - 1] not in " \n" else begin
+    return begin, len(text) if begin + SNIPPET >= len(text) else max(_blank_before(text, begin + SNIPPET), at + 1)
+
+
+def _blank_before(text: str, at: int) -> int:
+    """The place after the last line end, else blank, in the 100 characters before `at`; `at` itself if there is none."""
+    for blank in ("\n", " "):
+        found = text.rfind(blank, max(0, at - 100), at)
+        if found >= 0:
+            return found + 1
+    return at
+
+
+# Filling
+
+
+def cut(passages: Iterable[Passage]) -> Iterator[Passage]:
+    """Passages of a good size for the index: long ones cut, neighbouring short paragraphs drawn together; no text twice."""
+    held: Passage | None = None
+    for passage in passages:
+        if held is not None and _follows(held, passage):
+            held = replace(held, last=passage.last, text=f"{held.text}\n{passage.text}")
+            continue
+        if held is not None:
+            yield from _pieces(held)
+        held = passage
+    if held is not None:
+        yield from _pieces(held)
+
+
+def _follows(held: Passage, passage: Passage) -> bool:
+    near = held.unit == passage.unit == "paragraph" and held.sheet == passage.sheet and passage.first == held.last + 1
+    return near and len(held.text) + len(passage.text) < PASSAGE
+
+
+def _pieces(passage: Passage) -> Iterator[Passage]:
+    """The passage, cut where a line, a sentence or a word ends; pieces of lines have the numbers of their lines."""
+    text, begin, line = passage.text, 0, passage.first
+    while begin < len(text):
+        end = _end_of_piece(text, begin)
+        piece = text[begin:end]
+        lines = piece.rstrip("\n").count("\n") if passage.unit == "line" else 0
+        if piece.strip() and passage.unit == "line":
+            yield replace(passage, first=line, last=line + lines, text=piece.rstrip("\n"))
+        elif piece.strip():
+            yield replace(passage, text=piece.strip())
+        line += piece.count("\n")
+        begin = end
+
+
+def _end_of_piece(text: str, begin: int) -> int:
+    if len(text) - begin <= PASSAGE * 5 // 4:
+        return len(text)
+    for mark in ("\n", ". ", " "):
+        found = text.rfind(mark, begin + PASSAGE // 2, begin + PASSAGE)
+        if found >= 0:
+            return found + len(mark)
+    return begin + PASSAGE
+
+
+def _passage(line: str) -> Passage:
+    """A line of what the sandbox wrote."""
+    found: dict[str, Any] = json.loads(line)
+    number, text = int(found["number"]), str(found["text"])
+    last = number + text.count("\n") if found["unit"] == "line" else number
+    return Passage(str(found["unit"]), number, last, str(found["sheet"] or ""), found["start"], found["end"], text)
+
+
+def _batches(items: Iterable[tuple[int, Passage]]) -> Iterator[list[tuple[int, Passage]]]:
+    batch: list[tuple[int, Passage]] = []
+    for item in items:
+        batch.append(item)
+        if len(batch) == BATCH:
+            yield batch
+            batch = []
+    if batch:
+        yield batch
+
+
+def _make(db: sqlite3.Connection) -> None:
+    """An empty index of this version, in place of one of another version, unless another process has made it meanwhile."""
+    db.execute("BEGIN IMMEDIATE")
+    if db.execute("PRAGMA user_version").fetchone() != (VERSION,):
+        for table in ("words", "passages", "sources"):
+            db.execute(f"DROP TABLE IF EXISTS {table}")
+        for statement in SCHEMA:
+            db.execute(statement)
+    db.execute("COMMIT")
+
+
+def _raise_if_full(error: sqlite3.DatabaseError) -> None:
+    """Only a damaged index is worth throwing away."""
+    if isinstance(error, sqlite3.OperationalError) and not re.search(r"malformed|corrupt|no such table|vtable", str(error)):
+        full = "full" in str(error)
+        reason = "the disk is full" if full else str(error)
+        raise StoreError(
+            f"The search index failed: {reason}.", "Free some space and try again." if full else "Try again."
+        ) from error
