@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import ctypes
 import io
+import logging
 import mmap
 import re
 import threading
@@ -272,6 +273,7 @@ class _Pypdf:
     def __init__(self, path: Path) -> None:
         import pypdf
 
+        logging.getLogger("pypdf").setLevel(logging.CRITICAL)  # a warning for each odd font would fill the log
         self._file = path.open("rb")
         try:
             self._reader = _unlocked(pypdf.PdfReader(self._file))
