@@ -6,18 +6,19 @@ from collections.abc import Iterable
 from typing import Any
 
 Json = dict[str, Any]
+_Key = tuple[str, str, str]
 
 
 def merge_coverage(outputs: Iterable[Json]) -> list[Json]:
-    """One entry a file and unit, in the order of first use: {"file_id", "name", "unit", "seen", "total", "ranges"}.
+    """One entry a file (with its sheet, where it has several) and unit, in the order of first use: {"file_id", "name", "unit", "seen", "total", "ranges"}.
 
     Ranges are united. A scan without ranges may overlap any of them, so it counts by itself and the larger figure stands.
     """
-    merged: dict[tuple[str, str], Json] = {}
-    scanned: dict[tuple[str, str], int] = {}
+    merged: dict[_Key, Json] = {}
+    scanned: dict[_Key, int] = {}
     for output in outputs:
         for cover in output["coverage"]:
-            key = (cover["file_id"], cover["unit"])
+            key = (cover["file_id"], cover["name"], cover["unit"])
             entry = merged.setdefault(key, {**cover, "seen": 0, "ranges": []})
             entry["total"] = max(entry["total"], cover["total"])
             entry["ranges"] = unite([*entry["ranges"], *cover["ranges"]])

@@ -17,6 +17,8 @@ from leaf.tools.base import Coverage, Json, Source, Tool, ToolContext, ToolOutpu
 TEXT_CHARACTERS = 20_000
 """Longest table text for the model, about 8,000 tokens."""
 COLUMNS_DESCRIBED = 60
+COLUMNS_SAMPLED = 25
+TABLES_LISTED = 20
 CELL_CHARACTERS = 200
 
 
@@ -112,12 +114,15 @@ def _describe(table: Table, profile: Profile, others: Sequence[Table]) -> str:
     if left:
         unnamed = ", ".join(f'"{c.name}"' for c in left[:200])
         lines.append(f"… and {len(left)} more columns, not described: {unnamed}{' …' if len(left) > 200 else ''}")
-    names = [c.name for c in profile.columns][:COLUMNS_DESCRIBED]
-    lines.append(f"First {len(profile.sample)} rows:")
-    lines.append(_text_table(names, [list(row)[:COLUMNS_DESCRIBED] for row in profile.sample])[0])
+    names = [c.name for c in profile.columns][:COLUMNS_SAMPLED]
+    cut = f", first {COLUMNS_SAMPLED} columns" if len(profile.columns) > COLUMNS_SAMPLED else ""
+    lines.append(f"First {len(profile.sample)} rows{cut}:")
+    lines.append(_text_table(names, [list(row)[:COLUMNS_SAMPLED] for row in profile.sample])[0])
     if others:
-        listed = ", ".join(f"{t.name} ({t.rows:,} rows{', hidden' if t.hidden else ''})" for t in others[:40])
-        lines.append(f"Other tables of this file: {listed}{' …' if len(others) > 40 else ''}")
+        listed = ", ".join(f"{t.name} ({t.rows:,} rows{', hidden' if t.hidden else ''})" for t in others[:TABLES_LISTED])
+        lines.append(
+            f"Other tables of this file: {listed}{f' and {len(others) - TABLES_LISTED} more' if len(others) > TABLES_LISTED else ''}"
+        )
     return "\n".join(lines)
 
 
@@ -255,8 +260,8 @@ def _cell(value: Any) -> str:
 TOOLS = (
     Tool(
         "describe_table",
-        "Schema of one table: SQL name, row count, per column type, nulls, distinct values, min/max/mean or most frequent values, "
-        "and five sample rows, with notes on how it was read. Call it before the first query on a table.",
+        "Schema of one table: SQL name, row count, per column type, nulls, distinct values, min/max/mean or most frequent "
+        "values, and five sample rows, with notes on how it was read. Call it before the first query on a table.",
         DescribeTableInput,
         describe_table,
         "Looking at a table",
@@ -264,7 +269,8 @@ TOOLS = (
     Tool(
         "query_tables",
         "Run one DuckDB SELECT over the chat's tables by their SQL names (list_files, describe_table); put column names in "
-        "double quotes. Returns at most 200 rows with the true total and a result id; the whole result is kept. Use it for every figure.",
+        "double quotes. Returns at most 200 rows with the true total and a result id; the whole result is kept. Use it for "
+        "every figure.",
         QueryTablesInput,
         query_tables,
         "Querying tables",
