@@ -110,7 +110,7 @@ def _headers(message: Message) -> str:
 
 
 def _header(message: Message, key: str) -> str:
-    values = message.get_all(key) or []
+    values = [value for name, value in message.raw_items() if name.lower() == key.lower()]
     return ", ".join(" ".join(_plain(str(value)).split()) for value in values)[:MAX_HEADER]
 
 

@@ -219,7 +219,7 @@ HIGH_RUN = re.compile(rb"[\x80-\xff]+")
 MARKS = frozenset("€£§°²³µ·»«–—‘’“”„…•©®™½¼¾±×º¡¿´\xa0¢¥ª-")
 """Signs that are usual in text, but not inside a word."""
 MIDWORD = re.compile(
-    r"(?<=[^\W\d_])[^\w\s'’´\-–·­.,:;/](?=[^\W\d_])"  # a sign between letters
+    r"(?<=[^\W\d_])[^\w\s\x00-\x7f’´–·­](?=[^\W\d_])"  # a sign between letters
     r"|(?<=[a-z])[²³¹ºª¼½¾](?=[a-z])"
     r"|(?<=[a-z])[À-ÖØ-ÞŠŽŒŸ](?=[a-z])"  # a capital between small letters
 )
@@ -243,8 +243,10 @@ def _guess(data: bytes) -> str:
     """By the alphabets of Latin scripts where high bytes stand alone; else what charset-normalizer finds."""
     sample = b"\n".join(_lines_with_high_bytes(data))[:100_000]
     runs = HIGH_RUN.findall(sample)
-    if not runs or sum(map(len, runs)) / len(runs) <= 1.7:
-        return max(ALPHABETS, key=lambda item: _fit(sample, *item))[0]
+    best_fit, latin = max(((_fit(sample, *item), item[0]) for item in ALPHABETS), key=lambda pair: pair[0])
+    alone = sum(map(len, runs)) <= 1.7 * len(runs)
+    if alone or (best_fit >= 0.95 and max(map(len, runs)) <= 3):
+        return latin
     from charset_normalizer import from_bytes
 
     best = from_bytes(sample[:60_000], cp_isolation=OTHERS).best()
