@@ -17,9 +17,9 @@ if settings.keyless:
         "and say what they used."
     )
 else:
-    endpoint = settings.model_url or "https://api.anthropic.com"
+    endpoint = (settings.model_url or "https://api.anthropic.com").replace("`", "")
     profile = settings.profile_for(app.default_model())
-    st.markdown(f"Connected to **{markdown.literal(endpoint)}** with the profile **{profile}**.")
+    st.markdown(f"Connected to `{endpoint}` with the profile `{profile}`.")
     names = {model.id: model.name for model in app.models()}
     default = app.default_model()
     names.setdefault(default, default)

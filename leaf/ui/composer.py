@@ -10,6 +10,7 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.store.model import Chat, ChatFile, Scope
 from leaf.ui import browser, markdown, uploads, words
+from leaf.ui.controls import icon_button
 from leaf.ui.preview import show as show_preview
 from leaf.ui.state import leaf
 
@@ -107,9 +108,7 @@ def _draw_waiting(waiting: Sequence[ChatFile], scope: Scope, chat: Chat | None) 
                 if st.button(title, key=f"look-{file.id}", icon=words.kind_icon(file.kind), help="Open the file"):
                     show_preview(file.id)
                     st.rerun()
-                remove = st.button(
-                    "", key=f"remove-{file.id}", type="tertiary", icon=":material/close:", help=f"Leave out {title}"
-                )
+                remove = icon_button(f"Leave out {title}", f"remove-{file.id}", "close")
                 if remove and chat:
                     leaf().detach(scope, chat.id, file.id)
                     st.rerun()

@@ -9,7 +9,7 @@ import streamlit as st
 
 from leaf.store.model import Message, Scope
 from leaf.ui import markdown, steps, tabular, words
-from leaf.ui.items import Item, data, items
+from leaf.ui.items import Item, answer_text, data, items
 from leaf.ui.preview import show as show_preview
 
 STOPPED = "Stopped. What was found so far is kept."
@@ -116,11 +116,13 @@ def _draw_use(number: int, source: Mapping[str, Any]) -> None:
 
 
 def draw_question(message: Message) -> None:
-    """What was asked, and the files that came with it."""
-    for part in message.parts:
-        if part["type"] == "text":
-            with st.container(key=f"bubble-{message.id}"):
-                st.markdown(markdown.paragraph(part["text"]))
+    """What was asked."""
+    with st.container(key=f"bubble-{message.id}", width="content"):
+        st.markdown(markdown.paragraph(answer_text(message.parts)))
+
+
+def draw_came(message: Message) -> None:
+    """The files that came with a question."""
     came = data(message.parts, "files") or []
     if not came:
         return

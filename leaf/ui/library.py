@@ -11,6 +11,7 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.store.model import File, Scope
 from leaf.ui import markdown, preview, uploads, words
+from leaf.ui.controls import icon_button, icon_menu
 from leaf.ui.state import current_scope, leaf
 
 PER_PAGE = 25
@@ -71,7 +72,7 @@ def draw_undo(scope: Scope) -> None:
             leaf().restore_file(scope, file_id)
             del st.session_state["deleted-file"]
             st.rerun()
-        if st.button("", key="undo-file-close", type="tertiary", icon=":material/close:", help="Leave it deleted"):
+        if icon_button("Leave it deleted", "undo-file-close", "close"):
             del st.session_state["deleted-file"]
             st.rerun()
 
@@ -98,14 +99,8 @@ def _draw_row(file: File, scope: Scope, today: date) -> None:
             leaf().attach(scope, chat.id, [file.id])
             preview.close()
             st.switch_page(CHAT_PAGE, query_params={"chat": chat.id})
-        chosen = st.menu_button(
-            "",
-            ["Preview", "Rename", "Download", "Where it is used", "Delete"],
-            key=f"file-menu-{file.id}",
-            type="tertiary",
-            icon=":material/more_horiz:",
-            help="More for this file",
-        )
+        options = ["Preview", "Rename", "Download", "Where it is used", "Delete"]
+        chosen = icon_menu("More for this file", options, key=f"file-menu-{file.id}")
     if chosen:
         _carry_out(chosen, file, scope)
 

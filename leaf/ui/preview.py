@@ -9,6 +9,7 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.ui import markdown, tabular, words
+from leaf.ui.controls import icon_button
 from leaf.ui.state import current_scope, leaf
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ def _panel() -> None:
 def _head(title: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", wrap=False, key="preview-head"):
         st.markdown(f"#### {title}", anchors=False, width="stretch")
-        if st.button("", icon=":material/close:", key="preview-close", type="tertiary", help="Close the preview"):
+        if icon_button("Close the preview", "preview-close", "close"):
             close()
             st.rerun()
 

@@ -11,6 +11,7 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.store.model import Chat, Scope
 from leaf.ui import markdown, preview, words
+from leaf.ui.controls import icon_button, icon_menu
 from leaf.ui.state import current_scope, leaf
 
 if TYPE_CHECKING:
@@ -76,14 +77,7 @@ def _draw_chat(chat: Chat, scope: Scope, chat_page: StreamlitPage, active: bool,
             help="Being answered" if running else None,
         ):
             open_chat(chat_page, chat.id)
-        chosen = st.menu_button(
-            "",
-            ["Rename", "Delete"],
-            key=f"menu-{chat.id}",
-            type="tertiary",
-            icon=":material/more_horiz:",
-            help="Rename or delete this chat",
-        )
+        chosen = icon_menu("Rename or delete this chat", ["Rename", "Delete"], key=f"menu-{chat.id}")
     if chosen == "Rename":
         _rename(chat.id, chat.title)
     elif chosen == "Delete":
@@ -128,6 +122,6 @@ def _draw_undo(scope: Scope) -> None:
             leaf().restore_chat(scope, chat_id)
             del st.session_state["deleted-chat"]
             st.rerun()
-        if st.button("", key="undo-chat-close", type="tertiary", icon=":material/close:", help="Leave it deleted"):
+        if icon_button("Leave it deleted", "undo-chat-close", "close"):
             del st.session_state["deleted-chat"]
             st.rerun()

@@ -11,6 +11,8 @@ import streamlit as st
 ROW_HEIGHT = 32
 ROWS_TALL = 12
 """Rows seen at once; the rest scrolls."""
+LEVEL_LABELS = 10
+"""Up to so many rows, names along the axis are written level."""
 NUMBER = re.compile(r"INT|DOUBLE|FLOAT|REAL|DECIMAL|NUMERIC", re.IGNORECASE)
 REFUSED_KEYS = frozenset({"url", "data", "datasets", "href", "usermeta", "loader"})
 
@@ -38,6 +40,8 @@ def chart(part: Mapping[str, Any], key: str) -> None:
 
     frame = pd.DataFrame([list(row) for row in part["rows"]], columns=unique(part["columns"]))
     spec = without_sources(part["spec"])
+    if len(frame) <= LEVEL_LABELS:
+        spec = {**spec, "config": {"axisX": {"labelAngle": 0}, **spec.get("config", {})}}
     title = spec.get("title")
     alt = title if isinstance(title, str) else (title or {}).get("text", "") if isinstance(title, dict) else ""
     st.vega_lite_chart(frame, spec, width="stretch", key=key, alt=str(alt) or "Chart made from the query's result")

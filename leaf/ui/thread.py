@@ -7,6 +7,7 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.store.model import Chat, Message, Scope, Thread
 from leaf.ui import browser, draw, live, markdown
+from leaf.ui.controls import icon_button
 from leaf.ui.items import answer_text
 from leaf.ui.state import leaf
 
@@ -54,21 +55,20 @@ def _draw_question(message: Message, branches: tuple[str, ...], scope: Scope, bu
     if st.session_state.get("editing") == message.id and not busy:
         _draw_editor(message, scope)
         return
-    draw.draw_question(message)
     with st.container(
-        horizontal=True, horizontal_alignment="right", gap="xsmall", key=f"actions-{message.id}", vertical_alignment="center"
+        horizontal=True,
+        horizontal_alignment="right",
+        gap="xsmall",
+        key=f"asked-{message.id}",
+        vertical_alignment="center",
+        wrap=False,
     ):
         _draw_branches(message.id, branches, scope)
-        if st.button(
-            "",
-            key=f"edit-{message.id}",
-            type="tertiary",
-            icon=":material/edit:",
-            help="Edit this question and ask again",
-            disabled=busy,
-        ):
+        if icon_button("Edit this question and ask again", f"edit-{message.id}", "edit", disabled=busy):
             st.session_state["editing"] = message.id
             st.rerun(scope="fragment")
+        draw.draw_question(message)
+    draw.draw_came(message)
 
 
 def _draw_editor(message: Message, scope: Scope) -> None:
@@ -102,16 +102,14 @@ def _draw_answer(message: Message, branches: tuple[str, ...], scope: Scope, busy
         text = answer_text(message.parts)
         if text:
             browser.copy_button(text, f"copy-{message.id}")
-        if st.button(
-            "", key=f"retry-{message.id}", type="tertiary", icon=":material/refresh:", help="Answer again", disabled=busy
-        ):
+        if icon_button("Answer again", f"retry-{message.id}", "refresh", disabled=busy):
             _retry(message, scope)
         st.download_button(
-            "",
+            "Download as Markdown",
             lambda: leaf().answer_markdown(scope, message.id).encode(),
             file_name="answer.md",
             mime="text/markdown",
-            key=f"markdown-{message.id}",
+            key=f"icon-markdown-{message.id}",
             type="tertiary",
             icon=":material/download:",
             help="Download as Markdown",
@@ -142,20 +140,11 @@ def _draw_branches(message_id: str, branches: tuple[str, ...], scope: Scope) -> 
     if len(branches) < 2:
         return
     at = branches.index(message_id)
-    if st.button(
-        "",
-        key=f"before-{message_id}",
-        type="tertiary",
-        icon=":material/chevron_left:",
-        help="The version before",
-        disabled=at == 0,
-    ):
+    if icon_button("The version before", f"before-{message_id}", "chevron_left", disabled=at == 0):
         _show_branch(branches[at - 1], scope)
     st.caption(f"{at + 1}/{len(branches)}", width="content")
     last = at == len(branches) - 1
-    if st.button(
-        "", key=f"after-{message_id}", type="tertiary", icon=":material/chevron_right:", help="The next version", disabled=last
-    ):
+    if icon_button("The next version", f"after-{message_id}", "chevron_right", disabled=last):
         _show_branch(branches[at + 1], scope)
 
 
