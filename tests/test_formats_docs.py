@@ -162,6 +162,8 @@ def test_a_page_is_drawn_within_the_pixels_asked_for(tmp_path: Path) -> None:
     picture = Image.open(io.BytesIO(render_page(path, 1, 900)))
     assert picture.format == "JPEG"
     assert max(picture.size) in (900, 901)
+    drawn = worker.draw_page(str(path), 1, str(tmp_path), 300)
+    assert max(Image.open(tmp_path / drawn["file"]).size) in (300, 301)
     with pytest.raises(InvalidInputError, match="outside"):
         render_page(path, 2)
 

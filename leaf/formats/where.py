@@ -22,9 +22,9 @@ UNITS = {
 
 TAKES: dict[str, tuple[str, ...]] = {
     "csv": ("row",),
-    "excel": ("cell", "row"),
+    "excel": ("cell", "sheet", "row"),
     "parquet": ("row",),
-    "json": ("row", "line"),
+    "json": ("row", "line", "sheet"),
     "pdf": ("page",),
     "docx": ("paragraph",),
     "pptx": ("slide",),
@@ -42,7 +42,8 @@ FORMS = {
     "paragraph": "'paragraphs 4-9', 'paragraph 12' or 'paragraphs 4-'",
     "slide": "'slides 2-4', 'slide 2' or 'slides 2-'",
     "row": "'rows 100-200', 'row 12' or 'rows 100-'",
-    "cell": "'sheet Summary', 'sheet Summary!A1:F40' or 'sheet Summary rows 10-80'",
+    "cell": "'sheet Summary!A1:F40' or 'sheet Summary rows 10-80'",
+    "sheet": "'sheet Summary'",
     "cue": "'00:10:00-00:20:00', '5:30-6:00' or '5:30-'",
 }
 """Unit -> examples, for errors."""
@@ -76,7 +77,7 @@ def _fitting(where: Where, text: str, kind: str) -> Where:
     units = TAKES.get(kind, ())
     if where.unit == "page" and "slide" in units:
         return Where("slide", where.first, where.last)
-    if (where.unit or "cell") not in units:
+    if (where.unit or "sheet") not in units or (where.sheet and "sheet" not in units):
         raise InvalidInputError(f"'{text}' does not fit this file.", _forms(kind))
     return where
 

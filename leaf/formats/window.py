@@ -85,7 +85,7 @@ def read_window(reader: Reader, path: Path, kind: str, where: str, max_tokens: i
     asked = parse(words, kind)
     passages = reader.passages(path, _starting_at(asked, position))
     pieces, following = fill(_after(passages, position), int(max_tokens * CHARS_PER_TOKEN), position, line_numbers)
-    extent = measure(reader, path, asked, pieces[0].passage if pieces else None)
+    extent = measure(reader, path, asked, pieces[-1].passage if pieces else None)
     if not pieces:
         return _nothing(words, asked, extent, kind)
     return Window(
@@ -100,15 +100,28 @@ def read_window(reader: Reader, path: Path, kind: str, where: str, max_tokens: i
     )
 
 
-def measure(reader: Reader, path: Path, asked: Where, first: Passage | None) -> Extent:
-    """The extent by the reader's own means, or by its outline."""
-    if first is not None and first.sheet and not asked.sheet:
-        asked = replace(asked, sheet=first.sheet)
+def measure(reader: Reader, path: Path, asked: Where, last: Passage | None) -> Extent:
+    """The extent by the reader's own means, or by its outline; never less than the last passage that was read."""
+    if last is not None and last.sheet and not asked.sheet:
+        asked = replace(asked, sheet=last.sheet)
     if isinstance(reader, MeasuringReader):
-        return reader.extent(path, asked)
-    outline: Outline = reader.outline(path)
-    total = None if first is not None and first.sheet else outline.pages or outline.rows or outline.lines
-    return Extent(total, outline.duration, outline.notes)
+        extent = reader.extent(path, asked)
+    else:
+        outline = reader.outline(path)
+        extent = Extent(_total(outline, asked, last), outline.duration, outline.notes)
+    if last is not None and extent.total is not None and last.number > extent.total:
+        return replace(extent, total=last.number)
+    return extent
+
+
+def _total(outline: Outline, asked: Where, last: Passage | None) -> int | None:
+    """The outline's count of the unit that was read; it knows no sheet's."""
+    if last is not None and last.sheet:
+        return None
+    unit = last.unit if last else asked.unit
+    if unit in ("page", "slide"):
+        return outline.pages
+    return outline.rows if unit in ("row", "") else outline.lines
 
 
 def fill(
@@ -132,8 +145,8 @@ def fill(
             begin = 0
             continue
         here = Position(passage.unit, passage.sheet, passage.number, nth, begin)
-        if pieces and (size <= budget or left - cost < budget // 4):
-            return pieces, here
+        if pieces and (passage.unit == "row" or size <= budget or left - cost < budget // 4):
+            return pieces, here  # rows are cut only at a window's begin: readers may repeat the header before the first row
         end = _cut(passage.text, begin, begin + max(1, left - cost))
         return [*pieces, Piece(passage, begin, end)], replace(here, offset=end)
     return pieces, None

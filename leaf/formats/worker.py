@@ -55,6 +55,15 @@ def tables(path: str, kind: str, out: str) -> list[Json]:
     return [asdict(table) for table in reader.tables(Path(path), Path(out))]
 
 
+def draw_page(path: str, page: int, out: str, max_edge: int = 1600) -> Json:
+    """Write a page of a PDF as a picture for the preview. Raises FileError, InvalidInputError."""
+    from leaf.formats.pdf import render_page
+
+    name = f"page-{page}.jpg"
+    (Path(out) / name).write_bytes(render_page(Path(path), page, max_edge))
+    return {"file": name, "media_type": "image/jpeg"}
+
+
 def _reader(kind: str) -> Reader:
     if kind not in KINDS:
         raise not_found("kind of file", kind, KINDS)
