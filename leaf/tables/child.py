@@ -247,8 +247,6 @@ class _Cells:
             return self._clip(value)
         if isinstance(value, decimal.Decimal):
             return int(value) if value == value.to_integral_value() else float(value)
-        if isinstance(value, datetime.datetime):
-            return value.isoformat(sep=" ")
         if isinstance(value, datetime.date | datetime.time):
             return value.isoformat()
         if isinstance(value, bytes):
