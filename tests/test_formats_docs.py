@@ -366,7 +366,7 @@ def test_slides_come_in_the_order_of_the_presentation_with_all_their_text(tmp_pa
         "the last",
     ]
     outline = worker.inspect(str(path), "a.zip")["outline"]
-    assert (outline["pages"], outline["title"], outline["notes"][0]["place"]) == (2, "Results", "slides 2")
+    assert (outline["pages"], outline["title"], outline["notes"][0]["place"]) == (2, "Results", "slide 2")
 
 
 def test_real_presentations_are_read(real_data: Path) -> None:

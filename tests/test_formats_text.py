@@ -82,6 +82,11 @@ def test_a_late_line_of_other_bytes_changes_the_encoding(tmp_path: Path) -> None
     assert worker.read(str(path), "text", "lines 200001-")["text"].endswith("Größe und Maß")
 
 
+def test_a_large_file_of_one_line_stays_utf8(tmp_path: Path) -> None:
+    path = saved(tmp_path, "a.json", "[" + "日本語 " * 3_400_000 + "]")
+    assert sniff_encoding(path).name == "utf-8"
+
+
 @pytest.mark.parametrize(
     ("data", "newline", "mixed"),
     [(b"a\nb\n", "\n", False), (b"a\r\nb\r\n", "\r\n", False), (b"a\rb\rc", "\r", False), (b"a\nb\r\nc\n", "\n", True)],

@@ -26,6 +26,9 @@ BOMS = (
 )
 """Longest first: the mark of UTF-32 little-endian begins with that of UTF-16."""
 
+CONTINUING = bytes(range(0x80, 0xC0))
+"""Bytes that in UTF-8 stand only inside a character."""
+
 WHOLE_BYTES = 32_000_000
 """Up to this size the whole file is checked for valid UTF-8 (some 30 ms); above it, slices."""
 
@@ -158,24 +161,24 @@ def _from_here(file: IO[bytes], start: int) -> IO[bytes]:
 
 
 def _slices(file: IO[bytes], size: int, sample_bytes: int) -> list[bytes]:
-    """The rest of the file up to `WHOLE_BYTES`, or 16 slices spread over it, each from one line's end to another's."""
+    """The rest of the file up to `WHOLE_BYTES`, or 16 slices spread over it; each begins with a whole line or character."""
     at = file.tell()
     if at >= size:
         return []
     if size <= WHOLE_BYTES:
-        return [_whole_lines(file.read(), first=False, last=True)]
+        return [_from_a_beginning(file.read())]
     step, length = (size - at) // 16, max(4096, sample_bytes // 16)
     found = []
     for start in [*range(at, size - length, step), size - length]:
         file.seek(start)
-        found.append(_whole_lines(file.read(length), first=False, last=False))
+        found.append(_from_a_beginning(file.read(length)))
     return found
 
 
-def _whole_lines(data: bytes, *, first: bool, last: bool) -> bytes:
-    begin = 0 if first else data.find(b"\n") + 1
-    end = len(data) if last else data.rfind(b"\n") + 1 or len(data)
-    return data[begin:end]
+def _from_a_beginning(data: bytes) -> bytes:
+    """From the next line on; where there is none, without the up to three bytes that go on with a character of UTF-8."""
+    line = data.find(b"\n") + 1
+    return data[line:] if line else data[:3].lstrip(CONTINUING) + data[3:]
 
 
 def _is_utf8(data: bytes) -> bool:

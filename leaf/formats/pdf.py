@@ -93,7 +93,14 @@ def _no_text(empty: list[int], seen: int, total: int) -> tuple[Note, ...]:
         return ()
     place = ", ".join(f"{number}" for number in empty[:12]) + (" …" if len(empty) > 12 else "")
     of = f"{total:,} pages" if seen == total else f"the first {seen:,} pages"
-    return (Note("no-text-layer", f"{len(empty):,} of {of} {SCANNED} and cannot be searched.", len(empty), f"pages {place}"),)
+    return (
+        Note(
+            "no-text-layer",
+            f"{len(empty):,} of {of} {SCANNED} and cannot be searched.",
+            len(empty),
+            f"page{'s' if len(empty) > 1 else ''} {place}",
+        ),
+    )
 
 
 class _Document(Protocol):

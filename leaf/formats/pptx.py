@@ -47,7 +47,7 @@ class PptxReader:
 def _hidden_note(hidden: list[int]) -> tuple[Note, ...]:
     if not hidden:
         return ()
-    place = "slides " + ", ".join(map(str, hidden[:12])) + (" …" if len(hidden) > 12 else "")
+    place = ("slides " if len(hidden) > 1 else "slide ") + ", ".join(map(str, hidden[:12])) + (" …" if len(hidden) > 12 else "")
     text = f"{len(hidden):,} slides are hidden in the presentation; they are read too."
     return (
         Note(
