@@ -110,6 +110,8 @@ def _open() -> Leaf:
 
 def _ask(given: argparse.Namespace) -> int:
     _check_paths(given.files)
+    if not given.question.strip():
+        raise UsageError("The question is empty.", "Type one.")
     with closing(_open()) as leaf:
         scope = leaf.local_scope()
         try:

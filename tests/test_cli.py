@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.messages_server import MessagesServer
+from tests.messages_server import MessagesServer, analyst
 
 SALES = "region,month,revenue\nNorth,2025-01,100\nSouth,2025-01,250.5\nNorth,2025-02,300\nEast,2025-02,49.5\n"
 
@@ -25,7 +25,12 @@ class Cli:
 
     def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
-            [sys.executable, "-m", "leaf", *arguments], env=self._environ, capture_output=True, text=True, timeout=120, check=False
+            [sys.executable, "-m", "leaf", *arguments],
+            env=self._environ,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
         )
 
 
@@ -77,7 +82,7 @@ def test_a_chat_goes_on_and_is_found_again(cli: Cli, sales: Path) -> None:
 
 
 def test_a_model_server_answers_through_tools(tmp_path: Path, sales: Path) -> None:
-    with MessagesServer() as server:
+    with MessagesServer(analyst) as server:
         cli = Cli(tmp_path / "home", LEAF_MODEL_URL=server.url, LEAF_MODEL="claude-sonnet-5-5")
         done = cli("ask", "--json", "-f", str(sales), "What is in my files?")
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
@@ -111,7 +116,14 @@ def test_wrong_usage_exits_with_2(cli: Cli, arguments: tuple[str, ...]) -> None:
 
 def test_tools_are_listed_with_their_schemas(cli: Cli) -> None:
     tools = json.loads(cli("tools", "--json").stdout)
-    assert [t["name"] for t in tools] == ["list_files", "read_file", "search_files", "describe_table", "query_tables", "make_chart"]
+    assert [t["name"] for t in tools] == [
+        "list_files",
+        "read_file",
+        "search_files",
+        "describe_table",
+        "query_tables",
+        "make_chart",
+    ]
     assert all(t["input_schema"]["type"] == "object" and t["description"] for t in tools)
     assert set(tools[1]["input_schema"]["properties"]) == {"file", "where", "line_numbers", "max_tokens", "cursor"}
     assert "read_file" in cli("tools").stdout
