@@ -5,7 +5,7 @@ PORT ?= 8501
 BIN := .venv/bin
 BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/__init__.py bench/_%,$(wildcard bench/*.py)))
 
-.PHONY: run test check format bench clean
+.PHONY: run test check format docs bench clean
 
 run: .venv/.run ## The app on http://127.0.0.1:8501 (PORT=… for another)
 	$(BIN)/streamlit run app.py --server.port $(PORT)
@@ -22,6 +22,9 @@ check: .venv/.dev
 format: .venv/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
+
+docs: .venv/.dev ## Tables in the pages that come from the code
+	PYTHONPATH=. $(BIN)/python docs/tables.py
 
 bench: .venv/.dev ## Every measurement; each prints ratios to a baseline of the same run
 	@for b in $(BENCHES); do echo "== $$b"; $(BIN)/python -m bench.$$b || failed="$$failed $$b"; done; \

@@ -1,4 +1,4 @@
-"""Writes the tables in these pages that come from the code: `python docs/tables.py`. A test holds the pages to the code."""
+"""Writes the tables in these pages that come from the code: `make docs`. A test holds the pages to the code."""
 
 from __future__ import annotations
 

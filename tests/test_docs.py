@@ -15,7 +15,7 @@ PAGES = sorted((ROOT / "docs").glob("*.md"))
 @pytest.mark.parametrize("page", PAGES, ids=lambda p: p.name)
 def test_tables_in_the_docs_are_those_of_the_code(page: Path) -> None:
     tables = runpy.run_path(str(ROOT / "docs" / "tables.py"))
-    assert tables["filled"](page.read_text()) == page.read_text(), "run: python docs/tables.py"
+    assert tables["filled"](page.read_text()) == page.read_text(), "run: make docs"
 
 
 @pytest.mark.parametrize("page", [ROOT / "README.md", *PAGES], ids=lambda p: p.name)
