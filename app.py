@@ -2,6 +2,6 @@
 
 import streamlit as st
 
-from leaf.ui.server import lifespan, security_headers
+from leaf.ui.server import explain, lifespan, security_headers
 
-app = st.App("leaf/ui/shell.py", lifespan=lifespan, middleware=[security_headers()])
+app = st.App("leaf/ui/shell.py", lifespan=lifespan, middleware=[security_headers()], on_script_error=explain)

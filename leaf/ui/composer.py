@@ -28,6 +28,8 @@ def draw(scope: Scope, chat: Chat | None, running_id: str) -> None:
         waiting = [f for f in leaf().chat_files(scope, chat.id) if not f.message_id] if chat else []
         if waiting:
             _draw_waiting(waiting, scope, chat)
+        if "given-back" in st.session_state:
+            st.session_state["composer"] = st.session_state.pop("given-back")
         submitted = st.chat_input(
             "Ask about your files" if not running_id else "Leaf is answering. Your next question can wait here.",
             key="composer",
@@ -55,7 +57,7 @@ def ask(scope: Scope, chat: Chat | None, text: str, file_ids: Sequence[str] = ()
         leaf().send(scope, chat.id, text, file_ids)
     except LeafError as e:
         st.session_state["composer-problem"] = str(e)
-        st.session_state["composer"] = text
+        st.session_state["given-back"] = text
     if chat is not None:
         st.query_params["chat"] = chat.id
     st.rerun()
@@ -77,7 +79,7 @@ def _submit(scope: Scope, chat: Chat | None, text: str, files: Sequence[Any]) ->
     uploads.remember(outcome, "composer")
     if text and not outcome.problems:
         ask(scope, chat, text, file_ids)
-    st.session_state["composer"] = text
+    st.session_state["given-back"] = text
     if file_ids:
         attach(scope, chat, file_ids)
     st.rerun()

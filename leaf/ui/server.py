@@ -56,6 +56,20 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
         await asyncio.to_thread(state.close)
 
 
+def explain(problem: Exception) -> bool:
+    """What a person sees of an error that no page expected: a LeafError's own words, else one sentence. The log has the rest."""
+    import streamlit as st
+
+    from leaf.ui.markdown import paragraph
+
+    if isinstance(problem, LeafError):
+        st.warning(paragraph(str(problem)), icon=":material/warning:")
+    else:
+        logging.getLogger("leaf").error("A page failed", exc_info=problem)
+        st.warning("This page could not be drawn. Reload it; the log says why.", icon=":material/warning:")
+    return True
+
+
 class SecurityHeaders:
     """ASGI middleware that adds `HEADERS` to every HTTP response."""
 

