@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from leaf.agent.blocks import assistant_message, question_message, tool_result
+from leaf.files.line import attached_lines
 from leaf.store.model import ChatFile, Message
 
 Json = dict[str, Any]
@@ -26,9 +27,7 @@ def system_prompt() -> str:
 
 def user_message(text: str, files: Sequence[ChatFile] = ()) -> Json:
     """A question as the model gets it now and ever after: its words, and one line for each file that came with it."""
-    from leaf.files.line import attached_lines
-
-    return question_message(text, attached_lines(files) if files else "")
+    return question_message(text, attached_lines(files, text) if files else "")
 
 
 def request_messages(history: Sequence[Message], *, model: str, profile: str) -> list[Json]:

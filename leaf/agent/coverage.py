@@ -10,7 +10,8 @@ _Key = tuple[str, str, str]
 
 
 def merge_coverage(outputs: Iterable[Json]) -> list[Json]:
-    """One entry a file (with its sheet, where it has several) and unit, in the order of first use: {"file_id", "name", "unit", "seen", "total", "ranges"}.
+    """One entry a file (with its sheet, where it has several) and unit, in the order of first use:
+    {"file_id", "name", "unit", "seen", "total", "ranges"}.
 
     Ranges are united. A scan without ranges may overlap any of them, so it counts by itself and the larger figure stands.
     """

@@ -1,0 +1,434 @@
+"""The analyst without a model: questions in plain words, checked against figures worked out in pandas."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections.abc import Callable
+from typing import Any
+
+import duckdb
+import pandas as pd
+import pytest
+from pydantic import BaseModel
+
+from leaf.agent.events import reduce
+from leaf.agent.loop import Agent
+from leaf.agent.models.keyless import KeylessModel, typed_sql
+from leaf.errors import LeafError, NotFoundError, QueryError
+from leaf.settings import Settings
+from leaf.store.model import Message
+from leaf.tools.base import Coverage, Source, Tool, ToolOutput
+from tests.agent_kit import Answered, answer, answered, question
+
+Json = dict[str, Any]
+Frame = pd.DataFrame
+
+
+def orders() -> Frame:
+    regions, products = ["North", "South", "East", "West"], ["Desk", "Chair", "Lamp", "Shelf", "Sofa"]
+    rows = []
+    for i in range(240):
+        date = pd.Timestamp("2022-01-15") + pd.DateOffset(days=4 * i)
+        rows.append(
+            {
+                "order_id": 1000 + i,
+                "order_date": date.date(),
+                "region": regions[(i * 7) % 4 if i % 3 else i % 4],
+                "product": products[(i * 3) % 5],
+                "customer_name": f"Customer {i % 37:02d}",
+                "units": (i * 13) % 17 + 1,
+                "unit_price": round(19.9 + (i * 31) % 200 + 0.5 * (i % 2), 2),
+                "net_revenue": round(((i * 13) % 17 + 1) * (19.9 + (i * 31) % 200 + 0.5 * (i % 2)), 2),
+                "returned": i % 11 == 0,
+                "status": ["shipped", "open", "cancelled"][i % 3],
+                "discount": None if i % 5 == 0 else round((i % 7) / 100, 2),
+            }
+        )
+    return pd.DataFrame(rows)
+
+
+def staff() -> Frame:
+    people = ["Anna", "Bernd", "Clara", "David", "Eva", "Farid", "Greta", "Hugo", "Ines", "Jan", "Kim", "Lena"]
+    return pd.DataFrame(
+        {
+            "Name": people,
+            "Department": ["Sales", "IT", "IT", "HR", "Sales", "IT", "Finance", "HR", "Sales", "Finance", "IT", "Sales"],
+            "City": [
+                "Berlin",
+                "Munich",
+                "Berlin",
+                "Hamburg",
+                "Berlin",
+                "Munich",
+                "Hamburg",
+                "Berlin",
+                "Munich",
+                "Berlin",
+                "Berlin",
+                "Hamburg",
+            ],
+            "Salary (EUR)": [52000, 61000, 75500, 48000, 57250, 69900, 64000, 51000, 46000, 83000, 58000, 62500],
+            "Age": [34, 45, 29, 51, 38, 42, 36, 27, 31, 58, 40, 33],
+            "Hire Date": pd.to_datetime(
+                [
+                    "2015-03-01",
+                    "2018-07-15",
+                    "2021-01-10",
+                    "2010-05-20",
+                    "2019-11-01",
+                    "2016-02-29",
+                    "2020-08-17",
+                    "2022-04-04",
+                    "2023-01-09",
+                    "2008-10-01",
+                    "2017-06-12",
+                    "2020-12-01",
+                ]
+            ),
+            "E-Mail": [
+                "a@x.de",
+                None,
+                "c@x.de",
+                "d@x.de",
+                None,
+                "f@x.de",
+                "g@x.de",
+                "h@x.de",
+                None,
+                "j@x.de",
+                "k@x.de",
+                "l@x.de",
+            ],
+        }
+    )
+
+
+def umsatz() -> Frame:
+    filialen = ["Köln", "Bonn", "Aachen"]
+    return pd.DataFrame(
+        {
+            "Filiale": [filialen[i % 3] for i in range(36)],
+            "Monat": [f"{i // 3 + 1:02d}" for i in range(36)],
+            "Umsatz": [1000.5 + 37 * ((i * 5) % 11) for i in range(36)],
+            "Stück": [10 + (i * 7) % 23 for i in range(36)],
+            "Kategorie": [["Obst", "Gemüse"][(i // 3) % 2] for i in range(36)],
+        }
+    )
+
+
+def countries() -> Frame:
+    names = ["France", "Germany", "Spain", "Italy", "Poland"]
+    return pd.DataFrame(
+        [
+            {
+                "country": c,
+                "year": y,
+                "population": 1_000_000 * (k + 3) + 1_000 * (y - 2000) * (k + 1),
+                "gdp_per_capita": 20_000.0 + 900 * k + 250 * (y - 2015),
+            }
+            for k, c in enumerate(names)
+            for y in range(2015, 2024)
+        ]
+    )
+
+
+def wide() -> Frame:
+    return pd.DataFrame({"team": ["red", "blue", "green"], "2022": [10, 20, 30], "2023": [11, 25, 29], "total": [21, 45, 59]})
+
+
+FRAMES: dict[str, Callable[[], Frame]] = {
+    "orders": orders,
+    "staff": staff,
+    "umsatz": umsatz,
+    "countries": countries,
+    "wide": wide,
+}
+DATA = {name: make() for name, make in FRAMES.items()}
+
+
+class AnyInput(BaseModel, extra="allow"):
+    """Any parameters."""
+
+
+class World:
+    """Tools with the data of the real ones over data frames and texts: DuckDB runs the SQL."""
+
+    def __init__(self, *tables: str, texts: dict[str, str] | None = None) -> None:
+        self.db = duckdb.connect()
+        self.tables = tables
+        for name in tables:
+            self.db.register(f"df_{name}", DATA[name])
+            self.db.execute(f'CREATE TABLE "{name}" AS SELECT * FROM df_{name}')
+        self.texts = texts or {}
+        self.queries: list[str] = []
+        self.results: list[list[list[Any]]] = []
+        self.charts: list[Json] = []
+        self.lock = threading.Lock()
+        self.files = [{"handle": f"f{i}", "name": f"{t}.csv", "kind": "csv", "tables": [t]} for i, t in enumerate(tables, 1)]
+        self.files += [{"handle": f"t{i}", "name": n, "kind": "text", "tables": []} for i, n in enumerate(self.texts, 1)]
+
+    def run(self, name: str, given: Json, stop: threading.Event) -> ToolOutput:
+        tools: dict[str, Callable[[Json], ToolOutput]] = {
+            "list_files": lambda g: ToolOutput("files", "Listed", data={"files": self.files}),
+            "describe_table": self.describe,
+            "query_tables": self.query,
+            "make_chart": self.chart,
+            "search_files": self.search,
+            "read_file": self.read,
+        }
+        with self.lock:
+            return tools[name](given)
+
+    def describe(self, given: Json) -> ToolOutput:
+        name = next(f["tables"][0] for f in self.files if f["handle"] == given["file"])
+        schema = self.db.execute(f'DESCRIBE "{name}"').fetchall()
+        [total] = self.db.execute(f'SELECT count(*) FROM "{name}"').fetchone() or (0,)
+        columns = [self.column(name, column, kind) for column, kind, *_ in schema]
+        sample = plain(self.db.execute(f'SELECT * FROM "{name}" LIMIT 5').fetchall())
+        return ToolOutput(
+            "profile",
+            "Looked",
+            (),
+            (self.whole(name),),
+            {"profile": {"name": name, "rows": total, "columns": columns, "sample": sample}},
+        )
+
+    def column(self, table: str, name: str, kind: str) -> Json:
+        q = f'"{name}"'
+        row = self.db.execute(
+            f'SELECT count(*) - count({q}), count(DISTINCT {q}), min({q}), max({q}), count(*) FROM "{table}"'
+        ).fetchone()
+        assert row is not None
+        nulls, distinct, low, high, rows = row
+        top = []
+        if kind in ("VARCHAR", "BOOLEAN") and distinct <= rows / 2:
+            top = self.db.execute(
+                f'SELECT {q}, count(*) FROM "{table}" WHERE {q} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 5'
+            ).fetchall()
+        return {
+            "name": name,
+            "type": kind,
+            "nulls": nulls,
+            "distinct": distinct,
+            "min": plain(low),
+            "max": plain(high),
+            "mean": None,
+            "top": [list(t) for t in top],
+        }
+
+    def whole(self, name: str) -> Coverage:
+        rows = len(DATA[name])
+        return Coverage(name, f"{name}.csv", "rows", rows, rows)
+
+    def query(self, given: Json) -> ToolOutput:
+        self.queries.append(given["sql"])
+        try:
+            found = self.db.execute(given["sql"])
+        except duckdb.Error as e:
+            raise QueryError(str(e).splitlines()[0]) from e
+        columns = [d[0] for d in found.description or ()]
+        types = [str(d[1]) for d in found.description or ()]
+        rows = plain(found.fetchall())
+        self.results.append(rows)
+        used = [n for n in self.tables if n in given["sql"]]
+        result_id = f"r{len(self.queries)}"
+        data = {"table": {"columns": columns, "types": types, "rows": rows[:200], "total": len(rows), "result_id": result_id}}
+        return ToolOutput(
+            "rows", "Queried", tuple(Source("f1", n, n, "", "queried") for n in used), tuple(self.whole(n) for n in used), data
+        )
+
+    def chart(self, given: Json) -> ToolOutput:
+        self.charts.append(given["spec"])
+        return ToolOutput("drawn", "Drew", data={"chart": given})
+
+    def search(self, given: Json) -> ToolOutput:
+        words = given["query"].lower().split()
+        lines = [(n, i, line) for n, text in self.texts.items() for i, line in enumerate(text.splitlines(), 1)]
+        scored = sorted(((sum(w in line.lower() for w in words), n, i, line) for n, i, line in lines), key=lambda s: -s[0])
+        handles = {f["name"]: f["handle"] for f in self.files}
+        passages = [{"handle": handles[n], "name": n, "place": f"line {i}", "text": line} for s, n, i, line in scored if s]
+        return ToolOutput("found", "Searched", data={"passages": passages, "notes": []})
+
+    def read(self, given: Json) -> ToolOutput:
+        file = next((f for f in self.files if f["handle"] == given["file"]), None)
+        if file is None:
+            raise NotFoundError(f"No file '{given['file']}'.")
+        passage = {"handle": file["handle"], "name": file["name"], "place": "lines 1-9", "text": self.texts[str(file["name"])]}
+        return ToolOutput("text", "Read", data={"passages": [passage], "coverage": "lines 1-9 of 9"})
+
+    def ask(self, text: str | list[Message]) -> Answered:
+        names = ("list_files", "describe_table", "query_tables", "make_chart", "search_files", "read_file")
+        tools = [Tool(n, n, AnyInput, lambda *_: ToolOutput("", "")) for n in names]
+        agent = Agent(KeylessModel(), tools, [], profile_for=Settings().profile_for)
+        result = answer(agent, text, tool=self.run, model="keyless")
+        assert result.outcome.status == "completed", result.outcome.error
+        assert reduce(result.chunks) == result.outcome.parts
+        assert "No model is connected" in result.text
+        return result
+
+
+def plain(value: Any) -> Any:
+    """What crosses from the sandbox: plain JSON values."""
+    if isinstance(value, list | tuple):
+        return [plain(v) for v in value]
+    return (
+        value
+        if isinstance(value, str | int | float | bool | None)
+        else str(value)
+        if not hasattr(value, "as_tuple")
+        else float(value)
+    )
+
+
+def rows_of(value: Any) -> list[list[Any]]:
+    """Expected rows from a figure, a Series (index -> figure) or a DataFrame."""
+    if isinstance(value, pd.Series):
+        return [[*(k if isinstance(k, tuple) else (k,)), v] for k, v in value.items()]
+    if isinstance(value, pd.DataFrame):
+        return [list(r) for r in value.itertuples(index=False)]
+    return [list(value) if isinstance(value, tuple) else [value]]
+
+
+def same(got: list[list[Any]], expected: list[list[Any]], *, ordered: bool) -> bool:
+    def key(row: list[Any]) -> str:
+        return json.dumps([f"{v:.4f}" if isinstance(v, float | int) and not isinstance(v, bool) else str(v) for v in row])
+
+    def normal(rows: list[list[Any]]) -> list[list[Any]]:
+        return [[v.item() if hasattr(v, "item") else str(v) if hasattr(v, "isoformat") else v for v in row] for row in rows]
+
+    left, right = [key(r) for r in normal(got)], [key(r) for r in normal(expected)]
+    return left == right if ordered else sorted(left) == sorted(right)
+
+
+O, S, U, C, W = (DATA[name] for name in ("orders", "staff", "umsatz", "countries", "wide"))
+_date = pd.to_datetime(O.order_date)
+_month, _year = _date.dt.strftime("%Y-%m"), _date.dt.year
+_quarter = _date.dt.year.astype(str) + "-Q" + _date.dt.quarter.astype(str)
+
+CASES: list[tuple[str, str, Any]] = [
+    # figures of the whole table
+    ("orders", "What is the total revenue?", O.net_revenue.sum()),
+    ("orders", "total net revenue", O.net_revenue.sum()),
+    ("orders", "Sum of units", O.units.sum()),
+    ("orders", "average unit price", O.unit_price.mean()),
+    ("orders", "What's the mean of unit_price?", O.unit_price.mean()),
+    ("orders", "median net revenue", O.net_revenue.median()),
+    ("orders", "What is the highest unit price?", O.unit_price.max()),
+    ("orders", "minimum units", O.units.min()),
+    ("orders", "How many rows are there?", 240),
+    ("orders", "How many orders are there?", 240),
+    ("orders", "how many orders do we have", 240),
+    ("orders", "How many customers are there?", O.customer_name.nunique()),
+    ("orders", "number of different products", O["product"].nunique()),
+    ("orders", "How many units were sold?", O.units.sum()),
+    ("orders", "What is the latest order date?", O.order_date.max()),
+    ("orders", "earliest order date", O.order_date.min()),
+    ("orders", "standard deviation of unit price", O.unit_price.std()),
+    ("orders", "correlation between units and net revenue", O.units.corr(O.net_revenue)),
+    ("orders", "avg discount", O.discount.mean()),
+    # groups
+    ("orders", "total revenue by region", O.groupby("region").net_revenue.sum()),
+    ("orders", "Show me revenue per region", O.groupby("region").net_revenue.sum()),
+    ("orders", "sales by product", O.groupby("product").net_revenue.sum()),
+    ("orders", "average unit price for each product", O.groupby("product").unit_price.mean()),
+    ("orders", "count of orders by status", O.groupby("status").size()),
+    ("orders", "How many orders per region?", O.groupby("region").size()),
+    ("orders", "number of customers by region", O.groupby("region").customer_name.nunique()),
+    ("orders", "total revenue by region and product", O.groupby(["region", "product"]).net_revenue.sum()),
+    ("orders", "average units and unit price by region", O.groupby("region")[["units", "unit_price"]].mean().reset_index()),
+    ("orders", "maximum net revenue by product", O.groupby("product").net_revenue.max()),
+    ("orders", "Which products are there?", O.groupby("product").size()),
+    ("orders", "What are the different statuses?", O.groupby("status").size()),
+    # rank
+    ("orders", "Which region has the highest revenue?", O.groupby("region").net_revenue.sum().nlargest(1)),
+    ("orders", "Which product has the lowest total revenue?", O.groupby("product").net_revenue.sum().nsmallest(1)),
+    ("orders", "top 3 customers by revenue", O.groupby("customer_name").net_revenue.sum().nlargest(3)),
+    ("orders", "bottom 2 products by units", O.groupby("product").units.sum().nsmallest(2)),
+    ("orders", "Which region has the most orders?", O.groupby("region").size().nlargest(1)),
+    ("orders", "which product had the highest average unit price", O.groupby("product").unit_price.mean().nlargest(1)),
+    # conditions
+    ("orders", "total revenue in North", O[O.region == "North"].net_revenue.sum()),
+    ("orders", "total revenue for region south", O[O.region == "South"].net_revenue.sum()),
+    ("orders", "How many orders are cancelled?", (O.status == "cancelled").sum()),
+    ("orders", "how many orders have units above 10", (O.units > 10).sum()),
+    ("orders", "average unit price where units >= 5", O[O.units >= 5].unit_price.mean()),
+    ("orders", "total revenue of orders with more than 12 units", O[O.units > 12].net_revenue.sum()),
+    ("orders", "count of orders where unit price between 50 and 100", O.unit_price.between(50, 100).sum()),
+    ("orders", "revenue by product in East", O[O.region == "East"].groupby("product").net_revenue.sum()),
+    ("orders", "total revenue for North and South", O[O.region.isin(["North", "South"])].net_revenue.sum()),
+    ("orders", "total revenue excluding North", O[O.region != "North"].net_revenue.sum()),
+    ("orders", "revenue for Customer 05", O[O.customer_name == "Customer 05"].net_revenue.sum()),
+    ("orders", 'total units for "customer 11"', O[O.customer_name == "Customer 11"].units.sum()),
+    ("orders", "How many orders were returned?", O.returned.sum()),
+    ("orders", "revenue of orders not returned", O[~O.returned].net_revenue.sum()),
+    ("orders", "how many orders have no discount missing", O.discount.isna().sum()),
+    (
+        "orders",
+        "share of revenue by region",
+        pd.DataFrame({"r": (g := O.groupby("region").net_revenue.sum()).index, "s": g.values, "p": 100 * g.values / g.sum()}),
+    ),
+    (
+        "orders",
+        "What percentage of orders are cancelled?",
+        (100 * (O.status == "cancelled").mean(), (O.status == "cancelled").sum(), 240),
+    ),
+    # time
+    ("orders", "total revenue in 2023", O[_year == 2023].net_revenue.sum()),
+    ("orders", "total revenue since 2024", O[_year >= 2024].net_revenue.sum()),
+    ("orders", "how many orders before 2023", (_year < 2023).sum()),
+    ("orders", "revenue in March 2023", O[_month == "2023-03"].net_revenue.sum()),
+    ("orders", "units in Q2 2022", O[_quarter == "2022-Q2"].units.sum()),
+    ("orders", "total revenue between 2022 and 2023", O[_year.between(2022, 2023)].net_revenue.sum()),
+    ("orders", "revenue by year", O.groupby(_year).net_revenue.sum()),
+    ("orders", "monthly revenue", O.groupby(_month).net_revenue.sum()),
+    ("orders", "revenue per quarter", O.groupby(_quarter).net_revenue.sum()),
+    ("orders", "Show revenue over time", O.groupby(_month).net_revenue.sum()),
+    ("orders", "number of orders by month in 2023", O[_year == 2023].groupby(_month).size()),
+    ("orders", "which month had the highest revenue", O.groupby(_month).net_revenue.sum().nlargest(1)),
+    ("orders", "compare revenue in 2022 and 2023", O[_year.isin([2022, 2023])].groupby(_year).net_revenue.sum()),
+    # other tables
+    ("staff", "average salary by department", S.groupby("Department")["Salary (EUR)"].mean()),
+    ("staff", "Which department has the highest average salary?", S.groupby("Department")["Salary (EUR)"].mean().nlargest(1)),
+    ("staff", "How many employees are in Berlin?", (S.City == "Berlin").sum()),
+    ("staff", "how many people per city", S.groupby("City").size()),
+    ("staff", "average age of staff in IT", S[S.Department == "IT"].Age.mean()),
+    ("staff", "median salary in Munich", S[S.City == "Munich"]["Salary (EUR)"].median()),
+    ("staff", "how many were hired after 2019", (pd.to_datetime(S["Hire Date"]).dt.year > 2019).sum()),
+    ("staff", "how many have a missing e-mail", S["E-Mail"].isna().sum()),
+    ("staff", "average salary of staff older than 40", S[S.Age > 40]["Salary (EUR)"].mean()),
+    ("staff", "oldest employee age", S.Age.max()),
+    ("umsatz", "Umsatz nach Filiale", U.groupby("Filiale").Umsatz.sum()),
+    ("umsatz", "total Umsatz by Filiale", U.groupby("Filiale").Umsatz.sum()),
+    ("umsatz", "Summe Umsatz pro Kategorie", U.groupby("Kategorie").Umsatz.sum()),
+    ("umsatz", "average Umsatz in Köln", U[U.Filiale == "Köln"].Umsatz.mean()),
+    ("umsatz", "durchschnittlicher Umsatz je Filiale", U.groupby("Filiale").Umsatz.mean()),
+    ("umsatz", "Stück by Kategorie for Bonn", U[U.Filiale == "Bonn"].groupby("Kategorie")["Stück"].sum()),
+    ("umsatz", "revenue by branch", U.groupby("Filiale").Umsatz.sum()),
+    ("countries", "total population by country in 2020", C[C.year == 2020].groupby("country").population.sum()),
+    ("countries", "average gdp per capita by year", C.groupby("year").gdp_per_capita.mean()),
+    ("countries", "population of Germany in 2018", C[(C.country == "Germany") & (C.year == 2018)].population.sum()),
+    ("countries", "population of Spain over time", C[C.country == "Spain"].groupby("year").population.sum()),
+    ("countries", "How many countries are there?", 5),
+    (
+        "countries",
+        "which country had the highest population in 2023",
+        C[C.year == 2023].groupby("country").population.sum().nlargest(1),
+    ),
+    ("wide", "sum of 2023", 65),
+    ("wide", "total 2022 by team", W.groupby("team")["2022"].sum()),
+    ("wide", "sum of total", 125),
+]
+
+
+@pytest.mark.parametrize(
+    ("table", "asked", "expected"), [c for c in CASES if c[2] is not None], ids=[c[1] for c in CASES if c[2] is not None]
+)
+def test_question_gives_the_figures_that_pandas_gives(table: str, asked: str, expected: Any) -> None:
+    world = World(table)
+    result = world.ask(asked)
+    ranked = any(word in asked.lower() for word in ("top ", "bottom ", "which month"))
+    assert world.results, result.text
+    assert same(world.results[-1], rows_of(expected), ordered=ranked), (world.queries[-1], world.results[-1][:8], result.text)
+    assert "Read as: " in result.text
+    assert f"{len(DATA[table]):,} of {len(DATA[table]):,} rows" in result.text
