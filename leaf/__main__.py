@@ -155,6 +155,7 @@ class _TextWriter:
 
     def __init__(self) -> None:
         self._open_line = False
+        self._said: set[str] = set()
 
     def write(self, chunk: dict[str, Any]) -> None:
         kind = chunk["type"]
@@ -170,7 +171,7 @@ class _TextWriter:
             self._note(f"· {chunk['errorText']}")
         elif kind == "source-document":
             place = f" · {chunk['place']}" if chunk.get("place") else ""
-            self._note(f"Source: {chunk['title']}{place}")
+            self._note_once(f"Source: {chunk['title']}{place}")
         elif kind == "data-coverage":
             self._note(
                 "Read: " + " · ".join(f"{c['seen']:,} of {c['total']:,} {c['unit']} of {c['name']}" for c in chunk["data"])
@@ -179,6 +180,11 @@ class _TextWriter:
             self._note("· The connection was cut; asking again")
         elif kind in ("error", "abort"):
             self._note(str(chunk.get("errorText") or chunk.get("reason") or "Stopped."))
+
+    def _note_once(self, text: str) -> None:
+        if text not in self._said:
+            self._said.add(text)
+            self._note(text)
 
     def _note(self, text: str) -> None:
         sys.stdout.flush()

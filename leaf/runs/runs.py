@@ -35,7 +35,9 @@ class Runs:
     def __init__(self, execute: Execute) -> None:
         self._execute = execute
         self._runs: dict[str, Run] = {}
-        self._threads: dict[str, threading.Thread] = {}
+        self._running: set[str] = set()
+        self._threads: list[threading.Thread] = []
+        """Also those that have said their last word but still hold a database cursor: the process must not end before them."""
         self._lock = threading.Lock()
         self._closed = False
         self._revision = 0
@@ -55,15 +57,16 @@ class Runs:
         with self._lock:
             if self._closed:
                 raise RunError("Leaf is shutting down.", "Ask again when it is back.")
-            if message.id in self._threads:
+            if message.id in self._running:
                 return
             self._forget_old()
             run = Run(message.id)
             thread = threading.Thread(target=self._carry_out, args=(scope, message, run), name=f"run-{message.id}", daemon=True)
             self._runs[message.id] = run
-            self._threads[message.id] = thread
+            self._running.add(message.id)
+            self._threads = [t for t in self._threads if t.is_alive()] + [thread]
             self._revision += 1
-        thread.start()
+            thread.start()
 
     def watch(self, message_id: str) -> Run | None:
         """The run, live or just finished, readable from its first chunk; None when only the history has it."""
@@ -73,7 +76,7 @@ class Runs:
     def running(self, message_id: str) -> bool:
         """Whether it has begun and not ended."""
         with self._lock:
-            return message_id in self._threads
+            return message_id in self._running
 
     def stop(self, message_id: str) -> None:
         """Ask a run to end; what it has shown is kept. Nothing happens if it is over."""
@@ -85,7 +88,7 @@ class Runs:
         """Stop all runs and wait a little until they have saved what they have."""
         with self._lock:
             self._closed = True
-            threads = list(self._threads.values())
+            threads = list(self._threads)
             for run in self._runs.values():
                 run.stop.set()
         deadline = time.monotonic() + CLOSING_SECONDS
@@ -102,7 +105,7 @@ class Runs:
         finally:
             run.emit(chunk("error", errorText="This answer ended without a reason. Ask again."))
             with self._lock:
-                self._threads.pop(message.id, None)
+                self._running.discard(message.id)
                 self._revision += 1
 
     def _forget_old(self) -> None:

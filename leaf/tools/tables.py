@@ -120,9 +120,8 @@ def _describe(table: Table, profile: Profile, others: Sequence[Table]) -> str:
     lines.append(_text_table(names, [list(row)[:COLUMNS_SAMPLED] for row in profile.sample])[0])
     if others:
         listed = ", ".join(f"{t.name} ({t.rows:,} rows{', hidden' if t.hidden else ''})" for t in others[:TABLES_LISTED])
-        lines.append(
-            f"Other tables of this file: {listed}{f' and {len(others) - TABLES_LISTED} more' if len(others) > TABLES_LISTED else ''}"
-        )
+        more = f" and {len(others) - TABLES_LISTED} more" if len(others) > TABLES_LISTED else ""
+        lines.append(f"Other tables of this file: {listed}{more}")
     return "\n".join(lines)
 
 
@@ -232,8 +231,11 @@ def in_words(result: QueryResult) -> str:
         if found:
             said = words.format(*found.groups())
             break
-    grouped = re.search(r"\bgroup\s+by\s+(\"[^\"]+\"|[A-Za-z_]\w*)", result.sql, re.IGNORECASE)
-    by = f" by {grouped.group(1).strip(chr(34))}" if grouped and grouped.group(1).lower() != "all" else ""
+    grouped = re.search(r"\bgroup\s+by\s+(\"[^\"]+\"|\w+)", result.sql, re.IGNORECASE)
+    key = grouped.group(1).strip('"') if grouped else ""
+    if key == "1" or key.lower() == "all":
+        key = result.columns[0]
+    by = f" by {key}" if key else ""
     rows = f"{result.total:,} row{'s' if result.total != 1 else ''}"
     return quoted(f"{said}{by} {'' if said == 'Queried' and not by else 'in '}{tables}: {rows}", 160)
 
