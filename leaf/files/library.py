@@ -11,7 +11,16 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
-from leaf.errors import InvalidInputError, LeafError, NotFoundError, RunError, StoreError, UnreadableFileError, not_found
+from leaf.errors import (
+    InvalidInputError,
+    LeafError,
+    NotFoundError,
+    RunError,
+    SandboxError,
+    StoreError,
+    UnreadableFileError,
+    not_found,
+)
 from leaf.files.search import Hit, Search, SearchResult
 from leaf.formats.base import Note, Window
 from leaf.sandbox.pool import Limits, Pool
@@ -205,7 +214,7 @@ class Library:
         except (StoreError, RunError):
             raise
         except LeafError as e:
-            return _Looked("unknown", "application/octet-stream", {"error": e.message, "hint": e.hint})
+            return _Looked("unknown", "application/octet-stream", _failure(name, e))
         return _Looked(str(found["kind"]), str(found["media_type"]), dict(found["outline"]))
 
     def _readable(self, scope: Scope, file_id: str) -> File:
@@ -226,6 +235,13 @@ class _Looked:
     kind: str
     media_type: str
     outline: Json
+
+
+def _failure(name: str, error: LeafError) -> Json:
+    """An outline that says which file it is and what to do; the sandbox knows neither."""
+    message = error.message if name in error.message else f"{name}: {error.message}"
+    hint = "Save it again in a simpler format or in parts, and add that." if isinstance(error, SandboxError) else error.hint
+    return {"error": message, "hint": hint}
 
 
 def clean_name(name: str) -> str:

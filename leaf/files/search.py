@@ -266,10 +266,10 @@ class Search:
 
 @dataclass(frozen=True)
 class Term:
-    """A word, or a phrase whose words stand side by side."""
+    """A word, or words that stand side by side: a quoted phrase, or what a mark divides, as in `Q3-2024`."""
 
     text: str
-    phrase: bool = False
+    quoted: bool = False
 
     @property
     def stem(self) -> str:
@@ -286,17 +286,17 @@ def exact(term: Term) -> str:
 
 
 def loose(term: Term) -> str:
-    """The word as a beginning of words, without the plural's s; a short word or a phrase as it is."""
-    return exact(term) if term.phrase or len(term.text) < 3 else f'"{spaced(term.stem)}" *'
+    """The word as a beginning of words, without the plural's s; a short word or a quoted phrase as it is."""
+    return exact(term) if term.quoted or len(term.text) < 3 else f'"{spaced(term.stem)}" *'
 
 
 def parse(query: str) -> list[Term]:
     """Words and "phrases" of what somebody typed; everything that is neither, operators included, is left out."""
     terms: list[Term] = []
-    for phrase, word in re.findall(r'["“„«]([^"“”„«»]+)["”“»]|([^\s"“”„«»]+)', query):
+    for phrase, word in re.findall(r'["“„«]([^"“”„«»]+)["”“»]|([^\s\0"“”„«»]+)', query):
         text = " ".join("".join(c if c.isalnum() or unicodedata.category(c) == "Mn" else " " for c in phrase or word).split())
         if text and text not in ("AND", "OR", "NOT", "NEAR"):
-            terms.append(Term(text, phrase=" " in text or bool(phrase)))
+            terms.append(Term(text, quoted=bool(phrase)))
     return list(dict.fromkeys(terms))[:MOST_TERMS]
 
 
@@ -335,7 +335,8 @@ def _find(db: sqlite3.Connection, files: dict[str, File], terms: list[Term], lim
         rows = [row for shas, left in groups for row in _match_all(db, shas, left, terms, form, limit * 4)]
         if rows:
             return _hits(db, files, terms, rows, limit), False
-    rows = _match(db, list(files), " OR ".join(map(loose, terms)), limit * 4)
+    words = [word for term in terms for word in ([term] if term.quoted else map(Term, term.text.split()))]
+    rows = _match(db, list(files), " OR ".join(map(loose, words)), limit * 4)
     return _hits(db, files, terms, rows, limit), True
 
 

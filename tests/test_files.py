@@ -1,0 +1,290 @@
+"""The library over a real store and the real sandbox."""
+
+from __future__ import annotations
+
+import io
+import threading
+import zipfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from leaf.errors import FileTooLargeError, InvalidInputError, NotFoundError, RunError, UnreadableFileError
+from leaf.files.library import Library, clean_name
+from leaf.files.line import LINE_LENGTH, attached_line, attached_lines, describe_counts
+from leaf.sandbox.pool import Pool
+from leaf.settings import Settings
+from leaf.store import Store, chats, messages, open_store, users
+from leaf.store.database import now
+from leaf.store.model import ChatFile, File, Json, Scope
+
+CSV = b"region,revenue\nNorth,10\nSouth,20\nEast,30\n"
+
+
+@pytest.fixture(scope="module")
+def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("home")
+
+
+@pytest.fixture(scope="module")
+def pool(home: Path) -> Iterator[Pool]:
+    opened = Pool(home, size=2)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_store(Settings(home=tmp_path))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def scope(store: Store) -> Scope:
+    return users.ensure_local_user(store.db)
+
+
+@pytest.fixture
+def library(store: Store, pool: Pool, tmp_path: Path) -> Library:
+    return Library(store, pool, tmp_path, limit_bytes=5_000_000)
+
+
+def add(library: Library, scope: Scope, name: str, content: bytes, context: str = "") -> File:
+    return library.add(scope, name, io.BytesIO(content), context=context).file
+
+
+# Adding
+
+
+def test_file_is_kept_and_counted(library: Library, scope: Scope) -> None:
+    seen: list[int] = []
+    added = library.add(scope, "sales.csv", io.BytesIO(CSV), context="for the board", on_progress=seen.append)
+    file = added.file
+    assert (added.duplicate, file.kind, file.size, file.upload_context) == (False, "csv", len(CSV), "for the board")
+    assert (file.outline["rows"], file.outline["columns"]) == (3, 2)
+    assert seen == [len(CSV)]
+    assert library.open(scope, file.id).read_bytes() == CSV
+
+
+def test_same_bytes_are_one_file_under_whatever_name(library: Library, scope: Scope) -> None:
+    first = add(library, scope, "sales.csv", CSV, context="from Ann")
+    again = library.add(scope, "copy.csv", io.BytesIO(CSV), context="sent again by Bob")
+    assert again.duplicate
+    assert (again.file.id, again.file.name) == (first.id, "sales.csv")
+    assert again.file.upload_context == "from Ann\nsent again by Bob"
+    library.delete(scope, first.id)
+    back = library.add(scope, "sales.csv", io.BytesIO(CSV))
+    assert (back.duplicate, back.file.id, back.file.deleted_at) == (True, first.id, None)
+    assert [f.id for f in library.list(scope)] == [first.id]
+
+
+def test_two_files_of_one_name_are_both_kept(library: Library, scope: Scope) -> None:
+    add(library, scope, "report.csv", b"a,b\n1,2\n")
+    assert add(library, scope, "report.csv", b"a,b\n3,4\n").name == "report (2).csv"
+
+
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("empty.csv", b""),
+        ("cut.pdf", b"%PDF-1.7\n1 0 obj\n<< /Type /Catalog"),
+        ("photo.bin", bytes(range(256)) * 40),
+        ("bomb.xlsx", b"bomb"),
+    ],
+)
+def test_what_cannot_be_read_is_kept_with_one_sentence_that_says_why(
+    library: Library, scope: Scope, name: str, content: bytes
+) -> None:
+    if content == b"bomb":
+        packed = io.BytesIO()
+        with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
+            archive.writestr("[Content_Types].xml", "<Types/>")
+            archive.writestr("xl/workbook.xml", b"\0" * 200_000_000)
+        content = packed.getvalue()
+    file = add(library, scope, name, content)
+    assert file.kind == "unknown"
+    assert name in file.outline["error"]
+    assert file.outline["hint"]
+    assert library.open(scope, file.id).read_bytes() == content
+    with pytest.raises(UnreadableFileError) as caught:
+        library.read(scope, file)
+    assert caught.value.message == file.outline["error"]
+
+
+def test_file_over_the_limit_is_refused_and_leaves_nothing(library: Library, scope: Scope, tmp_path: Path) -> None:
+    with pytest.raises(FileTooLargeError, match="larger than 5 MB"):
+        add(library, scope, "big.csv", b"x" * 6_000_000)
+    assert library.list(scope) == []
+    assert [p for p in (tmp_path / "blobs").rglob("*") if p.is_file()] == []
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"),
+    [
+        ("../../etc/passwd", "passwd"),
+        ("C:\\data\\q3.xlsx", "q3.xlsx"),
+        ("a\x00b\nc\u202e.csv", "ab c.csv"),
+        (" .. ", "file"),
+        ("", "file"),
+        ("cafe\u0301.csv", "café.csv"),
+        ("x" * 300 + ".csv", "x" * 196 + ".csv"),
+        ("می\u200cخواهم.txt", "می\u200cخواهم.txt"),
+        (".gitignore", ".gitignore"),
+    ],
+)
+def test_name_is_cleaned_of_paths_and_control_characters(given: str, kept: str) -> None:
+    assert clean_name(given) == kept
+
+
+# Reading and looking after
+
+
+def test_file_is_read_in_windows_from_a_place_or_a_cursor(library: Library, scope: Scope) -> None:
+    content = "\n".join(f"line number {i}" for i in range(1, 501))
+    file = add(library, scope, "log.txt", content.encode())
+    window = library.read(scope, file, "lines 10-12")
+    assert window.places == ("lines 10-12",)
+    assert "line number 11" in window.text
+    assert (window.ranges, window.total, window.unit) == (((10, 12),), 500, "line")
+    first = library.read(scope, file, max_tokens=300)
+    second = library.read(scope, file, max_tokens=300, cursor=first.cursor)
+    assert second.ranges[0][0] == first.ranges[-1][1] + 1
+    with pytest.raises(InvalidInputError):
+        library.read(scope, file, "pages 1-2")
+
+
+def test_stopped_reading_ends(library: Library, scope: Scope) -> None:
+    file = add(library, scope, "log.txt", b"words\n" * 100)
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(RunError):
+        library.read(scope, file, stop=stop)
+
+
+def test_file_deleted_while_a_chat_uses_it_says_so_in_one_sentence(library: Library, store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    file = add(library, scope, "sales.csv", CSV)
+    library.attach(scope, chat.id, [file.id])
+    library.delete(scope, file.id)
+    with pytest.raises(NotFoundError, match=r"^sales\.csv was deleted on .* Restore it on the Files page\.$"):
+        library.read(scope, file)
+    assert library.chat_files(scope, chat.id) == []
+    assert [c.handle for c in library.chat_files(scope, chat.id, deleted=True)] == ["f1"]
+    library.restore(scope, file.id)
+    assert "North" in library.read(scope, file).text
+
+
+def test_waiting_file_can_be_taken_out_again_but_not_one_that_came_with_a_question(
+    library: Library, store: Store, scope: Scope
+) -> None:
+    chat = chats.create(store.db, scope)
+    one, two = add(library, scope, "one.csv", CSV), add(library, scope, "two.csv", CSV + b"West,5\n")
+    library.attach(scope, chat.id, [one.id])
+    messages.add_exchange(store.db, scope, chat.id, [{"type": "text", "text": "?"}])
+    library.attach(scope, chat.id, [two.id])
+    library.detach(scope, chat.id, two.id)
+    with pytest.raises(InvalidInputError, match=r"one\.csv came with a question"):
+        library.detach(scope, chat.id, "f1")
+    with pytest.raises(NotFoundError):
+        library.detach(scope, chat.id, two.id)
+    assert [c.handle for c in library.chat_files(scope, chat.id)] == ["f1"]
+
+
+def test_renamed_file_has_a_clean_name_and_purged_one_is_gone(library: Library, scope: Scope) -> None:
+    file = add(library, scope, "sales.csv", CSV)
+    path = library.open(scope, file.id)
+    assert library.rename(scope, file.id, "../turn\nover.csv").name == "turn over.csv"
+    with pytest.raises(InvalidInputError):
+        library.rename(scope, file.id, "  ")
+    library.search(scope, [file], "North")
+    library.purge(scope, file.id)
+    assert not path.exists()
+    with pytest.raises(NotFoundError):
+        library.get(scope, file.id)
+
+
+def test_bytes_missing_from_the_disk_are_told(library: Library, scope: Scope) -> None:
+    file = add(library, scope, "sales.csv", CSV)
+    library.open(scope, file.id).unlink()
+    with pytest.raises(NotFoundError, match="Upload the file again"):
+        library.read(scope, file)
+
+
+def test_file_of_another_workspace_is_not_found(library: Library, store: Store, scope: Scope) -> None:
+    file = add(library, scope, "secret.csv", CSV)
+    stranger = users.ensure_user(store.db, "eve@example.org", "Eve")
+    for call in (library.get, library.open, library.delete, library.restore, library.purge):
+        with pytest.raises(NotFoundError):
+            call(stranger, file.id)
+    with pytest.raises(NotFoundError):
+        library.read(stranger, file)
+    assert library.search(stranger, [file], "North").hits == ()
+
+
+def test_real_files_are_all_kept_and_read(library: Library, scope: Scope, real_data: Path) -> None:
+    paths = [p for p in sorted(real_data.iterdir()) if p.name != "README.md" and p.stat().st_size < 5_000_000]
+    for path in paths:
+        with path.open("rb") as stream:
+            file = library.add(scope, path.name, stream).file
+        assert "error" not in file.outline, path.name
+        window = library.read(scope, file, max_tokens=500)
+        assert window.coverage, path.name
+        chat_file = library.as_chat_files([file])[0]
+        assert len(attached_line(chat_file)) <= LINE_LENGTH, path.name
+    assert len(library.list(scope)) == len(paths) > 20
+
+
+def test_page_of_a_pdf_is_drawn(library: Library, scope: Scope, real_data: Path) -> None:
+    file = add(library, scope, "columns.pdf", (real_data / "multicolumn.pdf").read_bytes())
+    assert library.picture(scope, file, 1).startswith(b"\xff\xd8")
+    with pytest.raises(InvalidInputError):
+        library.picture(scope, add(library, scope, "sales.csv", CSV), 1)
+
+
+# Lines
+
+
+def chat_file(name: str, kind: str, outline: Json, *, number: int = 3, slug: str = "q3_sales", **more: str) -> ChatFile:
+    size = 2_100_000
+    file = File(
+        "id", "w", "u", name, "", kind, size, "0" * 64, more.get("source", "upload"), more.get("context", ""), outline, now()
+    )
+    return ChatFile("c", f"f{number}", slug, file)
+
+
+def test_line_says_what_a_model_needs_to_choose() -> None:
+    book = chat_file("q3 sales.xlsx", "excel", {"rows": 48210, "columns": 12, "sheets": ["Summary", "North", "South"]})
+    assert attached_line(book) == (
+        "[Attached: q3 sales.xlsx (Spreadsheet) id=f3 2.1 MB, 48,210 rows × 12 columns, 3 sheets, tables q3_sales__…]"
+    )
+    assert attached_line(chat_file("a.csv", "csv", {"rows": 1, "columns": 2})).endswith("1 row × 2 columns, table q3_sales]")
+    assert attached_line(chat_file("a.pdf", "pdf", {"pages": 340}, source="drive")).endswith("340 pages, from drive]")
+    assert "cannot be read: It is empty." in attached_line(chat_file("a.pdf", "unknown", {"error": "It is empty."}))
+    assert describe_counts(chat_file("a.vtt", "captions", {"duration": 3723.5}).file) == "01:02:03, 2.1 MB"
+
+
+def test_words_that_came_with_a_file_are_said_unless_they_are_the_question() -> None:
+    file = chat_file("a.pdf", "pdf", {"pages": 3}, context="The signed  contract\nof May")
+    assert attached_line(file).endswith('came with: "The signed contract of May"]')
+    assert "contract" not in attached_line(file, "The signed contract of May")
+
+
+def test_no_line_is_longer_than_sixty_tokens_and_none_can_end_early() -> None:
+    name = "] ignore [" + "very long name " * 12 + "final.xlsx"
+    outline = {"rows": 10**9, "columns": 16384, "sheets": ["s"] * 200}
+    line = attached_line(
+        chat_file(name, "excel", outline, number=12345, slug="x" * 40, context="words " * 200, source="generated")
+    )
+    assert len(line) <= LINE_LENGTH
+    assert line.count("[") == line.count("]") == 1
+    assert "id=f12345" in line
+    assert "final.xlsx (Spreadsheet)" in line
+
+
+def test_many_files_are_counted_by_kind() -> None:
+    files = [chat_file(f"{i}.csv", "csv" if i % 3 else "pdf", {}, number=i) for i in range(1, 31)]
+    assert attached_lines(files[:20]).count("[Attached: ") == 20
+    assert attached_lines(files) == "[Attached: 30 files, f1 to f30: 20 Table (CSV), 10 PDF. call list_files to see them]"
+    assert attached_lines([]) == ""

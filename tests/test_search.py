@@ -1,0 +1,357 @@
+"""Full-text search over real files, through the real sandbox."""
+
+from __future__ import annotations
+
+import io
+import sqlite3
+import threading
+from collections.abc import Callable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from leaf.errors import InvalidInputError, RunError
+from leaf.files.library import Hit, Library, SearchResult
+from leaf.files.search import PASSAGE, SNIPPET, Passage, cut, fold, parse, spaced
+from leaf.sandbox.pool import Pool
+from leaf.settings import Settings
+from leaf.store import Store, open_store, users
+from leaf.store.model import File, Scope
+
+Add = Callable[[str, str], File]
+POLICY = "\n".join(
+    [
+        "Travel policy",
+        "",
+        "Flights are booked by the office in Łódź.",
+        "Café receipts are refunded up to 12.50 euros a day.",
+        "",
+        *(f"Paragraph {i} is about nothing that anybody would look for." for i in range(6, 60)),
+        "The refund deadline is thirty days after the journey.",
+    ]
+)
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
+    opened = Pool(tmp_path_factory.mktemp("home"), size=2)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    opened = open_store(Settings(home=tmp_path))
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def scope(store: Store) -> Scope:
+    return users.ensure_local_user(store.db)
+
+
+@pytest.fixture
+def library(store: Store, pool: Pool, tmp_path: Path) -> Library:
+    return Library(store, pool, tmp_path)
+
+
+@pytest.fixture
+def add(library: Library, scope: Scope) -> Add:
+    return lambda name, content: library.add(scope, name, io.BytesIO(content.encode())).file
+
+
+def index_of(tmp_path: Path, scope: Scope) -> Path:
+    return tmp_path / "search" / f"{scope.workspace_id}.sqlite"
+
+
+def places(result: SearchResult) -> list[str]:
+    return [hit.place for hit in result.hits]
+
+
+# Finding
+
+
+def test_hit_names_the_lines_where_the_words_stand(library: Library, scope: Scope, add: Add) -> None:
+    policy = add("policy.txt", POLICY)
+    result = library.search(scope, [policy], "refund deadline")
+    assert (result.searched, result.indexed, result.notes) == (1, 1, ())
+    hit = result.hits[0]
+    first, last = (int(n) for n in hit.place.removeprefix("lines ").split("-"))
+    lines = POLICY.split("\n")
+    assert "\n".join(lines[first - 1 : last]) == hit.text.strip("… ")
+    assert (hit.file_id, hit.number, last) == (policy.id, first, 60)
+    assert library.search(scope, [policy], "refund deadline").indexed == 0
+
+
+@pytest.mark.parametrize(
+    ("query", "found"),
+    [
+        ("CAFE receipts", True),
+        ("café", True),
+        ("łódź", True),
+        ('"office in"', True),
+        ('"in office"', False),
+        ('"refunded up to 12.50"', True),
+        ("flight", True),
+        ("receipt euro", True),
+        ("flights hovercraft", True),
+        ("hovercraft", False),
+        ("policy hovercraft", True),
+    ],
+)
+def test_words_are_found_without_accents_by_their_beginning_and_as_phrases(
+    library: Library, scope: Scope, add: Add, query: str, found: bool
+) -> None:
+    assert bool(library.search(scope, [add("notes.txt", POLICY)], query).hits) is found
+
+
+def test_all_words_are_asked_for_before_some_of_them(library: Library, scope: Scope, add: Add) -> None:
+    both, one = add("a.txt", "alpha beta\n"), add("b.txt", "alpha alpha alpha\n")
+    strict = library.search(scope, [both, one], "alpha beta")
+    assert ([h.file_id for h in strict.hits], strict.notes) == ([both.id], ())
+    loose = library.search(scope, [both, one], "alpha gamma")
+    assert {h.file_id for h in loose.hits} == {both.id, one.id}
+    assert loose.notes == ("No passage has all of the words; these have some of them.",)
+
+
+def test_name_of_a_file_counts_as_words_of_its_passages(library: Library, scope: Scope, add: Add) -> None:
+    budget, other = add("budget 2024.txt", "The total is 12 million.\n"), add("other.txt", "The total is 3 million.\n")
+    assert [h.file_id for h in library.search(scope, [budget, other], "total budget 2024").hits] == [budget.id]
+    assert [h.file_id for h in library.search(scope, [budget, other], "total").hits] != []
+    named = library.search(scope, [budget, other], "budget")
+    assert [(h.file_id, h.text) for h in named.hits] == [(budget.id, "The total is 12 million.")]
+
+
+def test_rows_of_tables_are_found_with_their_numbers(library: Library, scope: Scope, add: Add) -> None:
+    rows = "".join(f"{i},Customer {i},{'Leeds' if i == 17 else 'York'}\n" for i in range(1, 40))
+    table = add("orders.csv", "id,name,town\n" + rows)
+    hit = library.search(scope, [table], "leeds").hits[0]
+    assert "Customer 17" in hit.text
+    assert hit.place == f"row {hit.number}"
+    assert "Customer 17" in library.read(scope, table, hit.place).text
+
+
+def test_time_is_the_place_in_a_transcript(library: Library, scope: Scope, add: Add) -> None:
+    cues = "".join(f"00:0{m}:00.000 --> 00:0{m}:05.000\nMinute {m} {'budget' if m == 3 else ''}\n\n" for m in range(1, 9))
+    talk = add("talk.vtt", "WEBVTT\n\n" + cues)
+    hit = library.search(scope, [talk], "budget").hits[0]
+    begin, _, end = hit.place.partition("-")
+    assert begin <= "00:03:00" <= end
+
+
+def test_languages_without_blanks_are_found_by_part_of_a_sentence(library: Library, scope: Scope, add: Add) -> None:
+    report = add("报告.txt", "我们的数据分析报告已经完成。\n")
+    assert library.search(scope, [report], "数据分析").hits[0].text == "我们的数据分析报告已经完成。"
+    assert library.search(scope, [report], "分数").hits == ()
+
+
+def test_only_the_files_asked_for_are_searched(library: Library, scope: Scope, add: Add) -> None:
+    one, two = add("one.txt", "shared word\n"), add("two.txt", "shared word too\n")
+    assert {h.file_id for h in library.search(scope, [one, two], "shared").hits} == {one.id, two.id}
+    result = library.search(scope, [two], "shared")
+    assert ([h.file_id for h in result.hits], result.searched) == ([two.id], 1)
+    assert library.search(scope, [], "shared") == SearchResult((), 0, 0, ())
+
+
+def test_limit_and_order_hold(library: Library, scope: Scope, add: Add) -> None:
+    files = [add(f"{i}.txt", "needle " * (i + 1) + "hay " * 50 + "\n") for i in range(6)]
+    result = library.search(scope, files, "needle", limit=4)
+    assert len(result.hits) == 4
+    assert [h.score for h in result.hits] == sorted((h.score for h in result.hits), reverse=True)
+
+
+def test_real_pages_and_sheets_are_found_where_they_are(library: Library, scope: Scope, real_data: Path) -> None:
+    files = []
+    for name in (
+        "multicolumn.pdf",
+        "geotopo_german.pdf",
+        "attendance.xlsx",
+        "headings.docx",
+        "languages.vtt",
+        "nsse_benchmark.xls",
+    ):
+        with (real_data / name).open("rb") as stream:
+            files.append(library.add(scope, name, stream).file)
+    german = library.search(scope, files, "Homöomorphismus")
+    assert german.searched == len(files)
+    by_id = {f.id: f for f in files}
+    assert {by_id[h.file_id].name for h in german.hits} == {"geotopo_german.pdf"}
+    for hit in german.hits:
+        assert hit.place.startswith("page ")
+        assert fold("Homöomorphismus") in fold(library.read(scope, by_id[hit.file_id], hit.place).text)
+    assert len(set(places(german))) == len(german.hits)
+
+
+# Queries that nobody should be punished for
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        '"',
+        '""',
+        "needle AND",
+        "NOT needle",
+        "needle*",
+        "text:needle",
+        "(needle",
+        "needle -hay",
+        "needle's",
+        '"needle',
+        "NEAR(needle, hay)",
+        "^needle",
+        "needle {",
+        "\\",
+        "needle; DROP TABLE passages",
+        "% _ needle",
+        "needle\x00hay",
+        "🌿 needle",
+        "needle " * 500,
+    ],
+)
+def test_no_query_is_a_syntax_error(library: Library, scope: Scope, add: Add, query: str) -> None:
+    file = add("hay.txt", "a needle in the hay\n")
+    try:
+        result = library.search(scope, [file], query)
+    except InvalidInputError:
+        assert "needle" not in query
+    else:
+        assert [h.file_id for h in result.hits] == ([file.id] if "needle" in query else [])
+
+
+@pytest.mark.parametrize("query", ["", "   ", '"', "?!", "AND", "🌿"])
+def test_query_without_a_word_is_told(library: Library, scope: Scope, query: str) -> None:
+    with pytest.raises(InvalidInputError, match="no word"):
+        library.search(scope, [], query)
+
+
+def test_query_is_words_and_phrases() -> None:
+    terms = [(t.text, t.quoted) for t in parse('net "gross margin" Q3-2024 AND “per share”')]
+    assert terms == [("net", False), ("gross margin", True), ("Q3 2024", False), ("per share", True)]
+
+
+# What could not be searched
+
+
+def test_files_that_cannot_be_searched_are_named(library: Library, scope: Scope, add: Add) -> None:
+    good, empty = add("good.txt", "needle\n"), add("empty.txt", "")
+    gone = add("gone.txt", "needle here too\n")
+    library.open(scope, gone.id).unlink()
+    result = library.search(scope, [good, empty, gone], "needle")
+    assert ([h.file_id for h in result.hits], result.searched) == ([good.id], 1)
+    assert [note.partition(" was not searched: ")[0] for note in result.notes] == ["empty.txt", "gone.txt"]
+    assert "missing from the data folder" in result.notes[1]
+
+
+def test_text_beyond_the_limit_is_said_to_be_left_out(library: Library, scope: Scope, add: Add) -> None:
+    line = "nothing to see in this line of a very long log file, number {}\n"
+    long = add("long.txt", "".join(line.format(i) for i in range(320_000)) + "needle\n")
+    result = library.search(scope, [long], "needle")
+    assert result.hits == ()
+    assert result.notes == ("long.txt: Only the first 20 MB of its text can be searched.",)
+    assert places(library.search(scope, [long], "number 170000"))
+
+
+# The index
+
+
+def test_index_that_is_damaged_is_made_again(library: Library, scope: Scope, add: Add, tmp_path: Path) -> None:
+    file = add("a.txt", "needle\n")
+    library.search(scope, [file], "needle")
+    index = index_of(tmp_path, scope)
+    for damage in (b"not a database at all" * 1000, index.read_bytes()[:9000]):
+        for ending in ("-wal", "-shm"):
+            index.with_name(index.name + ending).unlink(missing_ok=True)
+        index.write_bytes(damage)
+        result = library.search(scope, [file], "needle")
+        assert (len(result.hits), result.indexed) == (1, 1)
+
+
+def test_index_of_another_version_is_made_again(library: Library, scope: Scope, add: Add, tmp_path: Path) -> None:
+    file = add("a.txt", "needle\n")
+    library.search(scope, [file], "needle")
+    with sqlite3.connect(index_of(tmp_path, scope)) as db:
+        db.execute("PRAGMA user_version = 99")
+    assert library.search(scope, [file], "needle").indexed == 1
+
+
+def test_purged_file_leaves_the_index(library: Library, scope: Scope, add: Add, tmp_path: Path) -> None:
+    file, other = add("a.txt", "needle\n"), add("b.txt", "needle too\n")
+    library.search(scope, [file, other], "needle")
+    library.purge(scope, file.id)
+    with sqlite3.connect(index_of(tmp_path, scope)) as db:
+        assert db.execute("SELECT sha256 FROM sources").fetchall() == [(other.sha256,)]
+        assert db.execute("SELECT count(*) FROM passages").fetchall() == [(1,)]
+        assert db.execute("SELECT count(*) FROM words WHERE words MATCH 'needle'").fetchall() == [(1,)]
+    assert [h.file_id for h in library.search(scope, [other], "needle").hits] == [other.id]
+
+
+def test_searches_at_once_read_each_file_once(library: Library, scope: Scope, add: Add, tmp_path: Path) -> None:
+    files = [add(f"{i}.txt", f"needle number {i}\n") for i in range(3)]
+    start = threading.Barrier(6)
+
+    def search(_: int) -> tuple[Hit, ...]:
+        start.wait()
+        return library.search(scope, files, "needle").hits
+
+    with ThreadPoolExecutor(6) as threads:
+        found = list(threads.map(search, range(6)))
+    assert all({h.file_id for h in hits} == {f.id for f in files} for hits in found)
+    with sqlite3.connect(index_of(tmp_path, scope)) as db:
+        assert db.execute("SELECT count(*) FROM passages").fetchone() == (3,)
+
+
+def test_stopped_search_leaves_nothing_half_read(library: Library, scope: Scope, add: Add) -> None:
+    file = add("a.txt", "needle\n")
+    stop = threading.Event()
+    stop.set()
+    with pytest.raises(RunError):
+        library.search(scope, [file], "needle", stop=stop)
+    assert library.search(scope, [file], "needle").indexed == 1
+
+
+# Passages
+
+
+def test_long_page_is_cut_without_losing_or_repeating_text() -> None:
+    text = " ".join(f"Sentence {i} of the page ends here." for i in range(200))
+    pieces = list(cut([Passage("page", 12, 12, "", None, None, text)]))
+    assert " ".join(p.text for p in pieces) == text
+    assert all(len(p.text) <= PASSAGE * 5 // 4 for p in pieces)
+    assert {p.place(p.first, p.last) for p in pieces} == {"page 12"}
+    unbroken = list(cut([Passage("page", 1, 1, "", None, None, "x" * 5000)]))
+    assert "".join(p.text for p in unbroken) == "x" * 5000
+
+
+def test_pieces_of_lines_have_the_numbers_of_their_lines() -> None:
+    lines = [f"line {i} " + "word " * (i % 30) for i in range(100, 300)]
+    pieces = list(cut([Passage("line", 100, 299, "", None, None, "\n".join(lines))]))
+    assert len(pieces) > 5
+    for piece in pieces:
+        assert piece.text == "\n".join(lines[piece.first - 100 : piece.last - 99])
+    assert [p.first for p in pieces[1:]] == [p.last + 1 for p in pieces[:-1]]
+
+
+def test_short_paragraphs_are_drawn_together_but_sheets_are_not() -> None:
+    paragraphs = [Passage("paragraph", i, i, "", None, None, f"Paragraph {i}") for i in range(1, 5)]
+    assert [(p.first, p.last) for p in cut(paragraphs)] == [(1, 4)]
+    assert [p.text for p in cut(paragraphs)] == ["Paragraph 1\nParagraph 2\nParagraph 3\nParagraph 4"]
+    rows = [Passage("row", i, i, sheet, None, None, "short") for sheet in ("A", "B") for i in (1, 2)]
+    assert [p.place(p.first, p.last) for p in cut(rows)] == ["sheet A row 1", "sheet A row 2", "sheet B row 1", "sheet B row 2"]
+
+
+def test_snippet_is_around_the_words_and_not_longer_than_it_should_be(library: Library, scope: Scope, add: Add) -> None:
+    text = "hay " * 150 + "the golden needle " + "hay " * 40
+    hit = library.search(scope, [add("a.md", text)], "golden needle").hits[0]
+    assert "golden needle" in hit.text
+    assert hit.text.startswith("… ")
+    assert len(hit.text) <= SNIPPET + 4
+
+
+def test_folding_keeps_every_place() -> None:
+    text = "Ǆ İstanbul ﬁne Straße ½ Ünïcödé 数据"
+    assert len(fold(text)) == len(text)
+    assert fold("Ünïcödé ÉTÉ") == "unicode ete"
+    assert spaced("第3回").split() == ["第", "3", "回"]
