@@ -25,9 +25,9 @@ def main() -> None:
     _die_with_parent()
     _limit(config["limits"])
     _make_importable(config)
-    for module in config["preload"]:
+    for name in config["preload"]:
         with contextlib.suppress(Exception):  # the call that needs it will fail and say why
-            importlib.import_module(module)
+            _preload(name)
     _send(answers, json.dumps({"ready": True}))
     line = requests.readline()
     if not line:
@@ -37,6 +37,14 @@ def main() -> None:
     _limit(request["limits"])
     _send(answers, _answer(request["function"], request["arguments"]))
     os._exit(0)
+
+
+def _preload(name: str) -> None:
+    """Import a module, or call `module:function`."""
+    module, _, function = name.partition(":")
+    found = importlib.import_module(module)
+    if function:
+        getattr(found, function)()
 
 
 def _answer(function: str, arguments: dict[str, Any]) -> str:

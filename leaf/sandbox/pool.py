@@ -43,6 +43,8 @@ DISK_TICK = 0.5
 ANSWER_BYTES = 64 * 1024 * 1024
 """Longest answer that is taken; more is a file's business."""
 START_SECONDS = 60.0
+PRELOAD = ("leaf.tables.child:warm_up", "leaf.formats.worker", "pypdfium2", "python_calamine", "orjson", "lxml.etree")
+"""What a waiting child has done already: 0.3 s of imports and first uses for about 60 MB of memory a child."""
 ALLOCATION_SLACK = 5 * 1024**3
 """Address space above the memory limit before the kernel itself says no. One DuckDB string may ask for 4 GB at once, and then
 the watch gives the clear answer; the kernel's refusal, which often crashes a library, is for a watch that comes too late."""
@@ -69,11 +71,15 @@ class Pool:
         *,
         size: int = 2,
         running: int = 4,
-        preload: Sequence[str] = ("duckdb", "pyarrow"),
+        preload: Sequence[str] = PRELOAD,
         paths: Sequence[Path] = (),
         confined: bool | None = None,
     ) -> None:
-        """`paths` are more folders to import from; `confined` False forces the plain process of machines that cannot confine."""
+        """Nothing is started before the first call or `warm`.
+
+        `preload` names modules that a waiting child imports and `module:function`s that it calls; `paths` are more folders to
+        import from; `confined` False forces the plain process of machines that cannot confine.
+        """
         self._home = home
         self._size = size
         self._preload = tuple(preload)

@@ -1,0 +1,371 @@
+"""The confined children, with real ones: what comes back, what is refused, and that nothing outlives them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import textwrap
+import threading
+import time
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import pytest
+
+from leaf.errors import (
+    EncryptedFileError,
+    LeafError,
+    QueryError,
+    RunError,
+    SandboxError,
+    SandboxMemoryError,
+    SandboxTimeoutError,
+    UnreadableFileError,
+)
+from leaf.sandbox.confine import confinement
+from leaf.sandbox.pool import Limits, Pool
+
+HERE = Path(__file__).resolve().parent
+landlock = pytest.mark.skipif(confinement().kind != "landlock", reason="this kernel cannot confine a process")
+
+
+@pytest.fixture(scope="module", params=[pytest.param("landlock", marks=landlock), "process"])
+def pool(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
+    """Children that are confined, and plain processes as on machines that cannot confine."""
+    pool = Pool(tmp_path_factory.mktemp("home"), preload=(), paths=[HERE], confined=request.param == "landlock")
+    yield pool
+    pool.close()
+
+
+@pytest.fixture(scope="module")
+def confined(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
+    if confinement().kind != "landlock":
+        pytest.skip("this kernel cannot confine a process")
+    pool = Pool(tmp_path_factory.mktemp("home"), preload=(), paths=[HERE])
+    yield pool
+    pool.close()
+
+
+@pytest.fixture
+def secret(tmp_path: Path) -> Path:
+    path = tmp_path / "secret.txt"
+    path.write_text("not for children")
+    return path
+
+
+def call(pool: Pool, name: str, limits: Limits | None = None, stop: threading.Event | None = None, **arguments: object) -> object:
+    return pool.call(f"sandbox_functions:{name}", arguments, limits=limits or Limits(seconds=20), stop=stop)
+
+
+# --- what comes back
+
+
+def test_first_call_waits_for_its_child_and_answers(tmp_path: Path) -> None:
+    pool = Pool(tmp_path, preload=(), paths=[HERE])
+    try:
+        assert call(pool, "echo", value={"a": [1, None, "ü", 2.5]}) == {"a": [1, None, "ü", 2.5]}
+    finally:
+        pool.close()
+
+
+def test_output_of_parsers_does_not_mix_with_the_answer(pool: Pool) -> None:
+    assert call(pool, "chatter", value="answer") == "answer"
+
+
+def test_each_call_has_a_process_of_its_own(pool: Pool) -> None:
+    assert len({call(pool, "process_id") for _ in range(4)} | {os.getpid()}) == 5
+
+
+def test_inputs_are_read_under_their_key_and_outputs_are_moved(pool: Pool, secret: Path, tmp_path: Path) -> None:
+    assert pool.call("sandbox_functions:text_of", {"path": "in:a.txt"}, inputs={"a.txt": secret}) == "not for children"
+    assert pool.call("sandbox_functions:echo", {"value": [{"p": "in:a.txt"}]}, inputs={"a.txt": secret}) != [{"p": "in:a.txt"}]
+    pool.call("sandbox_functions:write_files", {"out": "out:", "names": ["a", "b"]}, out=tmp_path / "out")
+    assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["a", "b"]
+
+
+def test_answers_of_several_megabytes_come_whole(pool: Pool) -> None:
+    assert len(str(call(pool, "long_answer", size=5_000_000))) == 5_000_000
+
+
+def test_an_endless_answer_is_refused(confined: Pool) -> None:
+    with pytest.raises(SandboxError, match="wrote more than"):
+        call(confined, "long_answer", size=70_000_000)
+
+
+def test_many_threads_call_at_once(pool: Pool) -> None:
+    with ThreadPoolExecutor(12) as threads:
+        assert list(threads.map(lambda n: call(pool, "echo", value=n), range(24))) == list(range(24))
+
+
+def test_a_child_found_dead_is_replaced(pool: Pool) -> None:
+    first = call(pool, "process_id")
+    deadline = time.monotonic() + 20
+    waiting: list[int] = []
+    while not waiting and time.monotonic() < deadline:
+        waiting = [pid for pid in _children_of(os.getpid()) if pid != first and b"child.py" in _command(pid)]
+    assert waiting
+    for pid in waiting:
+        os.kill(pid, signal.SIGKILL)
+    assert call(pool, "echo", value="still here") == "still here"
+
+
+# --- errors
+
+
+@pytest.mark.parametrize(("name", "kind"), [("refuse", QueryError), ("refuse_encrypted", EncryptedFileError)])
+def test_errors_of_leaf_arrive_as_their_class(pool: Pool, name: str, kind: type[LeafError]) -> None:
+    with pytest.raises(kind) as caught:
+        call(pool, name)
+    assert type(caught.value) is kind
+    assert caught.value.hint
+
+
+@pytest.mark.parametrize("name", ["break_down", "leave", "not_json", "no_such_function"])
+def test_other_failures_are_one_plain_sentence(pool: Pool, name: str) -> None:
+    with pytest.raises(SandboxError) as caught:
+        call(pool, name)
+    assert "Traceback" not in str(caught.value)
+    assert "/etc/hosts" not in str(caught.value)
+
+
+@pytest.mark.parametrize("number", [signal.SIGABRT, signal.SIGSEGV, signal.SIGILL])
+def test_a_crash_is_told_from_a_lack_of_memory(pool: Pool, number: int) -> None:
+    with pytest.raises(SandboxError, match="crashed") as caught:
+        call(pool, "die", number=int(number))
+    assert not isinstance(caught.value, SandboxMemoryError)
+
+
+def test_a_crash_in_native_code_leaves_the_app_alone(pool: Pool) -> None:
+    with pytest.raises(SandboxError):
+        call(pool, "overrun_stack")
+    assert call(pool, "echo", value=1) == 1
+
+
+@pytest.mark.parametrize("piece", [50_000_000, 10**12])
+def test_too_much_memory_is_named_as_such(pool: Pool, piece: int) -> None:
+    with pytest.raises(SandboxMemoryError, match="256 MB"):
+        call(pool, "grow", Limits(seconds=20, memory_mb=256), piece=piece)
+
+
+@pytest.mark.parametrize("name", ["spin", "sleep"])
+def test_the_wall_limit_ends_a_child(pool: Pool, name: str) -> None:
+    with pytest.raises(SandboxTimeoutError, match=r"0\.5 seconds"):
+        call(pool, name, Limits(seconds=0.5), **({"seconds": 60} if name == "sleep" else {}))
+
+
+@pytest.mark.parametrize("name", ["spin", "sleep"])
+def test_stop_ends_a_child_at_once(pool: Pool, name: str) -> None:
+    stop = threading.Event()
+    threading.Timer(0.3, stop.set).start()
+    began = time.monotonic()
+    with pytest.raises(RunError, match=r"Stopped\."):
+        call(pool, name, stop=stop, **({"seconds": 60} if name == "sleep" else {}))
+    assert time.monotonic() - began < 10
+
+
+def test_more_output_than_allowed_ends_a_child(pool: Pool, tmp_path: Path) -> None:
+    arguments = {"out": "out:", "files": 8, "size": 1_000_000}
+    with pytest.raises(SandboxError, match="wrote more than 4 MB"):
+        pool.call("sandbox_functions:fill_disk", arguments, limits=Limits(seconds=20, output_mb=4), out=tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_link_among_the_outputs_is_refused(pool: Pool, secret: Path, tmp_path: Path) -> None:
+    with pytest.raises(SandboxError, match="not a file"):
+        pool.call("sandbox_functions:link_out", {"out": "out:", "target": str(secret)}, out=tmp_path / "out")
+    assert list((tmp_path / "out").iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["forge_answer", "nonsense_answer"])
+def test_an_answer_from_a_taken_over_child_is_only_an_error(pool: Pool, name: str) -> None:
+    with pytest.raises(SandboxError):
+        call(pool, name)
+
+
+def test_an_input_that_is_gone_says_so(pool: Pool, tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFileError, match="no longer there"):
+        pool.call("sandbox_functions:text_of", {"path": "in:a"}, inputs={"a": tmp_path / "gone"})
+
+
+# --- ways out
+
+
+OUTSIDE = [
+    "read",
+    "append",
+    "write",
+    "truncate",
+    "delete",
+    "rename",
+    "chmod",
+    "chown",
+    "times",
+    "attribute",
+    "make-folder",
+    "link",
+]
+
+
+@pytest.mark.parametrize("way", [*OUTSIDE, "read-through-symlink"])
+def test_a_file_outside_is_out_of_reach(confined: Pool, secret: Path, way: str) -> None:
+    before = secret.stat()
+    assert call(confined, "attempt", way=way, argument=str(secret)) != "done"
+    after = secret.stat()
+    assert (after.st_mode, after.st_mtime_ns, after.st_nlink) == (before.st_mode, before.st_mtime_ns, before.st_nlink)
+    assert secret.read_text() == "not for children"
+
+
+@pytest.mark.parametrize("way", ["append", "write", "truncate", "delete", "chmod", "link"])
+def test_an_input_cannot_be_changed(confined: Pool, secret: Path, way: str) -> None:
+    answer = confined.call("sandbox_functions:attempt", {"way": way, "argument": "in:a"}, inputs={"a": secret})
+    assert answer != "done"
+    assert secret.read_text() == "not for children"
+
+
+@pytest.mark.parametrize(
+    "path", ["/etc/passwd", "/etc/shadow", "/proc/1/environ", f"/proc/{os.getpid()}/environ", "/proc/self/mem"]
+)
+def test_files_of_the_system_are_out_of_reach(confined: Pool, path: str) -> None:
+    assert call(confined, "attempt", way="read", argument=path) != "done"
+
+
+@pytest.mark.parametrize("folder", ["/", "/proc", "/etc", str(Path.home()), str(HERE.parent)])
+def test_folders_outside_cannot_be_listed(confined: Pool, folder: str) -> None:
+    assert call(confined, "attempt", way="list", argument=folder) != "done"
+
+
+def test_the_network_is_out_of_reach(confined: Pool, tmp_path: Path) -> None:
+    with (
+        socket.create_server(("127.0.0.1", 0)) as tcp,
+        socket.socket(socket.AF_UNIX) as unix,
+        socket.socket(type=socket.SOCK_DGRAM) as udp,
+    ):
+        unix.bind(str(tmp_path / "s"))
+        unix.listen()
+        udp.bind(("127.0.0.1", 0))
+        assert call(confined, "attempt", way="tcp", argument=str(tcp.getsockname()[1])) != "done"
+        assert call(confined, "attempt", way="udp", argument=str(udp.getsockname()[1])) != "done"
+        assert call(confined, "attempt", way="unix-socket", argument=str(tmp_path / "s")) != "done"
+        assert call(confined, "attempt", way="listen") != "done"
+
+
+@pytest.mark.parametrize("way", ["signal", "kill", "fork", "shell", "memory-file"])
+def test_other_processes_are_out_of_reach(confined: Pool, way: str) -> None:
+    with subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE) as victim:
+        assert call(confined, "attempt", way=way, argument=str(victim.pid)) != "done"
+        assert victim.poll() is None
+        victim.kill()
+
+
+def test_threads_are_allowed(confined: Pool) -> None:
+    assert call(confined, "threads", count=20) == 20
+
+
+def test_no_key_reaches_a_child(tmp_path: Path, pool: Pool) -> None:
+    script = f"""
+        import json, os, sys
+        from pathlib import Path
+        from leaf.sandbox.pool import Pool
+        os.environ["ANTHROPIC_API_KEY"] = "sk-secret"
+        for confined in (None, False):
+            pool = Pool(Path({str(tmp_path)!r}), preload=(), paths=[Path({str(HERE)!r})], confined=confined)
+            print(json.dumps(pool.call("sandbox_functions:environment", {{}})))
+            pool.close()
+    """
+    said = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(script)], cwd=HERE.parent, capture_output=True, text=True, check=True
+    )
+    assert said.stdout.count("TMPDIR") == 2
+    assert "sk-secret" not in said.stdout
+    assert "ANTHROPIC" not in said.stdout
+
+
+# --- what is left behind
+
+
+@pytest.mark.parametrize("busy", ["", "spin"])
+@pytest.mark.parametrize("confined", [pytest.param(None, marks=landlock), False])
+def test_children_do_not_outlive_a_killed_app(tmp_path: Path, busy: str, confined: bool | None) -> None:
+    script = f"""
+        import threading, time
+        from pathlib import Path
+        from leaf.sandbox.pool import Pool
+        pool = Pool(Path({str(tmp_path)!r}), preload=(), paths=[Path({str(HERE)!r})], confined={confined})
+        print(pool.call("sandbox_functions:process_id", {{}}), flush=True)
+        if {busy!r}:
+            threading.Thread(target=pool.call, args=("sandbox_functions:{busy}", {{}}), daemon=True).start()
+        time.sleep(60)
+    """
+    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], cwd=HERE.parent, stdout=subprocess.PIPE) as app:
+        assert app.stdout is not None
+        app.stdout.readline()
+        children = _await_children(app.pid, 2)
+        app.kill()
+    deadline = time.monotonic() + 20
+    while any(_is_alive(pid) for pid in children) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not any(_is_alive(pid) for pid in children)
+    assert [p for p in (tmp_path / "boxes").iterdir() if p.is_dir()]
+    successor = Pool(tmp_path, preload=(), paths=[HERE])
+    call(successor, "echo", value=1)
+    assert len([p for p in (tmp_path / "boxes").iterdir() if p.is_dir()]) == 1
+    successor.close()
+    assert not [p for p in (tmp_path / "boxes").iterdir() if p.is_dir()]
+
+
+def test_close_ends_children_that_work_and_their_callers_are_told(tmp_path: Path) -> None:
+    pool = Pool(tmp_path, preload=(), paths=[HERE])
+    before = call(pool, "process_id")
+    with ThreadPoolExecutor(1) as threads:
+        call_in_thread = threads.submit(call, pool, "sleep", Limits(seconds=100), None, seconds=90)
+        time.sleep(0.5)
+        pool.close()
+        with pytest.raises(SandboxError):
+            call_in_thread.result(timeout=20)
+    with pytest.raises(SandboxError, match="shutting down"):
+        call(pool, "echo", value=before)
+
+
+def test_boxes_are_removed_after_each_call(tmp_path: Path, secret: Path) -> None:
+    pool = Pool(tmp_path, preload=(), paths=[HERE])
+    for _ in range(3):
+        pool.call("sandbox_functions:text_of", {"path": "in:a"}, inputs={"a": secret})
+    boxes = [p for folder in (tmp_path / "boxes").iterdir() if folder.is_dir() for p in folder.iterdir() if p.is_dir()]
+    pool.close()
+    assert not any((box / "in" / "a").exists() for box in boxes)
+    assert secret.stat().st_nlink == 1
+
+
+def _children_of(pid: int) -> list[int]:
+    found = []
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            fields = stat.read_text().rpartition(")")[2].split()
+        except OSError:
+            continue
+        if int(fields[1]) == pid and fields[0] != "Z":
+            found.append(int(stat.parent.name))
+    return found
+
+
+def _await_children(pid: int, count: int) -> list[int]:
+    deadline = time.monotonic() + 20
+    while len(found := _children_of(pid)) < count and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert found
+    return found
+
+
+def _command(pid: int) -> bytes:
+    try:
+        return Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return b""
+
+
+def _is_alive(pid: int) -> bool:
+    return b"child.py" in _command(pid)
