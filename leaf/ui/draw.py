@@ -50,7 +50,7 @@ def draw_coverage(covered: Any) -> None:
     """`48,210 of 48,210 rows · 12 of 340 pages`."""
     files: Sequence[Mapping[str, Any]] = covered.get("files", ()) if isinstance(covered, Mapping) else covered or ()
     if files:
-        st.caption(f":material/donut_large: {markdown.label(words.coverage(files), 300)}")
+        st.caption(f":material/fact_check: {markdown.label(words.coverage(files), 300)}")
 
 
 def draw_usage(usage: Any) -> None:

@@ -46,12 +46,11 @@ def draw(place: Any, item: Item, scope: Scope, chat_id: str, message_id: str) ->
         if not step.open:
             st.caption("Opening …")
             return step
-        with st.container(key=f"inside-{key}"):
-            _draw_input(name, part.get("input") or {})
-            if part["state"] == "output-error":
-                st.caption(markdown.paragraph(str(part.get("errorText", ""))))
-            elif part["state"] == "output-available":
-                _draw_output(part["output"], scope, chat_id, key)
+        _draw_input(name, part.get("input") or {})
+        if part["state"] == "output-error":
+            st.caption(markdown.paragraph(str(part.get("errorText", ""))))
+        elif part["state"] == "output-available":
+            _draw_output(part["output"], scope, chat_id, key)
     return step
 
 

@@ -1,0 +1,153 @@
+"""Every page, drawn by Streamlit's own test runner over a real Leaf without a model."""
+
+from __future__ import annotations
+
+import io
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from leaf import settings
+from leaf.service import Leaf
+from leaf.ui import state
+from leaf.wiring import build
+
+ROOT = Path(__file__).resolve().parents[1]
+PATIENCE = 60
+
+
+@pytest.fixture
+def leaf(tmp_path: Path) -> Iterator[Leaf]:
+    """The Leaf that pages find, in an empty data folder."""
+    app = build(settings.load({"LEAF_HOME": str(tmp_path / "home")}))
+    setattr(sys, state.REGISTRY, state.Registry(leaf=app))
+    yield app
+    state.close()
+
+
+def open_page(path: str = "", **query: str) -> AppTest:
+    page = AppTest.from_file(str(ROOT / "leaf" / "ui" / "shell.py"), default_timeout=PATIENCE)
+    for name, value in query.items():
+        page.query_params[name] = value
+    if path:
+        page.run()
+        page.switch_page(str(ROOT / "pages" / f"{path}.py"))
+    page.run()
+    assert not page.exception
+    return page
+
+
+def words_of(page: AppTest) -> str:
+    return "\n".join(element.value for kind in (page.title, page.markdown, page.caption, page.warning) for element in kind)
+
+
+def add(leaf: Leaf, name: str, content: bytes) -> str:
+    return leaf.add_file(leaf.local_scope(), name, io.BytesIO(content)).file.id
+
+
+def test_an_empty_chat_says_what_leaf_does_and_who_answers(leaf: Leaf) -> None:
+    page = open_page()
+    assert page.title[0].value == "What do you want to know?"
+    assert "No model connected: rules answer" in words_of(page)
+    assert any("sample data" in button.label for button in page.button)
+
+
+def test_suggestions_are_made_from_the_files_at_hand(leaf: Leaf) -> None:
+    add(leaf, "harvest.csv", b"orchard,apples\nNorth,3\nSouth,5\n")
+    page = open_page()
+    suggestions = [button.label for button in page.button if (button.key or "").startswith("suggestion-")]
+    assert any("harvest" in label for label in suggestions)
+
+
+def test_a_chat_shows_questions_answers_and_what_they_rest_on(leaf: Leaf) -> None:
+    scope = leaf.local_scope()
+    file_id = add(leaf, "harvest.csv", b"orchard,apples\nNorth,3\nSouth,5\nNorth,4\n")
+    chat = leaf.new_chat(scope)
+    answer = leaf.send(scope, chat.id, "SELECT orchard, sum(apples) AS apples FROM harvest GROUP BY ALL", [file_id])
+    run = leaf.watch(scope, answer.id)
+    assert run is not None
+    position, done = 0, False
+    while not done:
+        piece = run.read(position, 5)
+        position, done = piece.position, piece.done
+    page = open_page(chat=chat.id)
+    text = words_of(page)
+    assert "SELECT orchard" in text.replace("\\", "")
+    assert "3 of 3 rows" in text
+    assert any("harvest" in button.label and (button.key or "").startswith("source-") for button in page.button)
+    assert page.query_params["chat"] in (chat.id, [chat.id])
+
+
+def test_an_unknown_chat_is_said_and_a_new_one_begun(leaf: Leaf) -> None:
+    page = open_page(chat="nope")
+    assert "may have been deleted" in words_of(page).replace("\\", "")
+    assert page.title[0].value == "What do you want to know?"
+
+
+def test_only_the_last_messages_are_drawn_until_more_are_wanted(leaf: Leaf) -> None:
+    scope = leaf.local_scope()
+    chat = leaf.new_chat(scope)
+    for number in range(18):
+        answer = leaf.send(scope, chat.id, f"Question number {number}")
+        run = leaf.watch(scope, answer.id)
+        while run is not None and not run.read(10_000, 5).done:
+            pass
+    page = open_page(chat=chat.id)
+    assert "Question number 0" not in words_of(page).replace("\\", "").split("\n")
+    page.button(key="load-earlier").click().run()
+    assert "Question number 0" in words_of(page).replace("\\", "").split("\n")
+
+
+def test_the_library_lists_files_with_counts_and_problems_in_words(leaf: Leaf) -> None:
+    add(leaf, "harvest.csv", b"orchard,apples\nNorth,3\nSouth,5\n")
+    add(leaf, "broken.pdf", b"%PDF-1.7\nnothing more")
+    page = open_page("files")
+    text = words_of(page).replace("\\", "")
+    assert "2 rows × 2 columns" in text
+    labels = " ".join(button.label for button in page.button).replace("\\", "")
+    assert "harvest.csv" in labels
+    assert "broken.pdf" in labels
+    assert ":material/warning:" in text
+
+
+def test_a_deleted_file_can_be_brought_back(leaf: Leaf) -> None:
+    scope = leaf.local_scope()
+    file_id = add(leaf, "harvest.csv", b"orchard,apples\nNorth,3\n")
+    page = open_page("files")
+    leaf.delete_file(scope, file_id)
+    page.session_state["deleted-file"] = (file_id, "harvest.csv")
+    page.run()
+    assert "Deleted" in words_of(page)
+    page.button(key="undo-file-button").click().run()
+    assert [file.id for file in leaf.files(scope)] == [file_id]
+
+
+def test_a_library_of_many_files_is_drawn_a_page_at_a_time(leaf: Leaf) -> None:
+    for number in range(30):
+        add(leaf, f"note-{number:02}.txt", f"note {number}".encode())
+    page = open_page("files")
+    assert sum((button.key or "").startswith("ask-") for button in page.button) == 25
+
+
+def test_settings_say_who_answers_what_works_and_where_the_data_lies(leaf: Leaf) -> None:
+    page = open_page("settings")
+    text = words_of(page).replace("\\", "")
+    assert "No model is connected" in text
+    assert str(leaf.settings.home) in text
+    assert "Sandbox" in text
+
+
+def test_no_page_shows_the_key(tmp_path: Path) -> None:
+    app = build(
+        settings.load({"LEAF_HOME": str(tmp_path), "ANTHROPIC_API_KEY": "sk-secret", "LEAF_MODEL_URL": "http://127.0.0.1:9"})
+    )
+    setattr(sys, state.REGISTRY, state.Registry(leaf=app))
+    try:
+        for path in ("", "files", "settings"):
+            page = open_page(path)
+            assert "sk-secret" not in words_of(page) + "".join(code.value for code in page.code)
+    finally:
+        state.close()

@@ -1,0 +1,105 @@
+"""Numbers, dates and counts as a person reads them."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from leaf.ui import tabular, words
+
+
+@pytest.mark.parametrize(
+    ("bytes_", "text"),
+    [
+        (0, "0 B"),
+        (999, "999 B"),
+        (1_500, "1.5 kB"),
+        (48_200_000, "48.2 MB"),
+        (2_000_000_000, "2.0 GB"),
+        (5_000_000_000_000, "5000 GB"),
+    ],
+)
+def test_sizes(bytes_: int, text: str) -> None:
+    assert words.size(bytes_) == text
+
+
+@pytest.mark.parametrize(
+    ("dollars", "text"), [(0, "$0.00"), (1.2, "$1.20"), (0.00412, "$0.0041"), (0.000001, "less than $0.0001")]
+)
+def test_money(dollars: float, text: str) -> None:
+    assert words.money(dollars) == text
+
+
+@pytest.mark.parametrize(("value", "text"), [(0.21, "0.2 s"), (14.2, "14 s"), (125, "2 min 5 s")])
+def test_seconds(value: float, text: str) -> None:
+    assert words.seconds(value) == text
+
+
+def test_days_are_grouped_as_people_speak_of_them() -> None:
+    now = datetime.now(UTC)
+    today = now.astimezone().date()
+    assert [words.day(now - timedelta(days=days), today) for days in (0, 1, 2, 400)] == [
+        "Today",
+        "Yesterday",
+        "Earlier",
+        "Earlier",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("outline", "text"),
+    [
+        ({"kind": "pdf", "pages": 1}, "1 page"),
+        ({"kind": "pptx", "pages": 12}, "12 slides"),
+        ({"kind": "csv", "rows": 48210, "columns": 14}, "48,210 rows × 14 columns"),
+        ({"kind": "excel", "sheets": ["A", "B"], "rows": 1, "columns": 1}, "2 sheets · 1 row × 1 column"),
+        ({"kind": "text", "lines": 12031}, "12,031 lines"),
+        ({"kind": "captions", "duration": 75.2}, "1:15"),
+        ({"error": "Empty."}, ""),
+    ],
+)
+def test_counts(outline: dict[str, object], text: str) -> None:
+    assert words.counts(outline) == text
+
+
+def test_coverage_names_files_only_where_units_repeat() -> None:
+    rows = {"name": "a.csv", "unit": "rows", "seen": 48210, "total": 48210}
+    pages = {"name": "b.pdf", "unit": "pages", "seen": 12, "total": 340}
+    assert words.coverage([rows, pages]) == "48,210 of 48,210 rows · 12 of 340 pages"
+    assert words.coverage([pages, {**pages, "name": "c.pdf"}]) == "12 of 340 pages in b.pdf · 12 of 340 pages in c.pdf"
+
+
+def test_usage_says_what_inlining_would_have_cost() -> None:
+    data = {
+        "input": 1240,
+        "cached": 900,
+        "output": 310,
+        "cost": 0.0041,
+        "seconds": 3.2,
+        "inline_tokens": 50_000,
+        "inline_cost": 0.1,
+    }
+    said = words.usage(data)
+    assert said == [
+        "1,240 tokens in (900 cached)",
+        "310 out",
+        "$0.0041",
+        "3.2 s",
+        "inlining these files would have cost 50,000 tokens ($0.10)",
+    ]
+    assert words.usage({}) == []
+
+
+def test_a_chart_keeps_nothing_that_names_an_address_or_data() -> None:
+    spec = {
+        "mark": {"type": "image", "url": "https://evil.example/x.png"},
+        "data": {"url": "https://evil.example/d.csv"},
+        "layer": [{"data": {"values": [1]}, "mark": "bar", "encoding": {"href": {"field": "a"}, "x": {"field": "a"}}}],
+        "usermeta": {"embedOptions": {"loader": {}}},
+    }
+    assert tabular.without_sources(spec) == {"mark": {}, "layer": [{"mark": "bar", "encoding": {"x": {"field": "a"}}}]}
+
+
+def test_columns_are_told_apart() -> None:
+    assert tabular.unique(["a", "a", "", "a_2", "a"]) == ["a", "a_2", "column", "a_2_2", "a_3"]
