@@ -137,12 +137,36 @@ def wide() -> Frame:
     return pd.DataFrame({"team": ["red", "blue", "green"], "2022": [10, 20, 30], "2023": [11, 25, 29], "total": [21, 45, 59]})
 
 
+def goals() -> Frame:
+    owners = [f"{first} {last}" for first in ("Mary", "Ahmed", "Li") for last in ("Smith", "Jones", "Fox", "Ray")]
+    return pd.DataFrame(
+        {
+            "goal_id": [f"g-{i:03d}" for i in range(60)],
+            "state": [["Closed", "Open", "In Progress"][i % 3] for i in range(60)],
+            "owner": [owners[(i * 5) % 12] for i in range(60)],
+            "department": [["HR", "IT", "Sales", "Finance"][(i // 2 + i) % 4] for i in range(60)],
+            "start_date": [(pd.Timestamp("2024-01-10") + pd.DateOffset(days=5 * i)).date() for i in range(60)],
+            "priority": [["High", "Low", "Medium", "Critical"][(i // 3) % 4] for i in range(60)],
+            "percent_complete": [round(30 + (i * 37) % 700 / 10, 1) for i in range(60)],
+            "target_percentage": [round(60 + (i * 53) % 400 / 10, 1) for i in range(60)],
+            "quarter": [i % 4 + 1 for i in range(60)],
+            "goal_met": [i % 5 == 0 for i in range(60)],
+        }
+    )
+
+
+def sales() -> Frame:
+    return pd.DataFrame({"region": ["North", "South"] * 8, "sales_eur": [10.5 * i for i in range(16)], "units": range(16)})
+
+
 FRAMES: dict[str, Callable[[], Frame]] = {
     "orders": orders,
     "staff": staff,
     "umsatz": umsatz,
     "countries": countries,
     "wide": wide,
+    "goals": goals,
+    "sales": sales,
 }
 DATA = {name: make() for name, make in FRAMES.items()}
 
@@ -195,7 +219,7 @@ class World:
         )
 
     def column(self, table: str, name: str, kind: str) -> Json:
-        q = f'"{name}"'
+        q = '"' + name.replace('"', '""') + '"'
         row = self.db.execute(
             f'SELECT count(*) - count({q}), count(DISTINCT {q}), min({q}), max({q}), count(*) FROM "{table}"'
         ).fetchone()
@@ -301,92 +325,94 @@ def same(got: list[list[Any]], expected: list[list[Any]], *, ordered: bool) -> b
     return left == right if ordered else sorted(left) == sorted(right)
 
 
-O, S, U, C, W = (DATA[name] for name in ("orders", "staff", "umsatz", "countries", "wide"))
-_date = pd.to_datetime(O.order_date)
+ORDERS, S, U, C, W, G = (DATA[name] for name in ("orders", "staff", "umsatz", "countries", "wide", "goals"))
+_date = pd.to_datetime(ORDERS.order_date)
 _month, _year = _date.dt.strftime("%Y-%m"), _date.dt.year
 _quarter = _date.dt.year.astype(str) + "-Q" + _date.dt.quarter.astype(str)
 
 CASES: list[tuple[str, str, Any]] = [
     # figures of the whole table
-    ("orders", "What is the total revenue?", O.net_revenue.sum()),
-    ("orders", "total net revenue", O.net_revenue.sum()),
-    ("orders", "Sum of units", O.units.sum()),
-    ("orders", "average unit price", O.unit_price.mean()),
-    ("orders", "What's the mean of unit_price?", O.unit_price.mean()),
-    ("orders", "median net revenue", O.net_revenue.median()),
-    ("orders", "What is the highest unit price?", O.unit_price.max()),
-    ("orders", "minimum units", O.units.min()),
+    ("orders", "What is the total revenue?", ORDERS.net_revenue.sum()),
+    ("orders", "total net revenue", ORDERS.net_revenue.sum()),
+    ("orders", "Sum of units", ORDERS.units.sum()),
+    ("orders", "average unit price", ORDERS.unit_price.mean()),
+    ("orders", "What's the mean of unit_price?", ORDERS.unit_price.mean()),
+    ("orders", "median net revenue", ORDERS.net_revenue.median()),
+    ("orders", "What is the highest unit price?", ORDERS.unit_price.max()),
+    ("orders", "minimum units", ORDERS.units.min()),
     ("orders", "How many rows are there?", 240),
     ("orders", "How many orders are there?", 240),
     ("orders", "how many orders do we have", 240),
-    ("orders", "How many customers are there?", O.customer_name.nunique()),
-    ("orders", "number of different products", O["product"].nunique()),
-    ("orders", "How many units were sold?", O.units.sum()),
-    ("orders", "What is the latest order date?", O.order_date.max()),
-    ("orders", "earliest order date", O.order_date.min()),
-    ("orders", "standard deviation of unit price", O.unit_price.std()),
-    ("orders", "correlation between units and net revenue", O.units.corr(O.net_revenue)),
-    ("orders", "avg discount", O.discount.mean()),
+    ("orders", "How many customers are there?", ORDERS.customer_name.nunique()),
+    ("orders", "number of different products", ORDERS["product"].nunique()),
+    ("orders", "How many units were sold?", ORDERS.units.sum()),
+    ("orders", "What is the latest order date?", ORDERS.order_date.max()),
+    ("orders", "earliest order date", ORDERS.order_date.min()),
+    ("orders", "standard deviation of unit price", ORDERS.unit_price.std()),
+    ("orders", "correlation between units and net revenue", ORDERS.units.corr(ORDERS.net_revenue)),
+    ("orders", "avg discount", ORDERS.discount.mean()),
     # groups
-    ("orders", "total revenue by region", O.groupby("region").net_revenue.sum()),
-    ("orders", "Show me revenue per region", O.groupby("region").net_revenue.sum()),
-    ("orders", "sales by product", O.groupby("product").net_revenue.sum()),
-    ("orders", "average unit price for each product", O.groupby("product").unit_price.mean()),
-    ("orders", "count of orders by status", O.groupby("status").size()),
-    ("orders", "How many orders per region?", O.groupby("region").size()),
-    ("orders", "number of customers by region", O.groupby("region").customer_name.nunique()),
-    ("orders", "total revenue by region and product", O.groupby(["region", "product"]).net_revenue.sum()),
-    ("orders", "average units and unit price by region", O.groupby("region")[["units", "unit_price"]].mean().reset_index()),
-    ("orders", "maximum net revenue by product", O.groupby("product").net_revenue.max()),
-    ("orders", "Which products are there?", O.groupby("product").size()),
-    ("orders", "What are the different statuses?", O.groupby("status").size()),
+    ("orders", "total revenue by region", ORDERS.groupby("region").net_revenue.sum()),
+    ("orders", "Show me revenue per region", ORDERS.groupby("region").net_revenue.sum()),
+    ("orders", "sales by product", ORDERS.groupby("product").net_revenue.sum()),
+    ("orders", "average unit price for each product", ORDERS.groupby("product").unit_price.mean()),
+    ("orders", "count of orders by status", ORDERS.groupby("status").size()),
+    ("orders", "How many orders per region?", ORDERS.groupby("region").size()),
+    ("orders", "number of customers by region", ORDERS.groupby("region").customer_name.nunique()),
+    ("orders", "total revenue by region and product", ORDERS.groupby(["region", "product"]).net_revenue.sum()),
+    ("orders", "average units and unit price by region", ORDERS.groupby("region")[["units", "unit_price"]].mean().reset_index()),
+    ("orders", "maximum net revenue by product", ORDERS.groupby("product").net_revenue.max()),
+    ("orders", "Which products are there?", ORDERS.groupby("product").size()),
+    ("orders", "What are the different statuses?", ORDERS.groupby("status").size()),
     # rank
-    ("orders", "Which region has the highest revenue?", O.groupby("region").net_revenue.sum().nlargest(1)),
-    ("orders", "Which product has the lowest total revenue?", O.groupby("product").net_revenue.sum().nsmallest(1)),
-    ("orders", "top 3 customers by revenue", O.groupby("customer_name").net_revenue.sum().nlargest(3)),
-    ("orders", "bottom 2 products by units", O.groupby("product").units.sum().nsmallest(2)),
-    ("orders", "Which region has the most orders?", O.groupby("region").size().nlargest(1)),
-    ("orders", "which product had the highest average unit price", O.groupby("product").unit_price.mean().nlargest(1)),
+    ("orders", "Which region has the highest revenue?", ORDERS.groupby("region").net_revenue.sum().nlargest(1)),
+    ("orders", "Which product has the lowest total revenue?", ORDERS.groupby("product").net_revenue.sum().nsmallest(1)),
+    ("orders", "top 3 customers by revenue", ORDERS.groupby("customer_name").net_revenue.sum().nlargest(3)),
+    ("orders", "bottom 2 products by units", ORDERS.groupby("product").units.sum().nsmallest(2)),
+    ("orders", "Which region has the most orders?", ORDERS.groupby("region").size().nlargest(1)),
+    ("orders", "which product had the highest average unit price", ORDERS.groupby("product").unit_price.mean().nlargest(1)),
     # conditions
-    ("orders", "total revenue in North", O[O.region == "North"].net_revenue.sum()),
-    ("orders", "total revenue for region south", O[O.region == "South"].net_revenue.sum()),
-    ("orders", "How many orders are cancelled?", (O.status == "cancelled").sum()),
-    ("orders", "how many orders have units above 10", (O.units > 10).sum()),
-    ("orders", "average unit price where units >= 5", O[O.units >= 5].unit_price.mean()),
-    ("orders", "total revenue of orders with more than 12 units", O[O.units > 12].net_revenue.sum()),
-    ("orders", "count of orders where unit price between 50 and 100", O.unit_price.between(50, 100).sum()),
-    ("orders", "revenue by product in East", O[O.region == "East"].groupby("product").net_revenue.sum()),
-    ("orders", "total revenue for North and South", O[O.region.isin(["North", "South"])].net_revenue.sum()),
-    ("orders", "total revenue excluding North", O[O.region != "North"].net_revenue.sum()),
-    ("orders", "revenue for Customer 05", O[O.customer_name == "Customer 05"].net_revenue.sum()),
-    ("orders", 'total units for "customer 11"', O[O.customer_name == "Customer 11"].units.sum()),
-    ("orders", "How many orders were returned?", O.returned.sum()),
-    ("orders", "revenue of orders not returned", O[~O.returned].net_revenue.sum()),
-    ("orders", "how many orders have no discount missing", O.discount.isna().sum()),
+    ("orders", "total revenue in North", ORDERS[ORDERS.region == "North"].net_revenue.sum()),
+    ("orders", "total revenue for region south", ORDERS[ORDERS.region == "South"].net_revenue.sum()),
+    ("orders", "How many orders are cancelled?", (ORDERS.status == "cancelled").sum()),
+    ("orders", "how many orders have units above 10", (ORDERS.units > 10).sum()),
+    ("orders", "average unit price where units >= 5", ORDERS[ORDERS.units >= 5].unit_price.mean()),
+    ("orders", "total revenue of orders with more than 12 units", ORDERS[ORDERS.units > 12].net_revenue.sum()),
+    ("orders", "count of orders where unit price between 50 and 100", ORDERS.unit_price.between(50, 100).sum()),
+    ("orders", "revenue by product in East", ORDERS[ORDERS.region == "East"].groupby("product").net_revenue.sum()),
+    ("orders", "total revenue for North and South", ORDERS[ORDERS.region.isin(["North", "South"])].net_revenue.sum()),
+    ("orders", "total revenue excluding North", ORDERS[ORDERS.region != "North"].net_revenue.sum()),
+    ("orders", "revenue for Customer 05", ORDERS[ORDERS.customer_name == "Customer 05"].net_revenue.sum()),
+    ("orders", 'total units for "customer 11"', ORDERS[ORDERS.customer_name == "Customer 11"].units.sum()),
+    ("orders", "How many orders were returned?", ORDERS.returned.sum()),
+    ("orders", "revenue of orders not returned", ORDERS[~ORDERS.returned].net_revenue.sum()),
+    ("orders", "how many orders have no discount missing", ORDERS.discount.isna().sum()),
     (
         "orders",
         "share of revenue by region",
-        pd.DataFrame({"r": (g := O.groupby("region").net_revenue.sum()).index, "s": g.values, "p": 100 * g.values / g.sum()}),
+        pd.DataFrame(
+            {"r": (g := ORDERS.groupby("region").net_revenue.sum()).index, "s": g.values, "p": 100 * g.values / g.sum()}
+        ),
     ),
     (
         "orders",
         "What percentage of orders are cancelled?",
-        (100 * (O.status == "cancelled").mean(), (O.status == "cancelled").sum(), 240),
+        (100 * (ORDERS.status == "cancelled").mean(), (ORDERS.status == "cancelled").sum(), 240),
     ),
     # time
-    ("orders", "total revenue in 2023", O[_year == 2023].net_revenue.sum()),
-    ("orders", "total revenue since 2024", O[_year >= 2024].net_revenue.sum()),
+    ("orders", "total revenue in 2023", ORDERS[_year == 2023].net_revenue.sum()),
+    ("orders", "total revenue since 2024", ORDERS[_year >= 2024].net_revenue.sum()),
     ("orders", "how many orders before 2023", (_year < 2023).sum()),
-    ("orders", "revenue in March 2023", O[_month == "2023-03"].net_revenue.sum()),
-    ("orders", "units in Q2 2022", O[_quarter == "2022-Q2"].units.sum()),
-    ("orders", "total revenue between 2022 and 2023", O[_year.between(2022, 2023)].net_revenue.sum()),
-    ("orders", "revenue by year", O.groupby(_year).net_revenue.sum()),
-    ("orders", "monthly revenue", O.groupby(_month).net_revenue.sum()),
-    ("orders", "revenue per quarter", O.groupby(_quarter).net_revenue.sum()),
-    ("orders", "Show revenue over time", O.groupby(_month).net_revenue.sum()),
-    ("orders", "number of orders by month in 2023", O[_year == 2023].groupby(_month).size()),
-    ("orders", "which month had the highest revenue", O.groupby(_month).net_revenue.sum().nlargest(1)),
-    ("orders", "compare revenue in 2022 and 2023", O[_year.isin([2022, 2023])].groupby(_year).net_revenue.sum()),
+    ("orders", "revenue in March 2023", ORDERS[_month == "2023-03"].net_revenue.sum()),
+    ("orders", "units in Q2 2022", ORDERS[_quarter == "2022-Q2"].units.sum()),
+    ("orders", "total revenue between 2022 and 2023", ORDERS[_year.between(2022, 2023)].net_revenue.sum()),
+    ("orders", "revenue by year", ORDERS.groupby(_year).net_revenue.sum()),
+    ("orders", "monthly revenue", ORDERS.groupby(_month).net_revenue.sum()),
+    ("orders", "revenue per quarter", ORDERS.groupby(_quarter).net_revenue.sum()),
+    ("orders", "Show revenue over time", ORDERS.groupby(_month).net_revenue.sum()),
+    ("orders", "number of orders by month in 2023", ORDERS[_year == 2023].groupby(_month).size()),
+    ("orders", "which month had the highest revenue", ORDERS.groupby(_month).net_revenue.sum().nlargest(1)),
+    ("orders", "compare revenue in 2022 and 2023", ORDERS[_year.isin([2022, 2023])].groupby(_year).net_revenue.sum()),
     # other tables
     ("staff", "average salary by department", S.groupby("Department")["Salary (EUR)"].mean()),
     ("staff", "Which department has the highest average salary?", S.groupby("Department")["Salary (EUR)"].mean().nlargest(1)),
@@ -418,6 +444,27 @@ CASES: list[tuple[str, str, Any]] = [
     ("wide", "sum of 2023", 65),
     ("wide", "total 2022 by team", W.groupby("team")["2022"].sum()),
     ("wide", "sum of total", 125),
+    ("sales", "total sales by region", DATA["sales"].groupby("region").sales_eur.sum()),
+    ("sales", "How many sales were there in North?", (DATA["sales"].region == "North").sum()),
+    ("sales", "average sales", DATA["sales"].sales_eur.mean()),
+    # words of a column's name ask for nothing; a row's own id is the row
+    ("goals", "How many goals are closed?", (G.state == "Closed").sum()),
+    ("goals", "how many goals are in progress in Finance", ((G.state == "In Progress") & (G.department == "Finance")).sum()),
+    ("goals", "average percent complete by department", G.groupby("department").percent_complete.mean()),
+    ("goals", "how many goals per owner", G.groupby("owner").size()),
+    ("goals", "goals by quarter", G.groupby("quarter").size()),
+    ("goals", "How many goals were met by department?", G[G.goal_met].groupby("department").size()),
+    ("goals", "percentage of goals met", (100 * G.goal_met.mean(), G.goal_met.sum(), 60)),
+    ("goals", "number of goals by month of start date", G.groupby(pd.to_datetime(G.start_date).dt.strftime("%Y-%m")).size()),
+    ("goals", "goals for Mary Smith", G[G.owner == "Mary Smith"]),
+    ("goals", "list goals with percent complete above 95", G[G.percent_complete > 95]),
+    (
+        "goals",
+        "average target percentage for high priority goals in IT",
+        G[(G.priority == "High") & (G.department == "IT")].target_percentage.mean(),
+    ),
+    ("goals", "which owner has the most closed goals", G[G.state == "Closed"].groupby("owner").size().sort_index().nlargest(1)),
+    ("goals", "how many owners are there", G.owner.nunique()),
 ]
 
 
@@ -432,3 +479,162 @@ def test_question_gives_the_figures_that_pandas_gives(table: str, asked: str, ex
     assert same(world.results[-1], rows_of(expected), ordered=ranked), (world.queries[-1], world.results[-1][:8], result.text)
     assert "Read as: " in result.text
     assert f"{len(DATA[table]):,} of {len(DATA[table]):,} rows" in result.text
+
+
+def test_answer_says_which_columns_it_took_and_what_it_could_not_use() -> None:
+    text = World("orders").ask("total sales by region for profitability").text
+    assert "Read as: sum of `net_revenue` by `region`" in text
+    assert "“sales” was read as the column `net_revenue`." in text
+    assert "“profitability”" in text
+
+
+def test_question_about_nothing_here_names_the_columns_and_an_example() -> None:
+    world = World("staff")
+    text = world.ask("What is the weather in Lisbon?").text
+    assert "“weather”" in text
+    assert "`Salary (EUR)`" in text
+    assert "For example: “average Salary (EUR) by" in text
+
+
+def test_figure_that_could_be_several_columns_is_asked_back() -> None:
+    text = World("orders").ask("average by region").text
+    assert "Which figure is meant?" in text
+    assert "`unit_price`" in text
+
+
+def test_name_that_fits_two_columns_is_asked_back() -> None:
+    DATA["shops"] = pd.DataFrame({"shop": ["a", "b"], "list_price": [1.5, 2.5], "sale_price": [1.0, 2.0]})
+    text = World("shops").ask("average price by shop").text
+    assert "“price” could be `list_price` or `sale_price`." in text
+
+
+@pytest.mark.parametrize(
+    ("asked", "mark", "fields"),
+    [
+        ("plot revenue by region", "bar", ("region", "total net_revenue")),
+        ("draw a line chart of revenue by month", "line", ("month", "total net_revenue")),
+        ("show the trend of units", "line", ("month", "total units")),
+        ("pie chart of orders by status", "arc", ("status", "rows")),
+        ("histogram of unit price", "bar", ("unit_price from", "rows")),
+        ("scatter plot of net revenue against units", "point", ("units", "net_revenue")),
+    ],
+)
+def test_chart_is_drawn_from_the_result_when_asked_for(asked: str, mark: str, fields: tuple[str, str]) -> None:
+    world = World("orders")
+    text = world.ask(asked).text
+    [spec] = world.charts
+    assert spec["mark"] == mark or spec["mark"]["type"] == mark
+    named = [channel["field"] for channel in spec["encoding"].values() if "field" in channel]
+    assert set(fields) <= set(named)
+    assert "The chart is drawn above." in text
+
+
+TYPED = [
+    ("SELECT 1", "SELECT 1"),
+    ("```sql\nselect region\nfrom orders;\n```", "select region\nfrom orders"),
+    ("Please run\n```\nFROM orders\n```", "FROM orders"),
+    ("with x as (select 1) select * from x", "with x as (select 1) select * from x"),
+    ("from orders", "from orders"),
+    ("From which region came most orders?", ""),
+    ("select the best product", ""),
+    ("with what margin do we sell", ""),
+    ("summarize orders", ""),
+]
+
+
+@pytest.mark.parametrize(("text", "sql"), TYPED)
+def test_sql_is_told_from_plain_words(text: str, sql: str) -> None:
+    assert typed_sql(text) == sql
+
+
+def test_typed_sql_is_run_as_it_stands_and_its_error_is_shown() -> None:
+    world = World("orders")
+    assert "| South | 60 |" in world.ask("SELECT region, count(*) AS n FROM orders GROUP BY 1 ORDER BY 1").text
+    text = world.ask("SELECT nope FROM orders").text
+    assert "The query did not run:" in text
+    assert "nope" in text
+
+
+@pytest.mark.parametrize("asked", ["hello", "Hi!", "What can you do?", "thanks", "help"])
+def test_small_talk_needs_no_file_and_no_tool(asked: str) -> None:
+    result = World().ask(asked)
+    assert not [p for p in result.outcome.parts if p["type"].startswith("tool-")]
+
+
+def test_without_files_it_says_what_to_do() -> None:
+    assert "no file in this chat yet" in World().ask("What is the total revenue?").text
+
+
+def test_description_gives_columns_with_their_gaps_and_values() -> None:
+    text = World("staff").ask("What is in this file?").text
+    assert "12 rows, 7 columns" in text
+    assert "| E-Mail | varchar | 3 | 9 |" in text
+
+
+def test_gaps_are_listed_by_column() -> None:
+    text = World("orders").ask("are there missing values?").text
+    assert "| discount | 48 |" in text
+
+
+TEXTS = {
+    "minutes.txt": "Meeting on Monday\nThe budget was raised to 40,000 euros.\nAnna will call the supplier.",
+    "letter.md": "Dear Bernd,\nthe warranty covers two years from delivery.",
+}
+
+
+def test_text_is_searched_and_quoted_with_its_place() -> None:
+    text = World(texts=TEXTS).ask("How long is the warranty?").text
+    assert "> the warranty covers two years" in text.replace("Dear Bernd,  \n", "")
+    assert "letter.md" in text
+
+
+def test_named_text_is_shown_from_its_beginning() -> None:
+    text = World(texts=TEXTS).ask("Summarize minutes.txt").text
+    assert "**minutes.txt** begins (lines 1-9 of 9):" in text
+    assert "> The budget was raised" in text
+
+
+def test_question_that_no_table_answers_goes_to_the_texts() -> None:
+    assert "warranty covers two years" in World("orders", texts=TEXTS).ask("what does the warranty cover").text
+
+
+def test_nothing_found_is_said_with_the_words_that_were_tried() -> None:
+    assert "matches “zeppelin”" in World(texts=TEXTS).ask("Is there a zeppelin?").text
+
+
+def test_table_is_chosen_by_its_columns_and_by_its_name() -> None:
+    world = World("orders", "staff", "countries")
+    world.ask("average salary by department")
+    assert '"staff"' in world.queries[-1]
+    world.ask("total population by country")
+    assert '"countries"' in world.queries[-1]
+    assert world.ask("how many rows are in staff.csv").text.startswith("Number of rows: **12**")
+
+
+def test_second_question_of_a_chat_is_answered_by_itself() -> None:
+    world = World("orders")
+    first = world.ask("total units")
+    history = [question("total units"), answered(first.outcome, "keyless"), question("average unit price", "u2")]
+    assert "Average unit_price" in world.ask(history).text
+
+
+def test_hostile_cells_and_quotes_are_defused() -> None:
+    DATA["bad"] = pd.DataFrame({"name": ["![x](https://e.example/?d=1)", "<img src=x>", "a|b"], "n": [3, 2, 1]})
+    text = World("bad").ask("total n by name").text
+    assert "![" not in text
+    assert "<img" not in text
+    assert "a\\|b" in text
+
+
+def test_tool_that_fails_is_said() -> None:
+    class Broken(World):
+        def describe(self, given: Json) -> ToolOutput:
+            raise LeafError("orders.csv cannot be read: it ends in the middle.", "Save it again.")
+
+    assert "it ends in the middle. Save it again." in Broken("orders").ask("total units").text
+
+
+def test_names_with_quotes_do_not_break_out_of_the_sql() -> None:
+    DATA["odd"] = pd.DataFrame({'say "hi"': ["O'Hara", "Kim"], "n": [3, 2]})
+    world = World("odd")
+    assert world.ask("total n for O'Hara").text.startswith("Total n: **3**")

@@ -26,9 +26,7 @@ TABLES_DESCRIBED = 8
 PIECE = 24
 """Characters of a text delta."""
 _SQL = re.compile(r"```(?:sql)?\s*\n(.+?)```", re.DOTALL | re.IGNORECASE)
-_SQL_START = re.compile(
-    r"\s*(select\b.+|with\b.+\bselect\b.+|from\s+\S+.*|summarize\s+\S+|pivot\s+\S+.+)", re.DOTALL | re.IGNORECASE
-)
+_SQL_START = re.compile(r"\s*(select\b.+|with\b.+\bselect\b.+|from\s+\S+.*)", re.DOTALL | re.IGNORECASE)
 _ATTACHED = re.compile(r"^\[Attached: .*\]\s*$", re.MULTILINE)
 _GREETING = re.compile(
     r"\W*(hi|hello|hey|hallo|good (morning|afternoon|evening|day)|guten tag|moin|servus)\W*(there|leaf|all)?\W*", re.I
@@ -37,7 +35,7 @@ _THANKS = re.compile(r"\W*(thanks?|thank you|thx|danke|ok(ay)?|great|perfect|coo
 _HELP = re.compile(r".*\b(what can you do|how (do|can) i use|help me|who are you|what are you)\b.*|\W*help\W*", re.I | re.DOTALL)
 _DESCRIBE = (
     r"\b(describe|description|summar\w+|overview|what(’|'|\s+i)?s in|what is (in|inside)|what does .* (hold|contain|look like)|"
-    r"schema|structure|which columns|what columns|list .*columns|show .*columns|the columns|column names|data types|tell me about|"
+    r"schema|structure|which columns|what columns|(list|show) .*columns|the columns|column names|data types|tell me about|"
     r"inhalt|beschreib\w*|uberblick|main points|explain (the|this) (file|document|table)|gist)\b"
 )
 

@@ -114,13 +114,15 @@ def _headline(plan: Plan, result: Json) -> str:
     if plan.shape == "value":
         if all(value is None for value in rows[0]):
             return "There is no value for this: no row meets the conditions, or all cells are empty."
-        return "\n\n".join(f"{_upper(name)}: **{_figure(plan, result, 0, i)}**" for i, name in enumerate(result["columns"]))
+        return "\n\n".join(
+            f"{_upper(_spoken(name))}: **{_figure(plan, result, 0, i)}**" for i, name in enumerate(result["columns"])
+        )
     return _of_groups(plan, result)
 
 
 def _of_groups(plan: Plan, result: Json) -> str:
     """The two ends of a grouped result, in a sentence."""
-    rows, at, name = result["rows"], len(plan.groups), plan.measures[0].name
+    rows, at, name = result["rows"], len(plan.groups), _spoken(plan.measures[0].name)
     first, last = _group(rows[0], plan), _group(rows[-1], plan)
     top, end = _figure(plan, result, 0, at), _figure(plan, result, len(rows) - 1, at)
     if len(rows) == 1 or plan.rank:
@@ -141,6 +143,11 @@ def _figure(plan: Plan, result: Json, row: int, column: int) -> str:
 
 def _group(row: Sequence[Any], plan: Plan) -> str:
     return ", ".join(cell(row[i], plain=name in plan.plain) for i, name in enumerate(plan.groups))
+
+
+def _spoken(name: str) -> str:
+    """A result column's name within a sentence."""
+    return f"number of {name}" if name == "rows" or name.startswith("different ") else name.replace(": rows", ": number of rows")
 
 
 def _upper(text: str) -> str:

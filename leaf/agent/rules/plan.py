@@ -130,16 +130,32 @@ class _Planner:
         self.reading = reading
         self.table = reading.table
         self.notes = list(reading.notes)
-        self.named = _without_functions(reading.named)
+        self.named = _without_functions([n for n in reading.named if not self._is_row(n)])
+        self.rows_named = reading.table_named or any(self._is_row(n) for n in reading.named)
+        claimed = reading.claimed - {
+            i for n in reading.named if n not in self.named and not self._is_row(n) for i in range(n.first, n.end)
+        }
+        self.free = ["·" if i in claimed else stem for i, stem in enumerate(reading.stems)]
+        """The words that are no part of a column's name, a value or a condition: only these ask for something."""
         self.conditions: list[Condition] = list(reading.conditions)
-        self.descending = any(w in reading.stems for w in _DESCENDING)
-        self.ascending = not self.descending and any(w in reading.stems for w in _ASCENDING)
-        self.superlative = any(w in _SUPERLATIVES for w in reading.stems)
+        self.descending = any(w in self.free for w in _DESCENDING)
+        self.ascending = not self.descending and any(w in self.free for w in _ASCENDING)
+        self.superlative = any(w in _SUPERLATIVES for w in self.free)
         self.limit = self._limit()
-        self.counting = reading.says(*_COUNT)
-        self.distinct = reading.says("distinct", "unique", "different", "verschiedene")
-        self.share = reading.says("share", "percentage", "percent", "proportion", "%", "anteil")
-        self.wants_chart = any(w in reading.stems for w in _CHARTS)
+        self.counting = self.says(*_COUNT)
+        self.distinct = self.says("distinct", "unique", "different", "verschiedene")
+        self.share = self.says("share", "percentage", "percent", "proportion", "%", "anteil")
+        self.wants_chart = any(w in self.free for w in _CHARTS)
+
+    def says(self, *phrases: str) -> bool:
+        """Whether one of the phrases, in stems, stands among the free words."""
+        text = f" {' '.join(self.free)} "
+        return any(f" {phrase} " in text for phrase in phrases)
+
+    def _is_row(self, named: Named) -> bool:
+        """`goals` over a table with one row for each goal_id: the rows themselves are meant, unless they are grouped by."""
+        column = named.column
+        return column.is_id and column.nulls == 0 and column.distinct >= self.table.rows > 1 and not self._marker(named)
 
     @property
     def ranking(self) -> bool:
@@ -172,7 +188,7 @@ class _Planner:
     # Special questions
 
     def _correlation(self) -> Plan | None:
-        if not self.reading.says("correlation", "correlate", "correlated", "relationship", "korrelation"):
+        if not self.says("correlation", "correlate", "correlated", "relationship", "korrelation"):
             return None
         two = [n.column for n in self.named if n.column.kind == "number"]
         if len(two) != 2:
@@ -182,7 +198,7 @@ class _Planner:
         return self._aggregate([], [measure])
 
     def _duplicates(self) -> Plan | None:
-        if not self.reading.says("duplicate", "duplicated", "doppelt", "doppelte"):
+        if not self.says("duplicate", "duplicated", "doppelt", "doppelte"):
             return None
         named = [n.column for n in self.named if n.column.kind != "number" or n.column.is_id] or [n.column for n in self.named]
         if not named:
@@ -201,7 +217,7 @@ class _Planner:
     def _histogram(self) -> Plan | None:
         """`distribution of price`: how many rows fall into each of twenty steps."""
         numbers = [n.column for n in self.named if n.column.kind == "number"]
-        if not self.reading.says("histogram", "distribution", "verteilung") or not numbers:
+        if not self.says("histogram", "distribution", "verteilung") or not numbers:
             return None
         column = numbers[0]
         try:
@@ -222,7 +238,7 @@ class _Planner:
 
     def _scatter(self) -> Plan | None:
         two = [n.column for n in self.named if n.column.kind == "number"]
-        if len(two) != 2 or not self.reading.says("scatter", "against", "versus", "vs") or not self.wants_chart:
+        if len(two) != 2 or not self.says("scatter", "against", "versus", "vs") or not self.wants_chart:
             return None
         y, x = two
         sql = f"SELECT {x.sql} AS {_alias(x.name)}, {y.sql} AS {_alias(y.name)} FROM {self._from()} LIMIT {POINTS}"
@@ -268,8 +284,8 @@ class _Planner:
         if not marker or before not in ("by", "nach") or not named.column.is_measure:
             return False
         others = [n for n in self.named if n is not named and n.first < named.first]
-        sorting = self.ranking or self.limit > 0 or self.reading.says("sort", "sorted", "rank", "ranked", "ordered")
-        return sorting and (bool(others) or self.reading.table_named or bool(chosen))
+        sorting = self.ranking or self.limit > 0 or self.says("sort", "sorted", "rank", "ranked", "ordered")
+        return sorting and (bool(others) or self.rows_named or bool(chosen))
 
     def _is_ratio(self, named: Named, marker: bool) -> bool:
         return marker and self.reading.before(named.first) in ("per", "pro") and named.column.is_measure and named.column.summed
@@ -280,7 +296,7 @@ class _Planner:
             return False
         before = self.reading.before(named.first)
         asked = before in ("which", "what", "welche", "welcher", "welches") or self.ranking
-        if asked or self.reading.says(
+        if asked or self.says(
             "most common", "most frequent", "how often", "distribution", "breakdown", "split", "compare", "frequency"
         ):
             return True
@@ -307,7 +323,7 @@ class _Planner:
             asked = before in GROUP_WORDS or adverb or before in ("which", "what", "welcher", "welches") or i == 0
             if asked and self._has_time():
                 return self._time(_GRAINS[word], dates[0].column if dates else None)
-        if reading.says(*_TREND) and self._has_time():
+        if self.says(*_TREND) and self._has_time():
             column = dates[0].column if dates else self._time_column()
             if not any(n.column is column for n in group_named):
                 return self._time("year" if column.is_year else self._step(column), column)
@@ -357,7 +373,7 @@ class _Planner:
 
     def _is_date_measure(self, named: Named) -> bool:
         return named.column.kind == "date" and (
-            self.superlative or self.reading.says("min", "max", "minimum", "maximum", "first", "last")
+            self.superlative or self.says("min", "max", "minimum", "maximum", "first", "last")
         )
 
     def _refuse_rivals(self, named: Sequence[Named]) -> None:
@@ -373,9 +389,7 @@ class _Planner:
 
     def _aggregate_word(self) -> str:
         """The function asked for; a word that is rather the name of a column asks for nothing."""
-        free = [w if not any(n.first <= i < n.end for n in self.named) else "·" for i, w in enumerate(self.reading.stems)]
-        text = f" {' '.join(free)} "
-        return next((name for name, phrases in _AGGREGATES if any(f" {p} " in text for p in phrases)), "")
+        return next((name for name, phrases in _AGGREGATES if self.says(*phrases)), "")
 
     def _measures(self, named: Sequence[Named], group_named: Sequence[Named], grouped: bool) -> list[Measure]:
         columns = list(dict.fromkeys(n.column for n in named))
@@ -415,12 +429,12 @@ class _Planner:
 
     def _which(self) -> bool:
         """Whether one of several things is asked for, and not a figure."""
-        return any(self._is_asked_for(n) and not self._marker(n) for n in self.named) or self.reading.says(
+        return any(self._is_asked_for(n) and not self._marker(n) for n in self.named) or self.says(
             "which", "who", "welche", "welcher"
         )
 
     def _listing(self) -> bool:
-        return self.reading.says("list", "show row", "show record", "show me the row") or any(
+        return self.says("list", "show row", "show record", "show me the row") or any(
             w in _ROWS and self.reading.before(i) not in ("many", "of", "number") for i, w in enumerate(self.reading.stems)
         )
 
@@ -436,15 +450,11 @@ class _Planner:
 
     def _without_column(self, function: str, group_named: Sequence[Named], grouped: bool) -> list[Measure]:
         if function in ("", "count") or (function in ("min", "max") and not self.table.measures):
-            if (
-                grouped
-                or self.share
-                or self.reading.says("most common", "most frequent", "frequency", "how often", "occur", "popular")
-            ):
+            if grouped or self.share or self.says("most common", "most frequent", "frequency", "how often", "occur", "popular"):
                 return self._row_count(group_named)
             if function == "" and not self.superlative:
                 return []
-        if function == "sum" and (self.reading.table_named or any(w in _ROWS for w in self.reading.stems)):
+        if function == "sum" and (self.rows_named or any(w in _ROWS for w in self.reading.stems)):
             return self._row_count(group_named)
         measures = self.table.measures
         if len(measures) == 1:
@@ -456,15 +466,18 @@ class _Planner:
 
     def _row_count(self, group_named: Sequence[Named]) -> list[Measure]:
         """Rows; or different values of a column that is counted by its name and is not what the table's rows are."""
-        counted = [n for n in self.named if n not in group_named and (n.column.kind in ("text", "date") or n.column.is_id)]
-        counted = [
-            n
-            for n in counted
-            if self.reading.before(n.first) in ("many", "of", "count", "viele", "anzahl", "most", "fewest", "number")
-        ]
+        counted = [n for n in self.named if n not in group_named and self._is_counted(n)]
         if counted and not self._names_rows(counted[0]):
             return self._distinct_count([counted[0].column], group_named)
         return [Measure("count(*)", "rows", "number of rows")]
+
+    def _is_counted(self, named: Named) -> bool:
+        """`how many customers`, `number of customers`, `most customers`."""
+        before = self.reading.before(named.first)
+        counted = before in ("many", "viele", "anzahl", "count", "most", "fewest") or (
+            before == "of" and self.says("number of", "count of")
+        )
+        return counted and (named.column.kind == "text" or named.column.is_id)
 
     def _names_rows(self, named: Named) -> bool:
         """`how many orders` over a table with one row for each order id."""
@@ -492,8 +505,8 @@ class _Planner:
             return None
         order, entities = columns[0], [n.column for n in group_named]
         unique = all(c.distinct >= self.table.rows for c in entities) if entities else False
-        of_rows = not entities and (self.limit > 0 or self.reading.table_named or any(w in _ROWS for w in self.reading.stems))
-        if not (unique or of_rows) or (of_rows and self.limit == 0 and self.superlative and not self.reading.table_named):
+        of_rows = not entities and (self.limit > 0 or self.rows_named or any(w in _ROWS for w in self.reading.stems))
+        if not (unique or of_rows) or (of_rows and self.limit == 0 and self.superlative and not self.rows_named):
             return None
         picked = "*" if not entities else ", ".join(f"{c.sql} AS {_alias(c.name)}" for c in dict.fromkeys([*entities, *columns]))
         way = "ASC" if self.ascending else "DESC"
@@ -549,11 +562,7 @@ class _Planner:
         return not (self.superlative and any(self._marker(n) for n in self.named) and not self.limit and not self._which())
 
     def _which_one(self) -> bool:
-        return (
-            self.limit == 0
-            and self.reading.says("which", "what", "who", "welche", "welcher", "welches")
-            and not self.reading.says("top")
-        )
+        return self.limit == 0 and self.says("which", "what", "who", "welche", "welcher", "welches") and not self.says("top")
 
     def _share(self, groups: Sequence[tuple[str, str]], measure: Measure) -> Plan:
         """Parts of a whole: of each group, or of the rows that meet the conditions."""
@@ -649,10 +658,10 @@ class _Planner:
         return 0
 
     def _chart(self, groups: Sequence[str], measures: Sequence[Measure], timed: bool) -> Json | None:
-        if not (self.wants_chart or self.reading.says(*_TREND)):
+        if not (self.wants_chart or self.says(*_TREND)):
             return None
         measure, title = measures[0].name, f"{measures[0].name} by {' and '.join(groups)}".capitalize()
-        if self.reading.says("pie"):
+        if self.says("pie"):
             return {
                 "mark": "arc",
                 "title": title,
@@ -661,7 +670,7 @@ class _Planner:
                     "color": {"field": _field(groups[0]), "type": "nominal"},
                 },
             }
-        line = (timed or self.reading.says("line")) and not self.reading.says("bar")
+        line = (timed or self.says("line")) and not self.says("bar")
         spec = _bar(_field(groups[0]), _field(measure), title, ordinal=timed)
         if line:
             spec["mark"] = {"type": "line", "point": True}

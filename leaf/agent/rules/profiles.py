@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from leaf.agent.rules.words import fold, name_words, word_set
+from leaf.agent.rules.words import bare, name_words, word_set
 
 Json = dict[str, Any]
 
@@ -57,6 +57,11 @@ class Column:
     def sql(self) -> str:
         quoted = '"' + self.name.replace('"', '""') + '"'
         return f"TRY_CAST({quoted} AS TIMESTAMP)" if self.text_date else quoted
+
+    @property
+    def is_prose(self) -> bool:
+        """Whether the cells are sentences rather than values."""
+        return bool(self.values) and sum(map(len, self.values)) > 60 * len(self.values)
 
     @property
     def is_year(self) -> bool:
@@ -147,6 +152,6 @@ def _within(value: Any, least: int) -> bool:
 
 
 def find_value(column: Column, words: str) -> str | None:
-    """The column's value that these words are, whatever their case and accents."""
-    wanted = fold(words)
-    return next((value for value in column.values if fold(value) == wanted), None)
+    """The column's value that these words are, whatever their case, accents and punctuation."""
+    wanted = bare(words)
+    return next((value for value in column.values if bare(value) == wanted), None) if wanted else None

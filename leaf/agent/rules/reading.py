@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from leaf.agent.rules.profiles import Column, TableProfile, find_value
-from leaf.agent.rules.words import Word, fold, nearness, split_words, word_set
+from leaf.agent.rules.words import Word, bare, fold, nearness, split_words, word_set
 
 FUNCTION_WORDS = word_set(
     """
@@ -19,8 +19,8 @@ FUNCTION_WORDS = word_set(
     those there what which who whom whose when where why how i me my we our you your us can could would should will
     shall may please with than as about into over per each every all any some not no give show tell list find get let
     much many more most only just also if then der die das den dem des ein eine einen und oder ist sind war wie viele
-    viel im in pro je nach fur von mit zeig zeige gib mir so out up me s data dataset table file column row record
-    entry value result number figure
+    viel im in pro je nach fur von mit zeig zeige gib mir so out up me s say said mention talk discuss think explain
+    mean matter goes go data dataset table file column row record entry value result number figure
     """
 )
 """Words that name nothing by themselves."""
@@ -140,6 +140,9 @@ class Reading:
     table: TableProfile
     words: list[Word]
     used: set[int] = field(default_factory=set)
+    """Words that were understood."""
+    claimed: set[int] = field(default_factory=set)
+    """Of these, the words that belong to a column's name, a value or a condition, and so ask for nothing by themselves."""
     named: list[Named] = field(default_factory=list)
     conditions: list[Condition] = field(default_factory=list)
     notes: list[str] = field(default_factory=list)
@@ -182,6 +185,7 @@ class Reading:
 
     def use(self, first: int, end: int) -> None:
         self.used.update(range(first, end))
+        self.claimed.update(range(first, end))
 
 
 def read(question: str, table: TableProfile, values: dict[str, list[str]] | None = None) -> Reading:
@@ -209,10 +213,20 @@ def _find_table(reading: Reading) -> None:
                 continue
             if any(asked in (name, name[-1:], name[:1]) or nearness(asked, name) >= 0.95 for name in names if name):
                 reading.table_named = True
-                reading.use(first, end)
+                if not _is_figure(reading, first, asked):
+                    reading.used.update(range(first, end))
     for i in range(1, len(stems)):
         if stems[i] in ("csv", "xlsx", "xl", "parquet", "json", "tsv", "ods") and i - 1 in reading.used:
             reading.used.add(i)
+
+
+def _is_figure(reading: Reading, first: int, asked: Sequence[str]) -> bool:
+    """Whether words that name the table are rather its figures: `total sales` in sales.csv, but not `how many sales`."""
+    counted = reading.before(first) in ("many", "viele", "anzahl", "count") or _stems_before(reading, first, 2) == [
+        "number",
+        "of",
+    ]
+    return not counted and any(nearness(asked, column.words) >= 0.42 for column in reading.table.measures)
 
 
 def _in_longer_name(stems: Sequence[str], first: int, end: int, columns: Collection[tuple[str, ...]]) -> bool:
@@ -286,8 +300,14 @@ def _may_be_value(reading: Reading, first: int, end: int) -> bool:
         adjacent = any(n.end in (first, first - 1) for n in reading.named if n.column.kind == "text")
         if len(word.text) == 1 or word.stem in FUNCTION_WORDS or word.stem in ASKING_WORDS:
             shouted = word.text.isupper() and not all(w.text.isupper() for w in reading.words if w.kind == "word")
-            return shouted and (adjacent or len(word.text) > 1)
+            return (shouted and (adjacent or len(word.text) > 1)) or _is_value_beside(reading, first, end)
     return True
+
+
+def _is_value_beside(reading: Reading, first: int, end: int) -> bool:
+    """`high priority`, `priority high`: the column beside has just this value."""
+    beside = [n.column for n in reading.named if n.end == first or n.first == end]
+    return any(find_value(column, reading.words[first].text) is not None for column in beside)
 
 
 def _columns_with(reading: Reading, text: str, values: dict[str, list[str]], *, whole: bool) -> list[tuple[Column, list[str]]]:
@@ -297,12 +317,12 @@ def _columns_with(reading: Reading, text: str, values: dict[str, list[str]], *, 
         value = find_value(column, text)
         if value is not None:
             hits.append((column, [value]))
-        elif found := [v for v in values.get(column.name, []) if fold(text) == fold(v)]:
+        elif found := [v for v in values.get(column.name, []) if bare(text) == bare(v)]:
             hits.append((column, found))
     if not hits and not whole:
-        wanted = fold(text)
+        wanted = bare(text)
         for column in reading.table.of_kind("text"):
-            inside = [v for v in values.get(column.name, []) if len(wanted) > 3 and wanted in fold(v)]
+            inside = [v for v in values.get(column.name, []) if len(wanted) > 3 and wanted in bare(v)]
             if 0 < len(inside) <= 5:
                 hits.append((column, inside))
     return hits
@@ -316,9 +336,9 @@ def _add_value(reading: Reading, first: int, end: int, text: str, hits: list[tup
     if len(hits) > 1 and not any(n.column is column for n in beside):
         others = ", ".join(f"`{c.name}`" for c, _ in hits if c is not column)
         reading.notes.append(f"“{text}” was looked for in `{column.name}`; it also stands in {others}.")
-    if fold(found[0]) != fold(text):
+    if bare(found[0]) != bare(text):
         reading.notes.append(f"“{text}” was read as {', '.join(f'“{v}”' for v in found)} in `{column.name}`.")
-    _drop_beside(reading, first, column)
+    _drop_beside(reading, first, end, column)
     negated = any(
         word in ("not", "excluding", "except", "without", "nicht", "ohne", "<>", "!=")
         for word in _stems_before(reading, first, 2)
@@ -338,13 +358,14 @@ def _stems_before(reading: Reading, index: int, count: int) -> list[str]:
     return reading.stems[max(0, index - count) : index]
 
 
-def _drop_beside(reading: Reading, first: int, column: Column) -> None:
-    """A column named just before its value (`region is North`) is part of the condition, not asked for by itself."""
+def _drop_beside(reading: Reading, first: int, end: int, column: Column) -> None:
+    """A column named just before or after its value (`region is North`, `high priority`) is not asked for by itself."""
     between = {"is", "=", "==", "are", "was", "equal", "not", "<>", "!=", "of", "in", "named", "called"}
     for named in list(reading.named):
         gap = reading.stems[named.end : first]
         grouped = reading.before(named.first) in GROUP_WORDS
-        if named.column is column and named.end <= first and not grouped and len(gap) <= 2 and set(gap) <= between:
+        beside = named.first == end or (named.end <= first and len(gap) <= 2 and set(gap) <= between)
+        if named.column is column and beside and not grouped:
             reading.named.remove(named)
 
 
@@ -681,17 +702,15 @@ def unknown_values(reading: Reading) -> list[str]:
 
 def lookup_sql(reading: Reading, candidates: Sequence[str]) -> str:
     """Which text columns hold these words, empty when there is none whose values are not all known."""
-    columns = [c for c in reading.table.of_kind("text") if c.distinct > len(c.values)][:12]
+    columns = [c for c in reading.table.of_kind("text") if c.distinct > len(c.values) and not c.is_prose][:12]
     if not columns or not candidates:
         return ""
     parts = []
     for column in columns:
         tests = []
-        for candidate in candidates:
-            literal = candidate.casefold().replace("'", "''")
-            tests.append(f"lower({column.sql}) = '{literal}'")
-            if len(candidate) > 3 and "%" not in candidate:
-                tests.append(f"lower({column.sql}) LIKE '%{literal}%'")
+        cell = f"trim(regexp_replace(strip_accents(lower({column.sql})), '[[:punct:][:space:]]+', ' ', 'g'))"
+        for candidate in dict.fromkeys(bare(c) for c in candidates):
+            tests.append(f"{cell} LIKE '%{candidate}%'" if len(candidate) > 3 else f"{cell} = '{candidate}'")
         name = column.name.replace("'", "''")
         parts.append(
             f'(SELECT DISTINCT \'{name}\' AS "column", {column.sql} AS "value" FROM {reading.table.sql} '

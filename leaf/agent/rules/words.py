@@ -94,6 +94,11 @@ def fold(text: str) -> str:
     return " ".join("".join(c for c in flat if not unicodedata.combining(c)).split())
 
 
+def bare(text: str) -> str:
+    """Folded letters and digits only, words set apart: `O'Hara & Co.` -> o hara co."""
+    return " ".join(re.findall(r"[^\W_]+", fold(text)))
+
+
 def stem(word: str) -> str:
     """Folded, and the English plural taken off."""
     word = _GERMAN.sub(r"\1", fold(word))
@@ -127,10 +132,10 @@ def _alike(q: tuple[str, ...], n: tuple[str, ...]) -> float:
     """Beginnings, German endings and slips of the finger; single words only."""
     if len(q) != 1 or len(q[0]) < 4:
         return 0.0
-    word, bare = q[0], tuple(w for w in n if w not in GENERIC) or n
-    if len(bare) != 1 or len(bare[0]) < 3:
+    word, core = q[0], tuple(w for w in n if w not in GENERIC) or n
+    if len(core) != 1 or len(core[0]) < 3:
         return 0.0
-    target = bare[0]
+    target = core[0]
     if word.startswith(target) and len(word) - len(target) <= 2 and len(target) >= 4:
         return 0.75
     if target.startswith(word):
@@ -141,11 +146,11 @@ def _alike(q: tuple[str, ...], n: tuple[str, ...]) -> float:
 def _synonymous(q: tuple[str, ...], n: tuple[str, ...]) -> float:
     if len(q) != 1:
         return 0.0
-    bare = tuple(w for w in n if w not in GENERIC) or n
+    core = tuple(w for w in n if w not in GENERIC) or n
     for group in SYNONYMS:
         if q[0] in group:
-            if len(bare) == 1 and bare[0] in group:
+            if len(core) == 1 and core[0] in group:
                 return 0.5
-            if len(bare) == 2 and (bare[0] in group or bare[1] in group):
+            if len(core) == 2 and (core[0] in group or core[1] in group):
                 return 0.42
     return 0.0
