@@ -13,7 +13,7 @@ import pytest
 
 from leaf.errors import InvalidInputError, RunError
 from leaf.files.library import Hit, Library, SearchResult
-from leaf.files.search import PASSAGE, SNIPPET, Passage, cut, fold, parse, spaced
+from leaf.files.search import LONGEST, SNIPPET, Passage, cut, fold, parse, spaced
 from leaf.sandbox.pool import Pool
 from leaf.settings import Settings
 from leaf.store import Store, open_store, users
@@ -319,7 +319,7 @@ def test_long_page_is_cut_without_losing_or_repeating_text() -> None:
     text = " ".join(f"Sentence {i} of the page ends here." for i in range(200))
     pieces = list(cut([Passage("page", 12, 12, "", None, None, text)]))
     assert " ".join(p.text for p in pieces) == text
-    assert all(len(p.text) <= PASSAGE * 5 // 4 for p in pieces)
+    assert all(len(p.text) <= LONGEST for p in pieces)
     assert {p.place(p.first, p.last) for p in pieces} == {"page 12"}
     unbroken = list(cut([Passage("page", 1, 1, "", None, None, "x" * 5000)]))
     assert "".join(p.text for p in unbroken) == "x" * 5000

@@ -15,7 +15,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
 
-import postgres
 import pytest
 
 from leaf.errors import FileTooLargeError, InvalidInputError, NotFoundError, SettingsError, StoreError
@@ -24,6 +23,7 @@ from leaf.store import Store, chat_files, chats, files, messages, open_store, us
 from leaf.store.blobs import Blobs
 from leaf.store.migrate import Migration, migrate, migrations
 from leaf.store.model import File, Scope
+from tests import postgres
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[1]
@@ -591,6 +591,16 @@ def test_a_wrong_database_address_is_told_without_the_password(
     with pytest.raises(error, match=said) as caught:
         open_store(Settings(home=tmp_path, database_url=url))
     assert "hunter2" not in str(caught.value)
+
+
+def test_connections_cut_by_the_server_are_replaced(postgres_url: str, tmp_path: Path) -> None:
+    store = open_store(Settings(home=tmp_path, database_url=postgres_url))
+    scope = users.ensure_local_user(store.db)
+    cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+    with pytest.raises(StoreError, match="The database failed"):
+        store.db.read(cut)
+    assert users.ensure_local_user(store.db) == scope
+    store.close()
 
 
 def test_a_killed_process_loses_nothing_that_was_committed(tmp_path: Path) -> None:

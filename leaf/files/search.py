@@ -29,6 +29,8 @@ VERSION = 1
 """Raised when passages are cut or stored in another way; older indexes are then thrown away."""
 PASSAGE = 800
 """Characters up to which a passage is kept whole or filled with its neighbours."""
+LONGEST = PASSAGE * 5 // 4
+"""Characters above which a passage is cut; what remains after a cut is never tiny."""
 SNIPPET = 400
 """Characters of a hit that are shown."""
 MOST_TERMS = 24
@@ -452,6 +454,9 @@ def _follows(held: Passage, passage: Passage) -> bool:
 def _pieces(passage: Passage) -> Iterator[Passage]:
     """The passage, cut where a line, a sentence or a word ends; pieces of lines have the numbers of their lines."""
     text, begin, line = passage.text, 0, passage.first
+    if len(text) <= LONGEST:
+        yield passage
+        return
     while begin < len(text):
         end = _end_of_piece(text, begin)
         piece = text[begin:end]
@@ -465,7 +470,7 @@ def _pieces(passage: Passage) -> Iterator[Passage]:
 
 
 def _end_of_piece(text: str, begin: int) -> int:
-    if len(text) - begin <= PASSAGE * 5 // 4:
+    if len(text) - begin <= LONGEST:
         return len(text)
     for mark in ("\n", ". ", " "):
         found = text.rfind(mark, begin + PASSAGE // 2, begin + PASSAGE)
