@@ -202,7 +202,7 @@ def test_doctor_says_what_works(cli: Cli) -> None:
 
 
 def test_start_up_loads_no_heavy_library() -> None:
-    heavy = "duckdb pandas pyarrow streamlit anthropic pypdfium2 openpyxl lxml trafilatura".split()
+    heavy = ["duckdb", "pandas", "pyarrow", "streamlit", "anthropic", "pypdfium2", "openpyxl", "lxml", "trafilatura"]
     code = f"import sys, leaf.__main__, leaf.wiring; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
