@@ -45,6 +45,17 @@ MAX_PROFILED = 200
 CHANGING = {"insert", "update", "delete", "merge", "copy"}
 
 
+def warm_up() -> None:
+    """Do everything once that is slow the first time, before a query comes: open DuckDB, read a statement, write Parquet."""
+    con = _connect([], 1, 512)
+    _check_reading(con, "SELECT 1")
+    with tempfile.TemporaryDirectory() as folder:
+        _write(
+            con.sql("SELECT 1 AS a, 'b' AS b").project("#1 AS a, #2 AS b").to_arrow_reader(BATCH), Path(folder) / "warm.parquet"
+        )
+    con.close()
+
+
 def query(sql: str, tables: Mapping[str, str], names: Sequence[str], out: str, seconds: float, memory_mb: int) -> Json:
     """Run one reading statement over views named `tables` (name -> Parquet file); write its whole result to `out`/result.parquet.
 
@@ -55,6 +66,7 @@ def query(sql: str, tables: Mapping[str, str], names: Sequence[str], out: str, s
     con = _connect(tables.values(), seconds, memory_mb)
     used: list[str] = []
     try:
+        sql = _without_semicolon(sql)
         _check_reading(con, sql)
         used = _used_tables(con, sql, list(tables))
         _create_views(con, tables)
@@ -87,18 +99,21 @@ def page(parquet: str, offset: int, limit: int, order_by: str, descending: bool,
 def profile(parquet: str, seconds: float, memory_mb: int) -> Json:
     """Row count; per column its type, nulls, distinct values, range, mean or most frequent values; five sample rows."""
     con = _connect([parquet], seconds, memory_mb)
-    _create_views(con, {"t": parquet})
-    relation = con.sql("FROM t")
-    columns, types = list(relation.columns), [_type_name(t) for t in relation.types]
+    _create_views(con, {"whole": parquet})
+    whole = con.sql("FROM whole")
+    chosen = [(name, _type_name(kind)) for name, kind in zip(whole.columns, whole.types, strict=True)][:MAX_PROFILED]
+    # A view of thousands of columns takes half a second whenever it is named.
+    narrow = "TABLE" if len(whole.columns) > len(chosen) else "VIEW"
+    con.execute(f"CREATE {narrow} t AS SELECT {', '.join(_quoted(name) for name, _ in chosen)} FROM whole")
     rows = con.sql("SELECT count(*) FROM t").fetchall()[0][0]
     exact = rows <= EXACT_ROWS
     cells = _Cells()
-    chosen = list(zip(columns, types, strict=True))[:MAX_PROFILED]
     groups = [chosen[i : i + 20] for i in range(0, len(chosen), 20)]
     profiles = [p for group in groups for p in _profile_columns(con, group, rows, exact, cells)]
     sample = con.sql("FROM t LIMIT 5").project(_projection([n for n, _ in chosen], [k for _, k in chosen]))
     shown = cells.rows(sample.to_arrow_reader(5).read_all())
-    return {"rows": rows, "columns": profiles, "sample": shown, "approximate": not exact, "omitted": len(columns) - len(chosen)}
+    omitted = len(whole.columns) - len(chosen)
+    return {"rows": rows, "columns": profiles, "sample": shown, "approximate": not exact, "omitted": omitted}
 
 
 def export_csv(parquet: str, out: str, memory_mb: int) -> None:
@@ -164,6 +179,16 @@ def _check_reading(con: duckdb.DuckDBPyConnection, sql: str) -> None:
         name = str(kind).rpartition(".")[2]
     if name:
         raise QueryError(f"{name} is not possible.", READING_ONLY)
+
+
+def _without_semicolon(sql: str) -> str:
+    """DuckDB puts the query into parentheses, and there a last `;` has no place."""
+    import duckdb
+
+    significant = [start for start, kind in duckdb.tokenize(sql) if kind != duckdb.token_type.comment]
+    while significant and sql[significant[-1]] == ";":
+        sql = sql[: significant.pop()]
+    return sql
 
 
 def _keywords(sql: str) -> list[str]:

@@ -1,0 +1,151 @@
+"""Vega-Lite specs: what is drawn, what is refused, and how a mistake is named."""
+
+from __future__ import annotations
+
+import copy
+from typing import Any
+
+import pytest
+
+from leaf.errors import InvalidInputError, LeafError, NotFoundError
+from leaf.tables.charts import check
+
+COLUMNS = ["region", "revenue", "order.date", "a b", "items[0]"]
+ENCODING = {"x": {"field": "region", "type": "nominal"}, "y": {"field": "revenue", "type": "quantitative", "aggregate": "sum"}}
+BAR: dict[str, Any] = {"mark": "bar", "encoding": ENCODING}
+
+
+def with_filter(expression: str) -> dict[str, Any]:
+    return {**BAR, "transform": [{"filter": expression}]}
+
+
+def test_a_spec_gets_its_width_and_tooltips_and_stays_as_it_was() -> None:
+    spec = copy.deepcopy(BAR)
+    checked = check(spec, COLUMNS)
+    assert checked == {"mark": {"type": "bar", "tooltip": True}, "encoding": ENCODING, "width": "container"}
+    assert spec == BAR
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {"layer": [BAR, {"mark": {"type": "rule", "color": "red"}, "encoding": {"y": {"datum": 5}}}]},
+        {"hconcat": [BAR, {"mark": "line", "encoding": ENCODING}]},
+        {"facet": {"field": "region"}, "spec": BAR},
+        {"repeat": ["revenue", "a b"], "spec": {"mark": "bar", "encoding": {"x": {"field": {"repeat": "repeat"}}}}},
+        {
+            "mark": "bar",
+            "transform": [{"fold": ["revenue", "a b"]}],
+            "encoding": {"x": {"field": "key"}, "y": {"field": "value"}},
+        },
+        {"mark": "bar", "transform": [{"calculate": "datum['a b'] * 2", "as": "d"}], "encoding": {"x": {"field": "d"}}},
+        {"mark": "boxplot", "encoding": {"y": {"field": "revenue", "type": "quantitative"}}},
+        {"mark": "arc", "encoding": {"theta": {"field": "revenue"}, "color": {"field": "region"}}},
+        {**BAR, "params": [{"name": "zoom", "select": "interval", "bind": "scales"}]},
+        {**BAR, "title": "After https://example.org, 2024"},
+        {**BAR, "$schema": "https://vega.github.io/schema/vega-lite/v5.json"},
+        with_filter("datum.revenue > 5 && indexof(['north', 'south'], datum.region) >= 0"),
+        {**BAR, "transform": [{"filter": {"and": [{"field": "region", "equal": "x"}, "datum.revenue > 1"]}}]},
+        {"mark": "bar", "encoding": {"x": {"field": "region", "axis": {"labelExpr": "upper(datum.label)"}}}},
+        {"mark": "bar", "encoding": {"x": {"field": "region", "sort": "-y"}, "y": {"aggregate": "count"}}},
+    ],
+)
+def test_usual_specs_are_drawn(spec: dict[str, Any]) -> None:
+    check(spec, COLUMNS)
+
+
+@pytest.mark.parametrize(("name", "escaped"), [("order.date", "order\\.date"), ("items[0]", "items\\[0\\]"), ("a b", "a b")])
+def test_column_names_that_vega_would_take_for_paths_are_escaped(name: str, escaped: str) -> None:
+    spec = {"mark": "bar", "encoding": {"x": {"field": name}}}
+    checked = check(spec, COLUMNS)
+    assert checked["encoding"]["x"]["field"] == escaped
+    assert check(checked, COLUMNS)["encoding"]["x"]["field"] == escaped
+
+
+@pytest.mark.parametrize(
+    "spec",
+    [
+        {**BAR, "data": {"url": "https://x.org/?d=secret"}},
+        {**BAR, "data": {"values": [{"a": 1}]}},
+        {**BAR, "datasets": {"d": [1]}},
+        {"layer": [{**BAR, "data": {"url": "x.csv"}}]},
+        {"hconcat": [{"vconcat": [{**BAR, "data": {"values": []}}]}]},
+        {"mark": "image", "encoding": {"url": {"value": "https://x.org"}}},
+        {"layer": [{"mark": {"type": "image"}}]},
+        {"mark": "geoshape"},
+        {"mark": {"type": "bar", "href": "https://x.org"}, "encoding": ENCODING},
+        {"mark": {"type": "point", "url": "https://x.org"}, "encoding": ENCODING},
+        {"mark": "bar", "encoding": {**ENCODING, "href": {"field": "region"}}},
+        {"mark": "bar", "encoding": {**ENCODING, "url": {"field": "region"}}},
+        {"mark": {"type": "bar", "fill": "url(https://x.org/a.svg#p)"}, "encoding": ENCODING},
+        {**BAR, "config": {"background": "url(//x.org)"}},
+        {**BAR, "config": {"font": "//x.org/font"}},
+        {**BAR, "config": {"customFormatTypes": True}},
+        {**BAR, "usermeta": {"embedOptions": {"loader": {"target": "_top"}}}},
+        {**BAR, "params": [{"name": "p", "expr": "1"}]},
+        {**BAR, "params": [{"name": "p", "value": 1, "bind": {"input": "range", "element": "#password"}}]},
+        {**BAR, "width": {"signal": "x"}},
+        {**BAR, "transform": [{"lookup": "region", "from": {"data": {"url": "https://x.org"}, "key": "a"}}]},
+        {"mark": "bar", "encoding": {"x": {"field": "region", "scale": {"scheme": {"signal": "y"}}}}},
+        with_filter("window.alert(1)"),
+        with_filter("data('x')"),
+        with_filter("datum['constructor']['constructor']('return 1')()"),
+        with_filter("datum[datum.region]"),
+        with_filter("datum['constr' + 'uctor']"),
+        with_filter("event.view.document"),
+        with_filter("x = 1"),
+        {"mark": "bar", "encoding": {"x": {"field": "region", "axis": {"labelExpr": "open(datum.label)"}}}},
+        {"mark": "bar", "encoding": {"color": {"condition": {"test": "alert(1)", "value": "red"}, "value": "blue"}}},
+        {**BAR, "title": "x" * 30_000},
+        [BAR],
+        {"mark": float("nan")},
+    ],
+)
+def test_a_spec_that_loads_links_or_computes_is_refused(spec: Any) -> None:
+    with pytest.raises(InvalidInputError):
+        check(spec, COLUMNS)
+
+
+def test_a_spec_nested_too_deep_is_refused() -> None:
+    spec: dict[str, Any] = BAR
+    for _ in range(5_000):
+        spec = {"hconcat": [spec]}
+    with pytest.raises(InvalidInputError, match="levels deep"):
+        check(spec, COLUMNS)
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ({"mark": "bar", "encoding": {"x": {"field": "regoin"}}}, "Did you mean 'region'?"),
+        ({"layer": [{"mark": "bar", "encoding": {"x": {"field": "regoin"}}}]}, "layer[0].encoding.x.field"),
+        ({"repeat": ["revenu"], "spec": BAR}, "Did you mean 'revenue'"),
+        ({**BAR, "transform": [{"aggregate": [{"op": "sum", "field": "revenu", "as": "s"}]}]}, "Did you mean 'revenue'"),
+        ({**BAR, "transform": [{"regression": "revenu", "on": "region"}]}, "Did you mean 'revenue'"),
+        (with_filter("datum.revenu > 1"), "Did you mean 'revenue'"),
+        ({"mark": "bar", "encoding": {"tooltip": [{"field": "regoin"}]}}, "Did you mean 'region'?"),
+        ({"mark": "bar", "encoding": {"y": {"field": "revenue", "sort": {"field": "regoin"}}}}, "Did you mean 'region'?"),
+    ],
+)
+def test_an_unknown_field_answers_with_the_nearest(spec: dict[str, Any], says: str) -> None:
+    with pytest.raises(NotFoundError) as caught:
+        check(spec, COLUMNS)
+    assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("spec", "says"),
+    [
+        ({"mark": "bra", "encoding": ENCODING}, "'bra' is not possible in mark. Did you mean 'bar'"),
+        ({"mark": "bar", "encoding": {"x": {"feild": "region"}}}, "no 'feild' in encoding.x. Did you mean 'field'?"),
+        ({"mark": "bar", "encodin": ENCODING}, "no 'encodin' in the spec. Did you mean 'encoding'?"),
+        ({"mark": "bar", "encoding": {"x": {"field": "region", "type": "nominl"}}}, "Did you mean 'nominal'"),
+        ({"mark": "bar", "encoding": {"x": {"aggregate": "cnt"}}}, "Did you mean 'count'"),
+        ({"mark": {"type": "bar", "foo": 1}, "encoding": ENCODING}, "no 'foo' in mark"),
+        ({"encoding": ENCODING}, "'mark' is a required property"),
+    ],
+)
+def test_a_mistake_is_told_by_its_place_and_the_nearest_name(spec: dict[str, Any], says: str) -> None:
+    with pytest.raises(LeafError) as caught:
+        check(spec, COLUMNS)
+    assert says in str(caught.value)
