@@ -22,9 +22,10 @@ from leaf.agent.events import Chunk, Part, apply, chunk, compact, reduce
 from leaf.agent.models.base import Model, ModelRequest, ModelTurn, TurnCutError, Usage
 from leaf.agent.models.prices import cost, inline_cost
 from leaf.agent.narrate import Narrator, source_chunks, unique_id
-from leaf.errors import LeafError, ModelError, not_found
+from leaf.errors import InvalidInputError, LeafError, ModelError, not_found
 from leaf.settings import RunLimits
 from leaf.store.model import Message, Status
+from leaf.tools.registry import check_input
 
 if TYPE_CHECKING:
     from leaf.tools.base import Tool, ToolOutput
@@ -252,24 +253,18 @@ class _Answer:
             if block["type"] != "tool_use":
                 continue
             call_id = unique_id(block["id"], number, self.call_ids)
-            problem = self.problem(block["name"], block["input"])
-            if block["id"] in turn.broken:
-                problem = f"The input of {block['name']} is not complete JSON. Send the call again with a whole JSON object."
-            calls.append(_Call(block["id"], call_id, block["name"], turn.broken.get(block["id"], block["input"]), problem))
+            given = turn.broken[block["id"]] if block["id"] in turn.broken else block["input"]
+            calls.append(_Call(block["id"], call_id, block["name"], given, self.problem(block["name"], given)))
         return calls
 
-    def problem(self, name: str, tool_input: Any) -> str:
+    def problem(self, name: str, given: str | Json) -> str:
         """Why a call cannot be run, empty when it can."""
-        from pydantic import ValidationError
-
-        tool = self.agent.tools.get(name)
-        if tool is None:
+        if name not in self.agent.tools:
             return str(not_found("tool", name, self.agent.tools))
         try:
-            tool.input_model.model_validate(tool_input)
-        except ValidationError as e:
-            wrong = "; ".join(f"{'.'.join(map(str, error['loc'])) or 'input'}: {error['msg']}" for error in e.errors()[:5])
-            return f"The input of {name} is wrong: {wrong}."
+            check_input(self.agent.tools[name], given)
+        except InvalidInputError as e:
+            return str(e)
         return ""
 
     def use_tools(self, number: int, turn: ModelTurn) -> bool:

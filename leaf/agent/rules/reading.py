@@ -714,7 +714,7 @@ def lookup_sql(reading: Reading, candidates: Sequence[str]) -> str:
         name = column.name.replace("'", "''")
         parts.append(
             f'(SELECT DISTINCT \'{name}\' AS "column", {column.sql} AS "value" FROM {reading.table.sql} '
-            f"WHERE {' OR '.join(tests)} LIMIT 20)"
+            f"WHERE {' OR '.join(tests)} ORDER BY length({column.sql}) LIMIT 20)"
         )
     return " UNION ALL ".join(parts)
 
