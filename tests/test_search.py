@@ -13,7 +13,8 @@ import pytest
 
 from leaf.errors import InvalidInputError, RunError
 from leaf.files.library import Hit, Library, SearchResult
-from leaf.files.search import LONGEST, SNIPPET, Passage, cut, fold, parse, spaced
+from leaf.files.passages import LONGEST, SNIPPET, Passage, cut
+from leaf.files.query import fold, parse, spaced
 from leaf.sandbox.pool import Pool
 from leaf.settings import Settings
 from leaf.store import Store, open_store, users

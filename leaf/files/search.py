@@ -11,29 +11,21 @@ import re
 import sqlite3
 import tempfile
 import threading
-import unicodedata
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
 
 from leaf.errors import FileError, InvalidInputError, LeafError, RunError, SandboxMemoryError, SandboxTimeoutError, StoreError
-from leaf.formats.where import sheet_span, span, timestamp
+from leaf.files.passages import Passage, cut, parse_line, snippet
+from leaf.files.query import Term, exact, loose, parse, plain, spaced
 from leaf.sandbox.pool import Limits, Pool
 from leaf.store.model import File, Scope
 
 VERSION = 1
 """Raised when passages are cut or stored in another way; older indexes are then thrown away."""
-PASSAGE = 800
-"""Characters up to which a passage is kept whole or filled with its neighbours."""
-LONGEST = PASSAGE * 5 // 4
-"""Characters above which a passage is cut; what remains after a cut is never tiny."""
-SNIPPET = 400
-"""Characters of a hit that are shown."""
-MOST_TERMS = 24
 NAME_WEIGHT = 2.0
 """What a word in the file's name adds to the score; BM25 of a rare word in a passage is between 2 and 10."""
 EXTRACT = Limits(seconds=180)
@@ -52,7 +44,6 @@ SCHEMA = (
     "CREATE VIRTUAL TABLE words USING fts5 (text, content='', tokenize='unicode61 remove_diacritics 2')",
     f"PRAGMA user_version = {VERSION}",
 )
-_CJK = re.compile(r"([\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
 
 
 @dataclass(frozen=True)
@@ -82,25 +73,6 @@ class SearchResult:
     """Files that were read for the first time for this."""
     notes: tuple[str, ...]
     """Which files could not be searched, or only in part, and why; and when not all words were found together."""
-
-
-@dataclass(frozen=True)
-class Passage:
-    """A piece of text as the index keeps it, with the units that it covers."""
-
-    unit: str
-    first: int
-    last: int
-    sheet: str
-    start: float | None
-    stop: float | None
-    text: str
-
-    def place(self, first: int, last: int) -> str:
-        """The locator of some of its units."""
-        if self.start is not None:
-            return f"{timestamp(self.start)}-{timestamp(self.stop if self.stop is not None else self.start)}"
-        return sheet_span(self.sheet, first, last) if self.sheet else span(self.unit, first, last)
 
 
 class Search:
@@ -211,7 +183,7 @@ class Search:
                 return
             (last,) = db.execute("SELECT coalesce(max(id), 0) FROM passages").fetchone()
             with lines.open(encoding="utf-8") as file:
-                for batch in _batches(enumerate(cut(map(_passage, file)), last + 1)):
+                for batch in _batches(enumerate(cut(map(parse_line, file)), last + 1)):
                     if stop is not None and stop.is_set():
                         raise RunError("Stopped.")
                     db.executemany(
@@ -263,65 +235,6 @@ class Search:
             self._path(scope).with_name(self._path(scope).name + ending).unlink(missing_ok=True)
 
 
-# Queries
-
-
-@dataclass(frozen=True)
-class Term:
-    """A word, or words that stand side by side: a quoted phrase, or what a mark divides, as in `Q3-2024`."""
-
-    text: str
-    quoted: bool = False
-
-    @property
-    def stem(self) -> str:
-        return self.text[:-1] if len(self.text) > 4 and self.text[-1] in "sS" else self.text
-
-    def is_in(self, words: str) -> bool:
-        """Whether folded words, with blanks around them, have this term."""
-        return f" {_plain(self.text)} " in words
-
-
-def exact(term: Term) -> str:
-    """For FTS5: always a quoted string, so that nothing in it is an operator."""
-    return f'"{spaced(term.text)}"'
-
-
-def loose(term: Term) -> str:
-    """The word as a beginning of words, without the plural's s; a short word or a quoted phrase as it is."""
-    return exact(term) if term.quoted or len(term.text) < 3 else f'"{spaced(term.stem)}" *'
-
-
-def parse(query: str) -> list[Term]:
-    """Words and "phrases" of what somebody typed; everything that is neither, operators included, is left out."""
-    terms: list[Term] = []
-    for phrase, word in re.findall(r'["“„«]([^"“”„«»]+)["”“»]|([^\s\0"“”„«»]+)', query):
-        text = " ".join("".join(c if c.isalnum() or unicodedata.category(c) == "Mn" else " " for c in phrase or word).split())
-        if text and text not in ("AND", "OR", "NOT", "NEAR"):
-            terms.append(Term(text, quoted=bool(phrase)))
-    return list(dict.fromkeys(terms))[:MOST_TERMS]
-
-
-def spaced(text: str) -> str:
-    """Text as it is indexed: characters of scripts that put no blanks between words are words of their own."""
-    return _CJK.sub(r" \1 ", text.replace("\0", " "))
-
-
-def fold(text: str) -> str:
-    """Lower case without accents, character for character, so that places in it are places in the text."""
-    return "".join(_fold_character(c) for c in text)
-
-
-def _fold_character(character: str) -> str:
-    if character.isascii():
-        return character.lower()
-    return (unicodedata.normalize("NFKD", character).lower() or character)[0]
-
-
-def _plain(text: str) -> str:
-    return " ".join(re.findall(r"[^\W_]+", fold(text)))
-
-
 def _known(db: sqlite3.Connection, files: Iterable[str]) -> dict[str, tuple[str, str]]:
     """Note and error of those files that the index has."""
     rows = db.execute(
@@ -355,7 +268,7 @@ def _by_missing_terms(files: dict[str, File], terms: list[Term]) -> list[tuple[l
     """Files grouped by the terms that their names do not have: those must be in the text."""
     groups: defaultdict[tuple[Term, ...], list[str]] = defaultdict(list)
     for sha256, file in files.items():
-        name = f" {_plain(file.name)} "
+        name = f" {plain(file.name)} "
         groups[tuple(t for t in terms if not t.is_in(name))].append(sha256)
     return [(shas, list(left)) for left, shas in groups.items()]
 
@@ -387,7 +300,7 @@ def _hits(
             "SELECT sha256, unit, first, last, sheet, start, stop, text FROM passages WHERE id = ?", (row,)
         ).fetchone()
         file = files[sha256]
-        name = f" {_plain(file.name)} "
+        name = f" {plain(file.name)} "
         hits.append(_hit(file.id, Passage(*values), terms, score + NAME_WEIGHT * sum(t.is_in(name) for t in terms)))
     hits.sort(key=lambda hit: -hit.score)
     best = {(hit.file_id, hit.place): hit for hit in reversed(hits)}
@@ -395,7 +308,7 @@ def _hits(
 
 
 def _hit(file_id: str, passage: Passage, terms: list[Term], score: float) -> Hit:
-    begin, end = _snippet(passage.text, terms)
+    begin, end = snippet(passage.text, terms)
     text = passage.text[begin:end]
     first, last = passage.first, passage.last
     if passage.unit == "line":
@@ -403,88 +316,6 @@ def _hit(file_id: str, passage: Passage, terms: list[Term], score: float) -> Hit
         last = min(last, first + text.count("\n"))
     marked = ("… " if begin else "") + text.strip() + (" …" if end < len(passage.text) else "")
     return Hit(file_id, passage.place(first, last), marked, round(score, 3), first)
-
-
-def _snippet(text: str, terms: list[Term]) -> tuple[int, int]:
-    """The part of the text, cut at lines or words, in which most of the terms stand together."""
-    if len(text) <= SNIPPET:
-        return 0, len(text)
-    folded = fold(text)
-    patterns = [re.compile(re.escape(fold(t.stem)).replace(r"\ ", r"\W+")) for t in terms]
-    found = sorted((m.start(), i) for i, p in enumerate(patterns) for m in p.finditer(folded))
-    if not found:
-        return 0, _blank_before(text, SNIPPET)
-    at = max((place for place, _ in found), key=lambda a: (len({i for b, i in found if a <= b < a + SNIPPET * 3 // 4}), -a))
-    begin = max(0, min(at - SNIPPET // 4, len(text) - SNIPPET))
-    begin = 0 if begin == 0 else _blank_before(text, begin) if text[begin - 1] not in " \n" else begin
-    return begin, len(text) if begin + SNIPPET >= len(text) else max(_blank_before(text, begin + SNIPPET), at + 1)
-
-
-def _blank_before(text: str, at: int) -> int:
-    """The place after the last line end, else blank, in the 100 characters before `at`; `at` itself if there is none."""
-    for blank in ("\n", " "):
-        found = text.rfind(blank, max(0, at - 100), at)
-        if found >= 0:
-            return found + 1
-    return at
-
-
-# Filling
-
-
-def cut(passages: Iterable[Passage]) -> Iterator[Passage]:
-    """Passages of a good size for the index: long ones cut, neighbouring short paragraphs drawn together; no text twice."""
-    held: Passage | None = None
-    for passage in passages:
-        if held is not None and _follows(held, passage):
-            held = replace(held, last=passage.last, text=f"{held.text}\n{passage.text}")
-            continue
-        if held is not None:
-            yield from _pieces(held)
-        held = passage
-    if held is not None:
-        yield from _pieces(held)
-
-
-def _follows(held: Passage, passage: Passage) -> bool:
-    near = held.unit == passage.unit == "paragraph" and held.sheet == passage.sheet and passage.first == held.last + 1
-    return near and len(held.text) + len(passage.text) < PASSAGE
-
-
-def _pieces(passage: Passage) -> Iterator[Passage]:
-    """The passage, cut where a line, a sentence or a word ends; pieces of lines have the numbers of their lines."""
-    text, begin, line = passage.text, 0, passage.first
-    if len(text) <= LONGEST:
-        yield passage
-        return
-    while begin < len(text):
-        end = _end_of_piece(text, begin)
-        piece = text[begin:end]
-        lines = piece.rstrip("\n").count("\n") if passage.unit == "line" else 0
-        if piece.strip() and passage.unit == "line":
-            yield replace(passage, first=line, last=line + lines, text=piece.rstrip("\n"))
-        elif piece.strip():
-            yield replace(passage, text=piece.strip())
-        line += piece.count("\n")
-        begin = end
-
-
-def _end_of_piece(text: str, begin: int) -> int:
-    if len(text) - begin <= LONGEST:
-        return len(text)
-    for mark in ("\n", ". ", " "):
-        found = text.rfind(mark, begin + PASSAGE // 2, begin + PASSAGE)
-        if found >= 0:
-            return found + len(mark)
-    return begin + PASSAGE
-
-
-def _passage(line: str) -> Passage:
-    """A line of what the sandbox wrote."""
-    found: dict[str, Any] = json.loads(line)
-    number, text = int(found["number"]), str(found["text"])
-    last = number + text.count("\n") if found["unit"] == "line" else number
-    return Passage(str(found["unit"]), number, last, str(found["sheet"] or ""), found["start"], found["end"], text)
 
 
 def _batches(items: Iterable[tuple[int, Passage]]) -> Iterator[list[tuple[int, Passage]]]:
