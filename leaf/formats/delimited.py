@@ -1,0 +1,514 @@
+"""Delimited text: CSV, TSV and their kin, with what people and programs do to them.
+
+Two ways lead to Parquet. A large file whose samples are clean goes through DuckDB with the dialect and the columns given, in one pass and
+never whole in memory; DuckDB guesses nothing, the first value that does not fit stops it, and its rows are counted against the
+file's lines. Everything else is read record by record, mended, counted and typed over all values.
+
+A row's number is its record's place in the file from 1, empty lines, titles and header counted: what a spreadsheet shows at its left.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from leaf.errors import FileTooLargeError, UnreadableFileError
+from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
+from leaf.formats.columns import (
+    MAX_COLUMNS,
+    TEXT,
+    Column,
+    Plan,
+    Written,
+    connect,
+    copy,
+    guarded_plans,
+    identifier,
+    literal,
+    write,
+    write_table,
+)
+from leaf.formats.dialect import Dialect, Records, sniff
+from leaf.formats.encoding import Encoding, guess_note, open_text, sniff_encoding
+from leaf.formats.header import Block, Found, find_tables, is_empty, places, unique_names
+
+if TYPE_CHECKING:
+    import duckdb
+
+SAMPLE_CHARACTERS = 300_000
+FAST_BYTES = 4_000_000
+"""From this size on the one-pass way is tried."""
+GRID_BYTES = 32_000_000
+"""Up to this size a messy file is held in memory, so that every block of it is found."""
+_CHUNK_ROWS = 50_000
+_HEAD_ROWS = 2_000
+
+
+class DelimitedReader:
+    """CSV, TSV and other delimited text."""
+
+    def outline(self, path: Path) -> Outline:
+        """Exact for files of some megabytes; of larger ones the lines are counted and the rest is told from the beginning."""
+        source = _open(path)
+        size = path.stat().st_size
+        if size <= FAST_BYTES:
+            grid, notes = _read_grid(source)
+            found = _find(source, grid)
+            largest = max(found.blocks, key=lambda b: len(b.body), default=None)
+            rows, columns = (len(largest.body), len(largest.names)) if largest else (0, 0)
+            notes += found.notes + (largest.notes if largest else ())
+        else:
+            head = list(islice(_records(source), _HEAD_ROWS))
+            found = _find(source, head)
+            first = found.blocks[0] if found.blocks else None
+            rows = max(0, _count_lines(path, source.encoding) - (first.body[0] if first and first.body else 0))
+            columns, notes = (len(first.names) if first else 0), source.notes + (first.notes if first else ())
+            if any("\n" in cell for row in head for cell in row):
+                notes += (Note("rows-estimated", "Cells go over several lines, so that the number of rows is an estimate."),)
+        return Outline("csv", "text/csv", rows=rows, columns=columns, lines=None, tokens=int(size / 2.5), notes=notes)
+
+    def passages(self, path: Path, where: Where) -> Iterator[Passage]:
+        """One passage a row: its cells joined by ` | `. The first one carries the header if it begins below it."""
+        source = _open(path)
+        first, last = int(where.first), where.last
+        records = _records(source)
+        head: list[list[str]] = list(islice(records, _HEAD_ROWS))
+        found = _find(source, head)
+        names = " | ".join(found.blocks[0].names) if found.blocks else ""
+        header_end = found.blocks[0].body[0] if found.blocks and found.blocks[0].body else 0
+        with_header = bool(names) and first > header_end
+        for number, cells in enumerate(_chain(head, records), 1):
+            if last is not None and number > last:
+                return
+            if number < first or all(is_empty(c) for c in cells):
+                continue
+            chosen = cells if where.columns is None else cells[where.columns[0] - 1 : where.columns[1]]
+            text = " | ".join(" ".join(c.split()) for c in chosen)
+            yield Passage(f"[columns: {names}]\n{text}" if with_header else text, "row", number)
+            with_header = False
+
+    def tables(self, path: Path, out: Path) -> list[TableInfo]:
+        """Every table of the file as Parquet; most have one."""
+        source = _open(path)
+        size = path.stat().st_size
+        if size >= FAST_BYTES:
+            info = _through_duckdb(source, out)
+            if info:
+                return [info]
+        return _from_grid(source, out) if size <= GRID_BYTES else [_streamed(source, out)]
+
+
+@dataclass(frozen=True)
+class _Source:
+    """A file and how to read it."""
+
+    path: Path
+    encoding: Encoding
+    dialect: Dialect
+
+    @property
+    def notes(self) -> tuple[Note, ...]:
+        """What was guessed."""
+        notes = [n for n in (guess_note(self.encoding),) if n]
+        if self.encoding.mixed_newlines:
+            notes.append(Note("newlines-mixed", "Lines end in different ways; each kind of ending was taken as one."))
+        return tuple(notes)
+
+
+def _chain(head: list[list[str]], rest: Iterator[list[str]]) -> Iterator[list[str]]:
+    yield from head
+    yield from rest
+
+
+def _open(path: Path) -> _Source:
+    if not path.stat().st_size:
+        raise UnreadableFileError(f"{path.name} is empty.", "Upload the file again, or check how it was exported.")
+    encoding = sniff_encoding(path)
+    with open_text(path, encoding) as file:
+        sample = file.read(SAMPLE_CHARACTERS).replace("\0", "")
+    if not sample.strip():
+        raise UnreadableFileError(f"{path.name} holds only white space.", "Upload the file again, or check how it was exported.")
+    dialect = sniff(sample)
+    if dialect.width > MAX_COLUMNS:
+        raise FileTooLargeError(
+            f"{path.name} has {dialect.width:,} columns; the limit is {MAX_COLUMNS:,}.", "Turn columns into rows, or export fewer of them."
+        )
+    return _Source(path, encoding, dialect)
+
+
+def _reader(source: _Source) -> tuple[Iterator[list[str]], Records]:
+    file = open_text(source.path, source.encoding)
+
+    def lines() -> Iterator[str]:
+        with closing(file):
+            yield from file
+
+    records = Records(lines(), source.dialect)
+    return _numbered(records), records
+
+
+def _numbered(records: Records) -> Iterator[list[str]]:
+    if records.dialect.sep_line:
+        yield [""]  # the `sep=` line keeps its place, so that numbers stay those of the file
+    yield from records
+
+
+def _records(source: _Source) -> Iterator[list[str]]:
+    return _reader(source)[0]
+
+
+def _read_grid(source: _Source) -> tuple[list[list[str]], tuple[Note, ...]]:
+    rows, records = _reader(source)
+    grid = list(rows)
+    return grid, source.notes + _repair_notes(records)
+
+
+def _repair_notes(records: Records) -> tuple[Note, ...]:
+    notes = []
+    if records.repaired:
+        shift = int(records.dialect.sep_line)
+        count = len(records.repaired)
+        text = f"Quotes that did not fit were taken as plain characters in {count:,} row{'s' if count != 1 else ''}."
+        notes.append(Note("repaired-quotes", text, count, places([n + shift for n in records.repaired])))
+    if records.nuls:
+        notes.append(Note("nul-bytes", f"{records.nuls:,} NUL characters were left out.", records.nuls))
+    return tuple(notes)
+
+
+def _find(source: _Source, grid: list[list[str]]) -> Found:
+    return find_tables(grid, widths=[len(row) for row in grid])
+
+
+def _from_grid(source: _Source, out: Path) -> list[TableInfo]:
+    grid, notes = _read_grid(source)
+    found = _find(source, grid)
+    if not found.blocks:
+        raise UnreadableFileError(f"{source.path.name} holds no table.", "Read it as text instead.")
+    infos = []
+    with connect(out) as connection:
+        for number, block in enumerate(found.blocks):
+            infos.append(_write_block(connection, source, grid, block, out / f"{number}.parquet", notes + found.notes))
+    return infos
+
+
+def _write_block(
+    connection: duckdb.DuckDBPyConnection, source: _Source, grid: list[list[str]], block: Block, target: Path, notes: tuple[Note, ...]
+) -> TableInfo:
+    import pyarrow as pa
+
+    names, columns, body = block.names, block.columns, block.body
+    header = grid[block.top + block.header_rows - 1] if block.header_rows else []
+    widths = Counter(len(grid[i]) for i in body)
+    usual = widths.most_common(1)[0][0] if widths else len(columns)
+    extra: tuple[Note, ...] = ()
+    if header and len(widths) == 1 and block.header_rows == 1 and len(header) == usual - 1 and names[-1].startswith("column_"):
+        names, _, _ = unique_names(["", *header])
+        extra = (Note("header-shifted", "The header has one name fewer than the rows have cells; the first column has no name."),)
+    arrays = []
+    for c in columns:
+        arrays.append(pa.array([row[c] if c < len(row) else None for row in map(grid.__getitem__, body)], pa.string()))
+    table = pa.Table.from_arrays(arrays, names=[f"c{n}" for n in range(len(columns))])
+    plan = [Column(f"c{n}", name) for n, name in enumerate(names)]
+    written = write_table(
+        connection, table, plan, target, comma_first=_comma_first(source), row_number=lambda n: body[n - 1] + 1
+    )
+    _check_rows(written, len(body), source)
+    ragged = _ragged(grid, block, max(usual, len(header)) if header else usual)
+    place = f"lines {block.top + 1}-{block.bottom + 1}"
+    return TableInfo(
+        target.name, "", place, written.rows, written.columns, notes=notes + block.notes + extra + ragged + written.notes
+    )
+
+
+def _check_rows(written: Written, counted: int, source: _Source) -> None:
+    if written.rows != counted:
+        raise UnreadableFileError(
+            f"{source.path.name}: {counted:,} rows were read but {written.rows:,} written.", "Convert the file to UTF-8 and try again."
+        )
+
+
+def _comma_first(source: _Source) -> bool:
+    """Where semicolons part the cells, a comma in a number is more likely its decimal mark."""
+    return source.dialect.delimiter == ";"
+
+
+def _ragged(grid: Sequence[Sequence[str]], block: Block, usual: int) -> tuple[Note, ...]:
+    short = [i + 1 for i in block.body if len(grid[i]) < usual]
+    long = [i + 1 for i in block.body if len(grid[i]) > usual and any(not is_empty(c) for c in grid[i][usual:])]
+    return _ragged_notes(short, long, len(short), len(long), len(block.body), usual)
+
+
+def _ragged_notes(short: Sequence[int], long: Sequence[int], shorts: int, longs: int, rows: int, usual: int) -> tuple[Note, ...]:
+    notes = []
+    if shorts:
+        text = f"{shorts:,} of {rows:,} rows had fewer than {usual} cells; filled with nulls."
+        notes.append(Note("rows-ragged", text, shorts, places(short)))
+    if longs:
+        text = f"{longs:,} of {rows:,} rows had more than {usual} cells; the rest went into columns of their own, so check these rows."
+        notes.append(Note("rows-long", text, longs, places(long)))
+    return tuple(notes)
+
+
+def _count_lines(path: Path, encoding: Encoding) -> int:
+    """Lines of a file, the last one counted also without a line ending."""
+    newline = encoding.newline[-1].encode(encoding.name)
+    count, last = 0, b""
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 22):
+            count += chunk.count(newline)
+            last = chunk
+    return count + (not last.endswith(newline))
+
+
+# One pass through DuckDB
+
+
+def _through_duckdb(source: _Source, out: Path) -> TableInfo | None:
+    """The table of a large clean file, or None where its samples or its rows are not clean."""
+    dialect = source.dialect
+    if source.encoding.name != "utf-8" or source.encoding.mixed_newlines or source.encoding.newline == "\r":
+        return None
+    if len(dialect.delimiter) > 1 or dialect.skip_space or dialect.escape or dialect.sep_line:
+        return None
+    layout = _clean_layout(source)
+    if layout is None:
+        return None
+    block, samples = layout
+    import duckdb
+
+    relation = _read_csv(source, block)
+    target = out / "0.parquet"
+    with connect(out) as connection:
+        try:
+            written = _in_one_pass(connection, relation, block, samples, target) or _in_two_passes(
+                connection, relation, source, block, out, target
+            )
+        except duckdb.Error:
+            target.unlink(missing_ok=True)
+            return None
+        if not _all_rows_there(connection, source, block, written, target):
+            target.unlink(missing_ok=True)
+            return None
+    place = f"lines {block.top + 1}-{block.body[0] + written.rows}"
+    return TableInfo(target.name, "", place, written.rows, written.columns, notes=source.notes + block.notes + written.notes)
+
+
+def _clean_layout(source: _Source) -> tuple[Block, list[list[str]]] | None:
+    """The head's one table, and sample values by column from the head, the middle and the end; None if anything is odd."""
+    with open_text(source.path, source.encoding) as file:
+        head_lines = file.read(SAMPLE_CHARACTERS).splitlines(keepends=True)[:-1]
+    records = Records(head_lines, source.dialect)
+    grid = list(records)
+    if records.repaired or records.nuls or records.lines_read != len(grid):
+        return None
+    found = _find(source, grid)
+    if len(found.blocks) != 1 or found.notes:
+        return None
+    block = found.blocks[0]
+    width = len(grid[block.body[0]]) if block.body else 0
+    if width < 2 or len(block.columns) != width or any(len(grid[i]) != width for i in block.body):
+        return None
+    if list(block.body) != list(range(block.body[0], len(grid))):
+        return None
+    rows = [grid[i] for i in block.body]
+    for line_group in _slices(source):
+        probe = Records(line_group, source.dialect)
+        more = [row for row in probe if row != [""]]
+        if probe.repaired or any(len(row) != width for row in more):
+            return None
+        rows += more
+    return block, [list(column) for column in zip(*rows, strict=True)]
+
+
+def _slices(source: _Source) -> Iterator[list[str]]:
+    """Whole lines from three places further on, the end among them."""
+    size = source.path.stat().st_size
+    with source.path.open("rb") as file:
+        for start in (size // 3, 2 * size // 3, max(0, size - 65_536)):
+            file.seek(start)
+            data = file.read(65_536)
+            lines = data.decode("utf-8", "replace").splitlines(keepends=True)
+            yield lines[1:] if start + 65_536 >= size else lines[1:-1]
+
+
+def _read_csv(source: _Source, block: Block) -> str:
+    columns = ", ".join(f"'c{n}': 'VARCHAR'" for n in range(len(block.names)))
+    dialect = source.dialect
+    return (
+        f"read_csv({literal(str(source.path))}, auto_detect = false, header = false, skip = {block.body[0]}, "
+        f"delim = {literal(dialect.delimiter)}, quote = {literal(dialect.quote)}, escape = {literal(dialect.quote)}, "
+        f"columns = {{{columns}}}, null_padding = false, strict_mode = true)"
+    )
+
+
+def _in_one_pass(
+    connection: duckdb.DuckDBPyConnection, relation: str, block: Block, samples: list[list[str]], target: Path
+) -> Written | None:
+    """Convert with the types that the samples show; None at the first value of another kind."""
+    import duckdb
+
+    plans = guarded_plans(samples)
+    if plans is None:
+        return None
+    select = ", ".join(f"{plan.guarded(f'c{n}')} AS {identifier(block.names[n])}" for n, plan in enumerate(plans))
+    try:
+        rows = copy(connection, f"SELECT {select} FROM {relation}", target)
+    except duckdb.InvalidInputException as e:
+        if "unexpected value" in str(e):
+            return None
+        raise
+    return Written(rows, _types(block, plans), ())
+
+
+def _types(block: Block, plans: Iterable[Plan]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, plan.type) for name, plan in zip(block.names, plans, strict=True))
+
+
+def _in_two_passes(
+    connection: duckdb.DuckDBPyConnection, relation: str, source: _Source, block: Block, out: Path, target: Path
+) -> Written:
+    """All as text first, then typed over all values."""
+    text = out / "text.tmp"
+    try:
+        copy(connection, f"SELECT * FROM {relation}", text)
+        columns = [Column(f"c{n}", name) for n, name in enumerate(block.names)]
+        first = block.body[0]
+        stored = f"read_parquet({literal(str(text))})"
+        return write(connection, stored, columns, target, comma_first=_comma_first(source), row_number=lambda n: first + n)
+    finally:
+        text.unlink(missing_ok=True)
+
+
+def _all_rows_there(
+    connection: duckdb.DuckDBPyConnection, source: _Source, block: Block, written: Written, target: Path
+) -> bool:
+    """Rows written against the file's lines, with line breaks inside cells and a last empty line allowed for."""
+    lines = _count_lines(source.path, source.encoding) - block.body[0]
+    if written.rows == lines:
+        return True
+    texts = [identifier(name) for name, kind in written.columns if kind == TEXT.type]
+    if not texts:
+        return False
+    inside = " + ".join(f"sum(length({t}) - length(replace({t}, chr(10), '')))" for t in texts)
+    row = connection.execute(f"SELECT {inside} FROM read_parquet({literal(str(target))})").fetchone()
+    return bool(row) and written.rows + int(row[0] or 0) == lines
+
+
+# Row by row, never whole in memory
+
+
+def _streamed(source: _Source, out: Path) -> TableInfo:
+    """A large messy file as one table: laid out by its beginning, read record by record."""
+    rows, records = _reader(source)
+    head = list(islice(rows, _HEAD_ROWS))
+    found = _find(source, head)
+    if not found.blocks:
+        raise UnreadableFileError(f"{source.path.name} holds no table.", "Read it as text instead.")
+    block = max(found.blocks, key=lambda b: len(b.body))
+    start = block.body[0] if block.body else block.bottom + 1
+    sink = _TextSink(out / "text.tmp", max(len(block.names), source.dialect.width), start)
+    sink.add_all(_chain(head[start:], rows))
+    sink.close()
+    names, _, _ = unique_names([*block.names, *[""] * (sink.width - len(block.names))])
+    columns = [Column(f"c{n}", name) for n, name in enumerate(names)]
+    try:
+        with connect(out) as connection:
+            relation = f"read_parquet({literal(str(sink.path))})"
+            written = write(
+                connection, relation, columns, out / "0.parquet", comma_first=_comma_first(source), row_number=lambda n: start + n
+            )
+    finally:
+        sink.path.unlink(missing_ok=True)
+    _check_rows(written, sink.rows, source)
+    notes = source.notes + _repair_notes(records) + block.notes + sink.notes() + written.notes
+    place = f"lines {block.top + 1}-{start + sink.seen}"
+    return TableInfo("0.parquet", "", place, written.rows, written.columns, notes=notes)
+
+
+class _TextSink:
+    """Takes rows of any width and writes them as text columns, a chunk at a time. Lines of text at the very end are left out and counted."""
+
+    def __init__(self, path: Path, width: int, start: int) -> None:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+
+        self.path, self.width, self.rows, self.seen = path, width + _SPARE, 0, 0
+        self._usual, self._start = width, start
+        self._schema = pa.schema([(f"c{n}", pa.string()) for n in range(self.width)])
+        self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
+        self._buffer: list[list[str]] = []
+        self._short: list[int] = []
+        self._long: list[int] = []
+        self._shorts = self._longs = self._empty = self._dropped = 0
+        self._widest = width
+        self._footers: list[int] = []
+
+    def add_all(self, rows: Iterator[list[str]]) -> None:
+        pending: list[tuple[int, list[str]]] = []
+        for cells in rows:
+            self.seen += 1
+            if len(cells) == self._usual:
+                if pending:
+                    self._flush_pending(pending)
+                self._buffer.append(cells)
+            elif cells == [""]:
+                self._empty += 1
+            else:
+                pending.append((self._start + self.seen, cells))
+                if len(pending) > 40:
+                    self._flush_pending(pending)
+            if len(self._buffer) >= _CHUNK_ROWS:
+                self._write()
+        if all(len(cells) == 1 for _, cells in pending):
+            self._footers = [number for number, _ in pending]
+        else:
+            self._flush_pending(pending)
+
+    def _flush_pending(self, pending: list[tuple[int, list[str]]]) -> None:
+        for number, cells in pending:
+            if len(cells) < self._usual:
+                self._shorts += 1
+                self._short += [number][: max(0, 1_000 - len(self._short))]
+            elif any(not is_empty(c) for c in cells[self._usual :]):
+                self._longs += 1
+                self._long += [number][: max(0, 1_000 - len(self._long))]
+                self._widest = max(self._widest, min(len(cells), self.width))
+            over = cells[self.width :]
+            if any(not is_empty(c) for c in over):
+                cells = [*cells[: self.width - 1], " | ".join([cells[self.width - 1], *over])]
+            self._buffer.append([*cells, *[""] * (self._usual - len(cells))])
+        pending.clear()
+
+    def _write(self) -> None:
+        import pyarrow as pa
+
+        if not self._buffer:
+            return
+        padded = [row[: self.width] + [""] * (self.width - len(row)) for row in self._buffer]
+        arrays = [pa.array(column, pa.string()) for column in zip(*padded, strict=True)]
+        self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
+        self.rows += len(self._buffer)
+        self._buffer.clear()
+
+    def close(self) -> None:
+        self._write()
+        self._writer.close()
+        self.width = self._widest
+
+    def notes(self) -> tuple[Note, ...]:
+        notes = list(_ragged_notes(self._short, self._long, self._shorts, self._longs, self.rows, self._usual))
+        if self._empty:
+            notes.append(Note("rows-empty", f"{self._empty:,} empty lines were left out.", self._empty))
+        if self._footers:
+            text = f"{len(self._footers)} lines below the table are notes and not part of it."
+            notes.append(Note("footer", text, len(self._footers), places(self._footers)))
+        return tuple(notes)
+
+
+_SPARE = 20
+"""Columns kept for rows that are longer than the others; what goes beyond is joined into the last one."""

@@ -1,0 +1,275 @@
+"""How the cells of delimited text are parted and quoted, and reading its records so that a stray quote cannot swallow rows.
+
+The dialect is the one that gives rows of one width, with cells that look like values; nothing is taken from a file's name.
+"""
+
+from __future__ import annotations
+
+import csv
+import re
+from collections import Counter, deque
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from functools import cache
+
+_SINGLE = (",", ";", "\t", "|", ":", "^", "~", " ", "\x1f", "\x01")
+_LONG = ("||", "::", "|~|", ";;", "~|~", "^|^", "##", "<>", "@@", "\t\t", ", ")
+_VALUE = re.compile(
+    r"[\s$€£¥+\-(]*\d[\d.,\s]*%?\)?(?:e[+-]?\d+)?|\d{1,4}[-/.:]\d{1,2}(?:[-/.:T ]\d+.*)?|true|false|n/?a|null", re.IGNORECASE | re.ASCII
+)
+_JOINED_LINES = 400
+"""Most lines that one quoted cell may go over; more are taken for a quote gone astray."""
+csv.field_size_limit(1 << 30)
+
+
+@dataclass(frozen=True)
+class Dialect:
+    """How a delimited text is to be read."""
+
+    delimiter: str = ","
+    quote: str = '"'
+    """Empty where nothing is quoted."""
+    escape: str = ""
+    """Sign that takes the meaning from a quote, where quotes are not doubled."""
+    skip_space: bool = False
+    """Blanks after a delimiter are no part of the value."""
+    sep_line: bool = False
+    """The first line is Excel's `sep=;` and no data."""
+    width: int = 1
+    """Cells in most rows."""
+
+    @property
+    def label(self) -> str:
+        """For people."""
+        return {"\t": "tab", " ": "blank", "\x1f": "unit separator", "\x01": "^A"}.get(self.delimiter, f"'{self.delimiter}'")
+
+
+def sniff(sample: str) -> Dialect:
+    """The dialect of a text from its beginning, in which every line ending is `\\n`."""
+    head, _, rest = sample.partition("\n")
+    declared = re.fullmatch(r'"?sep=(.{1,3}?)"?', head.strip("\ufeff\r "), re.IGNORECASE) or (
+        re.fullmatch(r"sep=(\t)", head.strip("\ufeff\r"), re.IGNORECASE)
+    )
+    if declared:
+        width, _, skip = _measure(rest, declared[1], '"', "")
+        return Dialect(declared[1], '"', "", skip, True, width)
+    best, best_score = Dialect(), 0.0
+    lines = sample.count("\n") + 1
+    for delimiter in (*_SINGLE, *_LONG):
+        often = sample.count(delimiter)
+        if not often or (len(delimiter) > 1 and often < 0.8 * lines):
+            continue
+        for quote in ('"', "'"):
+            if quote == "'" and not _quotes_cells(sample, delimiter):
+                continue
+            for escape in ("", "\\") if "\\" + quote in sample else ("",):
+                width, score, skip = _measure(sample, delimiter, quote, escape)
+                score *= _prior(delimiter, quote)
+                if score > best_score:
+                    best, best_score = Dialect(delimiter, quote, escape, skip, False, width), score
+    return best
+
+
+def _quotes_cells(sample: str, delimiter: str) -> bool:
+    """Whether single quotes stand around cells and not as apostrophes."""
+    mark = re.escape(delimiter)
+    opening = len(re.findall(rf"(?:^|{mark})\s?'", sample, re.M))
+    closing = len(re.findall(rf"'(?:{mark}|$)", sample, re.M))
+    return opening >= 3 and abs(opening - closing) <= 0.1 * opening and opening >= 0.8 * sample.count("'") / 2
+
+
+def _prior(delimiter: str, quote: str) -> float:
+    weight = {":": 0.7, " ": 0.6, ", ": 0.99}.get(delimiter, 1.0) * (1.02 if len(delimiter) > 1 and delimiter != ", " else 1)
+    return weight * (0.97 if quote == "'" else 1)
+
+
+def _measure(sample: str, delimiter: str, quote: str, escape: str) -> tuple[int, float, bool]:
+    """Width of most rows, score, and whether blanks follow the delimiters."""
+    probe = Dialect(delimiter, quote, escape)
+    reader = Records(sample.splitlines(keepends=True)[:600], probe)
+    rows = [row for row, _ in zip(reader, range(400), strict=False) if any(c.strip() for c in row)]
+    if len(rows) > 20 and not sample.endswith("\n"):
+        rows.pop()
+    if not rows:
+        return 1, 0.0, False
+    widths = Counter(len(r) for r in rows)
+    width, count = max(widths.items(), key=lambda w: w[1] * (1 + min(w[0], 8) / 8) if w[0] > 1 else w[1] * 0.45)
+    if width == 1:
+        return 1, 0.45 * count / len(rows), False
+    body = [r for r in rows if len(r) == width]
+    cells = [c for r in body for c in r]
+    skip = sum(all(c[:1] == " " for c in r[1:] if c) for r in body) > 0.9 * len(body) and delimiter != " " and any(any(r[1:]) for r in body)
+    values = sum(bool(_VALUE.fullmatch(c.strip())) or not c.strip() for c in cells) / len(cells)
+    blank = sum(not c.strip() for c in cells) / len(cells)
+    dirty = sum(c.strip()[:1] in ('"', "'") or c.strip()[-1:] in ('"', "'") for c in cells if c.strip()) / len(cells)
+    ragged = sum(n for w, n in widths.items() if w != width and w > 1)
+    consistent = count / len(rows) * (1 - 0.3 * ragged / len(rows))
+    score = consistent * (1 + min(width, 10) / 20) * (1 + 0.35 * values) * (1 - 0.6 * dirty) * (1 - 0.5 * blank)
+    return width, score * (1 - 0.5 * len(reader.repaired) / len(rows)), skip
+
+
+@dataclass
+class Records:
+    """The records of delimited text, one list of cells each; an empty line is `[""]`. Says what it had to mend."""
+
+    lines: Iterable[str]
+    """With their line ending, which is `\\n`."""
+    dialect: Dialect
+    repaired: list[int] = field(default_factory=list)
+    """Numbers of the records (from 1) whose quotes did not close."""
+    nuls: int = 0
+    """NUL characters left out."""
+    lines_read: int = 0
+    record: int = 0
+
+    def __iter__(self) -> Iterator[list[str]]:
+        self._ahead: deque[str] = deque()
+        self._source = iter(self.lines)
+        delimiter, quote = self.dialect.delimiter, self.dialect.quote
+        plain = not self.dialect.skip_space and not self.dialect.escape
+        if self.dialect.sep_line:
+            self._next_line()
+        while (line := self._next_line()) is not None:
+            self.record += 1
+            if not quote or (quote not in line and plain):
+                cells = line.rstrip("\n").split(delimiter)
+            else:
+                cells = self._quoted(line)
+            yield [c.strip(" ") for c in cells] if self.dialect.skip_space else cells
+
+    def _next_line(self) -> str | None:
+        line = self._ahead.popleft() if self._ahead else next(self._source, None)
+        if line is not None:
+            self.lines_read += 1
+            if "\0" in line:
+                self.nuls += line.count("\0")
+                line = line.replace("\0", "")
+        return line
+
+    def _quoted(self, line: str) -> list[str]:
+        cells = self._parse(line)
+        if cells is not None:
+            return cells
+        text, taken = line, []
+        odd = self._is_open(line)
+        while odd and len(taken) < _JOINED_LINES and (following := self._next_line()) is not None:
+            taken.append(following)
+            text += following
+            if following.count(self.dialect.quote) % 2 == 0 and not self.dialect.escape:
+                continue
+            cells = self._parse(text)
+            if cells is not None and self._plausible(cells, line, taken):
+                return cells
+        self._ahead.extendleft(reversed(taken))
+        self.lines_read -= len(taken)
+        self.repaired.append(self.record)
+        return tolerant(line.rstrip("\n"), self.dialect)
+
+    def _is_open(self, line: str) -> bool:
+        return bool(self.dialect.escape) or line.count(self.dialect.quote) % 2 == 1
+
+    def _plausible(self, cells: list[str], line: str, taken: list[str]) -> bool:
+        """A cell over several lines is believed unless the lines look like rows on their own."""
+        width = self.dialect.width
+        if width < 2 or len(cells) == width:
+            alone = [tolerant(part.rstrip("\n"), self.dialect) for part in (line, *taken[:20])]
+            return width < 2 or not all(len(part) == width for part in alone)
+        return len(tolerant(line.rstrip("\n"), self.dialect)) != width
+
+    def _parse(self, text: str) -> list[str] | None:
+        """Cells of a whole record as the rules have it, or None."""
+        dialect = self.dialect
+        if len(dialect.delimiter) > 1:
+            return _split_long(text, dialect)
+        try:
+            rows = list(
+                csv.reader(
+                    text.splitlines(keepends=True) if "\n" in text[:-1] else [text],
+                    delimiter=dialect.delimiter,
+                    quotechar=dialect.quote or None,
+                    quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,
+                    escapechar=dialect.escape or None,
+                    skipinitialspace=dialect.skip_space,
+                    strict=True,
+                )
+            )
+        except csv.Error:
+            return None
+        if len(rows) > 1:
+            return None
+        return (rows[0] or [""]) if rows else [""]
+
+
+def _split_long(text: str, dialect: Dialect) -> list[str] | None:
+    """The same for a delimiter of several characters, which the csv module does not take."""
+    quote, delimiter, text = dialect.quote, dialect.delimiter, text.removesuffix("\n")
+    if not quote or quote not in text:
+        return text.split(delimiter)
+    cells, at = [], 0
+    while True:
+        if text.startswith(quote, at):
+            end = at + 1
+            while (end := text.find(quote, end)) >= 0 and text.startswith(quote * 2, end):
+                end += 2
+            if end < 0 or not (end + 1 == len(text) or text.startswith(delimiter, end + 1)):
+                return None
+            cells.append(text[at + 1 : end].replace(quote * 2, quote))
+            at = end + 1
+        else:
+            end = text.find(delimiter, at)
+            end = len(text) if end < 0 else end
+            cells.append(text[at:end])
+            at = end
+        if at >= len(text):
+            return cells
+        at += len(delimiter)
+        if at > len(text) or (at == len(text)):
+            return [*cells, ""]
+
+
+def tolerant(line: str, dialect: Dialect) -> list[str]:
+    """Cells of one line in which quotes went astray: a quote opens only at the start of a cell and closes only before a delimiter;
+    one that does not close is a character. Of several readings the first that has the usual width is taken."""
+    delimiter, quote, width = dialect.delimiter, dialect.quote, dialect.width
+    step = len(delimiter)
+    tried = 0
+
+    @cache
+    def read(at: int, left: int) -> tuple[str, ...] | None:
+        nonlocal tried
+        tried += 1
+        if tried > 2_000 or left < 1:
+            return None
+        for value, end in _cells_at(line, at, delimiter, quote):
+            if end >= len(line):
+                if left == 1:
+                    return (value,)
+                continue
+            rest = read(end + step, left - 1)
+            if rest is not None:
+                return (value, *rest)
+        return None
+
+    if 1 < width <= 300:
+        found = read(0, width)
+        if found is not None:
+            return list(found)
+    cells, at = [], 0
+    while True:
+        value, end = next(iter(_cells_at(line, at, delimiter, quote)))
+        cells.append(value)
+        if end >= len(line):
+            return cells
+        at = end + step
+
+
+def _cells_at(line: str, at: int, delimiter: str, quote: str) -> Iterator[tuple[str, int]]:
+    """Readings of the cell that begins at a place: its value and where it ends."""
+    if quote and line.startswith(quote, at):
+        end = at
+        while (end := line.find(quote, end + 1)) > 0:
+            after = end + 1
+            if after == len(line) or line.startswith(delimiter, after):
+                yield line[at + 1 : end].replace(quote * 2, quote), after
+    end = line.find(delimiter, at)
+    yield (line[at:], len(line)) if end < 0 else (line[at:end], end)

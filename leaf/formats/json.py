@@ -1,0 +1,383 @@
+"""JSON and JSON Lines: records become tables, what is no table is read as text by the lines of its pretty-printed form.
+
+Objects inside records become columns `a.b`; lists stay JSON text, since a row for each member would count the record several times.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from leaf.errors import FileTooLargeError, UnreadableFileError
+from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
+from leaf.formats.columns import Column, Written, connect, literal, write
+from leaf.formats.encoding import open_text, sniff_encoding
+from leaf.formats.header import places, unique_names
+from leaf.formats.values import describe, write_values
+
+MAX_WHOLE_BYTES = 300_000_000
+"""A JSON document is held in memory whole; JSON Lines have no limit."""
+_MEMORY_BYTES = 32_000_000
+"""JSON Lines above this size are written in chunks."""
+_CHUNK = 20_000
+_DEPTH = 3
+_CHARACTERS = 2.5
+
+Record = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class _Table:
+    """Records found at a place in a document."""
+
+    path: str
+    """`data.items`; empty for the document itself."""
+    records: list[Any]
+    notes: tuple[Note, ...] = ()
+
+
+class JsonReader:
+    """JSON, JSON Lines and GeoJSON."""
+
+    def outline(self, path: Path) -> Outline:
+        """Records and columns of the largest table, or lines if there is none."""
+        tokens = int(path.stat().st_size / _CHARACTERS)
+        if _is_lines(path):
+            lines = _Lines(path)
+            keys: dict[str, None] = {}
+            rows = 0
+            for record in lines:
+                rows += 1
+                if rows <= 2_000:
+                    keys.update(dict.fromkeys(flatten(record)))
+            return Outline("json", "application/x-ndjson", rows=rows, columns=len(keys), tokens=tokens, notes=lines.notes())
+        value = _load(path)
+        found = _tables_in(value)
+        if not found:
+            return Outline("json", "application/json", lines=_pretty(value).count("\n") + 1, tokens=tokens)
+        largest = max(found, key=lambda t: len(t.records))
+        keys = {}
+        for record in largest.records[:2_000]:
+            keys.update(dict.fromkeys(flatten(record)))
+        names = tuple(t.path for t in found) if len(found) > 1 else ()
+        return Outline("json", "application/json", sheets=names, rows=len(largest.records), columns=len(keys), tokens=tokens)
+
+    def passages(self, path: Path, where: Where) -> Iterator[Passage]:
+        """One passage a record, as JSON; of a document without records, or if lines are asked for, a passage a line."""
+        if _is_lines(path) and where.unit != "line":
+            yield from _within((_dump(r) for r in _Lines(path)), where, "row")
+            return
+        value = _load(path) if not _is_lines(path) else list(_Lines(path))
+        found = _tables_in(value)
+        if where.sheet:
+            found = [t for t in found if t.path.lower() == where.sheet.lower()]
+        if len(found) == 1 and where.unit != "line":
+            yield from _within((_dump(r) for r in found[0].records), where, "row", found[0].path if where.sheet else "")
+            return
+        yield from _within(_pretty(value).split("\n"), where, "line")
+
+    def tables(self, path: Path, out: Path) -> list[TableInfo]:
+        """Each list of records as a table; none for a document without one."""
+        with connect(out) as connection:
+            if _is_lines(path):
+                lines = _Lines(path)
+                if path.stat().st_size > _MEMORY_BYTES:
+                    written = _in_chunks(connection, lines, out)
+                else:
+                    written = _write(connection, list(lines), out / "0.parquet")
+                return [_info("0.parquet", "", written, lines.notes(), "lines")]
+            infos = []
+            found = _tables_in(_load(path))
+            for number, table in enumerate(found):
+                written = _write(connection, table.records, out / f"{number}.parquet")
+                name = table.path if len(found) > 1 else ""
+                infos.append(_info(f"{number}.parquet", name, written, table.notes, table.path or "records"))
+            return infos
+
+
+def _info(file: str, sheet: str, written: Written, notes: tuple[Note, ...], what: str) -> TableInfo:
+    return TableInfo(file, sheet, f"{what} 1-{written.rows}", written.rows, written.columns, notes=notes + written.notes)
+
+
+def _within(texts: Iterable[str], where: Where, unit: str, sheet: str = "") -> Iterator[Passage]:
+    for number, text in enumerate(texts, 1):
+        if where.last is not None and number > where.last:
+            return
+        if number >= where.first:
+            yield Passage(text, unit, number, sheet)
+
+
+def _dump(value: Any) -> str:
+    import orjson
+
+    try:
+        return orjson.dumps(value).decode()
+    except TypeError:  # integers beyond 64 bits
+        return json.dumps(value, ensure_ascii=False)
+
+
+def _pretty(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def _load(path: Path) -> Any:
+    """The whole document. Python's own parser takes what orjson refuses: NaN, big integers, other encodings."""
+    import orjson
+
+    size = path.stat().st_size
+    if not size:
+        raise UnreadableFileError(f"{path.name} is empty.", "Upload the file again, or check how it was exported.")
+    if size > MAX_WHOLE_BYTES:
+        limit = MAX_WHOLE_BYTES // 1_000_000
+        raise FileTooLargeError(f"{path.name} is over the limit of {limit} MB for one JSON document.", "Save it as JSON Lines or Parquet.")
+    try:
+        value = orjson.loads(path.read_bytes())
+    except orjson.JSONDecodeError:
+        value = None
+    if value is not None and not _has_big_numbers(value):
+        return value
+    try:
+        with open_text(path, sniff_encoding(path)) as file:
+            return json.load(file)
+    except json.JSONDecodeError as e:
+        message = f"{path.name} is no valid JSON: {e.msg} in line {e.lineno:,}, column {e.colno:,}."
+        raise UnreadableFileError(message, "The file may be cut short; export it again.") from e
+    except RecursionError as e:
+        raise UnreadableFileError(f"{path.name} is nested too deeply to be read.") from e
+
+
+def _has_big_numbers(value: Any) -> bool:
+    """Whether orjson may have rounded an integer: it reads those beyond 64 bits as floats."""
+    if isinstance(value, float):
+        return abs(value) >= 2**63 and value == int(value) if value == value and abs(value) != float("inf") else False
+    if isinstance(value, dict):
+        return any(_has_big_numbers(v) for v in value.values() if isinstance(v, float | dict | list))
+    if isinstance(value, list):
+        return any(_has_big_numbers(v) for v in value if isinstance(v, float | dict | list))
+    return False
+
+
+def _is_lines(path: Path) -> bool:
+    """Whether each of the first two lines is a JSON value of its own."""
+    with open_text(path, sniff_encoding(path)) as file:
+        values = 0
+        for _ in range(50):
+            line = file.readline(50_000_000).strip()
+            if not line:
+                continue
+            if line[0] not in "{[" or not _parses(line):
+                return False
+            values += 1
+            if values == 2:
+                return True
+    return False
+
+
+def _parses(line: str) -> bool:
+    import orjson
+
+    try:
+        orjson.loads(line)
+    except orjson.JSONDecodeError:
+        try:
+            json.loads(line)
+        except (json.JSONDecodeError, RecursionError):
+            return False
+    return True
+
+
+class _Lines:
+    """The records of JSON Lines; may be gone through several times. Lines that are no JSON are skipped and counted."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.skipped: list[int] = []
+        self.count = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        import orjson
+
+        self.skipped, self.count = [], 0
+        encoding = sniff_encoding(self._path)
+        with open_text(self._path, encoding) as file:
+            for number, line in enumerate(file, 1):
+                if not line.strip():
+                    continue
+                try:
+                    value = orjson.loads(line)
+                    if "00000000000000" in line or _has_big_numbers(value):
+                        value = json.loads(line)
+                except orjson.JSONDecodeError:
+                    try:
+                        value = json.loads(line)
+                    except (json.JSONDecodeError, RecursionError):
+                        self.skipped.append(number)
+                        continue
+                self.count += 1
+                yield value
+        if len(self.skipped) > self.count:
+            raise UnreadableFileError(f"{self._path.name} is no valid JSON: {len(self.skipped):,} lines cannot be read.")
+
+    def notes(self) -> tuple[Note, ...]:
+        if not self.skipped:
+            return ()
+        count = len(self.skipped)
+        text = f"{count:,} line{'s' if count > 1 else ''} that {'are' if count > 1 else 'is'} no valid JSON were left out."
+        return (Note("rows-skipped", text, count, places(self.skipped, "lines")),)
+
+
+def _tables_in(value: Any) -> list[_Table]:
+    """Lists of records in a document: itself, or inside objects down to some depth."""
+    if isinstance(value, list):
+        return [_Table("", value)] if _is_records(value) else []
+    if not isinstance(value, dict):
+        return []
+    columns = _columnar(value)
+    if columns:
+        return [_Table("", columns)]
+    found = list(_search(value, "", 0))
+    if found:
+        used = {t.path.split(".")[0] for t in found}
+        others = [k for k in value if k not in used]
+        if others:
+            text = f"{len(others)} members beside the tables were not loaded: {', '.join(others[:8])}."
+            found[0] = _Table(found[0].path, found[0].records, (Note("members-left", text, len(others)),))
+        return found
+    members = list(value.values())
+    if len(members) >= 3 and all(isinstance(m, dict) for m in members) and len(set(members[0]) & set(members[1])) > 0:
+        key = "key" if not any("key" in m for m in members) else "_key"
+        return [_Table("", [{key: k, **m} for k, m in value.items()])]
+    return []
+
+
+def _search(value: Record, path: str, depth: int) -> Iterator[_Table]:
+    for key, member in value.items():
+        place = f"{path}.{key}" if path else key
+        if isinstance(member, list) and _is_records(member) and any(isinstance(m, dict | list) for m in member):
+            yield _Table(place, member)
+        elif isinstance(member, dict) and depth < _DEPTH:
+            yield from _search(member, place, depth + 1)
+
+
+def _is_records(members: list[Any]) -> bool:
+    if not members:
+        return False
+    if all(isinstance(m, dict) for m in members):
+        return True
+    return len(members) > 1 and all(isinstance(m, list) for m in members) and len({len(m) for m in members}) == 1 and len(members[0]) > 0
+
+
+def _columnar(value: Record) -> list[Record]:
+    """`{"a": [1, 2], "b": [3, 4]}` as records."""
+    lists = list(value.values())
+    if len(lists) < 2 or not all(isinstance(v, list) for v in lists) or len({len(v) for v in lists}) != 1 or not lists[0]:
+        return []
+    if any(isinstance(m, dict) for v in lists for m in v):
+        return []
+    return [dict(zip(value, row, strict=True)) for row in zip(*lists, strict=True)]
+
+
+def flatten(record: Any, prefix: str = "", depth: int = 0) -> Record:
+    """One level of members: objects as `a.b`, lists as JSON text."""
+    if not isinstance(record, dict):
+        return {"value": _dump(record) if isinstance(record, list) else record}
+    flat: Record = {}
+    for key, member in record.items():
+        name = prefix + key
+        if isinstance(member, dict) and member and depth < 8:
+            flat.update(flatten(member, name + ".", depth + 1))
+        elif isinstance(member, dict | list):
+            flat[name] = _dump(member)
+        else:
+            flat[name] = member
+    return flat
+
+
+def _flat_rows(records: list[Any]) -> tuple[list[str], list[Record]]:
+    """Names and flat records; a list of lists takes its first list as names if only that one is all text."""
+    if records and isinstance(records[0], list):
+        first = records[0]
+        named = all(isinstance(c, str) for c in first) and any(not isinstance(c, str) for row in records[1:] for c in row)
+        keys = [str(c) for c in first] if named else [f"column_{n}" for n in range(1, len(first) + 1)]
+        names = list(unique_names(keys)[0])
+        rows = [{k: _dump(c) if isinstance(c, dict | list) else c for k, c in zip(names, row, strict=True)} for row in records[named:]]
+        return names, rows
+    flat = [flatten(r) for r in records]
+    found: dict[str, None] = {}
+    for row in flat:
+        found.update(dict.fromkeys(row))
+    return list(found), flat
+
+
+def _write(connection: Any, records: list[Any], target: Path) -> Written:
+    keys, rows = _flat_rows(records)
+    if not keys:
+        raise UnreadableFileError("The records of this JSON file have no members.", "Read it as text instead.")
+    names, _, _ = unique_names(keys)
+    values = [[row.get(key) for row in rows] for key in keys]
+    written = write_values(connection, names, values, target)
+    if written.rows != len(rows):
+        raise UnreadableFileError(f"{len(rows):,} records were read but {written.rows:,} written.")
+    return written
+
+
+def _in_chunks(connection: Any, lines: _Lines, out: Path) -> Written:
+    """Large JSON Lines: kinds by column in a first pass, values in a second."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds: dict[str, set[type]] = {}
+    for record in lines:
+        for key, member in flatten(record).items():
+            kinds.setdefault(key, set()).add(type(member) if not isinstance(member, int) or abs(member) < 2**53 else str)
+    names, _, _ = unique_names(kinds)
+    columns, fields, convert = [], [], []
+    for n, (name, found) in enumerate(zip(names, kinds.values(), strict=True)):
+        kind, arrow, change = _native(found - {type(None)})
+        columns.append(Column(f"c{n}", name, text=kind == "text", type=kind))
+        fields.append((f"c{n}", arrow))
+        convert.append(change)
+    chunked = out / "records.tmp"
+    schema = pa.schema(fields)
+    try:
+        with pq.ParquetWriter(chunked, schema, compression="zstd") as writer:
+            for rows in _chunks(flatten(r) for r in lines):
+                arrays = [
+                    pa.array([None if (v := row.get(key)) is None else change(v) for row in rows], field.type)
+                    for key, field, change in zip(kinds, schema, convert, strict=True)
+                ]
+                writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+        written = write(connection, f"read_parquet({literal(str(chunked))})", columns, out / "0.parquet")
+    finally:
+        chunked.unlink(missing_ok=True)
+    if written.rows != lines.count:
+        raise UnreadableFileError(f"{lines.count:,} records were read but {written.rows:,} written.")
+    mixed = [c.name for c, found in zip(columns, kinds.values(), strict=True) if len(found - {type(None), int, float}) > 1]
+    note = Note("types-mixed", f"{len(mixed)} columns mix values of several kinds; kept as text: {', '.join(mixed[:6])}.", len(mixed))
+    return Written(written.rows, written.columns, written.notes + ((note,) if mixed else ()))
+
+
+def _native(kinds: set[type]) -> tuple[str, Any, Callable[[Any], Any]]:
+    import pyarrow as pa
+
+    if kinds == {bool}:
+        return "BOOLEAN", pa.bool_(), bool
+    if kinds == {int}:
+        return "BIGINT", pa.int64(), int
+    if kinds and kinds <= {int, float}:
+        return "DOUBLE", pa.float64(), float
+    return "text", pa.string(), describe
+
+
+def _chunks(rows: Iterator[Record]) -> Iterator[list[Record]]:
+    chunk: list[Record] = []
+    for row in rows:
+        chunk.append(row)
+        if len(chunk) >= _CHUNK:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk

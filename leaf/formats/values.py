@@ -1,0 +1,152 @@
+"""Columns of plain Python values (cells of a spreadsheet, members of JSON records) as typed columns of a table."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from datetime import date, datetime, time, timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from leaf.formats.base import Note
+from leaf.formats.columns import Column, Written, write_table
+from leaf.formats.header import MISSING
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+Problems = dict[str, list[tuple[str, int]]]
+"""Kind of note -> columns with the number of their values."""
+
+
+def write_values(
+    connection: duckdb.DuckDBPyConnection,
+    names: Sequence[str],
+    values: Sequence[Sequence[Any]],
+    target: Path,
+    *,
+    row_number: Callable[[int], int] = lambda n: n,
+) -> Written:
+    """Write columns of values as Parquet; texts are typed as in a CSV, where all of them allow it."""
+    import pyarrow as pa
+
+    arrays, columns = [], []
+    problems: Problems = {}
+    for n, name in enumerate(names):
+        array, kind = typed(values[n], name, problems)
+        arrays.append(array)
+        columns.append(Column(f"c{n}", name, text=kind == "text", type=kind))
+    table = pa.Table.from_arrays(arrays, names=[c.source for c in columns])
+    written = write_table(connection, table, columns, target, row_number=row_number)
+    problems.setdefault("numbers-as-text", []).extend(
+        (c.name, written.rows) for c in columns if c.text and c.plan.kind in ("integer", "decimal")
+    )
+    return replace(written, notes=_problem_notes(problems) + written.notes)
+
+
+_PROBLEMS = {
+    "numbers-as-text": "Numbers stored as text in {names} were read as numbers.",
+    "types-mixed": "{names} mix{es} values of several kinds (numbers, dates, text); kept as text.",
+    "missing-words": "{count:,} cells with words such as NA or '-' were read as empty, in {names}.",
+    "durations": "Durations in {names} were read as seconds.",
+}
+
+
+def _problem_notes(problems: Problems) -> tuple[Note, ...]:
+    notes = []
+    for kind, found in problems.items():
+        if not found:
+            continue
+        names = ", ".join(f"'{n}'" for n, _ in found[:6]) + (f" and {len(found) - 6} more columns" if len(found) > 6 else "")
+        count = sum(n for _, n in found)
+        text = _PROBLEMS[kind].format(names=names, count=count, es="es" if len(found) == 1 else "")
+        notes.append(Note(kind, text, count))
+    return tuple(notes)
+
+
+def typed(values: Sequence[Any], name: str, problems: Problems) -> tuple[pa.Array, str]:
+    """A column as Arrow values and its DuckDB type, or as text (`text`) for which a type is still to be found."""
+    import pyarrow as pa
+
+    kinds = set(map(type, values))
+    kinds.discard(type(None))
+    if str in kinds:
+        texts = {v for v in values if type(v) is str}
+        words = {t for t in texts if not t.isspace() and t}
+        if kinds == {str}:
+            return pa.array([v or None for v in values], pa.string()), "text"
+        readable = _readable(words, kinds)
+        if readable is None:
+            problems.setdefault("types-mixed", []).append((name, sum(type(v) is str and v in words for v in values)))
+            return pa.array([describe(v) or None for v in values], pa.string()), "text"
+        missing = sum(type(v) is str and v in words and readable[v] is None for v in values) if words else 0
+        if missing:
+            problems.setdefault("missing-words", []).append((name, missing))
+        if any(v is not None for v in readable.values()):
+            problems.setdefault("numbers-as-text", []).append((name, sum(type(v) is str and v in words for v in values) - missing))
+        values = [readable.get(v) if type(v) is str else v for v in values]
+        kinds.discard(str)
+    return _native(values, kinds, name, problems)
+
+
+def _readable(words: set[str], kinds: set[type]) -> dict[str, float | None] | None:
+    """What the texts among other values mean: nothing, or a number among numbers. None if one means something else."""
+    readable: dict[str, float | None] = {}
+    for word in words:
+        text = word.strip()
+        if text.lower() in MISSING:
+            readable[word] = None
+        elif kinds <= {str, int, float} and re.fullmatch(r"-?(?:0|[1-9]\d{0,14})(?:\.\d+)?", text, re.ASCII):
+            readable[word] = float(text)
+        else:
+            return None
+    return readable
+
+
+def _native(values: Sequence[Any], kinds: set[type], name: str, problems: Problems) -> tuple[pa.Array, str]:
+    import pyarrow as pa
+
+    if not kinds:
+        return pa.array([None] * len(values), pa.string()), "VARCHAR"
+    if kinds <= {int, float}:
+        return _numbers(values, float in kinds)
+    if kinds == {bool}:
+        return pa.array(values, pa.bool_()), "BOOLEAN"
+    if kinds <= {date, datetime}:
+        if all(not isinstance(v, datetime) or v.time() == time() for v in values if v is not None):
+            return pa.array([v.date() if isinstance(v, datetime) else v for v in values], pa.date32()), "DATE"
+        full = [datetime.combine(v, time()) if type(v) is date else v for v in values]
+        return pa.array(full, pa.timestamp("us")), "TIMESTAMP"
+    if kinds == {time}:
+        return pa.array(values, pa.time64("us")), "TIME"
+    if kinds == {timedelta}:
+        problems.setdefault("durations", []).append((name, len(values)))
+        return pa.array([None if v is None else v.total_seconds() for v in values], pa.float64()), "DOUBLE"
+    problems.setdefault("types-mixed", []).append((name, len(values)))
+    return pa.array([describe(v) or None for v in values], pa.string()), "text"
+
+
+def _numbers(values: Sequence[Any], floats: bool) -> tuple[pa.Array, str]:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if any(isinstance(v, int) and abs(v) > (2**53 if floats else 2**63 - 1) for v in values):
+        return pa.array([None if v is None else str(v) for v in values], pa.string()), "VARCHAR"
+    array = pa.array(values, pa.float64() if floats else pa.int64())
+    if not floats:
+        return array, "BIGINT"
+    whole = pc.all(pc.equal(array, pc.trunc(array))).as_py() is not False
+    if whole and (pc.max(pc.abs(array)).as_py() or 0) < 2**53:
+        return array.cast(pa.int64()), "BIGINT"
+    return array, "DOUBLE"
+
+
+def describe(value: Any) -> str:
+    """A cell as text, as a person would write it."""
+    if value is None:
+        return ""
+    if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
+        return str(int(value))
+    return str(value)
