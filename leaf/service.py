@@ -187,6 +187,10 @@ class Leaf:
         messages.get(self._store.db, scope, message_id)
         return self._runs.watch(message_id)
 
+    def running(self, message_id: str) -> bool:
+        """Whether this answer is being written just now. Says nothing else of it and reads no store, so a list may ask for each chat."""
+        return self._runs.running(message_id)
+
     def wait(self, scope: Scope, message_id: str, position: int, timeout: float) -> Slice:
         """Chunks of a run from `position`; see `Run.read`."""
         run = self.watch(scope, message_id)

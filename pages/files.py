@@ -16,7 +16,7 @@ library.draw_undo(scope)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     query = st.text_input(
-        "Search files", key="file-search", placeholder="Name or the words it came with", icon=":material/search:", live="300ms"
+        "Search files", key="file-search", placeholder="Name or the words it came with", icon=":material/search:", live=True
     )
     order = st.selectbox(
         "Sort by", list(library.ORDERS), format_func=lambda key: library.ORDERS[key], key="file-order", width=170

@@ -38,9 +38,11 @@ class Follower:
     parts: list[Part] = field(default_factory=list)
     position: int = 0
     done: bool = False
+    run: Run | None = None
 
     def read(self, run: Run, timeout: float = 0.0) -> bool:
         """Take in what is new; False if there is nothing."""
+        self.run = run
         piece = run.read(self.position, timeout)
         for chunk in piece.chunks:
             apply(self.parts, chunk)
@@ -57,8 +59,8 @@ def follow(message_id: str, chat_id: str, scope: Scope) -> None:
 @st.fragment(run_every=PERIOD)
 def _live(message_id: str, chat_id: str, scope: Scope) -> None:
     first = st.session_state.pop("live-first", "") == message_id
-    run = leaf().watch(scope, message_id)
     follower = st.session_state.setdefault(f"live-{message_id}", Follower())
+    run = follower.run or leaf().watch(scope, message_id)
     if run is None:
         _wait_for_end(message_id, scope)
         return

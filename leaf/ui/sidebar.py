@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import UTC, date, datetime, timedelta
+from datetime import date, datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
 CHATS_SHOWN = 40
 UNTITLED = "New chat"
-LONGEST_RUN = timedelta(minutes=30)
-"""A chat that was quiet for longer cannot be running."""
 
 
 def draw(chat_page: StreamlitPage, places: list[StreamlitPage], active_chat_id: str) -> None:
@@ -37,7 +35,7 @@ def draw(chat_page: StreamlitPage, places: list[StreamlitPage], active_chat_id: 
         placeholder="Search chats",
         label_visibility="collapsed",
         icon=":material/search:",
-        live="300ms",
+        live=True,
     )
     _draw_undo(scope)
     shown = CHATS_SHOWN * st.session_state.get("chat-pages", 1)
@@ -65,7 +63,7 @@ def open_chat(chat_page: StreamlitPage, chat_id: str) -> None:
 def _draw_chat(chat: Chat, scope: Scope, chat_page: StreamlitPage, active: bool, today: date) -> None:
     row = f"chat-row-{'active-' if active else ''}{chat.id}"
     title = markdown.label(chat.title or UNTITLED, 60)
-    running = _is_running(chat, scope)
+    running = bool(chat.head_id) and leaf().running(chat.head_id)
     with st.container(horizontal=True, gap=None, wrap=False, vertical_alignment="center", key=row):
         if st.button(
             f"**{title}**" if active else title,
@@ -86,16 +84,6 @@ def _draw_chat(chat: Chat, scope: Scope, chat_page: StreamlitPage, active: bool,
         if active:
             open_chat(chat_page, "")
         st.rerun()
-
-
-def _is_running(chat: Chat, scope: Scope) -> bool:
-    if not chat.head_id or datetime.now(UTC) - chat.updated_at > LONGEST_RUN:
-        return False
-    try:
-        run = leaf().watch(scope, chat.head_id)
-    except LeafError:
-        return False
-    return run is not None and run.ended_at is None
 
 
 @st.dialog("Rename chat")

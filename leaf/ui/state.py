@@ -24,6 +24,8 @@ class Registry:
 
     lock: threading.Lock = field(default_factory=threading.Lock)
     leaf: Any = None
+    local_scope: Scope | None = None
+    """The one user of an app without login; asked of the store once."""
 
 
 def _registry() -> Registry:
@@ -57,7 +59,10 @@ def close() -> None:
 
 def current_scope() -> Scope:
     """On whose behalf this browser acts. The login gate: every page passes through here before it reads anything."""
-    return leaf().local_scope()
+    registry = _registry()
+    if registry.local_scope is None or registry.leaf is None:
+        registry.local_scope = leaf().local_scope()
+    return registry.local_scope
 
 
 def checks() -> list[Check]:

@@ -1,0 +1,28 @@
+"""The app as `app.py` makes it, with a door through which the benchmark starts answers."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import streamlit as st
+from starlette.requests import Request
+from starlette.responses import JSONResponse
+from starlette.routing import Route
+
+from leaf.ui import state
+from leaf.ui.server import lifespan, security_headers
+
+SHELL = Path(__file__).resolve().parents[1] / "leaf" / "ui" / "shell.py"
+
+
+def start(request: Request) -> JSONResponse:
+    """Begin `n` answers, each in a chat of its own; the ids of the chats."""
+    leaf = state.leaf()
+    scope = leaf.local_scope()
+    chats = [leaf.new_chat(scope) for _ in range(int(request.query_params["n"]))]
+    for chat in chats:
+        leaf.send(scope, chat.id, "Stream")
+    return JSONResponse([chat.id for chat in chats])
+
+
+app = st.App(SHELL, lifespan=lifespan, middleware=[security_headers()], routes=[Route("/bench/start", start)])
