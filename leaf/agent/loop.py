@@ -166,7 +166,7 @@ class _Answer:
             self.take(value)
             if value["turn"] is None:
                 self.keep_shown_text(value["chunks"])
-                return self.abort() if self.stop.is_set() else self.fail(value["error"])
+                return self.fail(value["error"]) if value["error"] and not self.stop.is_set() else self.abort()
             turn = ModelTurn.from_json(value["turn"])
             if turn.stop_reason == "tool_use":
                 within = self.use_tools(number, turn)

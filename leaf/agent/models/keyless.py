@@ -256,7 +256,9 @@ def _answer_from_tables(
     try:
         plan = make_plan(reading)
     except UnclearError as e:
-        return answers.columns_of([reading.table], str(e))
+        return answers.columns_of(
+            [reading.table], " ".join([str(e), *([_not_understood(reading)] if reading.unplaced() else [])])
+        )
     return (yield from _carry_out(plan, readings, reading))
 
 

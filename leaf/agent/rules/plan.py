@@ -462,7 +462,8 @@ class _Planner:
             return [self._figure(function or self._default(measures[0]), measures[0])]
         if not measures:
             raise UnclearError("There is no column of figures.")
-        raise UnclearError(f"Which figure is meant? The columns of figures are {', '.join(f'`{c.name}`' for c in measures)}.")
+        names = ", ".join(f"`{c.name}`" for c in measures[:12]) + (" …" if len(measures) > 12 else "")
+        raise UnclearError(f"Which figure is meant? The columns of figures are {names}.")
 
     def _row_count(self, group_named: Sequence[Named]) -> list[Measure]:
         """Rows; or different values of a column that is counted by its name and is not what the table's rows are."""
