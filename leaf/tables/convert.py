@@ -84,8 +84,11 @@ class Converter:
                     raise SandboxError(f"Reading the tables of {file.name} left no '{table['parquet']}'.")
             write_whole(folder / "manifest.json", json.dumps({"version": VERSION, "kind": file.kind, "tables": tables}))
             shutil.rmtree(self.folder(file), ignore_errors=True)
-            with contextlib.suppress(OSError):  # another process was faster; its tables are the same
+            try:
                 folder.rename(self.folder(file))
+            except OSError as e:
+                if self._read(file) is None:  # else another process was faster, and its tables are the same
+                    raise StoreError(f"The tables of {file.name} cannot be kept: {e.strerror}.", "Free some space.") from e
         return tables
 
 
