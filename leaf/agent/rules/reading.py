@@ -712,9 +712,10 @@ def lookup_sql(reading: Reading, candidates: Sequence[str]) -> str:
         for candidate in dict.fromkeys(bare(c) for c in candidates):
             tests.append(f"{cell} LIKE '%{candidate}%'" if len(candidate) > 3 else f"{cell} = '{candidate}'")
         name = column.name.replace("'", "''")
+        hits = " + ".join(f"({test})::INTEGER" for test in tests)
         parts.append(
-            f'(SELECT DISTINCT \'{name}\' AS "column", {column.sql} AS "value" FROM {reading.table.sql} '
-            f"WHERE {' OR '.join(tests)} ORDER BY length({column.sql}) LIMIT 20)"
+            f'(SELECT \'{name}\' AS "column", {column.sql} AS "value" FROM {reading.table.sql} WHERE {" OR ".join(tests)} '
+            f"GROUP BY 2 ORDER BY max({hits}) DESC, length({column.sql}), 2 LIMIT 20)"
         )
     return " UNION ALL ".join(parts)
 
