@@ -188,7 +188,7 @@ class Leaf:
         return self._runs.watch(message_id)
 
     def running(self, message_id: str) -> bool:
-        """Whether this answer is being written just now. Says nothing else of it and reads no store, so a list may ask for each chat."""
+        """Whether this answer is being written just now. Reads no store, so that a list may ask for each of its chats."""
         return self._runs.running(message_id)
 
     def wait(self, scope: Scope, message_id: str, position: int, timeout: float) -> Slice:

@@ -1,8 +1,8 @@
 """An answer while it is being written.
 
-The page never blocks on a stream. A fragment runs every half second, reads the run in short slices and draws only what changed:
-element i holds item i. Between slices it yields, so that a click elsewhere is served at once. A step that changes its state is a
-widget and cannot be drawn twice in one pass, so the fragment begins anew.
+The page never blocks on a stream. A fragment reads the run in short slices and draws only what changed: element i holds item i.
+As soon as anything else waits, a click or its own next tick, it asks to be run anew and ends: Streamlit runs what waited and then
+this again. A step that changes its state is a widget and cannot be drawn twice in one pass, so that begins it anew as well.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import streamlit as st
+from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequestType
+from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 
 from leaf.agent.events import Part, apply
 from leaf.runs.run import Run
@@ -20,10 +22,12 @@ from leaf.ui.draw import draw_item
 from leaf.ui.items import Item, items
 from leaf.ui.state import leaf
 
-PERIOD = 0.5
-"""Seconds between two passes, counted by the browser."""
-BUSY = 0.4
-"""Seconds of a pass in which it reads; the rest is left to other interactions."""
+PERIOD = 1.0
+"""Seconds between two passes, counted by the browser. Each pass draws all that is there; fewer cost less."""
+LONGEST_PASS = 2.5
+"""Seconds after which a pass ends even if nobody waits, so that a closed tab is noticed."""
+FIRST_PASS = 0.25
+"""Seconds that the drawing of the whole page may wait, so that a quick answer is there at once."""
 SLICE = 0.1
 """Shortest time between two drawings: the eye does not see more, the network does."""
 BOXES = frozenset({"step", "chart", "thought"})
@@ -67,22 +71,28 @@ def _live(message_id: str, chat_id: str, scope: Scope) -> None:
     follower.read(run)
     view = View(scope, chat_id, message_id)
     view.draw(items(follower.parts, running=True))
-    end = time.monotonic() + (0 if first else BUSY)
+    end = time.monotonic() + (FIRST_PASS if first else LONGEST_PASS)
     while not follower.done and time.monotonic() < end:
-        _let_others_in()
         began = time.monotonic()
-        if not follower.read(run, SLICE):
-            continue
-        if not view.draw(items(follower.parts, running=True)):
+        drawn = not follower.read(run, SLICE) or view.draw(items(follower.parts, running=True))
+        if not drawn or _somebody_waits():
+            if first:
+                break
             st.rerun(scope="fragment")
         time.sleep(max(0.0, SLICE - (time.monotonic() - began)))
     if follower.done:
         _wait_for_end(message_id, scope)
 
 
-def _let_others_in() -> None:
-    """Touching the session state is where Streamlit lets a waiting interaction take over the script thread."""
+def _somebody_waits() -> bool:
+    """Whether a click or the next tick waits for this thread. A fragment does not preempt another, so it has to look by itself.
+
+    The state is Streamlit's own and has no public name. Touching the session state is where a rerun of the whole page takes over.
+    """
     st.session_state.get("live-first")
+    context = get_script_run_ctx()
+    requests = context.script_requests if context is not None else None
+    return getattr(requests, "_state", ScriptRequestType.CONTINUE) is not ScriptRequestType.CONTINUE
 
 
 def _wait_for_end(message_id: str, scope: Scope) -> None:
