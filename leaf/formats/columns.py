@@ -1,7 +1,8 @@
 """The types of columns: proposed from a sample, proven over every value, and written as Parquet by DuckDB.
 
-All or nothing: a column becomes a number, date, time or boolean only if every value in it is one or is a word for "no value". Otherwise it
-stays text, and how many values stood in the way is said. So nothing is lost, and nothing is read as something that it may not be.
+All or nothing: a column becomes a number, date, time or boolean only if every value in it is one or is a word for "no value".
+Otherwise it stays text, and how many values stood in the way is said. So nothing is lost, and nothing is read as something that
+it may not be.
 """
 
 from __future__ import annotations
@@ -63,7 +64,7 @@ class Plan:
     missing: bool = True
     """Whether words such as N/A are taken for no value."""
     exact: str = ""
-    """SQL for the same as the pattern, where it can be had without one: DuckDB needs some milliseconds to make ready each pattern."""
+    """SQL for the same as the pattern, where it can be had without one: DuckDB takes some time to make ready each pattern."""
 
     def sql(self, x: str) -> str:
         """SQL for the value of a trimmed text `x`."""
@@ -111,7 +112,10 @@ def _trimmed(columns: Sequence[Column]) -> str:
 
 def _without_missing(columns: Sequence[Column]) -> str:
     """In a layer of its own: DuckDB's time to plan grows with the length of an expression, and this one is used several times."""
-    return "".join(f", CASE WHEN regexp_full_match(lower({_t(c)}), {_missing_pattern()}) THEN NULL ELSE {_t(c)} END AS {_x(c)}" for c in columns)
+    return "".join(
+        f", CASE WHEN regexp_full_match(lower({_t(c)}), {_missing_pattern()}) THEN NULL ELSE {_t(c)} END AS {_x(c)}"
+        for c in columns
+    )
 
 
 def _t(column: Column) -> str:
@@ -171,11 +175,19 @@ def _plans() -> tuple[Plan, ...]:
     zoned = "TRY_CAST(regexp_replace({x}, '([-+][0-9][0-9])([0-9][0-9])$', '\\1:\\2') AS TIMESTAMPTZ)"
     plans = [
         Plan("integer", "BIGINT", "0|-?[1-9][0-9]{0,17}", whole, exact=f"coalesce(CAST({whole} AS VARCHAR) = {{x}}, false)"),
-        Plan("boolean", "BOOLEAN", "(?i)true|false", "(lower({x}) = 'true')", exact="(lower({x}) = 'true' OR lower({x}) = 'false')"),
+        Plan(
+            "boolean", "BOOLEAN", "(?i)true|false", "(lower({x}) = 'true')", exact="(lower({x}) = 'true' OR lower({x}) = 'false')"
+        ),
         Plan("date", "DATE", iso, day_iso, "iso", exact=f"coalesce(CAST({day_iso} AS VARCHAR) = {{x}}, false)"),
         Plan("timestamp", "TIMESTAMP", rf"{iso}(?:[ T]{clock})?", "TRY_CAST({x} AS TIMESTAMP)", "iso"),
         Plan("timestamp", "TIMESTAMPTZ", rf"{iso}[ T]{clock} ?{zone}", zoned, "iso"),
-        Plan("decimal", "DOUBLE", rf"[-+]?(?:(?:0|[1-9][0-9]{{0,14}})(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{{1,3}})?", "TRY_CAST({x} AS DOUBLE)", "plain"),
+        Plan(
+            "decimal",
+            "DOUBLE",
+            r"[-+]?(?:(?:0|[1-9][0-9]{0,14})(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?",
+            "TRY_CAST({x} AS DOUBLE)",
+            "plain",
+        ),
         *_times(f"[0-9]{{4}}/{day}/{day}", ["%Y/%m/%d"], "ymd"),
         *_times(f"[0-9]{{4}}-{day}-{day}", ["%Y-%m-%d"], "ymd"),
         *_times(rf"{day}\.{day}\.[0-9]{{4}}", ["%d.%m.%Y"], "dmy."),
@@ -205,9 +217,9 @@ def propose(sample: Sequence[str], comma_first: bool = False) -> list[Plan]:
     for plan in _plans():
         allowed = len(distinct) - max(1 if len(distinct) > 2 else 0, len(distinct) // 5)
         misses = 0
-        for v in distinct:
+        for seen, v in enumerate(distinct, 1):
             misses += not plan.fits(v)
-            if misses > len(distinct) - allowed:
+            if misses > len(distinct) - allowed or (misses > 3 and misses > seen // 2):
                 break
         else:
             found.append((misses, plan))
@@ -223,7 +235,9 @@ def propose(sample: Sequence[str], comma_first: bool = False) -> list[Plan]:
 def ambiguous_number(values: Sequence[str]) -> bool:
     """Whether `1.234` may be a thousand or a fraction for all that these values say."""
     marked = [v for v in (s.strip().lstrip("-+") for s in values) if "," in v or "." in v]
-    return bool(marked) and all(re.fullmatch(r"[1-9]\d{0,2}[.,]\d{3}", v) for v in marked) and len({("," in v) for v in marked}) == 1
+    return (
+        bool(marked) and all(re.fullmatch(r"[1-9]\d{0,2}[.,]\d{3}", v) for v in marked) and len({("," in v) for v in marked}) == 1
+    )
 
 
 @dataclass
@@ -287,7 +301,10 @@ def write(
     comma_first: bool = False,
     row_number: Callable[[int], int] = lambda n: n,
 ) -> Written:
-    """Decide each text column's type over all rows of `relation` (SQL) and write the table. `row_number` maps the n-th row to the file's."""
+    """Decide each text column's type over all rows of `relation` (SQL) and write the table.
+
+    `row_number` maps the n-th row to its number in the file.
+    """
     notes = _decide(connection, relation, [c for c in columns if c.text], comma_first, row_number)
     rows = copy(connection, _select(relation, columns), target)
     return Written(rows, _types(columns), tuple(notes))
@@ -302,7 +319,7 @@ def write_table(
     comma_first: bool = False,
     row_number: Callable[[int], int] = lambda n: n,
 ) -> Written:
-    """The same for a table in memory; a wide one goes by in slices of columns, since DuckDB's planning grows faster than their number."""
+    """The same for a table in memory. A wide one goes by in slices: DuckDB's planning grows faster than the number of columns."""
     if len(columns) <= _WIDE:
         connection.register("block", table)
         try:
@@ -355,7 +372,11 @@ def copy(connection: duckdb.DuckDBPyConnection, select: str, target: Path) -> in
 
 
 def _decide(
-    connection: duckdb.DuckDBPyConnection, relation: str, columns: list[Column], comma_first: bool, row_number: Callable[[int], int]
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    columns: list[Column],
+    comma_first: bool,
+    row_number: Callable[[int], int],
 ) -> list[Note]:
     _propose_all(connection, relation, columns, comma_first)
     unproven = [c for c in columns if c.proposals]
@@ -455,7 +476,13 @@ def _settled(fitting: list[Plan]) -> list[Plan]:
 
 def _decimal_marks(columns: list[Column], choices: dict[str, list[Plan]]) -> set[str]:
     """The decimal marks that columns show beyond doubt."""
-    found = {p.style[-1:] if p.style != "plain" else "." for c in columns if not c.ambiguous for p in choices[c.source][:1] if p.kind == "decimal"}
+    found = {
+        p.style[-1:] if p.style != "plain" else "."
+        for c in columns
+        if not c.ambiguous
+        for p in choices[c.source][:1]
+        if p.kind == "decimal"
+    }
     return found & {".", ","}
 
 
@@ -496,14 +523,20 @@ def _mixed_note(
 
 
 def _notes(
-    connection: duckdb.DuckDBPyConnection, relation: str, columns: list[Column], counts: dict[str, _Counts], doubtful: list[Column]
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    columns: list[Column],
+    counts: dict[str, _Counts],
+    doubtful: list[Column],
 ) -> list[Note]:
     notes = []
     typed = [c for c in columns if c.plan.kind != "text"]
     empty = [c for c in typed if counts[c.source].missing]
     if empty:
         total = sum(counts[c.source].missing for c in empty)
-        notes.append(Note("missing-words", f"{total:,} cells with words such as NA or '-' were read as empty, in {_names(empty)}.", total))
+        notes.append(
+            Note("missing-words", f"{total:,} cells with words such as NA or '-' were read as empty, in {_names(empty)}.", total)
+        )
     percent = [c for c in typed if c.plan.percent]
     if percent:
         text = f"The percent sign was taken off {_names(percent)}: 12.5% is 12.5, not 0.125."
@@ -515,7 +548,9 @@ def _notes(
         notes.append(Note("decimal-comma", text, len(comma)))
     short = [c for c in typed if c.plan.style.endswith("2")]
     if short:
-        notes.append(Note("two-digit-years", f"Years have two digits in {_names(short)}; 69 to 99 were read as 19xx.", len(short)))
+        notes.append(
+            Note("two-digit-years", f"Years have two digits in {_names(short)}; 69 to 99 were read as 19xx.", len(short))
+        )
     notes += [_doubt(c) for c in doubtful]
     return [n for n in notes if n.text]
 
@@ -536,12 +571,16 @@ def _doubt(column: Column) -> Note:
     plan = column.plan
     if plan.kind == "decimal":
         reading = "the decimal mark" if plan.style == "plain" or plan.style[-1:] == "." else "a mark of thousands"
-        return Note("numbers-ambiguous", f"In '{column.name}' all numbers look like 1.234 or 1,234; a dot was read as {reading}.", 1)
+        return Note(
+            "numbers-ambiguous", f"In '{column.name}' all numbers look like 1.234 or 1,234; a dot was read as {reading}.", 1
+        )
     if plan.kind == "text":
         text = f"Column '{column.name}' stays text: its dates can be read as day/month or as month/day."
         return Note("dates-ambiguous", text, 1)
     order = "day before month" if plan.style.startswith("dmy") else "month before day"
-    return Note("dates-ambiguous", f"Dates in '{column.name}' were read with the {order}, as another column of this table shows.", 1)
+    return Note(
+        "dates-ambiguous", f"Dates in '{column.name}' were read with the {order}, as another column of this table shows.", 1
+    )
 
 
 def _names(columns: Sequence[Column]) -> str:
@@ -563,3 +602,14 @@ def guarded_plans(samples: Sequence[Sequence[str]]) -> list[Plan] | None:
             return None
         plans.append(replace(first, missing=False))
     return plans
+
+
+def warm() -> None:
+    """Load what the first table would have to wait for, in a process that waits: pyarrow imports pandas at its first array."""
+    import duckdb
+    import pyarrow as pa
+    import pyarrow.parquet
+
+    with duckdb.connect(":memory:") as connection:
+        connection.register("block", pyarrow.table([pa.array(["a"])], names=["a"]))
+        connection.execute("SELECT regexp_full_match(trim(a), 'a') FROM block").fetchall()

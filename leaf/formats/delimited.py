@@ -1,10 +1,10 @@
 """Delimited text: CSV, TSV and their kin, with what people and programs do to them.
 
-Two ways lead to Parquet. A large file whose samples are clean goes through DuckDB with the dialect and the columns given, in one pass and
-never whole in memory; DuckDB guesses nothing, the first value that does not fit stops it, and its rows are counted against the
-file's lines. Everything else is read record by record, mended, counted and typed over all values.
+Two ways lead to Parquet. A large file whose samples are clean goes through DuckDB with the dialect and the columns given, in one
+pass and never whole in memory; DuckDB guesses nothing, the first value that does not fit stops it, and its rows are counted
+against the file's lines. Everything else is read record by record, mended, counted and typed over all values.
 
-A row's number is its record's place in the file from 1, empty lines, titles and header counted: what a spreadsheet shows at its left.
+A row's number is its record's place in the file from 1, empty lines, titles and header counted: what a spreadsheet shows.
 """
 
 from __future__ import annotations
@@ -136,7 +136,8 @@ def _open(path: Path) -> _Source:
     dialect = sniff(sample)
     if dialect.width > MAX_COLUMNS:
         raise FileTooLargeError(
-            f"{path.name} has {dialect.width:,} columns; the limit is {MAX_COLUMNS:,}.", "Turn columns into rows, or export fewer of them."
+            f"{path.name} has {dialect.width:,} columns; the limit is {MAX_COLUMNS:,}.",
+            "Turn columns into rows, or export fewer of them.",
         )
     return _Source(path, encoding, dialect)
 
@@ -197,7 +198,12 @@ def _from_grid(source: _Source, out: Path) -> list[TableInfo]:
 
 
 def _write_block(
-    connection: duckdb.DuckDBPyConnection, source: _Source, grid: list[list[str]], block: Block, target: Path, notes: tuple[Note, ...]
+    connection: duckdb.DuckDBPyConnection,
+    source: _Source,
+    grid: list[list[str]],
+    block: Block,
+    target: Path,
+    notes: tuple[Note, ...],
 ) -> TableInfo:
     import pyarrow as pa
 
@@ -214,9 +220,7 @@ def _write_block(
         arrays.append(pa.array([row[c] if c < len(row) else None for row in map(grid.__getitem__, body)], pa.string()))
     table = pa.Table.from_arrays(arrays, names=[f"c{n}" for n in range(len(columns))])
     plan = [Column(f"c{n}", name) for n, name in enumerate(names)]
-    written = write_table(
-        connection, table, plan, target, comma_first=_comma_first(source), row_number=lambda n: body[n - 1] + 1
-    )
+    written = write_table(connection, table, plan, target, comma_first=_comma_first(source), row_number=lambda n: body[n - 1] + 1)
     _check_rows(written, len(body), source)
     ragged = _ragged(grid, block, max(usual, len(header)) if header else usual)
     place = f"lines {block.top + 1}-{block.bottom + 1}"
@@ -228,7 +232,8 @@ def _write_block(
 def _check_rows(written: Written, counted: int, source: _Source) -> None:
     if written.rows != counted:
         raise UnreadableFileError(
-            f"{source.path.name}: {counted:,} rows were read but {written.rows:,} written.", "Convert the file to UTF-8 and try again."
+            f"{source.path.name}: {counted:,} rows were read but {written.rows:,} written.",
+            "Convert the file to UTF-8 and try again.",
         )
 
 
@@ -249,7 +254,9 @@ def _ragged_notes(short: Sequence[int], long: Sequence[int], shorts: int, longs:
         text = f"{shorts:,} of {rows:,} rows had fewer than {usual} cells; filled with nulls."
         notes.append(Note("rows-ragged", text, shorts, places(short)))
     if longs:
-        text = f"{longs:,} of {rows:,} rows had more than {usual} cells; the rest went into columns of their own, so check these rows."
+        text = (
+            f"{longs:,} of {rows:,} rows had more than {usual} cells; the rest went into columns of their own: check these rows."
+        )
         notes.append(Note("rows-long", text, longs, places(long)))
     return tuple(notes)
 
@@ -384,9 +391,7 @@ def _in_two_passes(
         text.unlink(missing_ok=True)
 
 
-def _all_rows_there(
-    connection: duckdb.DuckDBPyConnection, source: _Source, block: Block, written: Written, target: Path
-) -> bool:
+def _all_rows_there(connection: duckdb.DuckDBPyConnection, source: _Source, block: Block, written: Written, target: Path) -> bool:
     """Rows written against the file's lines, with line breaks inside cells and a last empty line allowed for."""
     lines = _count_lines(source.path, source.encoding) - block.body[0]
     if written.rows == lines:
@@ -396,7 +401,7 @@ def _all_rows_there(
         return False
     inside = " + ".join(f"sum(length({t}) - length(replace({t}, chr(10), '')))" for t in texts)
     row = connection.execute(f"SELECT {inside} FROM read_parquet({literal(str(target))})").fetchone()
-    return bool(row) and written.rows + int(row[0] or 0) == lines
+    return row is not None and written.rows + int(row[0] or 0) == lines
 
 
 # Row by row, never whole in memory
@@ -431,7 +436,7 @@ def _streamed(source: _Source, out: Path) -> TableInfo:
 
 
 class _TextSink:
-    """Takes rows of any width and writes them as text columns, a chunk at a time. Lines of text at the very end are left out and counted."""
+    """Takes rows of any width and writes them as text columns, a chunk at a time; lines of text at the very end are left out."""
 
     def __init__(self, path: Path, width: int, start: int) -> None:
         import pyarrow as pa

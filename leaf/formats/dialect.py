@@ -15,7 +15,8 @@ from functools import cache
 _SINGLE = (",", ";", "\t", "|", ":", "^", "~", " ", "\x1f", "\x01")
 _LONG = ("||", "::", "|~|", ";;", "~|~", "^|^", "##", "<>", "@@", "\t\t", ", ")
 _VALUE = re.compile(
-    r"[\s$€£¥+\-(]*\d[\d.,\s]*%?\)?(?:e[+-]?\d+)?|\d{1,4}[-/.:]\d{1,2}(?:[-/.:T ]\d+.*)?|true|false|n/?a|null", re.IGNORECASE | re.ASCII
+    r"[\s$€£¥+\-(]*\d[\d.,\s]*%?\)?(?:e[+-]?\d+)?|\d{1,4}[-/.:]\d{1,2}(?:[-/.:T ]\d+.*)?|true|false|n/?a|null",
+    re.IGNORECASE | re.ASCII,
 )
 _JOINED_LINES = 400
 """Most lines that one quoted cell may go over; more are taken for a quote gone astray."""
@@ -98,7 +99,11 @@ def _measure(sample: str, delimiter: str, quote: str, escape: str) -> tuple[int,
         return 1, 0.45 * count / len(rows), False
     body = [r for r in rows if len(r) == width]
     cells = [c for r in body for c in r]
-    skip = sum(all(c[:1] == " " for c in r[1:] if c) for r in body) > 0.9 * len(body) and delimiter != " " and any(any(r[1:]) for r in body)
+    skip = (
+        sum(all(c[:1] == " " for c in r[1:] if c) for r in body) > 0.9 * len(body)
+        and delimiter != " "
+        and any(any(r[1:]) for r in body)
+    )
     values = sum(bool(_VALUE.fullmatch(c.strip())) or not c.strip() for c in cells) / len(cells)
     blank = sum(not c.strip() for c in cells) / len(cells)
     dirty = sum(c.strip()[:1] in ('"', "'") or c.strip()[-1:] in ('"', "'") for c in cells if c.strip()) / len(cells)
@@ -131,10 +136,8 @@ class Records:
             self._next_line()
         while (line := self._next_line()) is not None:
             self.record += 1
-            if not quote or (quote not in line and plain):
-                cells = line.rstrip("\n").split(delimiter)
-            else:
-                cells = self._quoted(line)
+            simple = not quote or (quote not in line and plain)
+            cells = line.rstrip("\n").split(delimiter) if simple else self._quoted(line)
             yield [c.strip(" ") for c in cells] if self.dialect.skip_space else cells
 
     def _next_line(self) -> str | None:
@@ -150,7 +153,8 @@ class Records:
         cells = self._parse(line)
         if cells is not None:
             return cells
-        text, taken = line, []
+        text = line
+        taken: list[str] = []
         odd = self._is_open(line)
         while odd and len(taken) < _JOINED_LINES and (following := self._next_line()) is not None:
             taken.append(following)
@@ -228,8 +232,11 @@ def _split_long(text: str, dialect: Dialect) -> list[str] | None:
 
 
 def tolerant(line: str, dialect: Dialect) -> list[str]:
-    """Cells of one line in which quotes went astray: a quote opens only at the start of a cell and closes only before a delimiter;
-    one that does not close is a character. Of several readings the first that has the usual width is taken."""
+    """Cells of one line in which quotes went astray.
+
+    A quote opens only at the start of a cell and closes only before a delimiter; one that does not close is a character. Of
+    several readings the first that has the usual width is taken.
+    """
     delimiter, quote, width = dialect.delimiter, dialect.quote, dialect.width
     step = len(delimiter)
     tried = 0

@@ -1,6 +1,6 @@
 """Tables in a grid of cells: blocks, title rows, header rows, body, notes below. Found by the cells' types, never assumed.
 
-Shared by delimited text and spreadsheets. A grid is a list of rows; a cell is text or a plain Python value, empty is `""` or None. Only
+Shared by delimited text and spreadsheets. A grid is a list of rows; a cell is text or a plain Python value, empty is `""`. Only
 a sample of the rows is looked at cell by cell, so a long table costs one cheap pass.
 """
 
@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import date, datetime, time, timedelta
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
@@ -21,7 +22,9 @@ Grid = Sequence[Row]
 Merge = tuple[tuple[int, int], tuple[int, int]]
 """First and last cell, 0-based (row, column), inclusive."""
 
-MISSING = frozenset({"na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", "–", "—", "..", "...", ".", "missing", "k.a.", "n.a."})
+MISSING = frozenset(
+    {"na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", "–", "—", "..", "...", ".", "missing", "k.a.", "n.a."}
+)
 """Words for "no value", in lower case. They count as missing only in columns that hold something other than text."""
 
 _NUMBER = re.compile(
@@ -36,8 +39,9 @@ _DATE = re.compile(
 )
 _YEAR = re.compile(r"(?:19|20)\d\d(?:\.0)?", re.ASCII)
 _FOOTER = re.compile(
-    r"(?i)(?:source|note|notes|nb|remark|quelle|anmerkung|hinweis|fuente|fonte|stand|generated|created|exported|report|copyright|end of|"
-    r"last update|updated|legend|see|data as of|disclaimer|confidential|rows?:|records?:|total rows|total records|page )\b|[*†‡©¹²³]|\(?\d\)\s|--|==|#"
+    r"(?i)(?:source|note|notes|nb|remark|quelle|anmerkung|hinweis|fuente|fonte|stand|generated|created|exported|report|copyright|"
+    r"end of|last update|updated|legend|see|data as of|disclaimer|confidential|rows?:|records?:|total rows|total records|page )\b"
+    r"|[*†‡©¹²³]|\(?\d\)\s|--|==|#"
 )
 _TOTAL = re.compile(r"(?i)(grand |sub)?-?\s?(total|sum|summe|gesamt|insgesamt|totale)s?\b")
 _SAMPLE = 240
@@ -188,7 +192,9 @@ def places(numbers: Sequence[int], what: str = "rows", shown: int = 8) -> str:
             runs.append([n, n])
     parts = [str(a) if a == b else f"{a}-{b}" for a, b in runs[:shown]]
     more = len(runs) - shown
-    return f"{what if len(numbers) != 1 else what.rstrip('s')} {', '.join(parts)}" + (f" and {more} more places" if more > 0 else "")
+    return f"{what if len(numbers) != 1 else what.rstrip('s')} {', '.join(parts)}" + (
+        f" and {more} more places" if more > 0 else ""
+    )
 
 
 def column_letter(column: int) -> str:
@@ -211,7 +217,7 @@ def find_tables(
 ) -> Found:
     """Every table of a grid, from the top, left before right. `row_numbers` are the rows' 1-based numbers for notes."""
     numbers = row_numbers or range(1, len(grid) + 1)
-    filled = [len(row) - row.count("") - row.count(None) for row in grid]  # type: ignore[attr-defined] # rows are lists or tuples
+    filled = [len(row) - row.count("") for row in grid]
     for i, count in enumerate(filled):
         if 0 < count <= 3 and all(is_empty(c) for c in grid[i]):
             filled[i] = 0
@@ -221,7 +227,9 @@ def find_tables(
     loose: list[int] = []
     for region in regions:
         if _is_table(view, region, alone=len(regions) == 1):
-            blocks.append(_analyse(view, region, [numbers[i] for i in region.titles], [numbers[i] for i in region.footers], numbers))
+            blocks.append(
+                _analyse(view, region, [numbers[i] for i in region.titles], [numbers[i] for i in region.footers], numbers)
+            )
         else:
             loose += [*region.titles, *region.rows, *region.footers]
     notes: list[Note] = []
@@ -446,7 +454,15 @@ def _is_table(view: _View, region: _Region, *, alone: bool) -> bool:
         return True
     if len(wide) < 2 or (len(wide) < 0.34 * min(len(region.rows), _SAMPLE) and len(wide) < 4):
         return False
-    return not (len(columns) == 2 and len(region.rows) <= 3 and not alone)
+    return alone or len(columns) > 2 or len(region.rows) > 3 or _is_small_table(view, region.rows, columns)
+
+
+def _is_small_table(view: _View, rows: list[int], columns: Sequence[int]) -> bool:
+    """Two columns and two or three rows: a table if names stand above numbers or dates; else likely labels with their values."""
+    head, *below = (view.kinds(i, columns) for i in rows)
+    if any(kind != "t" for kind in head) or _first_text(view, rows[0]).endswith((":", "=")):
+        return False
+    return any(all(kinds[p] in "nyd" for kinds in below) for p in range(len(columns)))
 
 
 def _analyse(view: _View, region: _Region, title_numbers: list[int], footer_numbers: list[int], numbers: Sequence[int]) -> Block:
@@ -473,7 +489,9 @@ def _analyse(view: _View, region: _Region, title_numbers: list[int], footer_numb
         text = f"{_rows(len(footers))} below the table {_are(len(footers))} notes and not part of it."
         notes.append(Note("footer", text, len(footers), places(footers)))
     if sums:
-        text = f"{_rows(len(sums))} of totals below the table {_are(len(sums))} of another kind than its columns and {_are(len(sums))} not part of it."
+        text = (
+            f"{_rows(len(sums))} of totals below the table {_are(len(sums))} of another kind than its columns and not part of it."
+        )
         notes.append(Note("total-row", text, len(sums), places([numbers[i] for i in sums])))
     notes += _header_notes(header, body, sure, names, empty, repeated, numbers)
     if again:
@@ -519,21 +537,26 @@ def _header_notes(
         unnamed = [n for n in names if n.startswith("column_")][:6]
         notes.append(Note("names-empty", f"{empty} columns have no name; they are called {', '.join(unnamed)}.", empty, place))
     if repeated:
-        notes.append(Note("names-repeated", f"{repeated} column names are repeated; a number was added to each.", repeated, place))
+        notes.append(
+            Note("names-repeated", f"{repeated} column names are repeated; a number was added to each.", repeated, place)
+        )
     return notes
 
 
 def _gap_notes(view: _View, body: Sequence[int], columns: Sequence[int], numbers: Sequence[int]) -> list[Note]:
     notes = []
-    gaps = [numbers[b] - 1 for a, b in zip(body, body[1:], strict=False) if b - a > 1 and not view.filled[b - 1]]
+    gaps = [numbers[b] - 1 for a, b in pairwise(body) if b - a > 1 and not view.filled[b - 1]]
     if gaps:
-        notes.append(Note("rows-empty", f"Empty rows inside the table were left out in {len(gaps)} places.", len(gaps), places(gaps)))
+        notes.append(
+            Note("rows-empty", f"Empty rows inside the table were left out in {len(gaps)} places.", len(gaps), places(gaps))
+        )
     totals = []
     for i in [*body[-3:]]:
         if _TOTAL.match(_first_text(view, i)):
             totals.append(numbers[i])
     if totals:
-        text = f"{_rows(len(totals))} at the end {'look like totals' if len(totals) > 1 else 'looks like a total'}; kept as data, so mind it in sums."
+        what = "look like totals" if len(totals) > 1 else "looks like a total"
+        text = f"{_rows(len(totals))} at the end {what}; kept as data, so mind it in sums."
         notes.append(Note("total-row", text, len(totals), places(totals)))
     return notes
 
@@ -614,7 +637,7 @@ def _is_data(
 
 
 def _is_year_header(view: _View, rows: list[int], at: int, columns: list[int], kinds: list[str], hard: list[int]) -> bool:
-    """`Region, 2019, 2020, 2021`, or a row that numbers the columns: numbers that are names, as those below are of another make."""
+    """`Region, 2019, 2020`, or a row that numbers the columns: numbers that are names, as those below are of another make."""
     cells = [view.cell(rows[at], columns[p]) for p in hard if kinds[p] in "yn"]
     if len(cells) < 2 or at + 1 >= len(rows) or any(kinds[p] not in "yne" for p in hard):
         return False
@@ -622,7 +645,7 @@ def _is_year_header(view: _View, rows: list[int], at: int, columns: list[int], k
         values = [float(str(c).replace(",", ".")) for c in cells]
     except ValueError:
         return False
-    steps = {b - a for a, b in zip(values, values[1:], strict=False)}
+    steps = {b - a for a, b in pairwise(values)}
     below = [view.kinds(i, columns) for i in rows[at + 1 : at + 6]]
     if all(kinds[p] in "ye" for p in hard):
         years_below = sum(k[p] == "y" for k in below for p in hard)

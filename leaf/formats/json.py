@@ -1,6 +1,6 @@
 """JSON and JSON Lines: records become tables, what is no table is read as text by the lines of its pretty-printed form.
 
-Objects inside records become columns `a.b`; lists stay JSON text, since a row for each member would count the record several times.
+Objects inside records become columns `a.b`; lists stay JSON text, since a row for each member would count the record repeatedly.
 """
 
 from __future__ import annotations
@@ -132,7 +132,9 @@ def _load(path: Path) -> Any:
         raise UnreadableFileError(f"{path.name} is empty.", "Upload the file again, or check how it was exported.")
     if size > MAX_WHOLE_BYTES:
         limit = MAX_WHOLE_BYTES // 1_000_000
-        raise FileTooLargeError(f"{path.name} is over the limit of {limit} MB for one JSON document.", "Save it as JSON Lines or Parquet.")
+        raise FileTooLargeError(
+            f"{path.name} is over the limit of {limit} MB for one JSON document.", "Save it as JSON Lines or Parquet."
+        )
     try:
         value = orjson.loads(path.read_bytes())
     except orjson.JSONDecodeError:
@@ -267,7 +269,12 @@ def _is_records(members: list[Any]) -> bool:
         return False
     if all(isinstance(m, dict) for m in members):
         return True
-    return len(members) > 1 and all(isinstance(m, list) for m in members) and len({len(m) for m in members}) == 1 and len(members[0]) > 0
+    return (
+        len(members) > 1
+        and all(isinstance(m, list) for m in members)
+        and len({len(m) for m in members}) == 1
+        and len(members[0]) > 0
+    )
 
 
 def _columnar(value: Record) -> list[Record]:
@@ -303,7 +310,9 @@ def _flat_rows(records: list[Any]) -> tuple[list[str], list[Record]]:
         named = all(isinstance(c, str) for c in first) and any(not isinstance(c, str) for row in records[1:] for c in row)
         keys = [str(c) for c in first] if named else [f"column_{n}" for n in range(1, len(first) + 1)]
         names = list(unique_names(keys)[0])
-        rows = [{k: _dump(c) if isinstance(c, dict | list) else c for k, c in zip(names, row, strict=True)} for row in records[named:]]
+        rows = [
+            {k: _dump(c) if isinstance(c, dict | list) else c for k, c in zip(names, row, strict=True)} for row in records[named:]
+        ]
         return names, rows
     flat = [flatten(r) for r in records]
     found: dict[str, None] = {}
@@ -356,7 +365,9 @@ def _in_chunks(connection: Any, lines: _Lines, out: Path) -> Written:
     if written.rows != lines.count:
         raise UnreadableFileError(f"{lines.count:,} records were read but {written.rows:,} written.")
     mixed = [c.name for c, found in zip(columns, kinds.values(), strict=True) if len(found - {type(None), int, float}) > 1]
-    note = Note("types-mixed", f"{len(mixed)} columns mix values of several kinds; kept as text: {', '.join(mixed[:6])}.", len(mixed))
+    note = Note(
+        "types-mixed", f"{len(mixed)} columns mix values of several kinds; kept as text: {', '.join(mixed[:6])}.", len(mixed)
+    )
     return Written(written.rows, written.columns, written.notes + ((note,) if mixed else ()))
 
 

@@ -77,14 +77,12 @@ class ParquetReader:
                     out.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(path, target)
                 else:
-                    parts = (
-                        f"{f'CAST(to_json({identifier(d[0])}) AS VARCHAR)' if d[0] in nested else identifier(d[0])} AS {identifier(n)}"
+                    parts = [
+                        f"{_as_text(d[0]) if d[0] in nested else identifier(d[0])} AS {identifier(n)}"
                         for d, n in zip(described, names, strict=True)
-                    )
+                    ]
                     count = copy(connection, f"SELECT {', '.join(parts)} FROM {source}", target)
-                columns = tuple(
-                    (n, "VARCHAR" if d[0] in nested else str(d[1])) for d, n in zip(described, names, strict=True)
-                )
+                columns = tuple((n, "VARCHAR" if d[0] in nested else str(d[1])) for d, n in zip(described, names, strict=True))
             except duckdb.Error as e:
                 raise _damaged(path) from e
         notes = []
@@ -93,6 +91,10 @@ class ParquetReader:
         if repeated:
             notes.append(Note("names-repeated", f"{repeated} column names are repeated; a number was added to each.", repeated))
         return [TableInfo(target.name, "", f"rows 1-{count}", count, columns, notes=tuple(notes))]
+
+
+def _as_text(column: str) -> str:
+    return f"CAST(to_json({identifier(column)}) AS VARCHAR)"
 
 
 def _damaged(path: Path) -> UnreadableFileError:

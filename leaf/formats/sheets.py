@@ -1,34 +1,40 @@
 """Spreadsheets: XLSX, XLSM, XLSB, XLS and ODS, by calamine.
 
-Calamine gives values, but leaves error cells blank and formulas that were never calculated as well; both are found in the XML of the
-sheet and said. It holds a sheet as one block of memory, so that two far cells can end the process: the extent is checked first.
+Calamine gives values, but leaves error cells blank and formulas that were never calculated as well; both are found in the XML
+of the sheet and said. It holds a sheet as one block of memory, so that two far cells can end the process: the extent is checked
+first.
 """
 
 from __future__ import annotations
 
+import gc
 import posixpath
 import re
 import struct
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import contextmanager
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import IO, TYPE_CHECKING, Any
 from zipfile import BadZipFile, ZipFile
 
 from leaf.errors import EncryptedFileError, FileTooLargeError, UnreadableFileError, not_found
 from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
+from leaf.formats.biff import xls_errors, xlsb_errors, xlsb_parts
 from leaf.formats.columns import connect
 from leaf.formats.header import Block, Found, cell_range, column_letter, find_tables, is_empty
 from leaf.formats.values import describe, write_values
 
 if TYPE_CHECKING:
     import duckdb
-    from python_calamine import CalamineWorkbook
+    from python_calamine import CalamineSheet, CalamineWorkbook
 
 MAX_EXTENT = 40_000_000
 """Cells of the rectangle around all cells of a sheet; calamine takes some 30 bytes for each, empty or not."""
-_SMALL_XML = 30_000_000
-"""Up to this size of a sheet's XML every cell's address is looked at before calamine may see the file."""
+_SMALL_XML = 5_000_000
+"""Up to this size of a sheet's XML every cell's address is looked at before calamine may see the file; larger ones are taken at
+the word of their own `dimension`, and searched for errors while calamine reads them."""
 _LISTED = 20
 """Addresses named in a note."""
 _EXACT_BYTES = 2_000_000
@@ -71,7 +77,7 @@ class SheetsReader:
             )
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
-        """One passage a row that is not empty, as `A: Region | B: 2024`, sheet after sheet or of the one sheet that is asked for."""
+        """One passage a row that is not empty, as `A: Region | B: 2024`, sheet after sheet or of the sheet asked for."""
         with _Workbook(path) as book:
             sheets = [_named(book, where.sheet, path.name)] if where.sheet else book.sheets
             for sheet in sheets:
@@ -107,9 +113,12 @@ class SheetsReader:
 class _Sheet:
     name: str
     hidden: bool
-    part: str = ""
-    """Its file inside an XLSX."""
-    notes: list[Note] = field(default_factory=list)
+    checked: Future[list[Note]] | None = None
+    """What calamine does not tell; large sheets are still being searched."""
+
+    @property
+    def notes(self) -> list[Note]:
+        return self.checked.result() if self.checked else []
 
 
 class _Workbook:
@@ -120,13 +129,17 @@ class _Workbook:
         self.format = _format(path)
         self.sheets: list[_Sheet] = []
         self._fallback: dict[str, list[list[Any]]] = {}
+        self._last: CalamineSheet | None = None
+        self._pool = ThreadPoolExecutor(1)
 
     def __enter__(self) -> _Workbook:
-        parts: dict[str, str] = {}
-        checked: dict[str, list[Note]] = {}
+        checked: dict[str, Future[list[Note]]] = {}
         if self.format in ("xlsx", "xlsb"):
-            parts = _sheet_parts(self.path)
-            checked = _checked_parts(self.path, parts, self.format)
+            checked = self._check(_sheet_parts(self.path))
+        elif self.format == "ods":
+            checked[""] = self._pool.submit(_ods_errors, self.path)
+        elif self.format == "xls":
+            checked = {name: self._pool.submit(_error_note, name, found) for name, found in xls_errors(self.path).items()}
         try:
             self._book: CalamineWorkbook | None = _open(self.path)
         except UnreadableFileError:
@@ -134,19 +147,30 @@ class _Workbook:
                 raise
             self._book = None
             self._fallback, hidden = _by_openpyxl(self.path)
-            self.sheets = [_Sheet(name, name in hidden, notes=checked.get(name, [])) for name in self._fallback]
+            self.sheets = [_Sheet(name, name in hidden, checked.get(name)) for name in self._fallback]
             return self
         from python_calamine import SheetTypeEnum, SheetVisibleEnum
 
         for meta in self._book.sheets_metadata:
             if meta.typ == SheetTypeEnum.WorkSheet:
                 hidden_sheet = meta.visible != SheetVisibleEnum.Visible
-                self.sheets.append(_Sheet(meta.name, hidden_sheet, parts.get(meta.name, ""), checked.get(meta.name, [])))
-        if self.format == "ods" and self.sheets:
-            self.sheets[0].notes += _ods_errors(self.path)
+                found = checked.get(meta.name) or (checked.get("") if not self.sheets else None)
+                self.sheets.append(_Sheet(meta.name, hidden_sheet, found))
         return self
 
+    def _check(self, parts: dict[str, str]) -> dict[str, Future[list[Note]]]:
+        """Sheets whose extent may be harmful are refused here; the rest of the search goes on beside calamine."""
+        checked = {}
+        for sheet, part in parts.items():
+            search = _search_xlsb if self.format == "xlsb" else _search_xml
+            future = self._pool.submit(search, self.path, sheet, part)
+            if self.format == "xlsx" and _is_small(self.path, sheet, part):
+                future.result()
+            checked[sheet] = future
+        return checked
+
     def __exit__(self, *_: object) -> None:
+        self._pool.shutdown(cancel_futures=True)
         if self._book is not None:
             self._book.close()
 
@@ -155,24 +179,41 @@ class _Workbook:
         if self._book is None:
             grid = self._fallback[sheet.name]
             return len(grid), max(map(len, grid), default=0)
-        found = _guarded(self.path, lambda: self._book.get_sheet_by_name(sheet.name) if self._book else None)
-        return (found.height, found.width) if found else (0, 0)
+        found = self._sheet(sheet)
+        return found.height, found.width
 
     def iterate(self, sheet: _Sheet) -> Iterator[list[Any]]:
-        """Rows from the sheet's first one, from column A."""
+        """Rows from row 1, from column A; calamine leaves out empty columns at the left, but not empty rows above."""
         if self._book is None:
             yield from self._fallback[sheet.name]
             return
-        book = self._book
-        yield from _guarded(self.path, lambda: book.get_sheet_by_name(sheet.name).iter_rows())
+        found = self._sheet(sheet)
+        left = [""] * (found.start[1] if found.start else 0)
+        yield from (left + row for row in found.iter_rows()) if left else found.iter_rows()
 
     def rows(self, sheet: _Sheet) -> list[list[Any]]:
-        return list(self.iterate(sheet))
+        """All rows at once. Without the garbage collector, which would go over millions of new cells again and again."""
+        was_on = gc.isenabled()
+        gc.disable()
+        try:
+            return list(self.iterate(sheet))
+        finally:
+            if was_on:
+                gc.enable()
 
     def merges(self, sheet: _Sheet) -> Sequence[tuple[tuple[int, int], tuple[int, int]]]:
         if self._book is None or self.format not in ("xlsx", "xls"):
             return ()
-        return self._book.get_sheet_by_name(sheet.name).merged_cell_ranges or ()
+        return self._sheet(sheet).merged_cell_ranges or ()
+
+    def _sheet(self, sheet: _Sheet) -> CalamineSheet:
+        """The parsed sheet; the last one is kept, as it is asked for its rows and then for its merged cells."""
+        book = self._book
+        if self._last is None or self._last.name != sheet.name:
+            self._last = None  # two large sheets need not be held at a time
+            self._last = _guarded(self.path, lambda: book.get_sheet_by_name(sheet.name) if book else None)
+        assert self._last is not None
+        return self._last
 
 
 def _format(path: Path) -> str:
@@ -202,7 +243,8 @@ def _damaged(path: Path) -> UnreadableFileError:
 def _open(path: Path) -> CalamineWorkbook:
     from python_calamine import CalamineWorkbook
 
-    return _guarded(path, lambda: CalamineWorkbook.from_path(path))
+    book: CalamineWorkbook = _guarded(path, lambda: CalamineWorkbook.from_path(path))
+    return book
 
 
 def _guarded(path: Path, call: Any) -> Any:
@@ -256,7 +298,7 @@ def _sheet_parts(path: Path) -> dict[str, str]:
         with ZipFile(path) as archive:
             names = {n.lower(): n for n in archive.namelist()}
             if "xl/workbook.bin" in names:
-                return _xlsb_parts(archive)
+                return xlsb_parts(archive)
             book, links = names.get("xl/workbook.xml"), names.get("xl/_rels/workbook.xml.rels")
             if not book or not links:
                 return {}
@@ -274,60 +316,77 @@ def _sheet_parts(path: Path) -> dict[str, str]:
         raise _damaged(path) from e
 
 
-def _checked_parts(path: Path, parts: dict[str, str], kind: str) -> dict[str, list[Note]]:
+@contextmanager
+def _part(path: Path, part: str) -> Iterator[tuple[IO[bytes], int]]:
+    """A file inside the workbook, and its size."""
     import zlib
 
-    notes: dict[str, list[Note]] = {}
     try:
-        with ZipFile(path) as archive:
-            for sheet, part in parts.items():
-                if kind == "xlsb":
-                    notes[sheet] = _error_note(sheet, _xlsb_errors(archive.read(part)))
-                else:
-                    notes[sheet] = _scan_xml(path, archive, sheet, part)
-    except (BadZipFile, OSError, EOFError, ValueError, zlib.error, struct.error) as e:
+        with ZipFile(path) as archive, archive.open(part) as file:
+            yield file, archive.getinfo(part).file_size
+    except (BadZipFile, OSError, EOFError, ValueError, IndexError, zlib.error, struct.error) as e:
         raise _damaged(path) from e
     except RuntimeError as e:
         raise EncryptedFileError(f"{path.name} is protected with a password.", "Remove the password and upload it again.") from e
-    return notes
+
+
+def _is_small(path: Path, sheet: str, part: str) -> bool:
+    """Whether a sheet's cells are all looked at first. Of a larger one the extent that it gives itself is checked here."""
+    with _part(path, part) as (file, size):
+        if size <= _SMALL_XML:
+            return True
+        dimension = _DIMENSION.search(file.read(100_000))
+    if dimension:
+        _check_extent(path, sheet, int(dimension[2]), _column_number(dimension[1]))
+    return False
+
+
+def _check_extent(path: Path, sheet: str, rows: int, columns: int) -> None:
+    if rows * columns > MAX_EXTENT:
+        raise FileTooLargeError(
+            f"Sheet '{sheet}' of {path.name} spans {rows:,} rows and {columns:,} columns; the limit is {MAX_EXTENT:,} cells.",
+            "Delete the far cells, or save the data as CSV.",
+        )
+
+
+def _search_xlsb(path: Path, sheet: str, part: str) -> list[Note]:
+    with _part(path, part) as (file, _):
+        return _error_note(sheet, xlsb_errors(file.read()))
 
 
 _ADDRESS = re.compile(rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,3})(\d{1,7})"')
 _DIMENSION = re.compile(rb'<(?:\w+:)?dimension ref="(?:[A-Z]{1,3}\d+:)?([A-Z]{1,3})(\d+)"')
 _CELL = re.compile(rb"<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?c>)", re.S)
 _ERROR_MARK = b't="e"'
-_BARE_FORMULA = re.compile(rb"</(?:\w+:)?f>\s*(?:</(?:\w+:)?c>|<(?:\w+:)?v\s*/>|<(?:\w+:)?v></)|<(?:\w+:)?f\b[^>]*/>\s*</(?:\w+:)?c>")
+_PREFIX = re.compile(rb"<(\w+:)?worksheet\b")
+_BARE_FORMULA = re.compile(
+    rb"</(?:\w+:)?f>\s*(?:</(?:\w+:)?c>|<(?:\w+:)?v\s*/>|<(?:\w+:)?v></)|<(?:\w+:)?f\b[^>]*/>\s*</(?:\w+:)?c>"
+)
 
 
-def _scan_xml(path: Path, archive: ZipFile, sheet: str, part: str) -> list[Note]:
-    """Check a sheet's extent, and find its error cells and formulas without a value, in one pass over its XML in pieces."""
-    info = archive.getinfo(part)
-    small = info.file_size <= _SMALL_XML
+def _search_xml(path: Path, sheet: str, part: str) -> list[Note]:
+    """Error cells and formulas without a value, in one pass over a sheet's XML; a small one's extent is checked as well."""
     errors: list[tuple[str, str]] = []
     bare: list[str] = []
-    far_row = far_column = cells = 0
-    rest = b""
-    with archive.open(part) as file:
+    far_row = far_column = 0
+    rest = marks = b""
+    with _part(path, part) as (file, size):
         while piece := file.read(1 << 20):
             data = rest + piece
-            if not cells and not rest:
-                dimension = _DIMENSION.search(data)
-                if dimension and not small:
-                    far_column, far_row = _column_number(dimension[1]), int(dimension[2])
-            cut = max(data.rfind(b"</c>"), data.rfind(b"</row>"), data.rfind(b":c>"), 0)
-            done, rest = (data[: cut + 6], data[cut + 6 :]) if cut else (data, b"")
-            if small:
+            if not marks:
+                prefix = _PREFIX.search(data)
+                marks = b"<" + (prefix[1] or b"" if prefix else b"")
+            cut = data.rfind(marks + b"c ") if len(piece) == 1 << 20 else len(data)
+            done, rest = (data[:cut], data[cut:]) if cut > 0 else (data, b"")
+            if size <= _SMALL_XML:
                 for letters, row in _ADDRESS.findall(done):
-                    cells += 1
                     far_row = max(far_row, int(row))
                     far_column = max(far_column, _column_number(letters))
-            if _ERROR_MARK in done or b"'e'" in done or b"<f" in done or b":f" in done:
+            if _ERROR_MARK in done or marks + b"f" in done:
                 _collect(done, errors, bare)
-    if far_row * far_column > MAX_EXTENT and (not small or cells * 50 < far_row * far_column):
-        raise FileTooLargeError(
-            f"Sheet '{sheet}' of {path.name} spans {far_row:,} rows and {far_column:,} columns, over the limit of {MAX_EXTENT:,} cells.",
-            "Delete the far cells, or save the data as CSV.",
-        )
+        if rest:
+            _collect(rest, errors, bare)
+    _check_extent(path, sheet, far_row, far_column)
     return _error_note(sheet, errors) + _bare_note(sheet, bare)
 
 
@@ -339,9 +398,7 @@ def _column_number(letters: bytes) -> int:
 
 
 def _collect(data: bytes, errors: list[tuple[str, str]], bare: list[str]) -> None:
-    has_errors = _ERROR_MARK in data or b"t='e'" in data
-    has_bare = bool(_BARE_FORMULA.search(data))
-    if not has_errors and not has_bare:
+    if _ERROR_MARK not in data and not _BARE_FORMULA.search(data):
         return
     for attributes, content in _CELL.findall(data):
         address = re.search(rb'\br=["\']([A-Z]+\d+)["\']', attributes)
@@ -349,9 +406,15 @@ def _collect(data: bytes, errors: list[tuple[str, str]], bare: list[str]) -> Non
         if re.search(rb"\bt=[\"']e[\"']", attributes):
             value = re.search(rb"<(?:\w+:)?v>([^<]*)<", content)
             errors.append((where, value[1].decode("utf-8", "replace") if value else "error"))
-        elif re.search(rb"<(?:\w+:)?f\b", content) and not re.search(rb"<(?:\w+:)?v>[^<]", content):
-            if not re.search(rb"\bt=[\"']str[\"']", attributes) or not re.search(rb"<(?:\w+:)?v\b", content):
-                bare.append(where)
+        elif _has_no_result(attributes, content):
+            bare.append(where)
+
+
+def _has_no_result(attributes: bytes, content: bytes) -> bool:
+    """A formula without a value; one of the text type with an empty value gives an empty text."""
+    if not re.search(rb"<(?:\w+:)?f\b", content) or re.search(rb"<(?:\w+:)?v>[^<]", content):
+        return False
+    return not re.search(rb"\bt=[\"']str[\"']", attributes) or not re.search(rb"<(?:\w+:)?v\b", content)
 
 
 def _error_note(sheet: str, errors: list[tuple[str, str]]) -> list[Note]:
@@ -365,73 +428,15 @@ def _error_note(sheet: str, errors: list[tuple[str, str]]) -> list[Note]:
 def _bare_note(sheet: str, bare: list[str]) -> list[Note]:
     if not bare:
         return []
-    text = f"{len(bare):,} formulas of sheet '{sheet}' have no stored result and were read as empty; open and save the file to fill them."
+    text = (
+        f"{len(bare):,} formulas of sheet '{sheet}' have no stored result and were read as empty; open and save it to fill them."
+    )
     return [Note("no-cached-values", text, len(bare), _addresses(sheet, bare))]
 
 
 def _addresses(sheet: str, addresses: list[str]) -> str:
     more = f" and {len(addresses) - _LISTED:,} more" if len(addresses) > _LISTED else ""
     return f"sheet {sheet}!{', '.join(addresses[:_LISTED])}{more}"
-
-
-_BINARY_ERRORS = {0: "#NULL!", 7: "#DIV/0!", 15: "#VALUE!", 23: "#REF!", 29: "#NAME?", 36: "#NUM!", 42: "#N/A", 43: "#GETTING_DATA"}
-
-
-def _xlsb_records(data: bytes) -> Iterator[tuple[int, int, int]]:
-    """Kind, begin and size of each record ([MS-XLSB] 2.1.4)."""
-    at = 0
-    while at < len(data):
-        kind = data[at]
-        at += 1
-        if kind & 0x80:
-            kind = (kind & 0x7F) | (data[at] & 0x7F) << 7
-            at += 1
-        size = shift = 0
-        while True:
-            byte = data[at]
-            at += 1
-            size |= (byte & 0x7F) << shift
-            shift += 7
-            if not byte & 0x80 or shift >= 28:
-                break
-        yield kind, at, size
-        at += size
-
-
-def _xlsb_parts(archive: ZipFile) -> dict[str, str]:
-    """Sheet name -> part, from the BrtBundleSh records (156) of the binary workbook."""
-    from lxml import etree
-
-    links = {r.get("Id"): r.get("Target") for r in etree.fromstring(archive.read("xl/_rels/workbook.bin.rels"))}
-    data = archive.read("xl/workbook.bin")
-    parts = {}
-    for kind, at, size in _xlsb_records(data):
-        if kind == 156 and size > 12:
-            key, after = _xlsb_text(data, at + 8)
-            name, _ = _xlsb_text(data, after)
-            target = links.get(key)
-            if target:
-                parts[name] = posixpath.normpath(target.lstrip("/") if target.startswith("/") else f"xl/{target}")
-    present = set(archive.namelist())
-    return {name: part for name, part in parts.items() if part in present}
-
-
-def _xlsb_text(data: bytes, at: int) -> tuple[str, int]:
-    length = struct.unpack_from("<I", data, at)[0]
-    end = at + 4 + 2 * length
-    return data[at + 4 : end].decode("utf-16-le", "replace"), end
-
-
-def _xlsb_errors(data: bytes) -> list[tuple[str, str]]:
-    """Cells of the records BrtCellError (3) and BrtFmlaError (11), with the row of the BrtRowHdr (0) before them."""
-    errors, row = [], 0
-    for kind, at, size in _xlsb_records(data):
-        if kind == 0 and size >= 4:
-            row = struct.unpack_from("<I", data, at)[0]
-        elif kind in (3, 11) and size >= 9:
-            column = struct.unpack_from("<I", data, at)[0]
-            errors.append((f"{column_letter(column)}{row + 1}", _BINARY_ERRORS.get(data[at + 8], "error")))
-    return errors
 
 
 def _ods_errors(path: Path) -> list[Note]:
@@ -461,7 +466,17 @@ def _by_openpyxl(path: Path) -> tuple[dict[str, list[list[Any]]], set[str]]:
             sheets[sheet.title] = rows
             if sheet.sheet_state != "visible":
                 hidden.add(sheet.title)
-    except (InvalidFileException, BadZipFile, KeyError, ValueError, TypeError, AttributeError, OSError, EOFError, zlib.error) as e:
+    except (
+        InvalidFileException,
+        BadZipFile,
+        KeyError,
+        ValueError,
+        TypeError,
+        AttributeError,
+        OSError,
+        EOFError,
+        zlib.error,
+    ) as e:
         raise _damaged(path) from e
     return sheets, hidden
 
@@ -470,13 +485,16 @@ def _by_openpyxl(path: Path) -> tuple[dict[str, list[list[Any]]], set[str]]:
 
 
 def _write_block(
-    connection: duckdb.DuckDBPyConnection, sheet: _Sheet, grid: list[list[Any]], block: Block, target: Path, notes: tuple[Note, ...]
+    connection: duckdb.DuckDBPyConnection,
+    sheet: _Sheet,
+    grid: list[list[Any]],
+    block: Block,
+    target: Path,
+    notes: tuple[Note, ...],
 ) -> TableInfo:
     body = block.body
-    if body and len(body) == body[-1] - body[0] + 1:
-        rows = grid[body[0] : body[-1] + 1]
-    else:
-        rows = [grid[i] for i in body]
+    whole = bool(body) and len(body) == body[-1] - body[0] + 1
+    rows = grid[body[0] : body[-1] + 1] if whole else [grid[i] for i in body]
     by_column = list(zip(*rows, strict=False)) if rows else []
     values = [by_column[c] if c < len(by_column) else (None,) * len(rows) for c in block.columns]
     written = write_values(connection, block.names, values, target, row_number=lambda n: body[n - 1] + 1)

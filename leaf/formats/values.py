@@ -72,11 +72,10 @@ def typed(values: Sequence[Any], name: str, problems: Problems) -> tuple[pa.Arra
 
     kinds = set(map(type, values))
     kinds.discard(type(None))
+    if kinds == {str}:
+        return pa.array(values, pa.string()), "text"
     if str in kinds:
-        texts = {v for v in values if type(v) is str}
-        words = {t for t in texts if not t.isspace() and t}
-        if kinds == {str}:
-            return pa.array([v or None for v in values], pa.string()), "text"
+        words = {v for v in values if type(v) is str and v and not v.isspace()}
         readable = _readable(words, kinds)
         if readable is None:
             problems.setdefault("types-mixed", []).append((name, sum(type(v) is str and v in words for v in values)))
@@ -85,7 +84,9 @@ def typed(values: Sequence[Any], name: str, problems: Problems) -> tuple[pa.Arra
         if missing:
             problems.setdefault("missing-words", []).append((name, missing))
         if any(v is not None for v in readable.values()):
-            problems.setdefault("numbers-as-text", []).append((name, sum(type(v) is str and v in words for v in values) - missing))
+            problems.setdefault("numbers-as-text", []).append(
+                (name, sum(type(v) is str and v in words for v in values) - missing)
+            )
         values = [readable.get(v) if type(v) is str else v for v in values]
         kinds.discard(str)
     return _native(values, kinds, name, problems)
@@ -130,15 +131,14 @@ def _native(values: Sequence[Any], kinds: set[type], name: str, problems: Proble
 
 def _numbers(values: Sequence[Any], floats: bool) -> tuple[pa.Array, str]:
     import pyarrow as pa
-    import pyarrow.compute as pc
 
-    if any(isinstance(v, int) and abs(v) > (2**53 if floats else 2**63 - 1) for v in values):
+    try:
+        array = pa.array(values, pa.float64() if floats else pa.int64())
+    except (OverflowError, pa.ArrowInvalid):  # integers that neither type can hold exactly
         return pa.array([None if v is None else str(v) for v in values], pa.string()), "VARCHAR"
-    array = pa.array(values, pa.float64() if floats else pa.int64())
     if not floats:
         return array, "BIGINT"
-    whole = pc.all(pc.equal(array, pc.trunc(array))).as_py() is not False
-    if whole and (pc.max(pc.abs(array)).as_py() or 0) < 2**53:
+    if all(v is None or (v % 1 == 0 and -(2**53) < v < 2**53) for v in values):
         return array.cast(pa.int64()), "BIGINT"
     return array, "DOUBLE"
 

@@ -1,0 +1,146 @@
+"""Tables out of JSON, JSON Lines and Parquet."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from leaf.errors import UnreadableFileError
+from leaf.formats.base import TableInfo, Where
+from leaf.formats.json import JsonReader
+from leaf.formats.parquet import ParquetReader
+
+
+def load(path: Path, out: Path) -> list[tuple[TableInfo, list[tuple[Any, ...]]]]:
+    infos = ParquetReader().tables(path, out) if path.suffix == ".parquet" else JsonReader().tables(path, out)
+    return [(i, duckdb.connect().execute(f"SELECT * FROM read_parquet('{out / i.parquet}')").fetchall()) for i in infos]
+
+
+def load_json(tmp_path: Path, value: Any) -> list[tuple[TableInfo, list[tuple[Any, ...]]]]:
+    path = tmp_path / "a.json"
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+    return load(path, tmp_path / "out")
+
+
+def test_nested_records_become_columns_and_lists_stay_json(tmp_path: Path) -> None:
+    records = [
+        {"id": 1, "who": {"name": "Eva", "address": {"zip": "0123"}}, "tags": ["a", "b"], "ok": True},
+        {"id": 2, "who": {"name": "Olaf"}, "score": 1.5, "day": "2024-01-02"},
+    ]
+    ((info, rows),) = load_json(tmp_path, records)
+    assert info.columns == (
+        ("id", "BIGINT"), ("who.name", "VARCHAR"), ("who.address.zip", "VARCHAR"), ("tags", "VARCHAR"), ("ok", "BOOLEAN"),
+        ("score", "DOUBLE"), ("day", "DATE"),
+    )  # fmt: skip
+    assert rows == [(1, "Eva", "0123", '["a","b"]', True, None, None), (2, "Olaf", None, None, None, 1.5, date(2024, 1, 2))]
+
+
+def test_one_list_inside_an_object_is_the_table_and_the_rest_is_named(tmp_path: Path) -> None:
+    ((info, rows),) = load_json(tmp_path, {"page": 1, "data": [{"a": 1}, {"a": 2}]})
+    assert rows == [(1,), (2,)]
+    assert [n.text for n in info.notes] == ["1 members beside the tables were not loaded: page."]
+
+
+def test_several_lists_are_several_tables_under_their_names(tmp_path: Path) -> None:
+    found = load_json(tmp_path, {"orders": [{"a": 1}], "meta": {"people": [{"b": "x"}]}})
+    assert [(i.sheet, r) for i, r in found] == [("orders", [(1,)]), ("meta.people", [("x",)])]
+
+
+def test_columns_of_lists_and_rows_of_lists_are_tables(tmp_path: Path) -> None:
+    assert load_json(tmp_path, {"a": [1, 2], "b": ["x", "y"]})[0][1] == [(1, "x"), (2, "y")]
+    ((info, rows),) = load_json(tmp_path, [["id", "name"], [1, "x"], [2, "y"]])
+    assert [n for n, _ in info.columns] == ["id", "name"]
+    assert rows == [(1, "x"), (2, "y")]
+
+
+def test_geojson_features_are_rows(tmp_path: Path) -> None:
+    feature = {"type": "Feature", "geometry": {"type": "Point", "coordinates": [1.5, 2]}, "properties": {"name": "Graz"}}
+    ((info, rows),) = load_json(tmp_path, {"type": "FeatureCollection", "features": [feature, feature]})
+    names = [n for n, _ in info.columns]
+    assert rows[0][names.index("properties.name")] == "Graz"
+    assert rows[0][names.index("geometry.coordinates")] == "[1.5,2]"
+
+
+def test_integer_beyond_64_bits_keeps_its_digits(tmp_path: Path) -> None:
+    assert load_json(tmp_path, '[{"n": 123456789012345678901234567890}, {"n": 1}]')[0][1] == [
+        ("123456789012345678901234567890",), ("1",),
+    ]  # fmt: skip
+
+
+def test_json_that_is_no_table_is_read_by_lines(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"name": "x", "on": true}')
+    assert load(path, tmp_path / "out") == []
+    passages = list(JsonReader().passages(path, Where("line", 2, 3)))
+    assert [(p.unit, p.number, p.text) for p in passages] == [("line", 2, '  "name": "x",'), ("line", 3, '  "on": true')]
+    assert JsonReader().outline(path).lines == 4
+
+
+@pytest.mark.parametrize("count", [50, 40_000])
+def test_json_lines_small_and_large_load_whole(tmp_path: Path, count: int) -> None:
+    path = tmp_path / "a.jsonl"
+    with path.open("w") as file:
+        for n in range(count):
+            file.write(
+                json.dumps({"id": n, "who": {"name": f"person {n % 90}"}, "amount": n / 4, "tags": [n], "pad": "x" * 1000}) + "\n"
+            )
+        file.write('{"id": -1, "late": 7}\n')
+    ((info, rows),) = load(path, tmp_path / "out")
+    assert info.rows == len(rows) == count + 1
+    assert [n for n, _ in info.columns] == ["id", "who.name", "amount", "tags", "pad", "late"]
+    assert dict(info.columns)["late"] == "BIGINT"
+    assert rows[3][:4] == (3, "person 3", 0.75, "[3]")
+    assert rows[-1] == (-1, None, None, None, None, 7)
+
+
+def test_broken_json_line_is_left_out_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"a": 1}\n{"a": 2}\n{"a": \n{"a": 4}\n')
+    ((info, rows),) = load(path, tmp_path / "out")
+    assert rows == [(1,), (2,), (4,)]
+    assert [(n.kind, n.count, n.place) for n in info.notes] == [("rows-skipped", 1, "line 3")]
+
+
+def test_truncated_json_says_where(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFileError, match="line 1, column"):
+        load_json(tmp_path, '{"data": [{"a": 1}, {"a"')
+
+
+def test_json_records_are_read_by_row(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([{"n": n} for n in range(20)]))
+    assert [(p.number, p.text) for p in JsonReader().passages(path, Where("row", 5, 6))] == [(5, '{"n":4}'), (6, '{"n":5}')]
+
+
+def test_parquet_is_copied_and_read_from_late_rows(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"id": range(5000), "name": [f"n{i}" for i in range(5000)]}), path, row_group_size=1000)
+    ((info, rows),) = load(path, tmp_path / "out")
+    assert (info.rows, rows[4321], info.columns) == (5000, (4321, "n4321"), (("id", "BIGINT"), ("name", "VARCHAR")))
+    passages = list(ParquetReader().passages(path, Where("row", 4001, 4002)))
+    assert [(p.number, p.text) for p in passages] == [(4001, "[columns: id | name]\n4000 | n4000"), (4002, "4001 | n4001")]
+    outline = ParquetReader().outline(path)
+    assert (outline.rows, outline.columns) == (5000, 2)
+
+
+def test_nested_parquet_columns_become_json_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"id": [1], "tags": [["a", "b"]], "who": [{"name": "Eva"}]}), path)
+    ((info, rows),) = load(path, tmp_path / "out")
+    assert rows == [(1, '["a","b"]', '{"name":"Eva"}')]
+    assert [n.kind for n in info.notes] == ["nested"]
+
+
+def test_truncated_parquet_is_one_clear_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"id": [1, 2]}), path)
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(UnreadableFileError, match="no readable Parquet"):
+        load(path, tmp_path / "out")
