@@ -24,6 +24,7 @@ from leaf.errors import (
     SandboxError,
     SandboxMemoryError,
     SandboxTimeoutError,
+    StoreError,
     UnreadableFileError,
 )
 from leaf.sandbox.confine import confinement
@@ -226,9 +227,7 @@ def test_an_input_cannot_be_changed(confined: Pool, secret: Path, way: str) -> N
     assert secret.read_text() == "not for children"
 
 
-@pytest.mark.parametrize(
-    "path", ["/etc/passwd", "/etc/shadow", "/proc/1/environ", "/proc/{pid}/environ", "/proc/self/mem"]
-)
+@pytest.mark.parametrize("path", ["/etc/passwd", "/etc/shadow", "/proc/1/environ", "/proc/{pid}/environ", "/proc/self/mem"])
 def test_files_of_the_system_are_out_of_reach(confined: Pool, path: str) -> None:
     assert call(confined, "attempt", way="read", argument=path.format(pid=os.getpid())) != "done"
 
@@ -328,6 +327,17 @@ def test_close_ends_children_that_work_and_their_callers_are_told(tmp_path: Path
             call_in_thread.result(timeout=20)
     with pytest.raises(SandboxError, match="shutting down"):
         call(pool, "echo", value=before)
+
+
+def test_a_data_folder_that_cannot_be_written_is_named_and_no_caller_hangs(tmp_path: Path) -> None:
+    (tmp_path / "home").write_text("a file where a folder should be")
+    pool = Pool(tmp_path / "home", preload=(), paths=[HERE])
+    for _ in range(2):
+        with pytest.raises(StoreError, match="disk"):
+            call(pool, "echo", value=1)
+    (tmp_path / "home").unlink()
+    assert call(pool, "echo", value=1) == 1
+    pool.close()
 
 
 def test_boxes_are_removed_after_each_call(tmp_path: Path, secret: Path) -> None:

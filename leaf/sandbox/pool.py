@@ -42,7 +42,11 @@ DISK_TICK = 0.5
 """Seconds between two looks at what it has written."""
 ANSWER_BYTES = 64 * 1024 * 1024
 """Longest answer that is taken; more is a file's business."""
-START_SECONDS = 60.0
+START_SECONDS = 12.0
+"""How long the first child may take to become ready (usually 0.3), doubled after each that did not. One in some thousands hangs
+while it starts; so that its successor comes soon, later ones get eight times what the slowest so far has taken."""
+GIVE_UP = 3
+"""Children that may fail to start before a caller is told."""
 PRELOAD = ("leaf.tables.child:warm_up", "leaf.formats.worker", "pypdfium2", "python_calamine", "orjson", "lxml.etree")
 """What a waiting child has done already: 0.3 s of imports and first uses for about 60 MB of memory a child."""
 ALLOCATION_SLACK = 5 * 1024**3
@@ -92,6 +96,7 @@ class Pool:
         self._wanted = 0
         self._failures = 0
         self._failure: Exception | None = None
+        self._patience = START_SECONDS
         self._keeper: threading.Thread | None = None
         self._closed = False
 
@@ -171,10 +176,8 @@ class Pool:
                 while not self._waiting:
                     if self._closed:
                         raise errors.SandboxError("Leaf is shutting down.")
-                    if self._failures >= failures + 2:
-                        raise errors.SandboxError(
-                            "The separate process that reads files could not be started."
-                        ) from self._failure
+                    if self._failures >= failures + GIVE_UP:
+                        raise _start_error(self._failure) from self._failure
                     _raise_if_stopped(stop)
                     self._changed.wait(TICK)
                 child = self._waiting.popleft()
@@ -200,22 +203,38 @@ class Pool:
             atexit.register(self.close)
 
     def _keep(self) -> None:
+        """The keeper's life: start children while they are short, end all at the close."""
         confined = confine.confinement().kind == "landlock" if self._confined is None else self._confined
-        with _boxes(self._home) as boxes:
-            for number in itertools.count():
+        try:
+            with _boxes(self._home) as boxes:
+                self._start_children(boxes, confined)
                 with self._changed:
-                    self._changed.wait_for(lambda: self._closed or self._is_short())
-                    if self._closed:
-                        break
-                try:
-                    child = _Child.start(boxes / str(number), confined=confined, preload=self._preload, paths=self._paths)
-                except (OSError, RuntimeError) as e:
-                    log.warning("a sandbox child could not be started", exc_info=True)
-                    self._note_failure(e)
-                    continue
-                self._offer(child)
-            for child in [*self._busy, *self._waiting]:
-                child.stop()
+                    children = [*self._busy, *self._waiting]
+                for child in children:
+                    child.stop()
+        except OSError as e:
+            log.warning("the sandbox has no place on the disk", exc_info=True)
+            with self._changed:
+                self._keeper = None
+                self._note_failure(e, count=GIVE_UP)
+
+    def _start_children(self, boxes: Path, confined: bool) -> None:
+        slowest = 0.0
+        for number in itertools.count():
+            with self._changed:
+                self._changed.wait_for(lambda: self._closed or self._is_short())
+                if self._closed:
+                    return
+            began = time.monotonic()
+            try:
+                child = _Child.start(boxes / str(number), self._patience, confined, self._preload, self._paths)
+            except (OSError, RuntimeError) as e:
+                log.warning("a sandbox child could not be started", exc_info=True)
+                self._note_failure(e)
+                continue
+            slowest = max(slowest, time.monotonic() - began)
+            self._patience = max(3.0, 8 * slowest)
+            self._offer(child)
 
     def _is_short(self) -> bool:
         """Whether another child is needed now. While calls run only one is kept ready, or starting others would slow them."""
@@ -229,10 +248,11 @@ class Pool:
             self._waiting.append(child)
             self._changed.notify_all()
 
-    def _note_failure(self, failure: Exception) -> None:
+    def _note_failure(self, failure: Exception, count: int = 1) -> None:
         with self._changed:
             self._failure = failure
-            self._failures += 1
+            self._failures += count
+            self._patience = min(2 * self._patience, 60.0)
             self._changed.notify_all()
 
 
@@ -251,8 +271,8 @@ class _Child:
         self._reader.start()
 
     @classmethod
-    def start(cls, box: Path, *, confined: bool, preload: Sequence[str], paths: Sequence[Path]) -> _Child:
-        """Start one and wait until its libraries are loaded. Raises RuntimeError or OSError."""
+    def start(cls, box: Path, patience: float, confined: bool, preload: Sequence[str], paths: Sequence[Path]) -> _Child:
+        """Start one and wait, `patience` seconds at most, until its libraries are loaded. Raises RuntimeError or OSError."""
         folders = [box / "in", box / "tmp", box / "out"]
         for folder in folders:
             folder.mkdir(parents=True, mode=0o700)
@@ -277,7 +297,7 @@ class _Child:
             Path(f"/proc/{process.pid}/oom_score_adj").write_text("1000")
         child = cls(process, box, confined)
         try:
-            ready = child._lines.get(timeout=START_SECONDS)
+            ready = child._lines.get(timeout=patience)
         except queue.Empty:
             ready = None
         if ready is None:
@@ -497,6 +517,14 @@ def _memory_error(limits: Limits) -> errors.SandboxMemoryError:
 
 def _output_error(limits: Limits) -> errors.SandboxError:
     return errors.SandboxError(f"The work wrote more than {limits.output_mb:,} MB and was ended.", "Ask for a smaller part.")
+
+
+def _start_error(failure: Exception | None) -> errors.LeafError:
+    if isinstance(failure, OSError):
+        return _disk_error(failure)
+    return errors.SandboxError(
+        "The separate process that reads files could not be started.", "Try again; see `python -m leaf doctor`."
+    )
 
 
 def _disk_error(error: OSError) -> errors.StoreError:
