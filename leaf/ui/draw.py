@@ -64,49 +64,47 @@ SOURCES_SHOWN = 6
 
 
 def draw_sources(message: Message) -> None:
-    """Each place that the answer rests on; one click opens it."""
-    places = sources(message.parts)
-    if not places:
+    """Each place that the answer rests on, once; one click opens it. How it was used stands behind a click."""
+    uses = sources(message.parts)
+    if not uses:
         return
+    places = list({(use["file_id"], use["place"]): use for use in uses}.values())
     with st.container(horizontal=True, gap="xsmall", key=f"sources-{message.id}"):
-        for number, source in enumerate(places[:SOURCES_SHOWN], 1):
-            _draw_source(number, source, message.id)
-    details = st.expander(_how_many(places), type="compact", key=f"used-{message.id}", on_change="rerun")
+        for number, place in enumerate(places[:SOURCES_SHOWN]):
+            _draw_place(number, place, message.id)
+    details = st.expander(_how_many(uses, places), type="compact", key=f"used-{message.id}", on_change="rerun")
     if details.open:
         with details:
-            for number, source in enumerate(places, 1):
-                _draw_use(number, source)
+            for use in uses:
+                _draw_use(use)
 
 
 def sources(parts: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
-    """The `tools.base.Source` values behind an answer, in the order of their marks."""
+    """The `tools.base.Source` values behind an answer, in the order of their use."""
     return [part["providerMetadata"]["leaf"] for part in parts if part["type"] == "source-document"]
 
 
-def _draw_source(number: int, source: Mapping[str, Any], message_id: str) -> None:
-    place = f" · {source['place']}" if source["place"] else ""
-    title = f"{number}  {markdown.label(source['name'] + place, 48)}"
-    if st.button(title, key=f"source-{message_id}-{number}", icon=":material/draft:", help="Open the source at this place"):
+def _draw_place(number: int, source: Mapping[str, Any], message_id: str) -> None:
+    title = markdown.label(" · ".join(filter(None, (source["name"], source["place"]))), 48)
+    icon = words.name_icon(source["name"])
+    if st.button(title, key=f"source-{message_id}-{number}", icon=icon, help="Open the source at this place"):
         show_preview(source["file_id"], source["place"])
         st.rerun()
 
 
-def _how_many(places: Sequence[Mapping[str, Any]]) -> str:
-    files = len({source["file_id"] for source in places})
-    return (
-        f"How {words.count(len(places), 'place')} in {words.count(files, 'file')} were used"
-        if len(places) > 1
-        else "How it was used"
-    )
+def _how_many(uses: Sequence[Mapping[str, Any]], places: Sequence[Mapping[str, Any]]) -> str:
+    more = len(places) - SOURCES_SHOWN
+    beyond = f" ({words.count(more, 'more place')})" if more > 0 else ""
+    return ("How they were used" if len(uses) > 1 else "How it was used") + beyond
 
 
 ACTIONS = {"read": "Read", "found": "Found", "described": "Looked at the columns of", "queried": "Queried"}
 
 
-def _draw_use(number: int, source: Mapping[str, Any]) -> None:
+def _draw_use(source: Mapping[str, Any]) -> None:
     place = f", {source['place']}" if source["place"] else ""
     action = ACTIONS.get(source["action"], source["action"].capitalize())
-    st.markdown(f"**{number}** {markdown.label(action)} {markdown.label(source['name'] + place, 160)}")
+    st.markdown(f"{markdown.label(action)} {markdown.label(source['name'] + place, 160)}")
     if source["query"] and source["action"] == "queried":
         st.code(source["query"].strip(), language="sql", wrap_lines=True)
     elif source["query"]:

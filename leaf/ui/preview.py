@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+import re
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.formats.where import parse
 from leaf.ui import markdown, tabular, words
 from leaf.ui.controls import icon_button
 from leaf.ui.state import current_scope, leaf
 
 if TYPE_CHECKING:
     from leaf.service import Preview
+    from leaf.tables.tables import Table
 
 ROWS = 50
 TEXT_HEIGHT = 620
@@ -22,7 +26,7 @@ TEXT_HEIGHT = 620
 def show(file_id: str, place: str = "") -> None:
     """Let the next drawing of the page show this file at this place."""
     close()
-    st.session_state["preview"] = {"file_id": file_id, "place": place, "cursors": [""]}
+    st.session_state["preview"] = {"file_id": file_id, "place": place, "cursors": [""], "aimed": not place}
 
 
 def close() -> None:
@@ -46,7 +50,7 @@ def _panel() -> None:
         return
     with st.container(key="preview"):
         try:
-            _draw(wanted["file_id"], wanted["place"], wanted["cursors"])
+            _draw(wanted)
         except LeafError as e:
             _head("Preview")
             st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
@@ -60,12 +64,20 @@ def _head(title: str) -> None:
             st.rerun()
 
 
-def _draw(file_id: str, place: str, cursors: list[str]) -> None:
+def _draw(wanted: dict[str, Any]) -> None:
+    file_id, place, cursors = wanted["file_id"], wanted["place"], wanted["cursors"]
     at = st.session_state.get("preview-place", place)
     page = st.session_state.get("preview-page")
     if page:
         at = f"pages {page}"
     preview = _load(file_id, at, cursors[-1])
+    if not wanted["aimed"]:
+        wanted["aimed"] = True
+        table, row = aim(preview.tables, place)
+        if table or row >= ROWS:
+            st.session_state["preview-table"] = table
+            st.session_state["preview-rows-page"] = row // ROWS + 1
+            preview = _load(file_id, at, cursors[-1])
     _head(markdown.label(preview.file.name, 60))
     facts = [words.kind_label(preview.file.kind), words.counts(preview.file.outline), words.size(preview.file.size)]
     st.caption(markdown.label(" · ".join(fact for fact in facts if fact)))
@@ -79,6 +91,28 @@ def _draw(file_id: str, place: str, cursors: list[str]) -> None:
         _draw_text(preview, cursors)
     for note in words.notes(preview.file)[:5]:
         st.caption(f":material/info: {markdown.label(note, 300)}")
+
+
+def aim(tables: Sequence[Table], place: str) -> tuple[int, int]:
+    """Which of a file's tables holds a place such as `sheet Data!A100:F120` or `rows 100-120`, and the row in it, from 0."""
+    try:
+        where = parse(place)
+    except LeafError:
+        return 0, 0
+    if not where.sheet:
+        return 0, int(where.first) - 1 if where.unit == "row" else 0
+    row = int(where.first)
+    of_sheet = [(i, _first_row(table)) for i, table in enumerate(tables) if table.sheet == where.sheet]
+    if not of_sheet:
+        return 0, 0
+    index, header = next((found for found in reversed(of_sheet) if found[1] <= row), of_sheet[0])
+    return index, max(0, row - header - 1)
+
+
+def _first_row(table: Table) -> int:
+    """The row of a table's header in its sheet: 4 for `A4:F1204`."""
+    found = re.search(r"\d+", table.place)
+    return int(found.group()) if found else 1
 
 
 def _load(file_id: str, at: str, cursor: str) -> Preview:

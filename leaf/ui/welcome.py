@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import streamlit as st
 
+from leaf.errors import LeafError
 from leaf.store.model import Chat, File, Scope
 from leaf.ui import composer, markdown, uploads
 from leaf.ui.state import leaf
@@ -59,8 +60,12 @@ def _draw_suggestions(scope: Scope, chat: Chat | None, came: list[File], files: 
     st.caption("Begin with" if came else "Begin with your newest files")
     known = tuple(file.id for file in files)
     if st.session_state.get("suggested-for") != known:
-        with st.spinner("Looking at the files"):
-            st.session_state["suggested"] = leaf().suggestions(scope, files)
+        try:
+            with st.spinner("Looking at the files"):
+                st.session_state["suggested"] = leaf().suggestions(scope, files)
+        except LeafError as e:
+            st.session_state["suggested"] = []
+            st.caption(markdown.label(f"No suggestions: {e}", 200))
         st.session_state["suggested-for"] = known
     with st.container(key="suggestions", gap="xsmall"):
         for number, question in enumerate(st.session_state["suggested"]):

@@ -68,6 +68,12 @@ def kind_icon(kind: str) -> str:
     return KINDS[kind].icon if kind in KINDS else ":material/draft:"
 
 
+def name_icon(name: str) -> str:
+    """By the ending, where only the name is at hand."""
+    ending = name.rpartition(".")[2].lower()
+    return next((kind.icon for kind in KINDS.values() if ending in kind.endings), ":material/draft:")
+
+
 def counts(outline: Mapping[str, Any]) -> str:
     """`12 pages`, `48,210 rows × 14 columns`, `3 sheets · 1,204 rows × 6 columns`."""
     pieces = []

@@ -49,7 +49,7 @@ def test_first_visit_by_deep_link_then_upload_ask_and_open_a_source(
     expect(page.get_by_text("The North leads with 300.")).to_be_visible()
     expect(page.get_by_text("3 of 3 rows")).to_be_visible()
     expect(finished(page)).to_be_visible()
-    page.get_by_role("button", name=re.compile(r"1\s+sales\.csv")).filter(visible=True).click()
+    page.locator("[class*=st-key-sources-]").get_by_role("button", name="sales.csv").filter(visible=True).click()
     preview = page.locator(".st-key-preview")
     expect(preview.get_by_role("heading", name="sales.csv")).to_be_visible()
     expect(preview.get_by_text("Rows 1–3 of 3")).to_be_visible()
