@@ -25,7 +25,7 @@ from leaf.store import Store, chats, files, messages, users
 from leaf.store.model import Chat, ChatFile, File, Message, Scope, Thread
 from leaf.tables.tables import ResultPage, Table, Tables
 from leaf.tools import registry
-from leaf.tools.base import Json, ToolContext, ToolOutput
+from leaf.tools.base import Json, ToolOutput, context_of
 
 TITLE_CHARACTERS = 60
 MESSAGES_DRAWN = 30
@@ -372,11 +372,11 @@ class Leaf:
         """
         if chat_id:
             self._library.attach(scope, chat_id, file_ids)
-            files = self._library.chat_files(scope, chat_id)
+            files = self._library.chat_files(scope, chat_id, deleted=True)
         else:
             chosen = [self.file(scope, i) for i in file_ids] or self.files(scope)[:LIBRARY_FILES]
             files = self._library.as_chat_files(chosen)
-        context = ToolContext(scope, chat_id or "tool", tuple(files), self._library, self._tables, threading.Event())
+        context = context_of(scope, chat_id or "tool", files, self._library, self._tables, threading.Event())
         return registry.run(name, given, context)
 
     def suggestions(self, scope: Scope, files: Sequence[File]) -> list[str]:

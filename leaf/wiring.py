@@ -35,6 +35,7 @@ def build(settings: Settings) -> Leaf:
     store = open_store(settings)
     close_interrupted(store)
     pool = Pool(settings.home)
+    pool.warm()
     library = Library(store, pool, settings.home, limit_bytes=settings.max_upload_bytes)
     tables = Tables(store, pool, settings.home)
     agent = Agent(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from leaf.agent.events import Part, apply, chunk
 from leaf.agent.loop import Agent, AnswerTask, InlineSteps, Outcome
@@ -13,10 +13,10 @@ from leaf.files.library import Library
 from leaf.runs.run import Run
 from leaf.settings import RunLimits
 from leaf.store import Store, messages, usage
-from leaf.store.model import ChatFile, Message, Scope
+from leaf.store.model import Message, Scope
 from leaf.tables.tables import Tables
 from leaf.tools import registry
-from leaf.tools.base import Json, ToolContext, ToolOutput
+from leaf.tools.base import Json, ToolOutput, context_of
 
 logger = logging.getLogger(__name__)
 
@@ -75,9 +75,8 @@ class Executor:
         """Tools see the files as they are at the call, so that a file deleted meanwhile is missing and said to be."""
 
         def run_tool(name: str, given: Json, stop: threading.Event) -> ToolOutput:
-            files: Sequence[ChatFile] = self._library.chat_files(scope, chat_id)
-            context = ToolContext(scope, chat_id, tuple(files), self._library, self._tables, stop)
-            return registry.run(name, given, context)
+            files = self._library.chat_files(scope, chat_id, deleted=True)
+            return registry.run(name, given, context_of(scope, chat_id, files, self._library, self._tables, stop))
 
         return run_tool
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from pydantic import BaseModel
 
-from leaf.errors import InvalidInputError, not_found
+from leaf.errors import InvalidInputError, NotFoundError, not_found
 from leaf.files.library import Library
 from leaf.store.model import ChatFile, Scope
 from leaf.tables.tables import Tables
@@ -80,6 +80,8 @@ class ToolContext:
     tables: Tables
     stop: threading.Event
     """Set when the user stops the run; long work looks at it."""
+    deleted: tuple[ChatFile, ...] = ()
+    """Files of the chat that were deleted from the library meanwhile: named, so that a tool can say so."""
 
 
 @dataclass(frozen=True)
@@ -108,8 +110,26 @@ def find_file(context: ToolContext, name: str) -> ChatFile:
     if len(named) > 1:
         handles = ", ".join(c.handle for c in named)
         raise InvalidInputError(f"Several files are named '{wanted}'.", f"Use a handle: {handles}.")
+    for chat_file in context.deleted:
+        if wanted.lower() in (chat_file.handle, chat_file.file.name.lower(), chat_file.slug):
+            raise gone(chat_file)
     candidates = [c.file.name for c in context.files] + [c.handle for c in context.files]
     raise not_found("file", wanted, candidates, "this chat")
+
+
+def context_of(
+    scope: Scope, chat_id: str, there: Sequence[ChatFile], library: Library, tables: Tables, stop: threading.Event
+) -> ToolContext:
+    """The context of a call over a chat's files, those deleted meanwhile among them."""
+    live = tuple(c for c in there if c.file.deleted_at is None)
+    deleted = tuple(c for c in there if c.file.deleted_at is not None)
+    return ToolContext(scope, chat_id, live, library, tables, stop, deleted)
+
+
+def gone(chat_file: ChatFile) -> NotFoundError:
+    """What is said of a file that was deleted from the library while the chat goes on."""
+    day = f" on {chat_file.file.deleted_at:%Y-%m-%d}" if chat_file.file.deleted_at else ""
+    return NotFoundError(f"{chat_file.file.name} was deleted{day}.", "The user can restore it on the Files page.")
 
 
 def quoted(text: str, limit: int = 400) -> str:

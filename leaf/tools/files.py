@@ -8,7 +8,7 @@ from leaf.files.library import SearchResult
 from leaf.files.line import describe_counts
 from leaf.formats.base import KINDS, Window
 from leaf.store.model import ChatFile
-from leaf.tools.base import Coverage, Json, Source, Tool, ToolContext, ToolOutput, find_file, quoted
+from leaf.tools.base import Coverage, Json, Source, Tool, ToolContext, ToolOutput, find_file, gone, quoted
 
 PLURAL = {
     "page": "pages",
@@ -30,9 +30,10 @@ class ListFilesInput(BaseModel):
 
 def list_files(context: ToolContext, _: ListFilesInput) -> ToolOutput:
     """One line a file, with the table names under which SQL reaches it. Converts nothing: that waits for the first query."""
-    if not context.files:
+    if not context.files and not context.deleted:
         return ToolOutput("No files in this chat. The user can attach some.", "Looked for files: none here")
     lines = [_file_line(chat_file) for chat_file in context.files[:FILES_LISTED]]
+    lines += [f"{c.handle} · {gone(c)}" for c in context.deleted]
     if len(context.files) > FILES_LISTED:
         lines.append(f"… and {len(context.files) - FILES_LISTED} more files; search_files finds text in all of them.")
     rows = [

@@ -12,7 +12,7 @@ from leaf.errors import FileError, InvalidInputError, NotFoundError, not_found
 from leaf.formats.base import KINDS
 from leaf.store.model import ChatFile
 from leaf.tables.tables import ColumnProfile, Profile, QueryResult, Table
-from leaf.tools.base import Coverage, Json, Source, Tool, ToolContext, ToolOutput, find_file, quoted
+from leaf.tools.base import Coverage, Json, Source, Tool, ToolContext, ToolOutput, find_file, gone, quoted
 
 TEXT_CHARACTERS = 20_000
 """Longest table text for the model, about 8,000 tokens."""
@@ -185,6 +185,9 @@ def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
 def run_query(context: ToolContext, sql: str) -> QueryResult:
     """Query the files that the SQL names. All are converted only if that fails, so that the error can name the nearest."""
     named = [c for c in context.files if c.slug in sql.lower()]
+    for deleted in context.deleted:
+        if deleted.slug in sql.lower() and not any(deleted.slug in c.slug for c in named):
+            raise gone(deleted)
     try:
         return context.tables.query(context.scope, context.chat_id, named, sql, context.stop)
     except NotFoundError:

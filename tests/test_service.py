@@ -1,0 +1,238 @@
+"""The facade: a question becomes an answer in the history, whatever people do meanwhile."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from leaf.errors import FileTooLargeError, InvalidInputError, NotFoundError
+from leaf.runs.execute import INTERRUPTED
+from leaf.service import Leaf
+from leaf.store import chats, messages
+from leaf.store.model import Scope
+from tests.leaf_kit import SALES, add, finished, opened, text_of
+from tests.messages_server import Failure, MessagesServer, Turn, analyst
+
+QUESTION = "total revenue by region"
+
+
+@pytest.fixture
+def leaf(tmp_path: Path) -> Iterator[Leaf]:
+    with opened(tmp_path / "home") as opened_leaf:
+        yield opened_leaf
+
+
+@pytest.fixture
+def scope(leaf: Leaf) -> Scope:
+    return leaf.local_scope()
+
+
+def ask(leaf: Leaf, scope: Scope, chat_id: str, text: str = QUESTION, **options: object) -> str:
+    return leaf.send(scope, chat_id, text, **options).id  # type: ignore[arg-type] # file_ids and model as they come
+
+
+def test_a_question_is_answered_titled_and_kept(leaf: Leaf, scope: Scope) -> None:
+    chat = leaf.new_chat(scope)
+    file = add(leaf, scope, "Q3 Sales.csv", SALES)
+    answer = finished(leaf, scope, ask(leaf, scope, chat.id, file_ids=[file.id]))
+    assert answer.status == "completed"
+    assert "400" in text_of(answer)
+    assert leaf.chat(scope, chat.id).title == QUESTION
+    question, _ = leaf.thread(scope, chat.id).messages
+    assert question.parts[1]["data"][0]["name"] == "Q3 Sales.csv"
+    assert "[Attached: Q3 Sales.csv" in question.raw[0]["content"][0]["text"]
+    coverage = next(p for p in answer.parts if p["type"] == "data-coverage")
+    assert coverage["data"][0]["seen"] == 4
+
+
+def test_every_viewer_reads_the_same_from_the_beginning(leaf: Leaf, scope: Scope) -> None:
+    message_id = ask(leaf, scope, leaf.new_chat(scope).id)
+    run = leaf.watch(scope, message_id)
+    assert run is not None
+    seen: list[list[object]] = []
+
+    def view() -> None:
+        position, chunks = 0, []
+        while True:
+            piece = run.read(position, timeout=5)
+            position = piece.position
+            chunks += piece.chunks
+            if piece.done:
+                seen.append(chunks)
+                return
+
+    viewers = [threading.Thread(target=view) for _ in range(5)]
+    for viewer in viewers:
+        viewer.start()
+    for viewer in viewers:
+        viewer.join(30)
+    assert len(seen) == 5
+    assert all(chunks == seen[0] for chunks in seen)
+    assert seen[0][-1]["type"] == "finish"  # type: ignore[index] # chunks are JSON objects
+
+
+def test_editing_a_question_makes_a_branch_and_keeps_the_old_one(leaf: Leaf, scope: Scope) -> None:
+    chat = leaf.new_chat(scope)
+    file = add(leaf, scope, "sales.csv", SALES)
+    first = finished(leaf, scope, ask(leaf, scope, chat.id, file_ids=[file.id]))
+    second = finished(leaf, scope, leaf.edit(scope, first.parent_id, "average revenue by region").id)
+    shown = leaf.thread(scope, chat.id)
+    assert [m.id for m in shown.messages] == [second.parent_id, second.id]
+    assert shown.branches[second.parent_id] == (first.parent_id, second.parent_id)
+    assert "200" in text_of(second)
+    leaf.show_branch(scope, first.parent_id)
+    assert [m.id for m in leaf.thread(scope, chat.id).messages] == [first.parent_id, first.id]
+
+
+def test_a_retry_answers_beside_the_old_answer(leaf: Leaf, scope: Scope) -> None:
+    chat = leaf.new_chat(scope)
+    first = finished(leaf, scope, ask(leaf, scope, chat.id))
+    again = finished(leaf, scope, leaf.retry(scope, first.id).id)
+    assert leaf.thread(scope, chat.id).branches[again.id] == (first.id, again.id)
+
+
+def test_an_empty_question_is_refused(leaf: Leaf, scope: Scope) -> None:
+    with pytest.raises(InvalidInputError):
+        leaf.send(scope, leaf.new_chat(scope).id, "  \n ")
+
+
+def test_the_same_content_is_one_file_and_one_name_is_two(leaf: Leaf, scope: Scope) -> None:
+    first = add(leaf, scope, "a.csv", SALES)
+    assert add(leaf, scope, "b.csv", SALES).id == first.id
+    assert add(leaf, scope, "a.csv", SALES + b"West,2025-03,1\n").name == "a (2).csv"
+
+
+def test_a_file_over_the_limit_is_refused_with_the_limit(tmp_path: Path) -> None:
+    with opened(tmp_path / "home", max_upload_bytes=100) as leaf:
+        with pytest.raises(FileTooLargeError, match="100"):
+            add(leaf, leaf.local_scope(), "big.csv", b"x" * 101)
+        assert leaf.files(leaf.local_scope()) == []
+
+
+def test_ids_of_somebody_else_are_not_found(leaf: Leaf, scope: Scope) -> None:
+    from leaf.store.users import ensure_user
+
+    other = ensure_user(leaf._store.db, "other@example.org", "Other")
+    chat = leaf.new_chat(scope)
+    file = add(leaf, scope, "a.csv", SALES)
+    answer = finished(leaf, scope, ask(leaf, scope, chat.id, file_ids=[file.id]))
+    calls = (
+        lambda: leaf.chat(other, chat.id),
+        lambda: leaf.thread(other, chat.id),
+        lambda: leaf.message(other, answer.id),
+        lambda: leaf.watch(other, answer.id),
+        lambda: leaf.stop(other, answer.id),
+        lambda: leaf.retry(other, answer.id),
+        lambda: leaf.send(other, chat.id, QUESTION),
+        lambda: leaf.file(other, file.id),
+        lambda: leaf.file_path(other, file.id),
+        lambda: leaf.preview(other, file.id),
+        lambda: leaf.result_page(other, chat.id, "r1"),
+        lambda: leaf.export_result(other, chat.id, "r1"),
+        lambda: leaf.attach(scope, leaf.new_chat(other).id, [file.id]),
+        lambda: leaf.run_tool(other, "list_files", {}, file_ids=[file.id]),
+        lambda: leaf.chat_markdown(other, chat.id),
+    )
+    for call in calls:
+        with pytest.raises(NotFoundError):
+            call()
+    assert leaf.chats(other) == [c for c in leaf.chats(other) if c.id != chat.id]
+    assert leaf.files(other) == []
+
+
+def test_stop_keeps_what_was_shown(tmp_path: Path) -> None:
+    slow = Turn.say("One two three four five six seven eight.", pieces=40, delay=0.1)
+    with MessagesServer([slow]) as server, opened(tmp_path / "home", model_url=server.url, model="claude-sonnet-5-5") as leaf:
+        scope = leaf.local_scope()
+        message_id = ask(leaf, scope, leaf.new_chat(scope).id, "count")
+        run = leaf.watch(scope, message_id)
+        assert run is not None
+        position, text = 0, ""
+        while len(text) < 5:
+            piece = run.read(position, timeout=10)
+            position = piece.position
+            text += "".join(c["delta"] for c in piece.chunks if c["type"] == "text-delta")
+        leaf.stop(scope, message_id)
+        message = finished(leaf, scope, message_id, seconds=5)
+    assert message.status == "stopped"
+    assert text_of(message).startswith(text)
+    assert not text_of(message).endswith("eight.")
+
+
+def test_a_failed_answer_says_why_and_can_be_asked_again(tmp_path: Path) -> None:
+    script = [Failure(401, "authentication_error", "invalid x-api-key"), Turn.say("Now it works.")]
+    with MessagesServer(script) as server, opened(tmp_path / "home", model_url=server.url, model="claude-sonnet-5-5") as leaf:
+        scope = leaf.local_scope()
+        failed = finished(leaf, scope, ask(leaf, scope, leaf.new_chat(scope).id, "hello"))
+        assert failed.status == "error"
+        assert "key" in failed.error
+        assert text_of(finished(leaf, scope, leaf.retry(scope, failed.id).id)) == "Now it works."
+
+
+def test_a_chat_goes_on_after_a_restart_with_the_same_prefix(tmp_path: Path) -> None:
+    with MessagesServer(analyst) as server:
+        for question in ("What is there?", "And how many rows?"):
+            with opened(tmp_path / "home", model_url=server.url, model="claude-sonnet-5-5") as leaf:
+                scope = leaf.local_scope()
+                chat = next(iter(leaf.chats(scope)), None) or leaf.new_chat(scope)
+                file = add(leaf, scope, "sales.csv", SALES)
+                answer = finished(leaf, scope, ask(leaf, scope, chat.id, question, file_ids=[file.id]))
+                assert answer.status == "completed", answer.error
+    assert server.refused == []
+
+
+def test_an_answer_that_a_killed_process_left_is_ended_at_the_next_start(tmp_path: Path) -> None:
+    with opened(tmp_path / "home") as leaf:
+        scope = leaf.local_scope()
+        chat = leaf.new_chat(scope)
+        db = leaf._store.db
+        left = messages.add_exchange(db, scope, chat.id, [{"type": "text", "text": "hello"}]).answer
+        messages.update_status(db, scope, left.id, "streaming")
+    with opened(tmp_path / "home") as leaf:
+        message = leaf.message(scope, left.id)
+        assert (message.status, message.error) == ("error", INTERRUPTED)
+        assert finished(leaf, scope, leaf.retry(scope, left.id).id).status == "completed"
+
+
+def test_deleting_a_chat_can_be_undone(leaf: Leaf, scope: Scope) -> None:
+    chat = leaf.new_chat(scope)
+    finished(leaf, scope, ask(leaf, scope, chat.id))
+    leaf.delete_chat(scope, chat.id)
+    assert leaf.chats(scope) == []
+    leaf.restore_chat(scope, chat.id)
+    assert [c.id for c in leaf.chats(scope)] == [chat.id]
+    assert replace(chats.get(leaf._store.db, scope, chat.id), deleted_at=None).id == chat.id
+
+
+def test_markdown_of_a_chat_holds_question_query_and_sources(leaf: Leaf, scope: Scope) -> None:
+    chat = leaf.new_chat(scope)
+    file = add(leaf, scope, "sales.csv", SALES)
+    answer = finished(leaf, scope, ask(leaf, scope, chat.id, file_ids=[file.id]))
+    for text in (leaf.chat_markdown(scope, chat.id), leaf.answer_markdown(scope, answer.id)):
+        assert QUESTION in text
+        assert "```sql" in text
+        assert "sales.csv" in text
+        assert "4 of 4 rows" in text
+
+
+def test_suggestions_come_from_the_files_at_hand(leaf: Leaf, scope: Scope) -> None:
+    files = leaf.add_sample(scope)
+    suggested = leaf.suggestions(scope, files)
+    assert len(suggested) == 3
+    assert any("revenue" in s for s in suggested)
+    assert any("sample_returns_policy.md" in s for s in suggested)
+
+
+def test_a_preview_shows_rows_pages_or_text(leaf: Leaf, scope: Scope) -> None:
+    table = leaf.preview(scope, add(leaf, scope, "sales.csv", SALES).id, order_by="revenue", descending=True, limit=2)
+    assert table.kind == "table"
+    assert table.rows is not None
+    assert [row[2] for row in table.rows.rows] == [300.0, 250.5]
+    text = leaf.preview(scope, add(leaf, scope, "note.txt", b"one\ntwo\nthree\n").id, "lines 2-3")
+    assert text.kind == "text"
+    assert text.window is not None
+    assert text.window.places == ("lines 2-3",)

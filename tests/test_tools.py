@@ -1,0 +1,203 @@
+"""The tools as the agent and the command line use them, over real files."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import openpyxl
+import pytest
+
+from leaf.errors import InvalidInputError, LeafError, NotFoundError
+from leaf.service import Leaf
+from leaf.store.model import Scope
+from leaf.tools import registry
+from leaf.tools.base import ToolOutput
+from tests.leaf_kit import SALES, add, opened
+
+REGOIN = {"mark": "bar", "encoding": {"x": {"field": "regoin"}}}
+NOTES = b"# Meeting\n\nWe met on Monday.\n\nAnna will send the budget by Friday.\n"
+
+
+@pytest.fixture(scope="module")
+def leaf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Leaf]:
+    with opened(tmp_path_factory.mktemp("home")) as opened_leaf:
+        yield opened_leaf
+
+
+@pytest.fixture(scope="module")
+def scope(leaf: Leaf) -> Scope:
+    return leaf.local_scope()
+
+
+@pytest.fixture(scope="module")
+def file_ids(leaf: Leaf, scope: Scope, tmp_path_factory: pytest.TempPathFactory) -> list[str]:
+    """f1 a CSV, f2 a text, f3 a workbook of three sheets, one of them hidden, f4 an empty file."""
+    path = tmp_path_factory.mktemp("files") / "budget.xlsx"
+    book = openpyxl.Workbook()
+    first = book.active
+    assert first is not None
+    first.title = "Plan"
+    for row in (["Budget 2025"], [], ["team", "amount"], ["Sales", 10], ["Tech", 20]):
+        first.append(row)
+    second = book.create_sheet("Actual")
+    for row in (["team", "amount", "day"], ["Sales", 11, "2025-03-01"], ["Tech", 19, "2025-03-02"], ["HR", 5, "2025-03-03"]):
+        second.append(row)
+    hidden = book.create_sheet("Secret")
+    hidden.append(["a", "b"])
+    hidden.append([1, 2])
+    hidden.sheet_state = "hidden"
+    book.save(path)
+    contents = {"Q3 Sales.csv": SALES, "notes.md": NOTES, "budget.xlsx": path.read_bytes(), "empty.csv": b""}
+    return [add(leaf, scope, name, content).id for name, content in contents.items()]
+
+
+@pytest.fixture
+def run(leaf: Leaf, scope: Scope, file_ids: list[str]) -> Any:
+    def run_tool(tool_name: str, **given: Any) -> ToolOutput:
+        return leaf.run_tool(scope, tool_name, given, file_ids=file_ids)
+
+    return run_tool
+
+
+def test_list_files_names_files_and_their_sql_names_without_content(run: Any) -> None:
+    output = run("list_files")
+    lines = output.text.splitlines()
+    assert lines[0].startswith("f1 · Q3 Sales.csv · Table (CSV) · 4 rows × 3 columns")
+    assert "SQL: q3_sales" in lines[0]
+    assert "budget__…" in lines[2]
+    assert "Secret" in lines[2]
+    assert "empty" in lines[3]
+    assert "Anna" not in output.text
+
+
+def test_read_file_gives_a_place_a_coverage_and_a_source(run: Any) -> None:
+    output = run("read_file", file="notes.md", where="lines 3-5")
+    assert "We met on Monday." in output.text
+    assert "lines 3-5 of 5" in output.text
+    assert output.sources[0].place == "lines 3-5"
+    assert (output.coverage[0].unit, output.coverage[0].seen, output.coverage[0].total) == ("lines", 3, 5)
+
+
+def test_reading_on_with_the_cursor_covers_the_whole_file(leaf: Leaf, scope: Scope) -> None:
+    text = "\n".join(f"This is line {i} of a long text that does not fit." for i in range(1, 201))
+    file = add(leaf, scope, "long.txt", text.encode())
+    cursor, seen = "", ""
+    for _ in range(100):
+        output = leaf.run_tool(scope, "read_file", {"file": "f1", "max_tokens": 400, "cursor": cursor}, file_ids=[file.id])
+        seen += output.data["passages"][0]["text"]
+        cursor = output.data["cursor"]
+        if not cursor:
+            break
+    for i in range(1, 201):
+        assert seen.count(f"This is line {i} of") == 1
+
+
+def test_search_finds_the_passage_and_its_place(run: Any) -> None:
+    output = run("search_files", query="budget friday")
+    assert output.data["passages"][0]["name"] == "notes.md"
+    assert "line" in output.data["passages"][0]["place"]
+    assert output.sources[0].query == "budget friday"
+
+
+def test_describe_table_says_types_gaps_and_values(run: Any) -> None:
+    output = run("describe_table", file="f1")
+    assert "Table q3_sales" in output.text
+    assert '"revenue" DOUBLE' in output.text
+    assert "North (2)" in output.text
+    assert output.data["profile"]["rows"] == 4
+    assert output.coverage[0].seen == output.coverage[0].total == 4
+
+
+@pytest.mark.parametrize(
+    "given", [{"file": "f3", "sheet": "Actual"}, {"file": "budget__actual"}, {"file": "f3", "sheet": "budget__actual"}]
+)
+def test_a_table_is_found_by_sheet_or_by_sql_name(run: Any, given: dict[str, str]) -> None:
+    output = run("describe_table", **given)
+    assert output.data["profile"]["name"] == "budget__actual"
+    assert output.data["profile"]["rows"] == 3
+    assert "budget__plan" in output.data["others"]
+
+
+def test_the_largest_visible_table_is_described_where_none_is_named(run: Any) -> None:
+    assert run("describe_table", file="f3").data["profile"]["name"] == "budget__actual"
+
+
+def test_a_table_below_a_title_row_is_found(run: Any) -> None:
+    output = run("query_tables", sql="SELECT sum(amount) FROM budget__plan")
+    assert output.data["table"]["rows"] == [[30]]
+    assert output.sources[0].place == "sheet Plan!A3:B5"
+
+
+def test_query_keeps_the_result_and_says_what_was_scanned(run: Any) -> None:
+    output = run("query_tables", sql="SELECT region, sum(revenue) AS total FROM q3_sales GROUP BY region ORDER BY 2 DESC")
+    assert output.data["table"]["rows"] == [["North", 400.0], ["South", 250.5], ["East", 49.5]]
+    assert output.summary == "Summed revenue by region in q3_sales: 3 rows"
+    assert "Scanned q3_sales (4 rows)" in output.text
+    assert output.coverage[0].name == "Q3 Sales.csv"
+
+
+def test_two_sheets_of_one_workbook_count_as_two(run: Any) -> None:
+    output = run("query_tables", sql="SELECT count(*) FROM budget__plan UNION ALL SELECT count(*) FROM budget__actual")
+    assert [(c.name, c.total) for c in output.coverage] == [("budget.xlsx · Plan", 2), ("budget.xlsx · Actual", 3)]
+
+
+def test_more_rows_than_the_model_gets_are_counted(run: Any) -> None:
+    output = run("query_tables", sql="SELECT * FROM range(1000)")
+    assert len(output.data["table"]["rows"]) == 200
+    assert output.data["table"]["total"] == 1000
+    assert "1,000 rows; 200 shown" in output.text
+
+
+def test_a_chart_is_drawn_from_a_result(run: Any) -> None:
+    spec = {
+        "mark": "bar",
+        "encoding": {"x": {"field": "region", "type": "nominal"}, "y": {"field": "total", "type": "quantitative"}},
+    }
+    output = run("make_chart", sql="SELECT region, sum(revenue) AS total FROM q3_sales GROUP BY 1", spec=spec)
+    assert len(output.data["chart"]["rows"]) == 3
+    again = run("make_chart", result_id=output.data["chart"]["result_id"], spec=spec)
+    assert again.data["chart"]["rows"] == output.data["chart"]["rows"]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "error", "said"),
+    [
+        ("read_file", {"file": "note.md"}, NotFoundError, "notes.md"),
+        ("read_file", {"file": "f2", "where": "lines 90-99"}, InvalidInputError, "5"),
+        ("read_file", {"file": "f2", "where": "chapter two"}, InvalidInputError, "lines"),
+        ("read_file", {"file": "f4"}, LeafError, "empty"),
+        ("describe_table", {"file": "notes.md"}, InvalidInputError, "read_file"),
+        ("describe_table", {"file": "f3", "sheet": "Actuals"}, NotFoundError, "Actual"),
+        ("query_tables", {"sql": "SELECT revenu FROM q3_sales"}, NotFoundError, "revenue"),
+        ("query_tables", {"sql": "SELECT * FROM q3_sale"}, NotFoundError, "q3_sales"),
+        ("query_tables", {"sql": "COPY q3_sales TO 'x.csv'"}, LeafError, "read"),
+        ("query_tables", {}, InvalidInputError, "sql"),
+        ("make_chart", {"spec": {"mark": "bar"}}, InvalidInputError, "result_id or sql"),
+        ("make_chart", {"spec": REGOIN, "sql": "FROM q3_sales"}, LeafError, "region"),
+        ("make_chart", {"spec": "{broken", "sql": "FROM q3_sales"}, InvalidInputError, "spec"),
+        ("make_chart", {"spec": {"mark": "bar"}, "result_id": "r999"}, NotFoundError, "r999"),
+        ("summarise", {}, NotFoundError, "There is"),
+    ],
+)  # fmt: skip
+def test_a_wrong_call_says_what_is_wrong(run: Any, name: str, given: dict[str, Any], error: type[LeafError], said: str) -> None:
+    with pytest.raises(error, match=said):
+        run(name, **given)
+
+
+def test_a_file_deleted_meanwhile_is_said_to_be(leaf: Leaf, scope: Scope) -> None:
+    chat = leaf.new_chat(scope)
+    file = add(leaf, scope, "gone.txt", b"Here today.")
+    leaf.attach(scope, chat.id, [file.id])
+    leaf.delete_file(scope, file.id)
+    with pytest.raises(NotFoundError, match="deleted"):
+        leaf.run_tool(scope, "read_file", {"file": "gone.txt"}, chat_id=chat.id)
+    assert "was deleted" in leaf.run_tool(scope, "list_files", {}, chat_id=chat.id).text
+    leaf.restore_file(scope, file.id)
+    assert "Here today." in leaf.run_tool(scope, "read_file", {"file": "f1"}, chat_id=chat.id).text
+
+
+def test_schemas_hold_no_titles_and_all_descriptions() -> None:
+    for schema in registry.schemas():
+        assert schema["description"]
+        assert "title" not in schema["input_schema"]
