@@ -98,7 +98,7 @@ class SheetsReader:
     def tables(self, path: Path, out: Path) -> list[TableInfo]:
         """Every table of every sheet, hidden ones included and marked."""
         infos: list[TableInfo] = []
-        with _Workbook(path) as book, connect(out) as connection:
+        with _uncollected(), _Workbook(path) as book, connect(out) as connection:
             for sheet in book.sheets:
                 grid = book.rows(sheet)
                 found = _find(book, sheet, grid)
@@ -107,6 +107,18 @@ class SheetsReader:
                     target = out / f"{len(infos)}.parquet"
                     infos.append(_write_block(connection, sheet, grid, block, target, tuple(notes)))
         return infos
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Without the garbage collector, which would go over millions of new cells again and again."""
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()
 
 
 @dataclass
@@ -192,14 +204,8 @@ class _Workbook:
         yield from (left + row for row in found.iter_rows()) if left else found.iter_rows()
 
     def rows(self, sheet: _Sheet) -> list[list[Any]]:
-        """All rows at once. Without the garbage collector, which would go over millions of new cells again and again."""
-        was_on = gc.isenabled()
-        gc.disable()
-        try:
-            return list(self.iterate(sheet))
-        finally:
-            if was_on:
-                gc.enable()
+        """All rows at once."""
+        return list(self.iterate(sheet))
 
     def merges(self, sheet: _Sheet) -> Sequence[tuple[tuple[int, int], tuple[int, int]]]:
         if self._book is None or self.format not in ("xlsx", "xls"):

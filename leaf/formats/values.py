@@ -138,7 +138,8 @@ def _numbers(values: Sequence[Any], floats: bool) -> tuple[pa.Array, str]:
         return pa.array([None if v is None else str(v) for v in values], pa.string()), "VARCHAR"
     if not floats:
         return array, "BIGINT"
-    if all(v is None or (v % 1 == 0 and -(2**53) < v < 2**53) for v in values):
+    numbers = array.drop_null().to_numpy()
+    if ((numbers % 1 == 0) & (abs(numbers) < 2**53)).all():
         return array.cast(pa.int64()), "BIGINT"
     return array, "DOUBLE"
 
