@@ -116,7 +116,7 @@ def _time_until(page: Any, button: str, text: str) -> float:
     """Seconds, by the browser's clock, from the click until the text stands in the page and the script is done."""
     script = """([name, text]) => new Promise(resolve => {
         const began = performance.now()
-        const main = document.querySelector('[data-testid=stMain]'), app = document.querySelector('[data-testid=stApp]')
+        const main = document.querySelector('#stMain'), app = document.querySelector('[data-testid=stApp]')
         const look = () => main.innerText.includes(text) && app.dataset.testScriptState === 'notRunning'
             ? resolve((performance.now() - began) / 1000) : requestAnimationFrame(look)
         const button = [...document.querySelectorAll('button')].find(b => b.innerText.trim() === name)
@@ -147,7 +147,7 @@ def _quiet(page: Any) -> None:
         let timer
         const watch = new MutationObserver(() => { clearTimeout(timer); timer = setTimeout(done, 500) })
         const done = () => { watch.disconnect(); resolve() }
-        watch.observe(document.querySelector('[data-testid=stMain]'), {subtree: true, childList: true, characterData: true})
+        watch.observe(document.querySelector('#stMain'), {subtree: true, childList: true, characterData: true})
         timer = setTimeout(done, 500)
     })"""
     page.evaluate(script)
@@ -167,7 +167,7 @@ def _one_viewer(url: str) -> list[float]:
             let last = Date.now()
             const look = () => {
                 const now = Date.now()
-                const words = document.querySelector('[data-testid=stMain]').innerText.match(/t\\d{13}/g) || []
+                const words = document.querySelector('#stMain').innerText.match(/t\\d{13}/g) || []
                 for (const word of words.slice(-200)) {
                     const at = Number(word.slice(1))
                     if (at > last) { last = at; if (at >= from) late.push((now - at) / 1000) }

@@ -28,14 +28,16 @@ def draw(scope: Scope, chat: Chat | None, running_id: str) -> None:
         waiting = [f for f in leaf().chat_files(scope, chat.id) if not f.message_id] if chat else []
         if waiting:
             _draw_waiting(waiting, scope, chat)
-        if "given-back" in st.session_state:
-            st.session_state["composer"] = st.session_state.pop("given-back")
-        submitted = st.chat_input(
-            "Ask about your files" if not running_id else "Leaf is answering. Your next question can wait here.",
-            key="composer",
-            accept_file="multiple",
-            max_upload_size=max(1, leaf().settings.max_upload_bytes // (1024 * 1024)),
-        )
+    if "given-back" in st.session_state:
+        st.session_state["composer"] = st.session_state.pop("given-back")
+    # Not inside `st.bottom`, where it goes by itself: only then does the browser follow a growing answer.
+    submitted = st.chat_input(
+        "Ask about your files" if not running_id else "Write the next question",
+        key="composer",
+        accept_file="multiple",
+        max_upload_size=max(1, leaf().settings.max_upload_bytes // (1024 * 1024)),
+    )
+    with st.bottom:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="composer-tools"):
             folder = _draw_attach(scope, chat, waiting)
             _draw_models(scope, chat)
