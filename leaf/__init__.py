@@ -1,17 +1,17 @@
 """Leaf, a data analyst in the browser. The rooms, from the page down to the disk; each may use only the rooms below it.
 
-    ui         the only room that imports streamlit: shell, state, live view, drawing of parts
-    wiring     build(settings) -> Leaf, the one place that constructs things
-    service    class Leaf: what the pages and the command line call
-    runs       one run per assistant message: start, watch from 0, stop
-    agent      the loop, chunks and parts, history -> request, the models
-    tools      what the agent can do, one file per family
-    files      the library: rows and blobs, reading windows, full-text search
-    tables     any tabular file -> Parquet once; profiles; queries; results; charts
-    formats    one reader per file format; runs inside the sandbox
-    sandbox    runs a function in a confined child process
-    store      SQL on DuckDB or PostgreSQL, blobs on disk
-    settings   what can be configured        errors   what can go wrong
+ui         the only room that imports streamlit: shell, state, live view, drawing of parts
+wiring     build(settings) -> Leaf, the one place that constructs things
+service    class Leaf: what the pages and the command line call
+runs       one run per assistant message: start, watch from 0, stop
+agent      the loop, chunks and parts, history -> request, the models
+tools      what the agent can do, one file per family
+files      the library: rows and blobs, reading windows, full-text search
+tables     any tabular file -> Parquet once; profiles; queries; results; charts
+formats    one reader per file format; runs inside the sandbox
+sandbox    runs a function in a confined child process
+store      SQL on DuckDB or PostgreSQL, blobs on disk
+settings   what can be configured        errors   what can go wrong
 """
 
 __version__ = "0.1.0"

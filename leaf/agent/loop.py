@@ -288,7 +288,7 @@ class _Answer:
         try:
             output = self.task.run_tool(call.name, call.input, self.stop)
             refuse_binary(output.text)
-            value["output"] = output.to_json()
+            value["output"] = {**output.to_json(), "seconds": round(time.monotonic() - started, 3)}
         except LeafError as e:
             value["error"] = str(e)
         except Exception as e:  # noqa: BLE001 - a fault in one tool is logged and told to the model; the answer goes on without it

@@ -1,7 +1,8 @@
 """The small interface that every reader of a format meets, and the values that cross from the confined child to the app.
 
-Readers run inside the sandbox: they import nothing of Leaf but this room, `settings` and `errors`, touch no path but the one they are
-given and the folder they are told to write to, and may die without harm. All values turn into plain JSON by `dataclasses.asdict`.
+Readers run inside the sandbox: they import nothing of Leaf but this room, `settings` and `errors`, touch no path but the one
+they are given and the folder they are told to write to, and may die without harm. All values turn into plain JSON by
+`dataclasses.asdict`.
 """
 
 from __future__ import annotations
@@ -150,7 +151,9 @@ class Kind:
 
 KINDS: dict[str, Kind] = {
     "csv": Kind("Table (CSV)", "leaf.formats.delimited:DelimitedReader", True, ":material/table:", ("csv", "tsv", "tab", "psv")),
-    "excel": Kind("Spreadsheet", "leaf.formats.sheets:SheetsReader", True, ":material/grid_on:", ("xlsx", "xlsm", "xls", "xlsb", "ods")),
+    "excel": Kind(
+        "Spreadsheet", "leaf.formats.sheets:SheetsReader", True, ":material/grid_on:", ("xlsx", "xlsm", "xls", "xlsb", "ods")
+    ),
     "parquet": Kind("Table (Parquet)", "leaf.formats.parquet:ParquetReader", True, ":material/table:", ("parquet", "pq")),
     "json": Kind("JSON", "leaf.formats.json:JsonReader", True, ":material/data_object:", ("json", "jsonl", "ndjson", "geojson")),
     "pdf": Kind("PDF", "leaf.formats.pdf:PdfReader", False, ":material/picture_as_pdf:", ("pdf",)),
@@ -160,6 +163,8 @@ KINDS: dict[str, Kind] = {
     "email": Kind("E-mail", "leaf.formats.email:EmailReader", False, ":material/mail:", ("eml",)),
     "captions": Kind("Transcript", "leaf.formats.captions:CaptionsReader", False, ":material/closed_caption:", ("vtt", "srt")),
     "text": Kind("Text", "leaf.formats.text:TextReader", False, ":material/description:", ("txt", "md", "log", "rst")),
-    "code": Kind("Code", "leaf.formats.text:TextReader", False, ":material/code:", ("py", "sql", "js", "ts", "r", "java", "c", "go", "sh")),
+    "code": Kind(
+        "Code", "leaf.formats.text:TextReader", False, ":material/code:", ("py", "sql", "js", "ts", "r", "java", "c", "go", "sh")
+    ),
 }
 """Kind -> its reader. The place to add a format."""

@@ -36,6 +36,7 @@ from leaf.formats.columns import (
 from leaf.formats.dialect import Dialect, Records, sniff
 from leaf.formats.encoding import Encoding, guess_note, open_text, sniff_encoding
 from leaf.formats.header import Block, Found, find_tables, is_empty, places, unique_names
+from leaf.formats.window import Extent
 
 if TYPE_CHECKING:
     import duckdb
@@ -71,6 +72,16 @@ class DelimitedReader:
             if any("\n" in cell for row in head for cell in row):
                 notes += (Note("rows-estimated", "Cells go over several lines, so that the number of rows is an estimate."),)
         return Outline("csv", "text/csv", rows=rows, columns=columns, lines=None, tokens=int(size / 2.5), notes=notes)
+
+    def extent(self, path: Path, where: Where) -> Extent:
+        """Records of the file, title and header rows among them, as the numbers of passages count them."""
+        source = _open(path)
+        if path.stat().st_size > FAST_BYTES:
+            return Extent(_count_lines(path, source.encoding), notes=source.notes)
+        grid, notes = _read_grid(source)
+        found = _find(source, grid)
+        largest = max(found.blocks, key=lambda b: len(b.body), default=None)
+        return Extent(len(grid), notes=notes + found.notes + (largest.notes if largest else ()))
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
         """One passage a row: its cells joined by ` | `. The first one carries the header if it begins below it."""

@@ -238,6 +238,8 @@ ALPHABETS = (
     ("mac-roman", WESTERN),
 )
 """Code pages whose high bytes stand alone among ASCII letters, and the alphabets written in them; the likelier first."""
+NEARLY_ALIKE = 0.1
+"""By so much another code page must fit better than the most common one, which names from several languages often mix."""
 OTHERS = ["cp932", "euc_jp", "gb18030", "big5", "cp949", "cp1251", "koi8_r", "cp866", "cp1253", "cp1255", "cp1256", "cp874"]
 """What charset-normalizer may choose from: encodings of other scripts, in use today."""
 
@@ -246,7 +248,9 @@ def _guess(data: bytes) -> str:
     """By the alphabets of Latin scripts where high bytes stand alone; else what charset-normalizer finds."""
     sample = b"\n".join(_lines_with_high_bytes(data))[:100_000]
     runs = HIGH_RUN.findall(sample)
-    best_fit, latin = max(((_fit(sample, *item), item[0]) for item in ALPHABETS), key=lambda pair: pair[0])
+    fits = {name: _fit(sample, name, alphabets) for name, alphabets in ALPHABETS}
+    latin = max(fits, key=lambda name: fits[name] + (NEARLY_ALIKE if name == "cp1252" else 0))
+    best_fit = fits[latin]
     alone = sum(map(len, runs)) <= 1.7 * len(runs)
     if alone or (best_fit >= 0.95 and max(map(len, runs)) <= 3):
         return latin

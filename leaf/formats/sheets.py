@@ -25,6 +25,7 @@ from leaf.formats.biff import xls_errors, xlsb_errors, xlsb_parts
 from leaf.formats.columns import connect
 from leaf.formats.header import Block, Found, cell_range, column_letter, find_tables, is_empty
 from leaf.formats.values import describe, write_values
+from leaf.formats.window import Extent
 
 if TYPE_CHECKING:
     import duckdb
@@ -75,6 +76,15 @@ class SheetsReader:
             return Outline(
                 "excel", _MEDIA[book.format], sheets=names, rows=rows, columns=columns, tokens=tokens, notes=tuple(notes)
             )
+
+    def extent(self, path: Path, where: Where) -> Extent:
+        """Rows of the sheet that is asked for, from row 1 to the last cell, and what must be said of it."""
+        with _Workbook(path) as book:
+            if not where.sheet:
+                return Extent(notes=tuple(_hidden_note(sheet) for sheet in book.sheets if sheet.hidden))
+            sheet = _named(book, where.sheet, path.name)
+            notes = ([_hidden_note(sheet)] if sheet.hidden else []) + sheet.notes
+            return Extent(book.extent(sheet)[0], notes=tuple(notes))
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
         """One passage a row that is not empty, as `A: Region | B: 2024`, sheet after sheet or of the sheet asked for."""

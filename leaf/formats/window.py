@@ -86,6 +86,8 @@ def read_window(reader: Reader, path: Path, kind: str, where: str, max_tokens: i
     passages = reader.passages(path, _starting_at(asked, position))
     pieces, following = fill(_after(passages, position), int(max_tokens * CHARS_PER_TOKEN), position, line_numbers)
     extent = measure(reader, path, asked, pieces[-1].passage if pieces else None)
+    if pieces and pieces[0].passage.sheet != pieces[-1].passage.sheet:
+        extent = replace(extent, total=None)  # a count of one sheet says nothing of a window over several
     if not pieces:
         return _nothing(words, asked, extent, kind)
     return Window(

@@ -47,7 +47,15 @@ START_SECONDS = 12.0
 while it starts; so that its successor comes soon, later ones get eight times what the slowest so far has taken."""
 GIVE_UP = 3
 """Children that may fail to start before a caller is told."""
-PRELOAD = ("leaf.tables.child:warm_up", "leaf.formats.worker", "pypdfium2", "python_calamine", "orjson", "lxml.etree")
+PRELOAD = (
+    "leaf.tables.child:warm_up",
+    "leaf.formats.columns:warm",
+    "leaf.formats.worker",
+    "pypdfium2",
+    "python_calamine",
+    "orjson",
+    "lxml.etree",
+)
 """What a waiting child has done already: 0.3 s of imports and first uses for about 60 MB of memory a child."""
 ALLOCATION_SLACK = 5 * 1024**3
 """Address space above the memory limit before the kernel itself says no. One DuckDB string may ask for 4 GB at once, and then

@@ -121,7 +121,10 @@ def read_file(context: ToolContext, given: ReadFileInput) -> ToolOutput:
 def _coverage(chat_file: ChatFile, window: Window) -> Coverage:
     seen = sum(last - first + 1 for first, last in window.ranges)
     total = window.total if window.total is not None else seen
-    return Coverage(chat_file.file.id, chat_file.file.name, PLURAL.get(window.unit, window.unit), seen, total, window.ranges)
+    unit = PLURAL.get(window.unit, window.unit)
+    if unit == "rows":  # rows of the file with its titles and header, which must not be added to the data rows of queries
+        unit = "rows of the sheet" if chat_file.file.kind == "excel" else "rows of the file"
+    return Coverage(chat_file.file.id, chat_file.file.name, unit, seen, total, window.ranges)
 
 
 class SearchFilesInput(BaseModel):
