@@ -86,12 +86,16 @@ class SandboxMemoryError(SandboxError):
 class ModelError(LeafError):
     """The model server failed."""
 
-    def __init__(self, message: str, hint: str = "", *, retryable: bool = False, status: int | None = None) -> None:
+    def __init__(
+        self, message: str, hint: str = "", *, retryable: bool = False, status: int | None = None, wait: float = 0.0
+    ) -> None:
         super().__init__(message, hint)
         self.retryable = retryable
         """Whether the same request may succeed later (overload, rate limit, cut connection)."""
         self.status = status
         """HTTP status, where there was one."""
+        self.wait = wait
+        """Seconds after which the server wants to be asked again, where it said."""
 
 
 class StoreError(LeafError):

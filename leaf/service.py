@@ -18,6 +18,7 @@ from leaf.files.library import Added, Library
 from leaf.files.line import describe_counts
 from leaf.files.sample import sample_files
 from leaf.formats.base import KINDS, Window
+from leaf.runs.records import RunRecord, StepRecord
 from leaf.runs.run import Run, Slice
 from leaf.runs.runs import Runs
 from leaf.settings import Settings
@@ -75,8 +76,12 @@ class Leaf:
         self._models = models
         self._close = close
 
+    def launch(self) -> None:
+        """Go on with unfinished answers now, rather than with the next question. Raises StoreError, StoreBusyError."""
+        self._runs.launch()
+
     def close(self) -> None:
-        """End runs and children, close the database. The object cannot be used afterwards."""
+        """Let go of runs, which the next start goes on with, end children, close the database. Use the object no more."""
         self._close()
 
     # --- who
@@ -105,9 +110,9 @@ class Leaf:
         self._runs.touch()
 
     def delete_chat(self, scope: Scope, chat_id: str) -> None:
-        """Stops a running answer; `restore_chat` undoes."""
-        for message in messages.thread(self._store.db, scope, chat_id, last=1).messages:
-            self._runs.stop(message.id)
+        """Stops its running and waiting answers; `restore_chat` undoes."""
+        for message_id in messages.unfinished(self._store.db, scope, chat_id):
+            self._runs.stop(message_id)
         chats.delete(self._store.db, scope, chat_id)
         self._runs.touch()
 
@@ -123,14 +128,12 @@ class Leaf:
     # --- asking
 
     def send(self, scope: Scope, chat_id: str, text: str, file_ids: Sequence[str] = (), model: str = "") -> Message:
-        """Keep the question with its files, start the run, and return the pending assistant message.
-
-        Raises InvalidInputError for an empty question or while an answer of the chat is being written.
+        """Keep the question with its files, and return the pending assistant message, which is answered when it is its turn: a
+        chat answers one question at a time. Raises InvalidInputError for an empty question.
         """
         if not text.strip():
             raise InvalidInputError("The question is empty.", "Type one.")
         chat = self.chat(scope, chat_id)
-        self._check_idle(scope, chat)
         self._library.attach(scope, chat_id, file_ids)
         waiting = [c for c in self._library.chat_files(scope, chat_id) if not c.message_id]
         return self._ask(scope, chat, text.strip(), waiting, chat.head_id, model)
@@ -141,16 +144,17 @@ class Leaf:
             raise InvalidInputError("The question is empty.", "Type one.")
         old = messages.get(self._store.db, scope, message_id)
         chat = self.chat(scope, old.chat_id)
-        self._check_idle(scope, chat)
         named = {f["fileId"] for part in old.parts if part["type"] == "data-files" for f in part["data"]}
         came = [c for c in self._library.chat_files(scope, chat.id) if c.file.id in named]
         return self._ask(scope, chat, text.strip(), came, old.parent_id, "")
 
     def retry(self, scope: Scope, message_id: str) -> Message:
-        """Answer the same question again, as a new branch beside the old answer."""
+        """Answer the same question again, as a new branch beside the old answer.
+
+        Beside an answer that failed, the new one goes on from its last good step.
+        """
         old = messages.get(self._store.db, scope, message_id)
         chat = self.chat(scope, old.chat_id)
-        self._check_idle(scope, chat)
         answer = messages.add_answer(self._store.db, scope, old.parent_id, model=chat.model or self.default_model())
         self._runs.start(scope, answer)
         return answer
@@ -173,14 +177,17 @@ class Leaf:
         self._runs.start(scope, exchange.answer)
         return exchange.answer
 
-    def _check_idle(self, scope: Scope, chat: Chat) -> None:
-        if chat.head_id and self._runs.running(chat.head_id):
-            raise InvalidInputError("An answer is still being written in this chat.", "Wait for it, or stop it, then ask again.")
-
     def stop(self, scope: Scope, message_id: str) -> None:
         """End the run; what was shown is kept."""
         messages.get(self._store.db, scope, message_id)
         self._runs.stop(message_id)
+
+    def withdraw(self, scope: Scope, message_id: str) -> Message:
+        """Take back a question that still waits, by its pending answer. Returns the question; its files wait again.
+
+        Raises InvalidInputError once it is being answered.
+        """
+        return self._runs.withdraw(scope, message_id)
 
     def watch(self, scope: Scope, message_id: str) -> Run | None:
         """The run of an assistant message, readable from its first chunk; None when it is over and stands in the history."""
@@ -231,6 +238,20 @@ class Leaf:
         """The shown branch of a chat, from its first question."""
         thread = self.thread(scope, chat_id, last=1_000_000)
         return chat_markdown(self.chat(scope, chat_id).title, thread.messages)
+
+    # --- the operator's view of runs; it asks for everybody
+
+    def runs(self, status: str = "", limit: int = 50) -> list[RunRecord]:
+        """The newest answers; with `status` (pending, streaming, completed, stopped, error) only those."""
+        return self._runs.records(status, limit)
+
+    def run_steps(self, message_id: str) -> list[StepRecord]:
+        """What a run has done so far. Empty once its record was pruned, a day after its end. Raises NotFoundError."""
+        return self._runs.steps(message_id)
+
+    def resume_run(self, message_id: str) -> None:
+        """Go on in this process with an unfinished answer that no other writes. Raises NotFoundError, RunError."""
+        self._runs.resume(message_id)
 
     # --- files
 

@@ -48,6 +48,12 @@ class Settings:
     max_output_tokens: int = 16_000
     """Longest single model turn."""
     limits: RunLimits = RunLimits()
+    model_patience: float = 120.0
+    """Seconds for which a run waits for a model server that is down or busy."""
+    runs_per_user: int = 3
+    """Answers that are written for one person at once; further questions wait."""
+    runs: int = 20
+    """Answers that this process writes at once."""
 
     @property
     def keyless(self) -> bool:
@@ -77,6 +83,9 @@ VARIABLES = {
     "LEAF_RUN_SECONDS": "limits.seconds",
     "LEAF_RUN_TOKENS": "limits.tokens",
     "LEAF_RUN_MONEY": "limits.money",
+    "LEAF_MODEL_PATIENCE": "model_patience",
+    "LEAF_RUNS_PER_USER": "runs_per_user",
+    "LEAF_RUNS": "runs",
 }
 """Environment variable (and key in Streamlit's secrets) -> field."""
 
@@ -115,7 +124,14 @@ def load(environ: Mapping[str, str] | None = None, secrets: Mapping[str, object]
             tokens=int(_number(values, "LEAF_RUN_TOKENS", default.tokens)),
             money=_number(values, "LEAF_RUN_MONEY", default.money),
         ),
+        model_patience=_number(values, "LEAF_MODEL_PATIENCE", 120),
+        runs_per_user=_count(values, "LEAF_RUNS_PER_USER", 3),
+        runs=_count(values, "LEAF_RUNS", 20),
     )
+
+
+def _count(values: Mapping[str, str], key: str, default: int) -> int:
+    return max(1, int(_number(values, key, default)))
 
 
 def _number(values: Mapping[str, str], key: str, default: float) -> float:

@@ -24,8 +24,9 @@ def build(settings: Settings) -> Leaf:
     from leaf.agent.loop import Agent
     from leaf.agent.models.directory import ModelDirectory
     from leaf.files.library import Library
-    from leaf.runs.execute import Executor, close_interrupted
-    from leaf.runs.runs import Runs
+    from leaf.runs.engine import Engine
+    from leaf.runs.execute import Executor
+    from leaf.runs.runs import QueueLimits, Runs
     from leaf.sandbox.pool import Pool
     from leaf.service import Leaf
     from leaf.store import open_store
@@ -33,7 +34,6 @@ def build(settings: Settings) -> Leaf:
     from leaf.tools import registry
 
     store = open_store(settings)
-    close_interrupted(store)
     pool = Pool(settings.home)
     pool.warm()
     library = Library(store, pool, settings.home, limit_bytes=settings.max_upload_bytes)
@@ -44,8 +44,11 @@ def build(settings: Settings) -> Leaf:
         registry.schemas(),
         profile_for=settings.profile_for,
         max_output_tokens=settings.max_output_tokens,
+        patience=settings.model_patience,
     )
-    runs = Runs(Executor(store, library, tables, agent, settings.limits))
+    engine = Engine(settings.home, settings.database_url)
+    queue = QueueLimits(settings.runs_per_user, settings.runs)
+    runs = Runs(Executor(store, library, tables, agent, settings.limits), store, engine, queue)
     models = ModelDirectory(settings, lambda: _ask_models(settings))
 
     def close() -> None:
@@ -63,7 +66,7 @@ def _model(settings: Settings) -> Model:
         return KeylessModel()
     from leaf.agent.models.claude import ClaudeModel
 
-    return ClaudeModel(api_key=settings.api_key, base_url=settings.model_url)
+    return ClaudeModel(api_key=settings.api_key, base_url=settings.model_url, retries=0)  # the run waits, and says so
 
 
 def _ask_models(settings: Settings) -> list[tuple[str, str]]:

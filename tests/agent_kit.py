@@ -112,5 +112,7 @@ def answer(
         on_chunk(c)
 
     messages = [question(history)] if isinstance(history, str) else list(history)
-    task = AnswerTask("a1", model, messages, tool, limits or RunLimits(), inline_tokens)
+    task = AnswerTask(
+        "a1", model, messages, lambda name, given, stop, key: tool(name, given, stop), limits or RunLimits(), inline_tokens
+    )
     return Answered(agent.answer(task, emit, steps or InlineSteps(), stop or threading.Event()), chunks)

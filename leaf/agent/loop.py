@@ -2,6 +2,10 @@
 
 Each model turn and each tool call is a step: a function whose plain-JSON value a durable executor keeps, so that after a crash
 finished steps are not run again. Chunks are emitted inside the steps; whatever a step emits twice, the reducer takes once.
+
+Which steps come, and in which order, may depend on nothing but the task and the values of earlier steps: not on the clock, not on
+`stop`, not on what the code of today would decide about a call of yesterday. That is why a value says whether it was stopped
+and what is wrong with each call. Whoever changes the order of the steps reads docs/runs.md first.
 """
 
 from __future__ import annotations
@@ -32,15 +36,21 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 Emit = Callable[[Chunk], None]
-RunTool = Callable[[str, Json, threading.Event], "ToolOutput"]
-"""Runs one tool by name with a checked input. Raises LeafError, whose text goes to the model."""
+RunTool = Callable[[str, Json, threading.Event, str], "ToolOutput"]
+"""Runs one tool by name with a checked input, until the event is set. The last argument names the call for ever: a call that is
+run again after a crash has the same. Raises LeafError, whose text goes to the model.
+"""
 
 STOPPED = "Stopped. What was found so far is kept."
+STATUS = "status"
+"""Id of the `data-status` chunk {"text"}: what a run waits for; empty when it waits no more. It is shown, never kept."""
+LONGEST_BACKOFF = 30.0
+"""Seconds between two attempts to reach a model server, unless the server asks for more."""
 _log = logging.getLogger(__name__)
 
 
 class StepRunner(Protocol):
-    """Runs steps. A durable one gives back the kept value of a step that has finished before."""
+    """Runs steps. A durable one gives back the kept value of a step that has finished before, and shows it again (`shown`)."""
 
     def __call__(self, name: str, function: Callable[[], Json]) -> Json: ...
 
@@ -109,6 +119,7 @@ class Agent:
         profile_for: Callable[[str], str],
         max_output_tokens: int = 16_000,
         retry_waits: Sequence[float] = (1.0, 4.0),
+        patience: float = 120.0,
     ) -> None:
         self.model = model
         self.tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
@@ -117,13 +128,15 @@ class Agent:
         self.max_output_tokens = max_output_tokens
         self.retry_waits = tuple(retry_waits)
         """Seconds before each new attempt of a turn whose stream was cut."""
+        self.patience = patience
+        """Seconds for which a turn is tried again while the model server cannot be reached or takes no requests."""
 
     def answer(self, task: AnswerTask, emit: Emit, step: StepRunner, stop: threading.Event) -> Outcome:
         """Answer, streaming to `emit`. What can go wrong ends in an Outcome with status `error`, not in an exception."""
         return _Answer(self, task, emit, step, stop).run()
 
 
-@dataclass
+@dataclass(frozen=True)
 class _Call:
     """One tool call of a turn."""
 
@@ -166,12 +179,12 @@ class _Answer:
             self.take(value)
             if value["turn"] is None:
                 self.keep_shown_text(value["chunks"])
-                return self.fail(value["error"]) if value["error"] and not self.stop.is_set() else self.abort()
+                return self.abort() if value["stopped"] else self.fail(value["error"], number)
             turn = ModelTurn.from_json(value["turn"])
             if turn.stop_reason == "tool_use":
-                within = self.use_tools(number, turn)
+                within, stopped = self.use_tools(number, turn, [_Call(**call) for call in value["calls"]])
                 self.say(chunk("finish-step"))
-                if self.stop.is_set():
+                if stopped:
                     return self.abort()
                 if not within:
                     return self.finish("length", _limit_text(f"{self.task.limits.tool_calls} tool calls", "TOOL_CALLS"))
@@ -186,43 +199,64 @@ class _Answer:
     # The model's turn
 
     def ask(self, number: int) -> Json:
-        """One turn, as a step. A stream that is cut is tried again; the new attempt takes the place of the old one."""
+        """One turn, as a step. A stream that is cut is tried again, a server that is down waited for; the new attempt takes the
+        place of the old one.
+        """
+        attempts = _Attempts(self.agent.retry_waits, self.agent.patience)
         chunks: list[Chunk] = []
-        started, spent, dollars = time.monotonic(), Usage(), _Money()
-        error: ModelError | None = None
         turn: ModelTurn | None = None
-        for wait in (None, *self.agent.retry_waits):
-            if wait is not None and self.stop.wait(wait):
-                break
+        error: ModelError | None = None
+        while not self.stop.is_set():
             chunks.clear()
-            say = partial(self.record, chunks)
-            say(chunk("start-step", step=number))
-            if wait is not None:
-                say(chunk("reset-step", step=number))
-            narrator = Narrator(number, say, self.call_ids)
-            error = None
-            try:
-                turn = self.agent.model.turn(self.request(), narrator.event, self.stop)
-            except ModelError as e:
-                error = e
-            except LeafError:
-                if not self.stop.is_set():
-                    raise
-            used = turn.usage if turn else narrator.usage
-            spent, dollars = spent + used, dollars.add(cost(used, self.task.model))
-            if not isinstance(error, TurnCutError):
+            turn, error = self.ask_once(number, chunks, attempts)
+            if error is None or not self.wait_for_next(attempts, error):
                 break
-        if turn:
-            for call in self.calls_of(number, turn):
-                say(_input_chunk(call))
+        calls = self.calls_of(number, turn) if turn else []
+        for call in calls:
+            self.record(chunks, _input_chunk(call))
         return {
             "turn": turn.to_json() if turn else None,
+            "calls": [asdict(call) for call in calls],
             "error": str(error or ""),
+            "stopped": turn is None and self.stop.is_set(),
             "chunks": compact(chunks),
-            "usage": asdict(spent),
-            "money": dollars.total,
-            "seconds": time.monotonic() - started,
+            "usage": asdict(attempts.spent),
+            "money": attempts.dollars.total,
+            "seconds": time.monotonic() - attempts.began,
         }
+
+    def ask_once(self, number: int, chunks: list[Chunk], attempts: _Attempts) -> tuple[ModelTurn | None, ModelError | None]:
+        """One attempt: a turn, or an error, or neither when it was stopped."""
+        say = partial(self.record, chunks)
+        say(chunk("start-step", step=number))
+        if attempts.made:
+            say(chunk("reset-step", step=number))
+        attempts.made += 1
+        narrator = Narrator(number, say, self.call_ids)
+        turn: ModelTurn | None = None
+        error: ModelError | None = None
+        try:
+            turn = self.agent.model.turn(self.request(), narrator.event, self.stop)
+        except ModelError as e:
+            error = e
+        except LeafError:
+            if not self.stop.is_set():
+                raise
+        used = turn.usage if turn else narrator.usage
+        attempts.spent, attempts.dollars = attempts.spent + used, attempts.dollars.add(cost(used, self.task.model))
+        return turn, error
+
+    def wait_for_next(self, attempts: _Attempts, error: ModelError) -> bool:
+        """Wait before the next attempt, saying so. False if there is to be none."""
+        wait = attempts.next_wait(error)
+        if wait is None:
+            return False
+        if not isinstance(error, TurnCutError):
+            text = f"{error.message} Trying again in {wait:.0f} s (attempt {attempts.made + 1})."
+            self.emit_now(chunk("data-status", id=STATUS, data={"text": text}))
+        self.stop.wait(wait)
+        self.emit_now(chunk("data-status", id=STATUS, data={"text": ""}))
+        return not self.stop.is_set()
 
     def request(self) -> ModelRequest:
         profile = self.agent.profile_for(self.task.model)
@@ -267,26 +301,28 @@ class _Answer:
             return str(e)
         return ""
 
-    def use_tools(self, number: int, turn: ModelTurn) -> bool:
-        """Run the turn's calls side by side, results in the order of the calls. False when the run may not make so many."""
-        calls = self.calls_of(number, turn)
+    def use_tools(self, number: int, turn: ModelTurn, calls: list[_Call]) -> tuple[bool, bool]:
+        """Run the turn's calls side by side, results in the order of the calls. Says whether the run may make so many, and
+        whether it was stopped meanwhile.
+        """
         before = len(self.call_ids)
         self.call_ids.update(call.id for call in calls)
         within = before + len(calls) <= self.task.limits.tool_calls
         runnable = [call for call in calls if not call.problem] if within else []
-        jobs = [(f"tool-{number}-{calls.index(call) + 1}-{call.name}", partial(self.use_tool, call)) for call in runnable]
+        names = [f"tool-{number}-{calls.index(call) + 1}-{call.name}" for call in runnable]
+        jobs = [(name, partial(self.use_tool, call, name)) for name, call in zip(names, runnable, strict=True)]
         started = {call.id: value for call, value in zip(runnable, self.step.parallel(jobs), strict=True)}
         self.seconds += max((value["seconds"] for value in started.values()), default=0.0)
         self.raw.append(assistant_message(turn.content))
         self.raw.append({"role": "user", "content": [self.result_of(call, started.get(call.id), within) for call in calls]})
-        return within
+        return within, any(value["stopped"] for value in started.values())
 
-    def use_tool(self, call: _Call) -> Json:
+    def use_tool(self, call: _Call, step_name: str) -> Json:
         """One tool call, as a step."""
         started = time.monotonic()
-        value: Json = {"output": None, "error": ""}
+        value: Json = {"id": call.id, "output": None, "error": "", "stopped": False}
         try:
-            output = self.task.run_tool(call.name, call.input, self.stop)
+            output = self.task.run_tool(call.name, call.input, self.stop, f"{self.task.message_id}/{step_name}")
             refuse_binary(output.text)
             value["output"] = {**output.to_json(), "seconds": round(time.monotonic() - started, 3)}
         except LeafError as e:
@@ -294,16 +330,11 @@ class _Answer:
         except Exception as e:  # noqa: BLE001 - a fault in one tool is logged and told to the model; the answer goes on without it
             _log.exception("tool %s failed", call.name)
             value["error"] = f"{call.name} failed unexpectedly ({type(e).__name__}). Try another way, and tell the user."
-        if c := self.output_chunk(call, value):
+        value["stopped"] = value["output"] is None and self.stop.is_set()
+        value["seconds"] = time.monotonic() - started
+        for c in shown(value):
             self.emit_now(c)
-        return {**value, "seconds": time.monotonic() - started}
-
-    def output_chunk(self, call: _Call, value: Json) -> Chunk | None:
-        if value["output"] is not None:
-            return chunk("tool-output-available", toolCallId=call.id, output=value["output"])
-        if self.stop.is_set():
-            return None
-        return chunk("tool-output-error", toolCallId=call.id, errorText=value["error"])
+        return value
 
     def result_of(self, call: _Call, value: Json | None, within: bool) -> Json:
         """The tool_result of a call; its chunk, already emitted by the step, goes into the parts."""
@@ -312,7 +343,7 @@ class _Answer:
             if not call.problem:
                 self.say(chunk("tool-output-error", toolCallId=call.id, errorText=text))
             return tool_result(call.raw_id, text, is_error=True)
-        if c := self.output_chunk(call, value):
+        for c in shown(value):
             apply(self.parts, c)
         if value["output"] is None:
             return tool_result(call.raw_id, value["error"], is_error=True)
@@ -364,7 +395,9 @@ class _Answer:
         else:
             self.raw.append(assistant_message([block]))
 
-    def fail(self, error: str) -> Outcome:
+    def fail(self, error: str, number: int) -> Outcome:
+        if number > 1:
+            error = f"{error} This was step {number}; Retry goes on from there."
         return self.end("error", chunk("error", errorText=error), finish_reason="error", error=error)
 
     def abort(self) -> Outcome:
@@ -402,6 +435,53 @@ class _Answer:
         """Emit outside of a step, and keep."""
         apply(self.parts, c)
         self.emit_now(c)
+
+
+def shown(value: Json) -> list[Chunk]:
+    """The chunks of a step's value: what a viewer is shown again when the step is not run again."""
+    if "output" not in value:
+        return list(value.get("chunks", ()))
+    if value["output"] is not None:
+        return [chunk("tool-output-available", toolCallId=value["id"], output=value["output"])]
+    if value["stopped"]:
+        return []
+    return [chunk("tool-output-error", toolCallId=value["id"], errorText=value["error"])]
+
+
+def reused(value: Json) -> Json:
+    """A step's value taken over from another answer, which has paid for it."""
+    paid = {"usage": asdict(Usage()), "money": 0.0} if "usage" in value else {}
+    return {**value, **paid, "seconds": 0.0}
+
+
+def good(value: Any) -> bool:
+    """Whether a step's value is one to go on from: neither a turn that failed nor anything that was stopped."""
+    return isinstance(value, dict) and not value.get("stopped") and value.get("turn", value) is not None
+
+
+@dataclass
+class _Attempts:
+    """The attempts of one turn: how many there were, what they took, and how long to wait before the next."""
+
+    cut_waits: Sequence[float]
+    patience: float
+    made: int = 0
+    cuts: int = 0
+    refusals: int = 0
+    spent: Usage = field(default_factory=Usage)
+    dollars: _Money = field(default_factory=lambda: _Money())
+    began: float = field(default_factory=time.monotonic)
+
+    def next_wait(self, error: ModelError) -> float | None:
+        """Seconds to wait after this error; None when it will not pass, or not within the patience."""
+        if isinstance(error, TurnCutError):
+            self.cuts += 1
+            return self.cut_waits[self.cuts - 1] if self.cuts <= len(self.cut_waits) else None
+        if not error.retryable:
+            return None
+        self.refusals += 1
+        wait = max(error.wait, min(LONGEST_BACKOFF, 2.0 ** (self.refusals - 1)))
+        return wait if time.monotonic() - self.began + wait <= self.patience else None
 
 
 @dataclass(frozen=True)

@@ -1,97 +1,125 @@
-"""What one run does: build the task from the history, let the agent answer, save the answer. Three writes, none per token."""
+"""What one run does: build the task from the history, let the agent answer, save the answer. No write per token: four a message,
+that it was asked, begun, what it took, and the answer.
+"""
 
 from __future__ import annotations
 
 import logging
 import threading
 from collections.abc import Callable
+from dataclasses import asdict
+from functools import partial
 
-from leaf.agent.events import Part, apply, chunk
-from leaf.agent.loop import Agent, AnswerTask, InlineSteps, Outcome
-from leaf.errors import LeafError
+from leaf.agent.events import Chunk, apply, chunk, compact, reduce
+from leaf.agent.loop import Agent, AnswerTask, Outcome, RunTool, StepRunner
+from leaf.errors import LeafError, StoreError
 from leaf.files.library import Library
 from leaf.runs.run import Run
+from leaf.runs.steps import LeaveError
 from leaf.settings import RunLimits
 from leaf.store import Store, messages, usage
 from leaf.store.model import Message, Scope
 from leaf.tables.tables import Tables
 from leaf.tools import registry
-from leaf.tools.base import Json, ToolOutput, context_of
+from leaf.tools.base import Json, ToolContext, ToolOutput, context_of
 
 logger = logging.getLogger(__name__)
-
-INTERRUPTED = "Leaf was closed while this answer was being written. Ask again."
 
 
 class Executor:
     """Carries out runs, one call each; holds nothing between them."""
 
-    def __init__(self, store: Store, library: Library, tables: Tables, agent: Agent, limits: RunLimits) -> None:
+    def __init__(
+        self,
+        store: Store,
+        library: Library,
+        tables: Tables,
+        agent: Agent,
+        limits: RunLimits,
+        run_tool: Callable[[str, Json, ToolContext], ToolOutput] = registry.run,
+    ) -> None:
         self._store = store
         self._library = library
         self._tables = tables
         self._agent = agent
         self._limits = limits
+        self._run_tool = run_tool
 
-    def __call__(self, scope: Scope, message: Message, run: Run) -> None:
-        """Answer and save. The stream ends only after that, so that whoever sees its end finds the answer in the history."""
-        db = self._store.db
-        shown: list[Part] = []
-        held: list[Json] = []
+    def __call__(self, scope: Scope, message: Message, run: Run, steps: StepRunner, stream: Callable[[Chunk], None]) -> None:
+        """Answer and save. The stream ends only after that, so that whoever sees its end finds the answer in the history.
 
-        def emit(c: Json) -> None:
+        Called again for a run that was interrupted, it takes the same steps. Raises LeaveError where it is to be begun again.
+        """
+        last: list[Chunk] = []
+
+        def emit(c: Chunk) -> None:
             if c["type"] in ("finish", "abort", "error"):
-                held.append(c)
+                last.append(c)
             else:
-                apply(shown, c)
                 run.emit(c)
+                stream(c)
 
         try:
-            messages.update_status(db, scope, message.id, "streaming")
-            outcome = self._agent.answer(self._task(scope, message, run), emit, InlineSteps(), run.stop)
-            last = held[-1]
-        except LeafError as e:
-            outcome, last = _failed(shown, message, str(e)), chunk("error", errorText=str(e))
-        except Exception as e:  # a fault in Leaf must end the answer with words, not leave it pending for ever
-            logger.exception("run %s failed", message.id)
-            text = f"Leaf failed unexpectedly ({type(e).__name__}). Ask again; if it happens twice, please report it."
-            outcome, last = _failed(shown, message, text), chunk("error", errorText=text)
-        self._save(scope, message, outcome)
-        run.emit(last)
+            outcome = self._agent.answer(self._task(scope, message, steps), emit, steps, run.stop)
+            steps("save", partial(self._finish, scope, message, outcome, stream, last))
+        except StoreError as e:
+            raise LeaveError(e.message) from e
+        except Exception as e:  # noqa: BLE001 - a fault in Leaf must end the answer with words, not leave it pending for ever
+            last.append(self._give_up(scope, message, run, e))
+        run.emit(last[-1])
 
-    def _task(self, scope: Scope, message: Message, run: Run) -> AnswerTask:
-        history = messages.thread(self._store.db, scope, message.chat_id, head=message.parent_id).messages
-        files = self._library.chat_files(scope, message.chat_id)
+    def _task(self, scope: Scope, message: Message, steps: StepRunner) -> AnswerTask:
+        """The task of the first time: what settings and files have become since then must not change the order of the steps."""
+        kept = steps("task", partial(self._task_settings, scope, message))
         return AnswerTask(
             message_id=message.id,
             model=message.model,
-            history=history,
+            history=messages.thread(self._store.db, scope, message.chat_id, head=message.parent_id).messages,
             run_tool=self._tool_runner(scope, message.chat_id),
-            limits=self._limits,
-            inline_tokens=sum(int(c.file.outline.get("tokens") or 0) for c in files),
+            limits=RunLimits(**kept["limits"]),
+            inline_tokens=kept["inline_tokens"],
         )
 
-    def _tool_runner(self, scope: Scope, chat_id: str) -> Callable[[str, Json, threading.Event], ToolOutput]:
+    def _task_settings(self, scope: Scope, message: Message) -> Json:
+        files = self._library.chat_files(scope, message.chat_id)
+        tokens = sum(int(c.file.outline.get("tokens") or 0) for c in files)
+        return {"limits": asdict(self._limits), "inline_tokens": tokens}
+
+    def _tool_runner(self, scope: Scope, chat_id: str) -> RunTool:
         """Tools see the files as they are at the call, so that a file deleted meanwhile is missing and said to be."""
 
-        def run_tool(name: str, given: Json, stop: threading.Event) -> ToolOutput:
+        def run_tool(name: str, given: Json, stop: threading.Event, key: str) -> ToolOutput:
             files = self._library.chat_files(scope, chat_id, deleted=True)
-            return registry.run(name, given, context_of(scope, chat_id, files, self._library, self._tables, stop))
+            return self._run_tool(name, given, context_of(scope, chat_id, files, self._library, self._tables, stop, key))
 
         return run_tool
 
+    def _finish(
+        self, scope: Scope, message: Message, outcome: Outcome, stream: Callable[[Chunk], None], last: list[Chunk]
+    ) -> Json:
+        """The last step: save, then let the stream end."""
+        self._save(scope, message, outcome)
+        stream(last[-1])
+        return {"status": outcome.status}
+
+    def _give_up(self, scope: Scope, message: Message, run: Run, error: Exception) -> Chunk:
+        """End an answer that cannot go on, and keep what it has shown. Returns its last chunk."""
+        text = str(error)
+        if not isinstance(error, LeafError):
+            logger.error("run %s failed", message.id, exc_info=error)
+            text = f"Leaf failed unexpectedly ({type(error).__name__}). Ask again; if it happens twice, please report it."
+        parts = reduce(compact(run.read().chunks))
+        last = chunk("error", errorText=text)
+        apply(parts, last)
+        try:
+            self._save(scope, message, Outcome("error", parts, [], {"model": message.model}, "error", text))
+        except StoreError as e:
+            raise LeaveError(e.message) from e
+        return last
+
     def _save(self, scope: Scope, message: Message, outcome: Outcome) -> None:
+        """Saving twice changes nothing. What was used comes first: an answer that stands in the history is never saved again."""
         used = outcome.usage
-        messages.finish(
-            self._store.db,
-            scope,
-            message.id,
-            parts=outcome.parts,
-            raw=outcome.raw,
-            usage=used,
-            status=outcome.status,
-            error=outcome.error,
-        )
         if used.get("input") or used.get("output"):
             usage.record(
                 self._store.db,
@@ -103,20 +131,13 @@ class Executor:
                 output_tokens=int(used.get("output") or 0),
                 cost=float(used.get("cost") or 0.0),
             )
-
-
-def _failed(shown: list[Part], message: Message, error: str) -> Outcome:
-    """What was shown until it failed, which is kept."""
-    apply(shown, chunk("error", errorText=error))
-    return Outcome("error", shown, [], {"model": message.model}, "error", error)
-
-
-def close_interrupted(store: Store) -> int:
-    """At the start: answers that an ended process left unfinished get an end that says so. Returns how many."""
-    unfinished = messages.unscoped_unfinished(store.db)
-    for found in unfinished:
-        kept = found.message
         messages.finish(
-            store.db, found.scope, kept.id, parts=kept.parts, raw=kept.raw, usage=kept.usage, status="error", error=INTERRUPTED
+            self._store.db,
+            scope,
+            message.id,
+            parts=outcome.parts,
+            raw=outcome.raw,
+            usage=used,
+            status=outcome.status,
+            error=outcome.error,
         )
-    return len(unfinished)

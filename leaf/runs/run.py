@@ -26,6 +26,9 @@ class Run:
     def __init__(self, message_id: str) -> None:
         self.message_id = message_id
         self.stop = threading.Event()
+        """Ends what runs, whoever wants it: the user, or a process that closes."""
+        self.stop_wanted = False
+        """The user wants it stopped, for good."""
         self.ended_at: float | None = None
         """`time.monotonic()` of the last chunk."""
         self._chunks: list[Chunk] = []

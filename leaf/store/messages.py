@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from datetime import datetime
+from typing import Literal
 
 from leaf.errors import InvalidInputError, NotFoundError
 from leaf.store import chats
-from leaf.store.database import Database, Transaction, now, one_of
+from leaf.store.database import Database, Params, Transaction, now, one_of
 from leaf.store.ids import new_id
 from leaf.store.model import Exchange, Json, Message, Scope, Status, Thread, Unfinished
 from leaf.store.users import params
@@ -181,16 +182,108 @@ def set_feedback(db: Database, scope: Scope, message_id: str, feedback: int) -> 
         tx.execute("UPDATE messages SET feedback = :feedback WHERE id = :id", {"feedback": feedback, "id": message_id})
 
 
-def unscoped_unfinished(db: Database) -> list[Unfinished]:
-    """Every answer that some process left pending or streaming, oldest first. Asks for everybody: for the worker at boot only."""
+def claim(db: Database, scope: Scope, message_id: str) -> Literal["claimed", "busy", "gone"]:
+    """Make a pending answer the running one of its chat, in one commit: of several processes that try, one succeeds.
+
+    `busy` while another answer of the chat is being written; `gone` when it was withdrawn, stopped or begun meanwhile.
+    """
+    at = now()
+    with db.transaction() as tx:
+        try:
+            message = get(tx, scope, message_id)
+            chats.hold(tx, scope, message.chat_id, at)
+            message = get(tx, scope, message_id)
+        except NotFoundError:
+            return "gone"
+        if message.status != "pending":
+            return "gone"
+        if tx.read("SELECT id FROM messages WHERE chat_id = :chat AND status = 'streaming'", {"chat": message.chat_id}):
+            return "busy"
+        tx.execute("UPDATE messages SET status = 'streaming', updated_at = :at WHERE id = :id", {"at": at, "id": message_id})
+    return "claimed"
+
+
+def stop_pending(db: Database, scope: Scope, message_id: str) -> bool:
+    """End an answer that was not begun, in one commit. False if it was begun or withdrawn meanwhile."""
+    with db.transaction() as tx:
+        rows = tx.read(
+            "UPDATE messages SET status = 'stopped', updated_at = :at WHERE id = :id AND status = 'pending' RETURNING id",
+            {"at": now(), "id": message_id},
+        )
+    return bool(rows)
+
+
+def withdraw(db: Database, scope: Scope, message_id: str) -> Message:
+    """Take a pending answer and its question out of the chat again; what was asked after it follows what stood before it.
+
+    The question stays if it has another answer; its files wait in the composer again if it goes. Returns the question.
+    Raises NotFoundError, and InvalidInputError once the answer is being written.
+    """
+    at = now()
+    with db.transaction() as tx:
+        answer = get(tx, scope, message_id)
+        chat = chats.hold(tx, scope, answer.chat_id, at)
+        answer = get(tx, scope, message_id)
+        if answer.role != "assistant" or answer.status != "pending":
+            raise InvalidInputError("This question is not waiting any more.", "Stop its answer instead.")
+        question = get(tx, scope, answer.parent_id)
+        others = tx.read(
+            "SELECT id FROM messages WHERE parent_id = :question AND id <> :answer ORDER BY created_at, id",
+            {"question": question.id, "answer": answer.id},
+        )
+        before = str(others[-1]["id"]) if others else question.parent_id
+        for gone in [answer] if others else [answer, question]:
+            tx.execute("DELETE FROM messages WHERE id = :id", {"id": gone.id})
+        tx.execute("UPDATE messages SET parent_id = :before WHERE parent_id = :answer", {"before": before, "answer": answer.id})
+        if chat.head_id == answer.id:
+            tx.execute("UPDATE chats SET head_id = :before WHERE id = :chat", {"before": before, "chat": chat.id})
+        if not others:
+            tx.execute("UPDATE chat_files SET message_id = '' WHERE message_id = :question", {"question": question.id})
+    return question
+
+
+def unfinished(db: Database, scope: Scope, chat_id: str) -> list[str]:
+    """Ids of the chat's answers that wait or are being written, the newest first. Raises NotFoundError."""
+    chats.get(db, scope, chat_id)
     rows = db.read(
-        f"SELECT {COLUMNS}, c.workspace_id, x.user_id FROM messages x JOIN chats c ON c.id = x.chat_id "
-        "WHERE x.status IN ('pending', 'streaming') ORDER BY x.created_at, x.id"
+        "SELECT id FROM messages WHERE chat_id = :chat AND status IN ('pending', 'streaming') ORDER BY created_at DESC, id DESC",
+        {"chat": chat_id},
+    )
+    return [str(row["id"]) for row in rows]
+
+
+def unscoped_unfinished(db: Database) -> list[Unfinished]:
+    """Every answer that is pending or being written, oldest first. Asks for everybody: for the runs only."""
+    return _unscoped(db, "x.status IN ('pending', 'streaming') ORDER BY x.created_at, x.id", {})
+
+
+def unscoped_get(db: Database, message_id: str) -> Unfinished | None:
+    """One message, whoever asked; None when there is no such message any more. For the runs and the operator only."""
+    found = _unscoped(db, "x.id = :id", {"id": message_id})
+    return found[0] if found else None
+
+
+def unscoped_answers(db: Database, status: str = "", limit: int = 50) -> list[Unfinished]:
+    """The newest answers of everybody, those with that status if one is given. For the operator only."""
+    condition = "x.status = :status AND " if status else ""
+    return _unscoped(
+        db,
+        condition + "x.role = 'assistant' ORDER BY x.created_at DESC, x.id DESC LIMIT :limit",
+        {"status": status, "limit": limit},
+    )
+
+
+def _unscoped(db: Database, condition: str, values: Params) -> list[Unfinished]:
+    rows = db.read(
+        f"SELECT {COLUMNS}, c.workspace_id, x.user_id, c.deleted_at FROM messages x JOIN chats c ON c.id = x.chat_id "
+        f"WHERE {condition}",
+        values,
     )
     found = []
     for row in rows:
         scope = Scope(str(row.pop("workspace_id")), str(row.pop("user_id")))
-        found.append(Unfinished(scope, Message(**row)))
+        deleted = row.pop("deleted_at") is not None
+        found.append(Unfinished(scope, Message(**row), deleted))
     return found
 
 

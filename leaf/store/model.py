@@ -133,6 +133,8 @@ class Unfinished:
 
     scope: Scope
     message: Message
+    deleted: bool = False
+    """Its chat was put away meanwhile."""
 
 
 @dataclass(frozen=True)

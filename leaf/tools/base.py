@@ -82,6 +82,9 @@ class ToolContext:
     """Set when the user stops the run; long work looks at it."""
     deleted: tuple[ChatFile, ...] = ()
     """Files of the chat that were deleted from the library meanwhile: named, so that a tool can say so."""
+    key: str = ""
+    """Names this call for ever. A call that a crash interrupted is run again under the same key, so a tool that changes something
+    does it once a key. Empty outside of runs."""
 
 
 @dataclass(frozen=True)
@@ -118,12 +121,18 @@ def find_file(context: ToolContext, name: str) -> ChatFile:
 
 
 def context_of(
-    scope: Scope, chat_id: str, there: Sequence[ChatFile], library: Library, tables: Tables, stop: threading.Event
+    scope: Scope,
+    chat_id: str,
+    there: Sequence[ChatFile],
+    library: Library,
+    tables: Tables,
+    stop: threading.Event,
+    key: str = "",
 ) -> ToolContext:
     """The context of a call over a chat's files, those deleted meanwhile among them."""
     live = tuple(c for c in there if c.file.deleted_at is None)
     deleted = tuple(c for c in there if c.file.deleted_at is not None)
-    return ToolContext(scope, chat_id, live, library, tables, stop, deleted)
+    return ToolContext(scope, chat_id, live, library, tables, stop, deleted, key)
 
 
 def gone(chat_file: ChatFile) -> NotFoundError:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from leaf import settings
+from leaf.errors import LeafError
 from leaf.store.model import Scope
 
 if TYPE_CHECKING:
@@ -44,7 +45,13 @@ def leaf() -> Leaf:
         if registry.leaf is None:
             from leaf.wiring import build
 
-            registry.leaf = build(settings.load(secrets=_secrets()))
+            built = build(settings.load(secrets=_secrets()))
+            try:
+                built.launch()
+            except LeafError:
+                built.close()
+                raise
+            registry.leaf = built
         return registry.leaf  # type: ignore[no-any-return]  # a protocol-free handle; see Registry
 
 

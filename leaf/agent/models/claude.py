@@ -143,13 +143,14 @@ class ClaudeModel:
         if status == 402 or "credit balance" in said.lower():
             hint = "Top it up, or use another key."
             return ModelError(f"The account of this key has no credit left ({status}).", hint, status=status)
-        if status == 429:
-            return ModelError("The model server takes no more requests for now (429).", _AGAIN, retryable=True, status=status)
-        if status in (503, 529):
-            return ModelError(f"The model is overloaded ({status}).", _AGAIN, retryable=True, status=status)
         reason = said or "no reason given"
-        if status >= 500:
-            return ModelError(f"The model server failed ({status}): {reason}.", _AGAIN, retryable=True, status=status)
+        if status == 429 or status >= 500:
+            text = f"The model server failed ({status}): {reason}."
+            if status == 429:
+                text = "The model server takes no more requests for now (429)."
+            elif status in (503, 529):
+                text = f"The model is overloaded ({status})."
+            return ModelError(text, _AGAIN, retryable=True, status=status, wait=_asked_wait(error.response))
         return ModelError(f"The model server rejected the request ({status}): {reason}.", status=status)
 
     def _where_to_look(self) -> str:
@@ -229,11 +230,7 @@ class _Reader:
         if self._closed.is_set():
             raise RunError("Stopped.")
         response = call_next(request)
-        try:
-            wait = float(response.headers.get("retry-after") or 0)
-        except ValueError:
-            wait = 0.0
-        if wait > LONGEST_WAIT:
+        if _asked_wait(response) > LONGEST_WAIT:
             response.http_response.headers["x-should-retry"] = "false"
         return response
 
@@ -371,6 +368,14 @@ def _translate_event(error: anthropic.APIStatusError) -> ModelError:
         return ModelError(f"The model server broke the answer off: {_said(error)}.")
     reason = "it is overloaded" if error.type == "overloaded_error" else _said(error) or "no reason given"
     return TurnCutError(f"The model server broke the answer off: {reason}.", _AGAIN, retryable=True)
+
+
+def _asked_wait(response: Any) -> float:
+    """Seconds after which the server wants to be asked again, 0 where it does not say."""
+    try:
+        return max(0.0, float(response.headers.get("retry-after") or 0))
+    except ValueError:
+        return 0.0
 
 
 def _said(error: anthropic.APIStatusError) -> str:

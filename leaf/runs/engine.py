@@ -1,0 +1,378 @@
+"""DBOS behind a small door: one workflow per answer, whose id is the message's id.
+
+Here lives what this app asks of DBOS: a fixed version, a name for this process that survives restarts, a queue of its own that is
+polled often, plain JSON, no network. What an answer does stands in `execute.py`, what a step is in `steps.py`; no other module
+imports dbos. Everything here may be called from inside a run without becoming one of its steps.
+"""
+
+from __future__ import annotations
+
+import contextvars
+import json
+import logging
+import os
+import sqlite3
+import sys
+import uuid
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import IO, TYPE_CHECKING, Any, ParamSpec, TypeVar
+
+from leaf.agent.events import Chunk
+from leaf.errors import LeafError, RunError, StoreBusyError, StoreError
+
+if TYPE_CHECKING:
+    from dbos import DBOSConfig, Serializer, StepInfo, WorkflowStatus
+
+P = ParamSpec("P")
+R = TypeVar("R")
+
+VERSION = "leaf-1"
+"""Version of the order of the steps. Raise it when that order changes; see docs/runs.md."""
+STREAM = "chunks"
+"""Key of the stream that a run writes: each value a list of chunks, and `begin` marks between them."""
+POLL_SECONDS = 0.1
+"""How often the queue and the streams are looked at; DBOS's own default of a second would be felt."""
+MOST_ATTEMPTS = 50
+"""Starts after which an answer that each time took the process with it is given up."""
+LOCK_SECONDS = 5.0
+"""How long a locked run database is waited for at the start."""
+OVER = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
+BATCH = 500
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class Record:
+    """What the run database says about one run."""
+
+    message_id: str
+    over: bool
+    gave_up: bool
+    """Over without having come to its end: it failed, was cancelled or took the process with it too often."""
+    attempts: int
+    """How often it was begun; 1 for a run that was never interrupted."""
+    executor: str
+    """The process that has it."""
+    version: str
+    stop_wanted: bool
+    begun_at: datetime | None
+    ended_at: datetime | None
+
+
+@dataclass(frozen=True)
+class KeptStep:
+    """A step that has finished, with its value."""
+
+    number: int
+    name: str
+    value: Any
+    failed: bool
+    seconds: float
+
+
+class Engine:
+    """The run database of one data folder. There can be one launched engine in a process."""
+
+    def __init__(self, home: Path, database_url: str = "") -> None:
+        self._path = home / "runs.sqlite"
+        self._home = home
+        self._url = database_url
+        self._seats: list[IO[str]] = []
+        self.executors: tuple[str, ...] = ()
+        """Names of the processes whose unfinished work is this one's: its own, and those that are gone from this folder."""
+        self.note = ""
+        """What people should know about the run database, such as that a damaged one was put aside."""
+
+    @property
+    def shared(self) -> bool:
+        """Whether other processes may work on the same runs."""
+        return bool(self._url)
+
+    def launch(self, answer: Callable[[str], None]) -> None:
+        """Open or make the run database and go on with what this process had begun; `answer` is called with a message's id, in a
+        thread of its own. Raises StoreError, StoreBusyError, RunError.
+        """
+        from dbos import DBOS
+
+        if not self.shared:
+            self.note = prepare_file(self._path)
+        self.executors, self._seats = _take_seats(self._home, shared=self.shared)
+        DBOS(config=self._config())
+        try:
+            DBOS.listen_queues([self._queue])
+        except Exception as e:
+            raise RunError("This process writes answers for another data folder already.", "Use a process for each.") from e
+
+        def run() -> None:
+            answer(str(DBOS.workflow_id))
+
+        DBOS.workflow(name="answer", max_recovery_attempts=MOST_ATTEMPTS)(run)
+        self._run = run
+        try:
+            DBOS.launch()
+            DBOS.register_queue(self._queue, polling_interval_sec=POLL_SECONDS, on_conflict="always_update")
+        except Exception as e:
+            self.close()
+            raise StoreError(
+                f"The run database cannot be used: {_first_line(e)}", "Check LEAF_HOME and LEAF_DATABASE_URL."
+            ) from e
+        self._take_over()
+
+    def close(self) -> None:
+        """Let go of the run database. What runs is left as it is, for the next start."""
+        from dbos import DBOS
+
+        DBOS.destroy(destroy_registry=True)
+        for seat in self._seats:
+            seat.close()
+
+    def begin(self, message_id: str) -> None:
+        """Run an answer, or go on with it. Beginning it twice is one run."""
+        from dbos import DBOS, SetWorkflowID
+
+        if self.record(message_id) is not None:
+            _outside(DBOS.resume_workflow, message_id, queue_name=self._queue)
+            return
+
+        def enqueue() -> None:
+            with SetWorkflowID(message_id):
+                DBOS.enqueue_workflow(self._queue, self._run)
+
+        _outside(enqueue)
+
+    def forget(self, message_ids: Sequence[str]) -> None:
+        """Delete the records of runs, with their steps and streams."""
+        from dbos import DBOS
+
+        for batch in _batches(message_ids):
+            _outside(DBOS.delete_workflows, batch)
+
+    def record(self, message_id: str) -> Record | None:
+        return self.records([message_id]).get(message_id)
+
+    def records(self, message_ids: Sequence[str]) -> dict[str, Record]:
+        """The records of those of the messages that have one."""
+        from dbos import DBOS
+
+        found: list[WorkflowStatus] = []
+        for batch in _batches(message_ids):
+            found += _outside(DBOS.list_workflows, workflow_ids=batch, load_input=False, load_output=False)
+        return {status.workflow_id: _record(status) for status in found}
+
+    def kept_steps(self, message_id: str) -> list[KeptStep]:
+        """The finished steps of a run, in their order."""
+        from dbos import DBOS
+
+        return [
+            _kept(info)
+            for info in _outside(DBOS.list_workflow_steps, message_id)
+            if not info["function_name"].startswith("DBOS.")
+        ]
+
+    def want_stop(self, message_id: str) -> None:
+        """Keep the wish to stop a run, so that it outlives this process and is seen by the one that writes the answer."""
+        from dbos import DBOS
+
+        _outside(DBOS.update_workflow_attributes, message_id, {"stop": True})
+
+    def read_stream(self, message_id: str) -> Iterator[list[Chunk]]:
+        """What a run has streamed so far and what it goes on to stream, wherever it runs, until it ends."""
+        from dbos import DBOS
+
+        yield from DBOS.read_stream(message_id, STREAM, polling_interval_sec=POLL_SECONDS)
+
+    def prune(self, older_than: timedelta) -> int:
+        """Delete the records of runs that ended so long ago. Returns how many. The history keeps their answers."""
+        from dbos import DBOS
+
+        horizon = (datetime.now(UTC) - older_than).isoformat()
+        gone = 0
+        while True:
+            old = _outside(
+                DBOS.list_workflows, status=list(OVER), completed_before=horizon, limit=BATCH, load_input=False, load_output=False
+            )
+            self.forget([status.workflow_id for status in old])
+            gone += len(old)
+            if len(old) < BATCH:
+                return gone
+
+    @property
+    def _queue(self) -> str:
+        return f"answers-{self.executors[0]}"
+
+    def _config(self) -> DBOSConfig:
+        return {
+            "name": "leaf",
+            "system_database_url": self._url or f"sqlite:///{self._path}",
+            "application_version": VERSION,
+            "executor_id": self.executors[0],
+            "log_level": "ERROR",
+            "serializer": _serializer(),
+            "db_engine_kwargs": {"hide_parameters": True},
+            "notification_listener_polling_interval_sec": 1.0,
+            "scheduler_polling_interval_sec": 3600.0,
+        }
+
+    def _take_over(self) -> None:
+        """Go on with what processes had begun that worked in this folder and are gone."""
+        from dbos import DBOS
+
+        if others := list(self.executors[1:]):
+            left = _outside(
+                DBOS.list_workflows, status=["PENDING", "ENQUEUED"], executor_id=others, load_input=False, load_output=False
+            )
+            for status in left:
+                self.begin(status.workflow_id)
+
+
+def prepare_file(path: Path) -> str:
+    """Make the run database ready to be opened: write-ahead log on, a damaged one put aside. Returns what to tell people.
+
+    Raises StoreBusyError for a locked file, StoreError for one of a newer version and for one that cannot be opened.
+    """
+    try:
+        with closing(sqlite3.connect(path, timeout=LOCK_SECONDS)) as db:
+            db.execute("PRAGMA journal_mode=wal")
+            found = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
+            if found == "ok":
+                _check_version(db, path)
+                return ""
+    except sqlite3.DatabaseError as e:
+        found = str(e)
+        if "locked" in found:
+            raise StoreBusyError(
+                f"The run database {path} is locked by another program.", "Close that program, then start Leaf again."
+            ) from e
+        if isinstance(e, sqlite3.OperationalError):
+            raise StoreError(
+                f"The run database {path} cannot be opened: {found}.", "Check LEAF_HOME, its disk and permissions."
+            ) from e
+    return _put_aside(path, found)
+
+
+def _check_version(db: sqlite3.Connection, path: Path) -> None:
+    from dbos._migration import sqlite_migrations  # DBOS says nowhere else which versions it knows
+
+    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'dbos_migrations'").fetchone():
+        return
+    row = db.execute("SELECT version FROM dbos_migrations").fetchone()
+    if row and row[0] > len(sqlite_migrations):
+        raise StoreError(
+            f"The run database {path} was written by a newer version of Leaf.",
+            "Start that version; or rename the file, and unfinished answers are begun anew.",
+        )
+
+
+def _put_aside(path: Path, reason: str) -> str:
+    """Rename a damaged run database. The history says which answers were asked for, so nothing that was asked is lost."""
+    name = f"runs.damaged-{datetime.now():%Y%m%d-%H%M%S}.sqlite"
+    for ending in ("", "-wal", "-shm"):
+        part = path.with_name(path.name + ending)
+        if part.exists():
+            part.rename(path.with_name(name + ending))
+    logger.warning("the run database was damaged (%s); it is kept as %s, unfinished answers begin anew", reason, name)
+    return f"The run database was damaged and is kept as {name}. This answer begins anew."
+
+
+def _take_seats(home: Path, *, shared: bool) -> tuple[tuple[str, ...], list[IO[str]]]:
+    """Names for this process that a restart finds again, and the locked files that keep others from taking them.
+
+    A folder with DuckDB has one process. On PostgreSQL several may share a folder: each holds a seat, and one that starts takes
+    over the seats that nobody holds, with the work that was left on them.
+    """
+    identity = home / "executor"
+    if not identity.exists():
+        identity.write_text(uuid.uuid4().hex[:12])
+    name = identity.read_text().strip()
+    if not shared or sys.platform == "win32":
+        return (f"{name}-1",), []
+    numbers = sorted(int(path.stem.rpartition("-")[2]) for path in home.glob("seat-*.lock"))
+    taken = {number: seat for number in numbers if (seat := _lock(home / f"seat-{number}.lock"))}
+    if not taken:
+        number = max(numbers, default=0) + 1
+        seat = _lock(home / f"seat-{number}.lock")
+        if seat is None:
+            return _take_seats(home, shared=shared)
+        taken = {number: seat}
+    return tuple(f"{name}-{number}" for number in taken), list(taken.values())
+
+
+def _lock(path: Path) -> IO[str] | None:
+    """The file, locked until it is closed or the process ends; None while another process holds it."""
+    import fcntl
+
+    file = path.open("a")
+    try:
+        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        file.close()
+        return None
+    os.set_inheritable(file.fileno(), False)
+    return file
+
+
+def _serializer() -> Serializer:
+    """Plain JSON, so that a record can be read by people and by later versions, and nothing in it can run."""
+    from dbos import Serializer
+
+    class PlainJson(Serializer):
+        def name(self) -> str:
+            return "leaf_json"
+
+        def serialize(self, data: Any) -> str:
+            if isinstance(data, BaseException):
+                message = str(data) if isinstance(data, LeafError) else f"{type(data).__name__} in a step."
+                data = {"__error__": message}
+            return json.dumps(data, separators=(",", ":"))
+
+        def deserialize(self, serialized_data: str) -> Any:
+            data = json.loads(serialized_data)
+            return RunError(data["__error__"]) if isinstance(data, dict) and "__error__" in data else data
+
+    return PlainJson()
+
+
+def _outside(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
+    """Call DBOS as if from outside of any run: inside of one it would make the call a step, at a place in the order of steps that
+    depends on the moment.
+    """
+    return contextvars.Context().run(function, *args, **kwargs)
+
+
+def _record(status: WorkflowStatus) -> Record:
+    return Record(
+        message_id=status.workflow_id,
+        over=status.status in OVER,
+        gave_up=status.status in OVER[1:],
+        attempts=max(1, status.recovery_attempts or 1),
+        executor=status.executor_id or "",
+        version=status.app_version or "",
+        stop_wanted=bool((status.attributes or {}).get("stop")),
+        begun_at=_moment(status.created_at),
+        ended_at=_moment(status.completed_at),
+    )
+
+
+def _kept(info: StepInfo) -> KeptStep:
+    begun, ended = info["started_at_epoch_ms"] or 0, info["completed_at_epoch_ms"] or 0
+    return KeptStep(
+        info["function_id"], info["function_name"], info["output"], info["error"] is not None, max(0, ended - begun) / 1000
+    )
+
+
+def _moment(milliseconds: int | None) -> datetime | None:
+    return datetime.fromtimestamp(milliseconds / 1000, UTC) if milliseconds else None
+
+
+def _batches(items: Sequence[str]) -> Iterator[list[str]]:
+    for start in range(0, len(items), BATCH):
+        yield list(items[start : start + BATCH])
+
+
+def _first_line(error: Exception) -> str:
+    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".") + "."
