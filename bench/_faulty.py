@@ -110,8 +110,8 @@ def ask(runs: Runs, store: Store, scope: Scope, text: str) -> Message:
 
 
 def questions(store: Store, scope: Scope) -> dict[str, str]:
-    """Chat title -> id of its answer."""
-    return {chat.title: chat.head_id for chat in chats.list_chats(store.db, scope, limit=10_000)}
+    """Chat title -> id of its answer, for the chats in which something was asked before the kill."""
+    return {chat.title: chat.head_id for chat in chats.list_chats(store.db, scope, limit=10_000) if chat.head_id}
 
 
 def compare_views(runs: Runs, store: Store, scope: Scope, home: Path) -> None:
@@ -188,8 +188,6 @@ def main() -> None:
     runs.launch()
     say("READY")
     asked = questions(store, scope)
-    if given.views:
-        compare_views(runs, store, scope, given.home)
     for number in range(given.runs):
         if f"run-{number}" not in asked:
             ask(runs, store, scope, f"run-{number}")

@@ -100,6 +100,11 @@ class Runs:
         """Grows with every run that begins or ends, and with `touch`."""
         return self._revision
 
+    @property
+    def _ending(self) -> bool:
+        """Whether this process lets go of its runs: it was closed, or ends without having been."""
+        return self._closed or not threading.main_thread().is_alive()
+
     def touch(self) -> None:
         """Tell idle pages that something else changed."""
         with self._news:
@@ -281,7 +286,7 @@ class Runs:
 
     def _dispatch(self) -> None:
         """Begin what waits, as far as the limits allow. Runs until `close`."""
-        while not self._closed:
+        while not self._ending:
             with self._news:
                 ticket = self._next()
                 if ticket is None:
@@ -336,7 +341,7 @@ class Runs:
             else:
                 self._answer_found(found)
         except LeaveError as e:
-            if e.reason and not self._closed:
+            if e.reason and not self._ending:
                 self._park(message_id, e.reason)
             else:
                 self._release(message_id)
@@ -362,7 +367,7 @@ class Runs:
         if self._engine.note and attempt == 1 and message.status == "streaming":
             run.emit(_status(self._engine.note))
         earlier = self._earlier_steps(found)
-        steps = DurableSteps(run, stream, attempt=attempt, earlier=earlier, leaving=lambda: self._closed and not run.stop_wanted)
+        steps = DurableSteps(run, stream, attempt=attempt, earlier=earlier, leaving=lambda: self._ending and not run.stop_wanted)
         logger.info("run begins run=%s attempt=%d", message.id, attempt)
         self._execute(found.scope, message, run, steps, stream.add)
 
@@ -441,7 +446,7 @@ class Runs:
         if self._engine.shared:
             duties += [(LOOK_SECONDS, self._look_for_stops), (ADOPT_SECONDS, self._adopt)]
         due = [time.monotonic()] * len(duties)
-        while not self._closed:
+        while not self._ending:
             for i, (period, duty) in enumerate(duties):
                 if time.monotonic() >= due[i]:
                     due[i] = time.monotonic() + period
