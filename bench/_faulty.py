@@ -22,6 +22,7 @@ from pydantic import BaseModel
 
 from leaf.agent.events import reduce
 from leaf.agent.loop import Agent
+from leaf.agent.models.base import Model
 from leaf.agent.models.claude import ClaudeModel
 from leaf.files.library import Library
 from leaf.runs.engine import Engine
@@ -86,12 +87,12 @@ class DyingExecutor(Executor):
             os.kill(os.getpid(), signal.SIGKILL)
 
 
-def make_runs(home: Path, url: str, *, die_after_save: bool = False) -> tuple[Runs, Store]:
+def make_runs(home: Path, model: Model, *, die_after_save: bool = False) -> tuple[Runs, Store]:
     """Leaf's runs over `home`, with the tools above."""
     store = open_store(Settings(home=home))
     pool = Pool(home)
     library, tables = Library(store, pool, home, limit_bytes=1_000_000), Tables(store, pool, home)
-    agent = Agent(ClaudeModel("key", url, retries=0), TOOLS, SCHEMAS, profile_for=lambda model: "claude")
+    agent = Agent(model, TOOLS, SCHEMAS, profile_for=lambda model: "claude")
     kind = DyingExecutor if die_after_save else Executor
     executor = kind(store, library, tables, agent, RunLimits(), Ledger(home).run_tool)
     if isinstance(executor, DyingExecutor):
@@ -183,7 +184,7 @@ def main() -> None:
         logging.basicConfig(level=logging.INFO, format="%(relativeCreated)d %(name)s %(message)s")
     if given.jump_clock:
         jump_clock()
-    runs, store = make_runs(given.home, given.url, die_after_save=given.die_after_save)
+    runs, store = make_runs(given.home, ClaudeModel("key", given.url, retries=0), die_after_save=given.die_after_save)
     scope = users.ensure_local_user(store.db)
     runs.launch()
     say("READY")
