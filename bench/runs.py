@@ -7,6 +7,7 @@ Prints each measurement beside its target; exit code 1 if one is missed.
 
 from __future__ import annotations
 
+import os
 import statistics
 import subprocess
 import sys
@@ -62,22 +63,35 @@ class TokenModel:
         return ModelTurn([{"type": "text", "text": "".join(said)}], "end_turn")
 
 
-def seconds_to_resume(home: Path) -> float:
-    """From the start of a process to the first step that goes on, which a killed one had begun. The best of three, since this is
-    about Leaf and not about what else the machine does."""
-    model, found = Model(0.1), []
+def seconds_to_resume(home: Path) -> list[Figure]:
+    """From the start of a process to the run that a killed one had begun, and to its next call of the model, which has the SDK
+    imported first. The best of three, since this is about Leaf and not about what else the machine does.
+    """
+    model = Model(0.1)
+    resumed, called = [], []
     with MessagesServer(model) as server:
         for _ in range(4):
             asked, began = model.asked.total(), time.monotonic()
             command = [sys.executable, "-m", "bench._faulty", str(home), server.url, "--runs", "1"]
-            process = subprocess.Popen(command, stdout=subprocess.DEVNULL)
+            process = subprocess.Popen(
+                command, env={**os.environ, "LEAF_BENCH_LOG": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+            )
+            assert process.stderr is not None
+            for line in process.stderr:
+                if "run begins" in line:
+                    break
+            resumed.append(time.monotonic() - began)
             while model.asked.total() == asked and time.monotonic() < began + 30:
                 time.sleep(0.005)
-            found.append(time.monotonic() - began)
+            called.append(time.monotonic() - began)
             time.sleep(0.2)
             process.kill()
             process.wait()
-    return min(found[1:])
+            process.stderr.close()
+    return [
+        Figure("process start to resumed step", min(resumed[1:]), "s", 2),
+        Figure("process start to its call of the model", min(called[1:]), "s"),
+    ]
 
 
 def step_overhead(home: Path) -> float:
@@ -182,7 +196,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory(prefix="leaf-runs-") as folder:
         home = Path(folder)
         figures = [
-            Figure("process start to resumed step", seconds_to_resume(home / "resume"), "s", 2),
+            *seconds_to_resume(home / "resume"),
             Figure("durable step beyond an inline one, median", step_overhead(home / "steps"), "ms", 10),
             Figure("history writes of one message", count_writes(home / "writes"), "", 4),
             *watch_many(home / "viewers"),

@@ -24,6 +24,9 @@ SETTINGS_MEANINGS = {
     "LEAF_RUN_SECONDS": "wall time of one answer",
     "LEAF_RUN_TOKENS": "tokens of one answer, cached input included",
     "LEAF_RUN_MONEY": "US dollars of one answer, at list price",
+    "LEAF_MODEL_PATIENCE": "seconds for which an answer waits for a model server that is down or busy",
+    "LEAF_RUNS_PER_USER": "answers that are written for one person at once; further questions wait",
+    "LEAF_RUNS": "answers that one process writes at once",
 }
 
 
