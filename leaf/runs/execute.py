@@ -64,7 +64,7 @@ class Executor:
             steps("save", partial(self._finish, scope, message, outcome, stream, last))
         except StoreError as e:
             raise LeaveError(e.message) from e
-        except Exception as e:  # noqa: BLE001 - a fault in Leaf must end the answer with words, not leave it pending for ever
+        except Exception as e:
             if not threading.main_thread().is_alive():
                 raise LeaveError from e  # Python is going down, and with it whatever the run needs
             last.append(self._give_up(scope, message, run, e))
