@@ -2,6 +2,12 @@
 
 import streamlit as st
 
-from leaf.ui.server import explain, lifespan, security_headers
+from leaf.ui.server import command_routes, explain, lifespan, security_headers
 
-app = st.App("leaf/ui/shell.py", lifespan=lifespan, middleware=[security_headers()], on_script_error=explain)
+app = st.App(
+    "leaf/ui/shell.py",
+    lifespan=lifespan,
+    routes=command_routes(),
+    middleware=[security_headers()],
+    on_script_error=explain,
+)

@@ -2,6 +2,7 @@
 
 ui         the only room that imports streamlit: shell, state, live view, drawing of parts
 wiring     build(settings) -> Leaf, the one place that constructs things
+remote     while the app holds the data: the key file, the routes, and the app as a command sees it
 service    class Leaf: what the pages and the command line call
 runs       one run per assistant message: start, watch from 0, stop
 agent      the loop, chunks and parts, history -> request, the models

@@ -1,12 +1,16 @@
-"""The command line: ask, tools, tool, files, chats, doctor. Exit code 0 for an answer, 1 for a failure, 2 for wrong usage."""
+"""The command line: ask, watch, tools, tool, files, chats, doctor. Exit code 0 for an answer, 1 for a failure, 2 for wrong usage.
+
+While the app holds the data, every command works through it, and prints and exits just as it does alone.
+"""
 
 from __future__ import annotations
 
 import argparse
 import json
+import signal
 import sys
-from collections.abc import Iterable, Sequence
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import asdict, is_dataclass
 from datetime import datetime
 from pathlib import Path
@@ -15,7 +19,7 @@ from typing import TYPE_CHECKING, Any
 from leaf.errors import LeafError, NotFoundError
 
 if TYPE_CHECKING:
-    from leaf.service import Leaf
+    from leaf.remote.contract import Commands
     from leaf.store.model import File, Message, Scope
 
 OK, FAILED, USAGE = 0, 1, 2
@@ -28,6 +32,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return int(given.command(given))
     except BrokenPipeError:
         return OK
+    except KeyboardInterrupt:
+        print("leaf: Interrupted.", file=sys.stderr)
+        return FAILED
     except LeafError as e:
         if getattr(given, "json", False):
             _print_json({"type": "error", "errorText": str(e)})
@@ -48,8 +55,13 @@ def _parser() -> argparse.ArgumentParser:
     _add_files_option(ask)
     ask.add_argument("--chat", metavar="ID", help="go on with this chat")
     ask.add_argument("--model", metavar="NAME", default="", help="model for this question")
-    ask.add_argument("--json", action="store_true", help="one chunk a line; the last one is finish or error")
+    ask.add_argument("--json", action="store_true", help="one chunk a line; the last one is finish, error or abort")
     ask.set_defaults(command=_ask)
+
+    watch = commands.add_parser("watch", help="print an answer from its beginning, and go on while it is written")
+    watch.add_argument("id", metavar="MESSAGE_ID")
+    watch.add_argument("--json", action="store_true", help="one chunk a line; the last one is finish, error or abort")
+    watch.set_defaults(command=_watch)
 
     tools = commands.add_parser("tools", help="list the agent's tools")
     tools.add_argument("--json", action="store_true", help="with their JSON schemas")
@@ -101,18 +113,26 @@ def _add_chats_commands(parser: argparse.ArgumentParser) -> None:
     show.set_defaults(command=_chats_show)
 
 
-def _open() -> Leaf:
-    from leaf.settings import load
-    from leaf.wiring import build
+@contextmanager
+def _opened() -> Iterator[Commands]:
+    leaf, _ = _reach()
+    with closing(leaf):
+        yield leaf
 
-    return build(load())
+
+def _reach() -> tuple[Commands, str]:
+    from leaf.settings import load
+    from leaf.wiring import reach
+
+    return reach(load())
 
 
 def _ask(given: argparse.Namespace) -> int:
     _check_paths(given.files)
     if not given.question.strip():
         raise UsageError("The question is empty.", "Type one.")
-    with closing(_open()) as leaf:
+    leaf, app = _reach()
+    with closing(leaf):
         scope = leaf.local_scope()
         try:
             chat = leaf.chat(scope, given.chat) if given.chat else leaf.new_chat(scope)
@@ -120,34 +140,129 @@ def _ask(given: argparse.Namespace) -> int:
             raise UsageError(e.message, e.hint) from e
         files = [_add_path(leaf, scope, path, given.question) for path in given.files]
         message = leaf.send(scope, chat.id, given.question, [f.id for f in files], model=given.model)
-        try:
-            ended = _follow(leaf, scope, message.id, given.json)
-        except KeyboardInterrupt:
-            leaf.stop(scope, message.id)
-            ended = _follow(leaf, scope, message.id, given.json, silent=True)
-            print("\nStopped. What was found so far is kept.", file=sys.stderr)
+        ended = _attend(_Viewer(leaf, scope, message, given.json), app, unattended="stop")
         if not given.json:
             print(f"\n[chat {chat.id}]", file=sys.stderr)
-        return OK if ended == "finish" else FAILED
+        return OK if ended in ("finish", "detached") else FAILED
 
 
-def _follow(leaf: Leaf, scope: Scope, message_id: str, as_json: bool, *, silent: bool = False) -> str:
-    """Print a run from its first chunk to its last; returns the type of the last."""
-    position, last, writer = 0, "", _TextWriter()
-    while True:
-        piece = leaf.wait(scope, message_id, position, timeout=0.5)
-        position = piece.position
-        for chunk in piece.chunks:
-            last = str(chunk["type"])
-            if silent:
-                continue
-            if as_json:
-                _print_json(chunk)
-            else:
-                writer.write(chunk)
+def _watch(given: argparse.Namespace) -> int:
+    leaf, app = _reach()
+    with closing(leaf):
+        scope = leaf.local_scope()
+        try:
+            message = leaf.message(scope, given.id)
+        except NotFoundError as e:
+            raise UsageError(e.message, e.hint) from e
+        if message.role != "assistant":
+            raise UsageError(
+                "This is the id of a question.", f"The answers stand in: python -m leaf chats show {message.chat_id}"
+            )
+        ended = _attend(_Viewer(leaf, scope, message, given.json), app, unattended="detach")
+        return OK if ended in ("finish", "detached") else FAILED
+
+
+def _attend(viewer: _Viewer, app: str, *, unattended: str) -> str:
+    """Print an answer to its end. Ctrl-C asks what to do; where nobody can be asked, `unattended` is done (stop or detach).
+
+    Returns the type of the last chunk, or `detached`.
+    """
+    with _CtrlC() as ctrl_c:
+        while not viewer.print_news():
+            if ctrl_c.pressed:
+                wish = ctrl_c.ask("Stop the answer (s), detach and let it go on (d), or go on watching (Enter)? ", unattended)
+                if wish == "detach":
+                    goes_on = f"goes on in the app at {app}" if app else "goes on when Leaf starts again"
+                    print(f"Detached. The answer {goes_on}; see it with: python -m leaf watch {viewer.id}", file=sys.stderr)
+                    return "detached"
+                if wish == "stop":
+                    viewer.stop()
+    return viewer.last
+
+
+class _Viewer:
+    """Prints a run from its first chunk to its last; an answer that is over, from the history."""
+
+    def __init__(self, leaf: Commands, scope: Scope, message: Message, as_json: bool) -> None:
+        self.id = message.id
+        self.last = ""
+        """Type of the newest chunk."""
+        self._leaf = leaf
+        self._scope = scope
+        self._position = 0
+        self._write = _print_json if as_json else _TextWriter().write
+
+    def print_news(self) -> bool:
+        """Wait a little for chunks and print them; True after the last one."""
+        try:
+            piece = self._leaf.wait(self._scope, self.id, self._position, timeout=0.5)
+        except NotFoundError:
+            if self._position:
+                raise
+            self._print(_recorded(self._leaf.message(self._scope, self.id)))
+            return True
+        self._position = piece.position
+        self._print(piece.chunks)
+        return piece.done
+
+    def stop(self) -> None:
+        self._leaf.stop(self._scope, self.id)
+
+    def _print(self, chunks: Iterable[dict[str, Any]]) -> None:
+        for chunk in chunks:
+            self.last = str(chunk["type"])
+            self._write(chunk)
         sys.stdout.flush()
-        if piece.done:
-            return last
+
+
+def _recorded(message: Message) -> list[dict[str, Any]]:
+    """The stream of an answer that is over."""
+    from leaf.agent.events import chunk, replay
+
+    if message.status in ("pending", "streaming"):
+        last = chunk("error", errorText="This answer is not being written at the moment.")
+    elif message.status == "completed":
+        last = chunk("finish", finishReason=message.usage.get("finish_reason", "stop"))
+    elif message.status == "stopped":
+        last = chunk("abort", reason="Stopped. What was found so far is kept.")
+    else:
+        last = chunk("error", errorText=message.error)
+    return [chunk("start", messageId=message.id), *replay(message.parts), last]
+
+
+class _CtrlC:
+    """Ctrl-C is noted, so that nothing is cut off in the middle; pressed again before that was seen, it ends all."""
+
+    def __init__(self) -> None:
+        self.pressed = False
+
+    def __enter__(self) -> _CtrlC:
+        self._before = signal.signal(signal.SIGINT, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        signal.signal(signal.SIGINT, self._before)
+
+    def ask(self, question: str, unattended: str) -> str:
+        """`stop`, `detach`, or empty to go on. Ctrl-C at the question, or the end of the input, is a stop."""
+        self.pressed = False
+        if not sys.stdin.isatty():
+            return unattended
+        print(f"\n{question}", end="", file=sys.stderr, flush=True)
+        signal.signal(signal.SIGINT, signal.default_int_handler)
+        try:
+            typed = sys.stdin.readline() or "s"
+        except KeyboardInterrupt:
+            print(file=sys.stderr)
+            typed = "s"
+        finally:
+            signal.signal(signal.SIGINT, self._note)
+        return {"s": "stop", "d": "detach"}.get(typed.strip().lower()[:1], "")
+
+    def _note(self, *_: object) -> None:
+        if self.pressed:
+            raise KeyboardInterrupt
+        self.pressed = True
 
 
 class _TextWriter:
@@ -205,7 +320,7 @@ def _tools(given: argparse.Namespace) -> int:
 
 def _tool(given: argparse.Namespace) -> int:
     _check_paths(given.files)
-    with closing(_open()) as leaf:
+    with _opened() as leaf:
         scope = leaf.local_scope()
         files = [_add_path(leaf, scope, path, "") for path in given.files]
         try:
@@ -221,7 +336,7 @@ def _tool(given: argparse.Namespace) -> int:
 
 def _files_add(given: argparse.Namespace) -> int:
     _check_paths(given.paths, folders=True)
-    with closing(_open()) as leaf:
+    with _opened() as leaf:
         scope = leaf.local_scope()
         unreadable = 0
         for path in _files_below(given.paths):
@@ -234,20 +349,22 @@ def _files_add(given: argparse.Namespace) -> int:
 
 
 def _files_list(given: argparse.Namespace) -> int:
-    with closing(_open()) as leaf:
+    from leaf.files.line import describe
+
+    with _opened() as leaf:
         files = leaf.files(leaf.local_scope())
         if given.json:
             _print_json(files, indent=2)
         else:
             for file in files:
-                print(f"{file.id}  {file.name}  {leaf.describe_file(file)}")
+                print(f"{file.id}  {file.name}  {describe(file)}")
             if not files:
                 print("No files yet. Add some with: python -m leaf files add PATH", file=sys.stderr)
     return OK
 
 
 def _chats_list(given: argparse.Namespace) -> int:
-    with closing(_open()) as leaf:
+    with _opened() as leaf:
         chats = leaf.chats(leaf.local_scope(), limit=1_000)
         if given.json:
             _print_json(chats, indent=2)
@@ -260,7 +377,7 @@ def _chats_list(given: argparse.Namespace) -> int:
 
 
 def _chats_show(given: argparse.Namespace) -> int:
-    with closing(_open()) as leaf:
+    with _opened() as leaf:
         scope = leaf.local_scope()
         if given.json:
             chat = leaf.chat(scope, given.id)
@@ -307,7 +424,7 @@ def _files_below(paths: Iterable[Path]) -> Iterable[Path]:
             yield path
 
 
-def _add_path(leaf: Leaf, scope: Scope, path: Path, context: str) -> File:
+def _add_path(leaf: Commands, scope: Scope, path: Path, context: str) -> File:
     added = leaf.add_path(scope, path, context)
     problem = added.file.outline.get("error")
     if problem:

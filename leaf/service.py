@@ -14,8 +14,8 @@ from leaf.agent.export import answer_markdown, chat_markdown
 from leaf.agent.models.directory import ModelChoice, ModelDirectory
 from leaf.agent.suggestions import suggest
 from leaf.errors import InvalidInputError, LeafError, NotFoundError
-from leaf.files.library import Added, Library
-from leaf.files.line import describe_counts
+from leaf.files.library import Added, Library, open_path
+from leaf.files.line import describe
 from leaf.files.sample import sample_files
 from leaf.formats.base import KINDS, Window
 from leaf.runs.records import RunRecord, StepRecord
@@ -263,11 +263,8 @@ class Leaf:
 
     def add_path(self, scope: Scope, path: Path, context: str = "") -> Added:
         """`add_file` for a file on this machine."""
-        try:
-            with path.open("rb") as stream:
-                return self.add_file(scope, path.name, stream, context)
-        except OSError as e:
-            raise LeafError(f"Cannot open '{path}': {e.strerror}.", "Check the file and its permissions.") from e
+        with open_path(path) as stream:
+            return self.add_file(scope, path.name, stream, context)
 
     def add_sample(self, scope: Scope) -> list[File]:
         """Sample data to try Leaf with."""
@@ -302,8 +299,7 @@ class Leaf:
 
     def describe_file(self, file: File) -> str:
         """Kind, counts and size in words."""
-        label = KINDS[file.kind].label if file.kind in KINDS else "Unreadable"
-        return f"{label} · {describe_counts(file)}"
+        return describe(file)
 
     def attach(self, scope: Scope, chat_id: str, file_ids: Sequence[str]) -> list[ChatFile]:
         """Put files of the library beside the next question of a chat."""

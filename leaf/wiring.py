@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
-from leaf.errors import LeafError
+from leaf.errors import LeafError, StoreBusyError
 from leaf.settings import Settings
 
 if TYPE_CHECKING:
     from leaf.agent.models.base import Model
+    from leaf.remote.contract import Commands
     from leaf.service import Leaf
 
 GIGABYTE = 1024**3
 LITTLE_SPACE = 2 * GIGABYTE
+PATIENCE = 2.0
+"""Seconds that a command waits for the data."""
 
 
 def build(settings: Settings) -> Leaf:
@@ -57,6 +61,27 @@ def build(settings: Settings) -> Leaf:
         store.close()
 
     return Leaf(settings, store, library, tables, runs, models, close)
+
+
+def reach(settings: Settings) -> tuple[Commands, str]:
+    """What a command works on, and where that is: the app that holds the data, or Leaf in this process (then an empty address).
+
+    A process that is just starting or ending holds the data for a moment without being the app yet, or any more; hence the
+    patience before StoreBusyError is raised.
+    """
+    from leaf.remote.client import connect, find
+
+    deadline = time.monotonic() + PATIENCE
+    while True:
+        app = find(settings.home)
+        if app is not None:
+            return connect(app), app.url
+        try:
+            return build(settings), ""
+        except StoreBusyError:
+            if time.monotonic() >= deadline:
+                raise
+        time.sleep(0.1)
 
 
 def _model(settings: Settings) -> Model:
@@ -100,7 +125,9 @@ def _checks(settings: Settings) -> Iterator[Check]:
         "Leaf", True, f"{leaf.__version__} on Python {platform.python_version()}, {platform.system()} {platform.release()}"
     )
     yield _check_home(settings.home)
-    yield _check_store(settings)
+    app, runs = _check_app(settings)
+    yield app
+    yield _check_store(settings, held=runs)
     yield _check_sandbox(settings)
     yield _check_model(settings)
 
@@ -119,10 +146,25 @@ def _check_home(home: Path) -> Check:
     return Check("Data folder", True, f"{home}, {space}")
 
 
-def _check_store(settings: Settings) -> Check:
+def _check_app(settings: Settings) -> tuple[Check, bool]:
+    """The line, and whether an app holds the data."""
+    from leaf.remote.client import find
+
+    try:
+        app = find(settings.home)
+    except LeafError as e:
+        return Check("App", False, str(e)), True
+    if app is None:
+        return Check("App", True, "not running on this data folder"), False
+    return Check("App", True, f"runs at {app.url}, process {app.pid}; commands go through it"), True
+
+
+def _check_store(settings: Settings, *, held: bool) -> Check:
     from leaf.store import open_store
 
     kind = "PostgreSQL" if settings.database_url else "DuckDB"
+    if held:
+        return Check("History", True, f"{kind}, held by the app")
     try:
         open_store(settings).close()
     except LeafError as e:

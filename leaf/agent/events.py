@@ -60,6 +60,45 @@ def reduce(chunks: Iterable[Chunk]) -> list[Part]:
     return parts
 
 
+def replay(parts: Iterable[Part]) -> list[Chunk]:
+    """Chunks that give these parts again, for a viewer who comes when the stream is over; without a first and a last one."""
+    chunks: list[Chunk] = []
+    step = 0
+    for part in parts:
+        if part["type"] == "step-start":
+            chunks += [chunk("finish-step")] * bool(step)
+            step += 1
+            chunks.append(chunk("start-step", step=step))
+        elif part["type"] in ("text", "reasoning"):
+            chunks += _replay_text(part)
+        elif part["type"].startswith("tool-"):
+            chunks += _replay_tool(part)
+        else:
+            chunks.append(dict(part))
+    return [*chunks, *[chunk("finish-step")] * bool(step)]
+
+
+def _replay_text(part: Part) -> list[Chunk]:
+    kind, block = part["type"], part["id"]
+    deltas = [chunk(f"{kind}-delta", id=block, delta=part["text"])] if part["text"] else []
+    ends = [chunk(f"{kind}-end", id=block)] if part["state"] == "done" else []
+    return [chunk(f"{kind}-start", id=block), *deltas, *ends]
+
+
+def _replay_tool(part: Part) -> list[Chunk]:
+    call_id, name = part["toolCallId"], part["type"].removeprefix("tool-")
+    chunks = [chunk("tool-input-start", toolCallId=call_id, toolName=name)]
+    if "inputText" in part:
+        chunks.append(chunk("tool-input-delta", toolCallId=call_id, inputTextDelta=part["inputText"]))
+    if "input" in part:
+        chunks.append(chunk("tool-input-available", toolCallId=call_id, toolName=name, input=part["input"]))
+    if "output" in part:
+        chunks.append(chunk("tool-output-available", toolCallId=call_id, output=part["output"]))
+    if "errorText" in part:
+        chunks.append(chunk("tool-output-error", toolCallId=call_id, errorText=part["errorText"]))
+    return chunks
+
+
 def apply(parts: list[Part], c: Chunk) -> None:
     """Add one chunk to `parts`, in place. Unknown types are passed over, so that an old reader survives a new writer."""
     kind = str(c.get("type", ""))

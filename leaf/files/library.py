@@ -27,7 +27,7 @@ from leaf.sandbox.pool import Limits, Pool
 from leaf.store import Store, chat_files, files
 from leaf.store.model import ChatFile, File, Json, Scope
 
-__all__ = ["Added", "Hit", "Library", "SearchResult", "clean_name"]
+__all__ = ["Added", "Hit", "Library", "SearchResult", "clean_name", "open_path"]
 
 NAME_LENGTH = 200
 INSPECT = Limits(seconds=120)
@@ -47,6 +47,14 @@ class Added:
     """With `error` in its outline if it is kept but cannot be read."""
     duplicate: bool
     """Whether the workspace had these bytes already."""
+
+
+def open_path(path: Path) -> BinaryIO:
+    """A file on this machine, to be added. Raises LeafError if it cannot be opened."""
+    try:
+        return path.open("rb")
+    except OSError as e:
+        raise LeafError(f"Cannot open '{path}': {e.strerror}.", "Check the file and its permissions.") from e
 
 
 class Library:

@@ -51,6 +51,11 @@ def describe_counts(file: File) -> str:
     return ", ".join((*_counts(file), _size(file.size)))
 
 
+def describe(file: File) -> str:
+    """The same with its kind, for people: `Spreadsheet · 48,210 rows × 12 columns, 3 sheets, 2.1 MB`."""
+    return f"{label(file)} · {describe_counts(file)}"
+
+
 def label(file: File) -> str:
     """What kind of file it is, for people."""
     return KINDS[file.kind].label if file.kind in KINDS else "Unreadable"

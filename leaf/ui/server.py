@@ -1,4 +1,5 @@
-"""Around the pages: Leaf is built before the first visitor and closed after the last; every response carries headers."""
+"""Around the pages: Leaf is built before the first visitor and closed after the last; commands have routes of their own; every
+response carries headers."""
 
 from __future__ import annotations
 
@@ -10,9 +11,11 @@ from typing import Any
 
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
+from starlette.routing import Route
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from leaf.errors import LeafError
+from leaf.remote.server import routes
 from leaf.ui import state
 
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -46,6 +49,7 @@ HEADERS = {
 @asynccontextmanager
 async def lifespan(_app: Any) -> AsyncIterator[None]:
     """Build Leaf beside the event loop. A start that fails is told by the first page, which tries again."""
+    state.serve_commands(_own_url())
     try:
         await asyncio.to_thread(state.leaf)
     except LeafError as e:
@@ -54,6 +58,24 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
         yield
     finally:
         await asyncio.to_thread(state.close)
+
+
+def command_routes() -> list[Route]:
+    """Where `python -m leaf` finds the app that holds the data."""
+    return routes(state.leaf, state.key)
+
+
+def _own_url() -> str:
+    """This server on loopback, with the port that was really taken; empty if it listens on another address only."""
+    from streamlit import config
+
+    address = str(config.get_option("server.address") or "0.0.0.0")
+    host = {"::1": "[::1]"}.get(address, "127.0.0.1" if address in ("127.0.0.1", "localhost", "0.0.0.0", "::") else "")
+    if not host:
+        logging.getLogger("leaf").warning("Commands cannot reach this app: it listens on %s only, not on loopback", address)
+        return ""
+    scheme = "https" if config.get_option("server.sslCertFile") else "http"
+    return f"{scheme}://{host}:{config.get_option('server.port')}"
 
 
 def explain(problem: Exception) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 import threading
 from dataclasses import dataclass, field
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from leaf import settings
 from leaf.errors import LeafError
+from leaf.remote.address import announce, withdraw
 from leaf.store.model import Scope
 
 if TYPE_CHECKING:
@@ -27,6 +29,10 @@ class Registry:
     leaf: Any = None
     local_scope: Scope | None = None
     """The one user of an app without login; asked of the store once."""
+    url: str = ""
+    """Where commands reach this process; empty while it serves nobody, or nowhere on loopback."""
+    key: str = ""
+    """What a command has to know; empty while none may come."""
 
 
 def _registry() -> Registry:
@@ -52,6 +58,7 @@ def leaf() -> Leaf:
                 built.close()
                 raise
             registry.leaf = built
+            _announce(registry)
         return registry.leaf  # type: ignore[no-any-return]  # a protocol-free handle; see Registry
 
 
@@ -60,8 +67,30 @@ def close() -> None:
     registry = _registry()
     with registry.lock:
         if registry.leaf is not None:
+            withdraw(registry.leaf.settings.home, registry.key)
+            registry.key = ""
             registry.leaf.close()
             registry.leaf = None
+
+
+def serve_commands(url: str) -> None:
+    """From here on commands may come to this address: as soon as Leaf is built, the key file says so."""
+    _registry().url = url
+
+
+def key() -> str:
+    """What a command has to know; empty while none may come."""
+    return _registry().key
+
+
+def _announce(registry: Registry) -> None:
+    """Only the process that holds the data writes the key file. Without it the app works, and commands say who holds the data."""
+    if not registry.url:
+        return
+    try:
+        registry.key = announce(registry.leaf.settings.home, registry.url).key
+    except OSError as e:
+        logging.getLogger("leaf").warning("Commands cannot reach this app: the key file was not written: %s", e.strerror)
 
 
 def current_scope() -> Scope:

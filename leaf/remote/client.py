@@ -1,0 +1,127 @@
+"""The app as a command sees it: the methods of `contract.Commands`, each one a call over loopback.
+
+Every call has a connection of its own: one kept open may have been closed by the app in a pause, and a question must not be
+asked twice because nobody knows whether the first asking arrived.
+"""
+
+from __future__ import annotations
+
+import hmac
+import http.client
+import secrets
+import ssl
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any, BinaryIO, cast
+from urllib.parse import urlsplit
+
+from leaf import __version__
+from leaf.errors import LeafError, RunError
+from leaf.files.library import Added, open_path
+from leaf.remote import codec
+from leaf.remote.address import Address, alive, proof, read
+from leaf.remote.contract import METHODS, Commands
+from leaf.store.model import Scope
+
+HELLO_SECONDS = 5.0
+ANSWER_SECONDS = 900.0
+"""For a call that parses a large file or runs a long query; the app itself limits those."""
+PIECE = 1024 * 1024
+
+
+def find(home: Path) -> Address | None:
+    """The app that holds this data folder; None if there is none that answers. Raises LeafError for an app of another version."""
+    address = read(home)
+    if address is None or not alive(address.pid):
+        return None
+    version = _greet(address)
+    if version and version != __version__:
+        raise LeafError(f"The app at {address.url} is Leaf {version}, this is {__version__}.", "Restart the app.")
+    return address if version else None
+
+
+def connect(address: Address) -> Commands:
+    """The app's Leaf."""
+    return cast(Commands, Remote(address))
+
+
+class Remote:
+    """Any method of `METHODS`, found by name, and `add_path`."""
+
+    def __init__(self, address: Address) -> None:
+        self._address = address
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        if name not in METHODS:
+            raise AttributeError(name)
+
+        def call(*values: Any, **named: Any) -> Any:
+            answer = _exchange(self._address, "/_leaf/call", codec.pack_call(name, values, named))
+            return codec.unpack_value(name, answer)
+
+        return call
+
+    def add_path(self, scope: Scope, path: Path, context: str = "") -> Added:
+        """Send a file to the library, in pieces."""
+        with open_path(path) as file:
+            head = codec.to_json({"name": path.name, "context": context}) + b"\n"
+            return codec.unpack_added(_exchange(self._address, "/_leaf/files", _pieces(head, path, file)))
+
+    def close(self) -> None:
+        """Nothing to give back: the app goes on."""
+
+
+def _pieces(head: bytes, path: Path, file: BinaryIO) -> Iterator[bytes]:
+    yield head
+    try:
+        while piece := file.read(PIECE):
+            yield piece
+    except OSError as e:
+        raise LeafError(f"Cannot read '{path}': {e.strerror}.", "Check the file and the disk.") from e
+
+
+def _greet(address: Address) -> str:
+    """The version of the app at this address; empty if nobody there knows the key, which is not sent."""
+    nonce = secrets.token_hex(16)
+    try:
+        answer = _exchange(
+            Address(address.url, "", address.pid), "/_leaf/hello", codec.to_json({"nonce": nonce}), timeout=HELLO_SECONDS
+        )
+    except LeafError:
+        return ""
+    if not isinstance(answer, dict):
+        return ""
+    known = hmac.compare_digest(str(answer.get("proof")).encode(), proof(address.key, nonce).encode())
+    return str(answer.get("version")) if known else ""
+
+
+def _exchange(address: Address, path: str, body: bytes | Iterator[bytes], *, timeout: float = ANSWER_SECONDS) -> Any:
+    """Send a body and take the value out of the answer. Raises the LeafError in it, RunError without one."""
+    headers = {"Content-Type": "application/octet-stream"}
+    if address.key:
+        headers["Authorization"] = f"Bearer {address.key}"
+    try:
+        connection = _connection(address.url, timeout)
+        try:
+            connection.request("POST", path, body, headers)
+            answer = codec.from_json(connection.getresponse().read())
+        finally:
+            connection.close()
+    except (OSError, http.client.HTTPException, ValueError) as e:
+        raise RunError(f"The app at {address.url} stopped answering.", "It may have been closed; start it again.") from e
+    if isinstance(answer, dict) and isinstance(answer.get("error"), dict):
+        raise codec.unpack_error(answer["error"])
+    return answer.get("value") if isinstance(answer, dict) else None
+
+
+def _connection(url: str, timeout: float) -> http.client.HTTPConnection:
+    """On loopback a certificate for another name says nothing; that the app knows the key has been seen before it is sent."""
+    parts = urlsplit(url)
+    if parts.hostname not in ("127.0.0.1", "::1"):
+        raise ValueError("not a loopback address")
+    if parts.scheme == "https":
+        context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
+        context.check_hostname = False
+        context.verify_mode = ssl.CERT_NONE
+        return http.client.HTTPSConnection(parts.hostname, parts.port, timeout=timeout, context=context)
+    return http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout)

@@ -1,0 +1,64 @@
+"""What a command may ask of the app. The types written here are also what the codec rebuilds values by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Protocol
+
+from leaf.files.library import Added
+from leaf.runs.run import Slice
+from leaf.store.model import Chat, File, Message, Scope, Thread
+from leaf.tools.base import Json, ToolOutput
+
+METHODS = frozenset(
+    {
+        "chat",
+        "chat_markdown",
+        "chats",
+        "files",
+        "local_scope",
+        "message",
+        "new_chat",
+        "run_tool",
+        "send",
+        "stop",
+        "thread",
+        "wait",
+    }
+)
+"""All that a call may name. `add_path` has a route of its own, since a file's bytes are streamed; `close` never crosses."""
+
+
+class Commands(Protocol):
+    """What the command line works on: `Leaf` in this process, or the app that holds the data. See `Leaf` for each method."""
+
+    def close(self) -> None: ...
+
+    def local_scope(self) -> Scope: ...
+
+    def chats(self, scope: Scope, query: str = "", limit: int = 50) -> list[Chat]: ...
+
+    def new_chat(self, scope: Scope, model: str = "") -> Chat: ...
+
+    def chat(self, scope: Scope, chat_id: str) -> Chat: ...
+
+    def chat_markdown(self, scope: Scope, chat_id: str) -> str: ...
+
+    def send(self, scope: Scope, chat_id: str, text: str, file_ids: Sequence[str] = (), model: str = "") -> Message: ...
+
+    def stop(self, scope: Scope, message_id: str) -> None: ...
+
+    def wait(self, scope: Scope, message_id: str, position: int, timeout: float) -> Slice: ...
+
+    def message(self, scope: Scope, message_id: str) -> Message: ...
+
+    def thread(self, scope: Scope, chat_id: str, last: int = 30) -> Thread: ...
+
+    def add_path(self, scope: Scope, path: Path, context: str = "") -> Added: ...
+
+    def files(self, scope: Scope, query: str = "", sort: str = "newest") -> list[File]: ...
+
+    def run_tool(
+        self, scope: Scope, name: str, given: str | Json, *, chat_id: str = "", file_ids: Sequence[str] = ()
+    ) -> ToolOutput: ...
