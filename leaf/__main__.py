@@ -222,7 +222,7 @@ def _recorded(message: Message) -> list[dict[str, Any]]:
     if message.status in ("pending", "streaming"):
         last = chunk("error", errorText="This answer is not being written at the moment.")
     elif message.status == "completed":
-        last = chunk("finish", finishReason=message.usage.get("finish_reason", "stop"))
+        last = chunk("finish", finishReason="stop")
     elif message.status == "stopped":
         last = chunk("abort", reason="Stopped. What was found so far is kept.")
     else:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import signal
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.messages_server import MessagesServer, analyst
+from leaf.agent.events import reduce
+from tests.app_process import App
+from tests.messages_server import MessagesServer, Turn, analyst
 
 SALES = "region,month,revenue\nNorth,2025-01,100\nSouth,2025-01,250.5\nNorth,2025-02,300\nEast,2025-02,49.5\n"
 
@@ -27,16 +32,61 @@ class Cli:
         return subprocess.run(
             [sys.executable, "-m", "leaf", *arguments],
             env=self._environ,
+            stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
             timeout=120,
             check=False,
         )
 
+    def start(self, *arguments: str, stdin: int = subprocess.DEVNULL) -> subprocess.Popen[str]:
+        """The command while it runs."""
+        command = [sys.executable, "-m", "leaf", *arguments]
+        pipe = subprocess.PIPE
+        return subprocess.Popen(command, env=self._environ, stdin=stdin, stdout=pipe, stderr=pipe, text=True, bufsize=1)
+
+
+WAYS = ["alone", "through the app"]
+
+
+@pytest.fixture(params=WAYS)
+def new_cli(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., Cli]]:
+    """The command line in its two ways: it opens the data itself, or an app holds them and it works through that."""
+    apps: list[App] = []
+
+    def start(model_url: str = "") -> Cli:
+        home = tmp_path / "home"
+        if request.param != "alone":
+            apps.append(App(home, model_url).start())
+        return Cli(home, **model_environ(model_url))
+
+    yield start
+    for app in apps:
+        app.stop()
+
 
 @pytest.fixture
-def cli(tmp_path: Path) -> Cli:
+def cli(new_cli: Callable[..., Cli]) -> Cli:
+    return new_cli()
+
+
+@pytest.fixture
+def alone(tmp_path: Path) -> Cli:
     return Cli(tmp_path / "home")
+
+
+@pytest.fixture(scope="module", params=WAYS)
+def shared_cli(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
+    """For tests that leave no trace which another one would see."""
+    home = tmp_path_factory.mktemp("shared")
+    app = App(home).start() if request.param != "alone" else None
+    yield Cli(home)
+    if app is not None:
+        app.stop()
+
+
+def model_environ(url: str) -> dict[str, str]:
+    return {"LEAF_MODEL_URL": url, "LEAF_MODEL": "claude-sonnet-5-5"} if url else {}
 
 
 @pytest.fixture
@@ -81,9 +131,9 @@ def test_a_chat_goes_on_and_is_found_again(cli: Cli, sales: Path) -> None:
     assert "400" in cli("chats", "show", chat["id"]).stdout
 
 
-def test_a_model_server_answers_through_tools(tmp_path: Path, sales: Path) -> None:
+def test_a_model_server_answers_through_tools(new_cli: Callable[..., Cli], sales: Path) -> None:
     with MessagesServer(analyst) as server:
-        cli = Cli(tmp_path / "home", LEAF_MODEL_URL=server.url, LEAF_MODEL="claude-sonnet-5-5")
+        cli = new_cli(server.url)
         done = cli("ask", "--json", "-f", str(sales), "What is in my files?")
     assert done.returncode == 0, done.stdout[-2000:] + done.stderr
     stream = chunks(done.stdout)
@@ -91,8 +141,8 @@ def test_a_model_server_answers_through_tools(tmp_path: Path, sales: Path) -> No
     assert any(c["type"] == "tool-output-available" for c in stream)
 
 
-def test_a_model_server_that_is_down_is_a_failed_run(tmp_path: Path) -> None:
-    cli = Cli(tmp_path / "home", LEAF_MODEL_URL="http://127.0.0.1:9", LEAF_MODEL="local")
+def test_a_model_server_that_is_down_is_a_failed_run(new_cli: Callable[..., Cli]) -> None:
+    cli = new_cli("http://127.0.0.1:9")
     done = cli("ask", "--json", "hello")
     assert done.returncode == 1
     assert chunks(done.stdout)[-1]["type"] == "error"
@@ -107,15 +157,16 @@ def test_a_model_server_that_is_down_is_a_failed_run(tmp_path: Path) -> None:
         ("ask", "--chat", "no-such-chat", "hello"),
         ("ask", ""),
         ("files", "add", "no-such-file.csv"),
+        ("watch", "no-such-message"),
         ("fly",),
     ],
 )
-def test_wrong_usage_exits_with_2(cli: Cli, arguments: tuple[str, ...]) -> None:
-    assert cli(*arguments).returncode == 2
+def test_wrong_usage_exits_with_2(shared_cli: Cli, arguments: tuple[str, ...]) -> None:
+    assert shared_cli(*arguments).returncode == 2
 
 
-def test_tools_are_listed_with_their_schemas(cli: Cli) -> None:
-    tools = json.loads(cli("tools", "--json").stdout)
+def test_tools_are_listed_with_their_schemas(alone: Cli) -> None:
+    tools = json.loads(alone("tools", "--json").stdout)
     assert [t["name"] for t in tools] == [
         "list_files",
         "read_file",
@@ -126,14 +177,14 @@ def test_tools_are_listed_with_their_schemas(cli: Cli) -> None:
     ]
     assert all(t["input_schema"]["type"] == "object" and t["description"] for t in tools)
     assert set(tools[1]["input_schema"]["properties"]) == {"file", "where", "line_numbers", "max_tokens", "cursor"}
-    assert "read_file" in cli("tools").stdout
+    assert "read_file" in alone("tools").stdout
 
 
-def test_a_tool_prints_what_the_model_would_get(cli: Cli, sales: Path) -> None:
-    done = cli("tool", "query_tables", '{"sql": "SELECT sum(revenue) AS total FROM q3_sales"}', "-f", str(sales))
+def test_a_tool_prints_what_the_model_would_get(shared_cli: Cli, sales: Path) -> None:
+    done = shared_cli("tool", "query_tables", '{"sql": "SELECT sum(revenue) AS total FROM q3_sales"}', "-f", str(sales))
     assert done.returncode == 0, done.stderr
     assert "700" in done.stdout
-    output = json.loads(cli("tool", "read_file", '{"file": "f1", "where": "rows 2-3"}', "-f", str(sales), "--json").stdout)
+    output = json.loads(shared_cli("tool", "read_file", '{"file": "f1", "where": "rows 2-3"}', "-f", str(sales), "--json").stdout)
     assert {"text", "summary", "sources", "coverage", "data"} <= set(output)
 
 
@@ -149,8 +200,10 @@ def test_a_tool_prints_what_the_model_would_get(cli: Cli, sales: Path) -> None:
         ("query_tables", '{"sql": "DROP TABLE q3_sales"}', "read"),
     ],
 )
-def test_a_failing_tool_exits_with_1_and_the_text_for_the_model(cli: Cli, sales: Path, name: str, given: str, said: str) -> None:
-    done = cli("tool", name, given, "-f", str(sales))
+def test_a_failing_tool_exits_with_1_and_the_text_for_the_model(
+    shared_cli: Cli, sales: Path, name: str, given: str, said: str
+) -> None:
+    done = shared_cli("tool", name, given, "-f", str(sales))
     assert done.returncode == 1
     assert said in done.stdout
     assert "Traceback" not in done.stderr
@@ -178,26 +231,120 @@ def test_an_unreadable_file_is_said_and_the_question_is_answered(cli: Cli, tmp_p
     assert cli("ask", "-f", str(empty), "what is in it?").returncode == 0
 
 
-def test_a_second_process_is_told_which_one_holds_the_data(cli: Cli, tmp_path: Path) -> None:
+def test_a_second_process_is_told_which_one_holds_the_data(alone: Cli) -> None:
     held = subprocess.Popen(
         [sys.executable, "-c", "import sys; from leaf.settings import load; from leaf.wiring import build; leaf = build(load());"
          " print('open', flush=True); sys.stdin.read(); leaf.close()"],
-        env={**os.environ, "LEAF_HOME": str(cli.home)}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+        env={**os.environ, "LEAF_HOME": str(alone.home)}, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
     )  # fmt: skip
     try:
         assert held.stdout is not None
         assert held.stdout.readline() == "open\n"
-        done = cli("files", "list")
+        done = alone("files", "list")
         assert done.returncode == 1
         assert f"process {held.pid}" in done.stderr
     finally:
         held.communicate("", timeout=60)
 
 
+SLOW = "\n\n".join(f"Paragraph {i} of an answer that takes its time." for i in range(1, 31))
+
+
+class Asked:
+    """`ask --json` at a terminal, in the middle of a slow answer."""
+
+    def __init__(self, cli: Cli, *, terminal: bool = True) -> None:
+        self._terminal, inside = pty.openpty()
+        self.process = cli.start("ask", "--json", "Tell me", stdin=inside if terminal else subprocess.DEVNULL)
+        os.close(inside)
+        self.chunks: list[dict[str, object]] = []
+        assert self.process.stdout is not None
+        while not any(c["type"] == "text-delta" for c in self.chunks):
+            self.chunks.append(json.loads(self.process.stdout.readline()))
+        self.id = str(self.chunks[0]["messageId"])
+
+    def interrupt(self, typed: str = "") -> int:
+        """Press Ctrl-C, type an answer when asked, and read to the end; returns the exit code."""
+        assert self.process.stderr is not None
+        self.process.send_signal(signal.SIGINT)
+        if typed:
+            asked = ""
+            while not asked.endswith("? "):
+                asked += self.process.stderr.read(1)
+            os.write(self._terminal, typed.encode())
+        assert self.process.stdout is not None
+        self.chunks += chunks(self.process.stdout.read())
+        self.said = self.process.stderr.read()
+        os.close(self._terminal)
+        return self.process.wait(timeout=60)
+
+
+@pytest.fixture
+def slow_cli(new_cli: Callable[..., Cli]) -> Iterator[Cli]:
+    with MessagesServer(lambda _: Turn.say(SLOW, pieces=60, delay=0.05)) as server:
+        yield new_cli(server.url)
+
+
+def text_of(stream: list[dict[str, object]]) -> str:
+    return "".join(str(part["text"]) for part in reduce(stream) if part["type"] == "text")
+
+
+@pytest.mark.parametrize(("typed", "terminal"), [("s\n", True), ("", False)], ids=["asked", "nobody to ask"])
+def test_ctrl_c_stops_and_keeps_what_was_found(slow_cli: Cli, typed: str, terminal: bool) -> None:
+    asked = Asked(slow_cli, terminal=terminal)
+    assert asked.interrupt(typed) == 1
+    assert asked.chunks[-1]["type"] == "abort"
+    watched = slow_cli("watch", asked.id, "--json")
+    assert watched.returncode == 1
+    assert chunks(watched.stdout)[-1]["type"] == "abort"
+    assert text_of(chunks(watched.stdout)) == text_of(asked.chunks) != ""
+    assert len(text_of(asked.chunks)) < len(SLOW)
+
+
+def test_enter_after_ctrl_c_goes_on_to_the_end(slow_cli: Cli) -> None:
+    asked = Asked(slow_cli)
+    assert asked.interrupt("\n") == 0
+    assert asked.chunks[-1]["type"] == "finish"
+    assert text_of(asked.chunks) == SLOW
+
+
+@pytest.mark.parametrize("new_cli", WAYS[1:], indirect=True)
+def test_a_detached_answer_goes_on_in_the_app_and_is_watched_from_its_beginning(slow_cli: Cli) -> None:
+    asked = Asked(slow_cli)
+    assert asked.interrupt("d\n") == 0
+    assert f"python -m leaf watch {asked.id}" in asked.said
+    assert asked.chunks[-1]["type"] == "text-delta"
+    watchers = [slow_cli.start("watch", asked.id, "--json") for _ in range(2)]
+    for watcher in watchers:
+        printed, _ = watcher.communicate(timeout=60)
+        assert watcher.returncode == 0
+        assert chunks(printed)[0]["type"] == "start"
+        assert chunks(printed)[-1]["type"] == "finish"
+        assert text_of(chunks(printed)) == SLOW
+
+
+def test_a_finished_answer_is_watched_from_the_history(cli: Cli, sales: Path) -> None:
+    asked = chunks(cli("ask", "--json", "-f", str(sales), "total revenue by region").stdout)
+    watched = cli("watch", str(asked[0]["messageId"]), "--json")
+    assert watched.returncode == 0, watched.stderr
+    assert [chunks(watched.stdout)[i]["type"] for i in (0, -1)] == ["start", "finish"]
+    assert reduce(chunks(watched.stdout)) == reduce(asked)
+    assert "400" in cli("watch", str(asked[0]["messageId"])).stdout
+
+
+def test_the_id_of_a_question_is_not_one_of_an_answer(cli: Cli) -> None:
+    cli("ask", "hello")
+    (chat,) = json.loads(cli("chats", "list", "--json").stdout)
+    question = json.loads(cli("chats", "show", chat["id"], "--json").stdout)["messages"][0]
+    done = cli("watch", question["id"])
+    assert done.returncode == 2
+    assert chat["id"] in done.stderr
+
+
 def test_doctor_says_what_works(cli: Cli) -> None:
     done = cli("doctor")
     assert done.returncode == 0, done.stdout
-    for name in ("Data folder", "History", "Sandbox", "Model"):
+    for name in ("Data folder", "App", "History", "Sandbox", "Model"):
         assert name in done.stdout
 
 

@@ -6,7 +6,7 @@ import random
 
 import pytest
 
-from leaf.agent.events import Chunk, chunk, compact, reduce
+from leaf.agent.events import TERMINAL, Chunk, chunk, compact, reduce, replay
 
 ANSWER: list[Chunk] = [
     chunk("start", messageId="m1"),
@@ -118,3 +118,52 @@ def test_unknown_chunks_and_orphan_deltas_are_passed_over() -> None:
         chunk("tool-output-available", toolCallId="x", output={}),
     ]
     assert reduce(orphans) == []
+
+
+def random_stream(rng: random.Random) -> list[Chunk]:
+    """Steps with texts, thoughts and tool calls in any state, some of them begun again, the last one perhaps cut off."""
+    stream = [chunk("start", messageId="m1")]
+    for step in range(1, rng.randrange(1, 5)):
+        shown = [c for block in range(rng.randrange(4)) for c in random_block(rng, f"{step}.{block}")]
+        if rng.random() < 0.3:
+            stream += [chunk("start-step", step=step), *shown[: rng.randrange(len(shown) + 1)], chunk("reset-step", step=step)]
+        stream += [chunk("start-step", step=step), *shown, chunk("finish-step")]
+    stream += [chunk("source-document", sourceId=f"s{n}", title="a.csv") for n in range(rng.randrange(3))]
+    stream += [chunk("data-note", data={"n": n}) for n in range(rng.randrange(3))]
+    stream += [chunk("file", url="/a.png", mediaType="image/png"), chunk("data-usage", id="usage", data={"input": 3})]
+    if rng.random() < 0.3:
+        stream = stream[: rng.randrange(1, len(stream) + 1)]
+    return [*stream, *([chunk(rng.choice(sorted(TERMINAL)))] if rng.random() < 0.7 else [])]
+
+
+def random_block(rng: random.Random, name: str) -> list[Chunk]:
+    if rng.random() < 0.5:
+        kind = rng.choice(["text", "reasoning"])
+        deltas = [chunk(f"{kind}-delta", id=name, delta=rng.choice(["a ", "", "é"])) for _ in range(rng.randrange(4))]
+        return [chunk(f"{kind}-start", id=name), *deltas, *[chunk(f"{kind}-end", id=name)] * rng.randrange(2)]
+    call = [
+        chunk("tool-input-start", toolCallId=name, toolName="read_file"),
+        chunk("tool-input-delta", toolCallId=name, inputTextDelta='{"file": '),
+        chunk("tool-input-available", toolCallId=name, toolName="read_file", input={"file": "f1"}),
+        rng.choice(
+            [
+                chunk("tool-output-available", toolCallId=name, output={"text": "1"}),
+                chunk("tool-output-error", toolCallId=name, errorText="No such file."),
+                chunk("tool-input-error", toolCallId=name, toolName="read_file", input={}, errorText="file is missing."),
+            ]
+        ),
+    ]
+    return call[: rng.randrange(1, len(call) + 1)]
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_replayed_parts_give_the_same_parts(seed: int) -> None:
+    parts = reduce(random_stream(random.Random(seed)))
+    assert reduce(replay(parts)) == parts
+
+
+def test_replay_of_a_whole_answer_is_the_compacted_stream_without_its_first_and_last_chunk() -> None:
+    replayed = replay(reduce(ANSWER))
+    assert [c["type"] for c in replayed if c["type"] not in ("finish-step", "tool-input-delta")] == [
+        c["type"] for c in compact(ANSWER)[1:-1] if c["type"] not in ("finish-step", "tool-input-delta")
+    ]

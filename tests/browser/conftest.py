@@ -2,24 +2,17 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shutil
-import signal
-import socket
-import subprocess
-import sys
-import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from urllib.request import urlopen
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
+from tests.app_process import App
 from tests.messages_server import Failure, Json, MessagesServer, Turn
 
-ROOT = Path(__file__).resolve().parents[2]
 CHROMIUM_FLAGS = [
     "--no-sandbox",
     "--disable-gpu",
@@ -33,61 +26,6 @@ PATIENCE = 20_000
 """Milliseconds to wait for something to appear on a busy machine; nothing is measured by it."""
 
 expect.set_options(timeout=PATIENCE)
-
-
-class App:
-    """`streamlit run app.py` over a data folder, on a free port."""
-
-    def __init__(self, home: Path, model_url: str = "") -> None:
-        self.home = home
-        self.model_url = model_url
-        self.url = ""
-        self._process: subprocess.Popen[bytes] | None = None
-
-    def start(self) -> App:
-        port = _free_port()
-        self.url = f"http://127.0.0.1:{port}"
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("ANTHROPIC_", "LEAF_", "STREAMLIT_"))}
-        model = {"LEAF_MODEL_URL": self.model_url, "ANTHROPIC_API_KEY": "test-key"} if self.model_url else {}
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
-            cwd=ROOT,
-            env={**clean, **model, "LEAF_HOME": str(self.home)},
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        _wait_until_healthy(self.url, self._process)
-        return self
-
-    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
-        if self._process is not None:
-            self._process.send_signal(how)
-            try:
-                self._process.wait(15)
-            except subprocess.TimeoutExpired:
-                self._process.kill()
-                self._process.wait(15)
-            self._process = None
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
-def _wait_until_healthy(url: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 60
-    while time.monotonic() < deadline:
-        if process.poll() is not None:
-            raise RuntimeError(f"the app ended with code {process.returncode}")
-        try:
-            with urlopen(f"{url}/_stcore/health", timeout=1) as answer:
-                if answer.status == 200:
-                    return
-        except OSError:
-            time.sleep(0.1)
-    raise RuntimeError("the app did not start")
 
 
 LONG = "\n\n".join(f"Paragraph {i} of a long answer that takes its time." for i in range(1, 41))

@@ -1,0 +1,71 @@
+"""The app in a process of its own, over a data folder."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from pathlib import Path
+from urllib.request import urlopen
+
+ROOT = Path(__file__).resolve().parents[1]
+
+
+class App:
+    """`streamlit run app.py` over a data folder, on a free port."""
+
+    def __init__(self, home: Path, model_url: str = "", log: Path | None = None) -> None:
+        self.home = home
+        self.model_url = model_url
+        self.log = log or Path(os.devnull)
+        self.url = ""
+        self._process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> App:
+        port = _free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        clean = {k: v for k, v in os.environ.items() if not k.startswith(("ANTHROPIC_", "LEAF_", "STREAMLIT_"))}
+        model = {"LEAF_MODEL_URL": self.model_url, "ANTHROPIC_API_KEY": "test-key"} if self.model_url else {}
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
+                cwd=ROOT,
+                env={**clean, **model, "LEAF_HOME": str(self.home)},
+                stdout=log,
+                stderr=log,
+            )
+        _wait_until_healthy(self.url, self._process)
+        return self
+
+    def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
+        if self._process is not None:
+            self._process.send_signal(how)
+            try:
+                self._process.wait(15)
+            except subprocess.TimeoutExpired:
+                self._process.kill()
+                self._process.wait(15)
+            self._process = None
+
+
+def _free_port() -> int:
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return int(probe.getsockname()[1])
+
+
+def _wait_until_healthy(url: str, process: subprocess.Popen[bytes]) -> None:
+    deadline = time.monotonic() + 60
+    while time.monotonic() < deadline:
+        if process.poll() is not None:
+            raise RuntimeError(f"the app ended with code {process.returncode}")
+        try:
+            with urlopen(f"{url}/_stcore/health", timeout=1) as answer:
+                if answer.status == 200:
+                    return
+        except OSError:
+            time.sleep(0.1)
+    raise RuntimeError("the app did not start")
