@@ -155,7 +155,7 @@ def _check_app(settings: Settings) -> tuple[Check, bool]:
     except LeafError as e:
         return Check("App", False, str(e)), True
     if app is None:
-        return Check("App", True, "not running on this data folder"), False
+        return Check("App", True, "none that commands can reach"), False
     return Check("App", True, f"runs at {app.url}, process {app.pid}; commands go through it"), True
 
 
