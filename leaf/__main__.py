@@ -1,4 +1,4 @@
-"""The command line: ask, watch, tools, tool, files, chats, doctor. Exit code 0 for an answer, 1 for a failure, 2 for wrong usage.
+"""The command line, one command a question. Exit code 0 for an answer, 1 for a failure, 2 for wrong usage.
 
 While the app holds the data, every command works through it, and prints and exits just as it does alone.
 """
@@ -14,15 +14,19 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, is_dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
 
-from leaf.errors import LeafError, NotFoundError
+from leaf.errors import LeafError, NotFoundError, RunError
+from leaf.store.model import Status
 
 if TYPE_CHECKING:
     from leaf.remote.contract import Commands
+    from leaf.runs.records import RunRecord
     from leaf.store.model import File, Message, Scope
 
 OK, FAILED, USAGE = 0, 1, 2
+UNFINISHED = ("pending", "streaming")
+RUNS_LISTED = 1_000
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -79,6 +83,7 @@ def _parser() -> argparse.ArgumentParser:
 
     _add_files_commands(commands.add_parser("files", help="the library"))
     _add_chats_commands(commands.add_parser("chats", help="the history"))
+    _add_runs_commands(commands.add_parser("runs", help="answers as the operator sees them"))
     doctor = commands.add_parser("doctor", help="what is configured, what works here, what does not")
     doctor.add_argument("--json", action="store_true")
     doctor.set_defaults(command=_doctor)
@@ -111,6 +116,22 @@ def _add_chats_commands(parser: argparse.ArgumentParser) -> None:
     show.add_argument("id", metavar="ID")
     show.add_argument("--json", action="store_true")
     show.set_defaults(command=_chats_show)
+
+
+def _add_runs_commands(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    listing = commands.add_parser("list", help="list the runs, newest first")
+    listing.add_argument("--status", choices=get_args(Status), default="", help="only those")
+    listing.add_argument("--json", action="store_true")
+    listing.set_defaults(command=_runs_list)
+    show = commands.add_parser("show", help="print a run and its steps")
+    show.add_argument("id", metavar="ID")
+    show.add_argument("--json", action="store_true")
+    show.set_defaults(command=_runs_show)
+    resume = commands.add_parser("resume", help="go on with an unfinished run that no process carries out")
+    resume.add_argument("id", metavar="ID")
+    resume.add_argument("--json", action="store_true", help="one chunk a line, where the command itself goes on with it")
+    resume.set_defaults(command=_runs_resume)
 
 
 @contextmanager
@@ -149,17 +170,22 @@ def _ask(given: argparse.Namespace) -> int:
 def _watch(given: argparse.Namespace) -> int:
     leaf, app = _reach()
     with closing(leaf):
-        scope = leaf.local_scope()
-        try:
-            message = leaf.message(scope, given.id)
-        except NotFoundError as e:
-            raise UsageError(e.message, e.hint) from e
-        if message.role != "assistant":
-            raise UsageError(
-                "This is the id of a question.", f"The answers stand in: python -m leaf chats show {message.chat_id}"
-            )
-        ended = _attend(_Viewer(leaf, scope, message, given.json), app, unattended="detach")
-        return OK if ended in ("finish", "detached") else FAILED
+        return _follow(leaf, app, given)
+
+
+def _follow(leaf: Commands, app: str, given: argparse.Namespace) -> int:
+    """Print an answer from its beginning; one that was left unfinished goes on now."""
+    scope = leaf.local_scope()
+    try:
+        message = leaf.message(scope, given.id)
+    except NotFoundError as e:
+        raise UsageError(e.message, e.hint) from e
+    if message.role != "assistant":
+        raise UsageError("This is the id of a question.", f"The answers stand in: python -m leaf chats show {message.chat_id}")
+    if message.status in UNFINISHED:
+        leaf.launch()
+    ended = _attend(_Viewer(leaf, scope, message, given.json), app, unattended="detach")
+    return OK if ended in ("finish", "detached") else FAILED
 
 
 def _attend(viewer: _Viewer, app: str, *, unattended: str) -> str:
@@ -219,7 +245,7 @@ def _recorded(message: Message) -> list[dict[str, Any]]:
     """The stream of an answer that is over."""
     from leaf.agent.events import chunk, replay
 
-    if message.status in ("pending", "streaming"):
+    if message.status in UNFINISHED:
         last = chunk("error", errorText="This answer is not being written at the moment.")
     elif message.status == "completed":
         last = chunk("finish", finishReason="stop")
@@ -393,6 +419,55 @@ def _shown(message: Message) -> dict[str, Any]:
     shown = asdict(message)
     del shown["raw"]
     return shown
+
+
+def _runs_list(given: argparse.Namespace) -> int:
+    with _opened() as leaf:
+        runs = leaf.runs(given.status, RUNS_LISTED)
+        if given.json:
+            _print_json(runs, indent=2)
+        else:
+            for run in runs:
+                print(_run_line(run))
+            if not runs:
+                print("No such runs." if given.status else "No runs yet.", file=sys.stderr)
+    return OK
+
+
+def _run_line(run: RunRecord) -> str:
+    asked = f"{run.asked_at:%Y-%m-%d %H:%M}" if run.asked_at else "-"
+    begun = f"  begun {run.attempts} times" if run.attempts > 1 else ""
+    return f"{run.message_id}  {asked}  {run.status}  {run.model}{begun}" + (f"  {run.error}" if run.error else "")
+
+
+def _runs_show(given: argparse.Namespace) -> int:
+    with _opened() as leaf:
+        steps = leaf.run_steps(given.id)
+        run = next((r for r in leaf.runs(limit=RUNS_LISTED) if r.message_id == given.id), None)
+        if given.json:
+            _print_json({**(asdict(run) if run else {}), "steps": steps}, indent=2)
+            return OK
+        if run:
+            print(_run_line(run))
+        for step in steps:
+            print(f"{step.number:>4}  {step.name}  {step.seconds:.2f} s  {step.tokens:,} tokens  {step.outcome}")
+    return OK
+
+
+def _runs_resume(given: argparse.Namespace) -> int:
+    """The app goes on by itself; without one, this command carries the run to its end."""
+    leaf, app = _reach()
+    with closing(leaf):
+        leaf.launch()
+        try:
+            leaf.resume_run(given.id)
+        except RunError:
+            if app or not any(run.message_id == given.id for status in UNFINISHED for run in leaf.runs(status, RUNS_LISTED)):
+                raise
+        if app:
+            print(f"It goes on in the app at {app}; see it with: python -m leaf watch {given.id}", file=sys.stderr)
+            return OK
+        return _follow(leaf, app, given)
 
 
 def _doctor(given: argparse.Namespace) -> int:

@@ -25,6 +25,7 @@ from leaf.remote.address import Address, announce, proof, read, withdraw
 from leaf.remote.client import connect, find
 from leaf.remote.contract import METHODS, Commands
 from leaf.remote.server import CALL_BYTES, routes
+from leaf.runs.records import RunRecord, StepRecord
 from leaf.runs.run import Slice
 from leaf.service import Leaf
 from leaf.store.model import Chat, File, Message, Thread
@@ -117,6 +118,8 @@ def test_each_method_is_called_as_leaf_has_it(name: str) -> None:
         ("files", [FILE]),
         ("run_tool", OUTPUT),
         ("wait", Slice(({"type": "text-delta", "id": "t", "delta": "ä"},), 4, False)),
+        ("runs", [RunRecord("m1", "c1", "u1", "error", "m", NOW, None, NOW, 2, "local", False, "Failed.")]),
+        ("run_steps", [StepRecord(1, "model", 0.25, 12, "ok")]),
         ("stop", None),
         ("chat_markdown", "# Title"),
     ],

@@ -67,6 +67,9 @@ class Remote:
             head = codec.to_json({"name": path.name, "context": context}) + b"\n"
             return codec.unpack_added(_exchange(self._address, "/_leaf/files", _pieces(head, path, file)))
 
+    def launch(self) -> None:
+        """Nothing to do: the app has gone on with unfinished answers when it started."""
+
     def close(self) -> None:
         """Nothing to give back: the app goes on."""
 

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Protocol
 
 from leaf.files.library import Added
+from leaf.runs.records import RunRecord, StepRecord
 from leaf.runs.run import Slice
 from leaf.store.model import Chat, File, Message, Scope, Thread
 from leaf.tools.base import Json, ToolOutput
@@ -20,18 +21,23 @@ METHODS = frozenset(
         "local_scope",
         "message",
         "new_chat",
+        "resume_run",
+        "run_steps",
         "run_tool",
+        "runs",
         "send",
         "stop",
         "thread",
         "wait",
     }
 )
-"""All that a call may name. `add_path` has a route of its own, since a file's bytes are streamed; `close` never crosses."""
+"""All that a call may name. A file's bytes are streamed, so `add_path` has a route of its own; `launch` and `close` never cross."""
 
 
 class Commands(Protocol):
     """What the command line works on: `Leaf` in this process, or the app that holds the data. See `Leaf` for each method."""
+
+    def launch(self) -> None: ...
 
     def close(self) -> None: ...
 
@@ -54,6 +60,12 @@ class Commands(Protocol):
     def message(self, scope: Scope, message_id: str) -> Message: ...
 
     def thread(self, scope: Scope, chat_id: str, last: int = 30) -> Thread: ...
+
+    def runs(self, status: str = "", limit: int = 50) -> list[RunRecord]: ...
+
+    def run_steps(self, message_id: str) -> list[StepRecord]: ...
+
+    def resume_run(self, message_id: str) -> None: ...
 
     def add_path(self, scope: Scope, path: Path, context: str = "") -> Added: ...
 
