@@ -195,14 +195,13 @@ def _attend(viewer: _Viewer, app: str, *, unattended: str) -> str:
     """
     with _CtrlC() as ctrl_c:
         while not viewer.print_news():
-            if ctrl_c.pressed:
-                wish = ctrl_c.ask("Stop the answer (s), detach and let it go on (d), or go on watching (Enter)? ", unattended)
-                if wish == "detach":
-                    goes_on = f"goes on in the app at {app}" if app else "goes on when Leaf starts again"
-                    print(f"Detached. The answer {goes_on}; see it with: python -m leaf watch {viewer.id}", file=sys.stderr)
-                    return "detached"
-                if wish == "stop":
-                    viewer.stop()
+            wish = ctrl_c.ask(unattended) if ctrl_c.pressed else ""
+            if wish == "detach":
+                goes_on = f"goes on in the app at {app}" if app else "goes on when Leaf starts again"
+                print(f"Detached. The answer {goes_on}; see it with: {viewer.again}", file=sys.stderr)
+                return "detached"
+            if wish == "stop":
+                viewer.stop()
     return viewer.last
 
 
@@ -210,29 +209,32 @@ class _Viewer:
     """Prints a run from its first chunk to its last; an answer that is over, from the history."""
 
     def __init__(self, leaf: Commands, scope: Scope, message: Message, as_json: bool) -> None:
-        self.id = message.id
+        self.again = f"python -m leaf watch {message.id}"
         self.last = ""
         """Type of the newest chunk."""
         self._leaf = leaf
         self._scope = scope
+        self._id = message.id
         self._position = 0
         self._write = _print_json if as_json else _TextWriter().write
 
     def print_news(self) -> bool:
         """Wait a little for chunks and print them; True after the last one."""
         try:
-            piece = self._leaf.wait(self._scope, self.id, self._position, timeout=0.5)
+            piece = self._leaf.wait(self._scope, self._id, self._position, timeout=0.5)
+        except RunError as e:
+            raise RunError(e.message, f"{e.hint} See the answer with: {self.again}") from e
         except NotFoundError:
             if self._position:
                 raise
-            self._print(_recorded(self._leaf.message(self._scope, self.id)))
+            self._print(_recorded(self._leaf.message(self._scope, self._id)))
             return True
         self._position = piece.position
         self._print(piece.chunks)
         return piece.done
 
     def stop(self) -> None:
-        self._leaf.stop(self._scope, self.id)
+        self._leaf.stop(self._scope, self._id)
 
     def _print(self, chunks: Iterable[dict[str, Any]]) -> None:
         for chunk in chunks:
@@ -269,12 +271,14 @@ class _CtrlC:
     def __exit__(self, *_: object) -> None:
         signal.signal(signal.SIGINT, self._before)
 
-    def ask(self, question: str, unattended: str) -> str:
+    def ask(self, unattended: str) -> str:
         """`stop`, `detach`, or empty to go on. Ctrl-C at the question, or the end of the input, is a stop."""
         self.pressed = False
         if not sys.stdin.isatty():
             return unattended
-        print(f"\n{question}", end="", file=sys.stderr, flush=True)
+        print(
+            "\nStop the answer (s), detach and let it go on (d), or go on watching (Enter)? ", end="", file=sys.stderr, flush=True
+        )
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:
             typed = sys.stdin.readline() or "s"

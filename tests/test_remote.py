@@ -18,7 +18,7 @@ import pytest
 from starlette.applications import Starlette
 
 from leaf import settings
-from leaf.errors import InvalidInputError, LeafError, NotFoundError, StoreBusyError
+from leaf.errors import InvalidInputError, LeafError, NotFoundError, RunError, StoreBusyError
 from leaf.files.library import Added
 from leaf.remote import address, codec
 from leaf.remote.address import Address, announce, proof, read, withdraw
@@ -360,7 +360,8 @@ class Stranger:
             def do_POST(self) -> None:
                 body = self.rfile.read(int(self.headers.get("content-length") or 0))
                 stranger.heard.append((dict(self.headers), body))
-                content = json.dumps(say(body)).encode()
+                said = say(body)
+                content = said if isinstance(said, bytes) else json.dumps(said).encode()
                 self.send_response(200)
                 self.send_header("content-length", str(len(content)))
                 self.end_headers()
@@ -402,6 +403,21 @@ def test_an_app_of_another_version_is_named(tmp_path: Path) -> None:
         keys.append(announce(tmp_path, old.url).key)
         with pytest.raises(LeafError, match=r"0\.0\.1.*Restart the app"):
             find(tmp_path)
+
+
+@pytest.mark.parametrize(
+    ("said", "told"),
+    [(b"Internal Server Error", "Its log says why"), ({"value": 3}, "not understood"), ({}, "not understood")],
+    ids=str,
+)
+def test_an_app_that_fails_is_told_in_words(said: object, told: str) -> None:
+    with Stranger(lambda _: said) as failing, pytest.raises(LeafError, match=told):
+        connect(Address(failing.url, KEY, os.getpid())).local_scope()
+
+
+def test_an_app_that_goes_away_is_told_in_words() -> None:
+    with pytest.raises(RunError, match="stopped answering"):
+        connect(Address("http://127.0.0.1:9", KEY, os.getpid())).local_scope()
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,7 @@ import secrets
 import stat
 import tempfile
 from dataclasses import asdict, dataclass, field
+from functools import cache
 from pathlib import Path
 
 logger = logging.getLogger(__name__)
@@ -64,8 +65,14 @@ def read(home: Path) -> Address | None:
         problem = "it is a symbolic link" if _path(home).is_symlink() else str(e.strerror)
     except _DistrustError as e:
         problem = str(e)
-    logger.warning("%s is not used: %s. Remove it and restart the app.", _path(home), problem)
+    _warn_once(_path(home), problem)
     return None
+
+
+@cache
+def _warn_once(path: Path, problem: str) -> None:
+    """A command looks several times while the data is held."""
+    logger.warning("%s is not used: %s. Remove it and restart the app.", path, problem)
 
 
 class _DistrustError(Exception):

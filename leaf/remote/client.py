@@ -16,7 +16,7 @@ from typing import Any, BinaryIO, cast
 from urllib.parse import urlsplit
 
 from leaf import __version__
-from leaf.errors import LeafError, RunError
+from leaf.errors import InvalidInputError, LeafError, RunError
 from leaf.files.library import Added, open_path
 from leaf.remote import codec
 from leaf.remote.address import Address, alive, proof, read
@@ -107,11 +107,15 @@ def _exchange(address: Address, path: str, body: bytes | Iterator[bytes], *, tim
         connection = _connection(address.url, timeout)
         try:
             connection.request("POST", path, body, headers)
-            answer = codec.from_json(connection.getresponse().read())
+            content = connection.getresponse().read()
         finally:
             connection.close()
     except (OSError, http.client.HTTPException, ValueError) as e:
         raise RunError(f"The app at {address.url} stopped answering.", "It may have been closed; start it again.") from e
+    try:
+        answer = codec.from_json(content)
+    except InvalidInputError as e:
+        raise LeafError(f"The app at {address.url} failed at this.", "Its log says why.") from e
     if isinstance(answer, dict) and isinstance(answer.get("error"), dict):
         raise codec.unpack_error(answer["error"])
     return answer.get("value") if isinstance(answer, dict) else None

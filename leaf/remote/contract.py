@@ -31,7 +31,7 @@ METHODS = frozenset(
         "wait",
     }
 )
-"""All that a call may name. A file's bytes are streamed, so `add_path` has a route of its own; `launch` and `close` never cross."""
+"""All that a call may name. `add_path` has a route of its own, which streams the file; `launch` and `close` never cross."""
 
 
 class Commands(Protocol):
