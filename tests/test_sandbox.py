@@ -111,6 +111,8 @@ def test_a_child_found_dead_is_replaced(pool: Pool) -> None:
     assert waiting
     for pid in waiting:
         os.kill(pid, signal.SIGKILL)
+        while b"child.py" in _command(pid) and time.monotonic() < deadline:
+            time.sleep(0.001)
     assert call(pool, "echo", value="still here") == "still here"
 
 

@@ -33,6 +33,7 @@ from typing import IO, Any
 import leaf
 from leaf import errors
 from leaf.sandbox import confine
+from leaf.sandbox.bytecode import compile_ahead
 
 log = logging.getLogger(__name__)
 
@@ -57,6 +58,8 @@ PRELOAD = (
     "lxml.etree",
 )
 """What a waiting child has done already: 0.3 s of imports and first uses for about 60 MB of memory a child."""
+LIBRARIES = ("duckdb", "pyarrow", "pandas", "openpyxl", "pypdf", "bs4", "trafilatura", "charset_normalizer")
+"""What children load besides, sooner or later."""
 ALLOCATION_SLACK = 5 * 1024**3
 """Address space above the memory limit before the kernel itself says no. One DuckDB string may ask for 4 GB at once, and then
 the watch gives the clear answer; the kernel's refusal, which often crashes a library, is for a watch that comes too late."""
@@ -213,6 +216,7 @@ class Pool:
     def _keep(self) -> None:
         """The keeper's life: start children while they are short, end all at the close."""
         confined = confine.confinement().kind == "landlock" if self._confined is None else self._confined
+        compile_ahead(Path(leaf.__file__).resolve().parent, (*self._preload, *LIBRARIES))
         try:
             with _boxes(self._home) as boxes:
                 self._start_children(boxes, confined)
