@@ -14,6 +14,10 @@ from urllib.request import urlopen
 ROOT = Path(__file__).resolve().parents[1]
 
 
+PATIENCE = "3"
+"""Seconds for which a model server that is down is asked again in tests."""
+
+
 class App:
     """`streamlit run app.py` over a data folder, on a free port."""
 
@@ -28,7 +32,11 @@ class App:
         port = _free_port()
         self.url = f"http://127.0.0.1:{port}"
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("ANTHROPIC_", "LEAF_", "STREAMLIT_"))}
-        model = {"LEAF_MODEL_URL": self.model_url, "ANTHROPIC_API_KEY": "test-key"} if self.model_url else {}
+        model = (
+            {"LEAF_MODEL_URL": self.model_url, "ANTHROPIC_API_KEY": "test-key", "LEAF_MODEL_PATIENCE": PATIENCE}
+            if self.model_url
+            else {}
+        )
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from leaf.agent.events import reduce
-from tests.app_process import App
+from tests.app_process import PATIENCE, App
 from tests.messages_server import MessagesServer, Turn, analyst
 
 SALES = "region,month,revenue\nNorth,2025-01,100\nSouth,2025-01,250.5\nNorth,2025-02,300\nEast,2025-02,49.5\n"
@@ -86,7 +86,8 @@ def shared_cli(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
 
 
 def model_environ(url: str) -> dict[str, str]:
-    return {"LEAF_MODEL_URL": url, "LEAF_MODEL": "claude-sonnet-5-5"} if url else {}
+    named = {"LEAF_MODEL_URL": url, "LEAF_MODEL": "claude-sonnet-5-5", "LEAF_MODEL_PATIENCE": PATIENCE}
+    return named if url else {}
 
 
 @pytest.fixture
