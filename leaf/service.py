@@ -18,9 +18,10 @@ from leaf.files.library import Added, Library, open_path
 from leaf.files.line import describe
 from leaf.files.sample import sample_files
 from leaf.formats.base import KINDS, Window
-from leaf.runs.records import RunRecord, StepRecord
+from leaf.runs.records import Load, RunRecord, StepRecord
 from leaf.runs.run import Run, Slice
 from leaf.runs.runs import Runs
+from leaf.runs.waiting import Place
 from leaf.settings import Settings
 from leaf.store import Store, chats, files, messages, users
 from leaf.store.model import Chat, ChatFile, File, Message, Scope, Thread
@@ -159,6 +160,13 @@ class Leaf:
         self._runs.start(scope, answer)
         return answer
 
+    def goes_on(self, scope: Scope, message: Message) -> bool:
+        """Whether `retry` of this answer goes on from its last good step, rather than asking again."""
+        if message.status != "error" or message.model != (self.chat(scope, message.chat_id).model or self.default_model()):
+            return False
+        newest = messages.siblings(self._store.db, scope, message.id)[-1]
+        return newest == message.id and self._runs.goes_on(message.id)
+
     def _ask(self, scope: Scope, chat: Chat, text: str, files: Sequence[ChatFile], parent_id: str, model: str) -> Message:
         parts: list[Json] = [{"type": "text", "text": text, "state": "done"}]
         if files:
@@ -194,9 +202,17 @@ class Leaf:
         messages.get(self._store.db, scope, message_id)
         return self._runs.watch(message_id)
 
-    def running(self, message_id: str) -> bool:
-        """Whether this answer is being written just now. Reads no store, so that a list may ask for each of its chats."""
-        return self._runs.running(message_id)
+    def running_chats(self) -> frozenset[str]:
+        """Ids of the chats in which an answer is being written just now. Reads no store."""
+        return self._runs.running_chats()
+
+    def place(self, message_id: str) -> Place | None:
+        """Where a question stands that waits, by its pending answer; None once it is its turn. Reads no store."""
+        return self._runs.place(message_id)
+
+    def load(self) -> Load:
+        """How many answers this process writes, and how many questions wait. Reads no store."""
+        return self._runs.load()
 
     def wait(self, scope: Scope, message_id: str, position: int, timeout: float) -> Slice:
         """Chunks of a run from `position`; see `Run.read`."""

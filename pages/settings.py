@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from leaf.ui import markdown
+from leaf.ui import markdown, words
 from leaf.ui.state import checks, leaf
 
 app = leaf()
@@ -50,6 +50,9 @@ for check in checks():
     icon = ":green[:material/check_circle:]" if check.ok else ":orange[:material/warning:]"
     state = "works" if check.ok else "does not work"
     st.markdown(f"{icon} **{markdown.literal(check.name)}** ({state}): {markdown.literal(check.text)}")
+
+st.header("Answers", anchor=False)
+st.markdown(words.load(app.load(), settings.runs_per_user, settings.runs))
 
 st.header("Your data", anchor=False)
 st.markdown(f"Everything stays in this folder: `{str(settings.home).replace('`', '')}`")

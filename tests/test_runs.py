@@ -167,7 +167,7 @@ def test_retry_goes_on_from_the_last_good_step_and_the_failed_answer_stays(home:
         assert desk.message(asked.id).status == "error"
         steps = [(step.name, step.outcome) for step in desk.runs.steps(asked.id)]
         calls = server.connections
-    assert failed.error.endswith("This was step 2; Retry goes on from there.")
+    assert failed.error.endswith("This was step 2.")
     assert steps == [("task", "ok"), ("model-1", "ok"), ("tool-1-1-add_numbers", "ok"), ("model-2", "error"), ("save", "ok")]
     assert (answer.status, text_of(answer)) == ("completed", "First.\nSix.")
     assert desk.tools_run == ["add_numbers"]

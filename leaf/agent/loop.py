@@ -397,7 +397,7 @@ class _Answer:
 
     def fail(self, error: str, number: int) -> Outcome:
         if number > 1:
-            error = f"{error} This was step {number}; Retry goes on from there."
+            error = f"{error} This was step {number}."
         return self.end("error", chunk("error", errorText=error), finish_reason="error", error=error)
 
     def abort(self) -> Outcome:

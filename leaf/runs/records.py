@@ -1,4 +1,4 @@
-"""What the operator sees of runs."""
+"""What is told of runs: to the operator, and on the settings page."""
 
 from __future__ import annotations
 
@@ -6,6 +6,16 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from leaf.store.model import Status
+
+
+@dataclass(frozen=True)
+class Load:
+    """How much one process has to do."""
+
+    running: int
+    """Answers that it writes."""
+    waiting: int
+    """Questions that wait for theirs."""
 
 
 @dataclass(frozen=True)

@@ -21,10 +21,10 @@ from leaf.agent.events import TERMINAL, Chunk, chunk, reduce
 from leaf.agent.loop import STATUS, STOPPED, StepRunner, good, shown
 from leaf.errors import LeafError, NotFoundError, RunError
 from leaf.runs.engine import VERSION, Engine, Record
-from leaf.runs.records import RunRecord, StepRecord
+from leaf.runs.records import Load, RunRecord, StepRecord
 from leaf.runs.run import Run
 from leaf.runs.steps import DurableSteps, LeaveError, Stream
-from leaf.runs.waiting import Ticket, Waiting
+from leaf.runs.waiting import Place, Ticket, Waiting
 from leaf.store import Store, messages
 from leaf.store.model import Json, Message, Scope, Status, Unfinished
 
@@ -148,6 +148,26 @@ class Runs:
         """Whether this process is writing it."""
         with self._news:
             return message_id in self._live
+
+    def running_chats(self) -> frozenset[str]:
+        """Ids of the chats in which this process is writing."""
+        with self._news:
+            return frozenset(live.ticket.chat_id for live in self._live.values())
+
+    def place(self, message_id: str) -> Place | None:
+        """Where a question stands that waits here; None if it does not."""
+        with self._news:
+            running = [live.ticket for live in self._live.values()]
+            return self._waiting.place(message_id, running, per_user=self._limits.per_user, total=self._limits.total)
+
+    def load(self) -> Load:
+        """How much there is to do."""
+        with self._news:
+            return Load(len(self._live), len(self._waiting))
+
+    def goes_on(self, message_id: str) -> bool:
+        """Whether steps of this failed answer are kept, for the next one beside it to go on from."""
+        return self._launched and bool(self._good_steps(message_id))
 
     def stop(self, message_id: str) -> None:
         """End a run for good, wherever it runs; what it has shown is kept. Nothing happens if it is over."""
@@ -381,10 +401,12 @@ class Runs:
         failed = messages.get(self._db, found.scope, before) if before else None
         if failed is None or failed.status != "error" or failed.model != message.model:
             return {}
-        kept = self._engine.kept_steps(before)
+        return self._good_steps(before)
+
+    def _good_steps(self, message_id: str) -> dict[str, Json]:
         return {
             step.name: step.value
-            for step in kept
+            for step in self._engine.kept_steps(message_id)
             if step.name.startswith(("model-", "tool-")) and not step.failed and good(step.value)
         }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, OrderedDict, deque
 from collections.abc import Collection
 from dataclasses import dataclass
+from typing import Literal
 
 from leaf.store.model import Scope
 
@@ -16,6 +17,16 @@ class Ticket:
     message_id: str
     chat_id: str
     scope: Scope
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a question stands that waits."""
+
+    ahead: int
+    """Answers of its chat that come first, the one that is being written included."""
+    limit: Literal["", "person", "process"] = ""
+    """Which limit on answers written at once is reached: that of whoever asked, or that of this process."""
 
 
 class Waiting:
@@ -54,6 +65,17 @@ class Waiting:
                     del self._chats[ticket.chat_id]
                 return ticket
         return None
+
+    def place(self, message_id: str, running: Collection[Ticket], *, per_user: int, total: int) -> Place | None:
+        """Where a question stands, given what runs; None if it does not wait."""
+        ticket = next((tickets[message_id] for tickets in self._people.values() if message_id in tickets), None)
+        if ticket is None:
+            return None
+        ahead = self._chats[ticket.chat_id].index(message_id) + sum(one.chat_id == ticket.chat_id for one in running)
+        if len(running) >= total:
+            return Place(ahead, "process")
+        held = sum(one.scope.user_id == ticket.scope.user_id for one in running)
+        return Place(ahead, "person" if held >= per_user else "")
 
     def next(self, running: Collection[Ticket], busy_chats: Collection[str], *, per_user: int, total: int) -> Ticket | None:
         """Whose turn it is, given what runs; None if nobody may begin. The ticket stays until it is removed."""

@@ -1,4 +1,4 @@
-"""The two things that only a script in the browser can do: fill the clipboard, and put the cursor into the composer.
+"""What only a script in the browser can do: fill the clipboard, put the cursor into the composer, give back what was typed there.
 
 Components run as blobs of this origin, which the content security policy allows. Data reaches them as data, never as code.
 """
@@ -18,12 +18,7 @@ button:focus-visible { outline: 2px solid var(--st-primary-color); }
 svg { width: 1.05rem; height: 1.05rem; }
 """
 
-COPY_JS = """
-const STYLE = 'fill="none" stroke="currentColor" stroke-width="1.9" stroke-linecap="round" stroke-linejoin="round"'
-const icon = (shape) => `<svg viewBox="0 0 24 24" ${STYLE} aria-hidden="true">${shape}</svg>`
-const COPY = icon('<rect x="9" y="9" width="11" height="11" rx="2"/><path d="M5 15V6a2 2 0 0 1 2-2h8"/>')
-const DONE = icon('<path d="M5 12.5l4.5 4.5L19 7.5"/>')
-
+CLIPBOARD_JS = """
 async function copy(text) {
   try {
     await navigator.clipboard.writeText(text)
@@ -36,6 +31,15 @@ async function copy(text) {
     area.remove()
   }
 }
+"""
+
+COPY_JS = (
+    CLIPBOARD_JS
+    + """
+const STYLE = 'fill="none" stroke="currentColor" stroke-width="1.9" stroke-linecap="round" stroke-linejoin="round"'
+const icon = (shape) => `<svg viewBox="0 0 24 24" ${STYLE} aria-hidden="true">${shape}</svg>`
+const COPY = icon('<rect x="9" y="9" width="11" height="11" rx="2"/><path d="M5 15V6a2 2 0 0 1 2-2h8"/>')
+const DONE = icon('<path d="M5 12.5l4.5 4.5L19 7.5"/>')
 
 export default function ({ data, parentElement }) {
   const button = parentElement.querySelector("button")
@@ -48,6 +52,7 @@ export default function ({ data, parentElement }) {
   }
 }
 """
+)
 
 FOCUS_JS = """
 export default function ({ data, parentElement }) {
@@ -65,6 +70,41 @@ export default function ({ data, parentElement }) {
 """
 
 
+GIVE_BACK_HTML = '<div hidden><p></p><button type="button">Copy</button></div>'
+
+GIVE_BACK_CSS = """
+div { display: flex; align-items: center; gap: 0.5rem; padding: 0.2rem 0.25rem; font-size: 0.9rem; }
+div[hidden] { display: none; }
+p { margin: 0; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
+button { all: unset; cursor: pointer; padding: 0.15rem 0.6rem; border-radius: 0.5rem; color: var(--st-link-color); }
+button:hover, button:focus-visible { background: var(--st-secondary-background-color); }
+button:focus-visible { outline: 2px solid var(--st-primary-color); }
+"""
+
+GIVE_BACK_JS = (
+    CLIPBOARD_JS
+    + """
+const fill = (field, text) => {
+  Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(field, text)
+  field.dispatchEvent(new Event("input", { bubbles: true }))
+  field.focus()
+}
+
+export default function ({ data, parentElement }) {
+  const row = parentElement.querySelector("div")
+  if (row.dataset.done) return
+  row.dataset.done = "1"
+  const field = document.querySelector('[data-testid="stChatInputTextArea"]')
+  if (field && !field.value) return fill(field, data.text)
+  row.hidden = false
+  row.querySelector("p").textContent = `Withdrawn: “${data.text}”`
+  const button = row.querySelector("button")
+  button.onclick = async () => { await copy(data.text); button.textContent = "Copied" }
+}
+"""
+)
+
+
 @cache
 def _copy() -> Any:
     import streamlit as st
@@ -79,6 +119,13 @@ def _focus() -> Any:
     return st.components.v2.component("leaf_focus", html="<span></span>", js=FOCUS_JS, isolate_styles=False)
 
 
+@cache
+def _give_back() -> Any:
+    import streamlit as st
+
+    return st.components.v2.component("leaf_give_back", html=GIVE_BACK_HTML, css=GIVE_BACK_CSS, js=GIVE_BACK_JS)
+
+
 def copy_button(text: str, key: str) -> None:
     """A button that puts `text` on the clipboard."""
     _copy()(key=key, data={"text": text}, width="content")
@@ -87,3 +134,8 @@ def copy_button(text: str, key: str) -> None:
 def focus_composer(key: str) -> None:
     """Put the cursor into the composer once, when the element with this key first appears."""
     _focus()(key=key, data={}, width="content")
+
+
+def give_back(text: str, key: str) -> None:
+    """Put `text` into the composer once. If something is being written there, offer to copy it instead."""
+    _give_back()(key=key, data={"text": text})

@@ -25,6 +25,7 @@ def draw(scope: Scope, chat: Chat | None, running_id: str) -> None:
         with progress:
             uploads.say("composer")
             _say_problem()
+            _give_back_withdrawn()
         waiting = [f for f in leaf().chat_files(scope, chat.id) if not f.message_id] if chat else []
         if waiting:
             _draw_waiting(waiting, scope, chat)
@@ -57,6 +58,7 @@ def ask(scope: Scope, chat: Chat | None, text: str, file_ids: Sequence[str] = ()
     try:
         chat = chat or leaf().new_chat(scope, st.session_state.get("new-chat-model") or "")
         leaf().send(scope, chat.id, text, file_ids)
+        st.session_state.pop("withdrawn", None)
     except LeafError as e:
         st.session_state["composer-problem"] = str(e)
         st.session_state["given-back"] = text
@@ -100,6 +102,13 @@ def _say_problem() -> None:
     problem = st.session_state.pop("composer-problem", None)
     if problem:
         st.warning(markdown.paragraph(problem), icon=":material/warning:")
+
+
+def _give_back_withdrawn() -> None:
+    """The text of a question that was taken back, for as long as nothing else is asked."""
+    if "withdrawn" in st.session_state:
+        question_id, text = st.session_state["withdrawn"]
+        browser.give_back(text, f"given-back-{question_id}")
 
 
 def _draw_waiting(waiting: Sequence[ChatFile], scope: Scope, chat: Chat | None) -> None:

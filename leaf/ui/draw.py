@@ -12,8 +12,6 @@ from leaf.ui import markdown, steps, tabular, words
 from leaf.ui.items import Item, answer_text, data, items
 from leaf.ui.preview import show as show_preview
 
-STOPPED = "Stopped. What was found so far is kept."
-
 
 def draw_item(place: Any, item: Item, scope: Scope, chat_id: str, message_id: str) -> Any:
     """Draw one item at the end of `place`, or instead of `place` where that is an element; the element that holds it now."""
@@ -23,6 +21,8 @@ def draw_item(place: Any, item: Item, scope: Scope, chat_id: str, message_id: st
         return place.code(item.text, language=item.language or None, wrap_lines=True)
     if item.kind == "waiting":
         return place.markdown(":shimmer[Working …]")
+    if item.kind == "status":
+        return place.markdown(f":orange[:material/hourglass_top: {markdown.label(item.text, 300)}]")
     if item.kind == "step":
         return steps.draw(place, item, scope, chat_id, message_id)
     if item.kind == "chart":
@@ -36,11 +36,9 @@ def draw_item(place: Any, item: Item, scope: Scope, chat_id: str, message_id: st
 
 
 def draw_answer(message: Message, scope: Scope) -> None:
-    """A finished answer: text with its steps, then how it ended, coverage, sources and cost."""
+    """A finished answer: text with its steps, then coverage, sources and cost."""
     for item in items(message.parts):
         draw_item(st, item, scope, message.chat_id, message.id)
-    if message.status == "stopped":
-        st.caption(f":material/stop_circle: {STOPPED}")
     draw_coverage(data(message.parts, "coverage"))
     draw_sources(message)
     draw_usage(data(message.parts, "usage"))

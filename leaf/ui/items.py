@@ -13,7 +13,7 @@ from typing import Any, Literal
 from leaf.ui.blocks import blocks
 
 Part = Mapping[str, Any]
-Kind = Literal["text", "code", "thought", "step", "chart", "waiting"]
+Kind = Literal["text", "code", "thought", "step", "chart", "waiting", "status"]
 
 WORKING = frozenset({"input-streaming", "input-available"})
 
@@ -33,11 +33,18 @@ class Item:
 
 
 def items(parts: Iterable[Part], running: bool = False) -> list[Item]:
-    """Items of an answer; while it is running, the last one says so unless a text or a step is visibly growing."""
+    """Items of an answer; while it is running, the last one says so unless a text or a step is visibly growing, or says what
+    it waits for.
+    """
     found: list[Item] = []
+    status = ""
     for number, part in enumerate(parts):
         found += _of_part(number, part)
-    if running and not _growing(found):
+        if part["type"] == "data-status":
+            status = part["data"]["text"]
+    if running and status:
+        found.append(Item("status", "status", status))
+    elif running and not _growing(found):
         found.append(Item("waiting", "waiting"))
     return found
 

@@ -21,6 +21,7 @@ from leaf.store.model import Scope
 from leaf.ui.draw import draw_item
 from leaf.ui.items import Item, items
 from leaf.ui.state import leaf
+from leaf.ui.waiting import UNFINISHED
 
 PERIOD = 1.0
 """Seconds between two passes, counted by the browser. Each pass draws all that is there; fewer cost less."""
@@ -32,7 +33,6 @@ SLICE = 0.1
 """Shortest time between two drawings: the eye does not see more, the network does."""
 BOXES = frozenset({"step", "chart", "thought"})
 """Kinds whose element holds others, and whose key may be used once a pass."""
-RUNNING = frozenset({"pending", "streaming"})
 
 
 @dataclass
@@ -67,6 +67,7 @@ def _live(message_id: str, chat_id: str, scope: Scope) -> None:
     run = follower.run or leaf().watch(scope, message_id)
     if run is None:
         _wait_for_end(message_id, scope)
+        draw_item(st, Item("waiting", "waiting"), scope, chat_id, message_id)
         return
     follower.read(run)
     view = View(scope, chat_id, message_id)
@@ -96,11 +97,10 @@ def _somebody_waits() -> bool:
 
 
 def _wait_for_end(message_id: str, scope: Scope) -> None:
-    """The last chunk may come a moment before the history has the message; the next pass looks again."""
-    if leaf().message(scope, message_id).status not in RUNNING:
+    """A run that is over, or that only another process knows yet, is looked for in the history with each pass."""
+    if leaf().message(scope, message_id).status not in UNFINISHED:
         st.session_state.pop(f"live-{message_id}", None)
         st.rerun()
-    st.empty()
 
 
 @dataclass

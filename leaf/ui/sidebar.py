@@ -63,7 +63,7 @@ def open_chat(chat_page: StreamlitPage, chat_id: str) -> None:
 def _draw_chat(chat: Chat, scope: Scope, chat_page: StreamlitPage, active: bool, today: date) -> None:
     row = f"chat-row-{'active-' if active else ''}{chat.id}"
     title = markdown.label(chat.title or UNTITLED, 60)
-    running = bool(chat.head_id) and leaf().running(chat.head_id)
+    running = chat.id in leaf().running_chats()
     with st.container(horizontal=True, gap=None, wrap=False, vertical_alignment="center", key=row):
         if st.button(
             f"**{title}**" if active else title,

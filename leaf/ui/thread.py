@@ -6,10 +6,11 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.store.model import Chat, Message, Scope, Thread
-from leaf.ui import browser, draw, live, markdown
+from leaf.ui import browser, draw, live, markdown, waiting
 from leaf.ui.controls import icon_button
 from leaf.ui.items import answer_text
 from leaf.ui.state import leaf
+from leaf.ui.waiting import UNFINISHED
 
 DRAWN = 30
 """Messages that are drawn at first, and that each "Load earlier" adds."""
@@ -20,12 +21,13 @@ def load(scope: Scope, chat: Chat | None) -> Thread | None:
     return leaf().thread(scope, chat.id, last=st.session_state.get("shown-messages", DRAWN)) if chat else None
 
 
+STOPPED = "Stopped. What was found so far is kept."
+NOT_BEGUN = "Stopped before its answer was begun."
+
+
 def running_id(thread: Thread | None) -> str:
-    """The message that is being written, or nothing."""
-    if thread is None or not thread.messages:
-        return ""
-    last = thread.messages[-1]
-    return last.id if last.role == "assistant" and last.status in live.RUNNING else ""
+    """The answer that is being written, or is the next to be; nothing if none is."""
+    return next((message.id for message in thread.messages if message.status in UNFINISHED), "") if thread else ""
 
 
 def draw_thread(thread: Thread, scope: Scope) -> None:
@@ -36,17 +38,22 @@ def draw_thread(thread: Thread, scope: Scope) -> None:
         st.session_state["shown-messages"] = st.session_state.get("shown-messages", DRAWN) + DRAWN
         st.rerun()
     busy = bool(running_id(thread))
+    queue = waiting.queue_of(thread.messages)
     for message in thread.messages:
         branches = thread.branches.get(message.id, ())
         if message.role == "user":
             with st.container(key=f"question-{message.id}", gap="xxsmall"):
                 _draw_question(message, branches, scope, busy)
-        elif message.status in live.RUNNING:
+        elif message.id in queue:
+            waiting.draw(message, queue[message.id], scope)
+        elif message.status in UNFINISHED:
             with st.container(key=f"answer-{message.id}"):
                 live.follow(message.id, message.chat_id, scope)
         else:
             with st.container(key=f"answer-{message.id}"):
                 _draw_answer(message, branches, scope, busy)
+    if queue:
+        waiting.watch(thread.messages, queue)
 
 
 @st.fragment
@@ -95,14 +102,14 @@ def _draw_editor(message: Message, scope: Scope) -> None:
 def _draw_answer(message: Message, branches: tuple[str, ...], scope: Scope, busy: bool) -> None:
     """A finished answer; a fragment, so that opening a step redraws only this answer."""
     draw.draw_answer(message, scope)
-    if message.status == "error":
-        _draw_failure(message, scope, busy)
+    if message.status != "completed":
+        _draw_unfinished(message, scope, busy)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"actions-{message.id}"):
         _draw_branches(message.id, branches, scope)
         text = answer_text(message.parts)
         if text:
             browser.copy_button(text, f"copy-{message.id}")
-        if icon_button("Answer again", f"retry-{message.id}", "refresh", disabled=busy):
+        if message.status == "completed" and icon_button("Answer again", f"retry-{message.id}", "refresh", disabled=busy):
             _retry(message, scope)
         st.download_button(
             "Download as Markdown",
@@ -118,12 +125,22 @@ def _draw_answer(message: Message, branches: tuple[str, ...], scope: Scope, busy
         _draw_feedback(message, scope)
 
 
-def _draw_failure(message: Message, scope: Scope, busy: bool) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", key=f"failure-{message.id}"):
-        st.warning(
-            markdown.paragraph(message.error or "This answer was not finished."), icon=":material/warning:", width="stretch"
-        )
-        if st.button("Retry", key=f"retry-failed-{message.id}", icon=":material/refresh:", disabled=busy):
+def _draw_unfinished(message: Message, scope: Scope, busy: bool) -> None:
+    """How an answer ended that was not finished, and the way on."""
+    with st.container(horizontal=True, vertical_alignment="center", key=f"ended-{message.id}"):
+        if message.status == "stopped":
+            st.caption(f":material/stop_circle: {STOPPED if message.parts else NOT_BEGUN}", width="content")
+        else:
+            text = markdown.paragraph(message.error or "This answer was not finished.")
+            st.warning(text, icon=":material/warning:", width="stretch")
+        goes_on = leaf().goes_on(scope, message)
+        if st.button(
+            "Go on from the last good step" if goes_on else "Retry",
+            key=f"retry-ended-{message.id}",
+            icon=":material/resume:" if goes_on else ":material/refresh:",
+            help="What was found so far is used again" if goes_on else "Ask this question again",
+            disabled=busy,
+        ):
             _retry(message, scope)
 
 

@@ -7,6 +7,8 @@ from datetime import date, datetime
 from typing import Any
 
 from leaf.formats.base import KINDS
+from leaf.runs.records import Load
+from leaf.runs.waiting import Place
 from leaf.store.model import File
 
 SOURCES = {"upload": "Uploaded", "drive": "Google Drive", "generated": "Made by Leaf", "sample": "Sample"}
@@ -110,6 +112,23 @@ def coverage(items: Sequence[Mapping[str, Any]]) -> str:
         text = f"{item['seen']:,} of {item['total']:,} {item['unit']}"
         pieces.append(f"{text} in {item['name']}" if units.count(item["unit"]) > 1 else text)
     return " · ".join(pieces)
+
+
+def waiting(place: Place, limit: int) -> str:
+    """What a question waits for; `limit` is the number of answers that may be written at once."""
+    if place.ahead == 1:
+        return "Waiting for the answer before it"
+    if place.ahead:
+        return f"Waiting for the {place.ahead:,} answers before it"
+    written = f"{count(limit, 'answer')} {'is' if limit == 1 else 'are'} being written"
+    return f"Waiting for a free place: {written}{' for you' if place.limit == 'person' else ''} already"
+
+
+def load(now: Load, per_user: int, total: int) -> str:
+    """`2 answers are being written, 1 question waits. At once: 20 in all, 3 for one person.`"""
+    running = "No answer is" if not now.running else "1 answer is" if now.running == 1 else f"{now.running:,} answers are"
+    waits = f"{now.waiting:,} {'question waits' if now.waiting == 1 else 'questions wait'}" if now.waiting else "nothing waits"
+    return f"{running} being written, {waits}. At once: {total:,} in all, {per_user:,} for one person."
 
 
 def usage(data: Mapping[str, Any]) -> list[str]:

@@ -1,0 +1,62 @@
+"""Questions that wait for their turn: where they stand, how to take one back, and noticing when its turn has come."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.runs.waiting import Place
+from leaf.store.model import Message, Scope
+from leaf.ui import words
+from leaf.ui.items import answer_text
+from leaf.ui.state import leaf
+
+PERIOD = 0.7
+"""Seconds between two looks at the queue, counted by the browser."""
+UNFINISHED = frozenset({"pending", "streaming"})
+
+Queue = dict[str, Place]
+"""The chat's waiting answers by their ids."""
+
+
+def queue_of(messages: Iterable[Message]) -> Queue:
+    """Where those of the messages stand that wait."""
+    places = {message.id: leaf().place(message.id) for message in messages if message.status == "pending"}
+    return {message_id: place for message_id, place in places.items() if place and (place.ahead or place.limit)}
+
+
+def draw(message: Message, place: Place, scope: Scope) -> None:
+    """The line under a question that waits, by its pending answer."""
+    settings = leaf().settings
+    limit = settings.runs_per_user if place.limit == "person" else settings.runs
+    with st.container(
+        horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small", key=f"waits-{message.id}"
+    ):
+        st.caption(f":material/schedule: {words.waiting(place, limit)}", width="content")
+        st.button(
+            "Withdraw",
+            key=f"withdraw-{message.id}",
+            type="tertiary",
+            icon=":material/undo:",
+            help="Take this question back",
+            on_click=_withdraw,
+            args=(scope, message.id),
+        )
+
+
+def _withdraw(scope: Scope, message_id: str) -> None:
+    try:
+        question = leaf().withdraw(scope, message_id)
+    except LeafError as e:
+        st.session_state["composer-problem"] = str(e)
+    else:
+        st.session_state["withdrawn"] = (question.id, answer_text(question.parts))
+
+
+@st.fragment(run_every=PERIOD)
+def watch(messages: tuple[Message, ...], known: Queue) -> None:
+    """Let the page be drawn anew as soon as the queue is another one than is drawn."""
+    if queue_of(messages) != known:
+        st.rerun()
