@@ -19,18 +19,19 @@ PATIENCE = "3"
 
 
 class App:
-    """`streamlit run app.py` over a data folder, on a free port."""
+    """`streamlit run app.py` over a data folder, on a free port, which it keeps when it is started again."""
 
-    def __init__(self, home: Path, model_url: str = "", log: Path | None = None) -> None:
+    def __init__(self, home: Path, model_url: str = "", log: Path | None = None, **variables: str) -> None:
         self.home = home
         self.model_url = model_url
         self.log = log or Path(os.devnull)
-        self.url = ""
+        self.variables = variables
+        """Further environment variables."""
+        self.port = _free_port()
+        self.url = f"http://127.0.0.1:{self.port}"
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> App:
-        port = _free_port()
-        self.url = f"http://127.0.0.1:{port}"
         clean = {k: v for k, v in os.environ.items() if not k.startswith(("ANTHROPIC_", "LEAF_", "STREAMLIT_"))}
         model = (
             {"LEAF_MODEL_URL": self.model_url, "ANTHROPIC_API_KEY": "test-key", "LEAF_MODEL_PATIENCE": PATIENCE}
@@ -39,9 +40,9 @@ class App:
         )
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(port)],
+                [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)],
                 cwd=ROOT,
-                env={**clean, **model, "LEAF_HOME": str(self.home)},
+                env={**clean, **model, **self.variables, "LEAF_HOME": str(self.home)},
                 stdout=log,
                 stderr=log,
             )

@@ -70,11 +70,11 @@ export default function ({ data, parentElement }) {
 """
 
 
-GIVE_BACK_HTML = '<div hidden><p></p><button type="button">Copy</button></div>'
+GIVE_BACK_HTML = '<section hidden><p></p><button type="button">Copy</button></section>'
 
 GIVE_BACK_CSS = """
-div { display: flex; align-items: center; gap: 0.5rem; padding: 0.2rem 0.25rem; font-size: 0.9rem; }
-div[hidden] { display: none; }
+section { display: flex; align-items: center; gap: 0.5rem; padding: 0.2rem 0.25rem; font-size: 0.9rem; }
+section[hidden] { display: none; }
 p { margin: 0; min-width: 0; overflow: hidden; text-overflow: ellipsis; white-space: nowrap; }
 button { all: unset; cursor: pointer; padding: 0.15rem 0.6rem; border-radius: 0.5rem; color: var(--st-link-color); }
 button:hover, button:focus-visible { background: var(--st-secondary-background-color); }
@@ -91,14 +91,15 @@ const fill = (field, text) => {
 }
 
 export default function ({ data, parentElement }) {
-  const row = parentElement.querySelector("div")
-  if (row.dataset.done) return
-  row.dataset.done = "1"
+  const row = parentElement.querySelector("section")
+  if (row.dataset.done === data.id) return
+  row.dataset.done = data.id
   const field = document.querySelector('[data-testid="stChatInputTextArea"]')
-  if (field && !field.value) return fill(field, data.text)
-  row.hidden = false
+  row.hidden = Boolean(field && !field.value)
+  if (row.hidden) return fill(field, data.text)
   row.querySelector("p").textContent = `Withdrawn: “${data.text}”`
   const button = row.querySelector("button")
+  button.textContent = "Copy"
   button.onclick = async () => { await copy(data.text); button.textContent = "Copied" }
 }
 """
@@ -136,6 +137,6 @@ def focus_composer(key: str) -> None:
     _focus()(key=key, data={}, width="content")
 
 
-def give_back(text: str, key: str) -> None:
-    """Put `text` into the composer once. If something is being written there, offer to copy it instead."""
-    _give_back()(key=key, data={"text": text})
+def give_back(text: str, text_id: str) -> None:
+    """Put a text into the composer, once for each id. If something is being written there, offer to copy it instead."""
+    _give_back()(key="given-back-text", data={"text": text, "id": text_id})

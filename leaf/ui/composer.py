@@ -108,7 +108,7 @@ def _give_back_withdrawn() -> None:
     """The text of a question that was taken back, for as long as nothing else is asked."""
     if "withdrawn" in st.session_state:
         question_id, text = st.session_state["withdrawn"]
-        browser.give_back(text, f"given-back-{question_id}")
+        browser.give_back(text, question_id)
 
 
 def _draw_waiting(waiting: Sequence[ChatFile], scope: Scope, chat: Chat | None) -> None:

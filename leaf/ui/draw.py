@@ -36,9 +36,13 @@ def draw_item(place: Any, item: Item, scope: Scope, chat_id: str, message_id: st
 
 
 def draw_answer(message: Message, scope: Scope) -> None:
-    """A finished answer: text with its steps, then coverage, sources and cost."""
+    """What an answer says: text with its steps."""
     for item in items(message.parts):
         draw_item(st, item, scope, message.chat_id, message.id)
+
+
+def draw_basis(message: Message) -> None:
+    """What an answer rests on and what it took: coverage, sources and cost."""
     draw_coverage(data(message.parts, "coverage"))
     draw_sources(message)
     draw_usage(data(message.parts, "usage"))

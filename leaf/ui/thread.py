@@ -39,9 +39,14 @@ def draw_thread(thread: Thread, scope: Scope) -> None:
         st.rerun()
     busy = bool(running_id(thread))
     queue = waiting.queue_of(thread.messages)
+    asked = {message.parent_id for message in thread.messages if message.id in queue}
     for message in thread.messages:
         branches = thread.branches.get(message.id, ())
-        if message.role == "user":
+        if message.id in asked:
+            with st.container(key=f"question-waits-{message.id}", horizontal_alignment="right", gap="xxsmall"):
+                draw.draw_question(message)
+                draw.draw_came(message)
+        elif message.role == "user":
             with st.container(key=f"question-{message.id}", gap="xxsmall"):
                 _draw_question(message, branches, scope, busy)
         elif message.id in queue:
@@ -104,6 +109,7 @@ def _draw_answer(message: Message, branches: tuple[str, ...], scope: Scope, busy
     draw.draw_answer(message, scope)
     if message.status != "completed":
         _draw_unfinished(message, scope, busy)
+    draw.draw_basis(message)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"actions-{message.id}"):
         _draw_branches(message.id, branches, scope)
         text = answer_text(message.parts)

@@ -46,7 +46,9 @@ HOSTILE = """Here is **what I found**.
 def brain(body: Json) -> Turn | Failure:
     """What the model of these tests answers, by the words of the newest question."""
     question, results = _newest_question(body)
-    if "long" in question:
+    if "thorough" in question and not results:
+        return Turn.call("list_files", text="I look at the files first.")
+    if "thorough" in question or "long" in question:
         return Turn.say(LONG, pieces=120, delay=0.06)
     if "hostile" in question:
         return Turn.say(HOSTILE) if results else Turn.call(("read_file", {"file": "f1"}))
@@ -93,11 +95,11 @@ def app(model_server: MessagesServer, tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture
 def new_app(tmp_path: Path) -> Iterator[Callable[..., App]]:
-    """Starts further apps: `new_app(home, model_url)`."""
+    """Starts further apps: `new_app(home, model_url, LEAF_RUNS="1")`."""
     started: list[App] = []
 
-    def start(home: Path | None = None, model_url: str = "") -> App:
-        started.append(App(home or tmp_path / "home", model_url).start())
+    def start(home: Path | None = None, model_url: str = "", **variables: str) -> App:
+        started.append(App(home or tmp_path / "home", model_url, **variables).start())
         return started[-1]
 
     yield start

@@ -70,23 +70,6 @@ def test_a_file_sent_with_a_question_is_a_step_away_from_its_result(app: App, pa
     expect(page.get_by_text("2 rows", exact=True)).to_be_visible()
 
 
-def test_reload_and_second_tab_show_the_running_answer_once(app: App, context: BrowserContext, page: Page) -> None:
-    page.goto(app.url)
-    ask(page, "Something long")
-    expect(page.get_by_text("Paragraph 3 of")).to_be_visible()
-    expect(page).to_have_url(re.compile(r"chat="))
-    page.reload()
-    expect(page.get_by_text("Paragraph 1 of")).to_be_visible()
-    expect(page.get_by_role("button", name=re.compile("^Stop( |$)")).filter(visible=True)).to_be_visible()
-    other = context.new_page()
-    other.goto(page.url)
-    expect(other.get_by_text("Paragraph 1 of")).to_be_visible()
-    for tab in (page, other):
-        expect(finished(tab)).to_be_visible(timeout=40_000)
-        for number in (1, 20, 40):
-            expect(tab.get_by_text(f"Paragraph {number} of")).to_have_count(1)
-
-
 def test_stop_keeps_what_was_shown(app: App, page: Page) -> None:
     page.goto(app.url)
     ask(page, "Something long to stop")
@@ -95,17 +78,6 @@ def test_stop_keeps_what_was_shown(app: App, page: Page) -> None:
     expect(page.get_by_text("Stopped. What was found so far is kept.")).to_be_visible()
     expect(page.get_by_text("Paragraph 2 of")).to_be_visible()
     expect(page.get_by_text("Paragraph 40 of")).to_have_count(0)
-
-
-def test_a_question_sent_during_an_answer_is_given_back(app: App, page: Page) -> None:
-    page.goto(app.url)
-    ask(page, "Something long again")
-    expect(page.get_by_text("Paragraph 1 of")).to_be_visible()
-    ask(page, "My next question")
-    expect(page.get_by_text("still being written")).to_be_visible()
-    expect(composer(page)).to_have_value("My next question")
-    page.get_by_role("button", name=re.compile("^Stop( |$)")).filter(visible=True).click()
-    expect(page.get_by_text("Stopped. What was found so far is kept.")).to_be_visible()
 
 
 def test_an_edited_question_is_a_branch_and_the_old_one_stays(app: App, page: Page) -> None:
