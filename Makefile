@@ -11,7 +11,8 @@ run: .venv/.run ## The app on http://127.0.0.1:8501 (PORT=… for another)
 	$(BIN)/streamlit run app.py --server.port $(PORT)
 
 test: check ## Lint, types, import contracts, every test
-	$(BIN)/python -m pytest -n 2 --dist loadgroup
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore tests/browser
+	$(BIN)/python -m pytest tests/browser
 
 check: .venv/.dev
 	$(BIN)/ruff format --check .
