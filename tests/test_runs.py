@@ -18,7 +18,7 @@ from leaf.agent.events import reduce
 from leaf.errors import InvalidInputError, NotFoundError, RunError, StoreBusyError, StoreError
 from leaf.runs.engine import Engine, prepare_file
 from leaf.runs.runs import QueueLimits
-from leaf.runs.waiting import Ticket, Waiting
+from leaf.runs.waiting import Place, Ticket, Waiting
 from leaf.store import chats, messages
 from leaf.store.model import Scope
 from tests import postgres
@@ -161,6 +161,7 @@ def test_retry_goes_on_from_the_last_good_step_and_the_failed_answer_stays(home:
     with MessagesServer(script) as server, Desk(home, server.url) as desk:
         asked = desk.ask("Add")
         failed = desk.end(asked.id)
+        assert desk.runs.goes_on(asked.id)
         again = messages.add_answer(desk.db, desk.scope, failed.parent_id, model=failed.model)
         desk.runs.start(desk.scope, again)
         answer = desk.end(again.id)
@@ -328,6 +329,23 @@ def test_whose_turn_it_is(running: list[Ticket], busy: tuple[str, ...], expected
         waiting.add(ticket)
     found = waiting.next(running, busy, per_user=3, total=20)
     assert (found.message_id if found else None) == expected
+
+
+@pytest.mark.parametrize(
+    ("running", "place"),
+    [
+        ([], Place(2)),
+        (list(tickets("ben", 1, "shared")), Place(3)),
+        (list(tickets("ann", 3, "x")), Place(2, "person")),
+        (list(tickets("zoe", 20, "x")), Place(2, "process")),
+    ],
+)
+def test_where_a_question_stands_that_waits(running: list[Ticket], place: Place) -> None:
+    waiting = Waiting()
+    for ticket in tickets("ann", 3, "shared"):
+        waiting.add(ticket)
+    assert waiting.place("ann-2", running, per_user=3, total=20) == place
+    assert waiting.place("ben-0", running, per_user=3, total=20) is None
 
 
 # The run database

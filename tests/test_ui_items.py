@@ -85,6 +85,18 @@ def test_a_running_answer_says_so_until_text_grows() -> None:
     assert [item.kind for item in items([], running=False)] == []
 
 
+def test_what_a_run_waits_for_stands_at_its_end_until_it_goes_on() -> None:
+    parts: list[dict[str, Any]] = []
+    for text in ("Hel", "lo"):
+        apply(parts, chunk("text-start", id="t"))
+        apply(parts, chunk("text-delta", id="t", delta=text))
+        apply(parts, chunk("data-status", id="status", data={"text": "Trying again in 1 s."}))
+        assert [(item.kind, item.text) for item in items(parts, running=True)][1:] == [("status", "Trying again in 1 s.")]
+        assert [item.kind for item in items(parts)] == ["text"]
+        apply(parts, chunk("data-status", id="status", data={"text": ""}))
+        assert [item.kind for item in items(parts, running=True)] == ["text"]
+
+
 def test_steps_and_text_stand_in_the_order_in_which_they_came() -> None:
     parts: list[dict[str, Any]] = []
     for piece in stream():

@@ -6,6 +6,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
+from leaf.runs.records import Load
+from leaf.runs.waiting import Place
 from leaf.ui import tabular, words
 
 
@@ -89,6 +91,23 @@ def test_usage_says_what_inlining_would_have_cost() -> None:
         "inlining these files would have cost 50,000 tokens ($0.10)",
     ]
     assert words.usage({}) == []
+
+
+@pytest.mark.parametrize(
+    ("place", "text"),
+    [
+        (Place(1), "Waiting for the answer before it"),
+        (Place(2, "person"), "Waiting for the 2 answers before it"),
+        (Place(0, "person"), "Waiting for a free place: 3 answers are being written for you already"),
+    ],
+)
+def test_what_a_question_waits_for(place: Place, text: str) -> None:
+    assert words.waiting(place, 3) == text
+
+
+def test_how_much_there_is_to_do() -> None:
+    assert words.load(Load(0, 0), 3, 20) == "No answer is being written, nothing waits. At once: 20 in all, 3 for one person."
+    assert words.load(Load(2, 1), 3, 20).startswith("2 answers are being written, 1 question waits.")
 
 
 def test_a_chart_keeps_nothing_that_names_an_address_or_data() -> None:

@@ -11,7 +11,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.browser.conftest import LONG, App
 from tests.browser.test_journeys import ask, composer, finished
-from tests.messages_server import MessagesServer
+from tests.messages_server import Failure, MessagesServer, Turn
 from tests.tcp_proxy import TcpProxy
 
 pytestmark = pytest.mark.browser
@@ -149,3 +149,28 @@ def test_a_question_beyond_the_limit_says_that_it_waits_for_a_free_place(
     expect(other.get_by_text("Waiting for a free place: 1 answer is being written for you already")).to_be_visible()
     stop_button(page).click()
     expect(other.get_by_text("You asked: Me too")).to_be_visible()
+
+
+def test_a_busy_model_is_waited_for_and_a_failed_answer_goes_on_from_its_last_good_step(
+    new_app: Callable[..., App], page: Page
+) -> None:
+    busy = Failure.overloaded(4)
+    script = [busy, Turn.call("list_files", text="First the files."), busy, busy, Turn.say("There are none.")]
+    with MessagesServer(script) as server:
+        page.goto(new_app(model_url=server.url, LEAF_MODEL_PATIENCE="6").url)
+        waits = page.get_by_text("Trying again in 4 s (attempt 2).")
+        ask(page, "To be stopped while it waits")
+        expect(waits).to_be_visible()
+        stop_button(page).click()
+        expect(page.get_by_text("Stopped. What was found so far is kept.")).to_be_visible()
+        expect(waits).to_have_count(0)
+        ask(page, "Which files are there?")
+        expect(page.get_by_text("First the files.")).to_be_visible()
+        expect(waits).to_be_visible()
+        expect(page.get_by_test_id("stAlert")).to_contain_text("This was step 2.")
+        expect(waits).to_have_count(0)
+        page.get_by_role("button", name="Go on from the last good step").filter(visible=True).click()
+        expect(page.get_by_text("There are none.")).to_be_visible()
+        expect(page.get_by_text("First the files.")).to_have_count(1)
+        expect(page.get_by_text("2/2")).to_be_visible()
+        assert len(server.requests) == 2
