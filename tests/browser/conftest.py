@@ -95,7 +95,7 @@ def app(model_server: MessagesServer, tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture
 def new_app(tmp_path: Path) -> Iterator[Callable[..., App]]:
-    """Starts further apps: `new_app(home, model_url, LEAF_RUNS="1")`."""
+    """Starts further apps: `new_app(home, model_url, LEAF_RUNS_PER_USER="1")`."""
     started: list[App] = []
 
     def start(home: Path | None = None, model_url: str = "", **variables: str) -> App:

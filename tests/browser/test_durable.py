@@ -154,11 +154,16 @@ def test_a_question_beyond_the_limit_says_that_it_waits_for_a_free_place(
 def test_a_busy_model_is_waited_for_and_a_failed_answer_goes_on_from_its_last_good_step(
     new_app: Callable[..., App], page: Page
 ) -> None:
-    busy = Failure.overloaded(4)
-    script = [busy, Turn.call("list_files", text="First the files."), busy, busy, Turn.say("There are none.")]
+    script = [
+        Failure.overloaded(60),
+        Turn.call("list_files", text="First the files."),
+        Failure.overloaded(3),
+        Failure(400, "invalid_request_error", "no"),
+        Turn.say("There are none."),
+    ]
     with MessagesServer(script) as server:
-        page.goto(new_app(model_url=server.url, LEAF_MODEL_PATIENCE="6").url)
-        waits = page.get_by_text("Trying again in 4 s (attempt 2).")
+        page.goto(new_app(model_url=server.url).url)
+        waits = page.get_by_text(re.compile(r"Trying again in \d+ s \(attempt 2\)"))
         ask(page, "To be stopped while it waits")
         expect(waits).to_be_visible()
         stop_button(page).click()
