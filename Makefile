@@ -5,10 +5,13 @@ PORT ?= 8501
 BIN := .venv/bin
 BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/__init__.py bench/_%,$(wildcard bench/*.py)))
 
-.PHONY: run test check format docs bench clean
+.PHONY: run demo-drive test check format docs bench clean
 
 run: .venv/.run ## The app on http://127.0.0.1:8501 (PORT=… for another)
 	$(BIN)/streamlit run app.py --server.port $(PORT)
+
+demo-drive: .venv/.dev ## The app beside a Google on loopback with demo files: try Drive without an account
+	$(BIN)/python -m tests.demo_drive --port $(PORT)
 
 test: check ## Lint, types, import contracts, every test
 	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore tests/browser

@@ -19,6 +19,10 @@ SETTINGS_MEANINGS = {
     "LEAF_DATABASE_URL": "`postgresql://…`; empty: DuckDB in the data folder",
     "LEAF_MAX_UPLOAD_MB": "largest file that is taken, in MiB",
     "LEAF_MAX_OUTPUT_TOKENS": "longest single model turn, in tokens",
+    "LEAF_ALLOWED_DOMAINS": "domains whose e-mail addresses may sign in, separated by commas; see [sign-in.md](sign-in.md)",
+    "LEAF_ALLOWED_EMAILS": "addresses that may sign in besides; both empty: everybody whom the login provider knows",
+    "LEAF_SESSION_HOURS": "hours that a sign-in lasts; empty: as long as the provider's token says (Google: one hour)",
+    "LEAF_ALLOW_OPEN": "`1` lets other machines reach Leaf although no sign-in is set up; all visitors are then one user",
     "LEAF_RUN_TURNS": "model turns of one answer",
     "LEAF_RUN_TOOL_CALLS": "tool calls of one answer",
     "LEAF_RUN_SECONDS": "wall time of one answer",
@@ -27,6 +31,15 @@ SETTINGS_MEANINGS = {
     "LEAF_MODEL_PATIENCE": "seconds for which an answer waits for a model server that is down or busy",
     "LEAF_RUNS_PER_USER": "answers that are written for one person at once; further questions wait",
     "LEAF_RUNS": "answers that one process writes at once",
+    "LEAF_GOOGLE_CLIENT_ID": "OAuth client for Google Drive, see [Google Drive](drive.md)",
+    "LEAF_GOOGLE_CLIENT_SECRET": "its secret",
+    "LEAF_GOOGLE_CLIENT_JSON": "in place of both: the client's JSON from Google's console, as text or as the path of the file",
+    "LEAF_GOOGLE_SERVICE_ACCOUNT": "key of a service account, as text or as the path of the file; all users see what it sees",
+    "LEAF_GOOGLE_API_URL": "address of another Drive API, for trials; empty: Google's",
+    "LEAF_GOOGLE_AUTH_URL": "where users consent",
+    "LEAF_GOOGLE_TOKEN_URL": "where codes become tokens",
+    "LEAF_GOOGLE_REVOKE_URL": "where tokens are given back",
+    "LEAF_SECRET_KEY": "keys that encrypt tokens at rest, by commas, the first encrypts; empty: a key made in the data folder",
 }
 
 
@@ -39,7 +52,7 @@ def settings_table() -> str:
             value = getattr(value, name)
         if variable == "LEAF_MAX_UPLOAD_MB":
             value = int(str(value)) // 1024**2
-        rows.append(f"| `{variable}` | {f'`{value}`' if str(value) else ''} | {SETTINGS_MEANINGS[variable]} |")
+        rows.append(f"| `{variable}` | {f'`{value}`' if value else ''} | {SETTINGS_MEANINGS[variable]} |")
     return "\n".join(rows)
 
 

@@ -5,9 +5,11 @@ wiring     build(settings) -> Leaf, the one place that constructs things
 remote     while the app holds the data: the key file, the routes, and the app as a command sees it
 service    class Leaf: what the pages and the command line call
 runs       one run per assistant message: start, watch from 0, stop
+identity   who signed in: the claims of a login provider, checked
 agent      the loop, chunks and parts, history -> request, the models
 tools      what the agent can do, one file per family
 files      the library: rows and blobs, reading windows, full-text search
+drive      Google Drive: connection, folders, contents, changes
 tables     any tabular file -> Parquet once; profiles; queries; results; charts
 formats    one reader per file format; runs inside the sandbox
 sandbox    runs a function in a confined child process

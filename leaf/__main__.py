@@ -1,6 +1,7 @@
 """The command line, one command a question. Exit code 0 for an answer, 1 for a failure, 2 for wrong usage.
 
-While the app holds the data, every command works through it, and prints and exits just as it does alone.
+While the app holds the data, every command works through it, and prints and exits just as it does alone. It acts as the local
+user, also where people sign in to the pages.
 """
 
 from __future__ import annotations
@@ -84,6 +85,13 @@ def _parser() -> argparse.ArgumentParser:
     _add_files_commands(commands.add_parser("files", help="the library"))
     _add_chats_commands(commands.add_parser("chats", help="the history"))
     _add_runs_commands(commands.add_parser("runs", help="answers as the operator sees them"))
+    unlink = (
+        commands.add_parser("users", help="who may sign in")
+        .add_subparsers(required=True, metavar="COMMAND")
+        .add_parser("unlink", help="let the next account with this address take over its user, chats and files")
+    )
+    unlink.add_argument("email", metavar="EMAIL")
+    unlink.set_defaults(command=_users_unlink)
     doctor = commands.add_parser("doctor", help="what is configured, what works here, what does not")
     doctor.add_argument("--json", action="store_true")
     doctor.set_defaults(command=_doctor)
@@ -472,6 +480,14 @@ def _runs_resume(given: argparse.Namespace) -> int:
             print(f"It goes on in the app at {app}; see it with: python -m leaf watch {given.id}", file=sys.stderr)
             return OK
         return _follow(leaf, app, given)
+
+
+def _users_unlink(given: argparse.Namespace) -> int:
+    with _opened() as leaf:
+        if not leaf.unlink_account(given.email):
+            raise NotFoundError(f"Nobody has signed in as {given.email}.", "Check the address.")
+        print(f"The next account that signs in as {given.email} takes over.")
+    return OK
 
 
 def _doctor(given: argparse.Namespace) -> int:

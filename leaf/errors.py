@@ -4,6 +4,7 @@
     ├── SettingsError           a setting is missing or wrong; names its key
     ├── NotFoundError           no such file, sheet, column, chat …; names the nearest
     ├── InvalidInputError       a request that cannot be carried out as written
+    ├── SignInError             the browser has to sign in first, again, or may not at all
     ├── FileError
     │   ├── UnreadableFileError    empty, truncated, not what its name says
     │   ├── EncryptedFileError     needs a password
@@ -13,6 +14,8 @@
     │   ├── SandboxTimeoutError    over its time
     │   └── SandboxMemoryError     over its memory
     ├── ModelError              the model server failed; says whether trying again can help
+    ├── DriveError              Google Drive refused or failed
+    │   └── DriveNotConnectedError    no connection, or one that has ended
     ├── StoreError              the database or the disk failed
     │   └── StoreBusyError         another process holds the database
     └── RunError                a run that cannot be started, watched or stopped
@@ -25,6 +28,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable
+from typing import Literal
 
 
 class LeafError(Exception):
@@ -49,6 +53,15 @@ class NotFoundError(LeafError):
 
 class InvalidInputError(LeafError):
     """A request that cannot be carried out as written."""
+
+
+class SignInError(LeafError):
+    """The browser has to sign in first, again, or may not at all."""
+
+    def __init__(self, message: str, hint: str = "", *, reason: Literal["none", "expired", "ended", "refused"]) -> None:
+        super().__init__(message, hint)
+        self.reason = reason
+        """`none` nobody has signed in; `expired` its time is over; `ended` signed out; `refused` this account may not."""
 
 
 class FileError(LeafError):
@@ -96,6 +109,19 @@ class ModelError(LeafError):
         """HTTP status, where there was one."""
         self.wait = wait
         """Seconds after which the server wants to be asked again, where it said."""
+
+
+class DriveError(LeafError):
+    """Google Drive refused or failed."""
+
+    def __init__(self, message: str, hint: str = "", *, reason: str = "") -> None:
+        super().__init__(message, hint)
+        self.reason = reason
+        """Google's word for it, such as `exportSizeLimitExceeded`."""
+
+
+class DriveNotConnectedError(DriveError):
+    """The user has no connection to Drive, or it has ended."""
 
 
 class StoreError(LeafError):

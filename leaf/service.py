@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Literal
@@ -13,21 +14,48 @@ from leaf.agent.context import user_message
 from leaf.agent.export import answer_markdown, chat_markdown
 from leaf.agent.models.directory import ModelChoice, ModelDirectory
 from leaf.agent.suggestions import suggest
+from leaf.drive.drive import Drive
+from leaf.drive.line import folder_line
+from leaf.drive.model import (
+    DriveAdded,
+    DriveChange,
+    DriveConnection,
+    DriveFolder,
+    DriveItem,
+    DriveListing,
+    DrivePreview,
+    OnProgress,
+)
 from leaf.errors import InvalidInputError, LeafError, NotFoundError
 from leaf.files.library import Added, Library, open_path
 from leaf.files.line import describe
 from leaf.files.sample import sample_files
 from leaf.formats.base import KINDS, Window
+from leaf.identity import identify, may_sign_in
 from leaf.runs.records import Load, RunRecord, StepRecord
 from leaf.runs.run import Run, Slice
 from leaf.runs.runs import Runs
 from leaf.runs.waiting import Place
 from leaf.settings import Settings
-from leaf.store import Store, chats, files, messages, users
-from leaf.store.model import Chat, ChatFile, File, Message, Scope, Thread
+from leaf.store import Store, chats, files, logins, members, messages, participants, users
+from leaf.store.model import (
+    Chat,
+    ChatFile,
+    File,
+    Invitation,
+    Member,
+    Membership,
+    Message,
+    Participant,
+    Role,
+    Scope,
+    Thread,
+    User,
+    Visit,
+)
 from leaf.tables.tables import ResultPage, Table, Tables
 from leaf.tools import registry
-from leaf.tools.base import Json, ToolOutput, context_of
+from leaf.tools.base import NO_CHAT, Json, ToolOutput, context_of
 
 TITLE_CHARACTERS = 60
 MESSAGES_DRAWN = 30
@@ -65,6 +93,7 @@ class Leaf:
         store: Store,
         library: Library,
         tables: Tables,
+        drive: Drive,
         runs: Runs,
         models: ModelDirectory,
         close: Callable[[], None],
@@ -73,6 +102,7 @@ class Leaf:
         self._store = store
         self._library = library
         self._tables = tables
+        self._drive = drive
         self._runs = runs
         self._models = models
         self._close = close
@@ -90,6 +120,117 @@ class Leaf:
     def local_scope(self) -> Scope:
         """The one user of an app without login, and their workspace."""
         return users.ensure_local_user(self._store.db)
+
+    def sign_in(self, claims: Mapping[str, object], workspace_id: str = "") -> Visit:
+        """Who a browser acts for, by the claims of its login; in that workspace if it is theirs, else where they were last.
+
+        Asked at every turn, since a sign-in may end in another tab and a membership by another hand. The first time makes the
+        user and "{first name}'s Workspace", and accepts invitations. Raises SignInError.
+        """
+        identity = identify(claims, self.settings, datetime.now(UTC))
+        visit = logins.find(self._store.db, identity, workspace_id)
+        if visit is None:
+            logins.begin(self._store.db, identity)
+            visit = logins.find(self._store.db, identity, workspace_id)
+            self._runs.touch()
+        if visit is None:
+            raise NotFoundError("Your workspace was removed just now.", "Reload the page.")
+        return visit
+
+    def sign_out(self, visit: Visit, *, everywhere: bool = False) -> None:
+        """End this sign-in in every tab, or all sign-ins of the user."""
+        if everywhere:
+            logins.end_all(self._store.db, visit)
+        else:
+            logins.end(self._store.db, visit)
+        self._runs.touch()
+
+    def unlink_account(self, email: str) -> bool:
+        """Let the next account with this address take its user over. For whoever runs Leaf, never for a page."""
+        return logins.unscoped_unlink(self._store.db, email)
+
+    # --- workspaces
+
+    def user(self, scope: Scope) -> User:
+        """Raises NotFoundError."""
+        return users.get_user(self._store.db, scope)
+
+    def workspaces(self, scope: Scope) -> list[Membership]:
+        """The user's workspaces."""
+        return members.memberships(self._store.db, scope)
+
+    def choose_workspace(self, visit: Visit, workspace_id: str) -> None:
+        """Open this one in new tabs. Raises NotFoundError."""
+        logins.remember_workspace(self._store.db, visit, workspace_id)
+
+    def workspace_of(self, scope: Scope, chat_id: str) -> str:
+        """The workspace of a chat that the user takes part in, for links into another one than is open; else empty."""
+        for membership in self.workspaces(scope):
+            try:
+                chats.get(self._store.db, Scope(membership.workspace_id, scope.user_id), chat_id)
+            except NotFoundError:
+                continue
+            return membership.workspace_id
+        return ""
+
+    def rename_workspace(self, scope: Scope, name: str) -> None:
+        """For owners. Raises InvalidInputError."""
+        members.rename(self._store.db, scope, name)
+        self._runs.touch()
+
+    def members(self, scope: Scope) -> list[Member]:
+        """Everybody in the workspace."""
+        return members.list_members(self._store.db, scope)
+
+    def invitations(self, scope: Scope) -> list[Invitation]:
+        """Those that wait."""
+        return members.list_invitations(self._store.db, scope)
+
+    def invite(self, scope: Scope, email: str) -> None:
+        """Whoever owns the address joins at their next sign-in. For owners. Raises InvalidInputError."""
+        address = members.clean_address(email)
+        if not may_sign_in(address, self.settings):
+            raise InvalidInputError(f"{address} may not sign in here.", "Whoever runs Leaf decides which addresses may.")
+        members.invite(self._store.db, scope, email)
+        self._runs.touch()
+
+    def withdraw_invitation(self, scope: Scope, invitation_id: str) -> None:
+        """For owners. Raises NotFoundError."""
+        members.withdraw(self._store.db, scope, invitation_id)
+        self._runs.touch()
+
+    def set_role(self, scope: Scope, user_id: str, role: Role) -> None:
+        """For owners. Raises InvalidInputError where no owner would be left."""
+        members.set_role(self._store.db, scope, user_id, role)
+        self._runs.touch()
+
+    def remove_member(self, scope: Scope, user_id: str) -> None:
+        """End a membership, its access and its running answers at once: another's (for owners), or one's own."""
+        self._stop_all(members.remove(self._store.db, scope, user_id))
+
+    # --- shared chats
+
+    def participants(self, scope: Scope, chat_id: str) -> list[Participant]:
+        """The host first."""
+        return participants.list_participants(self._store.db, scope, chat_id)
+
+    def authors(self, scope: Scope, chat_id: str) -> dict[str, str]:
+        """User id -> name of everybody who asked in a chat."""
+        return participants.authors(self._store.db, scope, chat_id)
+
+    def add_participant(self, scope: Scope, chat_id: str, email: str) -> None:
+        """Bring a member of the workspace into a chat. Raises NotFoundError."""
+        participants.add(self._store.db, scope, chat_id, email)
+        self._runs.touch()
+
+    def remove_participant(self, scope: Scope, chat_id: str, user_id: str) -> None:
+        """Take somebody out (for the host), or leave. Raises InvalidInputError where nobody would be left."""
+        self._stop_all(participants.remove(self._store.db, scope, chat_id, user_id))
+
+    def _stop_all(self, message_ids: Sequence[str]) -> None:
+        for message_id in message_ids:
+            self._runs.stop(message_id)
+        self._runs.touch()
 
     # --- chats
 
@@ -112,10 +253,9 @@ class Leaf:
 
     def delete_chat(self, scope: Scope, chat_id: str) -> None:
         """Stops its running and waiting answers; `restore_chat` undoes."""
-        for message_id in messages.unfinished(self._store.db, scope, chat_id):
-            self._runs.stop(message_id)
+        unfinished = messages.unfinished(self._store.db, scope, chat_id)
         chats.delete(self._store.db, scope, chat_id)
-        self._runs.touch()
+        self._stop_all(unfinished)
 
     def restore_chat(self, scope: Scope, chat_id: str) -> None:
         """Undo `delete_chat`."""
@@ -137,7 +277,8 @@ class Leaf:
         chat = self.chat(scope, chat_id)
         self._library.attach(scope, chat_id, file_ids)
         waiting = [c for c in self._library.chat_files(scope, chat_id) if not c.message_id]
-        return self._ask(scope, chat, text.strip(), waiting, chat.head_id, model)
+        folders = [f for f in self._drive.folders(scope, chat_id) if not f.message_id]
+        return self._ask(scope, chat, text.strip(), waiting, folders, chat.head_id, model)
 
     def edit(self, scope: Scope, message_id: str, text: str) -> Message:
         """Ask a question again in other words, as a new branch; the earlier branch stays."""
@@ -147,7 +288,9 @@ class Leaf:
         chat = self.chat(scope, old.chat_id)
         named = {f["fileId"] for part in old.parts if part["type"] == "data-files" for f in part["data"]}
         came = [c for c in self._library.chat_files(scope, chat.id) if c.file.id in named]
-        return self._ask(scope, chat, text.strip(), came, old.parent_id, "")
+        refs = {f["ref"] for part in old.parts if part["type"] == "data-drive-folders" for f in part["data"]}
+        folders = [f for f in self._drive.folders(scope, chat.id) if f.ref in refs]
+        return self._ask(scope, chat, text.strip(), came, folders, old.parent_id, "")
 
     def retry(self, scope: Scope, message_id: str) -> Message:
         """Answer the same question again, as a new branch beside the old answer.
@@ -167,21 +310,35 @@ class Leaf:
         newest = messages.siblings(self._store.db, scope, message.id)[-1]
         return newest == message.id and self._runs.goes_on(message.id)
 
-    def _ask(self, scope: Scope, chat: Chat, text: str, files: Sequence[ChatFile], parent_id: str, model: str) -> Message:
+    def _ask(
+        self,
+        scope: Scope,
+        chat: Chat,
+        text: str,
+        files: Sequence[ChatFile],
+        folders: Sequence[DriveFolder],
+        parent_id: str,
+        model: str,
+    ) -> Message:
         parts: list[Json] = [{"type": "text", "text": text, "state": "done"}]
         if files:
             shown = [{"fileId": c.file.id, "handle": c.handle, "name": c.file.name, "kind": c.file.kind} for c in files]
             parts.append({"type": "data-files", "data": shown})
+        if folders:
+            named = [{"ref": f.ref, "name": f.name, "files": f.files} for f in folders]
+            parts.append({"type": "data-drive-folders", "data": named})
         exchange = messages.add_exchange(
             self._store.db,
             scope,
             chat.id,
             parts,
-            raw=[user_message(text, files)],
+            raw=[user_message(text, files, [folder_line(f) for f in folders])],
             parent_id=parent_id,
             model=model or chat.model or self.default_model(),
             title=_title(text),
         )
+        if folders:
+            self._drive.folders_sent(scope, chat.id, exchange.question.id)
         self._runs.start(scope, exchange.answer)
         return exchange.answer
 
@@ -370,6 +527,86 @@ class Leaf:
             raise LeafError(found.failures[file.id])
         return list(found.tables)
 
+    # --- Google Drive
+
+    def drive_connection(self, scope: Scope) -> DriveConnection:
+        """How the caller stands with Drive. Asks nothing of Google."""
+        return self._drive.connection(scope)
+
+    def begin_drive_connection(self, scope: Scope, redirect_uri: str) -> str:
+        """Address at Google where the user consents; it sends them back to `redirect_uri`. Raises SettingsError."""
+        return self._drive.begin(scope, redirect_uri)
+
+    def finish_drive_connection(self, scope: Scope, query: Mapping[str, str]) -> DriveConnection:
+        """Take what came back in the address (`code` and `state`, or `error`). Raises LeafError that says what went wrong."""
+        return self._drive.finish(scope, query)
+
+    def disconnect_drive(self, scope: Scope) -> DriveConnection:
+        """Revoke at Google and forget. Files that came from Drive stay. `why` tells if Google could not be told."""
+        return self._drive.disconnect(scope)
+
+    def drive_list(self, scope: Scope, folder: str = "root", *, cursor: str = "", page_size: int = 100) -> DriveListing:
+        """A page of a folder. `folder`: `root`, `shared-with-me`, `drives`, an id, a `ref`, or any address of a folder."""
+        return self._drive.list(scope, folder, cursor=cursor, page_size=page_size)
+
+    def drive_search(
+        self,
+        scope: Scope,
+        query: str,
+        *,
+        folder: str = "",
+        kinds: Sequence[str] = (),
+        modified_after: str = "",
+        cursor: str = "",
+        page_size: int = 50,
+    ) -> DriveListing:
+        """By name and content, in a folder with its subfolders or everywhere. `modified_after`: `2026-05-01`."""
+        return self._drive.search(
+            scope, query, folder=folder, kinds=kinds, modified_after=modified_after, cursor=cursor, page_size=page_size
+        )
+
+    def drive_item(self, scope: Scope, ref: str) -> DriveItem:
+        """A file or folder by id, `ref` or address; shortcuts are followed. Raises NotFoundError."""
+        return self._drive.item(scope, ref)
+
+    def drive_add(
+        self,
+        scope: Scope,
+        refs: Sequence[str],
+        *,
+        chat_id: str = "",
+        on_progress: OnProgress | None = None,
+        stop: threading.Event | None = None,
+    ) -> DriveAdded:
+        """Bring files, and folders with all that is in them, into the library, and put them beside the chat's next question."""
+        if chat_id:
+            self.chat(scope, chat_id)
+        added = self._drive.add(scope, refs, on_progress=on_progress, stop=stop)
+        if chat_id and added.files:
+            self._library.attach(scope, chat_id, [file.id for file in added.files])
+        return added
+
+    def drive_preview(self, scope: Scope, ref: str) -> DrivePreview:
+        """The beginning of a file; nothing is put into the library."""
+        return self._drive.preview(scope, ref)
+
+    def attach_drive_folder(self, scope: Scope, chat_id: str, ref: str) -> DriveFolder:
+        """Put a folder beside the chat's next question: one line for the model, which lists it when it needs to."""
+        return self._drive.attach_folder(scope, chat_id, ref)
+
+    def detach_drive_folder(self, scope: Scope, chat_id: str, ref: str) -> None:
+        """Take a waiting folder away again. Raises InvalidInputError once a question went with it."""
+        self._drive.detach_folder(scope, chat_id, ref)
+
+    def drive_folders(self, scope: Scope, chat_id: str) -> list[DriveFolder]:
+        """Folders attached to a chat. Asks nothing of Google."""
+        return self._drive.folders(scope, chat_id)
+
+    def drive_changes(self, scope: Scope, chat_id: str, *, max_age: float = 120.0) -> list[DriveChange]:
+        """What changed in Drive under this chat. Asks Google unless that was done within `max_age` seconds."""
+        file_ids = [c.file.id for c in self._library.chat_files(scope, chat_id)]
+        return self._drive.changes(scope, chat_id, file_ids, max_age=max_age)
+
     # --- results
 
     def result_page(
@@ -409,7 +646,7 @@ class Leaf:
         else:
             chosen = [self.file(scope, i) for i in file_ids] or self.files(scope)[:LIBRARY_FILES]
             files = self._library.as_chat_files(chosen)
-        context = context_of(scope, chat_id or "tool", files, self._library, self._tables, threading.Event())
+        context = context_of(scope, chat_id or NO_CHAT, files, self._library, self._tables, self._drive, threading.Event())
         return registry.run(name, given, context)
 
     def suggestions(self, scope: Scope, files: Sequence[File]) -> list[str]:

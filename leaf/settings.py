@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 from urllib.parse import urlsplit
 
 from leaf.errors import SettingsError
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
+GOOGLE_AUTH_URL = "https://accounts.google.com/o/oauth2/auth"
+GOOGLE_TOKEN_URL = "https://oauth2.googleapis.com/token"
+GOOGLE_REVOKE_URL = "https://oauth2.googleapis.com/revoke"
 
 
 @dataclass(frozen=True)
@@ -26,6 +31,26 @@ class RunLimits:
     """Input and output together, cached input included."""
     money: float = 5.0
     """US dollars at list price."""
+
+
+@dataclass(frozen=True)
+class Google:
+    """How Google Drive is reached."""
+
+    client_id: str = ""
+    client_secret: str = field(default="", repr=False)
+    service_account: str = field(default="", repr=False)
+    """Key of a service account as JSON; every user then sees what was shared with it."""
+    api_url: str = ""
+    """Address of another Drive API, such as `http://127.0.0.1:9000/drive/v3/`; empty means Google's."""
+    auth_url: str = GOOGLE_AUTH_URL
+    token_url: str = GOOGLE_TOKEN_URL
+    revoke_url: str = GOOGLE_REVOKE_URL
+
+    @property
+    def has_client(self) -> bool:
+        """Whether users can connect a Drive of their own."""
+        return bool(self.client_id and self.client_secret)
 
 
 @dataclass(frozen=True)
@@ -47,6 +72,14 @@ class Settings:
     """Largest file that is taken, in bytes."""
     max_output_tokens: int = 16_000
     """Longest single model turn."""
+    allowed_domains: tuple[str, ...] = ()
+    """Domains whose addresses may sign in; with `allowed_emails` empty too, everybody whom the login provider knows."""
+    allowed_emails: tuple[str, ...] = ()
+    """Addresses that may sign in, besides those of `allowed_domains`."""
+    session_hours: float = 0.0
+    """How long a sign-in lasts; 0 means as long as the provider's token says."""
+    allow_open: bool = False
+    """Whether Leaf may be reached from other machines without sign-in."""
     limits: RunLimits = RunLimits()
     model_patience: float = 120.0
     """Seconds for which a run waits for a model server that is down or busy."""
@@ -54,6 +87,9 @@ class Settings:
     """Answers that are written for one person at once; further questions wait."""
     runs: int = 20
     """Answers that this process writes at once."""
+    google: Google = Google()
+    secret_keys: tuple[str, ...] = field(default=(), repr=False)
+    """Keys that encrypt tokens at rest; the first encrypts, all decrypt. None: a key made in `home`."""
 
     @property
     def keyless(self) -> bool:
@@ -78,6 +114,10 @@ VARIABLES = {
     "LEAF_DATABASE_URL": "database_url",
     "LEAF_MAX_UPLOAD_MB": "max_upload_bytes",
     "LEAF_MAX_OUTPUT_TOKENS": "max_output_tokens",
+    "LEAF_ALLOWED_DOMAINS": "allowed_domains",
+    "LEAF_ALLOWED_EMAILS": "allowed_emails",
+    "LEAF_SESSION_HOURS": "session_hours",
+    "LEAF_ALLOW_OPEN": "allow_open",
     "LEAF_RUN_TURNS": "limits.turns",
     "LEAF_RUN_TOOL_CALLS": "limits.tool_calls",
     "LEAF_RUN_SECONDS": "limits.seconds",
@@ -86,6 +126,15 @@ VARIABLES = {
     "LEAF_MODEL_PATIENCE": "model_patience",
     "LEAF_RUNS_PER_USER": "runs_per_user",
     "LEAF_RUNS": "runs",
+    "LEAF_GOOGLE_CLIENT_ID": "google.client_id",
+    "LEAF_GOOGLE_CLIENT_SECRET": "google.client_secret",
+    "LEAF_GOOGLE_CLIENT_JSON": "google.client_id",
+    "LEAF_GOOGLE_SERVICE_ACCOUNT": "google.service_account",
+    "LEAF_GOOGLE_API_URL": "google.api_url",
+    "LEAF_GOOGLE_AUTH_URL": "google.auth_url",
+    "LEAF_GOOGLE_TOKEN_URL": "google.token_url",
+    "LEAF_GOOGLE_REVOKE_URL": "google.revoke_url",
+    "LEAF_SECRET_KEY": "secret_keys",
 }
 """Environment variable (and key in Streamlit's secrets) -> field."""
 
@@ -98,7 +147,7 @@ def load(environ: Mapping[str, str] | None = None, secrets: Mapping[str, object]
     for key in (*VARIABLES, "ANTHROPIC_BASE_URL"):
         value = environ.get(key) or secrets.get(key)
         if value not in (None, ""):
-            values[key] = str(value).strip()
+            values[key] = _text(value)
     if "ANTHROPIC_BASE_URL" in values:
         values.setdefault("LEAF_MODEL_URL", values["ANTHROPIC_BASE_URL"])
     profile = values.get("LEAF_MODEL_PROFILE", "")
@@ -117,6 +166,10 @@ def load(environ: Mapping[str, str] | None = None, secrets: Mapping[str, object]
         database_url=values.get("LEAF_DATABASE_URL", ""),
         max_upload_bytes=int(_number(values, "LEAF_MAX_UPLOAD_MB", 1_000) * 1024 * 1024),
         max_output_tokens=int(_number(values, "LEAF_MAX_OUTPUT_TOKENS", 16_000)),
+        allowed_domains=_words(values, "LEAF_ALLOWED_DOMAINS"),
+        allowed_emails=_words(values, "LEAF_ALLOWED_EMAILS"),
+        session_hours=_number(values, "LEAF_SESSION_HOURS", 0.0),
+        allow_open=_switch(values, "LEAF_ALLOW_OPEN"),
         limits=RunLimits(
             turns=int(_number(values, "LEAF_RUN_TURNS", default.turns)),
             tool_calls=int(_number(values, "LEAF_RUN_TOOL_CALLS", default.tool_calls)),
@@ -127,11 +180,77 @@ def load(environ: Mapping[str, str] | None = None, secrets: Mapping[str, object]
         model_patience=_number(values, "LEAF_MODEL_PATIENCE", 120),
         runs_per_user=_count(values, "LEAF_RUNS_PER_USER", 3),
         runs=_count(values, "LEAF_RUNS", 20),
+        google=_google(values),
+        secret_keys=tuple(key.strip() for key in values.get("LEAF_SECRET_KEY", "").split(",") if key.strip()),
     )
+
+
+def _text(value: object) -> str:
+    """A value as the environment would give it: lists by commas, tables as JSON."""
+    if isinstance(value, Mapping):
+        return json.dumps(dict(value))
+    return ",".join(map(str, value)) if isinstance(value, list | tuple) else str(value).strip()
 
 
 def _count(values: Mapping[str, str], key: str, default: int) -> int:
     return max(1, int(_number(values, key, default)))
+
+
+def _words(values: Mapping[str, str], key: str) -> tuple[str, ...]:
+    """Split at commas and spaces, in lower case; `@example.org` is the domain `example.org`."""
+    words = tuple(word.lower().removeprefix("@") for word in values.get(key, "").replace(",", " ").split())
+    wrong = [w for w in words if ("@" in w) != (key == "LEAF_ALLOWED_EMAILS")]
+    if wrong or (key in values and not words):
+        kind = "addresses like ann@example.org" if key == "LEAF_ALLOWED_EMAILS" else "domains like example.org"
+        raise SettingsError(f"{key} is '{values[key]}'.", f"Give {kind}, separated by commas.")
+    return words
+
+
+def _switch(values: Mapping[str, str], key: str) -> bool:
+    text = values.get(key, "0").lower()
+    if text not in ("0", "1", "false", "true", "no", "yes"):
+        raise SettingsError(f"{key} is '{text}'.", "Set it to 1 or 0.")
+    return text in ("1", "true", "yes")
+
+
+def _google(values: Mapping[str, str]) -> Google:
+    """Google's settings; single ones win over the client's JSON."""
+    client = _json(values, "LEAF_GOOGLE_CLIENT_JSON")
+    client = client.get("web") or client.get("installed") or client
+    urls = {name: values.get(f"LEAF_GOOGLE_{name.upper()}", "") for name in ("api_url", "auth_url", "token_url", "revoke_url")}
+    for name, url in urls.items():
+        if url and urlsplit(url).scheme not in ("http", "https"):
+            raise SettingsError(f"LEAF_GOOGLE_{name.upper()} is '{url}'.", "Give an address that begins with https://.")
+    account = _json(values, "LEAF_GOOGLE_SERVICE_ACCOUNT")
+    if account and not (account.get("client_email") and account.get("private_key")):
+        raise SettingsError(
+            "LEAF_GOOGLE_SERVICE_ACCOUNT has no client_email or private_key.", "Give the service account's key file."
+        )
+    return Google(
+        client_id=values.get("LEAF_GOOGLE_CLIENT_ID") or str(client.get("client_id", "")),
+        client_secret=values.get("LEAF_GOOGLE_CLIENT_SECRET") or str(client.get("client_secret", "")),
+        service_account=json.dumps(account) if account else "",
+        api_url=urls["api_url"],
+        auth_url=urls["auth_url"] or str(client.get("auth_uri", "")) or GOOGLE_AUTH_URL,
+        token_url=urls["token_url"] or str(client.get("token_uri", "")) or GOOGLE_TOKEN_URL,
+        revoke_url=urls["revoke_url"] or GOOGLE_REVOKE_URL,
+    )
+
+
+def _json(values: Mapping[str, str], key: str) -> dict[str, Any]:
+    """A JSON object given as text or as the path of a file. The error never shows the text, which holds a secret."""
+    given = values.get(key, "")
+    if not given:
+        return {}
+    try:
+        found = json.loads(given if given.startswith("{") else Path(given).expanduser().read_text(encoding="utf-8"))
+    except (OSError, ValueError) as e:
+        raise SettingsError(
+            f"{key} is neither JSON nor the path of a JSON file.", "Give the file that Google's console makes."
+        ) from e
+    if not isinstance(found, dict):
+        raise SettingsError(f"{key} is not a JSON object.", "Give the file that Google's console makes.")
+    return found
 
 
 def _number(values: Mapping[str, str], key: str, default: float) -> float:

@@ -27,6 +27,7 @@ def build(settings: Settings) -> Leaf:
     """A whole application over the data folder of `settings`. Raises StoreBusyError, StoreError, SettingsError."""
     from leaf.agent.loop import Agent
     from leaf.agent.models.directory import ModelDirectory
+    from leaf.drive.drive import Drive
     from leaf.files.library import Library
     from leaf.runs.engine import Engine
     from leaf.runs.execute import Executor
@@ -42,6 +43,7 @@ def build(settings: Settings) -> Leaf:
     pool.warm()
     library = Library(store, pool, settings.home, limit_bytes=settings.max_upload_bytes)
     tables = Tables(store, pool, settings.home)
+    drive = Drive(settings, store, library)
     agent = Agent(
         _model(settings),
         registry.all_tools(),
@@ -52,7 +54,7 @@ def build(settings: Settings) -> Leaf:
     )
     engine = Engine(settings.home, settings.database_url)
     queue = QueueLimits(settings.runs_per_user, settings.runs)
-    runs = Runs(Executor(store, library, tables, agent, settings.limits), store, engine, queue)
+    runs = Runs(Executor(store, library, tables, drive, agent, settings.limits), store, engine, queue)
     models = ModelDirectory(settings, lambda: _ask_models(settings))
 
     def close() -> None:
@@ -60,7 +62,7 @@ def build(settings: Settings) -> Leaf:
         pool.close()
         store.close()
 
-    return Leaf(settings, store, library, tables, runs, models, close)
+    return Leaf(settings, store, library, tables, drive, runs, models, close)
 
 
 def reach(settings: Settings) -> tuple[Commands, str]:
@@ -130,6 +132,7 @@ def _checks(settings: Settings) -> Iterator[Check]:
     yield _check_store(settings, held=runs)
     yield _check_sandbox(settings)
     yield _check_model(settings)
+    yield _check_drive(settings)
 
 
 def _check_home(home: Path) -> Check:
@@ -189,6 +192,15 @@ def _check_sandbox(settings: Settings) -> Check:
     return Check(
         "Sandbox", False, f"files and SQL are handled in a child process without confinement: {found.reason}", needed=False
     )
+
+
+def _check_drive(settings: Settings) -> Check:
+    if settings.google.service_account:
+        return Check("Google Drive", True, "a service account is configured", needed=False)
+    if settings.google.has_client:
+        return Check("Google Drive", True, "users can connect theirs", needed=False)
+    text = "not configured: set LEAF_GOOGLE_CLIENT_ID and LEAF_GOOGLE_CLIENT_SECRET, see docs/drive.md."
+    return Check("Google Drive", False, text, needed=False)
 
 
 def _check_model(settings: Settings) -> Check:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from leaf.errors import LeafError
-from leaf.ui import composer, markdown, thread, welcome
+from leaf.ui import composer, markdown, people, thread, welcome
 from leaf.ui.state import current_scope, leaf
 
 scope = current_scope()
@@ -14,10 +14,11 @@ except LeafError as problem:
     del st.query_params["chat"]
     chat = None
 
+people.draw(scope, chat)
 shown = thread.load(scope, chat)
 composer.draw(scope, chat, thread.running_id(shown))
 
 if shown is None or not shown.messages:
     welcome.draw(scope, chat)
 else:
-    thread.draw_thread(shown, scope)
+    thread.draw_thread(shown, scope, shared=chat is not None and chat.shared)

@@ -1,14 +1,16 @@
-"""What is connected, what works on this machine, and where the data lies."""
+"""Who is in the workspace, what is connected, what works on this machine, and where the data lies."""
 
 import streamlit as st
 
-from leaf.ui import markdown, words
-from leaf.ui.state import checks, leaf
+from leaf.ui import connection, markdown, words, workspace
+from leaf.ui.state import checks, current_scope, leaf
 
 app = leaf()
 settings = app.settings
 
 st.title("Settings", anchor=False)
+
+workspace.draw()
 
 st.header("Model", anchor=False)
 if settings.keyless:
@@ -44,6 +46,9 @@ with st.expander("Connect a model" if settings.keyless else "Connect another mod
     st.code('ANTHROPIC_API_KEY="sk-ant-…"', language="bash")
     st.caption("Any server that speaks the Messages API: Ollama, LM Studio, llama.cpp, vLLM, LiteLLM")
     st.code('LEAF_MODEL_URL="http://localhost:11434"\nLEAF_MODEL="name-of-the-model"', language="bash")
+
+st.header("Google Drive", anchor=False)
+connection.draw_card(current_scope(), app.drive_connection(current_scope()))
 
 st.header("What works here", anchor=False)
 for check in checks():

@@ -21,14 +21,17 @@ PATIENCE = "3"
 class App:
     """`streamlit run app.py` over a data folder, on a free port, which it keeps when it is started again."""
 
-    def __init__(self, home: Path, model_url: str = "", log: Path | None = None, **variables: str) -> None:
+    def __init__(
+        self, home: Path, model_url: str = "", log: Path | None = None, *, secrets: Path | None = None, **variables: str
+    ) -> None:
         self.home = home
         self.model_url = model_url
-        self.log = log or Path(os.devnull)
+        self.log = log or home.with_name(f"{home.name}.log")
         self.variables = variables
         """Further environment variables."""
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
+        self._options = ["--secrets.files", str(secrets)] if secrets else []
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> App:
@@ -40,7 +43,7 @@ class App:
         )
         with self.log.open("ab") as log:
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port)],
+                [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port), *self._options],
                 cwd=ROOT,
                 env={**clean, **model, **self.variables, "LEAF_HOME": str(self.home)},
                 stdout=log,

@@ -2,9 +2,15 @@
 
 from __future__ import annotations
 
+import os
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from leaf.settings import Settings
+from leaf.store import Store, open_store
+from tests import postgres
 
 REAL_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -15,3 +21,33 @@ def real_data() -> Path:
     if not REAL_DATA.is_dir():
         pytest.skip("the folder of third-party files is not beside this repository")
     return REAL_DATA
+
+
+@pytest.fixture(scope="session")
+def postgres_server() -> Iterator[str]:
+    with postgres.server() as address:
+        yield address
+
+
+@pytest.fixture
+def postgres_url(postgres_server: str) -> str:
+    """A fresh database on the tests' server."""
+    import psycopg
+
+    name = f"t{os.urandom(6).hex()}"
+    with psycopg.connect(f"postgresql:///postgres{postgres_server}", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return f"postgresql:///{name}{postgres_server}"
+
+
+@pytest.fixture(params=["duckdb", "postgres"])
+def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
+    url = request.getfixturevalue("postgres_url") if request.param == "postgres" else ""
+    return Settings(home=tmp_path / "home", database_url=url)
+
+
+@pytest.fixture
+def store(settings: Settings) -> Iterator[Store]:
+    opened = open_store(settings)
+    yield opened
+    opened.close()

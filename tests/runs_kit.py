@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, Self
 
 from leaf.agent.models.claude import ClaudeModel
+from leaf.drive.drive import Drive
 from leaf.files.library import Library
 from leaf.runs.engine import Engine
 from leaf.runs.execute import Executor
@@ -33,14 +34,16 @@ class Desk:
         self, home: Path, url: str, *, database_url: str = "", patience: float = 30.0, limits: QueueLimits | None = None
     ) -> None:
         self.home = home
-        self.store = open_store(Settings(home=home, database_url=database_url))
+        settings = Settings(home=home, database_url=database_url)
+        self.store = open_store(settings)
         self.db = self.store.db
         self.scope = users.ensure_local_user(self.db)
         pool = Pool(home)
         library, tables = Library(self.store, pool, home, limit_bytes=1_000_000), Tables(self.store, pool, home)
         agent = agent_kit.agent_for(ClaudeModel("key", url, retries=0), patience=patience)
         self.tools_run: list[str] = []
-        executor = Executor(self.store, library, tables, agent, RunLimits(), self._run_tool)
+        drive = Drive(settings, self.store, library)
+        executor = Executor(self.store, library, tables, drive, agent, RunLimits(), self._run_tool)
         self.engine = Engine(home, database_url)
         self.runs = Runs(executor, self.store, self.engine, limits)
 

@@ -175,6 +175,9 @@ def test_tools_are_listed_with_their_schemas(alone: Cli) -> None:
         "describe_table",
         "query_tables",
         "make_chart",
+        "list_drive_folder",
+        "search_drive",
+        "read_drive_file",
     ]
     assert all(t["input_schema"]["type"] == "object" and t["description"] for t in tools)
     assert set(tools[1]["input_schema"]["properties"]) == {"file", "where", "line_numbers", "max_tokens", "cursor"}
@@ -393,3 +396,10 @@ def test_start_up_loads_no_heavy_library() -> None:
     code = f"import sys, leaf.__main__, leaf.wiring; print([m for m in {heavy!r} if m in sys.modules])"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_the_operator_hands_an_address_over_or_is_told_that_nobody_has_it(cli: Cli) -> None:
+    assert cli("chats", "list").returncode == 0
+    done = cli("users", "unlink", "nobody@example.org")
+    assert done.returncode == 1
+    assert "Nobody has signed in as nobody@example.org." in done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Iterator
 from dataclasses import replace
@@ -235,3 +236,62 @@ def test_a_preview_shows_rows_pages_or_text(leaf: Leaf, scope: Scope) -> None:
     assert text.kind == "text"
     assert text.window is not None
     assert text.window.places == ("lines 2-3",)
+
+
+CLAIMS = {"is_logged_in": True, "iss": "https://login.example.org", "iat": 1, "exp": 4_000_000_000, "email_verified": True}
+
+
+def signed_in(leaf: Leaf, name: str) -> Scope:
+    return leaf.sign_in({**CLAIMS, "sub": name, "name": name, "email": f"{name}@example.org", "nonce": os.urandom(8).hex()}).scope
+
+
+def test_removing_a_member_stops_the_answer_that_is_being_written_for_them(tmp_path: Path) -> None:
+    held = threading.Event()
+
+    def slow(_: object) -> Turn:
+        held.set()
+        return Turn.say("word " * 400, pieces=400, delay=0.05)
+
+    with MessagesServer(slow) as server, opened(tmp_path / "home", model_url=server.url) as leaf:
+        ann = signed_in(leaf, "ann")
+        leaf.invite(ann, "bob@example.org")
+        bob = signed_in(leaf, "bob")
+        chat = leaf.new_chat(ann)
+        leaf.add_participant(ann, chat.id, "bob@example.org")
+        answer = leaf.send(bob, chat.id, "go on")
+        assert held.wait(30)
+        run = leaf.watch(bob, answer.id)
+        assert run is not None
+        leaf.remove_member(ann, bob.user_id)
+        with pytest.raises(NotFoundError):
+            leaf.wait(bob, answer.id, 0, 0)
+        assert leaf.message(ann, answer.id).status == "stopped"
+        position = 0
+        while not (piece := run.read(position, 10)).done:
+            position = piece.position
+        assert leaf.message(ann, answer.id).status == "stopped"
+        assert finished(leaf, ann, ask(leaf, ann, chat.id)).status in ("completed", "error")
+
+
+def test_people_of_another_workspace_reach_no_member_invitation_or_participant(leaf: Leaf) -> None:
+    ann, eve = signed_in(leaf, "ann"), signed_in(leaf, "eve")
+    leaf.invite(ann, "bob@example.org")
+    (invitation,) = leaf.invitations(ann)
+    chat = leaf.new_chat(ann)
+    for call in (
+        lambda: leaf.participants(eve, chat.id),
+        lambda: leaf.authors(eve, chat.id),
+        lambda: leaf.add_participant(eve, chat.id, "eve@example.org"),
+        lambda: leaf.remove_participant(eve, chat.id, ann.user_id),
+        lambda: leaf.withdraw_invitation(eve, invitation.id),
+        lambda: leaf.remove_member(eve, ann.user_id),
+        lambda: leaf.set_role(eve, ann.user_id, "member"),
+        lambda: leaf.rename_workspace(Scope(ann.workspace_id, eve.user_id), "mine"),
+        lambda: leaf.invite(Scope(ann.workspace_id, eve.user_id), "eve@example.org"),
+    ):
+        with pytest.raises(NotFoundError):
+            call()
+    assert leaf.workspace_of(eve, chat.id) == ""
+    assert leaf.workspace_of(ann, chat.id) == ann.workspace_id
+    assert leaf.members(Scope(ann.workspace_id, eve.user_id)) == []
+    assert leaf.invitations(Scope(ann.workspace_id, eve.user_id)) == []

@@ -62,8 +62,27 @@ def test_a_given_profile_is_taken() -> None:
         ("LEAF_RUN_TURNS", "many"),
         ("LEAF_RUN_MONEY", "-1"),
         ("LEAF_MAX_UPLOAD_MB", "0"),
+        ("LEAF_ALLOWED_DOMAINS", "ann@example.org"),
+        ("LEAF_ALLOWED_DOMAINS", ","),
+        ("LEAF_ALLOWED_EMAILS", "example.org"),
+        ("LEAF_SESSION_HOURS", "-1"),
+        ("LEAF_ALLOW_OPEN", "maybe"),
     ],
 )
 def test_a_wrong_setting_is_named(key: str, value: str) -> None:
     with pytest.raises(SettingsError, match=key):
         load({key: value}, {})
+
+
+def test_who_may_sign_in_is_read_from_words_or_lists() -> None:
+    settings = load(
+        {"LEAF_ALLOWED_EMAILS": " Ann@Example.org, bob@example.net"}, {"LEAF_ALLOWED_DOMAINS": ["@Example.com", "b.org"]}
+    )
+    assert settings.allowed_emails == ("ann@example.org", "bob@example.net")
+    assert settings.allowed_domains == ("example.com", "b.org")
+
+
+@pytest.mark.parametrize(("value", "is_open"), [("1", True), ("true", True), ("0", False), ("no", False)])
+def test_serving_others_without_sign_in_has_to_be_said(value: str, is_open: bool) -> None:
+    assert load({"LEAF_ALLOW_OPEN": value}, {}).allow_open is is_open
+    assert not load({}, {}).allow_open

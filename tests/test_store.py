@@ -9,8 +9,9 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TypeVar
@@ -19,44 +20,25 @@ import pytest
 
 from leaf.errors import FileTooLargeError, InvalidInputError, NotFoundError, SettingsError, StoreError
 from leaf.settings import Settings
-from leaf.store import Store, chat_files, chats, files, messages, open_store, usage, users
+from leaf.store import (
+    Store,
+    chat_files,
+    chats,
+    drive_files,
+    files,
+    integrations,
+    messages,
+    oauth_states,
+    open_store,
+    usage,
+    users,
+)
 from leaf.store.blobs import Blobs
 from leaf.store.migrate import Migration, migrate, migrations
 from leaf.store.model import File, Scope
-from tests import postgres
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[1]
-
-
-@pytest.fixture(scope="session")
-def postgres_server() -> Iterator[str]:
-    with postgres.server() as address:
-        yield address
-
-
-@pytest.fixture
-def postgres_url(postgres_server: str) -> str:
-    """A fresh database on the tests' server."""
-    import psycopg
-
-    name = f"t{os.urandom(6).hex()}"
-    with psycopg.connect(f"postgresql:///postgres{postgres_server}", autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return f"postgresql:///{name}{postgres_server}"
-
-
-@pytest.fixture(params=["duckdb", "postgres"])
-def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
-    url = request.getfixturevalue("postgres_url") if request.param == "postgres" else ""
-    return Settings(home=tmp_path / "home", database_url=url)
-
-
-@pytest.fixture
-def store(settings: Settings) -> Iterator[Store]:
-    opened = open_store(settings)
-    yield opened
-    opened.close()
 
 
 @pytest.fixture
@@ -521,9 +503,9 @@ def test_a_database_of_a_newer_version_is_refused(settings: Settings) -> None:
 
 
 def test_a_migration_that_was_changed_afterwards_is_refused(store: Store) -> None:
-    first = migrations()[0]
+    first, *later = migrations()
     with pytest.raises(StoreError, match="0001_initial is not the one that made this database"):
-        migrate(store.db, [Migration(first.number, first.name, first.sql + "\n-- edited")])
+        migrate(store.db, [Migration(first.number, first.name, first.sql + "\n-- edited"), *later])
 
 
 def test_a_failed_transaction_leaves_nothing_and_the_next_one_works(store: Store, scope: Scope) -> None:
@@ -760,7 +742,8 @@ def run_together(store: Store, *statements: str) -> None:
 
 def snapshot(store: Store) -> list[object]:
     """All rows of all tables that the tests fill."""
-    tables = ("users", "workspaces", "chats", "chat_participants", "messages", "files", "chat_files", "usage")
+    members = ("users", "workspaces", "workspace_members", "identities", "invitations")
+    tables = (*members, "chats", "chat_participants", "messages", "files", "chat_files", "usage")
     return [sorted(map(str, store.db.read(f"SELECT * FROM {table}"))) for table in tables]
 
 
@@ -780,3 +763,46 @@ def python(code: str, **names: str) -> subprocess.CompletedProcess[str]:
     done = subprocess.run(command(code, **names), capture_output=True, text=True, cwd=ROOT)
     assert done.returncode == 0, done.stderr
     return done
+
+
+# Drive
+
+
+def test_what_is_kept_of_drive_is_kept_alike_on_both_databases(store: Store, scope: Scope) -> None:
+    stranger = users.ensure_user(store.db, "eve@example.com", "Eve")
+    for secret in ("first", "second"):
+        integrations.put(store.db, scope, "drive", "ana@example.com", secret, {"a": [1]})
+    kept = integrations.get(store.db, scope, "drive")
+    assert kept is not None
+    assert (kept.secret, kept.state) == ("second", {"a": [1]})
+    integrations.set_secret(store.db, stranger, kept.id, "stolen")
+    integrations.set_state(store.db, stranger, kept.id, {})
+    integrations.delete(store.db, stranger, "drive")
+    assert integrations.get(store.db, scope, "drive") == kept
+    oauth_states.add(store.db, scope, "drive", "s", "v", timedelta(minutes=10))
+    assert oauth_states.take(store.db, stranger, "drive", "s") is None
+    assert [oauth_states.take(store.db, scope, "drive", "s") for _ in range(2)] == ["v", None]
+
+    chat, file = chats.create(store.db, scope), add_file(store, scope, "a.csv")
+    drive_files.keep(store.db, scope, "d1", "r1", file.id, {"name": "a"})
+    folder = drive_files.Folder(chat.id, "d0", "d0", "Plans", "", 2, "", ["d2"], "", datetime.now(UTC))
+    assert drive_files.attach_folder(store.db, scope, folder).inside == ["d2"]
+    drive_files.set_inside(store.db, scope, replace(folder, inside=["d2", "d3"]))
+    assert [f.inside for f in drive_files.all_folders(store.db, scope)] == [["d2", "d3"]]
+    changes = [drive_files.Change(i, "changed", i, "r2", "d2", datetime.now(UTC)) for i in ("d1", "d9")]
+    drive_files.save_changes(store.db, scope, "", "t1", changes)
+    drive_files.save_changes(store.db, scope, "", "t2", changes[:1])
+    assert drive_files.tokens(store.db, scope)[""][0] == "t2"
+    assert {c.drive_id for c in drive_files.changes(store.db, scope, ["d1"], ["d2"])} == {"d1", "d9"}
+    drive_files.keep(store.db, scope, "d1", "r2", file.id, {"name": "a"})
+    assert drive_files.changes(store.db, scope, ["d1"]) == []
+    assert drive_files.newest(store.db, scope, ["d1"])["d1"].revision == "r2"
+    assert [r.revision for r in drive_files.revisions(store.db, scope, "d1")] == ["r2", "r1"]
+    assert drive_files.known(store.db, stranger, ["d1"]) == {}
+    drive_files.send_folders(store.db, scope, chat.id, "m1")
+    assert [f.message_id for f in drive_files.folders(store.db, scope, chat.id)] == ["m1"]
+    drive_files.forget(store.db, scope)
+    assert drive_files.tokens(store.db, scope) == {}
+    chats.delete(store.db, scope, chat.id)
+    chats.purge(store.db, scope, chat.id)
+    assert drive_files.all_folders(store.db, scope) == []

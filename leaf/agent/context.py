@@ -25,9 +25,10 @@ def system_prompt() -> str:
     return (Path(__file__).parent / "prompts" / "analyst.md").read_text(encoding="utf-8").strip()
 
 
-def user_message(text: str, files: Sequence[ChatFile] = ()) -> Json:
-    """A question as the model gets it now and ever after: its words, and one line for each file that came with it."""
-    return question_message(text, attached_lines(files, text) if files else "")
+def user_message(text: str, files: Sequence[ChatFile] = (), more: Sequence[str] = ()) -> Json:
+    """A question as the model gets it now and ever after: its words, a line for each file that came with it, and `more` lines."""
+    lines = [attached_lines(files, text)] if files else []
+    return question_message(text, "\n".join([*lines, *more]))
 
 
 def request_messages(history: Sequence[Message], *, model: str, profile: str) -> list[Json]:

@@ -177,6 +177,13 @@ class Library:
         inputs = {"file": self._bytes(scope, current.sha256)}
         return _window(self._pool.call("leaf.formats.worker:read", arguments, inputs=inputs, limits=READ, stop=stop))
 
+    def peek(self, path: Path, name: str, *, max_tokens: int = 3_000) -> Window:
+        """The beginning of a file that is not in the library, and is not put there. Raises FileError, SandboxError."""
+        inputs = {"file": path}
+        found = self._pool.call("leaf.formats.worker:inspect", {"path": "in:file", "name": name}, inputs=inputs, limits=INSPECT)
+        arguments = {"path": "in:file", "kind": found["kind"], "where": "", "max_tokens": max_tokens}
+        return _window(self._pool.call("leaf.formats.worker:read", arguments, inputs=inputs, limits=READ))
+
     def picture(self, scope: Scope, file: File, page: int) -> bytes:
         """A page of a PDF drawn as JPEG. Raises NotFoundError, FileError, InvalidInputError for other files."""
         current = self._readable(scope, file.id)

@@ -28,6 +28,7 @@ METHODS = frozenset(
         "send",
         "stop",
         "thread",
+        "unlink_account",
         "wait",
     }
 )
@@ -66,6 +67,8 @@ class Commands(Protocol):
     def run_steps(self, message_id: str) -> list[StepRecord]: ...
 
     def resume_run(self, message_id: str) -> None: ...
+
+    def unlink_account(self, email: str) -> bool: ...
 
     def add_path(self, scope: Scope, path: Path, context: str = "") -> Added: ...
 

@@ -12,7 +12,8 @@ from functools import partial
 
 from leaf.agent.events import Chunk, apply, chunk, compact, reduce
 from leaf.agent.loop import Agent, AnswerTask, Outcome, RunTool, StepRunner
-from leaf.errors import LeafError, StoreError
+from leaf.drive.drive import Drive
+from leaf.errors import LeafError, NotFoundError, StoreError
 from leaf.files.library import Library
 from leaf.runs.run import Run
 from leaf.runs.steps import LeaveError
@@ -34,6 +35,7 @@ class Executor:
         store: Store,
         library: Library,
         tables: Tables,
+        drive: Drive,
         agent: Agent,
         limits: RunLimits,
         run_tool: Callable[[str, Json, ToolContext], ToolOutput] = registry.run,
@@ -41,6 +43,7 @@ class Executor:
         self._store = store
         self._library = library
         self._tables = tables
+        self._drive = drive
         self._agent = agent
         self._limits = limits
         self._run_tool = run_tool
@@ -77,7 +80,7 @@ class Executor:
             message_id=message.id,
             model=message.model,
             history=messages.thread(self._store.db, scope, message.chat_id, head=message.parent_id).messages,
-            run_tool=self._tool_runner(scope, message.chat_id),
+            run_tool=self._tool_runner(scope, message),
             limits=RunLimits(**kept["limits"]),
             inline_tokens=kept["inline_tokens"],
         )
@@ -87,12 +90,15 @@ class Executor:
         tokens = sum(int(c.file.outline.get("tokens") or 0) for c in files)
         return {"limits": asdict(self._limits), "inline_tokens": tokens}
 
-    def _tool_runner(self, scope: Scope, chat_id: str) -> RunTool:
+    def _tool_runner(self, scope: Scope, message: Message) -> RunTool:
         """Tools see the files as they are at the call, so that a file deleted meanwhile is missing and said to be."""
 
         def run_tool(name: str, given: Json, stop: threading.Event, key: str) -> ToolOutput:
-            files = self._library.chat_files(scope, chat_id, deleted=True)
-            return self._run_tool(name, given, context_of(scope, chat_id, files, self._library, self._tables, stop, key))
+            files = self._library.chat_files(scope, message.chat_id, deleted=True)
+            context = context_of(
+                scope, message.chat_id, files, self._library, self._tables, self._drive, stop, key=key, message_id=message.id
+            )
+            return self._run_tool(name, given, context)
 
         return run_tool
 
@@ -117,6 +123,8 @@ class Executor:
             self._save(scope, message, Outcome("error", parts, [], {"model": message.model}, "error", text))
         except StoreError as e:
             raise LeaveError(e.message) from e
+        except NotFoundError:  # who asked was taken out of the chat meanwhile, and the answer stands there as stopped
+            logger.info("run %s ended: its asker does not reach the chat any more", message.id)
         return last
 
     def _save(self, scope: Scope, message: Message, outcome: Outcome) -> None:

@@ -10,7 +10,10 @@ from leaf.store.ids import new_id
 from leaf.store.model import Chat, Scope
 from leaf.store.users import MEMBER, params
 
-COLUMNS = "c.id, c.workspace_id, c.user_id, c.title, c.model, c.head_id, c.created_at, c.updated_at, c.deleted_at"
+COLUMNS = """
+    c.id, c.workspace_id, c.user_id, c.title, c.model, c.head_id, c.created_at, c.updated_at, c.deleted_at,
+    (SELECT count(*) FROM chat_participants q WHERE q.chat_id = c.id) > 1 AS shared
+"""
 VISIBLE = (
     "c.workspace_id = :workspace AND EXISTS (SELECT 1 FROM chat_participants p "
     f"WHERE p.chat_id = c.id AND p.user_id = :user) AND {MEMBER}"
@@ -92,7 +95,9 @@ def set_head(db: Database, scope: Scope, chat_id: str, message_id: str) -> Chat:
 
 
 def delete(db: Database, scope: Scope, chat_id: str) -> Chat:
-    """Put it away; `restore` brings it back. Raises NotFoundError."""
+    """Put it away; `restore` brings it back. Raises NotFoundError, and InvalidInputError for one who only takes part."""
+    with db.transaction() as tx:
+        check_host(tx, scope, chat_id, "delete it")
     return _update(db, scope, chat_id, "deleted_at = :value", now())
 
 
@@ -102,12 +107,16 @@ def restore(db: Database, scope: Scope, chat_id: str) -> Chat:
 
 
 def purge(db: Database, scope: Scope, chat_id: str) -> None:
-    """Delete for good, with its messages. Files stay in the library, and what was used stays counted. Raises NotFoundError."""
+    """Delete for good, with its messages. Files stay in the library, and what was used stays counted.
+
+    Raises NotFoundError, and InvalidInputError for one who only takes part.
+    """
     with db.transaction() as tx:
-        get(tx, scope, chat_id, deleted=True)
+        check_host(tx, scope, chat_id, "delete it")
         for statement in (
             "DELETE FROM messages WHERE chat_id = :id",
             "DELETE FROM chat_files WHERE chat_id = :id",
+            "DELETE FROM drive_folders WHERE chat_id = :id",
             "DELETE FROM documents WHERE chat_id = :id",
             "DELETE FROM chat_participants WHERE chat_id = :id",
             "DELETE FROM chats WHERE id = :id",
@@ -122,6 +131,24 @@ def hold(tx: Transaction, scope: Scope, chat_id: str, at: datetime) -> Chat:
     """
     tx.execute(f"UPDATE chats AS c SET updated_at = :at WHERE c.id = :id AND {VISIBLE}", params(scope, id=chat_id, at=at))
     return get(tx, scope, chat_id)
+
+
+def host_of(db: Database | Transaction, chat_id: str) -> tuple[str, str]:
+    """Id and name of whoever has been in the chat longest. For chats that the caller was found to be in."""
+    rows = db.read(
+        "SELECT u.id, u.name FROM chat_participants p JOIN users u ON u.id = p.user_id WHERE p.chat_id = :chat "
+        "ORDER BY p.created_at, u.id LIMIT 1",
+        {"chat": chat_id},
+    )
+    return str(rows[0]["id"]), str(rows[0]["name"])
+
+
+def check_host(tx: Transaction, scope: Scope, chat_id: str, what: str) -> None:
+    """Raises NotFoundError, and InvalidInputError where the chat is in another's hands."""
+    get(tx, scope, chat_id, deleted=True)
+    host, name = host_of(tx, chat_id)
+    if host != scope.user_id:
+        raise InvalidInputError(f"This chat is shared by {name}; only they can {what}.", "You can leave it.")
 
 
 def no_chat(chat_id: str) -> NotFoundError:

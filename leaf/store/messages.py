@@ -16,7 +16,7 @@ from leaf.store.users import params
 
 COLUMNS = """
     x.id, x.chat_id, x.parent_id, x.role, x.status, x.parts, x.raw, x.model, x.usage, x.error, x.feedback,
-    x.created_at, x.updated_at
+    x.created_at, x.updated_at, x.user_id
 """
 
 
@@ -42,10 +42,12 @@ def add_exchange(
         parent = chat.head_id if parent_id is None else parent_id
         if parent_id:
             _in_chat(tx, chat_id, parent_id)
-        question = Message(new_id(), chat_id, parent, "user", "completed", parts, list(raw), created_at=at, updated_at=at)
-        answer = _pending(chat_id, question.id, model, at)
-        _insert(tx, scope, question)
-        _insert(tx, scope, answer)
+        question = Message(
+            new_id(), chat_id, parent, "user", "completed", parts, list(raw), created_at=at, updated_at=at, user_id=scope.user_id
+        )
+        answer = _pending(scope, chat_id, question.id, model, at)
+        _insert(tx, question)
+        _insert(tx, answer)
         tx.execute(
             "UPDATE chat_files SET message_id = :message WHERE chat_id = :chat AND message_id = '' AND detached_at IS NULL",
             {"message": question.id, "chat": chat_id},
@@ -66,8 +68,8 @@ def add_answer(db: Database, scope: Scope, question_id: str, *, model: str = "")
         if question.role != "user":
             raise InvalidInputError("Only a question can be answered again.", "Give the id of a user message.")
         chats.hold(tx, scope, question.chat_id, at)
-        answer = _pending(question.chat_id, question.id, model, at)
-        _insert(tx, scope, answer)
+        answer = _pending(scope, question.chat_id, question.id, model, at)
+        _insert(tx, answer)
         _show(tx, answer)
     return answer
 
@@ -287,6 +289,20 @@ def _unscoped(db: Database, condition: str, values: Params) -> list[Unfinished]:
     return found
 
 
+def stop_unfinished(tx: Transaction, scope: Scope, user_id: str, chat_id: str = "") -> list[str]:
+    """Give answers that somebody waits for an end, in one chat or in the whole workspace; returns their ids.
+
+    For somebody who loses access: their runs can save nothing from then on, so nothing else would ever end these answers.
+    """
+    in_chat = "AND c.id = :chat" if chat_id else ""
+    rows = tx.read(
+        "UPDATE messages SET status = 'stopped', updated_at = :at WHERE status IN ('pending', 'streaming') AND user_id = :asker "
+        f"AND chat_id IN (SELECT c.id FROM chats c WHERE c.workspace_id = :workspace {in_chat}) RETURNING id",
+        params(scope, asker=user_id, chat=chat_id, at=now()),
+    )
+    return [str(row["id"]) for row in rows]
+
+
 @dataclass
 class _Tree:
     """Who follows whom in one chat."""
@@ -318,11 +334,23 @@ def _tree(db: Database, chat_id: str) -> _Tree:
     return tree
 
 
-def _pending(chat_id: str, question_id: str, model: str, at: datetime) -> Message:
-    return Message(new_id(), chat_id, question_id, "assistant", "pending", [], [], model=model, created_at=at, updated_at=at)
+def _pending(scope: Scope, chat_id: str, question_id: str, model: str, at: datetime) -> Message:
+    return Message(
+        new_id(),
+        chat_id,
+        question_id,
+        "assistant",
+        "pending",
+        [],
+        [],
+        model=model,
+        created_at=at,
+        updated_at=at,
+        user_id=scope.user_id,
+    )
 
 
-def _insert(tx: Transaction, scope: Scope, message: Message) -> None:
+def _insert(tx: Transaction, message: Message) -> None:
     tx.execute(
         """
         INSERT INTO messages (id, chat_id, user_id, parent_id, role, status, parts, raw, words, model, usage, error, feedback,
@@ -332,7 +360,7 @@ def _insert(tx: Transaction, scope: Scope, message: Message) -> None:
         {
             "id": message.id,
             "chat": message.chat_id,
-            "user": scope.user_id,
+            "user": message.user_id,
             "parent": message.parent_id,
             "role": message.role,
             "status": message.status,

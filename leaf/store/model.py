@@ -34,6 +34,77 @@ class Workspace:
 
 
 @dataclass(frozen=True)
+class Identity:
+    """Who a login provider says has signed in, checked."""
+
+    issuer: str
+    subject: str
+    """With the issuer it names one account for good; an address may pass to another person."""
+    email: str
+    """Lower case."""
+    name: str
+    first_name: str
+    verified: bool
+    """Whether the provider says that the address is this person's. Providers that say nothing leave it False."""
+    login_id: str
+    """Hash of what distinguishes this sign-in from every other; the same in all tabs of a browser."""
+
+
+@dataclass(frozen=True)
+class Visit:
+    """Somebody who is signed in, and the workspace they are in just now."""
+
+    user: User
+    scope: Scope
+    login_id: str
+
+
+Role = Literal["owner", "member"]
+
+
+@dataclass(frozen=True)
+class Membership:
+    """A workspace of the caller."""
+
+    workspace_id: str
+    name: str
+    role: Role
+
+
+@dataclass(frozen=True)
+class Member:
+    """Somebody in the caller's workspace."""
+
+    user_id: str
+    email: str
+    name: str
+    role: Role
+    since: datetime
+
+
+@dataclass(frozen=True)
+class Invitation:
+    """An address whose owner joins the workspace at their next sign-in."""
+
+    id: str
+    email: str
+    invited_by: str
+    """Their name."""
+    created_at: datetime
+
+
+@dataclass(frozen=True)
+class Participant:
+    """Somebody who takes part in a chat."""
+
+    user_id: str
+    email: str
+    name: str
+    host: bool
+    """Whoever has been in it longest: the one who may take others out, and delete it."""
+
+
+@dataclass(frozen=True)
 class Chat:
     id: str
     workspace_id: str
@@ -47,6 +118,8 @@ class Chat:
     created_at: datetime
     updated_at: datetime
     deleted_at: datetime | None = None
+    shared: bool = False
+    """Whether more than one person takes part."""
 
 
 @dataclass(frozen=True)
@@ -70,6 +143,8 @@ class Message:
     """1 thumbs up, -1 thumbs down, 0 none."""
     created_at: datetime | None = None
     updated_at: datetime | None = None
+    user_id: str = ""
+    """Who asked; for an answer, who is answered."""
 
 
 @dataclass(frozen=True)

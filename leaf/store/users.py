@@ -1,4 +1,4 @@
-"""Users, their workspaces, and who may see what. The local user is the only one until logins are configured."""
+"""Users, their workspaces, and who may see what. The local user is the only one until logins are configured; see `logins`."""
 
 from __future__ import annotations
 
@@ -35,13 +35,17 @@ def ensure_user(db: Database, email: str, name: str) -> Scope:
         scope = _find(tx, email)
         if scope is not None:
             return scope
-        workspace_id = new_id()
-        tx.execute("INSERT INTO workspaces (id, name, created_at) VALUES (:id, 'Workspace', :at)", {"id": workspace_id, "at": at})
-        tx.execute(
-            "INSERT INTO workspace_members (workspace_id, user_id, role, created_at) VALUES (:workspace, :user, 'owner', :at)",
-            {"workspace": workspace_id, "user": row["id"], "at": at},
-        )
-        return Scope(workspace_id, str(row["id"]))
+        return Scope(add_workspace(tx, str(row["id"]), "Workspace"), str(row["id"]))
+
+
+def add_workspace(tx: Transaction, user_id: str, name: str) -> str:
+    """A workspace that belongs to the user; returns its id."""
+    row = {"workspace": new_id(), "user": user_id, "name": name, "at": now()}
+    tx.execute("INSERT INTO workspaces (id, name, created_at) VALUES (:workspace, :name, :at)", row)
+    tx.execute(
+        "INSERT INTO workspace_members (workspace_id, user_id, role, created_at) VALUES (:workspace, :user, 'owner', :at)", row
+    )
+    return str(row["workspace"])
 
 
 def get_user(db: Database, scope: Scope) -> User:

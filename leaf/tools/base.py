@@ -9,12 +9,15 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from leaf.drive.drive import Drive
 from leaf.errors import InvalidInputError, NotFoundError, not_found
 from leaf.files.library import Library
 from leaf.store.model import ChatFile, Scope
 from leaf.tables.tables import Tables
 
 Json = dict[str, Any]
+NO_CHAT = "tool"
+"""In place of a chat's id for a call outside any chat."""
 
 
 @dataclass(frozen=True)
@@ -80,11 +83,14 @@ class ToolContext:
     tables: Tables
     stop: threading.Event
     """Set when the user stops the run; long work looks at it."""
+    drive: Drive
     deleted: tuple[ChatFile, ...] = ()
     """Files of the chat that were deleted from the library meanwhile: named, so that a tool can say so."""
     key: str = ""
     """Names this call for ever. A call that a crash interrupted is run again under the same key, so a tool that changes something
     does it once a key. Empty outside of runs."""
+    message_id: str = ""
+    """The answer that is being written; empty outside a run."""
 
 
 @dataclass(frozen=True)
@@ -126,13 +132,15 @@ def context_of(
     there: Sequence[ChatFile],
     library: Library,
     tables: Tables,
+    drive: Drive,
     stop: threading.Event,
     key: str = "",
+    message_id: str = "",
 ) -> ToolContext:
     """The context of a call over a chat's files, those deleted meanwhile among them."""
     live = tuple(c for c in there if c.file.deleted_at is None)
     deleted = tuple(c for c in there if c.file.deleted_at is not None)
-    return ToolContext(scope, chat_id, live, library, tables, stop, deleted, key)
+    return ToolContext(scope, chat_id, live, library, tables, stop, drive, deleted, key, message_id)
 
 
 def gone(chat_file: ChatFile) -> NotFoundError:

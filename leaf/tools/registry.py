@@ -8,13 +8,13 @@ from typing import Any
 from pydantic import ValidationError
 
 from leaf.errors import InvalidInputError, not_found
-from leaf.tools import charts, files, tables
+from leaf.tools import charts, drive, files, tables
 from leaf.tools.base import Json, Tool, ToolContext, ToolOutput
 
 
 def all_tools() -> list[Tool]:
     """Every tool, always in the same order: the list is part of the cached prompt."""
-    return [*files.TOOLS, *tables.TOOLS, *charts.TOOLS]
+    return [*files.TOOLS, *tables.TOOLS, *charts.TOOLS, *drive.TOOLS]
 
 
 def schemas() -> list[Json]:
@@ -36,7 +36,7 @@ def run(name: str, given: str | Json, context: ToolContext) -> ToolOutput:
     Raises NotFoundError for an unknown tool, InvalidInputError for a wrong input, and what the tool raises.
     """
     tool = find(name)
-    return tool.run(context, check_input(tool, given))
+    return drive.with_changes(context, tool.run(context, check_input(tool, given)))
 
 
 def check_input(tool: Tool, given: str | Json) -> Any:

@@ -1,4 +1,5 @@
-"""What only a script in the browser can do: fill the clipboard, put the cursor into the composer, give back what was typed there.
+"""What only the browser can do: fill the clipboard, put the cursor into the composer, give back what was typed there, come back
+after a sign-in, and go to another site in the same tab.
 
 Components run as blobs of this origin, which the content security policy allows. Data reaches them as data, never as code.
 """
@@ -7,6 +8,9 @@ from __future__ import annotations
 
 from functools import cache
 from typing import Any
+
+from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 
 COPY_HTML = '<button type="button" title="Copy this answer" aria-label="Copy this answer"></button>'
 
@@ -106,6 +110,21 @@ export default function ({ data, parentElement }) {
 )
 
 
+KEEP_PLACE_JS = """
+export default function () {
+  sessionStorage.setItem("leaf-place", location.pathname + location.search)
+}
+"""
+
+RETURN_JS = """
+export default function () {
+  const place = sessionStorage.getItem("leaf-place")
+  sessionStorage.removeItem("leaf-place")
+  if (place && place !== location.pathname + location.search && /^\\/(?!\\/)/.test(place)) location.replace(place)
+}
+"""
+
+
 @cache
 def _copy() -> Any:
     import streamlit as st
@@ -140,3 +159,36 @@ def focus_composer(key: str) -> None:
 def give_back(text: str, text_id: str) -> None:
     """Put a text into the composer, once for each id. If something is being written there, offer to copy it instead."""
     _give_back()(key="given-back-text", data={"text": text, "id": text_id})
+
+
+@cache
+def _keep_place() -> Any:
+    import streamlit as st
+
+    return st.components.v2.component("leaf_keep_place", html="<span></span>", js=KEEP_PLACE_JS)
+
+
+@cache
+def _return() -> Any:
+    import streamlit as st
+
+    return st.components.v2.component("leaf_return", html="<span></span>", js=RETURN_JS)
+
+
+def keep_place() -> None:
+    """Remember the address of this tab while its user goes to a login provider, who sends them back to the front page."""
+    _keep_place()(key="keep-place", data={})
+
+
+def return_to_place() -> None:
+    """Go where this tab was before the sign-in."""
+    _return()(key="return-to-place", data={})
+
+
+def leave_for(address: str) -> None:
+    """Let this tab go to another site, as Streamlit's own login does; a link drawn on the page would open a second tab."""
+    context = get_script_run_ctx()
+    if context is not None:
+        message = ForwardMsg()
+        message.auth_redirect.url = address
+        context.enqueue(message)

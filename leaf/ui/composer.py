@@ -7,10 +7,12 @@ from typing import Any
 
 import streamlit as st
 
+from leaf.drive.model import DriveFolder
 from leaf.errors import LeafError
 from leaf.store.model import Chat, ChatFile, Scope
-from leaf.ui import browser, markdown, uploads, words
+from leaf.ui import adding, browser, connection, freshness, markdown, uploads, words
 from leaf.ui.controls import icon_button
+from leaf.ui.draw import draw_folder
 from leaf.ui.preview import show as show_preview
 from leaf.ui.state import leaf
 
@@ -26,9 +28,14 @@ def draw(scope: Scope, chat: Chat | None, running_id: str) -> None:
             uploads.say("composer")
             _say_problem()
             _give_back_withdrawn()
-        waiting = [f for f in leaf().chat_files(scope, chat.id) if not f.message_id] if chat else []
-        if waiting:
-            _draw_waiting(waiting, scope, chat)
+            adding.draw(chat.id if chat else "")
+        there = leaf().chat_files(scope, chat.id) if chat else []
+        folders = leaf().drive_folders(scope, chat.id) if chat else []
+        waiting = [item for item in there if not item.message_id]
+        if chat and (folders or any(item.file.source == "drive" for item in there)):
+            _draw_drive(scope, chat, folders)
+        if chat and (waiting or any(not folder.message_id for folder in folders)):
+            _draw_waiting(waiting, [folder for folder in folders if not folder.message_id], scope, chat)
     if "given-back" in st.session_state:
         st.session_state["composer"] = st.session_state.pop("given-back")
     # Not inside `st.bottom`, where it goes by itself: only then does the browser follow a growing answer.
@@ -111,8 +118,20 @@ def _give_back_withdrawn() -> None:
         browser.give_back(text, question_id)
 
 
-def _draw_waiting(waiting: Sequence[ChatFile], scope: Scope, chat: Chat | None) -> None:
-    """Files that will go out with the next question; a click shows one, the cross takes it away."""
+def _draw_drive(scope: Scope, chat: Chat, folders: Sequence[DriveFolder]) -> None:
+    """How Drive stands, in a chat that rests on it: quiet while all is well."""
+    standing = leaf().drive_connection(scope)
+    if standing.state == "connected":
+        freshness.draw_line(chat.id)
+        freshness.watch(scope, chat.id)
+        return
+    rest = "Its folders cannot be opened, what came from it is kept." if folders else "What came from it is kept."
+    state = "does not answer this account any more" if standing.state == "error" else "is disconnected"
+    connection.draw_hint(standing, f"Drive {state}. {rest}", "composer")
+
+
+def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], scope: Scope, chat: Chat) -> None:
+    """Files and folders that will go out with the next question; a click shows one, the cross takes it away."""
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="waiting"):
         for item in waiting[:8]:
             file = item.file
@@ -121,9 +140,14 @@ def _draw_waiting(waiting: Sequence[ChatFile], scope: Scope, chat: Chat | None) 
                 if st.button(title, key=f"look-{file.id}", icon=words.kind_icon(file.kind), help="Open the file"):
                     show_preview(file.id)
                     st.rerun()
-                remove = icon_button(f"Leave out {title}", f"remove-{file.id}", "close")
-                if remove and chat:
+                if icon_button(f"Leave out {title}", f"remove-{file.id}", "close"):
                     leaf().detach(scope, chat.id, file.id)
+                    st.rerun()
+        for folder in folders:
+            with st.container(horizontal=True, gap=None, wrap=False, width="content", key=f"chip-{folder.ref}"):
+                draw_folder(folder.name, folder.ref, folder.files, f"look-{folder.ref}")
+                if icon_button(f"Leave out {markdown.label(folder.name, 36)}", f"remove-{folder.ref}", "close"):
+                    leaf().detach_drive_folder(scope, chat.id, folder.ref)
                     st.rerun()
         if len(waiting) > 8:
             st.caption(f"and {len(waiting) - 8} more")
@@ -145,7 +169,38 @@ def _draw_attach(scope: Scope, chat: Chat | None, waiting: Sequence[ChatFile]) -
             attach(scope, chat, chosen)
         number = st.session_state.get("folder-round", 0)
         folder = st.file_uploader("A whole folder", accept_multiple_files="directory", key=f"folder-{number}")
+        _draw_attach_drive(scope, chat)
     return folder or ()
+
+
+def _draw_attach_drive(scope: Scope, chat: Chat | None) -> None:
+    """A link from Drive, or the way to the Drive page and back. Nothing where Leaf has no Drive."""
+    standing = leaf().drive_connection(scope)
+    if standing.state == "unconfigured":
+        return
+    st.caption("From Google Drive")
+    if standing.state != "connected":
+        if st.button("Connect Google Drive", key="attach-drive-connect", icon=":material/add_link:"):
+            st.switch_page(connection.DRIVE_PAGE)
+        return
+    link = st.text_input(
+        "Link", key="attach-drive-link", placeholder="Paste a link to a file or folder", label_visibility="collapsed"
+    )
+    with st.container(horizontal=True):
+        if st.button("Attach the link", key="attach-drive-do", disabled=not link or adding.running()):
+            _attach_link(scope, chat, link or "")
+        if st.button("Browse Drive", key="attach-drive-browse", type="tertiary", icon=":material/add_to_drive:"):
+            st.switch_page(connection.DRIVE_PAGE, query_params={"for": chat.id} if chat else None)
+
+
+def _attach_link(scope: Scope, chat: Chat | None, link: str) -> None:
+    try:
+        with st.spinner("Asking Drive"):
+            item = leaf().drive_item(scope, link.strip())
+    except LeafError as e:
+        st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
+        return
+    adding.start(scope, [item], chat.id if chat else adding.NEW_CHAT, chat.id if chat else "")
 
 
 def _draw_models(scope: Scope, chat: Chat | None) -> None:

@@ -1,10 +1,14 @@
-"""Controls that show only an icon, with a name for those who do not see it: the style sheet hides the label from the eye."""
+"""Controls that show only an icon, with a name for those who do not see it (the style sheet hides the label from the eye), and
+what a control does when it fails."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.ui import markdown
 
 
 def icon_button(name: str, key: str, icon: str, disabled: bool = False) -> bool:
@@ -15,3 +19,19 @@ def icon_button(name: str, key: str, icon: str, disabled: bool = False) -> bool:
 def icon_menu(name: str, options: Sequence[str], key: str, icon: str = "more_horiz") -> str | None:
     """A quiet menu; what was chosen just now, or None."""
     return st.menu_button(name, options, key=f"icon-{key}", icon=f":material/{icon}:", type="tertiary", help=name)
+
+
+def then_redraw(act: Callable[..., object], *given: object) -> None:
+    """Carry something out and draw the page anew; `say_problem` then says what went wrong, if anything did."""
+    try:
+        act(*given)
+    except LeafError as e:
+        st.session_state["problem"] = str(e)
+    st.rerun()
+
+
+def say_problem() -> None:
+    """What the last `then_redraw` could not do."""
+    problem = st.session_state.pop("problem", None)
+    if problem:
+        st.warning(markdown.paragraph(problem), icon=":material/warning:")

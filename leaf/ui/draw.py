@@ -8,7 +8,8 @@ from typing import Any
 import streamlit as st
 
 from leaf.store.model import Message, Scope
-from leaf.ui import markdown, steps, tabular, words
+from leaf.ui import freshness, markdown, steps, tabular, words
+from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.items import Item, answer_text, data, items
 from leaf.ui.preview import show as show_preview
 
@@ -45,6 +46,7 @@ def draw_basis(message: Message) -> None:
     """What an answer rests on and what it took: coverage, sources and cost."""
     draw_coverage(data(message.parts, "coverage"))
     draw_sources(message)
+    freshness.draw_marks(message.chat_id, [source["file_id"] for source in sources(message.parts)])
     draw_usage(data(message.parts, "usage"))
 
 
@@ -122,9 +124,10 @@ def draw_question(message: Message) -> None:
 
 
 def draw_came(message: Message) -> None:
-    """The files that came with a question."""
+    """The files and Drive folders that came with a question."""
     came = data(message.parts, "files") or []
-    if not came:
+    folders = data(message.parts, "drive-folders") or []
+    if not came and not folders:
         return
     with st.container(horizontal=True, horizontal_alignment="right", gap="xsmall", key=f"came-{message.id}"):
         for file in came[:12]:
@@ -134,5 +137,14 @@ def draw_came(message: Message) -> None:
             ):
                 show_preview(file["fileId"])
                 st.rerun()
+        for folder in folders:
+            draw_folder(folder["name"], folder["ref"], folder["files"], f"came-{message.id}-{folder['ref']}")
         if len(came) > 12:
             st.caption(f"and {len(came) - 12} more files")
+
+
+def draw_folder(name: str, ref: str, files: int, key: str) -> None:
+    """A folder of Drive; a click opens it on the Drive page."""
+    help_text = f"Open the Drive folder ({words.count(files, 'file')})"
+    if st.button(markdown.label(name, 40), key=key, icon=":material/folder:", help=help_text):
+        st.switch_page(DRIVE_PAGE, query_params={"folder": ref})

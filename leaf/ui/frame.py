@@ -6,7 +6,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from leaf.errors import LeafError, StoreBusyError
+from leaf.errors import LeafError, SettingsError, StoreBusyError
 from leaf.ui import markdown
 
 
@@ -20,7 +20,8 @@ def style(sheet: Path) -> None:
 
 def draw_not_ready(problem: LeafError) -> None:
     """Why there is nothing to see, and what to do."""
-    st.title("Leaf cannot start" if not isinstance(problem, StoreBusyError) else "Leaf is open elsewhere")
+    titles = {StoreBusyError: "Leaf is open elsewhere", SettingsError: "Leaf is not set up yet"}
+    st.title(titles.get(type(problem), "Leaf cannot start"), anchor=False)
     st.markdown(markdown.paragraph(problem.message))
     if problem.hint:
         st.markdown(markdown.paragraph(problem.hint))

@@ -12,7 +12,7 @@ from leaf.errors import LeafError
 from leaf.store.model import File, Scope
 from leaf.ui import markdown, preview, uploads, words
 from leaf.ui.controls import icon_button, icon_menu
-from leaf.ui.state import current_scope, leaf
+from leaf.ui.state import current_scope, later, leaf
 
 PER_PAGE = 25
 ORDERS = {"newest": "Newest first", "name": "Name", "size": "Size", "kind": "Kind"}
@@ -149,10 +149,11 @@ def _rename(file_id: str, name: str) -> None:
 
 @st.dialog("Download")
 def _download(file: File) -> None:
+    scope = current_scope()
     st.markdown(f"{markdown.label(file.name)}, {words.size(file.size)}, as it was uploaded.")
     st.download_button(
         "Download",
-        lambda: leaf().file_path(current_scope(), file.id).read_bytes(),
+        later(lambda app: app.file_path(scope, file.id).read_bytes()),
         file_name=file.name,
         mime="application/octet-stream",
         type="primary",

@@ -20,7 +20,7 @@ from leaf.runs.run import Run
 from leaf.store.model import Scope
 from leaf.ui.draw import draw_item
 from leaf.ui.items import Item, items
-from leaf.ui.state import leaf
+from leaf.ui.state import leaf, login_needed
 from leaf.ui.waiting import UNFINISHED
 
 PERIOD = 1.0
@@ -64,7 +64,8 @@ def follow(message_id: str, chat_id: str, scope: Scope) -> None:
 def _live(message_id: str, chat_id: str, scope: Scope) -> None:
     first = st.session_state.pop("live-first", "") == message_id
     follower = st.session_state.setdefault(f"live-{message_id}", Follower())
-    run = follower.run or leaf().watch(scope, message_id)
+    # Where people sign in, access may end in the middle of an answer, so the store is asked each time.
+    run = follower.run if follower.run and not login_needed() else leaf().watch(scope, message_id)
     if run is None:
         _wait_for_end(message_id, scope)
         draw_item(st, Item("waiting", "waiting"), scope, chat_id, message_id)

@@ -11,6 +11,8 @@ from __future__ import annotations
 import html
 import re
 
+from leaf.ui.words import cut
+
 JOINER = "\u2060"
 """Word joiner: invisible, without width; between two characters it keeps them from being Markdown together."""
 
@@ -25,6 +27,8 @@ _ESCAPED = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 _CODE_SPAN = re.compile(r"(`+)(?!`)(?:.(?!\n\s*\n))*?(?<!`)\1(?!`)", re.DOTALL)
 _CURRENCY = re.compile(r"(?<![\\$])\$(?=\s?\d)")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&=])")
+_UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Control characters, marks that turn the direction of writing around, and halves of characters, which cannot be sent."""
 _LINE_START = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
@@ -38,8 +42,13 @@ def safe(text: str) -> str:
 
 def literal(text: str) -> str:
     """The text as it stands, for places that draw Markdown: file names, titles, a person's own words."""
-    text = _SPECIAL.sub(r"\\\1", text.replace("\r\n", "\n"))
+    text = _SPECIAL.sub(r"\\\1", seen(text.replace("\r\n", "\n")))
     return _LINE_START.sub(lambda m: "\u00a0" * len(m.group().expandtabs(4)), text)
+
+
+def seen(text: str) -> str:
+    """The text with a mark in the place of each character that would act instead of being seen."""
+    return _UNSEEN.sub("\ufffd", text)
 
 
 def paragraph(text: str) -> str:
@@ -48,9 +57,8 @@ def paragraph(text: str) -> str:
 
 
 def label(text: str, longest: int = 80) -> str:
-    """`literal` on one line and not too long, for buttons and headings."""
-    line = " ".join(text.split())
-    return literal(line if len(line) <= longest else line[: longest - 1].rstrip() + "…")
+    """`literal` on one line and not too long, for buttons and headings. An address in it does not become a link."""
+    return literal(cut(text, longest)).replace("@", "@" + JOINER)
 
 
 def _break_image(found: re.Match[str]) -> str:

@@ -16,6 +16,7 @@ from leaf.ui.controls import icon_button
 from leaf.ui.state import current_scope, leaf
 
 if TYPE_CHECKING:
+    from leaf.drive.model import DrivePreview
     from leaf.service import Preview
     from leaf.tables.tables import Table
 
@@ -27,6 +28,12 @@ def show(file_id: str, place: str = "") -> None:
     """Let the next drawing of the page show this file at this place."""
     close()
     st.session_state["preview"] = {"file_id": file_id, "place": place, "cursors": [""], "aimed": not place}
+
+
+def show_drive(ref: str) -> None:
+    """Let the next drawing of the page show the beginning of a file in Drive, which stays there."""
+    close()
+    st.session_state["preview"] = {"drive": ref}
 
 
 def close() -> None:
@@ -50,7 +57,10 @@ def _panel() -> None:
         return
     with st.container(key="preview"):
         try:
-            _draw(wanted)
+            if "drive" in wanted:
+                _draw_drive(wanted["drive"])
+            else:
+                _draw(wanted)
         except LeafError as e:
             _head("Preview")
             st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
@@ -91,6 +101,31 @@ def _draw(wanted: dict[str, Any]) -> None:
         _draw_text(preview, cursors)
     for note in words.notes(preview.file)[:5]:
         st.caption(f":material/info: {markdown.label(note, 300)}")
+
+
+def _draw_drive(ref: str) -> None:
+    """What is in Drive and not in the library yet. The same content in the library is shown as every other file of it."""
+    look: DrivePreview | None = st.session_state.get("preview-drive")
+    if look is None:
+        with st.spinner("Opening"):
+            look = leaf().drive_preview(current_scope(), ref)
+        st.session_state["preview-drive"] = look
+    if look.file_id:
+        show(look.file_id)
+        st.rerun(scope="fragment")
+    item = look.item
+    _head(markdown.label(item.name, 60))
+    size = words.size(item.size) if item.size is not None else ""
+    facts = [words.drive_kind(item.kind, item.mime_type), size, "in Drive, not in your library"]
+    st.caption(markdown.label(" · ".join(fact for fact in facts if fact)))
+    window = look.window
+    if window is None or not window.text:
+        st.markdown("Nothing of it can be shown as text.")
+    else:
+        st.code(window.text, language=None, wrap_lines=True, height=TEXT_HEIGHT if len(window.text) > 1500 else "content")
+        st.caption(markdown.label(f"The beginning: {window.coverage}" if window.cursor else window.coverage))
+    if item.link:
+        st.link_button("Open in Google Drive", item.link, type="tertiary", icon=":material/open_in_new:")
 
 
 def aim(tables: Sequence[Table], place: str) -> tuple[int, int]:

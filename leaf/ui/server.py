@@ -51,7 +51,8 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     """Build Leaf beside the event loop. A start that fails is told by the first page, which tries again."""
     state.serve_commands(_own_url())
     try:
-        await asyncio.to_thread(state.leaf)
+        await asyncio.to_thread(state.built)
+        state.check_served()
     except LeafError as e:
         logging.getLogger("leaf").warning("Leaf is not ready: %s", e)
     try:

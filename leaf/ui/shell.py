@@ -7,9 +7,7 @@ from pathlib import Path
 
 import streamlit as st
 
-from leaf.errors import LeafError
-from leaf.ui import frame, preview, sidebar, watcher
-from leaf.ui.state import current_scope
+from leaf.ui import frame, gate, preview, sidebar, watcher
 
 ROOT = Path(__file__).resolve().parents[2]
 ASSETS = Path(__file__).resolve().parent / "assets"
@@ -22,18 +20,14 @@ st.logo(str(ASSETS / "logo.svg"), size="large", icon_image=str(ASSETS / "mark.sv
 
 chat = st.Page(ROOT / "pages" / "chat.py", title="Chat", icon=":material/forum:", default=True)
 files = st.Page(ROOT / "pages" / "files.py", title="Files", icon=":material/folder_open:", url_path="files")
+drive = st.Page(ROOT / "pages" / "drive.py", title="Drive", icon=":material/add_to_drive:", url_path="drive")
 settings = st.Page(ROOT / "pages" / "settings.py", title="Settings", icon=":material/tune:", url_path="settings")
-page = st.navigation([chat, files, settings], position="hidden")
-
-try:
-    current_scope()
-except LeafError as e:
-    frame.draw_not_ready(e)
-    st.stop()
+page = st.navigation([chat, files, drive, settings], position="hidden")
 
 active = st.query_params.get("chat", "") if page == chat else ""
+gate.admit(active)
 with st.sidebar:
-    sidebar.draw(chat, [files, settings], active)
+    sidebar.draw(chat, [files, drive, settings], active)
 page.run()
 preview.draw()
 watcher.watch()

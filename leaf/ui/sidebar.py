@@ -10,7 +10,7 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.store.model import Chat, Scope
-from leaf.ui import markdown, preview, words
+from leaf.ui import account, markdown, preview, words
 from leaf.ui.controls import icon_button, icon_menu
 from leaf.ui.state import current_scope, leaf
 
@@ -24,6 +24,7 @@ UNTITLED = "New chat"
 def draw(chat_page: StreamlitPage, places: list[StreamlitPage], active_chat_id: str) -> None:
     """Everything in the sidebar."""
     scope = current_scope()
+    account.draw_workspaces(scope, chat_page)
     if st.button("New chat", icon=":material/edit_square:", width="stretch", key="new-chat"):
         open_chat(chat_page, "")
     with st.container(key="places", gap=None):
@@ -51,6 +52,7 @@ def draw(chat_page: StreamlitPage, places: list[StreamlitPage], active_chat_id: 
         if len(chats) > shown and st.button("Show more", type="tertiary", key="more-chats"):
             st.session_state["chat-pages"] = st.session_state.get("chat-pages", 1) + 1
             st.rerun()
+    account.draw_account()
 
 
 def open_chat(chat_page: StreamlitPage, chat_id: str) -> None:
@@ -71,19 +73,27 @@ def _draw_chat(chat: Chat, scope: Scope, chat_page: StreamlitPage, active: bool,
             type="tertiary",
             width="stretch",
             wrap=False,
-            icon="spinner" if running else None,
-            help="Being answered" if running else None,
+            icon="spinner" if running else ":material/group:" if chat.shared else None,
+            help="Being answered" if running else "Shared chat" if chat.shared else None,
         ):
             open_chat(chat_page, chat.id)
         chosen = icon_menu("Rename or delete this chat", ["Rename", "Delete"], key=f"menu-{chat.id}")
     if chosen == "Rename":
         _rename(chat.id, chat.title)
     elif chosen == "Delete":
-        leaf().delete_chat(scope, chat.id)
-        st.session_state["deleted-chat"] = (chat.id, chat.title or UNTITLED)
-        if active:
+        _delete(chat, scope)
+        if active and "deleted-chat" in st.session_state:
             open_chat(chat_page, "")
         st.rerun()
+
+
+def _delete(chat: Chat, scope: Scope) -> None:
+    try:
+        leaf().delete_chat(scope, chat.id)
+    except LeafError as e:
+        st.session_state["chat-problem"] = str(e)
+    else:
+        st.session_state["deleted-chat"] = (chat.id, chat.title or UNTITLED)
 
 
 @st.dialog("Rename chat")
@@ -100,6 +110,9 @@ def _rename(chat_id: str, title: str) -> None:
 
 
 def _draw_undo(scope: Scope) -> None:
+    problem = st.session_state.pop("chat-problem", None)
+    if problem:
+        st.warning(markdown.paragraph(problem))
     deleted = st.session_state.get("deleted-chat")
     if deleted is None:
         return

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import ipaddress
 import logging
 import sys
 import threading
+import time
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
+
+import streamlit as st
 
 from leaf import settings
-from leaf.errors import LeafError
+from leaf.errors import LeafError, SettingsError, SignInError
 from leaf.remote.address import announce, withdraw
-from leaf.store.model import Scope
+from leaf.store.model import Scope, Visit
 
 if TYPE_CHECKING:
     from leaf.service import Leaf
     from leaf.wiring import Check
 
+T = TypeVar("T")
 
 REGISTRY = "_leaf_registry"
+REMEMBERED = 1.0
+"""Seconds for which a visit is not asked of the store again, unless something changed in this process meanwhile."""
 
 
 @dataclass
@@ -33,6 +43,8 @@ class Registry:
     """Where commands reach this process; empty while it serves nobody, or nowhere on loopback."""
     key: str = ""
     """What a command has to know; empty while none may come."""
+    login: bool | None = None
+    """Whether people sign in; read from the secrets once."""
 
 
 def _registry() -> Registry:
@@ -44,8 +56,8 @@ def _registry() -> Registry:
     return registry
 
 
-def leaf() -> Leaf:
-    """Leaf, built on first use. Raises SettingsError or StoreBusyError; the next call tries again."""
+def built() -> Leaf:
+    """Leaf, built on first use, whoever asks: for the start and the gate. Raises SettingsError or StoreBusyError."""
     registry = _registry()
     with registry.lock:
         if registry.leaf is None:
@@ -60,6 +72,24 @@ def leaf() -> Leaf:
             registry.leaf = built
             _announce(registry)
         return registry.leaf  # type: ignore[no-any-return]  # a protocol-free handle; see Registry
+
+
+def leaf() -> Leaf:
+    """Leaf, for a page. Whoever may not act any more meets the gate instead, also in the middle of a page."""
+    current_scope()
+    return built()
+
+
+def later(act: Callable[[Leaf], T]) -> Callable[[], T]:
+    """For what Streamlit calls outside of a page, such as downloads: whether the browser may act is asked again then."""
+    claims, needed = _claims(), login_needed()
+
+    def call() -> T:
+        if needed:
+            built().sign_in(claims)
+        return act(built())
+
+    return call
 
 
 def close() -> None:
@@ -93,18 +123,95 @@ def _announce(registry: Registry) -> None:
         logging.getLogger("leaf").warning("Commands cannot reach this app: the key file was not written: %s", e.strerror)
 
 
+def login_needed() -> bool:
+    """Whether people sign in. Any `[auth]` section means so, a broken one too: a slip must not open the app."""
+    registry = _registry()
+    if registry.login is None:
+        registry.login = "auth" in _secrets()
+    return registry.login
+
+
+def auth_section() -> Mapping[str, object]:
+    """`[auth]` of the secrets: shared keys, and a table for each named login provider."""
+    section = _secrets().get("auth")
+    return section if isinstance(section, Mapping) else {}
+
+
+def enter() -> Visit | None:
+    """The login gate. Whom this browser acts for; None is the one user of an app without login, on this machine.
+
+    Raises SignInError, and SettingsError where an app without login is reached from elsewhere.
+    """
+    if not login_needed():
+        check_served()
+        _check_visitor()
+        return None
+    claims, wanted = _claims(), str(st.session_state.get("workspace", ""))
+    known: _Remembered | None = st.session_state.get("visit")
+    now = time.monotonic()
+    if known and known.until > now and known.asked == (claims, wanted, built().revision(known.visit.scope)):
+        return known.visit
+    visit = built().sign_in(claims, wanted)
+    asked = (claims, wanted, built().revision(visit.scope))
+    st.session_state["visit"] = _Remembered(visit, asked, now + REMEMBERED)
+    return visit
+
+
+def current_visit() -> Visit | None:
+    """`enter`, for a page that was let in: if that is over, the page is drawn anew and meets the gate."""
+    if not login_needed():
+        return None
+    try:
+        return enter()
+    except SignInError:
+        st.session_state.pop("visit", None)
+        st.rerun()
+
+
 def current_scope() -> Scope:
-    """On whose behalf this browser acts. The login gate: every page passes through here before it reads anything."""
+    """On whose behalf this browser acts, in which workspace. Every page passes through here before it reads anything."""
+    visit = current_visit()
+    if visit is not None:
+        return visit.scope
     registry = _registry()
     if registry.local_scope is None or registry.leaf is None:
-        registry.local_scope = leaf().local_scope()
+        registry.local_scope = built().local_scope()
     return registry.local_scope
+
+
+def open_workspace(workspace_id: str) -> None:
+    """Show this one, here and in new tabs. What the tab remembers of the other one is dropped."""
+    visit = current_visit()
+    if visit is not None:
+        built().choose_workspace(visit, workspace_id)
+        for key in ("visit", "deleted-chat", "deleted-file", "editing", "shown-messages", "suggested-for"):
+            st.session_state.pop(key, None)
+        st.session_state["workspace"] = workspace_id
+
+
+def follow_link(chat_id: str) -> None:
+    """Open the workspace of a chat to which a link leads, if it is another of the user's."""
+    if not chat_id or st.session_state.get("followed") == chat_id or not login_needed():
+        return
+    st.session_state["followed"] = chat_id
+    scope = current_scope()
+    workspace_id = built().workspace_of(scope, chat_id)
+    if workspace_id and workspace_id != scope.workspace_id:
+        open_workspace(workspace_id)
+
+
+def check_served() -> None:
+    """Without login Leaf serves this machine only, unless it is told otherwise. Raises SettingsError."""
+    address = str(st.get_option("server.address") or "")
+    if not login_needed() and not built().settings.allow_open and not _is_loopback(address):
+        raise SettingsError(
+            f"Leaf is served on {address or 'every address'} of this machine, and no sign-in is set up.",
+            "Set up sign-in (docs/sign-in.md), or serve on 127.0.0.1. LEAF_ALLOW_OPEN=1 lets everybody in who can reach it.",
+        )
 
 
 def checks() -> list[Check]:
     """What works on this machine; looked at once a session, because it starts a confined child."""
-    import streamlit as st
-
     if "checks" not in st.session_state:
         from leaf.wiring import check
 
@@ -114,12 +221,55 @@ def checks() -> list[Check]:
     return found
 
 
+@dataclass(frozen=True)
+class _Remembered:
+    """The answer of the gate, and to what."""
+
+    visit: Visit
+    asked: tuple[Mapping[str, object], str, int]
+    until: float
+
+
+def _claims() -> Mapping[str, object]:
+    return dict(st.user.to_dict())
+
+
+def _check_visitor() -> None:
+    """Raises SettingsError for a visitor from elsewhere whom a proxy on this machine brought in."""
+    address = st.context.ip_address
+    forwarded = "x-forwarded-for" in st.context.headers or "forwarded" in st.context.headers
+    host = st.context.headers.get("host") or "localhost"
+    if not built().settings.allow_open and not is_local(host, address if isinstance(address, str) else "", forwarded):
+        raise SettingsError(
+            "This Leaf has no sign-in and can be used only on the machine on which it runs.",
+            "Whoever runs it can set up sign-in (docs/sign-in.md), or set LEAF_ALLOW_OPEN=1 to let everybody in.",
+        )
+
+
+def is_local(host: str, address: str, forwarded: bool) -> bool:
+    """Whether a request is of this machine: what it was sent to, where it came from (empty for here), through no proxy."""
+    name = urlsplit(f"//{host}").hostname or ""
+    return not forwarded and _is_loopback(name) and (not address or _is_loopback(address))
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 def _secrets() -> dict[str, object]:
-    """Top-level keys of Streamlit's secrets, or nothing where there is no secrets file."""
-    import streamlit as st
+    """Top-level keys of Streamlit's secrets, or nothing where there is no secrets file.
+
+    Raises SettingsError for a file that cannot be read: going on without it could open an app that asks for sign-in.
+    """
     from streamlit.errors import StreamlitSecretNotFoundError
 
     try:
         return dict(st.secrets.to_dict())
-    except (StreamlitSecretNotFoundError, FileNotFoundError):
+    except (StreamlitSecretNotFoundError, FileNotFoundError) as e:
+        broken = [path for path in st.get_option("secrets.files") if Path(path).exists()]
+        if broken:
+            raise SettingsError(f"The secrets in {broken[0]} cannot be read.", "Check that the file is valid TOML.") from e
         return {}

@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import streamlit as st
 
 from leaf.store.model import Scope
 from leaf.ui import markdown, tabular, words
+from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.items import WORKING, Item
 from leaf.ui.preview import show as show_preview
-from leaf.ui.state import leaf
+from leaf.ui.preview import show_drive
+from leaf.ui.state import later
 
 TEXT_SHOWN = 6_000
 """Characters of a result without a shape of its own."""
@@ -24,6 +26,9 @@ ICONS = {
     "describe_table": ":material/table_chart_view:",
     "query_tables": ":material/database:",
     "make_chart": ":material/bar_chart:",
+    "list_drive_folder": ":material/folder_open:",
+    "search_drive": ":material/manage_search:",
+    "read_drive_file": ":material/menu_book:",
 }
 INPUT_WORDS = {
     "where": "Part",
@@ -33,6 +38,9 @@ INPUT_WORDS = {
     "sheet": "Sheet",
     "limit": "At most",
     "result_id": "Result",
+    "folder": "Folder",
+    "kinds": "Kinds",
+    "modified_after": "Modified after",
 }
 
 
@@ -107,6 +115,8 @@ def _draw_output(output: Mapping[str, Any], scope: Scope, chat_id: str, key: str
         tabular.draw(data["chart"]["columns"], data["chart"]["rows"], (), key=f"rows-{key}")
     elif data.get("profile"):
         _draw_profile(data["profile"], key)
+    elif data.get("drive_items"):
+        _draw_drive_items(data["drive_items"], key)
     elif data.get("files"):
         for file in data["files"]:
             st.caption(f"{words.kind_icon(file.get('kind', ''))} {markdown.label(file.get('name', ''))}")
@@ -127,7 +137,7 @@ def _draw_table(table: Mapping[str, Any], scope: Scope, chat_id: str, key: str) 
         if result_id and chat_id:
             st.download_button(
                 "All rows as CSV",
-                lambda: leaf().export_result(scope, chat_id, result_id).read_bytes(),
+                later(lambda app: app.export_result(scope, chat_id, result_id).read_bytes()),
                 file_name=f"{result_id}.csv",
                 mime="text/csv",
                 key=f"csv-{key}",
@@ -155,6 +165,23 @@ def _draw_passages(passages: list[Mapping[str, Any]], sources: Any, key: str) ->
         else:
             st.caption(title)
         st.markdown("> " + markdown.label(passage.get("text", ""), 600))
+
+
+DRIVE_ITEMS_SHOWN = 25
+
+
+def _draw_drive_items(found: Sequence[Mapping[str, Any]], key: str) -> None:
+    """What a tool saw in Drive; a click opens the folder or looks into the file."""
+    with st.container(gap=None, key=f"drive-found-{key}"):
+        for number, item in enumerate(found[:DRIVE_ITEMS_SHOWN]):
+            label, symbol = markdown.label(item["name"], 90), words.drive_icon(item["kind"])
+            if st.button(label, key=f"found-{key}-{number}", type="tertiary", icon=symbol):
+                if item["kind"] == "folder":
+                    st.switch_page(DRIVE_PAGE, query_params={"folder": item["ref"]})
+                show_preview(item["file_id"]) if item["file_id"] else show_drive(item["ref"])
+                st.rerun()
+    if len(found) > DRIVE_ITEMS_SHOWN:
+        st.caption(f"and {len(found) - DRIVE_ITEMS_SHOWN} more")
 
 
 def _draw_profile(profile: Mapping[str, Any], key: str) -> None:

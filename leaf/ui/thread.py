@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from typing import Any
+
 import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.store.model import Chat, Message, Scope, Thread
-from leaf.ui import browser, draw, live, markdown, waiting
+from leaf.ui import browser, connection, draw, live, markdown, waiting
 from leaf.ui.controls import icon_button
 from leaf.ui.items import answer_text
-from leaf.ui.state import leaf
+from leaf.ui.state import later, leaf
 from leaf.ui.waiting import UNFINISHED
 
 DRAWN = 30
@@ -30,8 +33,8 @@ def running_id(thread: Thread | None) -> str:
     return next((message.id for message in thread.messages if message.status in UNFINISHED), "") if thread else ""
 
 
-def draw_thread(thread: Thread, scope: Scope) -> None:
-    """All loaded messages."""
+def draw_thread(thread: Thread, scope: Scope, *, shared: bool = False) -> None:
+    """All loaded messages; where several people take part, each question says who asked."""
     if thread.earlier and st.button(
         f"Load earlier ({thread.earlier})", key="load-earlier", type="tertiary", icon=":material/expand_less:", width="stretch"
     ):
@@ -40,6 +43,8 @@ def draw_thread(thread: Thread, scope: Scope) -> None:
     busy = bool(running_id(thread))
     queue = waiting.queue_of(thread.messages)
     asked = {message.parent_id for message in thread.messages if message.id in queue}
+    names = leaf().authors(scope, thread.messages[0].chat_id) if thread.messages else {}
+    asked_by = names if shared or len(names) > 1 else {}
     for message in thread.messages:
         branches = thread.branches.get(message.id, ())
         if message.id in asked:
@@ -48,7 +53,7 @@ def draw_thread(thread: Thread, scope: Scope) -> None:
                 draw.draw_came(message)
         elif message.role == "user":
             with st.container(key=f"question-{message.id}", gap="xxsmall"):
-                _draw_question(message, branches, scope, busy)
+                _draw_question(message, branches, scope, busy, asked_by.get(message.user_id, ""))
         elif message.id in queue:
             waiting.draw(message, queue[message.id], scope)
         elif message.status in UNFINISHED:
@@ -62,11 +67,13 @@ def draw_thread(thread: Thread, scope: Scope) -> None:
 
 
 @st.fragment
-def _draw_question(message: Message, branches: tuple[str, ...], scope: Scope, busy: bool) -> None:
+def _draw_question(message: Message, branches: tuple[str, ...], scope: Scope, busy: bool, asked_by: str) -> None:
     """A question; a fragment, so that its buttons redraw nothing else."""
     if st.session_state.get("editing") == message.id and not busy:
         _draw_editor(message, scope)
         return
+    if asked_by:
+        st.caption(markdown.label(asked_by, 60), text_alignment="right")
     with st.container(
         horizontal=True,
         horizontal_alignment="right",
@@ -109,6 +116,8 @@ def _draw_answer(message: Message, branches: tuple[str, ...], scope: Scope, busy
     draw.draw_answer(message, scope)
     if message.status != "completed":
         _draw_unfinished(message, scope, busy)
+    if needed_drive(message.parts):
+        _offer_drive(message, scope)
     draw.draw_basis(message)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"actions-{message.id}"):
         _draw_branches(message.id, branches, scope)
@@ -119,7 +128,7 @@ def _draw_answer(message: Message, branches: tuple[str, ...], scope: Scope, busy
             _retry(message, scope)
         st.download_button(
             "Download as Markdown",
-            lambda: leaf().answer_markdown(scope, message.id).encode(),
+            later(lambda app: app.answer_markdown(scope, message.id).encode()),
             file_name="answer.md",
             mime="text/markdown",
             key=f"icon-markdown-{message.id}",
@@ -148,6 +157,20 @@ def _draw_unfinished(message: Message, scope: Scope, busy: bool) -> None:
             disabled=busy,
         ):
             _retry(message, scope)
+
+
+def needed_drive(parts: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether a step of an answer wanted Drive while it was not connected."""
+    outputs = [part.get("output") or {} for part in parts if part["type"].startswith("tool-")]
+    return any((output.get("data") or {}).get("drive") == "not-connected" for output in outputs)
+
+
+def _offer_drive(message: Message, scope: Scope) -> None:
+    standing = leaf().drive_connection(scope)
+    if standing.state == "absent":
+        connection.draw_hint(standing, "This needs Google Drive, which is not connected.", message.id)
+    elif standing.state == "error":
+        connection.draw_hint(standing, "This needs Google Drive, and the connection does not work.", message.id)
 
 
 def _retry(message: Message, scope: Scope) -> None:

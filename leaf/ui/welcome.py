@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import streamlit as st
 
+from leaf.drive.model import DriveFolder
 from leaf.errors import LeafError
 from leaf.store.model import Chat, File, Scope
-from leaf.ui import composer, markdown, uploads
+from leaf.ui import composer, markdown, uploads, words
 from leaf.ui.state import leaf
 
 FILES_AT_HAND = 12
@@ -20,6 +21,10 @@ def draw(scope: Scope, chat: Chat | None) -> None:
         st.markdown(
             "Leaf opens just what it needs of your files. Under every answer it shows the rows, pages and queries behind it."
         )
+        folders = leaf().drive_folders(scope, chat.id) if chat else []
+        if folders:
+            _draw_folder_questions(scope, chat, folders)
+            return
         came = [item.file for item in leaf().chat_files(scope, chat.id)] if chat else []
         files = came or leaf().files(scope)[:FILES_AT_HAND]
         if not came:
@@ -28,6 +33,17 @@ def draw(scope: Scope, chat: Chat | None) -> None:
             _draw_suggestions(scope, chat, came, files)
         else:
             _draw_sample(scope, chat)
+
+
+def _draw_folder_questions(scope: Scope, chat: Chat | None, folders: list[DriveFolder]) -> None:
+    """A folder is not opened to suggest a question about it."""
+    st.caption("Begin with")
+    with st.container(key="suggestions", gap="xsmall"):
+        for number, folder in enumerate(folders[:3]):
+            question = f"What is in the Drive folder {words.cut(folder.name, 80)}?"
+            label = markdown.label(question, 160)
+            if st.button(label, key=f"suggestion-{number}", icon=":material/north_east:", width="stretch"):
+                composer.ask(scope, chat, question)
 
 
 def _draw_drop_zone(scope: Scope, chat: Chat | None) -> None:

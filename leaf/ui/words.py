@@ -11,7 +11,24 @@ from leaf.runs.records import Load
 from leaf.runs.waiting import Place
 from leaf.store.model import File
 
-SOURCES = {"upload": "Uploaded", "drive": "Google Drive", "generated": "Made by Leaf", "sample": "Sample"}
+SOURCES = {"upload": "Uploaded", "drive": "From Drive", "generated": "Made by Leaf", "sample": "Sample"}
+
+DRIVE_KINDS = {
+    "folder": ("Folder", ":material/folder:"),
+    "document": ("Document", ":material/description:"),
+    "spreadsheet": ("Spreadsheet", ":material/table_chart:"),
+    "presentation": ("Presentation", ":material/slideshow:"),
+    "pdf": ("PDF", ":material/picture_as_pdf:"),
+    "text": ("Text", ":material/article:"),
+    "image": ("Picture", ":material/image:"),
+    "audio": ("Audio", ":material/graphic_eq:"),
+    "video": ("Video", ":material/movie:"),
+    "archive": ("Archive", ":material/folder_zip:"),
+    "form": ("Form", ":material/assignment:"),
+    "other": ("File", ":material/draft:"),
+}
+"""Kind of a thing in Drive -> its name and icon."""
+GOOGLE_KINDS = {"document": "Google Doc", "spreadsheet": "Google Sheet", "presentation": "Google Slides", "form": "Google Form"}
 
 
 def size(byte_count: int) -> str:
@@ -68,6 +85,23 @@ def kind_label(kind: str) -> str:
 
 def kind_icon(kind: str) -> str:
     return KINDS[kind].icon if kind in KINDS else ":material/draft:"
+
+
+def drive_icon(kind: str) -> str:
+    return DRIVE_KINDS.get(kind, DRIVE_KINDS["other"])[1]
+
+
+def cut(text: str, longest: int) -> str:
+    """On one line, and not too long."""
+    line = " ".join(text.split())
+    return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
+
+
+def drive_kind(kind: str, mime_type: str) -> str:
+    """`Google Sheet` or `Spreadsheet`."""
+    if mime_type.startswith("application/vnd.google-apps.") and kind in GOOGLE_KINDS:
+        return GOOGLE_KINDS[kind]
+    return DRIVE_KINDS.get(kind, DRIVE_KINDS["other"])[0]
 
 
 def name_icon(name: str) -> str:

@@ -6,6 +6,7 @@ import re
 import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
@@ -52,6 +53,8 @@ def brain(body: Json) -> Turn | Failure:
         return Turn.say(LONG, pieces=120, delay=0.06)
     if "hostile" in question:
         return Turn.say(HOSTILE) if results else Turn.call(("read_file", {"file": "f1"}))
+    if "Drive" in question and not results:
+        return Turn.call(("search_drive", {"query": "budget"}))
     if "refuse" in question:
         return Failure.unauthorized()
     if "total" in question and not results:
@@ -95,11 +98,11 @@ def app(model_server: MessagesServer, tmp_path_factory: pytest.TempPathFactory) 
 
 @pytest.fixture
 def new_app(tmp_path: Path) -> Iterator[Callable[..., App]]:
-    """Starts further apps: `new_app(home, model_url, LEAF_RUNS_PER_USER="1")`."""
+    """Starts further apps: `new_app(home, model_url, secrets=…, LEAF_RUNS="1")`."""
     started: list[App] = []
 
-    def start(home: Path | None = None, model_url: str = "", **variables: str) -> App:
-        started.append(App(home or tmp_path / "home", model_url, **variables).start())
+    def start(home: Path | None = None, model_url: str = "", **options: Any) -> App:
+        started.append(App(home or tmp_path / "home", model_url, **options).start())
         return started[-1]
 
     yield start

@@ -162,7 +162,7 @@ def test_a_busy_model_is_waited_for_and_a_failed_answer_goes_on_from_its_last_go
         Turn.say("There are none."),
     ]
     with MessagesServer(script) as server:
-        page.goto(new_app(model_url=server.url).url)
+        page.goto(new_app(model_url=server.url, LEAF_MODEL_PATIENCE="120").url)
         waits = page.get_by_text(re.compile(r"Trying again in \d+ s \(attempt 2\)"))
         ask(page, "To be stopped while it waits")
         expect(waits).to_be_visible()

@@ -28,6 +28,9 @@ PIECE = 24
 _SQL = re.compile(r"```(?:sql)?\s*\n(.+?)```", re.DOTALL | re.IGNORECASE)
 _SQL_START = re.compile(r"\s*(select\b.+|with\b.+\bselect\b.+|from\s+\S+.*)", re.DOTALL | re.IGNORECASE)
 _ATTACHED = re.compile(r"^\[Attached: .*\]\s*$", re.MULTILINE)
+_FOLDER_LINE = re.compile(r"^\[Attached: Drive folder .* id=([\w-]+)(?:/([\w-]+))?, .*\]\s*$", re.MULTILINE)
+_DRIVE_LINK = re.compile(r"https://(?:drive|docs|sheets|slides)\.google\.com/[^\s<>\"')\]]+")
+LINKS_FOLLOWED = 5
 _GREETING = re.compile(
     r"\W*(hi|hello|hey|hallo|good (morning|afternoon|evening|day)|guten tag|moin|servus)\W*(there|leaf|all)?\W*", re.I
 )
@@ -112,10 +115,20 @@ def _question_and_results(request: ModelRequest) -> tuple[str, list[list[Result]
         results = [_result(block, request) for block in blocks if block["type"] == "tool_result"]
         texts = [block["text"] for block in blocks if block["type"] == "text"]
         if texts:
-            question, done = _ATTACHED.sub("", "\n".join(texts)).strip(), []
+            question, done = _ATTACHED.sub("", _with_folder_links("\n".join(texts))).strip(), []
         if results:
             done.append(results)
     return question, done if question else []
+
+
+def _with_folder_links(text: str) -> str:
+    """Lines of attached Drive folders as the folders' addresses, as if those had been typed."""
+
+    def address(found: re.Match[str]) -> str:
+        key = f"?resourcekey={found[2]}" if found[2] else ""
+        return f"https://drive.google.com/drive/folders/{found[1]}{key}"
+
+    return _FOLDER_LINE.sub(address, text)
 
 
 def _result(block: Json, request: ModelRequest) -> Result:
@@ -132,6 +145,9 @@ def answer(question: str) -> Script:
     if said := _small_talk(question):
         return f"{said}\n\n{answers.CONNECT}"
     sql = typed_sql(question)
+    if links := list(dict.fromkeys(_DRIVE_LINK.findall(question)))[:LINKS_FOLLOWED]:
+        text = yield from _answer_from_drive(links, _DRIVE_LINK.sub(" ", question).strip(" ?.,:;"))
+        return f"{text}\n\n{answers.CONNECT}"
     text = (yield from _run_sql(sql)) if sql else (yield from _answer_from_files(question))
     return f"{text}\n\n{answers.CONNECT}"
 
@@ -196,6 +212,25 @@ def _answer_from_files(question: str) -> Script:
     if not profiles and failed and not texts:
         return "\n\n".join(failed)
     return (yield from _search(question, named or files, profiles))
+
+
+def _answer_from_drive(links: Sequence[str], question: str) -> Script:
+    """Fetch the files behind links, list the folders; then answer from the files, if there are any."""
+    folders = ["/folders/" in link or link.endswith(("/my-drive", "/shared-with-me", "/shared-drives")) for link in links]
+    calls = [
+        Call("list_drive_folder", {"folder": link}) if is_folder else Call("read_drive_file", {"file": link})
+        for link, is_folder in zip(links, folders, strict=True)
+    ]
+    results = yield calls
+    said: list[str] = []
+    for is_folder, result in zip(folders, results, strict=True):
+        if result.error or result.data.get("drive") == "not-connected":
+            said.append(result.error or f"{result.data['why']} {result.data['hint']}".strip())
+        elif is_folder:
+            said.append(answers.of_drive_folder(result.output))
+    if not all(folders) and any(not r.error and r.data.get("passages") for r in results):
+        said.append((yield from _answer_from_files(question or "describe the file")))
+    return "\n\n".join(dict.fromkeys(said))
 
 
 def _named_files(question: str, files: Sequence[Json]) -> list[Json]:

@@ -18,6 +18,8 @@ CELL = 80
 QUOTES = 4
 QUOTE = 600
 CONNECT = "*No model is connected, so fixed rules answered. Set ANTHROPIC_API_KEY or LEAF_MODEL_URL to ask freely.*"
+DRIVE_ITEMS = 30
+"""Items of a Drive folder that are named in an answer."""
 
 
 def number(value: Any, *, plain: bool = False) -> str:
@@ -230,6 +232,16 @@ def of_passages(passages: Sequence[Json], question: str, notes: Sequence[str] = 
         f"{len(passages)} place{'s' if len(passages) != 1 else ''} in the files mention{'s' if len(passages) == 1 else ''} this:"
     )
     return "\n\n".join(part for part in (head, *quotes, more, *notes) if part)
+
+
+def of_drive_folder(output: Json) -> str:
+    """The items of a Drive folder, and that there are more where there are."""
+    items = output["data"]["drive_items"]
+    lines = [f"{output['summary']}."]
+    lines += [f"- {item['name']} ({item['kind']})" for item in items[:DRIVE_ITEMS]]
+    if len(items) > DRIVE_ITEMS or output["data"]["cursor"]:
+        lines.append("- … and more. Name a file to read it, or paste its link.")
+    return "\n".join(lines)
 
 
 def of_beginning(passage: Json, coverage: str) -> str:

@@ -1,0 +1,122 @@
+"""What Drive costs in calls and time, against a Google on loopback, so that Leaf's own share is what is measured.
+
+    python -m bench.drive [--files N] [--reads N]
+
+Exits with 1 when a target is missed: a folder of 6,500 files lists whole in 7 calls and 40 MB; a first question on a file costs
+at most 3 calls; a second one costs none.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import tempfile
+import time
+import tracemalloc
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+from leaf.service import Leaf
+from leaf.store.model import Scope
+from tests.drive_kit import World, leaf_beside, world
+from tests.drive_server import ANA, DriveServer
+
+LIST_CALLS, LIST_MEMORY = 7, 40e6
+FIRST_CALLS, SECOND_CALLS = 3, 0
+MEGABYTE = 1_000_000
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--files", type=int, default=6_500)
+    parser.add_argument("--reads", type=int, default=100)
+    given = parser.parse_args()
+    os.environ["OAUTHLIB_INSECURE_TRANSPORT"] = "1"
+    with tempfile.TemporaryDirectory() as folder:
+        met = [listing(Path(folder) / "a", given.files), reading(Path(folder) / "b", given.reads), asking(Path(folder) / "c")]
+    print("met" if all(met) else "MISSED")
+    return 0 if all(met) else 1
+
+
+def listing(home: Path, files: int) -> bool:
+    """A large folder of a shared drive, page by page, nothing kept."""
+    with world(home) as w:
+        team = w.google.shared_drive("Team", ANA)
+        folder = w.google.folder("Big", team)
+        for n in range(files):
+            w.google.add(f"invoice {n:05}.pdf", "application/pdf", folder)
+        w.drive.list(w.ana, folder, page_size=1)  # the first call prepares Google's client
+        calls = len(w.google.calls(r"/files\?"))
+        began, seen = time.perf_counter(), 0
+        tracemalloc.start()
+        found = w.drive.list(w.ana, folder, page_size=1000)
+        while True:
+            seen += len(found.items)
+            if not found.cursor:
+                break
+            found = w.drive.list(w.ana, folder, cursor=found.cursor)
+        taken, peak = time.perf_counter() - began, tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        calls = len(w.google.calls(r"/files\?")) - calls
+    print(f"listing {seen:,} of {files:,} files: {calls} calls, {taken:.1f} s, peak {peak / 1e6:.0f} MB with the server's own")
+    return seen == files and calls <= LIST_CALLS * -(-files // 6_500) and peak <= LIST_MEMORY * -(-files // 6_500)
+
+
+def reading(home: Path, reads: int) -> bool:
+    """Files of 1 MB into the library without looking at them, against the same bytes over a bare socket library."""
+    with world(home) as w:
+        ids = [w.google.add(f"{n}.txt", "text/plain", w.root, os.urandom(MEGABYTE)) for n in range(reads)]
+        with timed() as leaf_time:
+            added = w.drive.add(w.ana, ids)
+        bare = _bare(w, ids)
+        with timed() as again:
+            w.drive.add(w.ana, ids)
+        downloads = len(w.google.calls("alt=media"))
+    print(f"reading {len(added.files)} files of 1 MB: {leaf_time[0]:.1f} s, bare download {bare:.1f} s; again {again[0]:.1f} s")
+    return len(added.files) == reads and downloads == 2 * reads
+
+
+def _bare(w: World, ids: list[str]) -> float:
+    import requests
+
+    token = next(iter(w.google.access))
+    with timed() as taken, requests.Session() as session:
+        for file_id in ids:
+            url = f"{w.google.url}/drive/v3/files/{file_id}?alt=media&supportsAllDrives=true"
+            assert len(session.get(url, headers={"authorization": f"Bearer {token}"}).content) == MEGABYTE
+    return taken[0]
+
+
+def asking(home: Path) -> bool:
+    """Calls that a question about one file costs, and a second question."""
+    with DriveServer() as google, leaf_beside(google, home) as (leaf, scope):
+        file_id = google.add("sales.csv", "text/csv", google.root(ANA), b"region,revenue\nNorth,1\nSouth,2\n")
+        chat = leaf.new_chat(scope)
+        first = _question(leaf, scope, chat.id, google, f"Total revenue in https://drive.google.com/file/d/{file_id}/view")
+        second = _question(leaf, scope, chat.id, google, "And the average revenue by region?")
+        third = _question(leaf, scope, chat.id, google, f"Maximum revenue in https://drive.google.com/file/d/{file_id}/view")
+    print(f"calls of the first question {first}, of a second {second}, of one that gives the link again {third}")
+    return first <= FIRST_CALLS and second == third == SECOND_CALLS
+
+
+def _question(leaf: Leaf, scope: Scope, chat_id: str, google: DriveServer, text: str) -> int:
+    google.requests.clear()
+    answer = leaf.send(scope, chat_id, text)
+    while leaf.message(scope, answer.id).status in ("pending", "streaming"):
+        time.sleep(0.05)
+    assert leaf.message(scope, answer.id).status == "completed"
+    return len(google.requests)
+
+
+@contextmanager
+def timed() -> Iterator[list[float]]:
+    taken = [0.0]
+    began = time.perf_counter()
+    yield taken
+    taken[0] = time.perf_counter() - began
+
+
+if __name__ == "__main__":
+    sys.exit(main())

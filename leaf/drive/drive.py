@@ -1,0 +1,402 @@
+"""class Drive: what tools and the facade ask of Google Drive."""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO, Literal, Protocol
+
+from leaf.drive import changes, content, listing, query
+from leaf.drive.client import WAITS, Client
+from leaf.drive.connection import Connections, token_of
+from leaf.drive.model import (
+    Brought,
+    DriveAdded,
+    DriveChange,
+    DriveConnection,
+    DriveFolder,
+    DriveItem,
+    DriveListing,
+    DrivePreview,
+    DriveProgress,
+    DriveSkipped,
+    OnProgress,
+)
+from leaf.drive.oauth import Consent
+from leaf.drive.vault import Vault
+from leaf.errors import DriveNotConnectedError, InvalidInputError, LeafError, RunError, StoreError
+from leaf.formats.base import Window
+from leaf.settings import Settings
+from leaf.store import Store, drive_files
+from leaf.store.drive_files import Folder, Revision
+from leaf.store.model import File, Json, Scope
+
+FRESH = 300.0
+"""Seconds for which a file that was looked at counts as unchanged, so that a follow-up question asks nothing of Google."""
+PREVIEW_BYTES = 20_000_000
+PARALLEL = 4
+MOST_CLIENTS = 200
+PERMISSIONS = "https://myaccount.google.com/permissions"
+
+Source = Literal["upload", "drive", "generated", "sample"]
+ItemList = list[DriveItem]
+FolderList = list[DriveFolder]
+ChangeList = list[DriveChange]
+
+
+class Kept(Protocol):
+    """What the library gives back for a file that it was given."""
+
+    @property
+    def file(self) -> File: ...
+
+
+class Shelf(Protocol):
+    """What Drive needs of the library, which is not below this room."""
+
+    def add(self, scope: Scope, name: str, stream: BinaryIO, *, source: Source = ...) -> Kept: ...
+
+    def get(self, scope: Scope, file_id: str) -> File: ...
+
+    def peek(self, path: Path, name: str) -> Window: ...
+
+
+class Drive:
+    """Google Drive for every user. Safe to call from any number of threads."""
+
+    def __init__(self, settings: Settings, store: Store, shelf: Shelf, *, waits: Sequence[float] = WAITS) -> None:
+        self._settings = settings
+        self._db = store.db
+        self._shelf = shelf
+        self._waits = waits
+        vault = Vault(settings.home, settings.secret_keys)
+        self._connections = Connections(settings.google, store.db, vault)
+        self._consent = Consent(settings.google, store.db, vault)
+        self._listings = listing.Listings()
+        self._clients: OrderedDict[str, Client] = OrderedDict()
+        self._guard = threading.Lock()
+
+    # Connection
+
+    def connection(self, scope: Scope) -> DriveConnection:
+        """How the caller stands with Drive. Asks nothing of Google."""
+        return self._connections.state(scope)
+
+    def begin(self, scope: Scope, redirect_uri: str) -> str:
+        """Address at Google where the user consents."""
+        return self._consent.begin(scope, redirect_uri)
+
+    def finish(self, scope: Scope, came: Mapping[str, str]) -> DriveConnection:
+        """Keep the connection that a consent gave. One that does not work yet is kept too, and says why."""
+        credentials = self._consent.finish(scope, came)
+        self._connections.save(scope, "", token_of(credentials), {})
+        try:
+            client = self._client(scope)
+            about = client.ask(lambda drive: drive.about().get(fields="user(emailAddress,displayName)"), "The account")
+        except LeafError:
+            return self.connection(scope)
+        self._connections.save(scope, str(about["user"].get("emailAddress", "")), token_of(client.access.credentials), {})
+        return self.connection(scope)
+
+    def disconnect(self, scope: Scope) -> DriveConnection:
+        """Forget the connection and revoke it at Google; `why` tells if Google could not be told."""
+        token = self._connections.delete(scope)
+        told = not token or self._consent.revoke(token)
+        state = self.connection(scope)
+        return state if told else replace(state, why="Google could not be told.", hint=f"Remove Leaf yourself at {PERMISSIONS}.")
+
+    # Looking around
+
+    def list(self, scope: Scope, folder: str = "root", *, cursor: str = "", page_size: int = 100) -> DriveListing:
+        """A page of a folder or view. Raises InvalidInputError, NotFoundError, DriveError."""
+        client = self._client(scope)
+        found = self._listings.following(client, cursor) if cursor else self._listings.folder(client, folder, page_size)
+        return self._with_files(scope, found)
+
+    def search(
+        self,
+        scope: Scope,
+        words: str,
+        *,
+        folder: str = "",
+        kinds: Sequence[str] = (),
+        modified_after: str = "",
+        cursor: str = "",
+        page_size: int = 50,
+    ) -> DriveListing:
+        """By name and content, everywhere or in a folder and all below it. Raises InvalidInputError, DriveError."""
+        conditions = query.all_of(query.matching(words), query.of_kinds(kinds), query.modified_since(modified_after))
+        client = self._client(scope)
+        found = (
+            self._listings.following(client, cursor) if cursor else self._listings.search(client, conditions, folder, page_size)
+        )
+        return self._with_files(scope, found)
+
+    def item(self, scope: Scope, ref: str) -> DriveItem:
+        """What an id, `ref` or address names; shortcuts are followed."""
+        return self._with_file(scope, [listing.get_item(self._client(scope), ref)])[0]
+
+    def named(self, scope: Scope, name: str) -> ItemList:
+        """Files with exactly this name, at most ten."""
+        asked = {"q": query.all_of(f"name = {query.literal(name)}", "trashed = false"), "corpora": "allDrives"}
+        found = listing.list_files(self._client(scope), asked, "", 10)
+        return [item for item in map(listing.item_of, found.get("files", ())) if not item.is_folder]
+
+    def preview(self, scope: Scope, ref: str) -> DrivePreview:
+        """The beginning of a file as text; nothing is kept. Raises FileTooLargeError beyond 20 MB."""
+        item = self.item(scope, ref)
+        if item.file_id:
+            return DrivePreview(item, file_id=item.file_id)
+        with content.fetched(self._client(scope), item, self._settings.home, PREVIEW_BYTES) as path:
+            return DrivePreview(item, self._shelf.peek(path, content.name_of(item)))
+
+    # Bringing files in
+
+    def bring(
+        self,
+        scope: Scope,
+        ref: str,
+        *,
+        max_age: float = FRESH,
+        on_progress: Callable[[int], None] | None = None,
+        stop: threading.Event | None = None,
+    ) -> Brought:
+        """The file in the library, downloaded only where this revision is not there yet.
+
+        Within `max_age` seconds of the last look nothing is asked of Google. Raises what `content.fetch` raises.
+        """
+        drive_id, _ = query.parse_ref(ref)
+        kept = drive_files.revisions(self._db, scope, drive_id)
+        if kept and _age(kept[0]) < max_age and not self._is_marked(scope, drive_id):
+            return self._as_kept(scope, kept)
+        try:
+            item = listing.get_item(self._client(scope), ref)
+        except DriveNotConnectedError as e:
+            if not kept:
+                raise
+            day = kept[0].checked_at
+            return replace(self._as_kept(scope, kept), note=f"{e.message} This is the copy of {day:%-d %B %Y, %H:%M} UTC.")
+        return self._bring(scope, item, on_progress, stop)
+
+    def add(
+        self, scope: Scope, refs: Sequence[str], *, on_progress: OnProgress | None = None, stop: threading.Event | None = None
+    ) -> DriveAdded:
+        """Bring in files, and folders with all that is below them. What cannot be brought in is counted with its reason."""
+        client = self._client(scope)
+        wanted: dict[str, DriveItem] = {}
+        skipped: list[DriveSkipped] = []
+        incomplete = ""
+        limit = self._settings.max_upload_bytes
+        for ref in refs:
+            top = listing.get_item(client, ref)
+            if not top.is_folder:
+                wanted.setdefault(top.id, top)
+                continue
+            for item in listing.walk(client, top, stop=stop):
+                if item.is_folder:
+                    continue
+                if len(wanted) >= listing.MOST_FILES:
+                    incomplete = f"{top.name} holds more than {listing.MOST_FILES:,} files; the others were not looked at."
+                    break
+                if reason := content.why_not_in_bulk(item, limit):
+                    skipped.append(DriveSkipped(item.name, reason))
+                else:
+                    wanted.setdefault(item.id, item)
+        brought = _Adding(self, scope, on_progress, stop).run(tuple(wanted.values()), len(skipped))
+        skipped += [DriveSkipped(item.name, outcome.message) for item, outcome in brought if isinstance(outcome, LeafError)]
+        files = {outcome.id: outcome for _, outcome in brought if isinstance(outcome, File)}
+        return DriveAdded(tuple(files.values()), tuple(skipped), incomplete)
+
+    # Folders of a chat, and what changed
+
+    def attach_folder(self, scope: Scope, chat_id: str, ref: str) -> DriveFolder:
+        """Put a folder beside the next question of a chat; its files are counted, not opened."""
+        client = self._client(scope)
+        folder = listing.get_item(client, ref)
+        if not folder.is_folder:
+            raise InvalidInputError(f"{folder.name} is a file, not a folder.", "Add it as a file.")
+        changes.begin(client, self._db, scope, folder.drive_id)
+        count, inside, incomplete = 0, [], ""
+        for item in listing.walk(client, folder):
+            if item.is_folder:
+                inside.append(item.id)
+            else:
+                count += 1
+            if count >= listing.MOST_FILES:
+                incomplete = f"There are more than {count:,} files."
+                break
+        row = Folder(
+            chat_id, folder.id, folder.ref, folder.name, folder.drive_id, count, incomplete, inside, "", datetime.now(UTC)
+        )
+        return _folder(drive_files.attach_folder(self._db, scope, row))
+
+    def detach_folder(self, scope: Scope, chat_id: str, ref: str) -> None:
+        """Take a waiting folder away."""
+        drive_files.detach_folder(self._db, scope, chat_id, query.parse_ref(ref)[0])
+
+    def folders(self, scope: Scope, chat_id: str) -> FolderList:
+        """Those attached to a chat. Asks nothing of Google."""
+        return [_folder(row) for row in drive_files.folders(self._db, scope, chat_id)]
+
+    def folders_sent(self, scope: Scope, chat_id: str, message_id: str) -> None:
+        """The waiting folders went with this question."""
+        drive_files.send_folders(self._db, scope, chat_id, message_id)
+
+    def changes(self, scope: Scope, chat_id: str, file_ids: Sequence[str], *, max_age: float) -> ChangeList:
+        """What changed under a chat with these files. Without a connection: what was seen while there was one."""
+        folders = drive_files.folders(self._db, scope, chat_id)
+        if (folders or drive_files.by_file(self._db, scope, file_ids)) and self.connection(scope).state == "connected":
+            changes.check(self._client(scope), self._db, scope, max_age)
+            folders = drive_files.folders(self._db, scope, chat_id)  # with the folders that were made below them
+        return changes.of_chat(self._db, scope, file_ids, folders)
+
+    def outdated(self, scope: Scope, file_ids: Sequence[str]) -> dict[str, DriveChange]:
+        """Of these files of the library those that hold an older version, as far as is known. Asks nothing of Google."""
+        found = changes.of_chat(self._db, scope, file_ids, ())
+        return {file_id: change for change in found for file_id in change.file_ids}
+
+    # Inside
+
+    def _client(self, scope: Scope) -> Client:
+        """The client of the caller's connection. Raises DriveNotConnectedError."""
+        access = self._connections.open(scope)
+        with self._guard:
+            client = self._clients.get(access.key)
+            if client is None:
+                client = self._clients[access.key] = Client(access, self._settings.google.api_url, waits=self._waits)
+            self._clients.move_to_end(access.key)
+            while len(self._clients) > MOST_CLIENTS:
+                self._clients.popitem(last=False)
+        return client
+
+    def _bring(
+        self, scope: Scope, item: DriveItem, on_progress: Callable[[int], None] | None, stop: threading.Event | None
+    ) -> Brought:
+        """An item of which the revision is known."""
+        kept = drive_files.revisions(self._db, scope, item.id)
+        if same := next((r for r in kept if r.revision == item.revision), None):
+            drive_files.keep(self._db, scope, item.id, item.revision, same.file_id, _row(item))
+            file = self._shelf.get(scope, same.file_id)
+            return Brought(replace(item, file_id=file.id), file, False, _others(kept, file.id))
+        client = self._client(scope)
+        changes.begin(client, self._db, scope, item.drive_id)
+        try:
+            file = self._download(scope, client, item, on_progress, stop)
+        except content.ChangedError:
+            item = listing.get_item(client, item.ref)
+            file = self._download(scope, client, item, on_progress, stop)
+        drive_files.keep(self._db, scope, item.id, item.revision, file.id, _row(item))
+        return Brought(replace(item, file_id=file.id), file, True, _others(kept, file.id))
+
+    def _download(
+        self,
+        scope: Scope,
+        client: Client,
+        item: DriveItem,
+        on_progress: Callable[[int], None] | None,
+        stop: threading.Event | None,
+    ) -> File:
+        limit = self._settings.max_upload_bytes
+        with (
+            content.fetched(client, item, self._settings.home, limit, on_progress=on_progress, stop=stop) as path,
+            path.open("rb") as stream,
+        ):
+            return self._shelf.add(scope, content.name_of(item), stream, source="drive").file
+
+    def _as_kept(self, scope: Scope, kept: Sequence[Revision]) -> Brought:
+        """The newest revision in the library, without a call."""
+        file = self._shelf.get(scope, kept[0].file_id)
+        item = listing.item_of(kept[0].item)
+        return Brought(replace(item, file_id=file.id, revision=kept[0].revision), file, False, _others(kept, file.id))
+
+    def _is_marked(self, scope: Scope, drive_id: str) -> bool:
+        return bool(drive_files.changes(self._db, scope, [drive_id]))
+
+    def _with_files(self, scope: Scope, found: DriveListing) -> DriveListing:
+        return replace(found, items=tuple(self._with_file(scope, found.items)))
+
+    def _with_file(self, scope: Scope, items: Sequence[DriveItem]) -> ItemList:
+        """The items, those that are in the library with their files."""
+        known = drive_files.known(self._db, scope, [item.id for item in items])
+        return [replace(item, file_id=known.get((item.id, item.revision), "")) for item in items]
+
+
+class _Adding:
+    """Several files at once; progress is told from the caller's own thread, which may be the only one that can draw."""
+
+    def __init__(self, drive: Drive, scope: Scope, on_progress: OnProgress | None, stop: threading.Event | None) -> None:
+        self._drive = drive
+        self._scope = scope
+        self._on_progress = on_progress
+        self._stop = stop or threading.Event()
+        self._failed = threading.Event()
+        """One of them met what would stop the others too."""
+        self._bytes: dict[str, int] = {}
+
+    def run(self, items: Sequence[DriveItem], skipped: int) -> list[tuple[DriveItem, File | LeafError]]:
+        """Each item with its file, or with why there is none. Raises what ends them all: a stop, a full disk, no connection."""
+        total = len(items) + skipped
+        with ThreadPoolExecutor(PARALLEL, thread_name_prefix="leaf-drive") as threads:
+            running: dict[Future[File | LeafError], DriveItem] = {threads.submit(self._one, item): item for item in items}
+            waiting = set(running)
+            while waiting:
+                done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
+                if failed := next((error for future in done if (error := future.exception())), None):
+                    self._failed.set()
+                    raise failed
+                self._tell(total, total - len(waiting))
+            return [(item, future.result()) for future, item in running.items()]
+
+    def _one(self, item: DriveItem) -> File | LeafError:
+        if self._stop.is_set() or self._failed.is_set():
+            raise RunError("Stopped.")
+        try:
+            if item.is_shortcut:
+                item = self._drive.item(self._scope, item.ref)
+            file = self._drive._bring(self._scope, item, lambda n: self._bytes.__setitem__(item.name, n), self._stop).file
+        except (DriveNotConnectedError, StoreError, RunError):
+            raise
+        except LeafError as e:
+            return e
+        finally:
+            self._bytes.pop(item.name, None)
+        return file
+
+    def _tell(self, total: int, done: int) -> None:
+        if self._on_progress is not None:
+            name, size = next(iter(list(self._bytes.items())), ("", 0))
+            self._on_progress(DriveProgress(name, done, total, size))
+
+
+def _age(revision: Revision) -> float:
+    return (datetime.now(UTC) - revision.checked_at).total_seconds()
+
+
+def _others(kept: Sequence[Revision], file_id: str) -> tuple[str, ...]:
+    """Files of the library with other revisions than this one."""
+    return tuple(dict.fromkeys(r.file_id for r in kept if r.file_id != file_id))
+
+
+def _folder(row: Folder) -> DriveFolder:
+    return DriveFolder(row.chat_id, row.ref, row.name, row.files, row.incomplete, row.message_id)
+
+
+def _row(item: DriveItem) -> Json:
+    """What is kept of an item, as Drive would say it."""
+    return {
+        "id": item.id,
+        "name": item.name,
+        "mimeType": item.mime_type,
+        "size": item.size,
+        "modifiedTime": item.modified.isoformat() if item.modified else None,
+        "owners": [{"displayName": item.owner}] if item.owner else [],
+        "webViewLink": item.link,
+        "parents": list(item.parents),
+        "driveId": item.drive_id,
+        "resourceKey": item.resource_key,
+    }

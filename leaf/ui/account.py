@@ -1,0 +1,59 @@
+"""Who is signed in, in the sidebar: the workspaces to choose from, and the way out."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from leaf.store.model import Scope
+from leaf.ui import markdown, preview
+from leaf.ui.state import current_visit, leaf, open_workspace
+
+if TYPE_CHECKING:
+    from streamlit.navigation.page import StreamlitPage
+
+SIGN_OUT, EVERYWHERE = "Sign out", "Sign out on all devices"
+
+
+def draw_workspaces(scope: Scope, chat_page: StreamlitPage) -> None:
+    """The workspaces, where there is more than one; choosing one opens a new chat in it."""
+    if current_visit() is None:
+        return
+    names = {m.workspace_id: m.name for m in leaf().workspaces(scope)}
+    if len(names) < 2 or scope.workspace_id not in names:
+        return
+    chosen = st.selectbox(
+        "Workspace",
+        list(names),
+        index=list(names).index(scope.workspace_id),
+        format_func=lambda i: names[i],
+        # A key of its own for each, so that the box shows where one is when a link or a removal led elsewhere.
+        key=f"workspace-{scope.workspace_id}",
+        label_visibility="collapsed",
+    )
+    if chosen and chosen != scope.workspace_id:
+        open_workspace(chosen)
+        preview.close()
+        st.switch_page(chat_page)
+
+
+def draw_account() -> None:
+    """The user's name; behind it, signing out."""
+    visit = current_visit()
+    if visit is None:
+        return
+    with st.container(key="account"):
+        chosen = st.menu_button(
+            markdown.label(visit.user.name, 40),
+            [SIGN_OUT, EVERYWHERE],
+            key="account-menu",
+            icon=":material/account_circle:",
+            type="tertiary",
+            help=markdown.label(visit.user.email, 100),
+            width="stretch",
+        )
+    if chosen:
+        leaf().sign_out(visit, everywhere=chosen == EVERYWHERE)
+        st.logout()
+        st.stop()

@@ -1,0 +1,179 @@
+"""The way to Google Drive: how it stands, connecting, what Google sent back, and disconnecting. The same card on both pages."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from pathlib import Path
+from urllib.parse import urlsplit
+
+import streamlit as st
+
+from leaf.drive.model import DriveConnection
+from leaf.errors import LeafError
+from leaf.store.model import Scope
+from leaf.ui import browser, markdown, words
+from leaf.ui.state import current_scope, leaf
+
+DRIVE_PAGE = Path(__file__).resolve().parents[2] / "pages" / "drive.py"
+CALLBACK = frozenset({"code", "state", "error"})
+"""What Google puts into the address when it sends the user back; any of them marks a return."""
+
+
+def take_callback(scope: Scope) -> None:
+    """If Google has just sent the user back: take in what it says, and clear it from the address whatever becomes of it."""
+    returned = {key: st.query_params[key] for key in st.query_params}
+    if not CALLBACK & returned.keys():
+        return
+    st.query_params.clear()
+    # A browser that reconnects at this moment sends the same address again.
+    if st.session_state.get("drive-returned") == returned.get("state", ""):
+        return
+    st.session_state["drive-returned"] = returned.get("state", "")
+    _finish(scope, returned)
+
+
+def _finish(scope: Scope, returned: Mapping[str, str]) -> None:
+    st.session_state.pop("drive-problem", None)
+    try:
+        with st.spinner("Connecting"):
+            connection = leaf().finish_drive_connection(scope, returned)
+    except LeafError as e:
+        st.session_state["drive-problem"] = str(e)
+    else:
+        account = markdown.label(connection.account) or "Google Drive"
+        st.toast(f"Connected: {account}", icon=":material/check:")
+
+
+def draw_card(scope: Scope, connection: DriveConnection) -> None:
+    """How Drive stands for this user, and what can be done about it."""
+    with st.container(border=True, key="drive-card"):
+        _say_problem()
+        if connection.state == "unconfigured":
+            _draw_unconfigured(connection)
+        elif connection.state == "absent":
+            _draw_absent(scope)
+        elif connection.state == "connected":
+            _draw_connected(connection)
+        else:
+            _draw_broken(scope, connection)
+
+
+def draw_hint(connection: DriveConnection, text: str, key: str) -> None:
+    """One line in a chat that needs Drive and does not have it, with the way to connect."""
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"drive-hint-{key}"):
+        st.caption(f":orange[:material/cloud_off: {text}]", width="content")
+        if connection.state != "unconfigured":
+            label = "Connect again" if connection.state == "error" else "Connect Drive"
+            if st.button(label, key=f"drive-offer-{key}", type="tertiary", icon=":material/add_link:"):
+                st.switch_page(DRIVE_PAGE)
+
+
+def redirect_uri() -> str:
+    """Where Google sends the user back to: the Drive page, under the address by which this browser reached Leaf."""
+    reached = urlsplit(st.context.url or f"http://localhost:{st.get_option('server.port')}")
+    base = str(st.get_option("server.baseUrlPath")).strip("/")
+    return "/".join(piece for piece in (f"{reached.scheme}://{reached.netloc}", base, "drive") if piece)
+
+
+def _say_problem() -> None:
+    problem = st.session_state.get("drive-problem")
+    if problem:
+        st.warning(markdown.paragraph(problem), icon=":material/warning:")
+
+
+def _draw_unconfigured(connection: DriveConnection) -> None:
+    st.markdown("**Google Drive is not set up** for this Leaf.")
+    st.markdown(markdown.paragraph(f"{connection.why} {connection.hint}".strip()))
+    st.caption("At Google, allow this address as redirect URI of the client:")
+    st.code(redirect_uri(), language=None)
+
+
+def _draw_absent(scope: Scope) -> None:
+    st.markdown("**Not connected.** Ask about files that are in Google Drive, without downloading them first.")
+    st.markdown(
+        "- Leaf may **read** your Drive; it cannot change, share or delete anything there.\n"
+        "- A file comes down only when you add it or an answer needs it. It then stays in your library.\n"
+        "- You can disconnect at any time, here or at Google."
+    )
+    _draw_connect(scope, "Connect Google Drive")
+
+
+def _draw_broken(scope: Scope, connection: DriveConnection) -> None:
+    of = f" to {markdown.label(connection.account)}" if connection.account else ""
+    st.markdown(f":orange[:material/warning:] **The connection{of} does not work.** {markdown.paragraph(connection.why)}")
+    if connection.hint:
+        st.markdown(markdown.paragraph(connection.hint))
+    if connection.kind == "service":
+        return
+    with st.container(horizontal=True):
+        _draw_connect(scope, "Connect again")
+        if st.button("Try again", key="drive-try", icon=":material/refresh:"):
+            _try_again(scope)
+        _draw_disconnect()
+    st.caption("Files that came from Drive are still in your library.")
+
+
+def _try_again(scope: Scope) -> None:
+    """Some troubles pass: a quota, an API that was switched on meanwhile. Then the connection works without a new consent."""
+    st.session_state.pop("drive-problem", None)
+    try:
+        with st.spinner("Asking Google"):
+            leaf().drive_list(scope, page_size=1)
+    except LeafError as e:
+        st.session_state["drive-problem"] = str(e)
+    st.rerun()
+
+
+def _draw_connected(connection: DriveConnection) -> None:
+    account = markdown.label(connection.account) or "Google Drive"
+    since = f" since {words.when(connection.since, datetime.now().astimezone().date())}" if connection.since else ""
+    if connection.kind == "service":
+        st.markdown(f":green[:material/check_circle:] **Connected** as the service account {account}, for everybody.")
+        st.caption("It sees what was shared with it. It is set where Leaf is deployed, and cannot be disconnected here.")
+        return
+    st.markdown(f":green[:material/check_circle:] **Connected** to {account}{since}, to read only.")
+    if connection.why:
+        st.caption(f":orange[:material/warning: {markdown.paragraph(f'{connection.why} {connection.hint}'.strip())}]")
+    _draw_disconnect()
+
+
+def _draw_connect(scope: Scope, label: str) -> None:
+    """Only the click makes the address at Google, for each may be used once and not for long."""
+    if not st.button(label, key="drive-connect", type="primary", icon=":material/add_link:"):
+        return
+    st.session_state.pop("drive-problem", None)
+    try:
+        address = leaf().begin_drive_connection(scope, redirect_uri())
+    except LeafError as e:
+        st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
+        return
+    browser.leave_for(address)
+    st.link_button("Google's page did not open? Open it", address, type="tertiary", icon=":material/open_in_new:")
+
+
+def _draw_disconnect() -> None:
+    if st.button("Disconnect", key="drive-disconnect", icon=":material/link_off:"):
+        _disconnect()
+
+
+@st.dialog("Disconnect Google Drive?")
+def _disconnect() -> None:
+    st.markdown(
+        "Leaf gives its permission back to Google and forgets it. Files that came from Drive stay in your library, chats keep "
+        "their answers; folders attached to chats cannot be opened until you connect again."
+    )
+    with st.container(horizontal=True, horizontal_alignment="right"):
+        if st.button("Keep it", key="drive-keep", type="tertiary"):
+            st.rerun()
+        if st.button("Disconnect", key="drive-disconnect-sure", type="primary"):
+            try:
+                with st.spinner("Disconnecting"):
+                    left = leaf().disconnect_drive(current_scope())
+            except LeafError as e:
+                st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
+                return
+            st.session_state.pop("drive-problem", None)
+            if left.why and left.state == "absent":
+                st.session_state["drive-problem"] = f"{left.why} {left.hint}".strip()
+            st.rerun()

@@ -1,0 +1,105 @@
+"""What changed in Drive under the chat that is shown. Google is asked in a thread of its own, so that no drawing waits for it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+import streamlit as st
+
+from leaf.drive.model import DriveChange
+from leaf.errors import LeafError
+from leaf.service import Leaf
+from leaf.store.model import Scope
+from leaf.ui import markdown, words
+from leaf.ui.state import leaf
+
+PERIOD = 5.0
+"""Seconds between two looks at what the thread has found."""
+ASK_EVERY = 150.0
+"""Seconds between two questions to Google while the chat is open."""
+NAMED = 4
+WHAT = {"changed": "has changed", "added": "is new", "removed": "is gone"}
+
+
+@dataclass
+class Look:
+    """What is known about one chat. Written by its thread, read by the page."""
+
+    chat_id: str
+    changes: tuple[DriveChange, ...] = ()
+    problem: str = ""
+    asked_at: float = float("-inf")
+
+    def ask(self, app: Leaf, scope: Scope) -> None:
+        try:
+            self.changes, self.problem = tuple(app.drive_changes(scope, self.chat_id)), ""
+        except LeafError as e:
+            self.problem = str(e)
+
+
+def known(chat_id: str) -> tuple[DriveChange, ...]:
+    """Changes found so far."""
+    look: Look | None = st.session_state.get("drive-look")
+    return look.changes if look and look.chat_id == chat_id else ()
+
+
+def watch(scope: Scope, chat_id: str) -> None:
+    """While a chat is open that rests on Drive: ask now and every few minutes, and draw the page anew when something changed."""
+    look = st.session_state.get("drive-look")
+    if look is None or look.chat_id != chat_id:
+        st.session_state["drive-look"] = look = Look(chat_id)
+    st.session_state["drive-look-drawn"] = (look.changes, look.problem)
+    _look(scope)
+
+
+@st.fragment(run_every=PERIOD)
+def _look(scope: Scope) -> None:
+    look: Look | None = st.session_state.get("drive-look")
+    if look is None:
+        return
+    if (look.changes, look.problem) != st.session_state.get("drive-look-drawn"):
+        st.rerun()
+    if time.monotonic() - look.asked_at > ASK_EVERY:
+        look.asked_at = time.monotonic()
+        threading.Thread(target=look.ask, args=(leaf(), scope), name="freshness", daemon=True).start()
+
+
+def draw_line(chat_id: str) -> None:
+    """`Meanwhile in Drive: sales.xlsx has changed, notes.md is new in Reports.`, above the composer."""
+    look: Look | None = st.session_state.get("drive-look")
+    if look is None or look.chat_id != chat_id:
+        return
+    if look.problem:
+        st.caption(f":orange[:material/cloud_off: Drive could not be asked for changes. {markdown.label(look.problem, 200)}]")
+    elif look.changes:
+        st.caption(f":orange[:material/update: {markdown.label(summary(look.changes), 300)}]")
+
+
+def summary(changes: Sequence[DriveChange]) -> str:
+    """What is different, newest first."""
+    newest = sorted(changes, key=lambda change: change.at, reverse=True)
+    pieces = []
+    for change in newest[:NAMED]:
+        inside = f" in {words.cut(change.folder, 40)}" if change.folder else ""
+        pieces.append(f"{words.cut(change.name, 40)} {WHAT[change.what]}{inside}")
+    more = f" and {len(newest) - NAMED} more" if len(newest) > NAMED else ""
+    return f"Meanwhile in Drive: {', '.join(pieces)}{more}."
+
+
+def draw_marks(chat_id: str, file_ids: Sequence[str]) -> None:
+    """Under an answer: which of its sources is not any more what it was."""
+    used = frozenset(file_ids)
+    today = datetime.now().astimezone().date()
+    for change in known(chat_id):
+        if used.isdisjoint(change.file_ids):
+            continue
+        name, at = markdown.label(change.name, 60), words.when(change.at, today)
+        if change.what == "removed":
+            text = f"{name} was removed from Drive ({at}). This answer rests on the copy in your library."
+        else:
+            text = f"{name} changed in Drive ({at}). This answer rests on the version before."
+        st.caption(f":orange[:material/update: {text}]")

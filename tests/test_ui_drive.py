@@ -1,0 +1,260 @@
+"""The Drive page, the card of the connection and what a chat shows of Drive, over a Google on loopback."""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, date, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from leaf.drive.model import DriveAdded, DriveChange, DriveItem, DriveSkipped
+from leaf.service import Leaf
+from leaf.settings import Settings
+from leaf.store.model import File
+from leaf.ui import adding, drive, freshness, markdown, state, thread
+from leaf.wiring import build
+from tests.drive_server import ANA, DriveServer
+from tests.test_ui_pages import open_page, words_of
+
+BACK = "http://localhost:8501/drive"
+NOW = datetime(2026, 5, 4, 12, tzinfo=UTC)
+
+
+@pytest.fixture
+def google() -> Iterator[DriveServer]:
+    with DriveServer() as server:
+        root = server.root(ANA)
+        reports = server.folder("Reports 2026", root)
+        server.add("sales.csv", "text/csv", reports, b"region,revenue\nNorth,100\n")
+        server.add("odd \x07\u202e![x](https://evil.example/a.png)", "text/plain", root, b"x")
+        yield server
+
+
+@pytest.fixture
+def leaf(tmp_path: Path, google: DriveServer, monkeypatch: pytest.MonkeyPatch) -> Iterator[Leaf]:
+    """The Leaf that pages find, with a Google client and no connection."""
+    monkeypatch.setenv("OAUTHLIB_INSECURE_TRANSPORT", "1")
+    app = build(replace(Settings(home=tmp_path / "home"), google=google.settings()))
+    setattr(sys, state.REGISTRY, state.Registry(leaf=app))
+    yield app
+    state.close()
+
+
+def connect(leaf: Leaf, google: DriveServer) -> None:
+    scope = leaf.local_scope()
+    leaf.finish_drive_connection(scope, google.consent(leaf.begin_drive_connection(scope, BACK)))
+
+
+def plain(page: AppTest) -> str:
+    return words_of(page).replace("\\", "").replace(markdown.JOINER, "")
+
+
+def labels(page: AppTest) -> list[str]:
+    return [button.label.replace("\\", "") for button in page.button]
+
+
+@pytest.mark.parametrize("path", ["drive", "settings"])
+def test_without_a_google_client_the_card_says_what_to_set_and_which_address_to_allow(tmp_path: Path, path: str) -> None:
+    setattr(sys, state.REGISTRY, state.Registry(leaf=build(Settings(home=tmp_path / "home"))))
+    try:
+        page = open_page(path)
+        assert "LEAF_GOOGLE_CLIENT_ID" in plain(page)
+        assert any(code.value.endswith("/drive") for code in page.code)
+        assert "Connect Google Drive" not in labels(page)
+    finally:
+        state.close()
+
+
+@pytest.mark.parametrize("path", ["drive", "settings"])
+def test_before_the_connection_the_card_says_what_it_gives(leaf: Leaf, path: str) -> None:
+    page = open_page(path)
+    assert "cannot change, share or delete" in plain(page)
+    assert "Connect Google Drive" in labels(page)
+
+
+def test_only_a_click_makes_an_address_at_google(leaf: Leaf, google: DriveServer) -> None:
+    page = open_page("drive")
+    page.button(key="drive-connect").click().run()
+    assert not page.exception
+    link = page.main.get("link_button")[0]
+    assert link.proto.url.startswith(f"{google.url}/o/oauth2/auth?")
+    assert "drive.readonly" in link.proto.url
+
+
+@pytest.mark.parametrize(
+    "query",
+    [{"code": "4/abc", "state": "foreign"}, {"code": "4/abc"}, {"error": "access_denied", "state": "unknown"}],
+)
+def test_what_came_back_and_is_not_ours_is_one_sentence_and_leaves_the_address(leaf: Leaf, query: dict[str, str]) -> None:
+    page = open_page()
+    for name, value in query.items():
+        page.query_params[name] = value
+    page.switch_page(str(Path(__file__).resolve().parents[1] / "pages" / "drive.py")).run()
+    assert not page.exception
+    assert len(page.warning) == 1
+    assert "4/abc" not in plain(page)
+    assert page.query_params == {}
+    assert leaf.drive_connection(leaf.local_scope()).state == "absent"
+
+
+def test_the_page_lists_my_drive_with_names_that_cannot_act(leaf: Leaf, google: DriveServer) -> None:
+    connect(leaf, google)
+    page = open_page("drive")
+    assert f"{ANA} · read only" in plain(page)
+    names = [button.label for button in page.button if (button.key or "").startswith("drive-open-")]
+    assert names[0] == "Reports 2026"
+    assert "\x07" not in names[1]
+    assert "\u202e" not in names[1]
+    assert "\\!\\[x\\]" in names[1]
+
+
+def test_ticking_a_box_asks_nothing_of_google(leaf: Leaf, google: DriveServer) -> None:
+    connect(leaf, google)
+    page = open_page("drive")
+    before = len(google.calls())
+    page.checkbox(key="drive-pick-0").check().run()
+    assert "**1 folder** chosen" in plain(page)
+    assert len(google.calls()) == before
+
+
+def test_a_folder_of_nobody_is_said_and_leads_back(leaf: Leaf, google: DriveServer) -> None:
+    connect(leaf, google)
+    page = open_page("drive")
+    page.query_params["folder"] = "1nothing"
+    page.run()
+    assert len(page.warning) == 1
+    page.button(key="drive-home").click().run()
+    assert "Reports 2026" in labels(page)
+
+
+def test_a_revoked_grant_is_the_card_with_why_and_connect_again(leaf: Leaf, google: DriveServer) -> None:
+    connect(leaf, google)
+    google.revoke(ANA)
+    page = open_page("drive")
+    assert "does not work" in plain(page)
+    assert "Connect again" in labels(page)
+    page.button(key="drive-try").click().run()
+    assert not page.exception
+    assert len(page.warning) == 1
+
+
+def test_the_connected_card_names_the_account_and_asks_before_it_disconnects(leaf: Leaf, google: DriveServer) -> None:
+    connect(leaf, google)
+    page = open_page("settings")
+    assert f"Connected** to {ANA}" in plain(page)
+    page.button(key="drive-disconnect").click().run()
+    assert leaf.drive_connection(leaf.local_scope()).state == "connected"
+    assert "chats keep their answers" in plain(page)
+
+
+def test_a_chat_shows_its_folder_and_says_when_drive_is_disconnected(leaf: Leaf, google: DriveServer) -> None:
+    connect(leaf, google)
+    scope = leaf.local_scope()
+    chat = leaf.new_chat(scope)
+    folder = leaf.drive_list(scope).items[0]
+    leaf.attach_drive_folder(scope, chat.id, folder.ref)
+    page = open_page(chat=chat.id)
+    assert "Reports 2026" in labels(page)
+    assert any("What is in the Drive folder Reports 2026" in label for label in labels(page))
+    leaf.disconnect_drive(scope)
+    page = open_page(chat=chat.id)
+    assert "Drive is disconnected. Its folders cannot be opened" in plain(page)
+    assert "Connect Drive" in labels(page)
+
+
+def test_a_batch_for_a_new_chat_brings_files_and_takes_folders_as_they_are(leaf: Leaf, google: DriveServer) -> None:
+    connect(leaf, google)
+    scope = leaf.local_scope()
+    batch = adding.Adding(leaf.drive_list(scope).items, adding.NEW_CHAT, adding.DRIVE)
+    batch.run(leaf, scope)
+    assert batch.problem == ""
+    assert [folder.name for folder in leaf.drive_folders(scope, batch.chat_id)] == ["Reports 2026"]
+    assert len(leaf.chat_files(scope, batch.chat_id)) == 1
+
+
+def test_a_stopped_batch_is_no_error_and_begins_no_chat(leaf: Leaf, google: DriveServer) -> None:
+    connect(leaf, google)
+    scope = leaf.local_scope()
+    batch = adding.Adding(leaf.drive_list(scope).items, adding.NEW_CHAT, adding.DRIVE)
+    batch.stop.set()
+    batch.run(leaf, scope)
+    assert (batch.done, batch.problem, leaf.chats(scope)) == (True, "", [])
+    assert adding.outcome_text(batch).startswith("Stopped.")
+
+
+def some_file(name: str) -> File:
+    return File(name, "w", "u", name, "text/plain", "text", 1, "", "drive", "", {}, NOW)
+
+
+@pytest.mark.parametrize(
+    ("added", "said"),
+    [
+        (DriveAdded((some_file("a"),)), "**1 file** is in your library."),
+        (DriveAdded((some_file("a"), some_file("b")), (DriveSkipped("v.mp4", "Too large."),)), "1 file was skipped."),
+        (DriveAdded((), (DriveSkipped("a", "No."), DriveSkipped("b", "No."))), "No file was added. 2 files were skipped."),
+    ],
+)
+def test_what_became_of_a_batch_is_counted(added: DriveAdded, said: str) -> None:
+    batch = adding.Adding((), "", adding.DRIVE, added=added, done=True)
+    assert said in adding.outcome_text(batch)
+
+
+def test_changes_are_named_newest_first() -> None:
+    changes = [
+        DriveChange("1", "old.csv", "changed", NOW - timedelta(days=2)),
+        DriveChange("2", "new.pdf", "added", NOW, folder="Reports"),
+        DriveChange("3", "gone.txt", "removed", NOW - timedelta(days=1)),
+    ]
+    said = "Meanwhile in Drive: new.pdf is new in Reports, gone.txt is gone, old.csv has changed."
+    assert freshness.summary(changes) == said
+
+
+def test_a_changed_file_is_marked_under_the_answer_that_rests_on_it(leaf: Leaf, google: DriveServer) -> None:
+    connect(leaf, google)
+    scope = leaf.local_scope()
+    reports = leaf.drive_list(scope).items[0]
+    sales = leaf.drive_list(scope, reports.ref).items[0]
+    chat = leaf.new_chat(scope)
+    leaf.drive_add(scope, [sales.ref], chat_id=chat.id)
+    answer = leaf.send(scope, chat.id, "SELECT * FROM sales")
+    run = leaf.watch(scope, answer.id)
+    while run is not None and not run.read(10_000, 5).done:
+        pass
+    google.edit(sales.id, b"region,revenue\nNorth,900\n")
+    assert [change.what for change in leaf.drive_changes(scope, chat.id, max_age=0)] == ["changed"]
+    page = open_page(chat=chat.id)
+    deadline = time.monotonic() + 30
+    while "rests on the version before" not in plain(page):
+        assert time.monotonic() < deadline
+        page.run()
+    assert "Meanwhile in Drive: sales.csv has changed" in plain(page)
+
+
+@pytest.mark.parametrize(
+    ("parts", "needed"),
+    [
+        ([{"type": "tool-search_drive", "state": "output-available", "output": {"data": {"drive": "not-connected"}}}], True),
+        ([{"type": "tool-search_drive", "state": "output-available", "output": {"data": {"drive_items": []}}}], False),
+        ([{"type": "tool-read_file", "state": "input-available"}, {"type": "text", "text": "x"}], False),
+    ],
+)
+def test_an_answer_that_wanted_drive_is_known_by_its_steps(parts: list[dict[str, object]], needed: bool) -> None:
+    assert thread.needed_drive(parts) is needed
+
+
+def test_an_item_is_described_by_what_is_known_of_it() -> None:
+    sheet = "application/vnd.google-apps.spreadsheet"
+    item = DriveItem("1", "Budget", "spreadsheet", sheet, modified=NOW, owner="Ana", is_shortcut=True)
+    assert drive.facts(item, date(2026, 6, 1)) == "Google Sheet · shortcut · 4 May · Ana"
+    table = DriveItem("2", "t.csv", "text", "text/csv", size=48_213, file_id="f")
+    assert drive.facts(table, date(2026, 6, 1)) == "Text · 48.2 kB · in your library"
+
+
+def test_no_character_of_a_name_acts() -> None:
+    assert re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]", markdown.label("a\x00\x1b\u202e\ud800\x9fb")) is None
