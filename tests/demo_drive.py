@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import signal
 import subprocess
 import sys
 from pathlib import Path
@@ -31,10 +32,12 @@ def main() -> int:
     with google:
         print(f"Google on {google.url}; connect it on the settings page as {google.accounts[0]}.", flush=True)
         command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(given.port)]
+        app = subprocess.Popen(command, env={**os.environ, **environment})
+        signal.signal(signal.SIGTERM, lambda *_: app.terminate())  # the app must not outlive its Google
         try:
-            return subprocess.call(command, env={**os.environ, **environment})
+            return app.wait()
         except KeyboardInterrupt:
-            return 0
+            return app.wait()
 
 
 if __name__ == "__main__":
