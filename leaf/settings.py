@@ -66,6 +66,8 @@ class Settings:
     """Base URL of any server that speaks the Messages API; empty means Anthropic's."""
     model_profile: str = ""
     """`claude` or `basic`; empty means by host and model name, see `profile_for`."""
+    model_window: int = 0
+    """Tokens that the model takes, request and answer together; 0 means by the model's name."""
     database_url: str = ""
     """`postgresql://…`; empty means DuckDB in `home`."""
     max_upload_bytes: int = 1_000 * 1024 * 1024
@@ -111,6 +113,7 @@ VARIABLES = {
     "LEAF_MODEL": "model",
     "LEAF_MODEL_URL": "model_url",
     "LEAF_MODEL_PROFILE": "model_profile",
+    "LEAF_MODEL_WINDOW": "model_window",
     "LEAF_DATABASE_URL": "database_url",
     "LEAF_MAX_UPLOAD_MB": "max_upload_bytes",
     "LEAF_MAX_OUTPUT_TOKENS": "max_output_tokens",
@@ -163,6 +166,7 @@ def load(environ: Mapping[str, str] | None = None, secrets: Mapping[str, object]
         model=values.get("LEAF_MODEL", DEFAULT_MODEL),
         model_url=url.rstrip("/"),
         model_profile=profile,
+        model_window=int(_number(values, "LEAF_MODEL_WINDOW", 0)),
         database_url=values.get("LEAF_DATABASE_URL", ""),
         max_upload_bytes=int(_number(values, "LEAF_MAX_UPLOAD_MB", 1_000) * 1024 * 1024),
         max_output_tokens=int(_number(values, "LEAF_MAX_OUTPUT_TOKENS", 16_000)),

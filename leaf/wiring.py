@@ -27,6 +27,7 @@ def build(settings: Settings) -> Leaf:
     """A whole application over the data folder of `settings`. Raises StoreBusyError, StoreError, SettingsError."""
     from leaf.agent.loop import Agent
     from leaf.agent.models.directory import ModelDirectory
+    from leaf.agent.models.prices import context_window
     from leaf.drive.drive import Drive
     from leaf.files.library import Library
     from leaf.runs.engine import Engine
@@ -49,6 +50,8 @@ def build(settings: Settings) -> Leaf:
         registry.all_tools(),
         registry.schemas(),
         profile_for=settings.profile_for,
+        window_for=lambda model: settings.model_window or context_window(model),
+        can_write=not settings.keyless,
         max_output_tokens=settings.max_output_tokens,
         patience=settings.model_patience,
     )

@@ -113,6 +113,6 @@ def answer(
 
     messages = [question(history)] if isinstance(history, str) else list(history)
     task = AnswerTask(
-        "a1", model, messages, lambda name, given, stop, key: tool(name, given, stop), limits or RunLimits(), inline_tokens
+        "a1", model, messages, lambda name, given, stop, hooks: tool(name, given, stop), limits or RunLimits(), inline_tokens
     )
     return Answered(agent.answer(task, emit, steps or InlineSteps(), stop or threading.Event()), chunks)

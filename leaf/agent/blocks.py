@@ -55,6 +55,60 @@ def assistant_message(content: list[Json]) -> Json:
 
 
 def tool_result(call_id: str, text: str, *, is_error: bool = False) -> Json:
-    """The result of one tool call."""
+    """The result of one tool call, as text."""
     block: Json = {"type": "tool_result", "tool_use_id": call_id, "content": refuse_binary(text) or "(nothing)"}
     return {**block, "is_error": True} if is_error else block
+
+
+def output_result(call_id: str, output: Json) -> Json:
+    """The result of a tool call by its `ToolOutput` as JSON: text, and passages to cite and pictures where it has any."""
+    passages, pictures = output.get("passages") or (), output.get("pictures") or ()
+    if not passages and not pictures:
+        return tool_result(call_id, output["text"])
+    first = text_block(output["head"] if passages else output["text"])
+    content = [first, *map(search_result, passages), *map(picture_block, pictures)]
+    return {"type": "tool_result", "tool_use_id": call_id, "content": content}
+
+
+def search_result(passage: Json) -> Json:
+    """A `Passage` as JSON, as a block that the model can cite: the smallest piece is one of its texts."""
+    texts = [text_block(text) for text in passage["texts"] if text.strip()]
+    return {
+        "type": "search_result",
+        "source": passage["source"],
+        "title": passage["title"],
+        "content": texts or [text_block("")],
+        "citations": {"enabled": True},
+    }
+
+
+def picture_block(picture: Json) -> Json:
+    """A `Picture` as JSON, as it is kept: a reference. The bytes are put in when a request is made."""
+    return {"type": "image", "source": {"type": "leaf", **picture}}
+
+
+def plain(message: Json) -> Json:
+    """A message for a server that knows text alone: passages and pictures of tool results written out, always in the same way."""
+    if isinstance(message["content"], str):
+        return message
+    return {**message, "content": [_plain_block(block) for block in message["content"]]}
+
+
+def _plain_block(block: Json) -> Json:
+    if block["type"] == "image":
+        return text_block(_unseen(block))
+    if block["type"] == "text" and "citations" in block:
+        return {key: value for key, value in block.items() if key != "citations"}
+    if block["type"] != "tool_result" or isinstance(block["content"], str):
+        return block
+    return {**block, "content": "\n\n".join(_plain_text(part) for part in block["content"])}
+
+
+def _plain_text(part: Json) -> str:
+    if part["type"] == "search_result":
+        return f"[{part['source']}]\n" + "\n".join(text["text"] for text in part["content"])
+    return _unseen(part) if part["type"] == "image" else str(part["text"])
+
+
+def _unseen(block: Json) -> str:
+    return f"[{block['source'].get('label') or 'A picture'}: this model cannot see pictures.]"

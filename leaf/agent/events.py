@@ -8,6 +8,7 @@ objects. Nothing here knows about models, tools or pages.
     tool-input-available{toolCallId,toolName,input} · tool-input-error{toolCallId,toolName,input,errorText}
     tool-output-available{toolCallId,output} · tool-output-error{toolCallId,errorText}
     source-document{sourceId,mediaType,title,filename,providerMetadata} · file{url,mediaType} · data-<name>{id,data}
+    data-document-delta{id,data:{delta}}
     finish-step · reset-step{step} · finish{finishReason} · abort{reason} · error{errorText}
 
 A step that runs again, after a cut connection or a crash, streams its chunks again. The reducer takes that: `start-step` with a
@@ -32,6 +33,7 @@ _DELTAS = {
     "tool-input-delta": ("toolCallId", "inputTextDelta"),
 }
 """Chunk type -> its key and its text."""
+DOCUMENT_DELTA = "data-document-delta"
 
 
 def chunk(kind: str, **fields: Any) -> Chunk:
@@ -43,6 +45,9 @@ def compact(chunks: Iterable[Chunk]) -> list[Chunk]:
     """The same stream with neighbouring deltas of one block joined: what a reader who comes late needs, in fewer chunks."""
     joined: list[Chunk] = []
     for c in chunks:
+        if c["type"] == DOCUMENT_DELTA and joined and joined[-1]["type"] == DOCUMENT_DELTA and joined[-1]["id"] == c["id"]:
+            joined[-1] = {**c, "data": {"delta": joined[-1]["data"]["delta"] + c["data"]["delta"]}}
+            continue
         keys = _DELTAS.get(c["type"])
         last = joined[-1] if joined else {}
         if keys and last.get("type") == c["type"] and last[keys[0]] == c[keys[0]]:
@@ -110,6 +115,8 @@ def apply(parts: list[Part], c: Chunk) -> None:
         _start_step(parts, c.get("step"))
     elif kind == "reset-step":
         _reset_step(parts, c.get("step"))
+    elif kind == DOCUMENT_DELTA:
+        _grow_document(parts, c)
     elif kind.startswith("data-"):
         _put(parts, c, "id")
     elif kind == "source-document":
@@ -165,6 +172,13 @@ def _put(parts: list[Part], c: Chunk, key: str) -> None:
     else:
         part.clear()
         part.update(c)
+
+
+def _grow_document(parts: list[Part], c: Chunk) -> None:
+    """A document that is being written carries its text; the chunk that says that it is finished takes its place."""
+    part = _find(parts, "data-document", "id", c["id"])
+    if part is not None:
+        part["data"] = {**part["data"], "text": part["data"].get("text", "") + c["data"]["delta"]}
 
 
 def _find(parts: list[Part], kind: str, key: str, value: object) -> Part | None:

@@ -19,16 +19,17 @@ from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from leaf.agent.blocks import assistant_message, refuse_binary, text_block, tool_result
+from leaf.agent.blocks import assistant_message, output_result, plain, refuse_binary, text_block, tool_result
 from leaf.agent.context import request_messages, system_prompt
 from leaf.agent.coverage import merge_coverage
 from leaf.agent.events import Chunk, Part, apply, chunk, compact, reduce
-from leaf.agent.models.base import Model, ModelRequest, ModelTurn, TurnCutError, Usage
-from leaf.agent.models.prices import cost, inline_cost
+from leaf.agent.models.base import Model, ModelEvent, ModelRequest, ModelTurn, TurnCutError, Usage
+from leaf.agent.models.prices import context_window, cost, inline_cost
 from leaf.agent.narrate import Narrator, source_chunks, unique_id
-from leaf.errors import InvalidInputError, LeafError, ModelError, not_found
+from leaf.errors import InvalidInputError, LeafError, ModelError, RunError, not_found
 from leaf.settings import RunLimits
 from leaf.store.model import Message, Status
+from leaf.tools.base import Asked, AskRequest, Hooks
 from leaf.tools.registry import check_input
 
 if TYPE_CHECKING:
@@ -36,10 +37,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 Emit = Callable[[Chunk], None]
-RunTool = Callable[[str, Json, threading.Event, str], "ToolOutput"]
-"""Runs one tool by name with a checked input, until the event is set. The last argument names the call for ever: a call that is
-run again after a crash has the same. Raises LeafError, whose text goes to the model.
-"""
+RunTool = Callable[[str, Json, threading.Event, Hooks], "ToolOutput"]
+"""Runs one tool by name with a checked input, until the event is set. Raises LeafError, whose text goes to the model."""
 
 STOPPED = "Stopped. What was found so far is kept."
 STATUS = "status"
@@ -117,6 +116,8 @@ class Agent:
         schemas: Sequence[Json],
         *,
         profile_for: Callable[[str], str],
+        window_for: Callable[[str], int] = context_window,
+        can_write: bool = True,
         max_output_tokens: int = 16_000,
         retry_waits: Sequence[float] = (1.0, 4.0),
         patience: float = 120.0,
@@ -125,6 +126,9 @@ class Agent:
         self.tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         self.schemas = list(schemas)
         self.profile_for = profile_for
+        self.window_for = window_for
+        self.can_write = can_write
+        """Whether the model can write a text when a tool asks it to; rules cannot."""
         self.max_output_tokens = max_output_tokens
         self.retry_waits = tuple(retry_waits)
         """Seconds before each new attempt of a turn whose stream was cut."""
@@ -260,11 +264,12 @@ class _Answer:
 
     def request(self) -> ModelRequest:
         profile = self.agent.profile_for(self.task.model)
+        messages = [*request_messages(self.task.history, model=self.task.model, profile=profile), *self.raw]
         return ModelRequest(
             model=self.task.model,
             system=system_prompt(),
             tools=self.agent.schemas,
-            messages=[*request_messages(self.task.history, model=self.task.model, profile=profile), *self.raw],
+            messages=[plain(message) for message in messages] if profile == "basic" else messages,
             max_tokens=self.agent.max_output_tokens,
             profile=profile,
             outputs=dict(self.outputs),
@@ -274,9 +279,15 @@ class _Answer:
         """Count what a step took and take over what it showed."""
         for c in value["chunks"]:
             apply(self.parts, c)
+        self.count(value)
+        self.seconds += value["seconds"]
+
+    def count(self, value: Json) -> None:
+        """Add what a step took of a model. A tool's step that asked none has no such figures."""
+        if "usage" not in value:
+            return
         self.usage += Usage(**value["usage"])
         self.money = None if self.money is None or value["money"] is None else self.money + value["money"]
-        self.seconds += value["seconds"]
 
     # Tools
 
@@ -313,6 +324,8 @@ class _Answer:
         jobs = [(name, partial(self.use_tool, call, name)) for name, call in zip(names, runnable, strict=True)]
         started = {call.id: value for call, value in zip(runnable, self.step.parallel(jobs), strict=True)}
         self.seconds += max((value["seconds"] for value in started.values()), default=0.0)
+        for value in started.values():
+            self.count(value)
         self.raw.append(assistant_message(turn.content))
         self.raw.append({"role": "user", "content": [self.result_of(call, started.get(call.id), within) for call in calls]})
         return within, any(value["stopped"] for value in started.values())
@@ -321,10 +334,12 @@ class _Answer:
         """One tool call, as a step."""
         started = time.monotonic()
         value: Json = {"id": call.id, "output": None, "error": "", "stopped": False}
+        writer = _Writer(self)
         try:
-            output = self.task.run_tool(call.name, call.input, self.stop, f"{self.task.message_id}/{step_name}")
-            refuse_binary(output.text)
-            value["output"] = {**output.to_json(), "seconds": round(time.monotonic() - started, 3)}
+            output = self.task.run_tool(call.name, call.input, self.stop, self.hooks(call, step_name, writer)).to_json()
+            refuse_binary(output["text"])
+            output_result(call.raw_id, output)
+            value["output"] = {**output, "seconds": round(time.monotonic() - started, 3)}
         except LeafError as e:
             value["error"] = str(e)
         except Exception as e:  # noqa: BLE001 - a fault in one tool is logged and told to the model; the answer goes on without it
@@ -332,9 +347,23 @@ class _Answer:
             value["error"] = f"{call.name} failed unexpectedly ({type(e).__name__}). Try another way, and tell the user."
         value["stopped"] = value["output"] is None and self.stop.is_set()
         value["seconds"] = time.monotonic() - started
+        if writer.attempts:
+            value.update(usage=asdict(writer.spent), money=writer.dollars.total)
         for c in shown(value):
             self.emit_now(c)
         return value
+
+    def hooks(self, call: _Call, step_name: str, writer: _Writer) -> Hooks:
+        """What this run lends to a tool call."""
+
+        def show(name: str, data_id: str, data: Json) -> None:
+            self.emit_now(chunk(f"data-{name}", id=data_id, data=data))
+
+        def progress(text: str) -> None:
+            self.emit_now(chunk("data-progress", id=call.id, data={"text": text}))
+
+        ask = writer if self.agent.can_write else None
+        return Hooks(f"{self.task.message_id}/{step_name}", show, progress, ask)
 
     def result_of(self, call: _Call, value: Json | None, within: bool) -> Json:
         """The tool_result of a call; its chunk, already emitted by the step, goes into the parts."""
@@ -348,7 +377,7 @@ class _Answer:
         if value["output"] is None:
             return tool_result(call.raw_id, value["error"], is_error=True)
         self.outputs[call.raw_id] = value["output"]
-        return tool_result(call.raw_id, value["output"]["text"])
+        return output_result(call.raw_id, value["output"])
 
     # The end
 
@@ -442,7 +471,8 @@ def shown(value: Json) -> list[Chunk]:
     if "output" not in value:
         return list(value.get("chunks", ()))
     if value["output"] is not None:
-        return [chunk("tool-output-available", toolCallId=value["id"], output=value["output"])]
+        kept = [chunk(f"data-{s['name']}", id=s["id"], data=s["data"]) for s in value["output"].get("shows", ())]
+        return [chunk("tool-output-available", toolCallId=value["id"], output=value["output"]), *kept]
     if value["stopped"]:
         return []
     return [chunk("tool-output-error", toolCallId=value["id"], errorText=value["error"])]
@@ -457,6 +487,65 @@ def reused(value: Json) -> Json:
 def good(value: Any) -> bool:
     """Whether a step's value is one to go on from: neither a turn that failed nor anything that was stopped."""
     return isinstance(value, dict) and not value.get("stopped") and value.get("turn", value) is not None
+
+
+class _Writer:
+    """The chat's model for one tool call; see `leaf.tools.base.Ask`. Counts what it took."""
+
+    def __init__(self, answer: _Answer) -> None:
+        self._answer = answer
+        self.attempts = 0
+        self.spent = Usage()
+        self.dollars = _Money()
+
+    @property
+    def window(self) -> int:
+        return self._answer.agent.window_for(self._answer.task.model)
+
+    def __call__(
+        self, request: AskRequest, on_text: Callable[[str], None], on_restart: Callable[[], None] = lambda: None
+    ) -> Asked:
+        answer = self._answer
+        wanted = ModelRequest(
+            model=answer.task.model,
+            system=request.system,
+            tools=(),
+            messages=[{"role": "user", "content": [text_block(request.content)]}],
+            max_tokens=request.max_tokens,
+            profile=answer.agent.profile_for(answer.task.model),
+        )
+        attempts = _Attempts(answer.agent.retry_waits, answer.agent.patience)
+        while True:
+            attempts.made += 1
+            turn, error = self._attempt(wanted, on_text)
+            if turn is not None:
+                text = "".join(block["text"] for block in turn.content if block["type"] == "text")
+                return Asked(text, turn.stop_reason, turn.usage.input, turn.usage.output)
+            if error is None or not answer.wait_for_next(attempts, error):
+                raise error or RunError("Stopped.")
+            on_restart()
+
+    def _attempt(self, wanted: ModelRequest, on_text: Callable[[str], None]) -> tuple[ModelTurn | None, ModelError | None]:
+        """One attempt: a turn, or an error that may pass. Raises RunError once it is stopped."""
+        used = Usage()
+
+        def event(e: ModelEvent) -> None:
+            nonlocal used
+            if e.kind == "usage":
+                used = e.usage
+            elif e.kind == "text" and e.delta:
+                on_text(e.delta)
+
+        self.attempts += 1
+        try:
+            turn = self._answer.agent.model.turn(wanted, event, self._answer.stop)
+            used = turn.usage
+            return turn, None
+        except ModelError as e:
+            return None, e
+        finally:
+            self.spent += used
+            self.dollars = self.dollars.add(cost(used, wanted.model))
 
 
 @dataclass

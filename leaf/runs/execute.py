@@ -22,7 +22,7 @@ from leaf.store import Store, messages, usage
 from leaf.store.model import Message, Scope
 from leaf.tables.tables import Tables
 from leaf.tools import registry
-from leaf.tools.base import Json, ToolContext, ToolOutput, context_of
+from leaf.tools.base import Hooks, Json, ToolContext, ToolOutput, context_of
 
 logger = logging.getLogger(__name__)
 
@@ -93,11 +93,9 @@ class Executor:
     def _tool_runner(self, scope: Scope, message: Message) -> RunTool:
         """Tools see the files as they are at the call, so that a file deleted meanwhile is missing and said to be."""
 
-        def run_tool(name: str, given: Json, stop: threading.Event, key: str) -> ToolOutput:
+        def run_tool(name: str, given: Json, stop: threading.Event, hooks: Hooks) -> ToolOutput:
             files = self._library.chat_files(scope, message.chat_id, deleted=True)
-            context = context_of(
-                scope, message.chat_id, files, self._library, self._tables, self._drive, stop, key=key, message_id=message.id
-            )
+            context = context_of(scope, message.chat_id, files, self._library, self._tables, self._drive, stop, hooks, message.id)
             return self._run_tool(name, given, context)
 
         return run_tool

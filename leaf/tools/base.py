@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any
+from typing import Any, Protocol
 
 from pydantic import BaseModel
 
@@ -53,6 +53,86 @@ class Coverage:
 
 
 @dataclass(frozen=True)
+class Passage:
+    """A piece of a file that an answer can cite."""
+
+    source: str
+    """The file's handle and the place in it: `f1#pages 3`, `f2#sheet Data!A5:F40`, `f3#00:10:00-00:10:30`."""
+    title: str
+    """For people: `report.pdf, page 3`."""
+    texts: tuple[str, ...]
+    """One for each paragraph or range of rows: the smallest piece that can be cited by itself."""
+
+
+@dataclass(frozen=True)
+class Picture:
+    """A picture that a model is to see. Its bytes are a blob of the workspace, scaled to what a model can use."""
+
+    sha256: str
+    media_type: str
+    width: int
+    height: int
+    label: str
+    """`page 3 of scan.pdf`."""
+
+
+@dataclass(frozen=True)
+class AskRequest:
+    """What a tool asks the chat's model, beside the chat: nothing of it enters the chat's own context."""
+
+    system: str
+    content: str
+    max_tokens: int
+
+
+@dataclass(frozen=True)
+class Asked:
+    """What the model said to a tool."""
+
+    text: str
+    stop_reason: str
+    """`end_turn`; `max_tokens` when the text was cut."""
+    input_tokens: int
+    output_tokens: int
+
+
+class Ask(Protocol):
+    """The chat's model for a tool. What it takes counts as the answer's."""
+
+    @property
+    def window(self) -> int:
+        """Tokens that request and answer may have together."""
+
+    def __call__(self, request: AskRequest, on_text: Callable[[str], None], on_restart: Callable[[], None] = ...) -> Asked:
+        """One streamed turn without tools. `on_text` gets each new piece; `on_restart` says that the text begins anew, after a
+        connection was cut. Raises ModelError, and RunError once the run is stopped.
+        """
+
+
+def _show_nothing(name: str, data_id: str, data: Json) -> None:
+    """Outside of a run nobody watches."""
+
+
+def _say_nothing(text: str) -> None:
+    """Outside of a run nobody watches."""
+
+
+@dataclass(frozen=True)
+class Hooks:
+    """What a run lends to a tool call."""
+
+    key: str = ""
+    """Names this call for ever. A call that a crash interrupted is run again under the same key, so a tool that changes something
+    does it once a key. Empty outside of runs."""
+    show: Callable[[str, str, Json], None] = _show_nothing
+    """Name, id and data of a `data-<name>` chunk that those who watch see now. It is not kept: see `ToolOutput.shows`."""
+    progress: Callable[[str], None] = _say_nothing
+    """Says in one line how far long work is. Shown while the call runs, never kept."""
+    ask: Ask | None = None
+    """None where no model is connected."""
+
+
+@dataclass(frozen=True)
 class ToolOutput:
     """What one call gives: `text` for the model, the rest for the page."""
 
@@ -65,6 +145,14 @@ class ToolOutput:
     """Drawn by kind: {"table": {"columns": [...], "types": [...], "rows": [[…]], "total": n, "result_id": "r1"}},
     {"passages": [{"name", "place", "text"}]}, {"chart": {"spec": {...}, "columns": [...], "rows": [[…]], "result_id": "r1"}},
     {"files": [...]}, {"profile": {...}}."""
+    passages: tuple[Passage, ...] = ()
+    """What of `text` can be cited. A server that knows citations gets `head` and these instead of `text`."""
+    head: str = ""
+    """What stands before the passages: the file, its coverage, notes, the cursor."""
+    pictures: tuple[Picture, ...] = ()
+    """What the model is to see beside the text."""
+    shows: tuple[Json, ...] = ()
+    """{"name", "id", "data"}: parts `data-<name>` that the answer keeps."""
 
     def to_json(self) -> Json:
         """The `output` of a `tool-output-available` chunk."""
@@ -86,11 +174,23 @@ class ToolContext:
     drive: Drive
     deleted: tuple[ChatFile, ...] = ()
     """Files of the chat that were deleted from the library meanwhile: named, so that a tool can say so."""
-    key: str = ""
-    """Names this call for ever. A call that a crash interrupted is run again under the same key, so a tool that changes something
-    does it once a key. Empty outside of runs."""
     message_id: str = ""
     """The answer that is being written; empty outside a run."""
+    hooks: Hooks = Hooks()
+
+    @property
+    def key(self) -> str:
+        return self.hooks.key
+
+    @property
+    def ask(self) -> Ask | None:
+        return self.hooks.ask
+
+    def show(self, name: str, data_id: str, data: Json) -> None:
+        self.hooks.show(name, data_id, data)
+
+    def progress(self, text: str) -> None:
+        self.hooks.progress(text)
 
 
 @dataclass(frozen=True)
@@ -134,13 +234,13 @@ def context_of(
     tables: Tables,
     drive: Drive,
     stop: threading.Event,
-    key: str = "",
+    hooks: Hooks = Hooks(),
     message_id: str = "",
 ) -> ToolContext:
     """The context of a call over a chat's files, those deleted meanwhile among them."""
     live = tuple(c for c in there if c.file.deleted_at is None)
     deleted = tuple(c for c in there if c.file.deleted_at is not None)
-    return ToolContext(scope, chat_id, live, library, tables, stop, drive, deleted, key, message_id)
+    return ToolContext(scope, chat_id, live, library, tables, stop, drive, deleted, message_id, hooks)
 
 
 def gone(chat_file: ChatFile) -> NotFoundError:

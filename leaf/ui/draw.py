@@ -24,6 +24,8 @@ def draw_item(place: Any, item: Item, scope: Scope, chat_id: str, message_id: st
         return place.markdown(":shimmer[Working …]")
     if item.kind == "status":
         return place.markdown(f":orange[:material/hourglass_top: {markdown.label(item.text, 300)}]")
+    if item.kind == "progress":
+        return place.markdown(f":gray[:material/hourglass_top: {markdown.label(item.text, 300)}]")
     if item.kind == "step":
         return steps.draw(place, item, scope, chat_id, message_id)
     if item.kind == "chart":

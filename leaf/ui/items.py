@@ -13,7 +13,7 @@ from typing import Any, Literal
 from leaf.ui.blocks import blocks
 
 Part = Mapping[str, Any]
-Kind = Literal["text", "code", "thought", "step", "chart", "waiting", "status"]
+Kind = Literal["text", "code", "thought", "step", "chart", "waiting", "status", "progress"]
 
 WORKING = frozenset({"input-streaming", "input-available"})
 
@@ -38,12 +38,18 @@ def items(parts: Iterable[Part], running: bool = False) -> list[Item]:
     """
     found: list[Item] = []
     status = ""
+    progress: dict[str, str] = {}
     for number, part in enumerate(parts):
         found += _of_part(number, part)
         if part["type"] == "data-status":
             status = part["data"]["text"]
+        elif part["type"] == "data-progress":
+            progress[part["id"]] = part["data"]["text"]
+    at_work = [progress[item.key] for item in found if item.kind == "step" and item.text in WORKING and item.key in progress]
     if running and status:
         found.append(Item("status", "status", status))
+    elif running and at_work:
+        found.append(Item("progress", "progress", " · ".join(at_work)))
     elif running and not _growing(found):
         found.append(Item("waiting", "waiting"))
     return found

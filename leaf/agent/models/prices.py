@@ -30,6 +30,19 @@ PRICES = {
 """Model name, or the beginning of a dated one -> price."""
 
 
+WINDOW = 1_000_000
+"""Tokens of request and answer together that the models with a known price take."""
+UNKNOWN_WINDOW = 32_000
+"""What a model of another server is taken to take, until LEAF_MODEL_WINDOW says otherwise."""
+
+
+def context_window(model: str) -> int:
+    """Tokens that a request and its answer may have together."""
+    if price(model) is not None:
+        return WINDOW
+    return 200_000 if model.startswith("claude") else UNKNOWN_WINDOW
+
+
 def price(model: str) -> Price | None:
     """The price of a model, None when it is not known (any model of another server)."""
     return next((PRICES[name] for name in PRICES if model == name or model.startswith(name + "-")), None)
