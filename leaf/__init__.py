@@ -11,6 +11,7 @@ tools      what the agent can do, one file per family
 files      the library: rows and blobs, reading windows, full-text search
 drive      Google Drive: connection, folders, contents, changes
 tables     any tabular file -> Parquet once; profiles; queries; results; charts
+budgets    what may be used in a day and a month, what was, and what is left
 formats    one reader per file format; runs inside the sandbox
 sandbox    runs a function in a confined child process
 store      SQL on DuckDB or PostgreSQL, blobs on disk

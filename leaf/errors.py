@@ -4,6 +4,7 @@
     ├── SettingsError           a setting is missing or wrong; names its key
     ├── NotFoundError           no such file, sheet, column, chat …; names the nearest
     ├── InvalidInputError       a request that cannot be carried out as written
+    ├── BudgetError             what may be used in a day or month is used up
     ├── SignInError             the browser has to sign in first, again, or may not at all
     ├── FileError
     │   ├── UnreadableFileError    empty, truncated, not what its name says
@@ -53,6 +54,10 @@ class NotFoundError(LeafError):
 
 class InvalidInputError(LeafError):
     """A request that cannot be carried out as written."""
+
+
+class BudgetError(LeafError):
+    """What a person or a workspace may use in a day or month is used up; the hint says until when."""
 
 
 class SignInError(LeafError):

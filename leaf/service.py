@@ -14,6 +14,9 @@ from leaf.agent.context import user_message
 from leaf.agent.export import answer_markdown, chat_markdown
 from leaf.agent.models.directory import ModelChoice, ModelDirectory
 from leaf.agent.suggestions import suggest
+from leaf.budgets.budgets import BudgetPlan, Budgets, Standing, UsageReport
+from leaf.budgets.export import days_csv
+from leaf.budgets.periods import Range
 from leaf.drive.drive import Drive
 from leaf.drive.line import folder_line
 from leaf.drive.model import (
@@ -36,7 +39,7 @@ from leaf.runs.records import Load, RunRecord, StepRecord
 from leaf.runs.run import Run, Slice
 from leaf.runs.runs import Runs
 from leaf.runs.waiting import Place
-from leaf.settings import Settings
+from leaf.settings import Allowance, Settings
 from leaf.store import Store, chats, files, logins, members, messages, participants, users
 from leaf.store.model import (
     Chat,
@@ -46,6 +49,7 @@ from leaf.store.model import (
     Member,
     Membership,
     Message,
+    NamedUsage,
     Participant,
     Role,
     Scope,
@@ -53,6 +57,7 @@ from leaf.store.model import (
     User,
     Visit,
 )
+from leaf.store.usage import Whose
 from leaf.tables.tables import ResultPage, Table, Tables
 from leaf.tools import registry
 from leaf.tools.base import NO_CHAT, Json, ToolOutput, context_of
@@ -96,6 +101,7 @@ class Leaf:
         drive: Drive,
         runs: Runs,
         models: ModelDirectory,
+        budgets: Budgets,
         close: Callable[[], None],
     ) -> None:
         self.settings = settings
@@ -105,6 +111,7 @@ class Leaf:
         self._drive = drive
         self._runs = runs
         self._models = models
+        self._budgets = budgets
         self._close = close
 
     def launch(self) -> None:
@@ -270,20 +277,22 @@ class Leaf:
 
     def send(self, scope: Scope, chat_id: str, text: str, file_ids: Sequence[str] = (), model: str = "") -> Message:
         """Keep the question with its files, and return the pending assistant message, which is answered when it is its turn: a
-        chat answers one question at a time. Raises InvalidInputError for an empty question.
+        chat answers one question at a time. Raises InvalidInputError for an empty question, BudgetError where nothing is left.
         """
         if not text.strip():
             raise InvalidInputError("The question is empty.", "Type one.")
         chat = self.chat(scope, chat_id)
         self._library.attach(scope, chat_id, file_ids)
+        self._budgets.check(scope)  # after the files: they wait in the chat while the question is refused
         waiting = [c for c in self._library.chat_files(scope, chat_id) if not c.message_id]
         folders = [f for f in self._drive.folders(scope, chat_id) if not f.message_id]
         return self._ask(scope, chat, text.strip(), waiting, folders, chat.head_id, model)
 
     def edit(self, scope: Scope, message_id: str, text: str) -> Message:
-        """Ask a question again in other words, as a new branch; the earlier branch stays."""
+        """Ask a question again in other words, as a new branch; the earlier branch stays. Raises BudgetError."""
         if not text.strip():
             raise InvalidInputError("The question is empty.", "Type one.")
+        self._budgets.check(scope)
         old = messages.get(self._store.db, scope, message_id)
         chat = self.chat(scope, old.chat_id)
         named = {f["fileId"] for part in old.parts if part["type"] == "data-files" for f in part["data"]}
@@ -295,8 +304,9 @@ class Leaf:
     def retry(self, scope: Scope, message_id: str) -> Message:
         """Answer the same question again, as a new branch beside the old answer.
 
-        Beside an answer that failed, the new one goes on from its last good step.
+        Beside an answer that failed, the new one goes on from its last good step. Raises BudgetError.
         """
+        self._budgets.check(scope)
         old = messages.get(self._store.db, scope, message_id)
         chat = self.chat(scope, old.chat_id)
         answer = messages.add_answer(self._store.db, scope, old.parent_id, model=chat.model or self.default_model())
@@ -425,6 +435,33 @@ class Leaf:
     def resume_run(self, message_id: str) -> None:
         """Go on in this process with an unfinished answer that no other writes. Raises NotFoundError, RunError."""
         self._runs.resume(message_id)
+
+    # --- usage and budgets
+
+    def usage(self, scope: Scope, range: Range = "30d", whose: Whose = "mine") -> UsageReport:
+        """What the caller used, or an owner's workspace. Raises InvalidInputError for `everyone` by somebody who is no owner."""
+        return self._budgets.report(scope, range, whose)
+
+    def usage_csv(self, scope: Scope, range: Range = "30d", whose: Whose = "mine") -> str:
+        """The same by day and model, for a spreadsheet."""
+        return days_csv(self._budgets.report(scope, range, whose))
+
+    def usage_of_all(self, range: Range, by: Literal["day", "model", "user"]) -> list[NamedUsage]:
+        """Of everybody in all workspaces: the operator's view."""
+        return self._budgets.operator_usage(range, by)
+
+    def standing(self, scope: Scope) -> Standing:
+        """What is left of the budgets that hold for the caller."""
+        return self._budgets.standing(scope)
+
+    def budget_plan(self, scope: Scope) -> BudgetPlan:
+        """What is set in the workspace, and what can be."""
+        return self._budgets.plan(scope)
+
+    def set_budget(self, scope: Scope, subject: str, allowance: Allowance) -> None:
+        """For owners; `subject` is `workspace`, `members` or a user's id. Raises InvalidInputError, NotFoundError."""
+        self._budgets.set(scope, subject, allowance)
+        self._runs.touch()
 
     # --- files
 

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 
 from leaf.errors import SettingsError
 
@@ -31,6 +33,22 @@ class RunLimits:
     """Input and output together, cached input included."""
     money: float = 5.0
     """US dollars at list price."""
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What may be used in a day and in a month; None where nothing is said. Tokens are input and output together."""
+
+    NAMES: ClassVar[tuple[str, ...]] = ("day_usd", "day_tokens", "month_usd", "month_tokens")
+
+    day_usd: float | None = None
+    day_tokens: int | None = None
+    month_usd: float | None = None
+    month_tokens: int | None = None
+
+    def __bool__(self) -> bool:
+        """Whether anything is said."""
+        return any(getattr(self, name) is not None for name in self.NAMES)
 
 
 @dataclass(frozen=True)
@@ -89,6 +107,16 @@ class Settings:
     """Answers that are written for one person at once; further questions wait."""
     runs: int = 20
     """Answers that this process writes at once."""
+    budget_user: Allowance = Allowance()
+    """What one person may use in a workspace, where its owners have not said."""
+    budget_workspace: Allowance = Allowance()
+    """What everybody of a workspace together may use, where its owners have not said."""
+    budget_user_max: Allowance = Allowance()
+    """The most that owners can allow one person; it holds where nothing else does."""
+    budget_workspace_max: Allowance = Allowance()
+    """The same for a whole workspace."""
+    time_zone: str = "UTC"
+    """In which days and months of budgets and of the usage page begin: an IANA name such as `Europe/Berlin`."""
     google: Google = Google()
     secret_keys: tuple[str, ...] = field(default=(), repr=False)
     """Keys that encrypt tokens at rest; the first encrypts, all decrypt. None: a key made in `home`."""
@@ -129,6 +157,11 @@ VARIABLES = {
     "LEAF_MODEL_PATIENCE": "model_patience",
     "LEAF_RUNS_PER_USER": "runs_per_user",
     "LEAF_RUNS": "runs",
+    "LEAF_BUDGET_USER": "budget_user",
+    "LEAF_BUDGET_WORKSPACE": "budget_workspace",
+    "LEAF_BUDGET_USER_MAX": "budget_user_max",
+    "LEAF_BUDGET_WORKSPACE_MAX": "budget_workspace_max",
+    "LEAF_TIME_ZONE": "time_zone",
     "LEAF_GOOGLE_CLIENT_ID": "google.client_id",
     "LEAF_GOOGLE_CLIENT_SECRET": "google.client_secret",
     "LEAF_GOOGLE_CLIENT_JSON": "google.client_id",
@@ -184,6 +217,11 @@ def load(environ: Mapping[str, str] | None = None, secrets: Mapping[str, object]
         model_patience=_number(values, "LEAF_MODEL_PATIENCE", 120),
         runs_per_user=_count(values, "LEAF_RUNS_PER_USER", 3),
         runs=_count(values, "LEAF_RUNS", 20),
+        budget_user=_allowance(values, "LEAF_BUDGET_USER"),
+        budget_workspace=_allowance(values, "LEAF_BUDGET_WORKSPACE"),
+        budget_user_max=_allowance(values, "LEAF_BUDGET_USER_MAX"),
+        budget_workspace_max=_allowance(values, "LEAF_BUDGET_WORKSPACE_MAX"),
+        time_zone=_time_zone(values),
         google=_google(values),
         secret_keys=tuple(key.strip() for key in values.get("LEAF_SECRET_KEY", "").split(",") if key.strip()),
     )
@@ -215,6 +253,40 @@ def _switch(values: Mapping[str, str], key: str) -> bool:
     if text not in ("0", "1", "false", "true", "no", "yes"):
         raise SettingsError(f"{key} is '{text}'.", "Set it to 1 or 0.")
     return text in ("1", "true", "yes")
+
+
+_FIGURE = re.compile(
+    r"(?:\$\s*(?P<dollars>[\d.]+)|(?P<number>[\d._]+)\s*(?P<times>[km]?)\s*(?P<unit>usd|tokens?))\s*/\s*(?P<span>day|month)"
+)
+_TIMES = {"": 1, "k": 1_000, "m": 1_000_000}
+
+
+def _allowance(values: Mapping[str, str], key: str) -> Allowance:
+    """`$5/day, 2M tokens/month`. Raises SettingsError."""
+    figures: dict[str, float] = {}
+    for piece in filter(None, (p.strip() for p in values.get(key, "").split(","))):
+        found = _FIGURE.fullmatch(piece.lower())
+        try:
+            if found is None:
+                raise ValueError
+            amount = float(found["dollars"] or found["number"]) * _TIMES[found["times"] or ""]
+        except ValueError as e:
+            raise SettingsError(
+                f"{key} holds '{piece}'.", "Write budgets like: $5/day, $50/month, 2M tokens/day, 500k tokens/month."
+            ) from e
+        money = found["dollars"] is not None or found["unit"] == "usd"
+        figures[f"{found['span']}_{'usd' if money else 'tokens'}"] = amount
+    tokens = {name: int(value) for name, value in figures.items() if name.endswith("tokens")}
+    return Allowance(figures.get("day_usd"), tokens.get("day_tokens"), figures.get("month_usd"), tokens.get("month_tokens"))
+
+
+def _time_zone(values: Mapping[str, str]) -> str:
+    name = values.get("LEAF_TIME_ZONE", "UTC")
+    try:
+        ZoneInfo(name)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as e:
+        raise SettingsError(f"LEAF_TIME_ZONE is '{name}'.", "Give a name like Europe/Berlin or UTC.") from e
+    return name
 
 
 def _google(values: Mapping[str, str]) -> Google:

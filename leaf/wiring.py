@@ -28,6 +28,7 @@ def build(settings: Settings) -> Leaf:
     from leaf.agent.loop import Agent
     from leaf.agent.models.directory import ModelDirectory
     from leaf.agent.models.prices import context_window
+    from leaf.budgets.budgets import Budgets
     from leaf.drive.drive import Drive
     from leaf.files.library import Library
     from leaf.runs.engine import Engine
@@ -57,7 +58,9 @@ def build(settings: Settings) -> Leaf:
     )
     engine = Engine(settings.home, settings.database_url)
     queue = QueueLimits(settings.runs_per_user, settings.runs)
-    runs = Runs(Executor(store, library, tables, drive, agent, settings.limits), store, engine, queue)
+    budgets = Budgets(store.db, settings)
+    executor = Executor(store, library, tables, drive, agent, settings.limits, budgets=budgets)
+    runs = Runs(executor, store, engine, queue)
     models = ModelDirectory(settings, lambda: _ask_models(settings))
 
     def close() -> None:
@@ -65,7 +68,7 @@ def build(settings: Settings) -> Leaf:
         pool.close()
         store.close()
 
-    return Leaf(settings, store, library, tables, drive, runs, models, close)
+    return Leaf(settings, store, library, tables, drive, runs, models, budgets, close)
 
 
 def reach(settings: Settings) -> tuple[Commands, str]:

@@ -2,7 +2,7 @@
 
 import streamlit as st
 
-from leaf.ui import connection, markdown, words, workspace
+from leaf.ui import budget, connection, markdown, words, workspace
 from leaf.ui.state import checks, current_scope, leaf
 
 app = leaf()
@@ -58,6 +58,8 @@ for check in checks():
 
 st.header("Answers", anchor=False)
 st.markdown(words.load(app.load(), settings.runs_per_user, settings.runs))
+
+st.page_link(budget.PAGE, label="Usage and budgets", icon=":material/bar_chart:")
 
 st.header("Your data", anchor=False)
 st.markdown(f"Everything stays in this folder: `{str(settings.home).replace('`', '')}`")

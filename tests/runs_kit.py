@@ -6,10 +6,12 @@ import sqlite3
 import time
 from collections.abc import Callable
 from contextlib import closing
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
 from leaf.agent.models.claude import ClaudeModel
+from leaf.budgets.budgets import Budgets
 from leaf.drive.drive import Drive
 from leaf.files.library import Library
 from leaf.runs.engine import Engine
@@ -31,10 +33,17 @@ class Desk:
     """One process over one folder; a context manager. Leaving it is like ending the app: what runs goes on at the next `Desk`."""
 
     def __init__(
-        self, home: Path, url: str, *, database_url: str = "", patience: float = 30.0, limits: QueueLimits | None = None
+        self,
+        home: Path,
+        url: str,
+        *,
+        database_url: str = "",
+        patience: float = 30.0,
+        limits: QueueLimits | None = None,
+        settings: Settings | None = None,
     ) -> None:
         self.home = home
-        settings = Settings(home=home, database_url=database_url)
+        settings = replace(settings or Settings(), home=home, database_url=database_url)
         self.store = open_store(settings)
         self.db = self.store.db
         self.scope = users.ensure_local_user(self.db)
@@ -43,7 +52,7 @@ class Desk:
         agent = agent_kit.agent_for(ClaudeModel("key", url, retries=0), patience=patience)
         self.tools_run: list[str] = []
         drive = Drive(settings, self.store, library)
-        executor = Executor(self.store, library, tables, drive, agent, RunLimits(), self._run_tool)
+        executor = Executor(self.store, library, tables, drive, agent, RunLimits(), self._run_tool, Budgets(self.db, settings))
         self.engine = Engine(home, database_url)
         self.runs = Runs(executor, self.store, self.engine, limits)
 

@@ -12,16 +12,17 @@ import threading
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
-from typing import TypeVar
+from typing import TypeVar, get_args
 
 import pytest
 
 from leaf.errors import FileTooLargeError, InvalidInputError, NotFoundError, SettingsError, StoreError
-from leaf.settings import Settings
+from leaf.settings import Allowance, Settings
 from leaf.store import (
     Store,
+    budgets,
     chat_files,
     chats,
     drive_files,
@@ -35,7 +36,7 @@ from leaf.store import (
 )
 from leaf.store.blobs import Blobs
 from leaf.store.migrate import Migration, migrate, migrations
-from leaf.store.model import File, Scope
+from leaf.store.model import File, Message, Scope, UsageTotal
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[1]
@@ -54,6 +55,46 @@ def add_file(store: Store, scope: Scope, name: str, content: bytes = b"", contex
     sha256 = hashlib.sha256(content or name.encode()).hexdigest()
     new = files.NewFile(name, "text/csv", "csv", size, sha256, "upload", context, {"rows": 3})
     return files.add(store.db, scope, new)[0]
+
+
+LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+def used(
+    store: Store,
+    scope: Scope,
+    answer: Message,
+    step: str = "model-1",
+    *,
+    model: str = "m",
+    tokens: int = 100,
+    cost: float | None = 0.1,
+    at: datetime | None = None,
+) -> None:
+    """Count a step of an answer: `tokens` in, ten of them cached, and five out."""
+    usage.unscoped_record(
+        store.db,
+        scope,
+        answer.id,
+        step,
+        chat_id=answer.chat_id,
+        model=model,
+        input_tokens=tokens,
+        cached_tokens=10,
+        output_tokens=5,
+        cost=cost,
+        at=at,
+    )
+
+
+def open_store_at(settings: Settings, number: int) -> Store:
+    """A store as the migrations up to a number left it."""
+    db = open_store(settings).db
+    with db.transaction() as tx:
+        for row in db.read("SELECT table_name FROM information_schema.tables WHERE table_schema IN ('main', 'public')"):
+            tx.execute(f"DROP TABLE {row['table_name']}")
+    migrate(db, [m for m in migrations() if m.number <= number])
+    return Store(db, Blobs(settings.home))
 
 
 # Users
@@ -108,7 +149,7 @@ def test_purged_chat_leaves_files_and_usage_but_nothing_else(store: Store, scope
     file = add_file(store, scope, "sales.csv")
     chat_files.attach(store.db, scope, chat.id, [file.id])
     answer = messages.add_exchange(store.db, scope, chat.id, text("How much?")).answer
-    usage.record(store.db, scope, answer.id, model="m", input_tokens=5, cached_tokens=1, output_tokens=2, cost=0.1)
+    used(store, scope, answer, cost=0.1)
     chats.purge(store.db, scope, chat.id)
     with pytest.raises(NotFoundError):
         messages.get(store.db, scope, answer.id)
@@ -353,25 +394,52 @@ def test_handles_and_slugs_belong_to_a_file_for_good_once_a_question_has_gone_ou
 # Usage
 
 
-def test_usage_is_kept_once_per_answer_and_summed(store: Store, scope: Scope) -> None:
-    chat = chats.create(store.db, scope)
+def test_usage_is_kept_once_per_step_and_summed_by_answer(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope, title="Sums")
     assert usage.total(store.db, scope).cost == 0
     for model, cost in (("small", 0.25), ("large", 2.0)):
         answer = messages.add_exchange(store.db, scope, chat.id, text("?")).answer
-        for _ in range(2):
-            usage.record(
-                store.db, scope, answer.id, model=model, input_tokens=3_000_000_000, cached_tokens=10, output_tokens=5, cost=cost
-            )
-    total = usage.total(store.db, scope, chat_id=chat.id)
-    assert (total.answers, total.input_tokens, total.cached_tokens, total.output_tokens, total.cost) == (
-        2,
-        6_000_000_000,
-        20,
-        10,
-        2.25,
-    )
-    assert {m: t.cost for m, t in usage.by_model(store.db, scope).items()} == {"large": 2.0, "small": 0.25}
+        for step in ("model-1", "model-2", "model-1", "model-2"):
+            used(store, scope, answer, step, model=model, tokens=3_000_000_000, cost=cost)
+    total = usage.total(store.db, scope)
+    assert total == UsageTotal(2, 12_000_000_000, 40, 20, 4.5)
+    assert [(m.id, m.total.cost) for m in usage.by_model(store.db, scope, "mine")] == [("large", 4.0), ("small", 0.5)]
+    assert [(c.id, c.name, c.total) for c in usage.by_chat(store.db, scope, "mine")] == [(chat.id, "Sums", total)]
+    assert [(u.id, u.name, u.total) for u in usage.by_user(store.db, scope, "everyone")] == [(scope.user_id, "You", total)]
     assert usage.total(store.db, scope, since=datetime.now(UTC) + timedelta(days=1)).answers == 0
+
+
+def test_usage_of_a_model_without_a_price_counts_its_tokens_apart(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    for model, cost in (("priced", 0.5), ("local", None)):
+        used(store, scope, messages.add_exchange(store.db, scope, chat.id, text("?")).answer, model=model, cost=cost)
+    total = usage.total(store.db, scope)
+    assert (total.cost, total.unpriced_tokens, total.input_tokens) == (0.5, 105, 200)
+
+
+def test_days_of_usage_are_those_of_the_time_zone(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    for hour in (22, 23):  # 23:00 and 24:00 in Berlin
+        answer = messages.add_exchange(store.db, scope, chat.id, text("?")).answer
+        used(store, scope, answer, at=datetime(2026, 11, 30, hour, tzinfo=UTC))
+    days = {zone: [d.day for d in usage.by_day(store.db, scope, "mine", zone)] for zone in ("UTC", "Europe/Berlin")}
+    assert days == {"UTC": [date(2026, 11, 30)], "Europe/Berlin": [date(2026, 11, 30), date(2026, 12, 1)]}
+
+
+def test_usage_kept_by_an_earlier_version_is_taken_over(settings: Settings) -> None:
+    store = open_store_at(settings, 6)
+    try:
+        scope = users.ensure_local_user(store.db)
+        with store.db.transaction() as tx:
+            for number, cost in ((1, 0.5), (2, 0.0)):
+                tx.execute(
+                    "INSERT INTO usage VALUES (:id, :w, :u, 'c', 'm', 100, 10, 5, :cost, :at)",
+                    {"id": f"m{number}", "w": scope.workspace_id, "u": scope.user_id, "cost": cost, "at": datetime.now(UTC)},
+                )
+        migrate(store.db, migrations())
+        assert usage.total(store.db, scope) == UsageTotal(2, 200, 20, 10, 0.5, unpriced_tokens=105)
+    finally:
+        store.close()
 
 
 # Scopes
@@ -384,7 +452,8 @@ def test_nothing_of_another_workspace_is_found_by_any_call(store: Store, scope: 
     chat_files.attach(db, scope, chat.id, [file.id])
     exchange = messages.add_exchange(db, scope, chat.id, text("secret"))
     answer = exchange.answer.id
-    usage.record(db, scope, answer, model="m", input_tokens=1, cached_tokens=0, output_tokens=1, cost=1.0)
+    used(store, scope, exchange.answer, cost=1.0)
+    budgets.set_budget(db, scope, "members", Allowance(day_usd=1.0))
     stranger = users.ensure_user(db, "eve@example.org", "Eve")
     own_chat = chats.create(db, stranger)
     new = files.NewFile("x.csv", "text/csv", "csv", 1, "0" * 64, "upload", "", {})
@@ -416,7 +485,6 @@ def test_nothing_of_another_workspace_is_found_by_any_call(store: Store, scope: 
         lambda s: chat_files.attach(db, s, chat.id, [file.id]),
         lambda s: chat_files.detach(db, s, chat.id, "f1"),
         lambda s: chat_files.list_chat_files(db, s, chat.id),
-        lambda s: usage.record(db, s, answer, model="m", input_tokens=0, cached_tokens=0, output_tokens=0, cost=0),
     ]
     member_only: list[Callable[[Scope], object]] = [
         lambda s: users.get_user(db, s),
@@ -438,7 +506,16 @@ def test_nothing_of_another_workspace_is_found_by_any_call(store: Store, scope: 
         assert files.list_files(db, s) == []
         assert files.by_sha(db, s, file.sha256) is None
         assert usage.total(db, s).answers == 0
-        assert usage.by_model(db, s) == {}
+        assert usage.total(db, s, whole=True).answers == 0
+        for whose in get_args(usage.Whose):
+            assert usage.by_model(db, s, whose) == []
+            assert usage.by_chat(db, s, whose) == []
+            assert usage.by_user(db, s, whose) == []
+            assert usage.by_day(db, s, whose, "UTC") == []
+        assert usage.used(db, s, day=LONG_AGO, month=LONG_AGO) == (usage.Used(0, 0, 0, 0),) * 2
+        assert budgets.list_budgets(db, s) == {}
+    with pytest.raises(InvalidInputError, match="Only an owner"):
+        budgets.set_budget(db, forged, "members", Allowance())
     with pytest.raises(NotFoundError):
         chat_files.attach(db, stranger, own_chat.id, [file.id])
     with pytest.raises(NotFoundError):
@@ -531,7 +608,7 @@ def test_a_second_process_is_told_which_process_holds_the_data(tmp_path: Path) -
     code = """
         from pathlib import Path
         from leaf.errors import StoreBusyError
-        from leaf.settings import Settings
+        from leaf.settings import Allowance, Settings
         from leaf.store import open_store
         try:
             open_store(Settings(home=Path(HOME)))
@@ -588,7 +665,7 @@ def test_connections_cut_by_the_server_are_replaced(postgres_url: str, tmp_path:
 def test_a_killed_process_loses_nothing_that_was_committed(tmp_path: Path) -> None:
     code = """
         from pathlib import Path
-        from leaf.settings import Settings
+        from leaf.settings import Allowance, Settings
         from leaf.store import chats, messages, open_store, users
         store = open_store(Settings(home=Path(HOME)))
         scope = users.ensure_local_user(store.db)
@@ -624,7 +701,7 @@ def test_a_full_disk_is_said_and_the_store_goes_on_once_there_is_space(tmp_path:
         import resource, signal
         from pathlib import Path
         from leaf.errors import StoreError
-        from leaf.settings import Settings
+        from leaf.settings import Allowance, Settings
         from leaf.store import chats, messages, open_store, users
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         store = open_store(Settings(home=Path(HOME)))
@@ -743,7 +820,7 @@ def run_together(store: Store, *statements: str) -> None:
 def snapshot(store: Store) -> list[object]:
     """All rows of all tables that the tests fill."""
     members = ("users", "workspaces", "workspace_members", "identities", "invitations")
-    tables = (*members, "chats", "chat_participants", "messages", "files", "chat_files", "usage")
+    tables = (*members, "chats", "chat_participants", "messages", "files", "chat_files", "usage_steps", "budgets")
     return [sorted(map(str, store.db.read(f"SELECT * FROM {table}"))) for table in tables]
 
 

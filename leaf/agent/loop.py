@@ -18,6 +18,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
+from uuid import uuid4
 
 from leaf.agent.blocks import assistant_message, output_result, plain, refuse_binary, text_block, tool_result
 from leaf.agent.context import request_messages, system_prompt
@@ -26,7 +27,7 @@ from leaf.agent.events import Chunk, Part, apply, chunk, compact, reduce
 from leaf.agent.models.base import Model, ModelEvent, ModelRequest, ModelTurn, TurnCutError, Usage
 from leaf.agent.models.prices import context_window, cost, inline_cost
 from leaf.agent.narrate import Narrator, source_chunks, unique_id
-from leaf.errors import InvalidInputError, LeafError, ModelError, RunError, not_found
+from leaf.errors import BudgetError, InvalidInputError, LeafError, ModelError, RunError, not_found
 from leaf.settings import RunLimits
 from leaf.store.model import Message, Status
 from leaf.tools.base import Asked, AskRequest, Hooks
@@ -45,6 +46,17 @@ STATUS = "status"
 """Id of the `data-status` chunk {"text"}: what a run waits for; empty when it waits no more. It is shown, never kept."""
 LONGEST_BACKOFF = 30.0
 """Seconds between two attempts to reach a model server, unless the server asks for more."""
+_NOTHING_ASKED: Mapping[str, Any] = {
+    "turn": None,
+    "calls": [],
+    "error": "",
+    "stopped": False,
+    "chunks": [],
+    "usage": asdict(Usage()),
+    "money": 0.0,
+    "seconds": 0.0,
+}
+"""The value of a model's step in which no model was asked."""
 _log = logging.getLogger(__name__)
 
 
@@ -86,6 +98,10 @@ class AnswerTask:
     limits: RunLimits = field(default_factory=RunLimits)
     inline_tokens: int = 0
     """Estimated tokens of the chat's files, had they been put into the prompt."""
+    budget_reached: Callable[[], str] = lambda: ""
+    """Asked inside each step that would ask the model: the sentence for a budget that is used up, or nothing."""
+    spent: Callable[[str, Usage, float | None], None] = lambda step, usage, money: None
+    """Told what each step took, by its name; a step that is replayed is told again."""
 
 
 @dataclass(frozen=True)
@@ -180,7 +196,9 @@ class _Answer:
             if reached := self.limit_reached(number):
                 return self.finish("length", reached)
             value = self.step(f"model-{number}", partial(self.ask, number))
-            self.take(value)
+            self.take(f"model-{number}", value)
+            if used_up := value.get("used_up"):
+                return self.finish("length", _budget_text(used_up)) if number > 1 else self.fail(used_up, number)
             if value["turn"] is None:
                 self.keep_shown_text(value["chunks"])
                 return self.abort() if value["stopped"] else self.fail(value["error"], number)
@@ -206,6 +224,8 @@ class _Answer:
         """One turn, as a step. A stream that is cut is tried again, a server that is down waited for; the new attempt takes the
         place of the old one.
         """
+        if used_up := self.task.budget_reached():
+            return {**_NOTHING_ASKED, "used_up": used_up}
         attempts = _Attempts(self.agent.retry_waits, self.agent.patience)
         chunks: list[Chunk] = []
         turn: ModelTurn | None = None
@@ -275,12 +295,15 @@ class _Answer:
             outputs=dict(self.outputs),
         )
 
-    def take(self, value: Json) -> None:
+    def take(self, name: str, value: Json) -> None:
         """Count what a step took and take over what it showed."""
         for c in value["chunks"]:
             apply(self.parts, c)
         self.count(value)
         self.seconds += value["seconds"]
+        used = Usage(**value["usage"])
+        if used != Usage():
+            self.task.spent(name, used, value["money"])
 
     def count(self, value: Json) -> None:
         """Add what a step took of a model. A tool's step that asked none has no such figures."""
@@ -334,7 +357,7 @@ class _Answer:
         """One tool call, as a step."""
         started = time.monotonic()
         value: Json = {"id": call.id, "output": None, "error": "", "stopped": False}
-        writer = _Writer(self)
+        writer = _Writer(self, step_name)
         try:
             output = self.task.run_tool(call.name, call.input, self.stop, self.hooks(call, step_name, writer)).to_json()
             refuse_binary(output["text"])
@@ -492,8 +515,9 @@ def good(value: Any) -> bool:
 class _Writer:
     """The chat's model for one tool call; see `leaf.tools.base.Ask`. Counts what it took."""
 
-    def __init__(self, answer: _Answer) -> None:
+    def __init__(self, answer: _Answer, step_name: str) -> None:
         self._answer = answer
+        self._step_name = step_name
         self.attempts = 0
         self.spent = Usage()
         self.dollars = _Money()
@@ -506,6 +530,8 @@ class _Writer:
         self, request: AskRequest, on_text: Callable[[str], None], on_restart: Callable[[], None] = lambda: None
     ) -> Asked:
         answer = self._answer
+        if reached := answer.task.budget_reached():
+            raise BudgetError(reached)
         wanted = ModelRequest(
             model=answer.task.model,
             system=request.system,
@@ -544,8 +570,11 @@ class _Writer:
         except ModelError as e:
             return None, e
         finally:
+            dollars = cost(used, wanted.model)
             self.spent += used
-            self.dollars = self.dollars.add(cost(used, wanted.model))
+            self.dollars = self.dollars.add(dollars)
+            if used != Usage():  # told at once, because one tool call may ask often; a call that runs again pays again
+                self._answer.task.spent(f"{self._step_name}/{uuid4()}", used, dollars)
 
 
 @dataclass
@@ -588,6 +617,10 @@ def _input_chunk(call: _Call) -> Chunk:
     return (
         chunk("tool-input-error", **fields, errorText=call.problem) if call.problem else chunk("tool-input-available", **fields)
     )
+
+
+def _budget_text(used_up: str) -> str:
+    return f"I stopped here, so this may be incomplete. {used_up} What was found so far is kept; ask me to go on then."
 
 
 def _limit_text(reached: str, variable: str) -> str:

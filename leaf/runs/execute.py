@@ -1,5 +1,5 @@
-"""What one run does: build the task from the history, let the agent answer, save the answer. No write per token: four a message,
-that it was asked, begun, what it took, and the answer.
+"""What one run does: build the task from the history, let the agent answer, save the answer. No write per token: one when it was
+asked, one when it is begun, one for what each step took, and one for the answer.
 """
 
 from __future__ import annotations
@@ -12,6 +12,8 @@ from functools import partial
 
 from leaf.agent.events import Chunk, apply, chunk, compact, reduce
 from leaf.agent.loop import Agent, AnswerTask, Outcome, RunTool, StepRunner
+from leaf.agent.models.base import Usage
+from leaf.budgets.budgets import Budgets
 from leaf.drive.drive import Drive
 from leaf.errors import LeafError, NotFoundError, StoreError
 from leaf.files.library import Library
@@ -39,6 +41,7 @@ class Executor:
         agent: Agent,
         limits: RunLimits,
         run_tool: Callable[[str, Json, ToolContext], ToolOutput] = registry.run,
+        budgets: Budgets | None = None,
     ) -> None:
         self._store = store
         self._library = library
@@ -47,6 +50,7 @@ class Executor:
         self._agent = agent
         self._limits = limits
         self._run_tool = run_tool
+        self._budgets = budgets
 
     def __call__(self, scope: Scope, message: Message, run: Run, steps: StepRunner, stream: Callable[[Chunk], None]) -> None:
         """Answer and save. The stream ends only after that, so that whoever sees its end finds the answer in the history.
@@ -83,6 +87,23 @@ class Executor:
             run_tool=self._tool_runner(scope, message),
             limits=RunLimits(**kept["limits"]),
             inline_tokens=kept["inline_tokens"],
+            budget_reached=partial(self._budgets.reached, scope) if self._budgets else lambda: "",
+            spent=partial(self._record, scope, message),
+        )
+
+    def _record(self, scope: Scope, message: Message, step: str, used: Usage, money: float | None) -> None:
+        """Keep what a step took at once, so that it counts also while the run goes on, and however it ends."""
+        usage.unscoped_record(
+            self._store.db,
+            scope,
+            message.id,
+            step,
+            chat_id=message.chat_id,
+            model=message.model,
+            input_tokens=used.input,
+            cached_tokens=used.cached,
+            output_tokens=used.output,
+            cost=money,
         )
 
     def _task_settings(self, scope: Scope, message: Message) -> Json:
@@ -126,26 +147,14 @@ class Executor:
         return last
 
     def _save(self, scope: Scope, message: Message, outcome: Outcome) -> None:
-        """Saving twice changes nothing. What was used comes first: an answer that stands in the history is never saved again."""
-        used = outcome.usage
-        if used.get("input") or used.get("output"):
-            usage.record(
-                self._store.db,
-                scope,
-                message.id,
-                model=message.model,
-                input_tokens=int(used.get("input") or 0),
-                cached_tokens=int(used.get("cached") or 0),
-                output_tokens=int(used.get("output") or 0),
-                cost=float(used.get("cost") or 0.0),
-            )
+        """Saving twice changes nothing."""
         messages.finish(
             self._store.db,
             scope,
             message.id,
             parts=outcome.parts,
             raw=outcome.raw,
-            usage=used,
+            usage=outcome.usage,
             status=outcome.status,
             error=outcome.error,
         )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from datetime import datetime
+from datetime import date, datetime
 from typing import Any, Literal
+
+from leaf.settings import Allowance
 
 Json = dict[str, Any]
 Status = Literal["pending", "streaming", "completed", "stopped", "error"]
@@ -222,4 +224,37 @@ class UsageTotal:
     cached_tokens: int
     output_tokens: int
     cost: float
-    """US dollars."""
+    """US dollars, of what has a known price."""
+    unpriced_tokens: int = 0
+    """Tokens of models whose price is not known, in and out."""
+
+
+@dataclass(frozen=True)
+class DayUsage:
+    """What one model used on one day."""
+
+    day: date
+    model: str
+    total: UsageTotal
+
+
+@dataclass(frozen=True)
+class NamedUsage:
+    """What a model, a chat or a person used."""
+
+    id: str
+    """Empty for chats that the caller may not see, taken together."""
+    name: str
+    total: UsageTotal
+
+
+@dataclass(frozen=True)
+class Budget:
+    """What an owner allowed."""
+
+    subject: str
+    """`workspace`, `members`, or a user's id."""
+    allowance: Allowance
+    set_by: str
+    """The owner's name."""
+    set_at: datetime

@@ -10,7 +10,7 @@ import streamlit as st
 from leaf.drive.model import DriveFolder
 from leaf.errors import LeafError
 from leaf.store.model import Chat, ChatFile, Scope
-from leaf.ui import adding, browser, connection, freshness, markdown, uploads, words
+from leaf.ui import adding, browser, budget, connection, freshness, markdown, uploads, words
 from leaf.ui.controls import icon_button
 from leaf.ui.draw import draw_folder
 from leaf.ui.preview import show as show_preview
@@ -27,6 +27,7 @@ def draw(scope: Scope, chat: Chat | None, running_id: str) -> None:
         with progress:
             uploads.say("composer")
             _say_problem()
+            budget.say_standing(scope)
             _give_back_withdrawn()
             adding.draw(chat.id if chat else "")
         there = leaf().chat_files(scope, chat.id) if chat else []

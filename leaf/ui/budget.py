@@ -1,0 +1,132 @@
+"""Budgets: meters, the line above the composer, and the form for owners."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+
+import streamlit as st
+
+from leaf.budgets.budgets import BudgetPlan, Standing
+from leaf.budgets.rules import Meter, Unit, amount, effective, percent
+from leaf.settings import Allowance
+from leaf.store.budgets import MEMBERS, WORKSPACE
+from leaf.store.model import Scope
+from leaf.ui import markdown
+from leaf.ui.controls import say_problem, then_redraw
+from leaf.ui.state import leaf
+
+PAGE = Path(__file__).resolve().parents[2] / "pages" / "usage.py"
+STATES = {"ok": "", "near": ":orange[:material/warning: nearly used up]", "used up": ":red[:material/block: used up]"}
+FIELDS = {
+    "day_usd": "US dollars a day",
+    "month_usd": "US dollars a month",
+    "day_tokens": "Tokens a day",
+    "month_tokens": "Tokens a month",
+}
+
+
+def say_standing(scope: Scope) -> None:
+    """Above the composer, from 80 % of a budget on."""
+    standing = leaf().standing(scope)
+    if not standing.warning:
+        return
+    icon = "block" if standing.reached else "warning"
+    colour = "red" if standing.reached else "orange"
+    st.caption(f":{colour}[:material/{icon}:] {markdown.literal(standing.warning)}")
+
+
+def draw_meters(standing: Standing) -> None:
+    """A bar and its words for each budget that holds for the reader."""
+    if not standing.meters:
+        return
+    st.header("Budgets", anchor=False)
+    if standing.warning:
+        st.warning(markdown.paragraph(standing.warning), icon=":material/block:" if standing.reached else ":material/warning:")
+    with st.container(key="meters", horizontal=True, gap="medium"):
+        for meter in standing.meters:
+            with st.container(width=300, gap="xxsmall", key=f"meter-{meter.whose}-{meter.span}-{meter.unit}"):
+                _draw_meter(meter)
+
+
+def _draw_meter(meter: Meter) -> None:
+    whose = "You" if meter.whose == "user" else "The workspace"
+    when = "today" if meter.span == "day" else meter.month
+    words = f"{percent(meter.share)}: {amount(meter.used, meter.unit)} of {amount(meter.limit, meter.unit)}"
+    st.progress(min(1.0, meter.share), text=f"**{whose}, {when}** {STATES[meter.state]}  \n{markdown.literal(words)}")
+    st.caption(f"Begins anew {markdown.literal(meter.ends_text)}")
+
+
+def draw_plan(scope: Scope, plan: BudgetPlan) -> None:
+    """For owners: what holds, and a form to change it. Others see who set it on the meters above."""
+    if not plan.owner:
+        return
+    with st.expander("Set budgets", type="compact", key="budget-form-box", icon=":material/tune:"):
+        say_problem()
+        subjects = _subjects(scope, plan)
+        subject = st.selectbox("Whose", list(subjects), format_func=lambda s: subjects[s], key="budget-subject", width=340)
+        if subject:
+            _draw_form(scope, plan, subject)
+
+
+def _subjects(scope: Scope, plan: BudgetPlan) -> dict[str, str]:
+    if plan.alone:
+        return {MEMBERS: "You"}
+    people = {m.user_id: f"{m.name} · {m.email}" for m in leaf().members(scope)}
+    return {MEMBERS: "Each member", WORKSPACE: "The whole workspace", **people}
+
+
+def _draw_form(scope: Scope, plan: BudgetPlan, subject: str) -> None:
+    now = plan.chosen[subject].allowance if subject in plan.chosen else Allowance()
+    most = plan.most_workspace if subject == WORKSPACE else plan.most_user
+    otherwise = _otherwise(plan, subject)
+    # Its key changes with what is set, so that the fields show what another owner has set meanwhile.
+    with st.form(f"budget-{subject}-{now}", border=False):
+        given: dict[str, float | None] = {}
+        with st.container(horizontal=True, gap="small"):
+            for name, label in FIELDS.items():
+                whole = name.endswith("tokens")
+                value, rest, top = getattr(now, name), getattr(otherwise, name), getattr(most, name)
+                given[name] = st.number_input(
+                    label,
+                    value=value,
+                    min_value=0 if whole else 0.0,
+                    step=100_000 if whole else 1.0,
+                    format="%d" if whole else "%.2f",
+                    placeholder="no limit" if rest is None else f"{_figure(rest, name)}",
+                    help=f"At most {_figure(top, name)}" if top is not None else None,
+                    width=185,
+                )
+        saved = st.form_submit_button("Save", type="primary")
+    st.caption(_explained(plan, subject))
+    if saved:
+        tokens = {name: None if given[name] is None else int(given[name] or 0) for name in ("day_tokens", "month_tokens")}
+        wanted = Allowance(given["day_usd"], tokens["day_tokens"], given["month_usd"], tokens["month_tokens"])
+        st.toast("Budgets saved." if wanted else "Budgets taken back.", icon=":material/check:")
+        then_redraw(leaf().set_budget, scope, subject, wanted)
+
+
+def _otherwise(plan: BudgetPlan, subject: str) -> Allowance:
+    """What holds where a field is left empty."""
+    if subject == WORKSPACE:
+        return plan.default_workspace
+    if subject == MEMBERS or MEMBERS not in plan.chosen:
+        return plan.default_user
+    return effective([plan.chosen[MEMBERS].allowance, plan.default_user], plan.most_user)
+
+
+def _explained(plan: BudgetPlan, subject: str) -> str:
+    words = "An empty field leaves it to what is written in it."
+    if subject in plan.chosen:
+        budget = plan.chosen[subject]
+        words += f" Set by {markdown.label(budget.set_by)} on {budget.set_at.astimezone():%-d %b %Y}."
+    top = plan.most_workspace if subject == WORKSPACE else plan.most_user
+    if top:
+        limits = [f"{_figure(value, name)} a {name.split('_')[0]}" for name, value in asdict(top).items() if value is not None]
+        words += f" This installation allows at most {markdown.literal(', '.join(limits))}."
+    return words
+
+
+def _figure(value: float, name: str) -> str:
+    unit: Unit = "tokens" if name.endswith("tokens") else "usd"
+    return amount(value, unit)
