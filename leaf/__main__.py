@@ -17,6 +17,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from leaf.budgets.periods import RANGES
 from leaf.errors import LeafError, NotFoundError, RunError
 from leaf.store.model import Status
 
@@ -85,6 +86,11 @@ def _parser() -> argparse.ArgumentParser:
     _add_files_commands(commands.add_parser("files", help="the library"))
     _add_chats_commands(commands.add_parser("chats", help="the history"))
     _add_runs_commands(commands.add_parser("runs", help="answers as the operator sees them"))
+    used = commands.add_parser("usage", help="what answers of everybody used: tokens and money at list price")
+    used.add_argument("--range", choices=RANGES, default="30d", help="ending now, in days of LEAF_TIME_ZONE (30d)")
+    used.add_argument("--by", choices=("day", "model", "user"), default="day", help="a row for each of these (day)")
+    used.add_argument("--json", action="store_true")
+    used.set_defaults(command=_usage)
     unlink = (
         commands.add_parser("users", help="who may sign in")
         .add_subparsers(required=True, metavar="COMMAND")
@@ -480,6 +486,30 @@ def _runs_resume(given: argparse.Namespace) -> int:
             print(f"It goes on in the app at {app}; see it with: python -m leaf watch {given.id}", file=sys.stderr)
             return OK
         return _follow(leaf, app, given)
+
+
+def _usage(given: argparse.Namespace) -> int:
+    """Of the whole installation, as `runs list`: whoever gives commands runs Leaf."""
+    with _opened() as leaf:
+        rows = leaf.usage_of_all(given.range, given.by)
+    if given.json:
+        _print_json(rows, indent=2)
+        return OK
+    if not rows:
+        print("Nothing was used in this time.", file=sys.stderr)
+        return OK
+    width = max(len(given.by), *(len(row.name) for row in rows))
+    print(f"{given.by:<{width}}  {'answers':>7}  {'tokens in':>14}  {'cached':>14}  {'tokens out':>12}  {'cost':>10}")
+    for row in rows:
+        t = row.total
+        cost = "unknown" if t.unpriced_tokens and not t.cost else f"${t.cost:,.4f}{'+' if t.unpriced_tokens else ''}"
+        print(
+            f"{row.name:<{width}}  {t.answers:>7,}  {t.input_tokens:>14,}  {t.cached_tokens:>14,}  "
+            f"{t.output_tokens:>12,}  {cost:>10}"
+        )
+    if any(row.total.unpriced_tokens for row in rows):
+        print("+ and unknown: models whose price is not known cost more than is counted here.", file=sys.stderr)
+    return OK
 
 
 def _users_unlink(given: argparse.Namespace) -> int:

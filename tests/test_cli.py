@@ -403,3 +403,18 @@ def test_the_operator_hands_an_address_over_or_is_told_that_nobody_has_it(cli: C
     done = cli("users", "unlink", "nobody@example.org")
     assert done.returncode == 1
     assert "Nobody has signed in as nobody@example.org." in done.stderr
+
+
+def test_usage_prints_what_answers_took_by_day_model_and_user(new_cli: Callable[..., Cli]) -> None:
+    with MessagesServer([Turn.say("Here.")]) as server:
+        cli = new_cli(server.url)
+        empty = cli("usage")
+        assert (empty.returncode, empty.stdout, empty.stderr) == (0, "", "Nothing was used in this time.\n")
+        assert cli("ask", "What?").returncode == 0
+        rows = json.loads(cli("usage", "--by", "model", "--json").stdout)
+        assert [(r["name"], r["total"]["answers"]) for r in rows] == [("claude-sonnet-5-5", 1)]
+        assert rows[0]["total"]["input_tokens"] > 0
+        by_user = cli("usage", "--range", "today", "--by", "user").stdout.splitlines()
+        assert [line.split()[0] for line in by_user] == ["user", "local"]
+        assert "$" in by_user[1]
+        assert cli("usage", "--range", "year").returncode == 2

@@ -67,6 +67,11 @@ def test_a_given_profile_is_taken() -> None:
         ("LEAF_ALLOWED_EMAILS", "example.org"),
         ("LEAF_SESSION_HOURS", "-1"),
         ("LEAF_ALLOW_OPEN", "maybe"),
+        ("LEAF_BUDGET_USER", "5/day"),
+        ("LEAF_BUDGET_USER_MAX", "$5/year"),
+        ("LEAF_BUDGET_WORKSPACE", "$1.2.3/day"),
+        ("LEAF_TIME_ZONE", "Mars/Olympus"),
+        ("LEAF_TIME_ZONE", "../etc"),
     ],
 )
 def test_a_wrong_setting_is_named(key: str, value: str) -> None:

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Protocol
+from typing import Literal, Protocol
 
+from leaf.budgets.periods import Range
 from leaf.files.library import Added
 from leaf.runs.records import RunRecord, StepRecord
 from leaf.runs.run import Slice
-from leaf.store.model import Chat, File, Message, Scope, Thread
+from leaf.store.model import Chat, File, Message, NamedUsage, Scope, Thread
 from leaf.tools.base import Json, ToolOutput
 
 METHODS = frozenset(
@@ -29,6 +30,7 @@ METHODS = frozenset(
         "stop",
         "thread",
         "unlink_account",
+        "usage_of_all",
         "wait",
     }
 )
@@ -67,6 +69,8 @@ class Commands(Protocol):
     def run_steps(self, message_id: str) -> list[StepRecord]: ...
 
     def resume_run(self, message_id: str) -> None: ...
+
+    def usage_of_all(self, range: Range, by: Literal["day", "model", "user"]) -> list[NamedUsage]: ...
 
     def unlink_account(self, email: str) -> bool: ...
 

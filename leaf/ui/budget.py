@@ -52,7 +52,8 @@ def draw_meters(standing: Standing) -> None:
 def _draw_meter(meter: Meter) -> None:
     whose = "You" if meter.whose == "user" else "The workspace"
     when = "today" if meter.span == "day" else meter.month
-    words = f"{percent(meter.share)}: {amount(meter.used, meter.unit)} of {amount(meter.limit, meter.unit)}"
+    used = f"{meter.used:,.0f}" if meter.unit == "tokens" else amount(meter.used, meter.unit)
+    words = f"{percent(meter.share)}: {used} of {amount(meter.limit, meter.unit)}"
     st.progress(min(1.0, meter.share), text=f"**{whose}, {when}** {STATES[meter.state]}  \n{markdown.literal(words)}")
     st.caption(f"Begins anew {markdown.literal(meter.ends_text)}")
 

@@ -94,7 +94,7 @@ def draw_days(report: UsageReport) -> None:
     title = "US dollars" if unit == "money" else "Tokens"
     spec: dict[str, Any] = {
         "mark": {"type": "bar", "cornerRadiusEnd": 2},
-        "height": 220,
+        "height": 270,
         "encoding": {
             "x": {
                 "field": "when",
@@ -189,7 +189,7 @@ def _draw_rows(kind: str, rows: Sequence[tuple[NamedUsage, str, str]]) -> None:
                 if chat_id:
                     st.page_link(CHAT_PAGE, label=markdown.label(name, 70), query_params={"chat": chat_id}, width="stretch")
                 else:
-                    st.markdown(markdown.label(name, 70), width="stretch")
+                    st.markdown(f":small[{markdown.label(name, 70)}]", width="stretch")
                 st.caption(markdown.literal(_figures(row.total)), width="content")
 
 
