@@ -298,3 +298,25 @@ def test_without_sign_in_only_this_machine_is_served_unless_told_otherwise(
         config.set_option("server.address", before)
         state.close()
         delattr(sys, state.REGISTRY)
+
+
+def test_owners_see_and_limit_everybodys_usage_and_members_their_own(leaf: Leaf) -> None:
+    ann = leaf.sign_in(claims("Ann")).scope
+    leaf.invite(ann, "bob@example.org")
+    leaf.sign_in(claims("Bob"))
+    owners = open_page(claims("Ann"), "usage")
+    assert [box.label for box in owners.selectbox if box.key == "budget-subject"] == ["Whose"]
+    assert "The whole workspace: 0 answers" in words_of(owners)
+    bob = next(v for v in leaf.workspaces(leaf.sign_in(claims("Bob")).scope) if v.workspace_id == ann.workspace_id)
+    assert bob.role == "member"
+    members = AppTest.from_file(str(ROOT / "leaf" / "ui" / "shell.py"), default_timeout=PATIENCE)
+    members.secrets["auth"] = {**AUTH, "google": PROVIDER}
+    members.user = claims("Bob")
+    members.session_state["workspace"] = ann.workspace_id
+    members.run()
+    members.switch_page(str(ROOT / "pages" / "usage.py"))
+    members.run()
+    assert not members.exception
+    assert members.title[0].value == "Usage"
+    assert not [box for box in members.selectbox if box.key == "budget-subject"]
+    assert "Set budgets" not in [expander.label for expander in members.expander]

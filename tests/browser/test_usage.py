@@ -50,7 +50,7 @@ def test_a_question_beyond_the_budget_is_given_back_with_a_sentence_and_sent_onc
     expect(page.get_by_text("You asked: Second question")).to_have_count(0)
 
     set_tokens(page, app, "9000000")
-    expect(page.get_by_text("Begins anew at midnight (UTC)").filter(visible=True)).to_be_visible()
+    expect(page.get_by_text("of 9,000,000 tokens").filter(visible=True)).to_be_visible()
     page.get_by_role("link", name="First question").filter(visible=True).click()
     ask(page, "Second question, not to be lost")
     expect(page.get_by_text("You asked: Second question, not to be lost")).to_be_visible()
