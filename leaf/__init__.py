@@ -14,6 +14,7 @@ tables     any tabular file -> Parquet once; profiles; queries; results; charts
 budgets    what may be used in a day and a month, what was, and what is left
 formats    one reader per file format; runs inside the sandbox
 sandbox    runs a function in a confined child process
+sound      from sound to words: faster-whisper or a transcription server
 store      SQL on DuckDB or PostgreSQL, blobs on disk
 settings   what can be configured        errors   what can go wrong
 """

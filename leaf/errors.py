@@ -15,6 +15,7 @@
     │   ├── SandboxTimeoutError    over its time
     │   └── SandboxMemoryError     over its memory
     ├── ModelError              the model server failed; says whether trying again can help
+    ├── TranscriptionError      sound could not be turned into words, or no engine is on that does it
     ├── DriveError              Google Drive refused or failed
     │   └── DriveNotConnectedError    no connection, or one that has ended
     ├── StoreError              the database or the disk failed
@@ -114,6 +115,10 @@ class ModelError(LeafError):
         """HTTP status, where there was one."""
         self.wait = wait
         """Seconds after which the server wants to be asked again, where it said."""
+
+
+class TranscriptionError(LeafError):
+    """Sound could not be turned into words; the message says why, without any key."""
 
 
 class DriveError(LeafError):

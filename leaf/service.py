@@ -33,6 +33,9 @@ from leaf.errors import InvalidInputError, LeafError, NotFoundError
 from leaf.files.library import Added, Library, open_path
 from leaf.files.line import describe
 from leaf.files.sample import sample_files
+from leaf.files.transcripts import KINDS as SOUND
+from leaf.files.transcripts import OnProgress as OnWords
+from leaf.files.transcripts import Transcript
 from leaf.formats.base import KINDS, Window
 from leaf.identity import identify, may_sign_in
 from leaf.runs.records import Load, RunRecord, StepRecord
@@ -40,6 +43,7 @@ from leaf.runs.run import Run, Slice
 from leaf.runs.runs import Runs
 from leaf.runs.waiting import Place
 from leaf.settings import Allowance, Settings
+from leaf.sound.base import Cue
 from leaf.store import Store, chats, files, logins, members, messages, participants, users
 from leaf.store.model import (
     Chat,
@@ -75,8 +79,8 @@ class Preview:
     """A look into a file, for a person."""
 
     file: File
-    kind: Literal["table", "page", "text"]
-    """`page` is a picture beside its text."""
+    kind: Literal["table", "page", "text", "sound"]
+    """`page` is a picture beside its text; `sound` is played beside its transcript."""
     window: Window | None = None
     """For `text` and `page`."""
     picture: bytes = b""
@@ -87,6 +91,10 @@ class Preview:
     """For `table`: rows of the chosen one."""
     pages: int = 0
     page: int = 0
+    cues: tuple[Cue, ...] = ()
+    """For `sound`: what is known so far of what is said."""
+    transcript: Transcript | None = None
+    """For `sound`."""
 
 
 class Leaf:
@@ -511,6 +519,30 @@ class Leaf:
         """Kind, counts and size in words."""
         return describe(file)
 
+    def transcript(self, scope: Scope, file: File) -> Transcript:
+        """How far the words of a recording are known. Asks nothing of an engine."""
+        return self._library.transcript(scope, file)
+
+    def transcribe(
+        self, scope: Scope, file_id: str, *, on_progress: OnWords | None = None, stop: threading.Event | None = None
+    ) -> str:
+        """What is said in a recording, without times; empty if nobody speaks. Waits for it, and says how far it is.
+
+        Raises UnreadableFileError for a video without sound, TranscriptionError where no engine is on, or it fails.
+        """
+        file = self.file(scope, file_id)
+        self._library.transcribe(scope, file, stop, on_progress)
+        return " ".join(cue.text for cue in self._library.cues(scope, file))
+
+    def begin_transcript(self, scope: Scope, file_id: str) -> None:
+        """Transcribe a recording in the background, if there is an engine and anything to hear. Raises FileError."""
+        self._library.begin_transcript(scope, self.file(scope, file_id))
+
+    @property
+    def transcriber(self) -> str:
+        """Name of the engine that transcribes; empty where none is on."""
+        return self._library.engine
+
     def attach(self, scope: Scope, chat_id: str, file_ids: Sequence[str]) -> list[ChatFile]:
         """Put files of the library beside the next question of a chat."""
         return self._library.attach(scope, chat_id, file_ids)
@@ -550,6 +582,9 @@ class Leaf:
                 chosen = found[min(table, len(found) - 1)]
                 rows = self._tables.page(scope, chosen, offset=offset, limit=limit, order_by=order_by, descending=descending)
                 return Preview(file, "table", tables=tuple(found), rows=rows)
+        if file.kind in SOUND:
+            cues, transcript = self._library.cues(scope, file), self._library.transcript(scope, file)
+            return Preview(file, "sound", cues=cues, transcript=transcript)
         window = self._library.read(scope, file, where, cursor=cursor, max_tokens=4_000)
         if file.kind == "pdf" and window.ranges:
             page = window.ranges[0][0]

@@ -72,6 +72,19 @@ class Google:
 
 
 @dataclass(frozen=True)
+class Sound:
+    """How sound is transcribed."""
+
+    url: str = ""
+    """A server with OpenAI's transcription API, such as `https://api.openai.com/v1`; empty means faster-whisper, if installed."""
+    key: str = field(default="", repr=False)
+    model: str = "whisper-1"
+    """The server's model."""
+    whisper_model: str = "small"
+    """faster-whisper's model: a size, a repository of converted weights, or a folder."""
+
+
+@dataclass(frozen=True)
 class Settings:
     """Everything that can be set. Each field's environment variable stands in `VARIABLES`."""
 
@@ -117,6 +130,7 @@ class Settings:
     """The same for a whole workspace."""
     time_zone: str = "UTC"
     """In which days and months of budgets and of the usage page begin: an IANA name such as `Europe/Berlin`."""
+    sound: Sound = Sound()
     google: Google = Google()
     secret_keys: tuple[str, ...] = field(default=(), repr=False)
     """Keys that encrypt tokens at rest; the first encrypts, all decrypt. None: a key made in `home`."""
@@ -162,6 +176,10 @@ VARIABLES = {
     "LEAF_BUDGET_USER_MAX": "budget_user_max",
     "LEAF_BUDGET_WORKSPACE_MAX": "budget_workspace_max",
     "LEAF_TIME_ZONE": "time_zone",
+    "LEAF_TRANSCRIBE_URL": "sound.url",
+    "LEAF_TRANSCRIBE_KEY": "sound.key",
+    "LEAF_TRANSCRIBE_MODEL": "sound.model",
+    "LEAF_WHISPER_MODEL": "sound.whisper_model",
     "LEAF_GOOGLE_CLIENT_ID": "google.client_id",
     "LEAF_GOOGLE_CLIENT_SECRET": "google.client_secret",
     "LEAF_GOOGLE_CLIENT_JSON": "google.client_id",
@@ -222,6 +240,7 @@ def load(environ: Mapping[str, str] | None = None, secrets: Mapping[str, object]
         budget_user_max=_allowance(values, "LEAF_BUDGET_USER_MAX"),
         budget_workspace_max=_allowance(values, "LEAF_BUDGET_WORKSPACE_MAX"),
         time_zone=_time_zone(values),
+        sound=_sound(values),
         google=_google(values),
         secret_keys=tuple(key.strip() for key in values.get("LEAF_SECRET_KEY", "").split(",") if key.strip()),
     )
@@ -287,6 +306,19 @@ def _time_zone(values: Mapping[str, str]) -> str:
     except (ZoneInfoNotFoundError, ValueError, OSError) as e:
         raise SettingsError(f"LEAF_TIME_ZONE is '{name}'.", "Give a name like Europe/Berlin or UTC.") from e
     return name
+
+
+def _sound(values: Mapping[str, str]) -> Sound:
+    url = values.get("LEAF_TRANSCRIBE_URL", "")
+    if url and urlsplit(url).scheme not in ("http", "https"):
+        raise SettingsError(f"LEAF_TRANSCRIBE_URL is '{url}'.", "Give an address that begins with http:// or https://.")
+    default = Sound()
+    return Sound(
+        url=url.rstrip("/"),
+        key=values.get("LEAF_TRANSCRIBE_KEY", ""),
+        model=values.get("LEAF_TRANSCRIBE_MODEL", default.model),
+        whisper_model=values.get("LEAF_WHISPER_MODEL", default.whisper_model),
+    )
 
 
 def _google(values: Mapping[str, str]) -> Google:

@@ -36,6 +36,7 @@ def build(settings: Settings) -> Leaf:
     from leaf.runs.runs import QueueLimits, Runs
     from leaf.sandbox.pool import Pool
     from leaf.service import Leaf
+    from leaf.sound.engines import choose
     from leaf.store import open_store
     from leaf.tables.tables import Tables
     from leaf.tools import registry
@@ -43,7 +44,14 @@ def build(settings: Settings) -> Leaf:
     store = open_store(settings)
     pool = Pool(settings.home)
     pool.warm()
-    library = Library(store, pool, settings.home, limit_bytes=settings.max_upload_bytes)
+    library = Library(
+        store,
+        pool,
+        settings.home,
+        limit_bytes=settings.max_upload_bytes,
+        transcriber=choose(settings),
+        patience=settings.limits.seconds / 2,
+    )
     tables = Tables(store, pool, settings.home)
     drive = Drive(settings, store, library)
     agent = Agent(
@@ -65,6 +73,7 @@ def build(settings: Settings) -> Leaf:
 
     def close() -> None:
         runs.close()
+        library.close()
         pool.close()
         store.close()
 
@@ -138,6 +147,7 @@ def _checks(settings: Settings) -> Iterator[Check]:
     yield _check_store(settings, held=runs)
     yield _check_sandbox(settings)
     yield _check_model(settings)
+    yield _check_sound(settings)
     yield _check_drive(settings)
 
 
@@ -198,6 +208,15 @@ def _check_sandbox(settings: Settings) -> Check:
     return Check(
         "Sandbox", False, f"files and SQL are handled in a child process without confinement: {found.reason}", needed=False
     )
+
+
+def _check_sound(settings: Settings) -> Check:
+    from leaf.sound.engines import HOW, choose
+
+    engine = choose(settings)
+    if engine is None:
+        return Check("Sound", False, f"audio and video are not transcribed. {HOW}", needed=False)
+    return Check("Sound", True, f"audio and video are transcribed by {engine.name}")
 
 
 def _check_drive(settings: Settings) -> Check:

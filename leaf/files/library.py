@@ -7,7 +7,8 @@ import tempfile
 import threading
 import unicodedata
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
@@ -22,8 +23,13 @@ from leaf.errors import (
     not_found,
 )
 from leaf.files.search import Hit, Search, SearchResult
+from leaf.files.transcripts import KINDS as SOUND
+from leaf.files.transcripts import SHORT_SECONDS, OnProgress, StillTranscribingError, Transcript, Transcripts
 from leaf.formats.base import Note, Window
+from leaf.formats.where import timestamp
+from leaf.formats.window import CHARS_PER_TOKEN
 from leaf.sandbox.pool import Limits, Pool
+from leaf.sound.base import Cue, Transcriber
 from leaf.store import Store, chat_files, files
 from leaf.store.model import ChatFile, File, Json, Scope
 
@@ -60,11 +66,22 @@ def open_path(path: Path) -> BinaryIO:
 class Library:
     """What can be done with files. Safe to call from any number of threads."""
 
-    def __init__(self, store: Store, pool: Pool, home: Path, *, limit_bytes: int = 1_000 * 1024 * 1024) -> None:
+    def __init__(
+        self,
+        store: Store,
+        pool: Pool,
+        home: Path,
+        *,
+        limit_bytes: int = 1_000 * 1024 * 1024,
+        transcriber: Transcriber | None = None,
+        patience: float = 480.0,
+    ) -> None:
+        """`transcriber` turns sound into words, if there is one; `patience` is for how many seconds a call waits for it."""
         self._store = store
         self._pool = pool
         self._limit_bytes = limit_bytes
-        self._search = Search(home / "search", pool, self._bytes)
+        self._transcripts = Transcripts(home, pool, transcriber, self._bytes, self._transcribed, patience=patience)
+        self._search = Search(home / "search", pool, self._text)
 
     def add(
         self,
@@ -88,6 +105,8 @@ class Library:
         looked = self._inspect(scope, kept.sha256, name)
         new = files.NewFile(name, looked.media_type, looked.kind, kept.size, kept.sha256, source, context.strip(), looked.outline)
         file, is_new = files.add(self._store.db, scope, new)
+        if is_new and (file.outline.get("duration") or 0) < SHORT_SECONDS:
+            self._transcripts.begin(scope, file)
         return Added(file if is_new else self._welcome_back(scope, file, context), not is_new)
 
     def list(self, scope: Scope, *, query: str = "", sort: str = "newest", deleted: bool = False) -> FileList:
@@ -115,6 +134,7 @@ class Library:
     def purge(self, scope: Scope, file_id: str) -> None:
         """Delete for good: row, search index and bytes. Raises NotFoundError."""
         file = files.purge(self._store.db, scope, file_id)
+        self._transcripts.forget(scope, file.sha256)
         self._search.forget(scope, file.sha256)
         self._store.blobs.delete(scope.workspace_id, file.sha256)
 
@@ -159,13 +179,17 @@ class Library:
         cursor: str = "",
         line_numbers: bool = False,
         stop: threading.Event | None = None,
+        on_progress: OnProgress | None = None,
     ) -> Window:
         """A window of a file's text, at the place given in words, from the beginning, or on from a cursor.
 
+        Of audio and video it is the transcript, made now if it is not there: `on_progress` is told how far that is.
         Raises NotFoundError if the file was deleted meanwhile, FileError, InvalidInputError for a place that it does not have,
-        RunError after `stop`.
+        TranscriptionError, RunError after `stop`.
         """
         current = self._readable(scope, file.id)
+        if current.kind in SOUND:
+            return self._read_transcript(scope, current, where, max_tokens, cursor, stop, on_progress)
         arguments = {
             "path": "in:file",
             "kind": current.kind,
@@ -176,6 +200,85 @@ class Library:
         }
         inputs = {"file": self._bytes(scope, current.sha256)}
         return _window(self._pool.call("leaf.formats.worker:read", arguments, inputs=inputs, limits=READ, stop=stop))
+
+    def transcript(self, scope: Scope, file: File) -> Transcript:
+        """How far the words of a recording are known. Asks nothing of an engine."""
+        return self._transcripts.of(file)
+
+    def transcribe(
+        self, scope: Scope, file: File, stop: threading.Event | None = None, on_progress: OnProgress | None = None
+    ) -> Transcript:
+        """Wait until the words of a recording are known. Raises as `read`, and StillTranscribingError when patience ends."""
+        current = self._readable(scope, file.id)
+        self._transcripts.captions(scope, current, stop, on_progress)
+        return self._transcripts.of(current)
+
+    def begin_transcript(self, scope: Scope, file: File) -> None:
+        """Transcribe a recording in the background, if there is an engine and anything to hear."""
+        self._transcripts.begin(scope, self._readable(scope, file.id))
+
+    def cues(self, scope: Scope, file: File) -> tuple[Cue, ...]:
+        """What is known so far of what is said in a recording. Raises NotFoundError."""
+        return self._transcripts.cues(self.get(scope, file.id))
+
+    @property
+    def engine(self) -> str:
+        """Name of the engine that transcribes; empty for none."""
+        return self._transcripts.engine
+
+    def close(self) -> None:
+        """Let go of what is being transcribed."""
+        self._transcripts.close()
+
+    def _read_transcript(
+        self,
+        scope: Scope,
+        file: File,
+        where: str,
+        max_tokens: int,
+        cursor: str,
+        stop: threading.Event | None,
+        on_progress: OnProgress | None,
+    ) -> Window:
+        """A window of the transcript; of what is done of it, with a note, where the rest takes longer than a call may."""
+        try:
+            path = self._transcripts.captions(scope, file, stop, on_progress)
+        except StillTranscribingError as e:
+            with self._transcripts.so_far(file) as found:
+                if found is None:
+                    raise
+                path, last = found
+                note = Note("transcript-partial", f"{e.message} Read on later with where='{timestamp(last)}-'.")
+                try:
+                    window = self._read_captions(path, where, max_tokens, "", stop)
+                except InvalidInputError:
+                    raise e from None  # a time that is not done yet
+                return replace(window, cursor="", notes=(*window.notes, note))
+        if path is None:
+            duration = file.outline.get("duration")
+            return Window("", (), "no speech was found" + (f" in {timestamp(duration)}" if duration else ""))
+        return self._read_captions(path, where, max_tokens, cursor, stop)
+
+    def _read_captions(self, path: Path, where: str, max_tokens: int, cursor: str, stop: threading.Event | None) -> Window:
+        arguments = {"path": "in:file", "kind": "captions", "where": where, "max_tokens": max_tokens, "cursor": cursor}
+        return _window(self._pool.call("leaf.formats.worker:read", arguments, inputs={"file": path}, limits=READ, stop=stop))
+
+    def _text(
+        self, scope: Scope, file: File, stop: threading.Event | None, on_progress: OnProgress | None
+    ) -> tuple[Path | None, str]:
+        """The bytes that hold a file's text, None where there is no text at all, and the kind to read them as."""
+        if file.kind in SOUND:
+            return self._transcripts.captions(scope, file, stop, on_progress), "captions"
+        return self._bytes(scope, file.sha256), file.kind
+
+    def _transcribed(self, scope: Scope, file: File, transcript: Transcript) -> None:
+        """Keep with the file that its words are known, and how many tokens they take."""
+        path = self._transcripts.captions(scope, file)
+        tokens = int(path.stat().st_size / CHARS_PER_TOKEN) if path else 0
+        with suppress(NotFoundError):
+            now = files.get(self._store.db, scope, file.id, deleted=True)
+            outline = {**now.outline, "cues": transcript.cues, "tokens": tokens}
+            files.set_outline(self._store.db, scope, file.id, kind=now.kind, media_type=now.media_type, outline=outline)
 
     def peek(self, path: Path, name: str, *, max_tokens: int = 3_000) -> Window:
         """The beginning of a file that is not in the library, and is not put there. Raises FileError, SandboxError."""
@@ -200,10 +303,16 @@ class Library:
             return (Path(folder) / "page.jpg").read_bytes()
 
     def search(
-        self, scope: Scope, found: Sequence[File], query: str, limit: int = 10, stop: threading.Event | None = None
+        self,
+        scope: Scope,
+        found: Sequence[File],
+        query: str,
+        limit: int = 10,
+        stop: threading.Event | None = None,
+        on_progress: OnProgress | None = None,
     ) -> SearchResult:
         """Best passages for the words, with their places, and which files could not be searched. Raises RunError after `stop`."""
-        return self._search.search(scope, found, query, limit, stop)
+        return self._search.search(scope, found, query, limit, stop, on_progress)
 
     def _welcome_back(self, scope: Scope, known: File, context: str) -> File:
         """The file that was there: restored if deleted, with the new words, and looked at again if that had failed."""

@@ -99,7 +99,17 @@ def _counts(file: File) -> list[str]:
         counts.append(_number(outline["lines"], "line"))
     if outline.get("duration") is not None:
         counts.append(timestamp(outline["duration"]))
+    if file.kind in ("audio", "video") and not outline.get("error"):
+        counts.append(_words_known(file))
     return counts
+
+
+def _words_known(file: File) -> str:
+    """Whether what is said in a recording can be read at once."""
+    if not file.outline.get("sound"):
+        return "no sound track"
+    cues = file.outline.get("cues")
+    return "not transcribed yet" if cues is None else "transcript ready" if cues else "no speech in it"
 
 
 def _number(count: int, word: str) -> str:

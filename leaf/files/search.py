@@ -46,6 +46,9 @@ SCHEMA = (
 )
 
 
+TextOf = Callable[[Scope, File, threading.Event | None, Callable[[str], None] | None], tuple[Path | None, str]]
+
+
 @dataclass(frozen=True)
 class Hit:
     """A passage that was found."""
@@ -78,25 +81,33 @@ class SearchResult:
 class Search:
     """The indexes of all workspaces under one folder. Safe to call from any number of threads and processes."""
 
-    def __init__(self, folder: Path, pool: Pool, path_of: Callable[[Scope, str], Path]) -> None:
-        """`path_of` gives the bytes of a file by its SHA-256."""
+    def __init__(self, folder: Path, pool: Pool, text_of: TextOf) -> None:
+        """`text_of` gives the bytes in which a file's text is, and their kind; None for a file that has no text at all."""
         self._folder = folder
         self._pool = pool
-        self._path_of = path_of
+        self._text_of = text_of
         self._guard = threading.Lock()
         self._locks: defaultdict[tuple[str, str], threading.Lock] = defaultdict(threading.Lock)
 
-    def search(self, scope: Scope, files: Sequence[File], query: str, limit: int, stop: threading.Event | None) -> SearchResult:
+    def search(
+        self,
+        scope: Scope,
+        files: Sequence[File],
+        query: str,
+        limit: int,
+        stop: threading.Event | None,
+        on_progress: Callable[[str], None] | None = None,
+    ) -> SearchResult:
         """Raises InvalidInputError for a query without a word, RunError after `stop`, StoreError if the disk is full."""
         terms = parse(query)
         if not terms:
             raise InvalidInputError("The query has no word to search for.", "Give one or more words.")
         try:
-            return self._search(scope, files, terms, limit, stop)
+            return self._search(scope, files, terms, limit, stop, on_progress)
         except sqlite3.DatabaseError as e:
             _raise_if_full(e)
             self._throw_away(scope)
-        return self._search(scope, files, terms, limit, stop)
+        return self._search(scope, files, terms, limit, stop, on_progress)
 
     def forget(self, scope: Scope, sha256: str) -> None:
         """Remove a file from the index."""
@@ -115,12 +126,18 @@ class Search:
             self._throw_away(scope)
 
     def _search(
-        self, scope: Scope, files: Sequence[File], terms: list[Term], limit: int, stop: threading.Event | None
+        self,
+        scope: Scope,
+        files: Sequence[File],
+        terms: list[Term],
+        limit: int,
+        stop: threading.Event | None,
+        on_progress: Callable[[str], None] | None,
     ) -> SearchResult:
         readable = {f.sha256: f for f in files if not f.outline.get("error")}
         failures = {f.name: f"it cannot be read: {f.outline['error']}" for f in files if f.outline.get("error")}
         missing = self._missing(scope, readable)
-        failures |= self._fill(scope, missing, stop)
+        failures |= self._fill(scope, missing, stop, on_progress)
         with closing(self._connect(scope)) as db:
             known = _known(db, readable)
             failures |= {readable[sha256].name: error for sha256, (_, error) in known.items() if error}
@@ -137,13 +154,15 @@ class Search:
             known = _known(db, files)
         return [file for sha256, file in files.items() if sha256 not in known]
 
-    def _fill(self, scope: Scope, files: list[File], stop: threading.Event | None) -> dict[str, str]:
+    def _fill(
+        self, scope: Scope, files: list[File], stop: threading.Event | None, on_progress: Callable[[str], None] | None
+    ) -> dict[str, str]:
         """Read the files into the index, some at once; returns name and reason of those for which that may work another time."""
         with ThreadPoolExecutor(PARALLEL, thread_name_prefix="leaf-index") as threads:
-            reasons = list(threads.map(lambda file: self._add(scope, file, stop), files))
+            reasons = list(threads.map(lambda file: self._add(scope, file, stop, on_progress), files))
         return {file.name: reason for file, reason in zip(files, reasons, strict=True) if reason}
 
-    def _add(self, scope: Scope, file: File, stop: threading.Event | None) -> str:
+    def _add(self, scope: Scope, file: File, stop: threading.Event | None, on_progress: Callable[[str], None] | None) -> str:
         """Read one file into the index, unless another thread has done it meanwhile; returns why not."""
         with self._guard:
             lock = self._locks[scope.workspace_id, file.sha256]
@@ -153,7 +172,7 @@ class Search:
                     return ""
             note = error = ""
             try:
-                note = self._extract(scope, file, Path(out), stop)
+                note = self._extract(scope, file, Path(out), stop, on_progress)
             except (StoreError, RunError):
                 raise
             except (FileError, SandboxTimeoutError, SandboxMemoryError) as e:
@@ -163,11 +182,17 @@ class Search:
             self._insert(scope, file.sha256, Path(out) / "passages.jsonl", note, error, stop)
         return ""
 
-    def _extract(self, scope: Scope, file: File, out: Path, stop: threading.Event | None) -> str:
+    def _extract(
+        self, scope: Scope, file: File, out: Path, stop: threading.Event | None, on_progress: Callable[[str], None] | None
+    ) -> str:
+        path, kind = self._text_of(scope, file, stop, on_progress)
+        if path is None:
+            (out / "passages.jsonl").touch()
+            return "no speech was found in it."
         found = self._pool.call(
             "leaf.formats.worker:extract",
-            {"path": "in:file", "kind": file.kind, "out": "out:"},
-            inputs={"file": self._path_of(scope, file.sha256)},
+            {"path": "in:file", "kind": kind, "out": "out:"},
+            inputs={"file": path},
             limits=EXTRACT,
             out=out,
             stop=stop,

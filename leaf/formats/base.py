@@ -60,6 +60,8 @@ class Outline:
     lines: int | None = None
     duration: float | None = None
     """Seconds."""
+    sound: str = ""
+    """Codec of the sound track, for audio and video: `aac`; empty where there is none."""
     tokens: int = 0
     """Estimated tokens of the whole text: 2.5 characters a token."""
     title: str = ""
@@ -162,6 +164,20 @@ KINDS: dict[str, Kind] = {
     "html": Kind("Web page", "leaf.formats.html:HtmlReader", False, ":material/language:", ("html", "htm", "xhtml")),
     "email": Kind("E-mail", "leaf.formats.email:EmailReader", False, ":material/mail:", ("eml",)),
     "captions": Kind("Transcript", "leaf.formats.captions:CaptionsReader", False, ":material/closed_caption:", ("vtt", "srt")),
+    "audio": Kind(
+        "Audio",
+        "leaf.formats.sound:SoundReader",
+        False,
+        ":material/graphic_eq:",
+        ("mp3", "m4a", "aac", "wav", "flac", "ogg", "oga", "opus", "weba", "aiff", "wma", "amr", "caf"),
+    ),
+    "video": Kind(
+        "Video",
+        "leaf.formats.sound:SoundReader",
+        False,
+        ":material/movie:",
+        ("mp4", "m4v", "mov", "webm", "mkv", "avi", "mpg", "ts", "ogv", "wmv", "flv"),
+    ),
     "text": Kind("Text", "leaf.formats.text:TextReader", False, ":material/description:", ("txt", "md", "log", "rst")),
     "code": Kind(
         "Code", "leaf.formats.text:TextReader", False, ":material/code:", ("py", "sql", "js", "ts", "r", "java", "c", "go", "sh")

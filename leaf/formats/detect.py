@@ -16,6 +16,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 from leaf.errors import EncryptedFileError, FileTooLargeError, UnreadableFileError
 from leaf.formats.base import KINDS
 from leaf.formats.encoding import FALLBACK, Encoding, register_fallback, sniff_encoding
+from leaf.formats.sound import container_of, kind_of
 
 HEAD_BYTES = 65_536
 
@@ -39,7 +40,10 @@ MEDIA = {
 }
 TEXT_MEDIA = {"md": "text/markdown", "csv": "text/csv", "tsv": "text/tab-separated-values", "tab": "text/tab-separated-values"}
 
-READS = "Leaf reads tables (CSV, Excel, ODS, Parquet, JSON), PDF, Word, PowerPoint, web pages, e-mail, captions and text."
+READS = (
+    "Leaf reads tables (CSV, Excel, ODS, Parquet, JSON), PDF, Word, PowerPoint, web pages, e-mail, captions, audio, video "
+    "and text."
+)
 RESAVE = {
     "a Word 97-2003 document (.doc)": "Open it in Word or LibreOffice, save it as .docx or PDF, and add that.",
     "a PowerPoint 97-2003 presentation (.ppt)": "Open it in PowerPoint or LibreOffice, save it as .pptx or PDF, and add that.",
@@ -80,6 +84,8 @@ def detect(path: Path, name: str) -> tuple[str, str]:
         return _parquet(path, name)
     if b"%PDF-" in head[:1024]:
         return "pdf", "application/pdf"
+    if container_of(head):
+        return kind_of(path, name)
     for signature, what in SIGNATURES:
         if head.startswith(signature):
             raise unsupported(name, what)

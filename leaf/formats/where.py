@@ -31,6 +31,8 @@ TAKES: dict[str, tuple[str, ...]] = {
     "html": ("paragraph",),
     "email": ("paragraph",),
     "captions": ("cue",),
+    "audio": ("cue",),
+    "video": ("cue",),
     "text": ("line",),
     "code": ("line",),
 }

@@ -97,6 +97,7 @@ def read_file(context: ToolContext, given: ReadFileInput) -> ToolOutput:
         cursor=given.cursor,
         line_numbers=given.line_numbers,
         stop=context.stop,
+        on_progress=context.progress,
     )
     place = ", ".join(window.places)
     head = f"{file.name} ({chat_file.handle}) · {window.coverage}"
@@ -136,7 +137,9 @@ class SearchFilesInput(BaseModel):
 def search_files(context: ToolContext, given: SearchFilesInput) -> ToolOutput:
     """Best passages by BM25 with their places; says which files were searched and which could not be."""
     chosen = [find_file(context, name) for name in given.files] or list(context.files)
-    result = context.library.search(context.scope, [c.file for c in chosen], given.query, given.limit, stop=context.stop)
+    result = context.library.search(
+        context.scope, [c.file for c in chosen], given.query, given.limit, context.stop, context.progress
+    )
     handles = {c.file.id: c for c in chosen}
     passages: list[Json] = []
     sources = []

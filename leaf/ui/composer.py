@@ -10,7 +10,7 @@ import streamlit as st
 from leaf.drive.model import DriveFolder
 from leaf.errors import LeafError
 from leaf.store.model import Chat, ChatFile, Scope
-from leaf.ui import adding, browser, budget, connection, freshness, markdown, uploads, words
+from leaf.ui import adding, browser, budget, connection, freshness, markdown, sound, uploads, words
 from leaf.ui.controls import icon_button
 from leaf.ui.draw import draw_folder
 from leaf.ui.preview import show as show_preview
@@ -45,6 +45,7 @@ def draw(scope: Scope, chat: Chat | None, running_id: str) -> None:
         key="composer",
         accept_file="multiple",
         max_upload_size=max(1, leaf().settings.max_upload_bytes // (1024 * 1024)),
+        accept_audio=True,
     )
     with st.bottom:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="composer-tools"):
@@ -58,7 +59,7 @@ def draw(scope: Scope, chat: Chat | None, running_id: str) -> None:
             _take_folder(scope, chat, folder)
     if submitted:
         with progress:
-            _submit(scope, chat, submitted.text, submitted.files)
+            _submit(scope, chat, submitted.text, submitted.files, submitted.audio)
 
 
 def ask(scope: Scope, chat: Chat | None, text: str, file_ids: Sequence[str] = ()) -> None:
@@ -83,12 +84,20 @@ def attach(scope: Scope, chat: Chat | None, file_ids: Sequence[str]) -> None:
     st.rerun()
 
 
-def _submit(scope: Scope, chat: Chat | None, text: str, files: Sequence[Any]) -> None:
-    """Files first, with their words. If one fails, nothing is asked yet: the others wait and the text comes back."""
+def _submit(scope: Scope, chat: Chat | None, text: str, files: Sequence[Any], recording: Any = None) -> None:
+    """Files first, with their words. If one fails, nothing is asked yet: the others wait and the text comes back.
+
+    A recording without words beside it is the question: it is transcribed, and asked in its words.
+    """
     text = text.strip()
+    if recording is not None:
+        recording.name = sound.recording_name()
+        files = [*files, recording]
     outcome = uploads.take_in(files, scope, context=text) if files else uploads.Outcome()
     file_ids = [file.id for file in outcome.files]
     uploads.remember(outcome, "composer")
+    if recording is not None and not text and not outcome.problems:
+        text = sound.question(scope, outcome.files[-1])
     if text and not outcome.problems:
         ask(scope, chat, text, file_ids)
     st.session_state["given-back"] = text
@@ -152,6 +161,7 @@ def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], s
                     st.rerun()
         if len(waiting) > 8:
             st.caption(f"and {len(waiting) - 8} more")
+    sound.draw_states(scope, [item.file for item in waiting])
 
 
 def _draw_attach(scope: Scope, chat: Chat | None, waiting: Sequence[ChatFile]) -> Sequence[Any]:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.formats.where import parse
-from leaf.ui import markdown, tabular, words
+from leaf.ui import markdown, sound, tabular, words
 from leaf.ui.controls import icon_button
 from leaf.ui.state import current_scope, leaf
 
@@ -97,6 +97,8 @@ def _draw(wanted: dict[str, Any]) -> None:
         _draw_table(preview)
     elif preview.kind == "page":
         _draw_page(preview)
+    elif preview.kind == "sound":
+        sound.draw_preview(preview, place)
     else:
         _draw_text(preview, cursors)
     for note in words.notes(preview.file)[:5]:

@@ -24,8 +24,9 @@ CONTENT_SECURITY_POLICY = "; ".join(
         "script-src 'self' blob:",
         "style-src 'self' 'unsafe-inline'",
         "img-src 'self' data: blob:",
+        "media-src 'self' data: blob:",
         "font-src 'self' data:",
-        "connect-src 'self' data:",
+        "connect-src 'self' data: blob:",
         "worker-src 'self' blob:",
         "frame-src 'self' blob:",
         "object-src 'none'",
@@ -42,7 +43,7 @@ HEADERS = {
     "referrer-policy": "no-referrer",
     "x-frame-options": "SAMEORIGIN",
     "cross-origin-opener-policy": "same-origin",
-    "permissions-policy": "camera=(), geolocation=(), payment=(), usb=()",
+    "permissions-policy": "camera=(), geolocation=(), microphone=(self), payment=(), usb=()",
 }
 
 

@@ -62,6 +62,13 @@ def seconds(value: float) -> str:
     return f"{value // 60:.0f} min {value % 60:.0f} s"
 
 
+def length(value: float) -> str:
+    """How long a recording is, or where in it: `4:07`, `3:00:12`."""
+    whole = int(value)
+    hours, minutes, rest = whole // 3600, whole // 60 % 60, whole % 60
+    return f"{hours}:{minutes:02d}:{rest:02d}" if hours else f"{minutes}:{rest:02d}"
+
+
 def day(moment: datetime | None, today: date) -> str:
     """`Today`, `Yesterday` or `Earlier`, in the time zone of the server."""
     if moment is None:
@@ -123,8 +130,7 @@ def counts(outline: Mapping[str, Any]) -> str:
     elif outline.get("lines"):
         pieces.append(count(outline["lines"], "line"))
     if outline.get("duration"):
-        minutes, rest = divmod(round(outline["duration"]), 60)
-        pieces.append(f"{minutes}:{rest:02d}")
+        pieces.append(length(outline["duration"]))
     return " · ".join(pieces)
 
 

@@ -111,14 +111,20 @@ def new_app(tmp_path: Path) -> Iterator[Callable[..., App]]:
 
 
 @pytest.fixture(scope="session")
-def browser() -> Iterator[Browser]:
+def launch() -> Iterator[Callable[..., Browser]]:
+    """Starts Chromium with further flags."""
     chromium = shutil.which("chromium") or shutil.which("chromium-browser")
     if chromium is None:
         pytest.skip("chromium is not installed")
     with sync_playwright() as playwright:
-        running = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
-        yield running
-        running.close()
+        yield lambda *flags: playwright.chromium.launch(executable_path=chromium, args=[*CHROMIUM_FLAGS, *flags])
+
+
+@pytest.fixture(scope="session")
+def browser(launch: Callable[..., Browser]) -> Iterator[Browser]:
+    running = launch()
+    yield running
+    running.close()
 
 
 @pytest.fixture
