@@ -17,6 +17,8 @@ SETTINGS_MEANINGS = {
     "LEAF_MODEL_URL": "base URL of any server that speaks the Messages API; no key needed then (`ANTHROPIC_BASE_URL` works too)",
     "LEAF_MODEL_PROFILE": "`claude` (thinking, caching) or `basic`; empty: by host and model name, see below",
     "LEAF_MODEL_WINDOW": "tokens that the model takes, request and answer; empty: by its name, 32,000 where unknown",
+    "LEAF_MODEL_VISION": "whether the model sees pictures: `yes`, `no` or `auto` (those of profile `claude` do, others do not)",
+    "LEAF_FILES_API": "whether pictures are uploaded once to the server's Files API: `on`, `off` or `auto` (at Anthropic's)",
     "LEAF_DATABASE_URL": "`postgresql://…`; empty: DuckDB in the data folder",
     "LEAF_MAX_UPLOAD_MB": "largest file that is taken, in MiB",
     "LEAF_MAX_OUTPUT_TOKENS": "longest single model turn, in tokens",

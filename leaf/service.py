@@ -37,6 +37,7 @@ from leaf.files.transcripts import KINDS as SOUND
 from leaf.files.transcripts import OnProgress as OnWords
 from leaf.files.transcripts import Transcript
 from leaf.formats.base import KINDS, Window
+from leaf.formats.picture import tokens_of
 from leaf.identity import identify, may_sign_in
 from leaf.runs.records import Load, RunRecord, StepRecord
 from leaf.runs.run import Run, Slice
@@ -64,12 +65,14 @@ from leaf.store.model import (
 from leaf.store.usage import Whose
 from leaf.tables.tables import ResultPage, Table, Tables
 from leaf.tools import registry
-from leaf.tools.base import NO_CHAT, Json, ToolOutput, context_of
+from leaf.tools.base import NO_CHAT, Json, Picture, ToolOutput, context_of
 
 TITLE_CHARACTERS = 60
 MESSAGES_DRAWN = 30
 SUGGESTION_BYTES = 5_000_000
 """Tables of larger files are not converted just to suggest a question about them."""
+PICTURE_TOKENS = 20_000
+"""Pictures that are shown with a question at once; those beyond are only named, and looked at when needed."""
 LIBRARY_FILES = 200
 """Files that a tool run outside a chat can see."""
 
@@ -79,12 +82,12 @@ class Preview:
     """A look into a file, for a person."""
 
     file: File
-    kind: Literal["table", "page", "text", "sound"]
+    kind: Literal["table", "page", "picture", "text", "sound"]
     """`page` is a picture beside its text; `sound` is played beside its transcript."""
     window: Window | None = None
     """For `text` and `page`."""
     picture: bytes = b""
-    """The page drawn, for `page`."""
+    """The page drawn, for `page`, or the picture itself."""
     tables: tuple[Table, ...] = ()
     """For `table`: what can be chosen."""
     rows: ResultPage | None = None
@@ -345,20 +348,39 @@ class Leaf:
         if folders:
             named = [{"ref": f.ref, "name": f.name, "files": f.files} for f in folders]
             parts.append({"type": "data-drive-folders", "data": named})
+        chosen = model or chat.model or self.default_model()
         exchange = messages.add_exchange(
             self._store.db,
             scope,
             chat.id,
             parts,
-            raw=[user_message(text, files, [folder_line(f) for f in folders])],
+            raw=[user_message(text, files, [folder_line(f) for f in folders], self._pictures(scope, files, chosen))],
             parent_id=parent_id,
-            model=model or chat.model or self.default_model(),
+            model=chosen,
             title=_title(text),
         )
         if folders:
             self._drive.folders_sent(scope, chat.id, exchange.question.id)
         self._runs.start(scope, exchange.answer)
         return exchange.answer
+
+    def _pictures(self, scope: Scope, files: Sequence[ChatFile], model: str) -> list[Picture]:
+        """Pictures that came with a question and are shown at once, as far as they fit; the model can look at the others."""
+        shown: list[Picture] = []
+        left = PICTURE_TOKENS
+        for item in files if self.settings.sees(model) else ():
+            if item.file.kind != "picture" or item.file.outline.get("error"):
+                continue
+            try:
+                made = self._library.view(scope, item.file, "1").pictures[0]
+            except LeafError:
+                continue  # the model is told of the file, and hears why when it looks at it
+            tokens = tokens_of(made.width, made.height)
+            if tokens <= left:
+                left -= tokens
+                label = f"{item.handle} {item.file.name}"
+                shown.append(Picture(made.sha256, made.media_type, made.width, made.height, label))
+        return shown
 
     def stop(self, scope: Scope, message_id: str) -> None:
         """End the run; what was shown is kept."""
@@ -585,12 +607,24 @@ class Leaf:
         if file.kind in SOUND:
             cues, transcript = self._library.cues(scope, file), self._library.transcript(scope, file)
             return Preview(file, "sound", cues=cues, transcript=transcript)
+        if file.kind == "picture":
+            seen = self._library.view(scope, file, where or "1")
+            picture, _ = self._library.seen(scope, seen.pictures[0].sha256)
+            return Preview(file, "picture", picture=picture, pages=seen.total, page=seen.pictures[0].page)
         window = self._library.read(scope, file, where, cursor=cursor, max_tokens=4_000)
         if file.kind == "pdf" and window.ranges:
             page = window.ranges[0][0]
             picture = self._library.picture(scope, file, page)
             return Preview(file, "page", window=window, picture=picture, pages=window.total or 0, page=page)
         return Preview(file, "text", window=window)
+
+    def thumbnail(self, scope: Scope, file_id: str) -> bytes:
+        """A small picture of a picture or of a PDF's first page. Raises NotFoundError, FileError, InvalidInputError."""
+        return self._library.thumbnail(scope, file_id)
+
+    def seen_picture(self, scope: Scope, sha256: str) -> bytes:
+        """A picture that a model was shown. Raises NotFoundError."""
+        return self._library.seen(scope, sha256)[0]
 
     def _file_tables(self, scope: Scope, file: File) -> list[Table]:
         alone = ChatFile(chat_id="", handle="f1", slug="table", file=file)

@@ -97,6 +97,10 @@ class Settings:
     """Base URL of any server that speaks the Messages API; empty means Anthropic's."""
     model_profile: str = ""
     """`claude` or `basic`; empty means by host and model name, see `profile_for`."""
+    model_vision: str = ""
+    """Whether the model sees pictures: `yes` or `no`; empty means by the profile, see `sees`."""
+    files_api: str = ""
+    """Whether pictures go to the model server's Files API: `on` or `off`; empty means on at Anthropic's, off elsewhere."""
     model_window: int = 0
     """Tokens that the model takes, request and answer together; 0 means by the model's name."""
     database_url: str = ""
@@ -148,6 +152,20 @@ class Settings:
         official = host == "anthropic.com" or host.endswith(".anthropic.com")
         return "claude" if official or model.startswith("claude") else "basic"
 
+    def sees(self, model: str) -> bool:
+        """Whether a model sees pictures. Where nothing is said, those of the `claude` profile do."""
+        if self.keyless:
+            return False
+        return self.model_vision == "yes" if self.model_vision else self.profile_for(model) == "claude"
+
+    @property
+    def uploads_pictures(self) -> bool:
+        """Whether pictures are uploaded once and referred to, rather than sent along with every request."""
+        if self.files_api:
+            return self.files_api == "on"
+        host = (urlsplit(self.model_url).hostname or "") if self.model_url else "api.anthropic.com"
+        return host == "anthropic.com" or host.endswith(".anthropic.com")
+
 
 VARIABLES = {
     "LEAF_HOME": "home",
@@ -156,6 +174,8 @@ VARIABLES = {
     "LEAF_MODEL_URL": "model_url",
     "LEAF_MODEL_PROFILE": "model_profile",
     "LEAF_MODEL_WINDOW": "model_window",
+    "LEAF_MODEL_VISION": "model_vision",
+    "LEAF_FILES_API": "files_api",
     "LEAF_DATABASE_URL": "database_url",
     "LEAF_MAX_UPLOAD_MB": "max_upload_bytes",
     "LEAF_MAX_OUTPUT_TOKENS": "max_output_tokens",
@@ -217,6 +237,8 @@ def load(environ: Mapping[str, str] | None = None, secrets: Mapping[str, object]
         model=values.get("LEAF_MODEL", DEFAULT_MODEL),
         model_url=url.rstrip("/"),
         model_profile=profile,
+        model_vision=_choice(values, "LEAF_MODEL_VISION", ("yes", "no")),
+        files_api=_choice(values, "LEAF_FILES_API", ("on", "off")),
         model_window=int(_number(values, "LEAF_MODEL_WINDOW", 0)),
         database_url=values.get("LEAF_DATABASE_URL", ""),
         max_upload_bytes=int(_number(values, "LEAF_MAX_UPLOAD_MB", 1_000) * 1024 * 1024),
@@ -265,6 +287,14 @@ def _words(values: Mapping[str, str], key: str) -> tuple[str, ...]:
         kind = "addresses like ann@example.org" if key == "LEAF_ALLOWED_EMAILS" else "domains like example.org"
         raise SettingsError(f"{key} is '{values[key]}'.", f"Give {kind}, separated by commas.")
     return words
+
+
+def _choice(values: Mapping[str, str], key: str, options: tuple[str, ...]) -> str:
+    """One of the options; empty for `auto`, or for nothing."""
+    text = values.get(key, "auto").lower()
+    if text not in ("auto", *options):
+        raise SettingsError(f"{key} is '{text}'.", f"Set it to {', '.join(options)} or auto.")
+    return "" if text == "auto" else text
 
 
 def _switch(values: Mapping[str, str], key: str) -> bool:

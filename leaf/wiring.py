@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from leaf.agent.models.base import Model
     from leaf.remote.contract import Commands
     from leaf.service import Leaf
+    from leaf.store import Store
 
 GIGABYTE = 1024**3
 LITTLE_SPACE = 2 * GIGABYTE
@@ -55,10 +56,11 @@ def build(settings: Settings) -> Leaf:
     tables = Tables(store, pool, settings.home)
     drive = Drive(settings, store, library)
     agent = Agent(
-        _model(settings),
+        _model(settings, store),
         registry.all_tools(),
         registry.schemas(),
         profile_for=settings.profile_for,
+        sees_for=settings.sees,
         window_for=lambda model: settings.model_window or context_window(model),
         can_write=not settings.keyless,
         max_output_tokens=settings.max_output_tokens,
@@ -101,14 +103,17 @@ def reach(settings: Settings) -> tuple[Commands, str]:
         time.sleep(0.1)
 
 
-def _model(settings: Settings) -> Model:
+def _model(settings: Settings, store: Store) -> Model:
     if settings.keyless:
         from leaf.agent.models.keyless import KeylessModel
 
         return KeylessModel()
-    from leaf.agent.models.claude import ClaudeModel
+    from leaf.agent.media import Media
+    from leaf.agent.models.claude import ANTHROPIC, ClaudeModel
 
-    return ClaudeModel(api_key=settings.api_key, base_url=settings.model_url, retries=0)  # the run waits, and says so
+    media = Media(store, endpoint=settings.model_url or ANTHROPIC, uploads=settings.uploads_pictures)
+    # No retries here: the run waits, and says so.
+    return ClaudeModel(api_key=settings.api_key, base_url=settings.model_url, retries=0, media=media)
 
 
 def _ask_models(settings: Settings) -> list[tuple[str, str]]:

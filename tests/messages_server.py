@@ -23,6 +23,8 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
+from tests.files_server import FilesDesk
+
 Json = dict[str, Any]
 
 CHARACTERS_A_TOKEN = 2.5
@@ -153,6 +155,8 @@ class MessagesServer:
         self.strict = strict
         self.basic = basic
         """Refuse thinking and cache marks, as some local servers do."""
+        self.desk = FilesDesk()
+        """The Files API, and the checks of pictures."""
         self._script = script if callable(script) else None
         self._queue = iter(()) if callable(script) else iter(script)
         self._lock = threading.Lock()
@@ -180,8 +184,12 @@ class MessagesServer:
                 return self._script(body)
             return next(self._queue, Failure(500, "api_error", "the test's script is over"))
 
-    def check(self, headers: dict[str, str], body: Json) -> Failure | None:
+    def check(self, headers: dict[str, str], body: Json, size: int = 0) -> Failure | None:
         """What the API would refuse."""
+        if self.strict and (refused := self.desk.refusal(body, size)):
+            self.refused.append(refused[2])
+            return Failure(*refused)
+        body = self.desk.resolved(body)
         reason = _refusal(body, basic=self.basic) if self.strict else ""
         if self.strict and not reason:
             reason = self._changed(body)
@@ -364,11 +372,16 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {key.lower(): value for key, value in self.headers.items()}
         if not self.app.takes_key(headers):
             return self._fail(Failure.unauthorized())
+        if self.path.startswith("/v1/files/"):
+            return self._json(*self.app.desk.get(self.path.rpartition("/")[2]))
         if self.path.split("?")[0] != "/v1/models":
             return self._fail(Failure(404, "not_found_error", "Not found"))
         fields = {"type": "model", "created_at": "2026-10-01T00:00:00Z", "lifecycle": "active"}
         data = [{"id": name, "display_name": name.replace("-", " ").title(), **fields} for name in self.app.models]
         return self._json(200, {"data": data, "has_more": False, "first_id": None, "last_id": None})
+
+    def do_DELETE(self) -> None:
+        self._json(*self.app.desk.delete(self.path.rpartition("/")[2]))
 
     def do_POST(self) -> None:
         raw = self.rfile.read(int(self.headers.get("content-length") or 0))
@@ -376,20 +389,24 @@ class _Handler(BaseHTTPRequestHandler):
         headers = {key.lower(): value for key, value in self.headers.items()}
         with self.app._lock:
             self.app.connections += 1
+        if path == "/v1/files":
+            if not self.app.takes_key(headers):
+                return self._fail(Failure.unauthorized())
+            return self._json(*self.app.desk.upload(headers.get("content-type", ""), raw))
         try:
             body = json.loads(raw)
         except ValueError:
             return self._fail(Failure(400, "invalid_request_error", "The request body is not valid JSON"))
         if path == "/v1/messages/count_tokens":
-            return self._json(200, {"input_tokens": sum(_tokens(len(piece)) for piece, _ in _pieces(body))})
+            return self._json(200, {"input_tokens": sum(_tokens(len(p)) for p, _ in _pieces(self.app.desk.resolved(body)))})
         if path != "/v1/messages":
             return self._fail(Failure(404, "not_found_error", "Not found"))
-        if failure := self.app.check(headers, body):
+        if failure := self.app.check(headers, body, len(raw)):
             return self._fail(failure)
         answer = self.app.answer(body)
         if isinstance(answer, Failure):
             return self._fail(answer)
-        usage = self.app.count(body)
+        usage = self.app.count(self.app.desk.resolved(body))
         with self.app._lock:
             self.app.requests.append(Request(path, headers, body, usage))
         return self._stream(body, answer, usage)
@@ -480,7 +497,7 @@ class _Handler(BaseHTTPRequestHandler):
                 characters += len(delta.get("text") or delta.get("thinking") or delta.get("partial_json") or "")
                 yield {"type": "content_block_delta", "index": index, "delta": delta}
             yield {"type": "content_block_stop", "index": index}
-        self.app.remember(body, sent)
+        self.app.remember(self.app.desk.resolved(body), sent)
         reason = turn.stop_reason or ("tool_use" if any(b["type"] == "tool_use" for b in turn.blocks) else "end_turn")
         output = {**usage, "output_tokens": _tokens(characters) + 1}
         yield {"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": None}, "usage": output}

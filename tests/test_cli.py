@@ -172,6 +172,7 @@ def test_tools_are_listed_with_their_schemas(alone: Cli) -> None:
         "list_files",
         "read_file",
         "search_files",
+        "view_file",
         "describe_table",
         "query_tables",
         "make_chart",

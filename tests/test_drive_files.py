@@ -338,14 +338,14 @@ def test_a_whole_folder_is_added_and_what_was_left_out_is_counted(w: World) -> N
     for n in range(7):
         w.google.add(f"{n}.csv", "text/csv", below, f"a\n{n}\n".encode())
     w.google.add("film.mp4", "video/mp4", top, size=5_000_000_000)
-    w.google.add("photo.jpg", "image/jpeg", top, b"x")
+    w.google.add("photo.psd", "image/vnd.adobe.photoshop", top, b"x")
     w.google.add("locked.pdf", "application/pdf", top, b"x", can_download=False)
     broken = w.google.add("broken.txt", "text/plain", top, b"x")
     w.google.faults.append(Fault(f"{broken}.*alt=media", 403, "cannotDownloadFile", times=9))
     told: list[DriveProgress] = []
     added = w.drive.add(w.ana, [top], on_progress=told.append)
     assert sorted(f.name for f in added.files) == [f"{n}.csv" for n in range(7)]
-    assert {s.name for s in added.skipped} == {"film.mp4", "photo.jpg", "locked.pdf", "broken.txt"}
+    assert {s.name for s in added.skipped} == {"film.mp4", "photo.psd", "locked.pdf", "broken.txt"}
     assert all(s.why.endswith(".") for s in added.skipped)
     assert (told[-1].done, told[-1].total) == (11, 11)
 

@@ -7,6 +7,7 @@ them is refused, wherever it came from.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from leaf.errors import InvalidInputError
@@ -42,12 +43,14 @@ def text_block(text: str) -> Json:
     return {"type": "text", "text": refuse_binary(text) or "(empty)"}
 
 
-def question_message(text: str, attached: str = "") -> Json:
-    """A user's question with the lines of the files that came with it. Made once, stored, and sent the same ever after."""
+def question_message(text: str, attached: str = "", pictures: Sequence[Json] = ()) -> Json:
+    """A user's question with the lines of the files that came with it, and `Picture`s as JSON. Made once, stored, and sent the
+    same ever after.
+    """
     whole = "\n\n".join(part for part in (text.strip(), attached.strip()) if part)
     if not whole:
         raise InvalidInputError("The question is empty.", "Write what you want to know.")
-    return {"role": "user", "content": [text_block(whole)]}
+    return {"role": "user", "content": [*map(picture_block, pictures), text_block(whole)]}
 
 
 def assistant_message(content: list[Json]) -> Json:
@@ -87,21 +90,46 @@ def picture_block(picture: Json) -> Json:
     return {"type": "image", "source": {"type": "leaf", **picture}}
 
 
-def plain(message: Json) -> Json:
-    """A message for a server that knows text alone: passages and pictures of tool results written out, always in the same way."""
+def plain(message: Json, *, sees: bool = False) -> Json:
+    """A message for a server that knows text alone: passages of tool results written out, always in the same way, and pictures
+    too unless the model `sees`.
+    """
     if isinstance(message["content"], str):
         return message
-    return {**message, "content": [_plain_block(block) for block in message["content"]]}
+    return {**message, "content": [_plain_block(block, sees) for block in message["content"]]}
 
 
-def _plain_block(block: Json) -> Json:
+def unseen(message: Json) -> Json:
+    """A message for a model that does not see: a sentence in the place of each picture."""
+    return with_pictures(message, lambda block: text_block(_unseen(block)))
+
+
+def with_pictures(message: Json, change: Callable[[Json], Json]) -> Json:
+    """The message with each picture, also in tool results, as `change` gives it; the message itself where it has none."""
+    if isinstance(message["content"], str):
+        return message
+    content = [_with_pictures(block, change) for block in message["content"]]
+    return {**message, "content": content} if content != message["content"] else message
+
+
+def _with_pictures(block: Json, change: Callable[[Json], Json]) -> Json:
     if block["type"] == "image":
-        return text_block(_unseen(block))
+        return change(block)
+    if block["type"] == "tool_result" and not isinstance(block["content"], str):
+        return {**block, "content": [_with_pictures(part, change) for part in block["content"]]}
+    return block
+
+
+def _plain_block(block: Json, sees: bool) -> Json:
+    if block["type"] == "image":
+        return block if sees else text_block(_unseen(block))
     if block["type"] == "text" and "citations" in block:
         return {key: value for key, value in block.items() if key != "citations"}
     if block["type"] != "tool_result" or isinstance(block["content"], str):
         return block
-    return {**block, "content": "\n\n".join(_plain_text(part) for part in block["content"])}
+    seen = [part for part in block["content"] if sees and part["type"] == "image"]
+    text = "\n\n".join(_plain_text(part) for part in block["content"] if part not in seen)
+    return {**block, "content": [text_block(text), *seen] if seen else text}
 
 
 def _plain_text(part: Json) -> str:

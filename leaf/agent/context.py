@@ -5,6 +5,7 @@ model would refuse is left out or filled in, and always in the same way, so that
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -12,6 +13,7 @@ from typing import Any
 from leaf.agent.blocks import assistant_message, question_message, tool_result
 from leaf.files.line import attached_lines
 from leaf.store.model import ChatFile, Message
+from leaf.tools.base import Picture
 
 Json = dict[str, Any]
 
@@ -25,10 +27,14 @@ def system_prompt() -> str:
     return (Path(__file__).parent / "prompts" / "analyst.md").read_text(encoding="utf-8").strip()
 
 
-def user_message(text: str, files: Sequence[ChatFile] = (), more: Sequence[str] = ()) -> Json:
-    """A question as the model gets it now and ever after: its words, a line for each file that came with it, and `more` lines."""
+def user_message(text: str, files: Sequence[ChatFile] = (), more: Sequence[str] = (), pictures: Sequence[Picture] = ()) -> Json:
+    """A question as the model gets it now and ever after: its words, a line for each file that came with it, `more` lines, and
+    `pictures` among those files, labelled by their handles, in the order in which they are seen.
+    """
     lines = [attached_lines(files, text)] if files else []
-    return question_message(text, "\n".join([*lines, *more]))
+    if pictures:
+        lines.append(f"[Shown above, in this order: {', '.join(picture.label for picture in pictures)}]")
+    return question_message(text, "\n".join([*lines, *more]), [asdict(picture) for picture in pictures])
 
 
 def request_messages(history: Sequence[Message], *, model: str, profile: str) -> list[Json]:

@@ -20,7 +20,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
-from leaf.agent.blocks import assistant_message, output_result, plain, refuse_binary, text_block, tool_result
+from leaf.agent.blocks import assistant_message, output_result, plain, refuse_binary, text_block, tool_result, unseen
 from leaf.agent.context import request_messages, system_prompt
 from leaf.agent.coverage import merge_coverage
 from leaf.agent.events import Chunk, Part, apply, chunk, compact, reduce
@@ -29,7 +29,7 @@ from leaf.agent.models.prices import context_window, cost, inline_cost
 from leaf.agent.narrate import Narrator, source_chunks, unique_id
 from leaf.errors import BudgetError, InvalidInputError, LeafError, ModelError, RunError, not_found
 from leaf.settings import RunLimits
-from leaf.store.model import Message, Status
+from leaf.store.model import Message, Scope, Status
 from leaf.tools.base import Asked, AskRequest, Hooks
 from leaf.tools.registry import check_input
 
@@ -102,6 +102,8 @@ class AnswerTask:
     """Asked inside each step that would ask the model: the sentence for a budget that is used up, or nothing."""
     spent: Callable[[str, Usage, float | None], None] = lambda step, usage, money: None
     """Told what each step took, by its name; a step that is replayed is told again."""
+    scope: Scope | None = None
+    """On whose behalf; None only where no picture is kept."""
 
 
 @dataclass(frozen=True)
@@ -132,6 +134,7 @@ class Agent:
         schemas: Sequence[Json],
         *,
         profile_for: Callable[[str], str],
+        sees_for: Callable[[str], bool] = lambda model: True,
         window_for: Callable[[str], int] = context_window,
         can_write: bool = True,
         max_output_tokens: int = 16_000,
@@ -142,6 +145,8 @@ class Agent:
         self.tools: Mapping[str, Tool] = {tool.name: tool for tool in tools}
         self.schemas = list(schemas)
         self.profile_for = profile_for
+        self.sees_for = sees_for
+        """Whether a model sees pictures."""
         self.window_for = window_for
         self.can_write = can_write
         """Whether the model can write a text when a tool asks it to; rules cannot."""
@@ -289,11 +294,19 @@ class _Answer:
             model=self.task.model,
             system=system_prompt(),
             tools=self.agent.schemas,
-            messages=[plain(message) for message in messages] if profile == "basic" else messages,
+            messages=self.sendable(messages, profile),
             max_tokens=self.agent.max_output_tokens,
             profile=profile,
+            scope=self.task.scope,
             outputs=dict(self.outputs),
         )
+
+    def sendable(self, messages: list[Json], profile: str) -> list[Json]:
+        """The messages as this model takes them."""
+        sees = self.agent.sees_for(self.task.model)
+        if profile == "basic":
+            return [plain(message, sees=sees) for message in messages]
+        return messages if sees else [unseen(message) for message in messages]
 
     def take(self, name: str, value: Json) -> None:
         """Count what a step took and take over what it showed."""
@@ -386,7 +399,8 @@ class _Answer:
             self.emit_now(chunk("data-progress", id=call.id, data={"text": text}))
 
         ask = writer if self.agent.can_write else None
-        return Hooks(f"{self.task.message_id}/{step_name}", show, progress, ask)
+        sees = self.agent.sees_for(self.task.model)
+        return Hooks(f"{self.task.message_id}/{step_name}", show, progress, ask, sees)
 
     def result_of(self, call: _Call, value: Json | None, within: bool) -> Json:
         """The tool_result of a call; its chunk, already emitted by the step, goes into the parts."""

@@ -2,11 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 
-def picture(path: str, page: int, out: str) -> None:
-    """Draw a page of a PDF into `page.jpg`. Raises FileError, InvalidInputError for a page that is not there."""
-    from leaf.formats.pdf import render_page
+def pictures(path: str, kind: str, pages: Sequence[int], out: str, max_edge: int) -> list[dict[str, Any]]:
+    """Draw pages of a PDF, or of a picture, into files of `out`: {"file", "page", "media_type", "width", "height"} for each.
 
-    (Path(out) / "page.jpg").write_bytes(render_page(Path(path), page))
+    Raises FileError, InvalidInputError for a page that is not there.
+    """
+    from leaf.formats.pdf import draw_pages
+    from leaf.formats.picture import render
+
+    found = []
+    drawn = draw_pages(Path(path), pages, max_edge) if kind == "pdf" else (render(Path(path), page, max_edge) for page in pages)
+    for page, picture in zip(pages, drawn, strict=True):
+        name = f"page-{page}"
+        (Path(out) / name).write_bytes(picture.data)
+        size = {"width": picture.width, "height": picture.height}
+        found.append({"file": name, "page": page, "media_type": picture.media_type, **size})
+    return found

@@ -22,6 +22,7 @@ from leaf.errors import (
     UnreadableFileError,
     not_found,
 )
+from leaf.files.pictures import PAGE, Pictures, View
 from leaf.files.search import Hit, Search, SearchResult
 from leaf.files.transcripts import KINDS as SOUND
 from leaf.files.transcripts import SHORT_SECONDS, OnProgress, StillTranscribingError, Transcript, Transcripts
@@ -30,7 +31,7 @@ from leaf.formats.where import timestamp
 from leaf.formats.window import CHARS_PER_TOKEN
 from leaf.sandbox.pool import Limits, Pool
 from leaf.sound.base import Cue, Transcriber
-from leaf.store import Store, chat_files, files
+from leaf.store import Store, chat_files, files, media
 from leaf.store.model import ChatFile, File, Json, Scope
 
 __all__ = ["Added", "Hit", "Library", "SearchResult", "clean_name", "open_path"]
@@ -82,6 +83,7 @@ class Library:
         self._limit_bytes = limit_bytes
         self._transcripts = Transcripts(home, pool, transcriber, self._bytes, self._transcribed, patience=patience)
         self._search = Search(home / "search", pool, self._text)
+        self._pictures = Pictures(store, pool, self._bytes)
 
     def add(
         self,
@@ -132,11 +134,13 @@ class Library:
         return files.restore(self._store.db, scope, file_id)
 
     def purge(self, scope: Scope, file_id: str) -> None:
-        """Delete for good: row, search index and bytes. Raises NotFoundError."""
+        """Delete for good: row, search index, bytes, and what was made of them. Raises NotFoundError."""
         file = files.purge(self._store.db, scope, file_id)
         self._transcripts.forget(scope, file.sha256)
         self._search.forget(scope, file.sha256)
-        self._store.blobs.delete(scope.workspace_id, file.sha256)
+        self._pictures.forget(scope, file.sha256)
+        if not media.is_picture(self._store.db, scope, file.sha256):  # made of another file as well, and sent to a model
+            self._store.blobs.delete(scope.workspace_id, file.sha256)
 
     def open(self, scope: Scope, file_id: str) -> Path:
         """Where its bytes are, read-only. Raises NotFoundError."""
@@ -288,19 +292,32 @@ class Library:
         return _window(self._pool.call("leaf.formats.worker:read", arguments, inputs=inputs, limits=READ))
 
     def picture(self, scope: Scope, file: File, page: int) -> bytes:
-        """A page of a PDF drawn as JPEG. Raises NotFoundError, FileError, InvalidInputError for other files."""
+        """A page of a PDF drawn as JPEG, not kept. Raises NotFoundError, FileError, InvalidInputError for other files."""
         current = self._readable(scope, file.id)
         if current.kind != "pdf":
             raise InvalidInputError(f"{current.name} has no pages that can be drawn.", "Read its text.")
         with tempfile.TemporaryDirectory(prefix="leaf-page-") as folder:
-            self._pool.call(
-                "leaf.files.child:picture",
-                {"path": "in:file", "page": page, "out": "out:"},
-                inputs={"file": self._bytes(scope, current.sha256)},
-                limits=READ,
-                out=Path(folder),
-            )
-            return (Path(folder) / "page.jpg").read_bytes()
+            arguments = {"path": "in:file", "kind": "pdf", "pages": [page], "out": "out:", "max_edge": PAGE.edge}
+            inputs = {"file": self._bytes(scope, current.sha256)}
+            drawn = self._pool.call("leaf.files.child:pictures", arguments, inputs=inputs, limits=READ, out=Path(folder))
+            path = Path(folder) / str(drawn[0]["file"])
+            return path.read_bytes()
+
+    def view(self, scope: Scope, file: File, pages: str = "", *, stop: threading.Event | None = None) -> View:
+        """Pages of a PDF, or a picture, made to be seen by a model and kept. At most ten pages a call; the others are named.
+
+        Raises NotFoundError if the file was deleted meanwhile, FileError, InvalidInputError for other files and pages, RunError
+        after `stop`.
+        """
+        return self._pictures.view(scope, self._readable(scope, file.id), pages, stop)
+
+    def thumbnail(self, scope: Scope, file_id: str) -> bytes:
+        """A small picture of a picture, or of the first page of a PDF. Raises NotFoundError, FileError, InvalidInputError."""
+        return self._pictures.thumbnail(scope, self._readable(scope, file_id))
+
+    def seen(self, scope: Scope, sha256: str) -> tuple[bytes, str]:
+        """Bytes and media type of a picture that a model was shown. Raises NotFoundError."""
+        return self._pictures.data(scope, sha256)
 
     def search(
         self,

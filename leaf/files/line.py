@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from leaf.formats.base import KINDS
+from leaf.formats.pdf import READ_FOR_OUTLINE as LOOKED_AT
 from leaf.formats.where import timestamp
 from leaf.store.model import ChatFile, File
 
@@ -76,6 +77,8 @@ def _facts(chat_file: ChatFile) -> list[str]:
     name = table_name(chat_file)
     if name:
         facts.append(f"tables {name}" if name.endswith("…") else f"table {name}")
+    if pages := _scanned(file):
+        facts.append(pages)
     if file.outline.get("error"):
         facts.append(_shortened(f"cannot be read: {_unbracketed(str(file.outline['error']))}", 70, end=True))
     if file.source != "upload":
@@ -86,6 +89,8 @@ def _facts(chat_file: ChatFile) -> list[str]:
 def _counts(file: File) -> list[str]:
     outline = file.outline
     counts = []
+    if outline.get("width") and outline.get("height"):
+        counts.append(f"{outline['width']}×{outline['height']}")
     rows, columns = outline.get("rows"), outline.get("columns")
     if rows is not None and columns is not None:
         counts.append(f"{_number(rows, 'row')} × {_number(columns, 'column')}")
@@ -110,6 +115,16 @@ def _words_known(file: File) -> str:
         return "no sound track"
     cues = file.outline.get("cues")
     return "not transcribed yet" if cues is None else "transcript ready" if cues else "no speech in it"
+
+
+def _scanned(file: File) -> str:
+    """`scanned`, or how many pages are, for a PDF without (much of) a text layer; empty for everything else."""
+    note = next((n for n in file.outline.get("notes") or () if n.get("kind") == "no-text-layer"), None)
+    pages = int(file.outline.get("pages") or 0)
+    if file.kind != "pdf" or note is None or not pages:
+        return ""
+    seen = min(pages, LOOKED_AT)
+    return "scanned" if note["count"] >= seen * 0.9 else f"{_number(note['count'], 'page')} scanned"
 
 
 def _number(count: int, word: str) -> str:

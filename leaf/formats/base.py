@@ -62,8 +62,11 @@ class Outline:
     """Seconds."""
     sound: str = ""
     """Codec of the sound track, for audio and video: `aac`; empty where there is none."""
+    width: int | None = None
+    """Pixels of a picture, turned as its camera was held."""
+    height: int | None = None
     tokens: int = 0
-    """Estimated tokens of the whole text: 2.5 characters a token."""
+    """Estimated tokens of the whole: 2.5 characters a token, and what pictures take that are seen."""
     title: str = ""
     notes: tuple[Note, ...] = ()
 
@@ -151,6 +154,9 @@ class Kind:
     """Usual name endings, without the dot; a hint only, the content decides."""
 
 
+NO_TEXT = "(no text layer on this page)"
+"""What a page gives that is a picture only."""
+
 KINDS: dict[str, Kind] = {
     "csv": Kind("Table (CSV)", "leaf.formats.delimited:DelimitedReader", True, ":material/table:", ("csv", "tsv", "tab", "psv")),
     "excel": Kind(
@@ -177,6 +183,13 @@ KINDS: dict[str, Kind] = {
         False,
         ":material/movie:",
         ("mp4", "m4v", "mov", "webm", "mkv", "avi", "mpg", "ts", "ogv", "wmv", "flv"),
+    ),
+    "picture": Kind(
+        "Picture",
+        "leaf.formats.picture:PictureReader",
+        False,
+        ":material/image:",
+        ("png", "jpg", "jpeg", "webp", "gif", "heic", "heif", "tif", "tiff", "avif"),
     ),
     "text": Kind("Text", "leaf.formats.text:TextReader", False, ":material/description:", ("txt", "md", "log", "rst")),
     "code": Kind(

@@ -41,8 +41,8 @@ MEDIA = {
 TEXT_MEDIA = {"md": "text/markdown", "csv": "text/csv", "tsv": "text/tab-separated-values", "tab": "text/tab-separated-values"}
 
 READS = (
-    "Leaf reads tables (CSV, Excel, ODS, Parquet, JSON), PDF, Word, PowerPoint, web pages, e-mail, captions, audio, video "
-    "and text."
+    "Leaf reads tables (CSV, Excel, ODS, Parquet, JSON), PDF, Word, PowerPoint, web pages, e-mail, captions, text, audio, video "
+    "and pictures (PNG, JPEG, WebP, GIF, HEIC, AVIF, TIFF)."
 )
 RESAVE = {
     "a Word 97-2003 document (.doc)": "Open it in Word or LibreOffice, save it as .docx or PDF, and add that.",
@@ -57,6 +57,7 @@ RESAVE = {
     "a gzip archive": "Unpack it, and add the file that is in it.",
     "a SQLite database": "Export its tables as CSV or Parquet, and add those.",
     "an Arrow or Feather file": "Save it as Parquet, and add that.",
+    "a camera's raw picture": "Export it as JPEG or TIFF, and add that.",
 }
 """What Leaf knows but does not read -> what to do."""
 
@@ -66,6 +67,19 @@ SIGNATURES = (
     (b"ARROW1\x00\x00", "an Arrow or Feather file"),
     (b"{\\rtf", "a Rich Text document (.rtf)"),
 )
+PICTURES = (
+    (b"\x89PNG\r\n\x1a\n", "image/png"),
+    (b"\xff\xd8\xff", "image/jpeg"),
+    (b"GIF87a", "image/gif"),
+    (b"GIF89a", "image/gif"),
+    (b"II*\x00", "image/tiff"),
+    (b"MM\x00*", "image/tiff"),
+    (b"II+\x00", "image/tiff"),
+    (b"MM\x00+", "image/tiff"),
+)
+HEIF_BRANDS = frozenset([b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis", b"hevm", b"hevs", b"mif1", b"msf1", b"heif"])
+RAW_ENDINGS = ("dng", "cr2", "nef", "nrw", "arw", "orf", "rw2", "pef", "srw", "raf", "3fr", "iiq")
+"""Files of cameras that look like TIFF, in which another program would find but a small preview."""
 OLE2 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -86,6 +100,10 @@ def detect(path: Path, name: str) -> tuple[str, str]:
         return "pdf", "application/pdf"
     if container_of(head):
         return kind_of(path, name)
+    if media_type := _picture(head):
+        if media_type == "image/tiff" and ending(name) in RAW_ENDINGS:
+            raise unsupported(name, "a camera's raw picture")
+        return "picture", media_type
     for signature, what in SIGNATURES:
         if head.startswith(signature):
             raise unsupported(name, what)
@@ -95,6 +113,22 @@ def detect(path: Path, name: str) -> tuple[str, str]:
     if _is_binary(head, sample, encoding):
         raise unsupported(name, _known_as(path))
     return text_kind(sample, ending(name), cut=path.stat().st_size > HEAD_BYTES)
+
+
+def _picture(head: bytes) -> str:
+    """The media type of a picture by its first bytes; empty for anything else."""
+    for signature, media_type in PICTURES:
+        if head.startswith(signature):
+            return media_type
+    if head[:4] == b"RIFF" and head[8:12] == b"WEBP":
+        return "image/webp"
+    if head[4:8] != b"ftyp":
+        return ""
+    length = min(max(int.from_bytes(head[:4], "big"), 16), 256)
+    brands = {head[8:12], *(head[at : at + 4] for at in range(16, length, 4))}
+    if head[8:12] in (b"avif", b"avis") or (head[8:12] in (b"mif1", b"msf1") and b"avif" in brands):
+        return "image/avif"
+    return "image/heic" if head[8:12] in HEIF_BRANDS else ""
 
 
 def ending(name: str) -> str:

@@ -11,15 +11,16 @@ import logging
 import mmap
 import re
 import threading
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Generator, Iterator, Sequence
+from contextlib import closing, contextmanager
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from leaf.errors import EncryptedFileError, FileError, InvalidInputError, UnreadableFileError
-from leaf.formats.base import Note, Outline, Passage, Where
+from leaf.formats.base import NO_TEXT, Note, Outline, Passage, Where
 from leaf.formats.pdf_rows import looks_tabular, text_by_rows
+from leaf.formats.picture import QUALITY, Drawn
 from leaf.formats.where import span
 from leaf.formats.window import CHARS_PER_TOKEN, Extent
 
@@ -37,8 +38,9 @@ BLANK_ENDS = re.compile(r"[ \t]+$", re.M)
 ODD = re.compile(r"[\ufffd\ue000-\uf8ff\x00-\x08\x0b-\x1f]")
 READ_FOR_OUTLINE = 1_000
 """Pages whose text is looked at when a file is added; some two seconds."""
-NO_TEXT = "(no text layer on this page)"
 SCANNED = "are pictures without a text layer"
+PICTURE_TOKENS = 2_400
+"""What a page takes that is seen, not read: A4 at 1,600 pixels."""
 
 
 class PdfReader:
@@ -51,7 +53,7 @@ class PdfReader:
             title = document.title
             total = document.pages
         empty = [number for number, length in enumerate(lengths, 1) if not length]
-        tokens = int(sum(lengths) / max(1, seen) * total / CHARS_PER_TOKEN)
+        tokens = int((sum(lengths) / CHARS_PER_TOKEN + len(empty) * PICTURE_TOKENS) / max(1, seen) * total)
         return Outline("pdf", "application/pdf", pages=total, tokens=tokens, title=title, notes=_no_text(empty, seen, total))
 
     def extent(self, path: Path, where: Where) -> Extent:
@@ -67,7 +69,16 @@ class PdfReader:
 
 
 def render_page(path: Path, page: int, max_edge: int = 1600) -> bytes:
-    """A page as JPEG, its longer edge `max_edge` pixels. By dots an inch, a poster would take a gigabyte."""
+    """A page as JPEG; see `draw_pages`."""
+    with closing(draw_pages(path, [page], max_edge)) as drawn:
+        return next(drawn).data
+
+
+def draw_pages(path: Path, pages: Sequence[int], max_edge: int = 1600) -> Generator[Drawn]:
+    """Pages as JPEG, one by one, their longer edge `max_edge` pixels. By dots an inch, a poster would take a gigabyte.
+
+    Costs the pages that are drawn and no others. Raises FileError, InvalidInputError for a page that is not there.
+    """
     import pypdfium2
 
     with PDFIUM:
@@ -76,16 +87,28 @@ def render_page(path: Path, page: int, max_edge: int = 1600) -> bytes:
         except pypdfium2.PdfiumError as e:
             raise _refused(path, e.err_code) from e
         try:
-            if not 1 <= page <= len(document):
-                raise InvalidInputError(f"Page {page} is outside this file.", f"It has {span('page', 1, len(document))}.")
-            sheet = document[page - 1]
-            width, height = sheet.get_size()
-            picture = sheet.render(scale=min(4.0, max_edge / max(width, height, 1.0))).to_pil().convert("RGB")
+            for page in pages:
+                if not 1 <= page <= len(document):
+                    raise InvalidInputError(f"Page {page} is outside this file.", f"It has {span('page', 1, len(document))}.")
+                try:
+                    yield _draw(document[page - 1], max_edge)
+                except pypdfium2.PdfiumError as e:
+                    raise _damaged_page(page) from e
         finally:
             document.close()
+
+
+def _draw(sheet: Any, max_edge: int) -> Drawn:
+    width, height = sheet.get_size()
+    picture = sheet.render(scale=min(4.0, max_edge / max(width, height, 1.0))).to_pil().convert("RGB")
     out = io.BytesIO()
-    picture.save(out, "JPEG", quality=85)
-    return out.getvalue()
+    picture.save(out, "JPEG", quality=QUALITY)
+    sheet.close()
+    return Drawn(out.getvalue(), "image/jpeg", *picture.size)
+
+
+def _damaged_page(number: int) -> UnreadableFileError:
+    return UnreadableFileError(f"Page {number} of this PDF is damaged.", "Read the other pages, or export it again.")
 
 
 def _no_text(empty: list[int], seen: int, total: int) -> tuple[Note, ...]:
@@ -187,9 +210,7 @@ class _Pdfium:
             try:
                 page = self._document[number - 1]
             except PdfiumError as e:
-                raise UnreadableFileError(
-                    f"Page {number} of this PDF is damaged.", "Read the other pages, or export it again."
-                ) from e
+                raise _damaged_page(number) from e
             try:
                 text, odd = _page_text(page)
                 remarks, has_fields = _remarks(page)
@@ -302,9 +323,7 @@ class _Pypdf:
         try:
             return _clean(self._reader.pages[number - 1].extract_text())
         except _pypdf_errors() as e:
-            raise UnreadableFileError(
-                f"Page {number} of this PDF is damaged.", "Read the other pages, or export it again."
-            ) from e
+            raise _damaged_page(number) from e
 
     def fields(self, number: int) -> list[str]:
         """`[form] Name: value` for each field on the page that has a value."""

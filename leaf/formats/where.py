@@ -33,6 +33,7 @@ TAKES: dict[str, tuple[str, ...]] = {
     "captions": ("cue",),
     "audio": ("cue",),
     "video": ("cue",),
+    "picture": ("page",),
     "text": ("line",),
     "code": ("line",),
 }

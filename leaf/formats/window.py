@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from leaf.errors import InvalidInputError
-from leaf.formats.base import Note, Outline, Passage, Reader, Where, Window
+from leaf.formats.base import NO_TEXT, Note, Outline, Passage, Reader, Where, Window
 from leaf.formats.where import merged, parse, span, timestamp
 
 CHARS_PER_TOKEN = 2.5
@@ -95,7 +95,7 @@ def read_window(reader: Reader, path: Path, kind: str, where: str, max_tokens: i
         places=merged([piece.passage for piece in pieces], asked.columns),
         coverage=coverage(pieces, extent, asked),
         cursor=encode_cursor(words, following, path) if following else "",
-        notes=extent.notes,
+        notes=(*extent.notes, *_scanned(pieces)),
         unit=pieces[0].passage.unit,
         ranges=_ranges(pieces),
         total=extent.total,
@@ -257,6 +257,22 @@ def coverage(pieces: list[Piece], extent: Extent, asked: Where) -> str:
     if pieces[0].passage.unit == "cue":
         return f"{places}{part}" + (f" of {timestamp(extent.end)}" if extent.end else "")
     return f"{places}{part}" + (f" of {extent.total:,}" if extent.total is not None else "")
+
+
+def _scanned(pieces: list[Piece]) -> tuple[Note, ...]:
+    """Which of these pages are pictures only, and how to see them."""
+    pages = [piece.passage for piece in pieces if piece.passage.text == NO_TEXT]
+    if not pages:
+        return ()
+    places = ", ".join(merged(pages))
+    return (
+        Note(
+            "no-text-layer",
+            f"No text on {places}: scanned. view_file shows {'it' if len(pages) == 1 else 'them'}.",
+            len(pages),
+            places,
+        ),
+    )
 
 
 def _ranges(pieces: list[Piece]) -> tuple[tuple[int, int], ...]:

@@ -38,7 +38,8 @@ def read(path: str, kind: str, where: str = "", max_tokens: int = 8000, cursor: 
 
 def extract(path: str, kind: str, out: str) -> Json:
     """Write the passages for the search index as one JSON object a line. Raises FileError."""
-    passages = _split(_grouped(_reader(kind).passages(Path(path), Where())))
+    found = iter(()) if kind == "picture" else _reader(kind).passages(Path(path), Where())
+    passages = _split(_grouped(found))
     with (Path(out) / "passages.jsonl").open("w", encoding="utf-8") as file:
         count, whole = _write(passages, file)
     text = f"Only the first {MAX_INDEXED // 1_000_000} MB of its text can be searched."

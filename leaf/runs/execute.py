@@ -87,6 +87,7 @@ class Executor:
             run_tool=self._tool_runner(scope, message),
             limits=RunLimits(**kept["limits"]),
             inline_tokens=kept["inline_tokens"],
+            scope=scope,
             budget_reached=partial(self._budgets.reached, scope) if self._budgets else lambda: "",
             spent=partial(self._record, scope, message),
         )

@@ -58,7 +58,7 @@ PRELOAD = (
     "lxml.etree",
 )
 """What a waiting child has done already: 0.3 s of imports and first uses for about 60 MB of memory a child."""
-LIBRARIES = ("duckdb", "pyarrow", "pandas", "openpyxl", "pypdf", "bs4", "trafilatura", "charset_normalizer")
+LIBRARIES = ("duckdb", "pyarrow", "pandas", "openpyxl", "pypdf", "bs4", "trafilatura", "charset_normalizer", "PIL", "pi_heif")
 """What children load besides, sooner or later."""
 ALLOCATION_SLACK = 5 * 1024**3
 """Address space above the memory limit before the kernel itself says no. One DuckDB string may ask for 4 GB at once, and then

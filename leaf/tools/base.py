@@ -130,6 +130,8 @@ class Hooks:
     """Says in one line how far long work is. Shown while the call runs, never kept."""
     ask: Ask | None = None
     """None where no model is connected."""
+    sees: bool = True
+    """Whether the model that answers sees pictures."""
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ import streamlit as st
 from leaf.drive.model import DriveFolder
 from leaf.errors import LeafError
 from leaf.store.model import Chat, ChatFile, Scope
-from leaf.ui import adding, browser, budget, connection, freshness, markdown, sound, uploads, words
+from leaf.ui import adding, browser, budget, connection, freshness, markdown, pictures, sound, uploads, words
 from leaf.ui.controls import icon_button
 from leaf.ui.draw import draw_folder
 from leaf.ui.preview import show as show_preview
@@ -147,6 +147,8 @@ def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], s
             file = item.file
             with st.container(horizontal=True, gap=None, wrap=False, width="content", key=f"chip-{file.id}"):
                 title = markdown.label(file.name, 36)
+                if file.kind == "picture":
+                    pictures.draw_thumbnail(scope, file.id, file.name, f"small-{file.id}")
                 if st.button(title, key=f"look-{file.id}", icon=words.kind_icon(file.kind), help="Open the file"):
                     show_preview(file.id)
                     st.rerun()

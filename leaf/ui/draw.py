@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from leaf.store.model import Message, Scope
-from leaf.ui import freshness, markdown, steps, tabular, words
+from leaf.ui import freshness, markdown, pictures, steps, tabular, words
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.items import Item, answer_text, data, items
 from leaf.ui.preview import show as show_preview
@@ -104,7 +104,7 @@ def _how_many(uses: Sequence[Mapping[str, Any]], places: Sequence[Mapping[str, A
     return ("How they were used" if len(uses) > 1 else "How it was used") + beyond
 
 
-ACTIONS = {"read": "Read", "found": "Found", "described": "Looked at the columns of", "queried": "Queried"}
+ACTIONS = {"read": "Read", "found": "Found", "described": "Looked at the columns of", "queried": "Queried", "viewed": "Looked at"}
 
 
 def _draw_use(source: Mapping[str, Any]) -> None:
@@ -125,18 +125,19 @@ def draw_question(message: Message) -> None:
         st.markdown(markdown.paragraph(answer_text(message.parts)))
 
 
-def draw_came(message: Message) -> None:
-    """The files and Drive folders that came with a question."""
+def draw_came(message: Message, scope: Scope) -> None:
+    """The files and Drive folders that came with a question; pictures are seen."""
     came = data(message.parts, "files") or []
     folders = data(message.parts, "drive-folders") or []
     if not came and not folders:
         return
     with st.container(horizontal=True, horizontal_alignment="right", gap="xsmall", key=f"came-{message.id}"):
         for file in came[:12]:
+            key = f"came-{message.id}-{file['fileId']}"
+            if file["kind"] == "picture" and pictures.draw_thumbnail(scope, file["fileId"], file["name"], key):
+                continue
             title = markdown.label(file["name"], 40)
-            if st.button(
-                title, key=f"came-{message.id}-{file['fileId']}", icon=words.kind_icon(file["kind"]), help="Open the file"
-            ):
+            if st.button(title, key=key, icon=words.kind_icon(file["kind"]), help="Open the file"):
                 show_preview(file["fileId"])
                 st.rerun()
         for folder in folders:

@@ -52,7 +52,8 @@ def draw_empty(scope: Scope, query: str) -> None:
         st.markdown(f"No file matches “{markdown.label(query)}”. Names and the words that a file came with are searched.")
         return
     st.markdown(
-        "No files yet. Drop some above: tables, spreadsheets, PDFs, Word and PowerPoint documents, web pages, mails, transcripts."
+        "No files yet. Drop some above: tables, spreadsheets, PDFs, Word and PowerPoint documents, pictures, web pages, mails, "
+        "transcripts."
     )
     if st.button("Add sample data", key="sample", icon=":material/science:"):
         with st.spinner("Adding sample data"):

@@ -99,6 +99,8 @@ def _draw(wanted: dict[str, Any]) -> None:
         _draw_page(preview)
     elif preview.kind == "sound":
         sound.draw_preview(preview, place)
+    elif preview.kind == "picture":
+        _draw_picture(preview)
     else:
         _draw_text(preview, cursors)
     for note in words.notes(preview.file)[:5]:
@@ -204,6 +206,14 @@ def _draw_page(preview: Preview) -> None:
     text = preview.window.text if preview.window else ""
     with st.expander("Text of this page", type="compact", key="preview-text"):
         st.code(text or "This page has no text.", language=None, wrap_lines=True)
+
+
+def _draw_picture(preview: Preview) -> None:
+    """As a model sees it: turned the right way and scaled down."""
+    if preview.pages > 1:
+        st.pagination(preview.pages, default=max(preview.page, 1), key="preview-page", max_visible_pages=5)
+    of = f"Page {preview.page} of {preview.file.name}" if preview.pages > 1 else preview.file.name
+    st.image(preview.picture, width="content", alt=of)
 
 
 def _draw_text(preview: Preview, cursors: list[str]) -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from leaf.store.model import Scope
-from leaf.ui import markdown, tabular, words
+from leaf.ui import markdown, pictures, tabular, words
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.items import WORKING, Item
 from leaf.ui.preview import show as show_preview
@@ -22,6 +22,7 @@ TEXT_SHOWN = 6_000
 ICONS = {
     "list_files": ":material/folder_open:",
     "read_file": ":material/menu_book:",
+    "view_file": ":material/visibility:",
     "search_files": ":material/search:",
     "describe_table": ":material/table_chart_view:",
     "query_tables": ":material/database:",
@@ -32,6 +33,7 @@ ICONS = {
 }
 INPUT_WORDS = {
     "where": "Part",
+    "pages": "Pages",
     "query": "Words",
     "file": "File",
     "files": "Files",
@@ -109,6 +111,8 @@ def _draw_output(output: Mapping[str, Any], scope: Scope, chat_id: str, key: str
     data = output.get("data") or {}
     if data.get("table"):
         _draw_table(data["table"], scope, chat_id, key)
+    elif data.get("pictures"):
+        pictures.draw_seen(data["pictures"], scope, key)
     elif data.get("passages"):
         _draw_passages(data["passages"], output.get("sources") or (), key)
     elif data.get("chart"):

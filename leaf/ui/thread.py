@@ -50,7 +50,7 @@ def draw_thread(thread: Thread, scope: Scope, *, shared: bool = False) -> None:
         if message.id in asked:
             with st.container(key=f"question-waits-{message.id}", horizontal_alignment="right", gap="xxsmall"):
                 draw.draw_question(message)
-                draw.draw_came(message)
+                draw.draw_came(message, scope)
         elif message.role == "user":
             with st.container(key=f"question-{message.id}", gap="xxsmall"):
                 _draw_question(message, branches, scope, busy, asked_by.get(message.user_id, ""))
@@ -87,7 +87,7 @@ def _draw_question(message: Message, branches: tuple[str, ...], scope: Scope, bu
             st.session_state["editing"] = message.id
             st.rerun(scope="fragment")
         draw.draw_question(message)
-    draw.draw_came(message)
+    draw.draw_came(message, scope)
 
 
 def _draw_editor(message: Message, scope: Scope) -> None:

@@ -118,8 +118,10 @@ def name_icon(name: str) -> str:
 
 
 def counts(outline: Mapping[str, Any]) -> str:
-    """`12 pages`, `48,210 rows × 14 columns`, `3 sheets · 1,204 rows × 6 columns`."""
+    """`12 pages`, `48,210 rows × 14 columns`, `3 sheets · 1,204 rows × 6 columns`, `4032 × 3024 pixels`."""
     pieces = []
+    if outline.get("width") and outline.get("height"):
+        pieces.append(f"{outline['width']} × {outline['height']} pixels")
     sheets: Sequence[str] = outline.get("sheets") or ()
     if len(sheets) > 1:
         pieces.append(count(len(sheets), "sheet"))

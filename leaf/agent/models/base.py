@@ -11,6 +11,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal, Protocol
 
 from leaf.errors import ModelError
+from leaf.store.model import Scope
 
 Json = dict[str, Any]
 
@@ -71,6 +72,8 @@ class ModelRequest:
     max_tokens: int = 16_000
     profile: str = "claude"
     """`claude` (thinking, caching) or `basic` (neither)."""
+    scope: Scope | None = None
+    """On whose behalf, for pictures that are kept in the workspace."""
     outputs: Mapping[str, Json] = field(default_factory=dict)
     """Tool call id -> `ToolOutput.to_json()` of the calls of this run. Only the rules read it: a model reads the messages."""
 

@@ -11,9 +11,12 @@ import socket
 import threading
 import time
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
+from leaf.agent.media import NoFilesError
 from leaf.agent.models.base import Emit, Json, ModelEvent, ModelRequest, ModelTurn, TurnCutError, Usage
 from leaf.errors import ModelError, RunError
 
@@ -23,9 +26,13 @@ if TYPE_CHECKING:
     from anthropic._middleware import CallNext  # the package names this type nowhere else
     from anthropic._request import APIRequest
 
+    from leaf.agent.media import Media
+
 ANTHROPIC = "https://api.anthropic.com"
 LONGEST_WAIT = 60.0
 """Seconds: a server that asks for a longer wait before the next try is reported as busy instead."""
+LOST_UPLOADS = 2
+"""New tries of a request whose uploads the server has lost."""
 _CACHED = {"type": "ephemeral"}
 _AGAIN = "Wait a minute, then ask again."
 
@@ -41,7 +48,10 @@ class ClaudeModel:
         retries: int = 2,
         stall_seconds: float = 180.0,
         connect_seconds: float = 10.0,
+        media: Media | None = None,
     ) -> None:
+        """`media` puts pictures into requests; without it a request has none."""
+        self._media = media
         self._api_key = api_key
         self._url = base_url or ANTHROPIC
         self._retries = retries
@@ -59,7 +69,7 @@ class ClaudeModel:
 
         started = time.monotonic()
         builder = _TurnBuilder(emit)
-        reader = _Reader(self._connect(), request_body(request), stop)
+        reader = _Reader(self._connect(), request, self._media, stop)
         try:
             for event in reader.events():
                 builder.add(event)
@@ -188,9 +198,10 @@ def _mark_newest(messages: Sequence[Json]) -> list[Json]:
 class _Reader:
     """Reads a stream in a thread; `events` hands the events over, and gives up the moment `stop` is set."""
 
-    def __init__(self, client: anthropic.Anthropic, body: Json, stop: threading.Event) -> None:
+    def __init__(self, client: anthropic.Anthropic, request: ModelRequest, media: Media | None, stop: threading.Event) -> None:
         self._client = client.with_middleware(self._gate)
-        self._body = body
+        self._request = request
+        self._media = media
         self._stop = stop
         self._closed = threading.Event()
         self._queue: queue.Queue[Json | Exception | None] = queue.Queue()
@@ -236,7 +247,7 @@ class _Reader:
 
     def _read(self) -> None:
         try:
-            stream: Any = self._client.messages.create(**self._body)
+            stream = self._open()
             with stream:
                 self._response = stream.response
                 if self._closed.is_set():
@@ -246,6 +257,50 @@ class _Reader:
             self._queue.put(None)
         except Exception as e:  # noqa: BLE001 - handed to the thread that waits, which sorts it
             self._queue.put(e)
+
+    def _open(self) -> Any:
+        """The stream. Uploads that the server has lost meanwhile are made anew: first those that it names, then all."""
+        import anthropic
+
+        old: list[str] = []
+        for attempt in range(LOST_UPLOADS + 1):
+            request, file_ids = self._request, []
+            if self._media is not None:
+                prepared = self._media.prepare(request.scope, request.messages, self._upload)
+                request, file_ids = replace(request, messages=prepared.messages), prepared.file_ids
+            try:
+                return self._client.messages.create(**request_body(request))
+            except (anthropic.BadRequestError, anthropic.NotFoundError) as e:
+                lost = _lost_uploads(_said(e), file_ids)
+                old = old or file_ids
+                if lost and attempt:
+                    lost = [file_id for file_id in file_ids if file_id in old]
+                if self._media is None or attempt == LOST_UPLOADS or not self._media.lost(request.scope, lost):
+                    raise
+        raise AssertionError("unreachable")
+
+    def _upload(self, data: bytes, media_type: str, kept: timedelta) -> tuple[str, datetime | None]:
+        """A picture to the Files API. Its name says nothing about the user's file."""
+        import anthropic
+
+        name = f"picture.{media_type.rpartition('/')[2]}"
+        try:
+            made = self._client.files.upload(file=(name, data, media_type), expires_in_seconds=int(kept.total_seconds()))
+        except (anthropic.RateLimitError, anthropic.AuthenticationError):
+            raise
+        except anthropic.APIStatusError as e:
+            raise NoFilesError(f"The model server took no picture ({e.status_code}): {_said(e) or 'no reason given'}.") from e
+        return made.id, made.expires_at
+
+
+def _lost_uploads(said: str, file_ids: Sequence[str]) -> list[str]:
+    """Which of the uploads a refusal is about: those that it names, else all; none if it is about something else."""
+    named = [file_id for file_id in file_ids if file_id in said]
+    words = said.lower()
+    about_files = bool(named) or ("file" in words and any(word in words for word in ("not found", "expired", "does not exist")))
+    if not about_files:
+        return []
+    return named or list(file_ids)
 
 
 def _plain(event: Any) -> Json:

@@ -1,0 +1,98 @@
+"""The tool that looks at pictures: view_file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from pydantic import BaseModel, Field
+
+from leaf.errors import InvalidInputError
+from leaf.files.pictures import MOST_PAGES
+from leaf.formats.picture import tokens_of
+from leaf.store.media import Derived
+from leaf.store.model import ChatFile
+from leaf.tools.base import Coverage, Picture, Source, Tool, ToolContext, ToolOutput, find_file
+
+
+class ViewFileInput(BaseModel):
+    file: str = Field(description="Handle (f1) or name of a picture or PDF.")
+    pages: str = Field("", description="Of a PDF or TIFF: '3', '3-5' or '3, 7-9'. Empty: the first three.")
+
+
+def view_file(context: ToolContext, given: ViewFileInput) -> ToolOutput:
+    """Pictures for the model, one line of text for each, and what was left out."""
+    chat_file = find_file(context, given.file)
+    file = chat_file.file
+    if not context.hooks.sees:
+        raise InvalidInputError(
+            "The model that answers here cannot see pictures.",
+            "Use read_file for the text that there is, and tell the user that pictures need a model that sees "
+            "(LEAF_MODEL_VISION=yes if this one does).",
+        )
+    view = context.library.view(context.scope, file, given.pages, stop=context.stop)
+    pages = [one.page for one in view.pictures]
+    several = view.total > 1 or file.kind == "pdf"
+    place = ", ".join(_runs(pages, "page")) if several else ""
+    pictures = tuple(
+        Picture(one.sha256, one.media_type, one.width, one.height, f"page {one.page} of {file.name}" if several else file.name)
+        for one in view.pictures
+    )
+    covered = f"{place} of {view.total:,}" if several else f"a picture, {file.outline.get('width')}×{file.outline.get('height')}"
+    lines = [f"{file.name} ({chat_file.handle}) · {covered}, shown below"]
+    if view.left_out:
+        rest = ", ".join(_runs(view.left_out))
+        lines.append(f"Not shown: pages {rest}; one call shows {MOST_PAGES}. Go on with pages='{rest}'.")
+    lines += [f"Note: {note['text']}" for note in file.outline.get("notes") or () if note["kind"] == "animation"]
+    return ToolOutput(
+        "\n".join(lines),
+        f"Looked at {place + ' of ' if place else ''}{file.name}",
+        sources=(Source(chat_file.handle, file.id, file.name, place, "viewed"),),
+        coverage=(_coverage(chat_file, pages, view.total),) if several else (),
+        data={"pictures": [_shown(chat_file, one, picture.label) for one, picture in zip(view.pictures, pictures, strict=True)]},
+        pictures=pictures,
+    )
+
+
+def _shown(chat_file: ChatFile, made: Derived, label: str) -> dict[str, str | int]:
+    return {
+        "file_id": chat_file.file.id,
+        "sha256": made.sha256,
+        "page": made.page,
+        "label": label,
+        "width": made.width,
+        "height": made.height,
+        "tokens": tokens_of(made.width, made.height),
+    }
+
+
+def _coverage(chat_file: ChatFile, pages: Sequence[int], total: int) -> Coverage:
+    ranges = tuple((run[0], run[-1]) for run in _grouped(pages))
+    return Coverage(chat_file.file.id, chat_file.file.name, "pages", len(pages), total, ranges)
+
+
+def _grouped(pages: Sequence[int]) -> list[list[int]]:
+    runs: list[list[int]] = []
+    for page in pages:
+        if runs and runs[-1][-1] == page - 1:
+            runs[-1].append(page)
+        else:
+            runs.append([page])
+    return runs
+
+
+def _runs(pages: Sequence[int], unit: str = "") -> list[str]:
+    """`3-5`, or with a unit `pages 3-5` and `page 9`."""
+    named = [f"{run[0]}-{run[-1]}" if len(run) > 1 else str(run[0]) for run in _grouped(pages)]
+    return [f"{unit}s {text}" if "-" in text else f"{unit} {text}" for text in named] if unit else named
+
+
+TOOLS = (
+    Tool(
+        "view_file",
+        "See a picture, or pages of a PDF as pictures: scans, photos, drawings, charts, layout. A page costs about 2,400 tokens, "
+        "its text by read_file a quarter of that; use this where the text is missing or not enough.",
+        ViewFileInput,
+        view_file,
+        "Looking at a picture",
+    ),
+)

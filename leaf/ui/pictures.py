@@ -1,0 +1,62 @@
+"""Pictures on the page: small ones that open the file they are of, always with words beside them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.store.model import Scope
+from leaf.ui import markdown
+from leaf.ui.preview import show as show_preview
+from leaf.ui.state import leaf
+
+KEPT = "thumbnails"
+MOST_KEPT = 60
+"""Small pictures that a browser's session holds, some 10 kB each."""
+
+
+def draw_thumbnail(scope: Scope, file_id: str, name: str, key: str) -> bool:
+    """A small picture that opens the file when it is pressed. False, and nothing drawn, where there is none."""
+    data = _thumbnail(scope, file_id)
+    if data is None:
+        return False
+    with st.container(key=f"thumb-{key}", width="content"):
+        st.image(data, width="content", alt=name)
+        if st.button(f"Open {markdown.label(name, 60)}", key=key):
+            show_preview(file_id)
+            st.rerun()
+    return True
+
+
+def draw_seen(seen: Sequence[Mapping[str, Any]], scope: Scope, key: str) -> None:
+    """What a model was shown; pressing one opens the file at that page."""
+    with st.container(horizontal=True, gap="small", key=f"seen-{key}"):
+        for number, picture in enumerate(seen):
+            label = str(picture.get("label") or "Picture")
+            try:
+                data = leaf().seen_picture(scope, str(picture["sha256"]))
+            except LeafError as e:
+                st.caption(markdown.label(f"{label}: {e.message}", 200))
+                continue
+            with st.container(key=f"thumb-large-{key}-{number}", width="content", gap="xxsmall"):
+                st.image(data, width="content", alt=label)
+                if st.button(f"Open {markdown.label(label, 60)}", key=f"look-{key}-{number}"):
+                    show_preview(str(picture["file_id"]), f"page {picture['page']}" if label.startswith("page ") else "")
+                    st.rerun()
+
+
+def _thumbnail(scope: Scope, file_id: str) -> bytes | None:
+    """Kept for the session, since a page is drawn often and a file never changes; None is kept too."""
+    kept: dict[str, bytes | None] = st.session_state.setdefault(KEPT, {})
+    if file_id not in kept:
+        try:
+            made = leaf().thumbnail(scope, file_id)
+        except LeafError:
+            made = None
+        while len(kept) >= MOST_KEPT:
+            kept.pop(next(iter(kept)))
+        kept[file_id] = made
+    return kept[file_id]
