@@ -4,6 +4,7 @@
     ├── SettingsError           a setting is missing or wrong; names its key
     ├── NotFoundError           no such file, sheet, column, chat …; names the nearest
     ├── InvalidInputError       a request that cannot be carried out as written
+    │   └── ConflictError          a change made from a version that is not the newest any more
     ├── BudgetError             what may be used in a day or month is used up
     ├── SignInError             the browser has to sign in first, again, or may not at all
     ├── FileError
@@ -59,6 +60,10 @@ class InvalidInputError(LeafError):
 
 class BudgetError(LeafError):
     """What a person or a workspace may use in a day or month is used up; the hint says until when."""
+
+
+class ConflictError(InvalidInputError):
+    """A change was made from a version that is not the newest any more. Nothing was overwritten."""
 
 
 class SignInError(LeafError):

@@ -17,6 +17,7 @@ from leaf.agent.suggestions import suggest
 from leaf.budgets.budgets import BudgetPlan, Budgets, Standing, UsageReport
 from leaf.budgets.export import days_csv
 from leaf.budgets.periods import Range
+from leaf.documents.documents import Documents
 from leaf.drive.drive import Drive
 from leaf.drive.line import folder_line
 from leaf.drive.model import (
@@ -46,9 +47,11 @@ from leaf.runs.waiting import Place
 from leaf.settings import Allowance, Settings
 from leaf.sound.base import Cue
 from leaf.store import Store, chats, files, logins, members, messages, participants, users
+from leaf.store.documents import Change
 from leaf.store.model import (
     Chat,
     ChatFile,
+    Document,
     File,
     Invitation,
     Member,
@@ -110,6 +113,7 @@ class Leaf:
         library: Library,
         tables: Tables,
         drive: Drive,
+        documents: Documents,
         runs: Runs,
         models: ModelDirectory,
         budgets: Budgets,
@@ -120,6 +124,8 @@ class Leaf:
         self._library = library
         self._tables = tables
         self._drive = drive
+        self.documents = documents
+        """What can be looked up of documents; changes go through the methods below, so that idle pages notice them."""
         self._runs = runs
         self._models = models
         self._budgets = budgets
@@ -528,10 +534,14 @@ class Leaf:
     def delete_file(self, scope: Scope, file_id: str) -> None:
         """`restore_file` undoes. Chats that use it say that it was deleted."""
         self._library.delete(scope, file_id)
+        for document in self.documents.of_file(scope, file_id):
+            self.delete_document(scope, document.id)
 
     def restore_file(self, scope: Scope, file_id: str) -> None:
         """Undo `delete_file`."""
         self._library.restore(scope, file_id)
+        for document in self.documents.of_file(scope, file_id, deleted=True):
+            self.restore_document(scope, document.id)
 
     def file_path(self, scope: Scope, file_id: str) -> Path:
         """The content on disk, read-only."""
@@ -632,6 +642,30 @@ class Leaf:
         if file.id in found.failures and not found.tables:
             raise LeafError(found.failures[file.id])
         return list(found.tables)
+
+    # --- documents
+
+    def save_document(self, scope: Scope, document_id: str, content: str, base: int) -> Document:
+        """A version edited by hand, from version `base`. Raises ConflictError if that is not the newest any more."""
+        saved = self.documents.write(scope, document_id, content, Change("edited by hand"), base=base)
+        self._runs.touch()
+        return saved
+
+    def restore_document_version(self, scope: Scope, document_id: str, number: int) -> Document:
+        """Make an earlier version the newest again; what was the newest stays as a version."""
+        restored = self.documents.restore_version(scope, document_id, number)
+        self._runs.touch()
+        return restored
+
+    def delete_document(self, scope: Scope, document_id: str) -> None:
+        """`restore_document` undoes."""
+        self.documents.delete(scope, document_id)
+        self._runs.touch()
+
+    def restore_document(self, scope: Scope, document_id: str) -> None:
+        """Undo `delete_document`."""
+        self.documents.restore(scope, document_id)
+        self._runs.touch()
 
     # --- Google Drive
 
@@ -752,7 +786,8 @@ class Leaf:
         else:
             chosen = [self.file(scope, i) for i in file_ids] or self.files(scope)[:LIBRARY_FILES]
             files = self._library.as_chat_files(chosen)
-        context = context_of(scope, chat_id or NO_CHAT, files, self._library, self._tables, self._drive, threading.Event())
+        rooms = (self._library, self._tables, self._drive, self.documents)
+        context = context_of(scope, chat_id or NO_CHAT, files, *rooms, threading.Event())
         return registry.run(name, given, context)
 
     def suggestions(self, scope: Scope, files: Sequence[File]) -> list[str]:

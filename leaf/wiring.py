@@ -30,6 +30,7 @@ def build(settings: Settings) -> Leaf:
     from leaf.agent.models.directory import ModelDirectory
     from leaf.agent.models.prices import context_window
     from leaf.budgets.budgets import Budgets
+    from leaf.documents.documents import Documents
     from leaf.drive.drive import Drive
     from leaf.files.library import Library
     from leaf.runs.engine import Engine
@@ -55,6 +56,7 @@ def build(settings: Settings) -> Leaf:
     )
     tables = Tables(store, pool, settings.home)
     drive = Drive(settings, store, library)
+    documents = Documents(store, pool, library)
     agent = Agent(
         _model(settings, store),
         registry.all_tools(),
@@ -69,7 +71,7 @@ def build(settings: Settings) -> Leaf:
     engine = Engine(settings.home, settings.database_url)
     queue = QueueLimits(settings.runs_per_user, settings.runs)
     budgets = Budgets(store.db, settings)
-    executor = Executor(store, library, tables, drive, agent, settings.limits, budgets=budgets)
+    executor = Executor(store, library, tables, drive, documents, agent, settings.limits, budgets=budgets)
     runs = Runs(executor, store, engine, queue)
     models = ModelDirectory(settings, lambda: _ask_models(settings))
 
@@ -79,7 +81,7 @@ def build(settings: Settings) -> Leaf:
         pool.close()
         store.close()
 
-    return Leaf(settings, store, library, tables, drive, runs, models, budgets, close)
+    return Leaf(settings, store, library, tables, drive, documents, runs, models, budgets, close)
 
 
 def reach(settings: Settings) -> tuple[Commands, str]:

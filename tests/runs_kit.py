@@ -12,6 +12,7 @@ from typing import Any, Self
 
 from leaf.agent.models.claude import ClaudeModel
 from leaf.budgets.budgets import Budgets
+from leaf.documents.documents import Documents
 from leaf.drive.drive import Drive
 from leaf.files.library import Library
 from leaf.runs.engine import Engine
@@ -52,7 +53,9 @@ class Desk:
         agent = agent_kit.agent_for(ClaudeModel("key", url, retries=0), patience=patience)
         self.tools_run: list[str] = []
         drive = Drive(settings, self.store, library)
-        executor = Executor(self.store, library, tables, drive, agent, RunLimits(), self._run_tool, Budgets(self.db, settings))
+        documents = Documents(self.store, pool, library)
+        budgets = Budgets(self.db, settings)
+        executor = Executor(self.store, library, tables, drive, documents, agent, RunLimits(), self._run_tool, budgets)
         self.engine = Engine(home, database_url)
         self.runs = Runs(executor, self.store, self.engine, limits)
 

@@ -179,6 +179,10 @@ def test_tools_are_listed_with_their_schemas(alone: Cli) -> None:
         "list_drive_folder",
         "search_drive",
         "read_drive_file",
+        "create_document",
+        "write_file",
+        "edit_file",
+        "delete_file",
     ]
     assert all(t["input_schema"]["type"] == "object" and t["description"] for t in tools)
     assert set(tools[1]["input_schema"]["properties"]) == {"file", "where", "line_numbers", "max_tokens", "cursor"}

@@ -103,13 +103,13 @@ class Library:
         kept = self._store.blobs.put(scope.workspace_id, stream, self._limit_bytes, on_progress=on_progress)
         known = files.by_sha(self._store.db, scope, kept.sha256)
         if known is not None:
-            return Added(self._welcome_back(scope, known, context), True)
+            return Added(self._welcome_back(scope, known, context, source), True)
         looked = self._inspect(scope, kept.sha256, name)
         new = files.NewFile(name, looked.media_type, looked.kind, kept.size, kept.sha256, source, context.strip(), looked.outline)
         file, is_new = files.add(self._store.db, scope, new)
         if is_new and (file.outline.get("duration") or 0) < SHORT_SECONDS:
             self._transcripts.begin(scope, file)
-        return Added(file if is_new else self._welcome_back(scope, file, context), not is_new)
+        return Added(file if is_new else self._welcome_back(scope, file, context, source), not is_new)
 
     def list(self, scope: Scope, *, query: str = "", sort: str = "newest", deleted: bool = False) -> FileList:
         """Files whose name, kind or upload context have all the words; sorted by newest, oldest, name, size or kind."""
@@ -331,9 +331,11 @@ class Library:
         """Best passages for the words, with their places, and which files could not be searched. Raises RunError after `stop`."""
         return self._search.search(scope, found, query, limit, stop, on_progress)
 
-    def _welcome_back(self, scope: Scope, known: File, context: str) -> File:
+    def _welcome_back(self, scope: Scope, known: File, context: str, source: str) -> File:
         """The file that was there: restored if deleted, with the new words, and looked at again if that had failed."""
         file = files.restore(self._store.db, scope, known.id) if known.deleted_at is not None else known
+        if file.source == "generated" and source != "generated":
+            file = files.set_source(self._store.db, scope, file.id, source)
         if context.strip():
             file = files.add_context(self._store.db, scope, file.id, context)
         if file.outline.get("error"):

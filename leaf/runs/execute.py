@@ -14,6 +14,7 @@ from leaf.agent.events import Chunk, apply, chunk, compact, reduce
 from leaf.agent.loop import Agent, AnswerTask, Outcome, RunTool, StepRunner
 from leaf.agent.models.base import Usage
 from leaf.budgets.budgets import Budgets
+from leaf.documents.documents import Documents
 from leaf.drive.drive import Drive
 from leaf.errors import LeafError, NotFoundError, StoreError
 from leaf.files.library import Library
@@ -38,6 +39,7 @@ class Executor:
         library: Library,
         tables: Tables,
         drive: Drive,
+        documents: Documents,
         agent: Agent,
         limits: RunLimits,
         run_tool: Callable[[str, Json, ToolContext], ToolOutput] = registry.run,
@@ -47,6 +49,7 @@ class Executor:
         self._library = library
         self._tables = tables
         self._drive = drive
+        self._documents = documents
         self._agent = agent
         self._limits = limits
         self._run_tool = run_tool
@@ -117,7 +120,8 @@ class Executor:
 
         def run_tool(name: str, given: Json, stop: threading.Event, hooks: Hooks) -> ToolOutput:
             files = self._library.chat_files(scope, message.chat_id, deleted=True)
-            context = context_of(scope, message.chat_id, files, self._library, self._tables, self._drive, stop, hooks, message.id)
+            rooms = (self._library, self._tables, self._drive, self._documents)
+            context = context_of(scope, message.chat_id, files, *rooms, stop, hooks, message.id)
             return self._run_tool(name, given, context)
 
         return run_tool

@@ -3,6 +3,7 @@
 database   the seam: SQL with :name parameters        duckdb, postgres   the two behind it
 migrate    numbered migrations, run at boot only      blobs              content-addressed files on disk
 users  logins  members  chats  participants  messages  files  chat_files     model              the values handed out
+documents                                            versions of documents
 usage  budgets                                       what answers used, what they may use
 integrations  oauth_states  drive_files              connections to other services, and what came from them
 """

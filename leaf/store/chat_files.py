@@ -55,6 +55,12 @@ def attach(db: Database, scope: Scope, chat_id: str, file_ids: Sequence[str], me
         return [_attach(tx, rows, chat_id, files.get(tx, scope, file_id), message_id) for file_id in dict.fromkeys(file_ids)]
 
 
+def attach_again(tx: Transaction, chat_id: str, file: File, name: str, message_id: str) -> ChatFile:
+    """Put a file into a chat that the caller holds, under a handle of its own even if the chat has these bytes already."""
+    rows = tx.read("SELECT slug, position FROM chat_files WHERE chat_id = :chat", {"chat": chat_id})
+    return _insert(tx, rows, chat_id, file, name, message_id)
+
+
 def detach(db: Database, scope: Scope, chat_id: str, handle: str) -> None:
     """Take a file out of the chat. Its names stay its own if a question has gone out with it. Raises NotFoundError."""
     with db.transaction() as tx:
@@ -88,29 +94,34 @@ def list_chat_files(db: Database | Transaction, scope: Scope, chat_id: str, *, d
 def _attach(tx: Transaction, rows: list[Row], chat_id: str, file: File, message_id: str) -> ChatFile:
     row = next((r for r in rows if r["file_id"] == file.id), None)
     if row is None:
-        position = max((int(r["position"]) for r in rows), default=0) + 1
-        row = {
-            "chat_id": chat_id,
-            "handle": f"f{position}",
-            "slug": slug(file.name, {str(r["slug"]) for r in rows}),
-            "file_id": file.id,
-            "message_id": message_id,
-            "position": position,
-            "at": now(),
-        }
-        rows.append(row)
-        tx.execute(
-            "INSERT INTO chat_files (chat_id, handle, slug, file_id, message_id, position, created_at) "
-            "VALUES (:chat_id, :handle, :slug, :file_id, :message_id, :position, :at)",
-            row,
-        )
-    elif row.get("detached_at") is not None:
+        return _insert(tx, rows, chat_id, file, file.name, message_id)
+    if row.get("detached_at") is not None:
         row["detached_at"], row["message_id"] = None, message_id
         tx.execute(
             "UPDATE chat_files SET detached_at = NULL, message_id = :message_id WHERE chat_id = :chat_id AND handle = :handle",
             row,
         )
     return ChatFile(chat_id, str(row["handle"]), str(row["slug"]), file, str(row["message_id"]))
+
+
+def _insert(tx: Transaction, rows: list[Row], chat_id: str, file: File, name: str, message_id: str) -> ChatFile:
+    position = max((int(r["position"]) for r in rows), default=0) + 1
+    row = {
+        "chat_id": chat_id,
+        "handle": f"f{position}",
+        "slug": slug(name, {str(r["slug"]) for r in rows}),
+        "file_id": file.id,
+        "message_id": message_id,
+        "position": position,
+        "at": now(),
+    }
+    rows.append(row)
+    tx.execute(
+        "INSERT INTO chat_files (chat_id, handle, slug, file_id, message_id, position, created_at) "
+        "VALUES (:chat_id, :handle, :slug, :file_id, :message_id, :position, :at)",
+        row,
+    )
+    return ChatFile(chat_id, str(row["handle"]), str(row["slug"]), file, message_id)
 
 
 def _chat_file(chat_id: str, row: Row) -> ChatFile:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from leaf.errors import InvalidInputError, NotFoundError
@@ -17,6 +18,9 @@ COLUMNS = """
 """
 VISIBLE = f"f.workspace_id = :workspace AND {MEMBER}"
 """True for the files (as `f`) that the caller may see."""
+LISTED = """(f.source <> 'generated' OR EXISTS (
+    SELECT 1 FROM documents d JOIN chat_participants p ON p.chat_id = d.chat_id WHERE d.file_id = f.id AND p.user_id = :user))"""
+"""True for the files that stand in the library: not for earlier versions of documents, nor for other people's documents."""
 
 ORDERS = {
     "newest": "f.created_at DESC, f.id DESC",
@@ -59,7 +63,7 @@ def add(db: Database, scope: Scope, new: NewFile) -> tuple[File, bool]:
             params(
                 scope,
                 id=file_id,
-                name=_free_name(tx, scope, new.name),
+                name=free_name(tx, scope, new.name),
                 media_type=new.media_type,
                 kind=new.kind,
                 size=new.size,
@@ -103,10 +107,13 @@ def list_files(
     limit: int = 10_000,
     offset: int = 0,
 ) -> list[File]:
-    """Files whose name, kind or upload context contain all words of the query. `sort` is a key of `ORDERS`."""
+    """Files whose name, kind or upload context contain all words of the query. `sort` is a key of `ORDERS`.
+
+    A generated file is there as long as it is the newest version of a document that the caller may see.
+    """
     if sort not in ORDERS:
         raise InvalidInputError(f"Files cannot be sorted by '{sort}'.", "Sort by " + ", ".join(ORDERS) + ".")
-    conditions = [VISIBLE, f"f.deleted_at IS {'NOT NULL' if deleted else 'NULL'}"]
+    conditions = [VISIBLE, f"f.deleted_at IS {'NOT NULL' if deleted else 'NULL'}", LISTED]
     words: Row = {}
     for i, word in enumerate(query.split()[:10]):
         words[f"word{i}"] = containing(word)
@@ -123,7 +130,23 @@ def rename(db: Database, scope: Scope, file_id: str, name: str) -> File:
     with db.transaction() as tx:
         file = get(tx, scope, file_id)
         if name != file.name:
-            tx.execute("UPDATE files SET name = :name WHERE id = :id", {"name": _free_name(tx, scope, name), "id": file_id})
+            rename_in(tx, scope, file, name)
+        return get(tx, scope, file_id)
+
+
+def rename_in(tx: Transaction, scope: Scope, file: File, name: str) -> str:
+    """Give it this name, or the next that is free; returns the name that it has now."""
+    if name != file.name:
+        name = free_name(tx, scope, name)
+        tx.execute("UPDATE files SET name = :name WHERE id = :id", {"name": name, "id": file.id})
+    return name
+
+
+def set_source(db: Database, scope: Scope, file_id: str, source: str) -> File:
+    """Say anew where it came from: bytes that Leaf wrote, and that somebody uploads, are an upload. Raises NotFoundError."""
+    with db.transaction() as tx:
+        get(tx, scope, file_id)
+        tx.execute("UPDATE files SET source = :source WHERE id = :id", {"source": source, "id": file_id})
         return get(tx, scope, file_id)
 
 
@@ -196,13 +219,13 @@ def _check_member(tx: Transaction, scope: Scope) -> None:
         raise NotFoundError("No such workspace.", "Sign in again.")
 
 
-def _free_name(tx: Transaction, scope: Scope, name: str) -> str:
+def free_name(tx: Transaction, scope: Scope, name: str, also: Iterable[str] = ()) -> str:
     """The name, or the next of `report (2).csv`, `report (3).csv` … that no file of the workspace has, deleted ones included."""
     stem, dot, ending = name.rpartition(".")
     if not stem:
         stem, dot, ending = name, "", ""
     rows = tx.read(f"SELECT f.name FROM files f WHERE {VISIBLE}", params(scope))
-    taken = {str(r["name"]).lower() for r in rows}
+    taken = {str(r["name"]).lower() for r in rows} | {taken.lower() for taken in also}
     candidate, number = name, 1
     while candidate.lower() in taken:
         number += 1

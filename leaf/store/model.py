@@ -184,6 +184,58 @@ class ChatFile:
     """The user message with which it came; empty while it waits in the composer."""
 
 
+DocumentKind = Literal["text", "code", "sheet"]
+
+
+@dataclass(frozen=True)
+class Document:
+    """Something that was written in a chat, at its newest version."""
+
+    id: str
+    workspace_id: str
+    chat_id: str
+    user_id: str
+    """For whom it was made."""
+    title: str
+    kind: DocumentKind
+    """`text` is Markdown, `sheet` CSV."""
+    document_type: str
+    """`general`, `meeting-summary`, `report` or `action-items`."""
+    file_name: str
+    media_type: str
+    version: int
+    """The newest, from 1."""
+    file_id: str
+    """File of the newest version."""
+    handle: str
+    """`f3` in its chat, whatever the version."""
+    message_id: str
+    """The answer that made it; empty outside of answers."""
+    created_at: datetime
+    updated_at: datetime
+    deleted_at: datetime | None = None
+    chat_title: str = ""
+
+
+@dataclass(frozen=True)
+class DocumentVersion:
+    document_id: str
+    number: int
+    file_id: str
+    sha256: str
+    size: int
+    """Bytes."""
+    note: str
+    """`created`, `edited by hand`, `edit_file`, `restored version 2` …"""
+    user_id: str
+    """Who changed it, or was answered."""
+    message_id: str
+    """The answer that changed it; empty for a change by hand."""
+    created_at: datetime
+    author: str = ""
+    """Name of `user_id`."""
+
+
 @dataclass(frozen=True)
 class Exchange:
     """A question and the place of its answer, saved together."""

@@ -9,6 +9,7 @@ from typing import Any, Protocol
 
 from pydantic import BaseModel
 
+from leaf.documents.documents import Documents
 from leaf.drive.drive import Drive
 from leaf.errors import InvalidInputError, NotFoundError, not_found
 from leaf.files.library import Library
@@ -174,6 +175,7 @@ class ToolContext:
     stop: threading.Event
     """Set when the user stops the run; long work looks at it."""
     drive: Drive
+    documents: Documents
     deleted: tuple[ChatFile, ...] = ()
     """Files of the chat that were deleted from the library meanwhile: named, so that a tool can say so."""
     message_id: str = ""
@@ -235,6 +237,7 @@ def context_of(
     library: Library,
     tables: Tables,
     drive: Drive,
+    documents: Documents,
     stop: threading.Event,
     hooks: Hooks = Hooks(),
     message_id: str = "",
@@ -242,7 +245,7 @@ def context_of(
     """The context of a call over a chat's files, those deleted meanwhile among them."""
     live = tuple(c for c in there if c.file.deleted_at is None)
     deleted = tuple(c for c in there if c.file.deleted_at is not None)
-    return ToolContext(scope, chat_id, live, library, tables, stop, drive, deleted, message_id, hooks)
+    return ToolContext(scope, chat_id, live, library, tables, stop, drive, documents, deleted, message_id, hooks)
 
 
 def gone(chat_file: ChatFile) -> NotFoundError:

@@ -1,0 +1,179 @@
+"""Markdown as blocks and runs, by markdown-it: what the writers of DOCX and PDF share. Runs in the confined child.
+
+Pictures become their words, HTML stays text, links keep only addresses of the web and of mail.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from leaf.errors import InvalidInputError
+
+MOST_TOKENS = 200_000
+NESTING = 40
+MOST_COLUMNS = 40
+
+
+@dataclass(frozen=True)
+class Run:
+    """A piece of text in one style."""
+
+    text: str
+    bold: bool = False
+    italic: bool = False
+    code: bool = False
+    strike: bool = False
+    link: str = ""
+
+
+Runs = tuple[Run, ...]
+
+
+@dataclass(frozen=True)
+class Block:
+    """A block of a document. Lists and quotes hold blocks."""
+
+    kind: Literal["heading", "paragraph", "code", "quote", "list", "table", "rule"]
+    runs: Runs = ()
+    level: int = 0
+    """Of a heading, 1 to 6."""
+    text: str = ""
+    """Of a code block."""
+    ordered: bool = False
+    start: int = 1
+    items: tuple[tuple[Block, ...], ...] = ()
+    """Of a list: blocks of each item. Of a quote: one such."""
+    rows: tuple[tuple[Runs, ...], ...] = ()
+    """Of a table, the header first."""
+    align: tuple[str, ...] = field(default=())
+    """Of a table's columns: `left`, `center`, `right` or empty."""
+
+
+def parse(text: str) -> list[Block]:
+    """Blocks of a Markdown text. Raises InvalidInputError for one that has too many pieces."""
+    from markdown_it import MarkdownIt
+
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": NESTING}).enable(["table", "strikethrough"])
+    tokens = parser.parse(text)
+    if len(tokens) > MOST_TOKENS:
+        raise InvalidInputError(
+            f"The document has {len(tokens):,} pieces, more than {MOST_TOKENS:,}.",
+            "Download it as Markdown, or cut it into parts.",
+        )
+    return _Reader(tokens).blocks("")
+
+
+class _Reader:
+    """Reads tokens one after the other."""
+
+    def __init__(self, tokens: Sequence[Any]) -> None:
+        self._tokens = tokens
+        self._at = 0
+
+    def blocks(self, until: str) -> list[Block]:
+        """Blocks up to the token that closes the one they are in."""
+        found: list[Block] = []
+        while self._at < len(self._tokens):
+            token = self._tokens[self._at]
+            self._at += 1
+            if token.type == until:
+                break
+            block = self._block(token)
+            if block is not None:
+                found.append(block)
+        return found
+
+    def _block(self, token: Any) -> Block | None:
+        kind = token.type
+        if kind == "heading_open":
+            return Block("heading", self._inline(), level=int(token.tag[1:]))
+        if kind == "paragraph_open":
+            return Block("paragraph", self._inline())
+        if kind in ("fence", "code_block"):
+            return Block("code", text=token.content.rstrip("\n"))
+        if kind == "blockquote_open":
+            return Block("quote", items=(tuple(self.blocks("blockquote_close")),))
+        if kind in ("bullet_list_open", "ordered_list_open"):
+            return self._list(kind.startswith("ordered"), int(token.attrGet("start") or 1))
+        if kind == "table_open":
+            return self._table()
+        if kind == "hr":
+            return Block("rule")
+        return None
+
+    def _inline(self) -> Runs:
+        """The runs of the inline token that comes next, and past the token that closes the block."""
+        token = self._tokens[self._at]
+        self._at += 2
+        return runs(token.children or ())
+
+    def _list(self, ordered: bool, start: int) -> Block:
+        items = []
+        close = "ordered_list_close" if ordered else "bullet_list_close"
+        while self._at < len(self._tokens) and self._tokens[self._at].type != close:
+            self._at += 1  # list_item_open
+            items.append(tuple(self.blocks("list_item_close")))
+        self._at += 1
+        return Block("list", ordered=ordered, start=start, items=tuple(items))
+
+    def _table(self) -> Block:
+        rows: list[tuple[Runs, ...]] = []
+        row: list[Runs] = []
+        align: list[str] = []
+        while self._at < len(self._tokens):
+            token = self._tokens[self._at]
+            self._at += 1
+            if token.type == "table_close":
+                break
+            if token.type == "tr_close":
+                rows.append(tuple(row[:MOST_COLUMNS]))
+                row = []
+            elif token.type in ("th_open", "td_open"):
+                if token.type == "th_open":
+                    align.append(str(token.attrGet("style") or "").rpartition(":")[2])
+                row.append(self._inline())
+        return Block("table", rows=tuple(rows), align=tuple(align[:MOST_COLUMNS]))
+
+
+def runs(children: Sequence[Any]) -> Runs:
+    """Styled pieces of an inline token."""
+    found: list[Run] = []
+    depth = {"strong": 0, "em": 0, "s": 0}
+    links: list[str] = []
+
+    def add(text: str, code: bool = False) -> None:
+        if text:
+            link = next((address for address in reversed(links) if address), "")
+            found.append(Run(text, depth["strong"] > 0, depth["em"] > 0, code, depth["s"] > 0, link))
+
+    for child in children:
+        name, _, phase = child.type.rpartition("_")
+        if name in depth:
+            depth[name] += 1 if phase == "open" else -1
+        elif child.type == "link_open":
+            links.append(allowed(str(child.attrGet("href") or "")))
+        elif child.type == "link_close":
+            links.pop()
+        elif child.type == "softbreak":
+            add(" ")
+        elif child.type == "hardbreak":
+            add("\n")
+        elif child.type == "image":
+            add(f"[picture: {child.content}]" if child.content else "[picture]")
+        elif child.type == "code_inline":
+            add(child.content, code=True)
+        else:
+            add(child.content)
+    return tuple(found)
+
+
+def allowed(address: str) -> str:
+    """The address if it leads to the web or to mail, else nothing."""
+    return address if re.match(r"(?:https?://|mailto:)[^\s]+\Z", address, re.I) and len(address) <= 2_000 else ""
+
+
+def plain(pieces: Runs) -> str:
+    return "".join(run.text for run in pieces)
