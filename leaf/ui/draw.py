@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from leaf.store.model import Message, Scope
-from leaf.ui import freshness, markdown, pictures, steps, tabular, words
+from leaf.ui import document_card, freshness, markdown, pictures, steps, tabular, words
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.items import Item, answer_text, data, items
 from leaf.ui.preview import show as show_preview
@@ -28,6 +28,10 @@ def draw_item(place: Any, item: Item, scope: Scope, chat_id: str, message_id: st
         return place.markdown(f":gray[:material/hourglass_top: {markdown.label(item.text, 300)}]")
     if item.kind == "step":
         return steps.draw(place, item, scope, chat_id, message_id)
+    if item.kind == "document":
+        return document_card.draw(place, item, scope, message_id)
+    if item.kind == "writing":
+        return document_card.Writing(place, item, message_id)
     if item.kind == "chart":
         holder = place.container(key=f"{item.key}-{message_id}")
         with holder:

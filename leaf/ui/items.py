@@ -13,7 +13,7 @@ from typing import Any, Literal
 from leaf.ui.blocks import blocks
 
 Part = Mapping[str, Any]
-Kind = Literal["text", "code", "thought", "step", "chart", "waiting", "status", "progress"]
+Kind = Literal["text", "code", "thought", "step", "chart", "waiting", "status", "progress", "writing", "document"]
 
 WORKING = frozenset({"input-streaming", "input-available"})
 
@@ -68,7 +68,15 @@ def _of_part(number: int, part: Part) -> list[Item]:
         step = Item("step", str(part["toolCallId"]), part["state"], part=part)
         chart = chart_of(part)
         return [step, Item("chart", f"chart-{part['toolCallId']}", part=chart)] if chart else [step]
-    return []
+    return [_of_document(part)] if kind == "data-document" else []
+
+
+def _of_document(part: Part) -> Item:
+    """A document that grows, or what became of it."""
+    data = part["data"]
+    if data.get("state") == "writing":
+        return Item("writing", str(part["id"]), data.get("text", ""), part=part)
+    return Item("document", str(part["id"]), f"{data.get('state')} {data.get('version', '')}", part=part)
 
 
 def chart_of(part: Part) -> Part:
@@ -79,7 +87,9 @@ def chart_of(part: Part) -> Part:
 
 
 def _growing(found: Sequence[Item]) -> bool:
-    return bool(found) and (found[-1].kind in ("text", "code") or (found[-1].kind == "step" and found[-1].text in WORKING))
+    return bool(found) and (
+        found[-1].kind in ("text", "code", "writing") or (found[-1].kind == "step" and found[-1].text in WORKING)
+    )
 
 
 def answer_text(parts: Iterable[Part]) -> str:

@@ -31,7 +31,7 @@ FIRST_PASS = 0.25
 """Seconds that the drawing of the whole page may wait, so that a quick answer is there at once."""
 SLICE = 0.1
 """Shortest time between two drawings: the eye does not see more, the network does."""
-BOXES = frozenset({"step", "chart", "thought"})
+BOXES = frozenset({"step", "chart", "thought", "writing", "document"})
 """Kinds whose element holds others, and whose key may be used once a pass."""
 
 
@@ -120,6 +120,9 @@ class View:
             if i == len(self.drawn):
                 self.slots.append(self._draw(st, item))
                 self.drawn.append(item)
+            elif self.drawn[i] != item and self.drawn[i].kind == item.kind == "writing":
+                self.slots[i].update(item)
+                self.drawn[i] = item
             elif self.drawn[i] != item:
                 if self.drawn[i].kind in BOXES:
                     return False

@@ -11,7 +11,7 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.formats.where import parse
-from leaf.ui import markdown, sound, tabular, words
+from leaf.ui import documents, markdown, sound, tabular, words
 from leaf.ui.controls import icon_button
 from leaf.ui.state import current_scope, leaf
 
@@ -36,6 +36,12 @@ def show_drive(ref: str) -> None:
     st.session_state["preview"] = {"drive": ref}
 
 
+def show_document(document_id: str, *, unasked: bool = False) -> None:
+    """Let the next drawing of the page show this document; what nobody asked for does not come on a narrow screen."""
+    close()
+    st.session_state["preview"] = {"document": document_id, "unasked": unasked}
+
+
 def close() -> None:
     """Forget the preview and where in it the reader was."""
     st.session_state.pop("preview", None)
@@ -55,9 +61,11 @@ def _panel() -> None:
     wanted = st.session_state.get("preview")
     if wanted is None:
         return
-    with st.container(key="preview"):
+    with st.container(key="unasked" if wanted.get("unasked") else "asked"), st.container(key="preview"):
         try:
-            if "drive" in wanted:
+            if "document" in wanted:
+                _draw_document(wanted["document"])
+            elif "drive" in wanted:
                 _draw_drive(wanted["drive"])
             else:
                 _draw(wanted)
@@ -105,6 +113,12 @@ def _draw(wanted: dict[str, Any]) -> None:
         _draw_text(preview, cursors)
     for note in words.notes(preview.file)[:5]:
         st.caption(f":material/info: {markdown.label(note, 300)}")
+
+
+def _draw_document(document_id: str) -> None:
+    document = leaf().documents.get(current_scope(), document_id)
+    _head(markdown.label(document.title, 60))
+    documents.draw_panel(document, current_scope())
 
 
 def _draw_drive(ref: str) -> None:

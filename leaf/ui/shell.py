@@ -20,15 +20,16 @@ st.logo(str(ASSETS / "logo.svg"), size="large", icon_image=str(ASSETS / "mark.sv
 
 chat = st.Page(ROOT / "pages" / "chat.py", title="Chat", icon=":material/forum:", default=True)
 files = st.Page(ROOT / "pages" / "files.py", title="Files", icon=":material/folder_open:", url_path="files")
+documents = st.Page(ROOT / "pages" / "documents.py", title="Documents", icon=":material/article:", url_path="documents")
 drive = st.Page(ROOT / "pages" / "drive.py", title="Drive", icon=":material/add_to_drive:", url_path="drive")
 usage = st.Page(ROOT / "pages" / "usage.py", title="Usage", icon=":material/bar_chart:", url_path="usage")
 settings = st.Page(ROOT / "pages" / "settings.py", title="Settings", icon=":material/tune:", url_path="settings")
-page = st.navigation([chat, files, drive, usage, settings], position="hidden")
+page = st.navigation([chat, files, documents, drive, usage, settings], position="hidden")
 
 active = st.query_params.get("chat", "") if page == chat else ""
 gate.admit(active)
 with st.sidebar:
-    sidebar.draw(chat, [files, drive, usage, settings], active)
+    sidebar.draw(chat, [files, documents, drive, usage, settings], active)
 page.run()
 preview.draw()
 watcher.watch()

@@ -184,7 +184,7 @@ def open_workspace(workspace_id: str) -> None:
     visit = current_visit()
     if visit is not None:
         built().choose_workspace(visit, workspace_id)
-        for key in ("visit", "deleted-chat", "deleted-file", "editing", "shown-messages", "suggested-for"):
+        for key in ("visit", "deleted-chat", "deleted-file", "deleted-document", "editing", "shown-messages", "suggested-for"):
             st.session_state.pop(key, None)
         st.session_state["workspace"] = workspace_id
 

@@ -1,0 +1,101 @@
+"""A document in an answer: beside the chat while it is written, a card that opens it afterwards."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.store.model import Document, Scope
+from leaf.ui import markdown, preview
+from leaf.ui.blocks import Block, blocks
+from leaf.ui.documents import ICONS
+from leaf.ui.items import Item
+from leaf.ui.state import leaf
+
+DRAWN = 40_000
+"""Characters of a growing document that are drawn; a longer one is shown whole when it is finished."""
+
+
+class Writing:
+    """A document that grows. It is drawn once; then only its open block is drawn again."""
+
+    def __init__(self, place: Any, item: Item, message_id: str) -> None:
+        data = item.part["data"]
+        st.session_state[f"writing-{item.key}"] = True
+        self.holder = place.container(key=f"writing-{message_id}-{item.key.replace('/', '-')}")
+        inside = self.holder.container()
+        inside.markdown(f":shimmer[Writing “{markdown.label(data['title'], 80)}” …]")
+        self._body = inside.container()
+        self._code = data["kind"] != "text"
+        self._slots: list[Any] = []
+        self._drawn: list[Block] = []
+        self.update(item)
+
+    def update(self, item: Item) -> None:
+        """Show what there is now. A text that begins anew leaves nothing of the old one."""
+        text = item.text[:DRAWN]
+        wanted = [Block("code", text)] if self._code else blocks(text)
+        for i, block in enumerate(wanted):
+            if i < len(self._drawn) and self._drawn[i] == block:
+                continue
+            place = self._slots[i] if i < len(self._slots) else self._body
+            slot = self._draw(place, block)
+            if i < len(self._slots):
+                self._slots[i], self._drawn[i] = slot, block
+            else:
+                self._slots.append(slot)
+                self._drawn.append(block)
+        for slot in self._slots[len(wanted) :]:
+            slot.empty()
+        del self._drawn[len(wanted) :]
+
+    def _draw(self, place: Any, block: Block) -> Any:
+        if block.kind == "code":
+            return place.code(block.text, language=block.language or None, wrap_lines=True)
+        return place.markdown(markdown.safe(block.text))
+
+
+def draw(place: Any, item: Item, scope: Scope, message_id: str) -> Any:
+    """The card of a document that was written, changed or deleted. The one that was just written opens beside the chat."""
+    data = item.part["data"]
+    holder = place.container(key=f"document-{message_id}-{item.key.replace('/', '-')}", border=True)
+    with holder:
+        _draw_card(data, scope, f"{message_id}-{item.key}")
+    if st.session_state.pop(f"writing-{item.key}", False) and data["state"] == "done" and "preview" not in st.session_state:
+        preview.show_document(data["documentId"], unasked=True)
+        st.rerun()
+    return holder
+
+
+def _draw_card(data: Any, scope: Scope, key: str) -> None:
+    title = markdown.label(data["title"], 80)
+    if data["state"] == "failed":
+        st.markdown(f":material/error_outline: “{title}” was not finished.")
+        return
+    try:
+        document = leaf().documents.get(scope, data["documentId"], deleted=True)
+    except LeafError:
+        st.markdown(f"“{title}” is not there any more.")
+        return
+    if document.deleted_at is not None:
+        _draw_deleted(document, scope, key)
+        return
+    with st.container(horizontal=True, vertical_alignment="center"):
+        with st.container(gap=None, width="stretch"):
+            st.markdown(f"{ICONS[data['kind']]} **{title}**")
+            newer = f", now {document.version}" if document.version > data["version"] else ""
+            change = f" · {data['summary'].lower()}" if data.get("summary") else ""
+            st.caption(markdown.label(f"Version {data['version']}{newer}{change}", 120))
+        if st.button("Open", key=f"open-document-{key}", icon=":material/right_panel_open:", help="Open it beside the chat"):
+            preview.show_document(document.id)
+            st.rerun()
+
+
+def _draw_deleted(document: Document, scope: Scope, key: str) -> None:
+    with st.container(horizontal=True, vertical_alignment="center"):
+        st.markdown(f"“{markdown.label(document.title, 80)}” was deleted.", width="stretch")
+        if st.button("Undo", key=f"undo-document-{key}", icon=":material/undo:"):
+            leaf().restore_document(scope, document.id)
+            st.rerun()

@@ -1,0 +1,187 @@
+"""The pieces of the Documents page: the list, and one document to read, edit and go back in."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Sequence
+
+import streamlit as st
+
+from leaf.errors import ConflictError, LeafError
+from leaf.store.model import Document, Scope
+from leaf.ui import documents, markdown, preview, tabular
+from leaf.ui.controls import icon_button, icon_menu
+from leaf.ui.state import leaf
+
+EDITED = 400_000
+"""Characters above which a document is too long for the editor of a browser."""
+
+
+def draw_list(found: Sequence[Document], scope: Scope, query: str) -> None:
+    """One row a document."""
+    if not found:
+        if query:
+            st.markdown(f"No document matches “{markdown.label(query)}”. Titles, types and the titles of chats are searched.")
+        else:
+            st.markdown(
+                "No documents yet. Ask in a chat for one: “Write a summary of this meeting”, “Make a report of these files”."
+            )
+        return
+    with st.container(key="document-rows", gap=None):
+        for document in found:
+            with st.container(horizontal=True, vertical_alignment="center", wrap=False, key=f"file-row-{document.id}"):
+                with st.container(gap=None, width="stretch"):
+                    if st.button(
+                        markdown.label(document.title),
+                        key=f"open-{document.id}",
+                        type="tertiary",
+                        icon=documents.ICONS[document.kind],
+                    ):
+                        _open(document.id)
+                    chat = f"from “{document.chat_title}”" if document.chat_title else ""
+                    pieces = [documents.facts(document), document.file_name, chat]
+                    st.caption(markdown.label(" · ".join(piece for piece in pieces if piece), 200))
+                chosen = icon_menu(
+                    "More for this document", ["Open", "Open its chat", "Delete"], key=f"document-menu-{document.id}"
+                )
+            if chosen == "Open":
+                _open(document.id)
+            elif chosen == "Open its chat":
+                preview.close()
+                st.switch_page(documents.CHAT_PAGE, query_params={"chat": document.chat_id})
+            elif chosen == "Delete":
+                _delete(document, scope)
+
+
+def draw_undo(scope: Scope) -> None:
+    """After a deletion, until the next one."""
+    deleted = st.session_state.get("deleted-document")
+    if deleted is None:
+        return
+    document_id, title = deleted
+    with st.container(horizontal=True, vertical_alignment="center", border=True, key="undo-document"):
+        st.markdown(f"Deleted “{markdown.label(title)}”. Its versions are kept.", width="stretch")
+        if st.button("Undo", key="undo-document-button", type="tertiary", icon=":material/undo:"):
+            leaf().restore_document(scope, document_id)
+            del st.session_state["deleted-document"]
+            st.rerun()
+        if icon_button("Leave it deleted", "undo-document-close", "close"):
+            del st.session_state["deleted-document"]
+            st.rerun()
+
+
+def _open(document_id: str) -> None:
+    st.query_params["document"] = document_id
+    st.rerun()
+
+
+def _delete(document: Document, scope: Scope) -> None:
+    leaf().delete_document(scope, document.id)
+    st.session_state["deleted-document"] = (document.id, document.title)
+    st.query_params.pop("document", None)
+    st.rerun()
+
+
+def draw_document(document: Document, scope: Scope) -> None:
+    """One document: read it, edit it, see its versions."""
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False):
+        if icon_button("Back to all documents", "documents-back", "arrow_back"):
+            st.query_params.pop("document", None)
+            st.rerun()
+        st.title(markdown.label(document.title, 120), anchor=False, width="stretch")
+        chosen = icon_menu(
+            "More for this document", ["Open its chat", "Ask about it in a new chat", "Delete"], key="document-menu"
+        )
+    st.caption(
+        markdown.label(f"{documents.facts(document)} · {document.file_name} · from “{document.chat_title or 'New chat'}”", 200)
+    )
+    if chosen == "Open its chat":
+        st.switch_page(documents.CHAT_PAGE, query_params={"chat": document.chat_id})
+    elif chosen == "Ask about it in a new chat":
+        chat = leaf().new_chat(scope)
+        leaf().attach(scope, chat.id, [document.file_id])
+        st.switch_page(documents.CHAT_PAGE, query_params={"chat": chat.id})
+    elif chosen == "Delete":
+        _delete(document, scope)
+    documents.draw_downloads(document, scope, "page")
+    shown = st.segmented_control(
+        "Show", ["Read", "Edit", "Versions"], default="Read", key=f"document-shown-{document.id}",
+        label_visibility="collapsed", required=True,
+    )  # fmt: skip
+    if shown == "Edit":
+        _draw_editor(document, scope)
+    elif shown == "Versions":
+        documents.draw_versions(document, scope, "page")
+    else:
+        text = leaf().documents.content(scope, document)
+        documents.draw_text(document.kind, text, document.file_name, key="document-rows")
+
+
+def _draw_editor(document: Document, scope: Scope) -> None:
+    """The version that the editor began with stays its base, so that a change by others meanwhile is noticed."""
+    base = st.session_state.setdefault(f"base-{document.id}", document.version)
+    text = leaf().documents.content(scope, document, base)
+    if len(text) > EDITED:
+        st.markdown(f"It has {len(text):,} characters, too many for the browser. Download it, or ask for the change in its chat.")
+        return
+    changed = _edit_sheet(text, document, base) if document.kind == "sheet" else _edit_text(text, document, base)
+    newer = document.version > base
+    if newer:
+        st.warning(
+            f"Version {document.version} was made meanwhile. Save yours as the newest, or leave it and begin from that one. "
+            "Both stay as versions.",
+            icon=":material/difference:",
+        )
+    with st.container(horizontal=True, vertical_alignment="center"):
+        label = "Save mine as the newest" if newer else "Save"
+        if st.button(label, key="save-document", type="primary", icon=":material/save:"):
+            _save(document, scope, changed, document.version)
+        if (newer or changed != text) and st.button("Discard my changes", key="discard-document", type="tertiary"):
+            _begin_anew(document.id)
+            st.rerun()
+        st.caption("Saving makes a new version; the earlier ones stay.", width="content")
+
+
+def _edit_text(text: str, document: Document, base: int) -> str:
+    given = st.text_area(
+        "Text" if document.kind == "code" else "Text (Markdown)", value=text, height=520, key=f"edit-{document.id}-{base}"
+    )
+    return given or ""
+
+
+def _edit_sheet(text: str, document: Document, base: int) -> str:
+    import pandas as pd
+
+    columns, *rows = list(csv.reader(io.StringIO(text)))
+    names = tabular.unique(columns)
+    frame = pd.DataFrame(rows, columns=names, dtype=str)
+    config = {name: st.column_config.TextColumn(default="") for name in names}
+    edited = st.data_editor(
+        frame, num_rows="dynamic", hide_index=True, column_config=config, key=f"edit-{document.id}-{base}", height=520
+    )
+    out = io.StringIO()
+    writer = csv.writer(out, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(["" if value is None or value != value else str(value) for value in row] for row in edited.values.tolist())
+    return out.getvalue()
+
+
+def _save(document: Document, scope: Scope, text: str, base: int) -> None:
+    try:
+        saved = leaf().save_document(scope, document.id, text, base)
+    except ConflictError as e:
+        st.warning(markdown.paragraph(f"{e} Your text is still in the editor."))
+        return
+    except LeafError as e:
+        st.warning(markdown.paragraph(str(e)))
+        return
+    _begin_anew(document.id)
+    same = saved.version == document.version
+    st.toast("Nothing has changed." if same else f"Saved as version {saved.version}.", icon=":material/check:")
+    st.rerun()
+
+
+def _begin_anew(document_id: str) -> None:
+    for key in [key for key in st.session_state if str(key).startswith((f"base-{document_id}", f"edit-{document_id}"))]:
+        del st.session_state[key]

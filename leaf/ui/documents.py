@@ -1,0 +1,140 @@
+"""A document for reading: its text, what changed, its versions, downloads. Used by the panel beside the chat and by its page."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import datetime
+from pathlib import Path
+
+import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.store.model import Document, DocumentVersion, Scope
+from leaf.ui import markdown, tabular, words
+from leaf.ui.blocks import blocks
+from leaf.ui.state import later, leaf
+
+PAGE = Path(__file__).resolve().parents[2] / "pages" / "documents.py"
+CHAT_PAGE = PAGE.parent / "chat.py"
+SHOWN = 60_000
+"""Characters of a document that are drawn; all of it is in the downloads."""
+ROWS_SHOWN = 500
+VERSIONS_SHOWN = 30
+KINDS = {"text": "Text", "code": "Code", "sheet": "Sheet"}
+ICONS = {"text": ":material/article:", "code": ":material/code:", "sheet": ":material/table:"}
+TYPES = {"meeting-summary": "Meeting summary", "report": "Report", "action-items": "Action items"}
+
+
+def facts(document: Document) -> str:
+    """`Meeting summary · version 2 · 14:02`."""
+    today = datetime.now().astimezone().date()
+    what = TYPES.get(document.document_type, KINDS[document.kind])
+    return f"{what} · version {document.version} · {words.when(document.updated_at, today)}"
+
+
+def draw_text(kind: str, text: str, name: str, key: str) -> None:
+    """What stands in a document, or its beginning."""
+    if kind == "sheet":
+        _draw_sheet(text, key)
+    elif kind == "code":
+        ending = name.rpartition(".")[2]
+        st.code(text[:SHOWN], language={"py": "python", "js": "javascript", "sh": "bash"}.get(ending, ending), wrap_lines=True)
+    else:
+        for block in blocks(text[:SHOWN]):
+            if block.kind == "code":
+                st.code(block.text, language=block.language or None, wrap_lines=True)
+            else:
+                st.markdown(markdown.safe(block.text))
+    if kind != "sheet" and len(text) > SHOWN:
+        st.caption(f"The first {SHOWN:,} of {len(text):,} characters. Download it to see all.")
+
+
+def _draw_sheet(text: str, key: str) -> None:
+    columns, *rows = list(csv.reader(io.StringIO(text)))
+    tabular.draw(columns, rows[:ROWS_SHOWN], (), key=key, tall=18)
+    more = f", the first {ROWS_SHOWN:,} are shown" if len(rows) > ROWS_SHOWN else ""
+    st.caption(f"{words.count(len(rows), 'row')}{more}")
+
+
+def draw_downloads(document: Document, scope: Scope, key: str) -> None:
+    """A button for each format; made when it is pressed."""
+    with st.container(horizontal=True, gap="xsmall", key=f"downloads-{key}"):
+        for format in leaf().documents.formats(document):
+            ending, stem = format.ending, document.file_name.rpartition(".")[0]
+            st.download_button(
+                format.label,
+                later(lambda app, ending=ending: app.documents.export(scope, document.id, ending).data),  # type: ignore[misc]
+                file_name=f"{stem}.{ending}",
+                mime=format.media_type,
+                key=f"download-{key}-{ending}",
+                icon=":material/download:",
+                help=f"Download as {format.label}",
+                on_click="ignore",
+            )
+
+
+def draw_difference(document: Document, scope: Scope, older: int, newer: int) -> None:
+    """Lines that were added have a plus, lines that were removed a minus before them."""
+    found = leaf().documents.compare(scope, document, older, newer)
+    st.caption(f"From version {older} to {newer}: {found.summary.lower()}" if older else f"Version {newer} was the first.")
+    if older and found.lines:
+        text = found.text()
+        st.code(text[:SHOWN] + ("\n…" if len(text) > SHOWN else ""), language="diff", wrap_lines=True)
+
+
+def draw_versions(document: Document, scope: Scope, key: str) -> None:
+    """Each version with what it changed, behind a click, and the way back to it."""
+    versions = leaf().documents.versions(scope, document.id)
+    for version in versions[:VERSIONS_SHOWN]:
+        holder = st.expander(_title(version, document), type="compact", key=f"version-{key}-{version.number}", on_change="rerun")
+        if holder.open:
+            with holder:
+                _draw_version(document, version, scope, key)
+    if len(versions) > VERSIONS_SHOWN:
+        st.caption(f"and {len(versions) - VERSIONS_SHOWN} earlier versions")
+
+
+def _title(version: DocumentVersion, document: Document) -> str:
+    today = datetime.now().astimezone().date()
+    how = {"edit_file": "edited by Leaf", "write_file": "rewritten by Leaf"}.get(version.note, version.note)
+    who = f" by {version.author}" if version.author and not version.message_id else ""
+    newest = " (newest)" if version.number == document.version else ""
+    return markdown.label(f"Version {version.number}{newest} · {how}{who} · {words.when(version.created_at, today)}", 120)
+
+
+def _draw_version(document: Document, version: DocumentVersion, scope: Scope, key: str) -> None:
+    draw_difference(document, scope, version.number - 1, version.number)
+    if version.number == document.version or document.deleted_at is not None:
+        return
+    if st.button("Restore this version", key=f"restore-{key}-{version.number}", icon=":material/history:"):
+        try:
+            leaf().restore_document_version(scope, document.id, version.number)
+        except LeafError as e:
+            st.warning(markdown.paragraph(str(e)))
+        else:
+            st.toast(f"Version {version.number} is the newest again.", icon=":material/check:")
+            st.rerun()
+    with st.container(key=f"old-{key}-{version.number}"):
+        text = leaf().documents.content(scope, document, version.number)
+        st.caption("Its text")
+        draw_text(document.kind, text, document.file_name, key=f"old-rows-{key}-{version.number}")
+
+
+def draw_panel(document: Document, scope: Scope) -> None:
+    """What the panel beside the chat shows below its title."""
+    st.caption(markdown.label(facts(document)))
+    with st.container(horizontal=True, vertical_alignment="center", key="panel-tools"):
+        shown = st.segmented_control(
+            "Show", ["Document", "Last change", "Versions"], default="Document", key="preview-document-shown",
+            label_visibility="collapsed", required=True,
+        )  # fmt: skip
+        if st.button("Edit", key="panel-edit", icon=":material/edit:", help="Edit by hand on the Documents page"):
+            st.switch_page(PAGE, query_params={"document": document.id})
+    draw_downloads(document, scope, "panel")
+    if shown == "Last change":
+        draw_difference(document, scope, document.version - 1, document.version)
+    elif shown == "Versions":
+        draw_versions(document, scope, "panel")
+    else:
+        draw_text(document.kind, leaf().documents.content(scope, document), document.file_name, key="panel-rows")
