@@ -107,7 +107,7 @@ def write(
     content = parts[0]
     if len(parts) > 1:
         content = _combined(context, ask, order, parts)
-    context.progress(f"Writing {quoted(order.title, 60)}")
+    context.progress("Reading the sources")
     system = prompts.system_prompt(order.kind, order.document_type)
     asked = ask(AskRequest(system, f"{content}\n\n{_task(order, len(parts))}", _answer(ask)), on_text, on_restart)
     return Written(asked.text, asked.stop_reason == "max_tokens", len(parts), total)

@@ -130,6 +130,7 @@ def draw_panel(document: Document, scope: Scope) -> None:
             label_visibility="collapsed", required=True,
         )  # fmt: skip
         if st.button("Edit", key="panel-edit", icon=":material/edit:", help="Edit by hand on the Documents page"):
+            st.session_state.pop("preview", None)  # the page shows it whole
             st.switch_page(PAGE, query_params={"document": document.id})
     draw_downloads(document, scope, "panel")
     if shown == "Last change":
