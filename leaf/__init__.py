@@ -12,6 +12,7 @@ files      the library: rows and blobs, reading windows, full-text search
 drive      Google Drive: connection, folders, contents, changes
 tables     any tabular file -> Parquet once; profiles; queries; results; charts
 budgets    what may be used in a day and a month, what was, and what is left
+documents  what is written in chats: versions, edit blocks, downloads
 formats    one reader per file format; runs inside the sandbox
 sandbox    runs a function in a confined child process
 sound      from sound to words: faster-whisper or a transcription server
