@@ -157,19 +157,21 @@ def _watch_preview(file: File) -> None:
 
 
 def _draw_cues(cues: Sequence[Cue], cited: tuple[float, float] | None) -> None:
-    """Lines with their times; a click plays from there. The cited ones stand out."""
+    """Lines with their times; a click plays from there. The cited ones stand out, unless that is all of them."""
+    if cited and cited[0] <= cues[0].start and cited[1] >= int(cues[-1].end):
+        cited = None
     first = next((i for i, cue in enumerate(cues) if cited and cue.end >= cited[0]), 0)
     pages = math.ceil(len(cues) / CUES)
     page = first // CUES + 1
     if pages > 1:
         page = st.pagination(pages, default=page, key="preview-cues-page", max_visible_pages=5) or page
-    with st.container(height=WORDS_HEIGHT if len(cues) > 12 else "content", border=False, key="preview-cues"):
+    with st.container(height=WORDS_HEIGHT if len(cues) > 12 else "content", border=False, gap="xxsmall", key="preview-cues"):
         for number, cue in enumerate(cues[(page - 1) * CUES : page * CUES], (page - 1) * CUES):
             _draw_cue(number, cue, hit=cited is not None and cue.end > cited[0] and cue.start < cited[1])
 
 
 def _draw_cue(number: int, cue: Cue, *, hit: bool) -> None:
-    with st.container(horizontal=True, vertical_alignment="top", wrap=False, gap="small"):
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False, gap="small"):
         at = words.length(cue.start)
         if st.button(at, key=f"preview-cue-{number}", type="tertiary", help=f"Play from {at}", width=72):
             st.session_state["preview-sound-at"] = cue.start
