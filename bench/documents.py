@@ -20,7 +20,7 @@ from tests.messages_server import CHARACTERS_A_TOKEN, MessagesServer, Turn
 TOKENS = 120_000
 IN_CHAT, IN_ALL = 600, 1.1
 EDITS = 100
-WORDS = (
+WORDS = [
     "budget",
     "rate",
     "plan",
@@ -38,7 +38,8 @@ WORDS = (
     "risk",
     "scope",
     "cost",
-)
+    "margin",
+]
 
 
 def transcript(tokens: int, seed: int = 7) -> str:

@@ -87,8 +87,10 @@ def test_a_document_grows_beside_the_chat_and_is_edited_and_restored(
     assert Path(download.value.path()).read_bytes()[:2] == b"PK"
 
     panel.get_by_role("button", name="Edit", exact=True).click()
-    expect(page.get_by_role("heading", name="Plan call")).to_be_visible()
+    expect(page.get_by_role("button", name="Back to all documents")).to_be_visible()
+    expect(panel).to_have_count(0)
     page.get_by_role("radio", name="Edit").or_(page.get_by_role("button", name="Edit", exact=True)).first.click()
+    shot(page, tmp_path, "edit")
     text = page.get_by_label("Text (Markdown)")
     text.fill("# Plan call\n\nBy hand.\n")
     text.blur()
@@ -103,7 +105,7 @@ def test_a_document_grows_beside_the_chat_and_is_edited_and_restored(
     page.goto(f"{app.url}/documents")
     expect(page.get_by_text("version 4").first).to_be_visible()
     shot(page, tmp_path, "list")
-    page.get_by_label("More for this document").first.click()
+    page.locator('[class*="st-key-icon-document-menu-"] button').first.click()
     page.get_by_text("Delete", exact=True).click()
     expect(page.get_by_text("Deleted “Plan call”")).to_be_visible()
     page.get_by_role("button", name="Undo").click()
