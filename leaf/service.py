@@ -628,8 +628,11 @@ class Leaf:
             return Preview(file, "page", window=window, picture=picture, pages=window.total or 0, page=page)
         return Preview(file, "text", window=window)
 
-    def thumbnail(self, scope: Scope, file_id: str) -> bytes:
-        """A small picture of a picture or of a PDF's first page. Raises NotFoundError, FileError, InvalidInputError."""
+    def thumbnail(self, scope: Scope, file_id: str) -> tuple[bytes, int, int]:
+        """A small picture of a picture or of a PDF's first page, its width and height in pixels.
+
+        Raises NotFoundError, FileError, InvalidInputError for other files.
+        """
         return self._library.thumbnail(scope, file_id)
 
     def seen_picture(self, scope: Scope, sha256: str) -> bytes:

@@ -72,7 +72,8 @@ def test_a_picture_is_made_once_and_stays_the_same(store: Store, library: Librar
     rows = store.db.read("SELECT sha256 FROM derived_pictures")
     assert [row["sha256"] for row in rows] == [first.sha256]
     assert media_type == "image/jpeg"
-    assert max(opened(library.thumbnail(scope, file.id)).size) == 320
+    data, width, height = library.thumbnail(scope, file.id)
+    assert opened(data).size == (width, height) == (213, 320)
 
 
 def test_pages_of_a_pdf_are_drawn_as_asked_and_what_is_left_out_is_named(library: Library, scope: Scope) -> None:
@@ -122,8 +123,7 @@ def test_purging_deletes_what_was_made_but_no_file_of_its_own(store: Store, libr
     made = library.view(scope, file).pictures[0]
     data, _ = library.seen(scope, made.sha256)
     twin = kept(library, scope, "twin.jpg", data)
-    thumbnail = opened(library.thumbnail(scope, file.id))
-    assert thumbnail.size == (320, 240)
+    assert library.thumbnail(scope, file.id)[1:] == (320, 240)
     blobs = [row["sha256"] for row in store.db.read("SELECT sha256 FROM derived_pictures")]
     library.delete(scope, file.id)
     library.purge(scope, file.id)

@@ -311,8 +311,11 @@ class Library:
         """
         return self._pictures.view(scope, self._readable(scope, file.id), pages, stop)
 
-    def thumbnail(self, scope: Scope, file_id: str) -> bytes:
-        """A small picture of a picture, or of the first page of a PDF. Raises NotFoundError, FileError, InvalidInputError."""
+    def thumbnail(self, scope: Scope, file_id: str) -> tuple[bytes, int, int]:
+        """A small picture of a picture, or of the first page of a PDF, its width and height in pixels.
+
+        Raises NotFoundError, FileError, InvalidInputError for other files.
+        """
         return self._pictures.thumbnail(scope, self._readable(scope, file_id))
 
     def seen(self, scope: Scope, sha256: str) -> tuple[bytes, str]:

@@ -76,12 +76,12 @@ class Pictures:
         recipe = PAGE if file.kind == "pdf" else PICTURE
         return View(self._made(scope, file, wanted[:MOST_PAGES], recipe, stop), total, tuple(wanted[MOST_PAGES:]))
 
-    def thumbnail(self, scope: Scope, file: File) -> bytes:
-        """The first page or the picture, small, for people. Raises as `view` does."""
+    def thumbnail(self, scope: Scope, file: File) -> tuple[bytes, int, int]:
+        """The first page or the picture, small, for people, with its width and height. Raises as `view` does."""
         if file.kind not in ("pdf", "picture"):
             raise InvalidInputError(f"{file.name} is neither a picture nor a PDF.", "Look at its text.")
         made = self._made(scope, file, [1], THUMBNAIL, None)[0]
-        return self._store.blobs.path(scope.workspace_id, made.sha256).read_bytes()
+        return self._store.blobs.path(scope.workspace_id, made.sha256).read_bytes(), made.width, made.height
 
     def data(self, scope: Scope, sha256: str) -> tuple[bytes, str]:
         """Bytes and media type of a picture that was made. Raises NotFoundError, also for one of another workspace."""

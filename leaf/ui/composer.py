@@ -145,10 +145,12 @@ def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], s
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="waiting"):
         for item in waiting[:8]:
             file = item.file
-            with st.container(horizontal=True, gap=None, wrap=False, width="content", key=f"chip-{file.id}"):
+            with st.container(
+                horizontal=True, gap=None, wrap=False, width="content", vertical_alignment="center", key=f"chip-{file.id}"
+            ):
                 title = markdown.label(file.name, 36)
                 if file.kind == "picture":
-                    pictures.draw_thumbnail(scope, file.id, file.name, f"small-{file.id}")
+                    pictures.draw_thumbnail(scope, file.id, file.name, f"small-{file.id}", (56, 30))
                 if st.button(title, key=f"look-{file.id}", icon=words.kind_icon(file.kind), help="Open the file"):
                     show_preview(file.id)
                     st.rerun()

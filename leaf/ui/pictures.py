@@ -18,13 +18,15 @@ MOST_KEPT = 60
 """Small pictures that a browser's session holds, some 10 kB each."""
 
 
-def draw_thumbnail(scope: Scope, file_id: str, name: str, key: str) -> bool:
+def draw_thumbnail(scope: Scope, file_id: str, name: str, key: str, box: tuple[int, int] = (176, 120)) -> bool:
     """A small picture that opens the file when it is pressed. False, and nothing drawn, where there is none."""
-    data = _thumbnail(scope, file_id)
-    if data is None:
+    made = _thumbnail(scope, file_id)
+    if made is None:
         return False
-    with st.container(key=f"thumb-{key}", width="content"):
-        st.image(data, width="content", alt=name)
+    data, width, height = made
+    shown = _fitted(width, height, box)
+    with st.container(key=f"thumb-{key}", width=shown):
+        st.image(data, width=shown, alt=name)
         if st.button(f"Open {markdown.label(name, 60)}", key=key):
             show_preview(file_id)
             st.rerun()
@@ -41,16 +43,25 @@ def draw_seen(seen: Sequence[Mapping[str, Any]], scope: Scope, key: str) -> None
             except LeafError as e:
                 st.caption(markdown.label(f"{label}: {e.message}", 200))
                 continue
-            with st.container(key=f"thumb-large-{key}-{number}", width="content", gap="xxsmall"):
-                st.image(data, width="content", alt=label)
+            shown = _fitted(int(picture["width"]), int(picture["height"]), (320, 260))
+            with st.container(key=f"thumb-{key}-{number}", width=shown):
+                st.image(data, width=shown, alt=label)
                 if st.button(f"Open {markdown.label(label, 60)}", key=f"look-{key}-{number}"):
                     show_preview(str(picture["file_id"]), f"page {picture['page']}" if label.startswith("page ") else "")
                     st.rerun()
 
 
-def _thumbnail(scope: Scope, file_id: str) -> bytes | None:
+def _fitted(width: int, height: int, box: tuple[int, int]) -> int:
+    """The width at which a picture lies within a box, never enlarged, and wide enough to be pressed."""
+    return max(24, round(width * min(1.0, box[0] / width, box[1] / height)))
+
+
+Small = tuple[bytes, int, int]
+
+
+def _thumbnail(scope: Scope, file_id: str) -> Small | None:
     """Kept for the session, since a page is drawn often and a file never changes; None is kept too."""
-    kept: dict[str, bytes | None] = st.session_state.setdefault(KEPT, {})
+    kept: dict[str, Small | None] = st.session_state.setdefault(KEPT, {})
     if file_id not in kept:
         try:
             made = leaf().thumbnail(scope, file_id)
