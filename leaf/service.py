@@ -38,7 +38,9 @@ from leaf.files.transcripts import KINDS as SOUND
 from leaf.files.transcripts import OnProgress as OnWords
 from leaf.files.transcripts import Transcript
 from leaf.formats.base import KINDS, Window
+from leaf.formats.locate import Sought
 from leaf.formats.picture import tokens_of
+from leaf.formats.where import around
 from leaf.identity import identify, may_sign_in
 from leaf.runs.records import Load, RunRecord, StepRecord
 from leaf.runs.run import Run, Slice
@@ -101,6 +103,10 @@ class Preview:
     """For `sound`: what is known so far of what is said."""
     transcript: Transcript | None = None
     """For `sound`."""
+    sought: Sought | None = None
+    """With a quote: where it stands, or why it was not found."""
+    marks: int = 0
+    """For `page`: how often the quote is marked in the picture, once a line."""
 
 
 class Leaf:
@@ -603,30 +609,51 @@ class Leaf:
         order_by: str = "",
         descending: bool = False,
         cursor: str = "",
+        quote: str = "",
     ) -> Preview:
-        """Rows of a table, a page with its picture, or text, at the place given. Raises FileError, NotFoundError."""
+        """Rows of a table, a page with its picture, or text, at the place given, or where the quote stands.
+
+        Raises FileError, NotFoundError, InvalidInputError for a place that the file does not have.
+        """
         file = self.file(scope, file_id)
         if file.outline.get("error"):
             raise LeafError(str(file.outline["error"]), str(file.outline.get("hint", "")))
+        sought = self._library.locate_all(scope, file, [(where, quote)])[0] if quote else None
+        if sought is not None and sought.found:
+            where = sought.found.place
         if file.kind in KINDS and KINDS[file.kind].tabular:
             found = self._file_tables(scope, file)
             if found:
                 chosen = found[min(table, len(found) - 1)]
                 rows = self._tables.page(scope, chosen, offset=offset, limit=limit, order_by=order_by, descending=descending)
-                return Preview(file, "table", tables=tuple(found), rows=rows)
+                return Preview(file, "table", tables=tuple(found), rows=rows, sought=sought)
         if file.kind in SOUND:
             cues, transcript = self._library.cues(scope, file), self._library.transcript(scope, file)
-            return Preview(file, "sound", cues=cues, transcript=transcript)
+            return Preview(file, "sound", cues=cues, transcript=transcript, sought=sought)
         if file.kind == "picture":
             seen = self._library.view(scope, file, where or "1")
             picture, _ = self._library.seen(scope, seen.pictures[0].sha256)
             return Preview(file, "picture", picture=picture, pages=seen.total, page=seen.pictures[0].page)
-        window = self._library.read(scope, file, where, cursor=cursor, max_tokens=4_000)
+        window = self._shown(scope, file, where if file.kind == "pdf" or not sought else around(where), cursor, sought)
         if file.kind == "pdf" and window.ranges:
-            page = window.ranges[0][0]
-            picture = self._library.picture(scope, file, page)
-            return Preview(file, "page", window=window, picture=picture, pages=window.total or 0, page=page)
-        return Preview(file, "text", window=window)
+            page, marks = window.ranges[0][0], 0
+            if sought and sought.found:
+                picture, marks = self._library.marked_picture(scope, file, page, quote)
+            else:
+                picture = self._library.picture(scope, file, page)
+            return Preview(
+                file, "page", window=window, picture=picture, pages=window.total or 0, page=page, sought=sought, marks=marks
+            )
+        return Preview(file, "text", window=window, sought=sought)
+
+    def _shown(self, scope: Scope, file: File, where: str, cursor: str, sought: Sought | None) -> Window:
+        """The window at a place; from the beginning where a citation names one that the file does not have."""
+        try:
+            return self._library.read(scope, file, where, cursor=cursor, max_tokens=4_000)
+        except InvalidInputError:
+            if sought is None or sought.found:
+                raise
+            return self._library.read(scope, file, "", max_tokens=4_000)
 
     def thumbnail(self, scope: Scope, file_id: str) -> tuple[bytes, int, int]:
         """A small picture of a picture or of a PDF's first page, its width and height in pixels.

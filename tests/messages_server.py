@@ -37,7 +37,8 @@ class Turn:
     """What the server streams for one request."""
 
     blocks: tuple[Json, ...]
-    """`{"type": "thinking", "thinking"}`, `{"type": "text", "text"}`, `{"type": "tool_use", "name", "input"}`."""
+    """`{"type": "thinking", "thinking"}`, `{"type": "text", "text"}`, `{"type": "tool_use", "name", "input"}`. A text may have
+    `"cite": [(source, words)]`: passages that the request must hold, found by source (or any, if empty) and words."""
     stop_reason: str = ""
     """Empty: `tool_use` with a tool call among the blocks, else `end_turn`."""
     pieces: int = 6
@@ -59,6 +60,16 @@ class Turn:
     def say(text: str, *, thinking: str = "", **options: Any) -> Turn:
         """An answer."""
         return Turn((*_thinking(thinking), {"type": "text", "text": text}), **options)
+
+    @staticmethod
+    def cite(*pieces: str | tuple[str, str] | tuple[str, str, str], **options: Any) -> Turn:
+        """An answer in pieces, as the API gives one with citations: words alone, (text, words cited) or (text, source, words)."""
+        blocks: list[Json] = []
+        for piece in pieces:
+            text, *cited = (piece,) if isinstance(piece, str) else piece
+            found = [(cited[0] if len(cited) > 1 else "", cited[-1])] if cited else []
+            blocks.append({"type": "text", "text": text, **({"cite": found} if found else {})})
+        return Turn(tuple(blocks), **options)
 
     @staticmethod
     def call(*calls: str | tuple[str, Json], text: str = "", thinking: str = "", **options: Any) -> Turn:
@@ -154,7 +165,7 @@ class MessagesServer:
         """The only key that is taken; empty takes any."""
         self.strict = strict
         self.basic = basic
-        """Refuse thinking and cache marks, as some local servers do."""
+        """Refuse thinking, cache marks and passages to cite, as some local servers do."""
         self.desk = FilesDesk()
         """The Files API, and the checks of pictures."""
         self._script = script if callable(script) else None
@@ -163,6 +174,7 @@ class MessagesServer:
         self._ids = itertools.count(1)
         self._cache: dict[str, int] = {}
         self._sent: dict[str, Json] = {}
+        self._cited: set[str] = set()
         self._closing = threading.Event()
         handler = type("Handler", (_Handler,), {"app": self})
         self._http = ThreadingHTTPServer(("127.0.0.1", port), handler)
@@ -215,6 +227,8 @@ class MessagesServer:
         before = _plain({"system": body.get("system"), "tools": body.get("tools")})
         for i, message in enumerate(body["messages"]):
             for block in message["content"] if isinstance(message["content"], list) else []:
+                if block.get("citations") and message["role"] == "assistant" and _plain(block) not in self._cited:
+                    return f"messages.{i}: `text` blocks with citations cannot be modified"
                 known = self._sent.get(block.get("signature") or block.get("id") or "")
                 if known is None:
                     if block["type"] == "thinking":
@@ -233,6 +247,8 @@ class MessagesServer:
         before += "".join(_plain(message) for message in body["messages"])
         with self._lock:
             for block in blocks:
+                if block.get("citations"):
+                    self._cited.add(_plain(block))
                 if key := block.get("signature") or block.get("id"):
                     self._sent[key] = {"block": _plain(block), "before": before}
 
@@ -308,7 +324,63 @@ def _refusal(body: Json, *, basic: bool) -> str:
         marks or "thinking" in body or any(b["type"] == "thinking" for m in body["messages"] for b in _blocks(m["content"]))
     ):
         return "thinking and cache_control are not known here"
-    return _refused_blocks(body["messages"])
+    return _refused_blocks(body["messages"]) or _refused_passages(body["messages"], basic=basic)
+
+
+def passages_of(messages: Sequence[Json]) -> list[Json]:
+    """All `search_result` blocks of a request, in its order."""
+    outer = [block for message in messages for block in _blocks(message["content"])]
+    inner = [
+        b
+        for block in outer
+        if block["type"] == "tool_result" and isinstance(block.get("content"), list)
+        for b in block["content"]
+    ]
+    return [block for block in [*outer, *inner] if block["type"] == "search_result"]
+
+
+def _refused_passages(messages: Sequence[Json], *, basic: bool) -> str:
+    """What the API demands of passages to cite: their fields, text alone, and citations for all of them or for none."""
+    passages = passages_of(messages)
+    if basic and passages:
+        return "messages: Input tag 'search_result' found using 'type' does not match any of the expected tags"
+    if basic and any("citations" in block for m in messages for block in _blocks(m["content"])):
+        return "text.citations: Extra inputs are not permitted"
+    for block in passages:
+        if set(block) - {"type", "source", "title", "content", "citations", "cache_control"}:
+            return "search_result: Extra inputs are not permitted"
+        if not all(isinstance(block.get(key), str) and block[key].strip() for key in ("source", "title")):
+            return "search_result.source and .title: Field required"
+        if not isinstance(block.get("content"), list) or not block["content"]:
+            return "search_result.content: at least one text block is required"
+        for part in block["content"]:
+            if part.get("type") != "text" or set(part) - {"type", "text"} or not str(part.get("text", "")).strip():
+                return "search_result.content: only non-empty text blocks are permitted"
+        if set(block.get("citations") or {}) - {"enabled"}:
+            return "search_result.citations: Extra inputs are not permitted"
+    if len({bool((block.get("citations") or {}).get("enabled")) for block in passages}) > 1:
+        return "search_result.citations: must be enabled for all search results of a request or for none"
+    return ""
+
+
+def citation(messages: Sequence[Json], source: str, words: str) -> Json:
+    """A citation of the passage that holds these words, as the API gives it. Raises LookupError for what was not sent."""
+    plain = " ".join(words.split())
+    for index, block in enumerate(passages_of(messages)):
+        if source not in ("", block["source"]) or not (block.get("citations") or {}).get("enabled"):
+            continue
+        for number, part in enumerate(block["content"]):
+            if plain in " ".join(part["text"].split()):
+                return {
+                    "type": "search_result_location",
+                    "cited_text": part["text"],
+                    "search_result_index": index,
+                    "source": block["source"],
+                    "title": block["title"],
+                    "start_block_index": number,
+                    "end_block_index": number + 1,
+                }
+    raise LookupError(f"no passage {source or 'at all'} with the words {words!r} was sent, so it cannot be cited")
 
 
 def _refused_blocks(messages: Sequence[Json]) -> str:
@@ -406,10 +478,15 @@ class _Handler(BaseHTTPRequestHandler):
         answer = self.app.answer(body)
         if isinstance(answer, Failure):
             return self._fail(answer)
+        try:
+            cited = [citation(body["messages"], *one) for block in answer.blocks for one in block.get("cite") or ()]
+        except LookupError as e:
+            self.app.refused.append(str(e))
+            return self._fail(Failure(500, "api_error", str(e)))
         usage = self.app.count(self.app.desk.resolved(body))
         with self.app._lock:
             self.app.requests.append(Request(path, headers, body, usage))
-        return self._stream(body, answer, usage)
+        return self._stream(body, answer, usage, cited)
 
     def _json(self, status: int, value: Json, headers: Sequence[tuple[str, str]] = ()) -> None:
         self._send(status, "application/json", json.dumps(value).encode(), headers)
@@ -428,19 +505,19 @@ class _Handler(BaseHTTPRequestHandler):
         error = {"type": "error", "error": {"type": failure.kind, "message": failure.message}, "request_id": "req_1"}
         return self._json(failure.status, error, failure.headers)
 
-    def _stream(self, body: Json, turn: Turn, usage: Json) -> None:
+    def _stream(self, body: Json, turn: Turn, usage: Json, cited: list[Json]) -> None:
         self.send_response(200)
         self.send_header("content-type", "text/event-stream; charset=utf-8")
         self.send_header("transfer-encoding", "chunked")
         self.end_headers()
         self.close_connection = True
         try:
-            self._write_events(body, turn, usage)
+            self._write_events(body, turn, usage, cited)
         except (BrokenPipeError, ConnectionResetError):
             self.app.left.set()
 
-    def _write_events(self, body: Json, turn: Turn, usage: Json) -> None:
-        for number, event in enumerate(self._events(body, turn, usage)):
+    def _write_events(self, body: Json, turn: Turn, usage: Json, cited: list[Json]) -> None:
+        for number, event in enumerate(self._events(body, turn, usage, cited)):
             if number == turn.cut_after:
                 return
             if number == turn.stall_after:
@@ -475,7 +552,7 @@ class _Handler(BaseHTTPRequestHandler):
             self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
             self.wfile.flush()
 
-    def _events(self, body: Json, turn: Turn, usage: Json) -> Iterator[Json]:
+    def _events(self, body: Json, turn: Turn, usage: Json, cited: Sequence[Json] = ()) -> Iterator[Json]:
         message = {
             "id": self.app.new_id("msg"),
             "type": "message",
@@ -488,9 +565,14 @@ class _Handler(BaseHTTPRequestHandler):
         }
         yield {"type": "message_start", "message": message}
         yield {"type": "ping"}
-        sent, characters = [], 0
+        sent, characters, left = [], 0, list(cited)
         for index, given in enumerate(turn.blocks):
             start, deltas, whole = self._block(given, turn.pieces)
+            if given.get("cite"):
+                taken, left = left[: len(given["cite"])], left[len(given["cite"]) :]
+                start = {**start, "citations": []}
+                deltas += [{"type": "citations_delta", "citation": one} for one in taken]
+                whole = {"type": "text", "text": given["text"], "citations": taken}
             sent.append(whole)
             yield {"type": "content_block_start", "index": index, "content_block": start}
             for delta in deltas:

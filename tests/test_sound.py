@@ -198,6 +198,9 @@ def test_a_transcript_is_searched_with_its_times(tmp_path: Path, pool: Pool) -> 
         assert "harbour" in found.hits[0].text
         first, last = map(seconds, found.hits[0].place.split("-"))
         assert first <= 5 <= 9 <= last
+        located = it.library.locate(it.scope, it.now(file), "00:00:00", SENTENCES[500])
+        assert located is not None
+        assert (located.place, located.moved) == ("00:00:05-00:00:09", True)
 
 
 def test_a_long_recording_waits_until_it_is_needed(tmp_path: Path, pool: Pool) -> None:

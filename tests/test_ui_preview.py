@@ -7,13 +7,51 @@ from typing import Any
 
 import pytest
 
-from leaf.ui.preview import aim
+from leaf.ui.markdown import marked
+from leaf.ui.preview import aim, marks_in
+from leaf.ui.tabular import Marks
 
 TABLES: list[Any] = [
     SimpleNamespace(sheet="Summary", place="A1:C9"),
     SimpleNamespace(sheet="Data", place="A4:F104"),
     SimpleNamespace(sheet="Data", place="A110:F900"),
 ]
+
+
+LINES: Any = SimpleNamespace(sheet="", place="lines 3-102", rows=99, columns=[("a", "VARCHAR"), ("b", "BIGINT")])
+RECORDS: Any = SimpleNamespace(sheet="", place="rows 1-99", rows=99, columns=[("a", "VARCHAR")])
+DATA: Any = SimpleNamespace(sheet="Data", place="B4:F104", rows=100, columns=[("a", "VARCHAR")] * 5)
+
+
+@pytest.mark.parametrize(
+    ("table", "place", "offset", "marks"),
+    [
+        (DATA, "sheet Data!C7:D8", 0, Marks(range(2, 4), range(1, 3))),
+        (DATA, "sheet Data!C57", 50, Marks(range(2, 3), range(1, 2))),
+        (DATA, "sheet Data!C7", 50, None),
+        (DATA, "sheet Data!B4:C5", 0, Marks(range(1), range(2))),
+        (DATA, "sheet Other!C7", 0, None),
+        (LINES, "rows 4-5", 0, Marks(range(2), range(2))),
+        (RECORDS, "row 4", 0, Marks(range(3, 4), range(1))),
+        (LINES, "lines 4-5", 0, None),
+        (LINES, "nowhere", 0, None),
+    ],
+)
+def test_quoted_cells_are_marked_among_the_rows_that_are_shown(table: Any, place: str, offset: int, marks: Marks | None) -> None:
+    assert marks_in(table, place, offset, 50) == marks
+
+
+def test_rows_of_a_csv_file_are_counted_below_its_header() -> None:
+    assert aim([LINES], "rows 4-5") == (0, 0)
+    assert aim([RECORDS], "row 4") == (0, 3)
+
+
+def test_marked_words_stay_literal_and_are_marked_line_by_line() -> None:
+    text = "a [link](https://x.example)\n*b* c"
+    drawn = marked(text, [(2, len(text) - 2)])
+    assert drawn.count(":orange-background[**") == 2
+    assert "](https" not in drawn
+    assert drawn.endswith("**]\u00a0c")
 
 
 @pytest.mark.parametrize(

@@ -22,9 +22,11 @@ _UNFINISHED = "Not finished: the run ended before this call gave a result."
 
 
 @cache
-def system_prompt() -> str:
-    """What the model is told first: the same for every user, chat and day."""
-    return (Path(__file__).parent / "prompts" / "analyst.md").read_text(encoding="utf-8").strip()
+def system_prompt(profile: str = "claude") -> str:
+    """What the model is told first: the same for every user, chat and day; how to cite, where the server has no way."""
+    folder = Path(__file__).parent / "prompts"
+    names = ("analyst.md", "citing.md") if profile == "basic" else ("analyst.md",)
+    return "\n\n".join((folder / name).read_text(encoding="utf-8").strip() for name in names)
 
 
 def user_message(text: str, files: Sequence[ChatFile] = (), more: Sequence[str] = (), pictures: Sequence[Picture] = ()) -> Json:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from leaf.agent.cited import Text, citation_of, flow, footnotes, with_marks
 from leaf.agent.events import Part
 from leaf.store.model import Message
 
@@ -30,12 +31,13 @@ def answer_markdown(answer: Message, question: Message | None) -> str:
 
 def _answer(message: Message) -> str:
     sections = []
-    for part in message.parts:
-        if part["type"] == "text" and part["text"].strip():
-            sections.append(part["text"].strip())
-        elif part["type"].startswith("tool-"):
-            sections.append(_step(part))
-    sections += [s for s in (_sources(message.parts), _coverage(message.parts)) if s]
+    for piece in flow(message.parts):
+        if isinstance(piece, Text):
+            sections.append(with_marks(piece, "[^{}]").strip())
+        elif piece[1]["type"].startswith("tool-"):
+            sections.append(_step(piece[1]))
+    sections = [section for section in sections if section]
+    sections += [s for s in (_footnotes(message.parts), _sources(message.parts), _coverage(message.parts)) if s]
     if message.status == "stopped":
         sections.append("*Stopped. What was found so far is kept.*")
     elif message.status == "error":
@@ -68,10 +70,18 @@ def markdown_table(columns: list[str], rows: list[list[object]]) -> str:
     return "\n".join([line(columns), "|" + " --- |" * len(columns), *(line(row) for row in rows)])
 
 
+def _footnotes(parts: list[Part]) -> str:
+    """What the marks stand for, as Markdown's footnotes; a second quote of a place goes on in the first one's."""
+    notes: dict[int, list[str]] = {}
+    for number, note in footnotes(parts):
+        notes.setdefault(number, []).append(note)
+    return "\n".join(f"[^{number}]: {'; '.join(texts)}" for number, texts in notes.items())
+
+
 def _sources(parts: list[Part]) -> str:
     lines = []
     for part in parts:
-        if part["type"] == "source-document":
+        if part["type"] == "source-document" and not citation_of(part):
             place = f", {part['place']}" if part.get("place") else ""
             lines.append(f"- {part['title']}{place}")
     return "**Sources**\n\n" + "\n".join(dict.fromkeys(lines)) if lines else ""

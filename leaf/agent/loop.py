@@ -13,6 +13,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
+import zlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import asdict, dataclass, field
@@ -21,6 +22,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
 from leaf.agent.blocks import assistant_message, output_result, plain, refuse_binary, text_block, tool_result, unseen
+from leaf.agent.cited import Citation, Desk, Numbers, checked, citation_of
 from leaf.agent.context import request_messages, system_prompt
 from leaf.agent.coverage import merge_coverage
 from leaf.agent.events import Chunk, Part, apply, chunk, compact, reduce
@@ -104,6 +106,8 @@ class AnswerTask:
     """Told what each step took, by its name; a step that is replayed is told again."""
     scope: Scope | None = None
     """On whose behalf; None only where no picture is kept."""
+    desk: Desk | None = None
+    """Looks up what is cited; without one nothing is checked."""
 
 
 @dataclass(frozen=True)
@@ -261,7 +265,7 @@ class _Answer:
         if attempts.made:
             say(chunk("reset-step", step=number))
         attempts.made += 1
-        narrator = Narrator(number, say, self.call_ids)
+        narrator = Narrator(number, say, self.call_ids, Numbers(self.parts), self.task.desk)
         turn: ModelTurn | None = None
         error: ModelError | None = None
         try:
@@ -292,7 +296,7 @@ class _Answer:
         messages = [*request_messages(self.task.history, model=self.task.model, profile=profile), *self.raw]
         return ModelRequest(
             model=self.task.model,
-            system=system_prompt(),
+            system=system_prompt(profile),
             tools=self.agent.schemas,
             messages=self.sendable(messages, profile),
             max_tokens=self.agent.max_output_tokens,
@@ -479,6 +483,8 @@ class _Answer:
             "inline_tokens": self.task.inline_tokens,
             "inline_cost": inline_cost(self.task.inline_tokens, self.task.model),
         }
+        if status == "completed":
+            self.check_citations()
         for c in source_chunks(self.outputs.values()):
             self.say(c)
         if covered := merge_coverage(self.outputs.values()):
@@ -486,6 +492,31 @@ class _Answer:
         self.say(chunk("data-usage", id="usage", data=usage))
         self.say(last)
         return Outcome(status, self.parts, self.raw, usage, finish_reason, error)
+
+    def check_citations(self) -> None:
+        """Look whether the cited words stand where the answer says, as a step of its own.
+
+        Which citations there are depends on kept values only, and the step's name on which they are: an answer that takes over
+        the steps of a failed one looks again if it cites other things.
+        """
+        cited = [part for part in self.parts if citation_of(part)]
+        if self.task.desk is None or not cited:
+            return
+        mark = zlib.crc32(repr([(p["sourceId"], p["place"], p["providerMetadata"]) for p in cited]).encode())
+        value = self.step(f"citations-{mark:08x}", partial(self.check_cited, cited, self.task.desk))
+        for c in value["chunks"]:
+            apply(self.parts, c)
+        self.seconds += value["seconds"]
+
+    def check_cited(self, cited: Sequence[Part], desk: Desk) -> Json:
+        """The step: the parts of the citations again, each with what was found."""
+        started = time.monotonic()
+        found = [part["providerMetadata"]["leaf"] for part in cited]
+        verdicts = desk.check([Citation(leaf["source"], leaf["quote"]) for leaf in found])
+        chunks = [checked(part, verdict) for part, verdict in zip(cited, verdicts, strict=True)]
+        for c in chunks:
+            self.emit_now(c)
+        return {"chunks": chunks, "seconds": time.monotonic() - started}
 
     # Chunks
 

@@ -6,6 +6,7 @@ import mimetypes
 from collections.abc import Callable, Collection, Iterable
 from typing import Any
 
+from leaf.agent.cited import Citation, Desk, MarkReader, Numbers, citation_chunk, of_block
 from leaf.agent.events import Chunk, chunk
 from leaf.agent.models.base import ModelEvent, Usage
 
@@ -15,11 +16,26 @@ Json = dict[str, Any]
 class Narrator:
     """Turns what a model streams into chunks. Blocks without a character are not shown."""
 
-    def __init__(self, number: int, say: Callable[[Chunk], None], taken: Collection[str]) -> None:
+    def __init__(
+        self,
+        number: int,
+        say: Callable[[Chunk], None],
+        taken: Collection[str],
+        numbers: Numbers | None = None,
+        desk: Desk | None = None,
+    ) -> None:
         self._number = number
         self._say = say
         self._taken = taken
+        self._numbers = numbers or Numbers()
+        self._desk = desk
         self._open: dict[int, str] = {}
+        self._pieces: dict[int, int] = {}
+        """Block -> pieces that its text was shown in: citations written into it divide it."""
+        self._readers: dict[int, MarkReader] = {}
+        self._cited: dict[int, list[Citation]] = {}
+        """Block -> what the server says that it cites, shown when its text is complete."""
+        self._count = 0
         self.usage = Usage()
 
     def event(self, event: ModelEvent) -> None:
@@ -27,8 +43,48 @@ class Narrator:
             self.usage = event.usage
         elif event.kind == "tool-input":
             self._tool_input(event)
+        elif event.kind == "citation":
+            if citation := of_block(event.citation):
+                self._cited.setdefault(event.index, []).append(citation)
+        elif event.kind == "text":
+            self._answer(event)
         else:
             self._text(event)
+
+    def _answer(self, event: ModelEvent) -> None:
+        """Text of the answer: citations written into it are taken out, those beside it follow when it ends."""
+        reader = self._readers.setdefault(event.index, MarkReader())
+        if event.phase == "delta":
+            for piece in reader.feed(event.delta):
+                if isinstance(piece, str):
+                    self._show(event.index, piece)
+                else:
+                    self._cite(event.index, piece)
+        elif event.phase == "end":
+            for rest in reader.end():
+                self._show(event.index, rest)
+            self._cite(event.index, self._cited.pop(event.index, []))
+            self._close(event.index)
+
+    def _show(self, index: int, text: str) -> None:
+        if not text:
+            return
+        if index not in self._open:
+            piece = self._pieces[index] = self._pieces.get(index, -1) + 1
+            self._open[index] = f"text-{self._number}-{index}" + (f"-{piece}" if piece else "")
+            self._say(chunk("text-start", id=self._open[index]))
+        self._say(chunk("text-delta", id=self._open[index], delta=text))
+
+    def _cite(self, index: int, citations: Iterable[Citation]) -> None:
+        for citation in dict.fromkeys(citations):
+            self._close(index)
+            source_id = f"c{self._number}-{self._count}"
+            self._count += 1
+            self._say(citation_chunk(citation, source_id, self._numbers.of(citation.source), self._desk))
+
+    def _close(self, index: int) -> None:
+        if index in self._open:
+            self._say(chunk("text-end", id=self._open.pop(index)))
 
     def _text(self, event: ModelEvent) -> None:
         block_id = f"{event.kind}-{self._number}-{event.index}"

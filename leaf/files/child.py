@@ -23,3 +23,12 @@ def pictures(path: str, kind: str, pages: Sequence[int], out: str, max_edge: int
         size = {"width": picture.width, "height": picture.height}
         found.append({"file": name, "page": page, "media_type": picture.media_type, **size})
     return found
+
+
+def marked_picture(path: str, page: int, quote: str, out: str) -> int:
+    """Draw a page of a PDF with the quote marked into `page.jpg`; the number of marks. Raises FileError, InvalidInputError."""
+    from leaf.formats.pdf_marks import render_marked
+
+    drawn, marks = render_marked(Path(path), page, quote)
+    (Path(out) / "page.jpg").write_bytes(drawn)
+    return marks

@@ -6,8 +6,8 @@ import re
 import tempfile
 import threading
 import unicodedata
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
@@ -26,7 +26,8 @@ from leaf.files.pictures import PAGE, Pictures, View
 from leaf.files.search import Hit, Search, SearchResult
 from leaf.files.transcripts import KINDS as SOUND
 from leaf.files.transcripts import SHORT_SECONDS, OnProgress, StillTranscribingError, Transcript, Transcripts
-from leaf.formats.base import Note, Window
+from leaf.formats.base import Note, Section, Window
+from leaf.formats.locate import Box, Located, Sought
 from leaf.formats.where import timestamp
 from leaf.formats.window import CHARS_PER_TOKEN
 from leaf.sandbox.pool import Limits, Pool
@@ -275,6 +276,20 @@ class Library:
             return self._transcripts.captions(scope, file, stop, on_progress), "captions"
         return self._bytes(scope, file.sha256), file.kind
 
+    @contextmanager
+    def _known_text(self, scope: Scope, file: File) -> Iterator[tuple[Path | None, str]]:
+        """The bytes that hold what is known of a file's text, and the kind to read them as; None and why, where there is none."""
+        if file.kind == "picture":
+            yield None, "a picture has no words that can be checked"
+        elif file.kind not in SOUND:
+            yield self._bytes(scope, file.sha256), file.kind
+        elif self._transcripts.of(file).state == "done":
+            path = self._transcripts.captions(scope, file)
+            yield path, "captions" if path else "no speech was found in it"
+        else:
+            with self._transcripts.so_far(file) as known:
+                yield (known[0], "captions") if known else (None, "it is not transcribed")
+
     def _transcribed(self, scope: Scope, file: File, transcript: Transcript) -> None:
         """Keep with the file that its words are known, and how many tokens they take."""
         path = self._transcripts.captions(scope, file)
@@ -321,6 +336,49 @@ class Library:
     def seen(self, scope: Scope, sha256: str) -> tuple[bytes, str]:
         """Bytes and media type of a picture that a model was shown. Raises NotFoundError."""
         return self._pictures.data(scope, sha256)
+
+    def marked_picture(self, scope: Scope, file: File, page: int, quote: str) -> tuple[bytes, int]:
+        """A page of a PDF as JPEG with the quoted words marked, and the number of marks: one a line, 0 where they are not drawn.
+
+        Raises NotFoundError, FileError, InvalidInputError.
+        """
+        current = self._readable(scope, file.id)
+        with tempfile.TemporaryDirectory(prefix="leaf-page-") as folder:
+            marks: int = self._pool.call(
+                "leaf.files.child:marked_picture",
+                {"path": "in:file", "page": page, "quote": quote, "out": "out:"},
+                inputs={"file": self._bytes(scope, current.sha256)},
+                limits=READ,
+                out=Path(folder),
+            )
+            return (Path(folder) / "page.jpg").read_bytes(), marks
+
+    def locate(self, scope: Scope, file: File, place: str, quote: str, stop: threading.Event | None = None) -> Located | None:
+        """Where the quoted words stand in a file, looked for first at the place that is named; None if they do not.
+
+        Raises NotFoundError if the file was deleted meanwhile, FileError, SandboxError, RunError after `stop`.
+        """
+        return self.locate_all(scope, file, [(place, quote)], stop)[0].found
+
+    def locate_all(
+        self, scope: Scope, file: File, asked: Sequence[tuple[str, str]], stop: threading.Event | None = None
+    ) -> tuple[Sought, ...]:
+        """What becomes of each (place, quote), in their order. One reading of the file for all of them. Raises as `locate`.
+
+        Of audio and video what is transcribed so far is searched: a citation is checked, nothing new is heard for it.
+        """
+        current = self._readable(scope, file.id)
+        with self._known_text(scope, current) as (path, kind):
+            if path is None:
+                return tuple(Sought(None, kind) for _ in asked)
+            found = self._pool.call(
+                "leaf.formats.locate:locate",
+                {"path": "in:file", "kind": kind, "asked": [list(one) for one in asked]},
+                inputs={"file": path},
+                limits=READ,
+                stop=stop,
+            )
+        return tuple(_sought(one) for one in found)
 
     def search(
         self,
@@ -402,6 +460,15 @@ def clean_name(name: str) -> str:
     return plain or "file"
 
 
+def _sought(found: Mapping[str, Any]) -> Sought:
+    where = found["found"]
+    if where is None:
+        return Sought(None, found["why"])
+    spans = tuple((number, begin, end) for number, begin, end in where["spans"])
+    boxes = tuple(Box(**box) for box in where["boxes"])
+    return Sought(Located(**{**where, "spans": spans, "boxes": boxes}), found["why"])
+
+
 def _window(found: Mapping[str, Any]) -> Window:
     return Window(
         text=found["text"],
@@ -412,4 +479,5 @@ def _window(found: Mapping[str, Any]) -> Window:
         unit=found["unit"],
         ranges=tuple((first, last) for first, last in found["ranges"]),
         total=found["total"],
+        sections=tuple(Section(section["place"], tuple(section["texts"])) for section in found["sections"]),
     )

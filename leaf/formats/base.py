@@ -86,6 +86,16 @@ class Where:
 
 
 @dataclass(frozen=True)
+class Section:
+    """A part of a window that an answer can cite: a page, a slide, a section, a range of rows or a stretch of time."""
+
+    place: str
+    """Locator."""
+    texts: tuple[str, ...]
+    """What it says, in pieces of a paragraph or a few rows; without locators but the numbers of rows and the times of cues."""
+
+
+@dataclass(frozen=True)
 class Window:
     """One piece of a file as the model gets it."""
 
@@ -104,6 +114,8 @@ class Window:
     """What was read, 1-based and inclusive, so that several windows add up without counting twice."""
     total: int | None = None
     """How many units the file (or the sheet) has; None when unknown without reading it all."""
+    sections: tuple[Section, ...] = ()
+    """The same text in pieces that can be cited."""
 
 
 @dataclass(frozen=True)

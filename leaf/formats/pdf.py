@@ -85,7 +85,7 @@ def draw_pages(path: Path, pages: Sequence[int], max_edge: int = 1600) -> Genera
         try:
             document = pypdfium2.PdfDocument(path)
         except pypdfium2.PdfiumError as e:
-            raise _refused(path, e.err_code) from e
+            raise refused(path, e.err_code) from e
         try:
             for page in pages:
                 if not 1 <= page <= len(document):
@@ -159,10 +159,10 @@ def _open_document(path: Path) -> _Document:
         try:
             return _Pypdf(path)
         except UnreadableFileError as second:
-            raise _refused(path, e.err_code) from second
+            raise refused(path, e.err_code) from second
 
 
-def _refused(path: Path, code: int | None) -> FileError:
+def refused(path: Path, code: int | None) -> FileError:
     """What it means that pdfium does not open a file (its error codes: 4 password, 5 unknown encryption)."""
     if code in (4, 5):
         return _locked()

@@ -163,6 +163,28 @@ def _ordered(where: Where, text: str) -> Where:
     return where
 
 
+def around(text: str) -> str:
+    """The place with a little before and after it, for somebody who looks at it: `paragraphs 10-14` for `paragraph 12`.
+
+    Pages, slides and sheets stay what they are, and so does what is no place.
+    """
+    try:
+        where = parse(text)
+    except InvalidInputError:
+        return text
+    before, after = CONTEXT.get(where.unit, (0, 0))
+    if not before or where.sheet:
+        return text
+    last = where.first if where.last is None else where.last
+    if where.unit == "cue":
+        return f"{timestamp(max(0.0, where.first - before))}-{timestamp(last + after)}"
+    return span(where.unit, max(1, int(where.first) - before), int(last) + after)
+
+
+CONTEXT = {"paragraph": (2, 4), "line": (6, 12), "cue": (15, 30), "row": (2, 8)}
+"""Unit -> how many of them (seconds, for cues) are shown before and after a place."""
+
+
 def column_number(letters: str) -> int:
     """`A` -> 1, `AA` -> 27."""
     number = 0

@@ -16,6 +16,7 @@ from typing import Protocol, runtime_checkable
 
 from leaf.errors import InvalidInputError
 from leaf.formats.base import NO_TEXT, Note, Outline, Passage, Reader, Where, Window
+from leaf.formats.sections import sections
 from leaf.formats.where import merged, parse, span, timestamp
 
 CHARS_PER_TOKEN = 2.5
@@ -99,6 +100,7 @@ def read_window(reader: Reader, path: Path, kind: str, where: str, max_tokens: i
         unit=pieces[0].passage.unit,
         ranges=_ranges(pieces),
         total=extent.total,
+        sections=sections([(piece.passage, piece.text) for piece in pieces], asked.columns, line_numbers),
     )
 
 

@@ -27,18 +27,18 @@ LONGEST = 8_000
 def inspect(path: str, name: str) -> Json:
     """Kind, media type and outline of a file that was just added. Raises FileError."""
     kind, media_type = detect(Path(path), name)
-    outline = _reader(kind).outline(Path(path))
+    outline = reader_of(kind).outline(Path(path))
     return {"kind": kind, "media_type": media_type, "outline": asdict(replace(outline, kind=kind, media_type=media_type))}
 
 
 def read(path: str, kind: str, where: str = "", max_tokens: int = 8000, cursor: str = "", line_numbers: bool = False) -> Json:
     """One window of a file. Raises FileError, InvalidInputError."""
-    return asdict(read_window(_reader(kind), Path(path), kind, where, max_tokens, cursor, line_numbers))
+    return asdict(read_window(reader_of(kind), Path(path), kind, where, max_tokens, cursor, line_numbers))
 
 
 def extract(path: str, kind: str, out: str) -> Json:
     """Write the passages for the search index as one JSON object a line. Raises FileError."""
-    found = iter(()) if kind == "picture" else _reader(kind).passages(Path(path), Where())
+    found = iter(()) if kind == "picture" else reader_of(kind).passages(Path(path), Where())
     passages = _split(_grouped(found))
     with (Path(out) / "passages.jsonl").open("w", encoding="utf-8") as file:
         count, whole = _write(passages, file)
@@ -52,7 +52,7 @@ def tables(path: str, kind: str, out: str) -> list[Json]:
         raise InvalidInputError(
             f"A file of this kind ({KINDS[kind].label}) holds no tables that can be queried.", "Read it instead."
         )
-    reader = cast(TableReader, _reader(kind))
+    reader = cast(TableReader, reader_of(kind))
     return [asdict(table) for table in reader.tables(Path(path), Path(out))]
 
 
@@ -65,7 +65,7 @@ def draw_page(path: str, page: int, out: str, max_edge: int = 1600) -> Json:
     return {"file": name, "media_type": "image/jpeg"}
 
 
-def _reader(kind: str) -> Reader:
+def reader_of(kind: str) -> Reader:
     if kind not in KINDS:
         raise not_found("kind of file", kind, KINDS)
     module, _, name = KINDS[kind].reader.partition(":")

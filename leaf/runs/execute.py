@@ -18,6 +18,7 @@ from leaf.documents.documents import Documents
 from leaf.drive.drive import Drive
 from leaf.errors import LeafError, NotFoundError, StoreError
 from leaf.files.library import Library
+from leaf.runs.citing import FileDesk
 from leaf.runs.run import Run
 from leaf.runs.steps import LeaveError
 from leaf.settings import RunLimits
@@ -70,7 +71,7 @@ class Executor:
                 stream(c)
 
         try:
-            outcome = self._agent.answer(self._task(scope, message, steps), emit, steps, run.stop)
+            outcome = self._agent.answer(self._task(scope, message, steps, run.stop), emit, steps, run.stop)
             steps("save", partial(self._finish, scope, message, outcome, stream, last))
         except StoreError as e:
             raise LeaveError(e.message) from e
@@ -80,7 +81,7 @@ class Executor:
             last.append(self._give_up(scope, message, run, e))
         run.emit(last[-1])
 
-    def _task(self, scope: Scope, message: Message, steps: StepRunner) -> AnswerTask:
+    def _task(self, scope: Scope, message: Message, steps: StepRunner, stop: threading.Event) -> AnswerTask:
         """The task of the first time: what settings and files have become since then must not change the order of the steps."""
         kept = steps("task", partial(self._task_settings, scope, message))
         return AnswerTask(
@@ -91,6 +92,7 @@ class Executor:
             limits=RunLimits(**kept["limits"]),
             inline_tokens=kept["inline_tokens"],
             scope=scope,
+            desk=FileDesk(self._library, scope, message.chat_id, stop),
             budget_reached=partial(self._budgets.reached, scope) if self._budgets else lambda: "",
             spent=partial(self._record, scope, message),
         )

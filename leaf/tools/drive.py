@@ -119,7 +119,13 @@ def read_drive_file(context: ToolContext, given: ReadDriveFileInput) -> ToolOutp
     )
     read = files.read_file(replace(context, files=there), wanted)
     data = {**read.data, **data, "notes": [*read.data["notes"], *notes]}
-    return replace(read, text=f"{head}\n\n{read.text}", summary=f"{read.summary} in Drive", data=data)
+    return replace(
+        read,
+        text=f"{head}\n\n{read.text}",
+        head=f"{head}\n\n{read.head}" if read.passages else "",
+        summary=f"{read.summary} in Drive",
+        data=data,
+    )
 
 
 def _ref(context: ToolContext, given: str) -> str:
@@ -182,7 +188,8 @@ def with_changes(context: ToolContext, output: ToolOutput) -> ToolOutput:
         for file_id, change in outdated.items()
     ]
     data = {**output.data, "changed_since": [{"file_id": i, "id": c.id, "what": c.what} for i, c in outdated.items()]}
-    return replace(output, text="\n".join([output.text, *notes]), data=data)
+    head = "\n".join([output.head, *notes]) if output.passages else output.head
+    return replace(output, text="\n".join([output.text, *notes]), head=head, data=data)
 
 
 def _or_not_connected(run: Callable[[ToolContext, Any], ToolOutput]) -> Callable[[ToolContext, Any], ToolOutput]:

@@ -8,7 +8,7 @@ from leaf.files.library import SearchResult
 from leaf.files.line import describe_counts
 from leaf.formats.base import KINDS, Window
 from leaf.store.model import ChatFile
-from leaf.tools.base import Coverage, Json, Source, Tool, ToolContext, ToolOutput, find_file, gone, quoted
+from leaf.tools.base import Coverage, Json, Passage, Source, Tool, ToolContext, ToolOutput, find_file, gone, quoted
 
 PLURAL = {
     "page": "pages",
@@ -103,6 +103,10 @@ def read_file(context: ToolContext, given: ReadFileInput) -> ToolOutput:
     head = f"{file.name} ({chat_file.handle}) · {window.coverage}"
     notes = "".join(f"\nNote: {note.text}" for note in window.notes)
     more = f"\n\n[There is more. Go on with cursor={window.cursor!r}]" if window.cursor else ""
+    passages = tuple(
+        Passage(f"{chat_file.handle}#{section.place}", f"{file.name}, {section.place}", section.texts)
+        for section in window.sections
+    )
     return ToolOutput(
         f"{head}{notes}\n\n{window.text}{more}",
         f"Read {place or 'nothing'} of {file.name}",
@@ -116,6 +120,8 @@ def read_file(context: ToolContext, given: ReadFileInput) -> ToolOutput:
             "cursor": window.cursor,
             "notes": [note.text for note in window.notes],
         },
+        passages=passages,
+        head=f"{head}{notes}{more}" if passages else "",
     )
 
 
@@ -159,6 +165,7 @@ def search_files(context: ToolContext, given: SearchFilesInput) -> ToolOutput:
                 chat_file.handle, hit.file_id, chat_file.file.name, hit.place, "found", query=given.query, quote=quoted(hit.text)
             )
         )
+    cited = tuple(Passage(f"{p['handle']}#{p['place']}", f"{p['name']}, {p['place']}", (p["text"],)) for p in passages)
     count = f"{len(passages)} passage{'s' if len(passages) != 1 else ''}"
     searched = f"{len(chosen)} file{'s' if len(chosen) != 1 else ''}"
     return ToolOutput(
@@ -166,12 +173,18 @@ def search_files(context: ToolContext, given: SearchFilesInput) -> ToolOutput:
         f"Searched {searched} for {quoted(given.query, 60)}: {count}",
         sources=tuple(sources),
         data={"passages": passages, "notes": list(result.notes)},
+        passages=cited,
+        head=_search_head(given.query, passages, result, len(chosen)) if cited else "",
     )
 
 
+def _search_head(query: str, passages: list[Json], result: SearchResult, asked: int) -> str:
+    head = f"{len(passages)} passages for {query!r}; searched {result.searched} of {asked} files by full text, best first."
+    return "\n".join([head, *(f"Note: {note}" for note in result.notes)])
+
+
 def _search_text(query: str, passages: list[Json], result: SearchResult, asked: int) -> str:
-    lines = [f"{len(passages)} passages for {query!r}; searched {result.searched} of {asked} files by full text, best first."]
-    lines += [f"Note: {note}" for note in result.notes]
+    lines = [_search_head(query, passages, result, asked)]
     lines += [f"\n{p['name']} ({p['handle']}) · {p['place']}\n{p['text']}" for p in passages]
     if not passages:
         lines.append("Nothing matches. Try other words, or read the file.")

@@ -7,8 +7,9 @@ from typing import Any
 
 import streamlit as st
 
+from leaf.agent.cited import citation_of
 from leaf.store.model import Message, Scope
-from leaf.ui import document_card, freshness, markdown, pictures, steps, tabular, words
+from leaf.ui import citations, document_card, freshness, markdown, marks, pictures, steps, tabular, words
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.items import Item, answer_text, data, items
 from leaf.ui.preview import show as show_preview
@@ -17,7 +18,7 @@ from leaf.ui.preview import show as show_preview
 def draw_item(place: Any, item: Item, scope: Scope, chat_id: str, message_id: str) -> Any:
     """Draw one item at the end of `place`, or instead of `place` where that is an element; the element that holds it now."""
     if item.kind == "text":
-        return place.markdown(markdown.safe(item.text))
+        return place.markdown(marks.drawn(markdown.safe(item.text), message_id))
     if item.kind == "code":
         return place.code(item.text, language=item.language or None, wrap_lines=True)
     if item.kind == "waiting":
@@ -52,7 +53,7 @@ def draw_basis(message: Message) -> None:
     """What an answer rests on and what it took: coverage, sources and cost."""
     draw_coverage(data(message.parts, "coverage"))
     draw_sources(message)
-    freshness.draw_marks(message.chat_id, [source["file_id"] for source in sources(message.parts)])
+    freshness.draw_marks(message.chat_id, [use["file_id"] for use in rests_on(message.parts)])
     draw_usage(data(message.parts, "usage"))
 
 
@@ -74,8 +75,14 @@ SOURCES_SHOWN = 6
 
 
 def draw_sources(message: Message) -> None:
-    """Each place that the answer rests on, once; one click opens it. How it was used stands behind a click."""
-    uses = sources(message.parts)
+    """What the numbers in the text stand for, then each other place that the answer rests on, once; one click opens it.
+
+    How a place was used stands behind a click.
+    """
+    cited = [found for part in message.parts if (found := citation_of(part))]
+    citations.draw(cited, message.id)
+    quoted = {(found["file_id"], found["place"]) for found in cited}
+    uses = [use for use in sources(message.parts) if (use["file_id"], use["place"]) not in quoted]
     if not uses:
         return
     places = list({(use["file_id"], use["place"]): use for use in uses}.values())
@@ -91,7 +98,12 @@ def draw_sources(message: Message) -> None:
 
 def sources(parts: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
     """The `tools.base.Source` values behind an answer, in the order of their use."""
-    return [part["providerMetadata"]["leaf"] for part in parts if part["type"] == "source-document"]
+    return [p["providerMetadata"]["leaf"] for p in parts if p["type"] == "source-document" and not citation_of(p)]
+
+
+def rests_on(parts: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    """Every place behind an answer, the cited ones among them."""
+    return [*filter(None, map(citation_of, parts)), *sources(parts)]
 
 
 def _draw_place(number: int, source: Mapping[str, Any], message_id: str) -> None:

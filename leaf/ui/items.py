@@ -10,6 +10,9 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from leaf.agent.cited import Text, flow, footnotes
+from leaf.agent.cited import answer_text as cited_text
+from leaf.ui import marks
 from leaf.ui.blocks import blocks
 
 Part = Mapping[str, Any]
@@ -39,7 +42,11 @@ def items(parts: Iterable[Part], running: bool = False) -> list[Item]:
     found: list[Item] = []
     status = ""
     progress: dict[str, str] = {}
-    for number, part in enumerate(parts):
+    for piece in flow([dict(part) for part in parts]):
+        if isinstance(piece, Text):
+            found += _of_text(piece)
+            continue
+        number, part = piece
         found += _of_part(number, part)
         if part["type"] == "data-status":
             status = part["data"]["text"]
@@ -55,13 +62,22 @@ def items(parts: Iterable[Part], running: bool = False) -> list[Item]:
     return found
 
 
+def _of_text(text: Text) -> list[Item]:
+    """A text as blocks; marks that stand in a code block follow it."""
+    found: list[Item] = []
+    for i, block in enumerate(blocks(marks.held(text))):
+        if block.kind == "text":
+            found.append(Item("text", f"{text.index}-{i}", block.text))
+            continue
+        code, beside = marks.taken_out(block.text)
+        found.append(Item("code", f"{text.index}-{i}", code, block.language))
+        if beside:
+            found.append(Item("text", f"{text.index}-{i}-marks", beside))
+    return found
+
+
 def _of_part(number: int, part: Part) -> list[Item]:
     kind = part["type"]
-    if kind == "text":
-        return [
-            Item("code" if b.kind == "code" else "text", f"{number}-{i}", b.text, b.language)
-            for i, b in enumerate(blocks(part["text"]))
-        ]
     if kind == "reasoning":
         return [Item("thought", str(number), part["text"])] if part["text"].strip() else []
     if kind.startswith("tool-"):
@@ -93,8 +109,10 @@ def _growing(found: Sequence[Item]) -> bool:
 
 
 def answer_text(parts: Iterable[Part]) -> str:
-    """The words of an answer without its steps, for the clipboard."""
-    return "\n\n".join(part["text"].strip() for part in parts if part["type"] == "text" and part["text"].strip())
+    """The words of an answer without its steps, for the clipboard; its citations as marks, with what they stand for below."""
+    known = [dict(part) for part in parts]
+    notes = "\n".join(f"[{number}] {note}" for number, note in footnotes(known))
+    return "\n\n".join(filter(None, (cited_text(known), notes)))
 
 
 def data(parts: Iterable[Part], name: str) -> Any:

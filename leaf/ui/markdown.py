@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Sequence
 
 from leaf.ui.words import cut
 
@@ -56,6 +57,20 @@ def paragraph(text: str) -> str:
     return re.sub(r"(?<!\n)\n(?!\n)", "  \n", literal(text.strip("\n")))
 
 
+def marked(text: str, spans: Sequence[tuple[int, int]]) -> str:
+    """`paragraph` with some of its characters marked, by a colour and by weight, line by line."""
+    pieces: list[str] = []
+    at = 0
+    for begin, end in sorted(spans):
+        begin = max(begin, at)
+        pieces.append(literal(text[at:begin]))
+        for line in re.split(r"(\n+)", text[begin:end]):
+            pieces.append(f":orange-background[**{literal(line.strip())}**]" if line.strip() else line)
+        at = max(end, begin)
+    pieces.append(literal(text[at:]))
+    return re.sub(r"(?<!\n)\n(?!\n)", "  \n", "".join(pieces).strip("\n"))
+
+
 def label(text: str, longest: int = 80) -> str:
     """`literal` on one line and not too long, for buttons and headings. An address in it does not become a link."""
     return literal(cut(text, longest)).replace("@", "@" + JOINER)
@@ -73,6 +88,8 @@ def _break_link(found: re.Match[str]) -> str:
     address = found.string[found.end() : found.end() + 300]
     address = _IGNORED.sub("", html.unescape(_ESCAPED.sub("", address)))
     scheme = _SCHEME.match(address.lower())
+    if address.startswith("#") and found.group() != "<":
+        return "]" + JOINER + found.group(1)  # a link within the page leads nowhere, or poses as a mark
     if scheme is None or scheme.group(1) in ALLOWED_SCHEMES:
         return found.group()
     if found.group() == "<":

@@ -10,24 +10,28 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from leaf.errors import LeafError
-from leaf.formats.where import parse
+from leaf.formats.locate import find_in_window
+from leaf.formats.where import column_number, parse
 from leaf.ui import documents, markdown, sound, tabular, words
 from leaf.ui.controls import icon_button
 from leaf.ui.state import current_scope, leaf
 
 if TYPE_CHECKING:
     from leaf.drive.model import DrivePreview
+    from leaf.formats.locate import Sought
     from leaf.service import Preview
     from leaf.tables.tables import Table
 
 ROWS = 50
+ROWS_SEEN = 10
+"""Rows of a table that are seen without scrolling, wherever it is shown."""
 TEXT_HEIGHT = 620
 
 
-def show(file_id: str, place: str = "") -> None:
-    """Let the next drawing of the page show this file at this place."""
+def show(file_id: str, place: str = "", quote: str = "") -> None:
+    """Let the next drawing of the page show this file at this place, the quoted words marked."""
     close()
-    st.session_state["preview"] = {"file_id": file_id, "place": place, "cursors": [""], "aimed": not place}
+    st.session_state["preview"] = {"file_id": file_id, "place": place, "quote": quote, "cursors": [""], "aimed": not place}
 
 
 def show_drive(ref: str) -> None:
@@ -88,21 +92,30 @@ def _draw(wanted: dict[str, Any]) -> None:
     page = st.session_state.get("preview-page")
     if page:
         at = f"pages {page}"
-    preview = _load(file_id, at, cursors[-1])
+    quote = wanted["quote"] if len(cursors) == 1 and page in (None, wanted.get("page")) else ""
+    preview = _load(file_id, at, cursors[-1], quote)
+    sought = preview.sought
+    if sought and sought.found:
+        place = sought.found.place
+        wanted["page"] = preview.page
     if not wanted["aimed"]:
         wanted["aimed"] = True
         table, row = aim(preview.tables, place)
-        if table or row >= ROWS:
+        if table or row >= ROWS or (quote and row > ROWS_SEEN):
             st.session_state["preview-table"] = table
             st.session_state["preview-rows-page"] = row // ROWS + 1
-            preview = _load(file_id, at, cursors[-1])
+            if quote:
+                st.session_state["preview-offset"] = max(0, row - 3), row // ROWS + 1
+            preview = _load(file_id, at, cursors[-1], quote)
     _head(markdown.label(preview.file.name, 60))
     facts = [words.kind_label(preview.file.kind), words.counts(preview.file.outline), words.size(preview.file.size)]
     st.caption(markdown.label(" · ".join(fact for fact in facts if fact)))
     if place:
         st.badge(markdown.label(place, 60), icon=":material/my_location:", color="green")
+    if sought:
+        _say_sought(sought, wanted, preview)
     if preview.kind == "table":
-        _draw_table(preview)
+        _draw_table(preview, place)
     elif preview.kind == "page":
         _draw_page(preview)
     elif preview.kind == "sound":
@@ -110,7 +123,7 @@ def _draw(wanted: dict[str, Any]) -> None:
     elif preview.kind == "picture":
         _draw_picture(preview)
     else:
-        _draw_text(preview, cursors)
+        _draw_text(preview, cursors, quote)
     for note in words.notes(preview.file)[:5]:
         st.caption(f":material/info: {markdown.label(note, 300)}")
 
@@ -119,6 +132,21 @@ def _draw_document(document_id: str) -> None:
     document = leaf().documents.get(current_scope(), document_id)
     _head(markdown.label(document.title, 60))
     documents.draw_panel(document, current_scope())
+
+
+def _say_sought(sought: Sought, wanted: dict[str, Any], preview: Preview) -> None:
+    """Whether the quoted words stand here, before the eye looks for them."""
+    if sought.found is None:
+        st.badge("The words were not found here", icon=":material/help:", color="orange")
+        st.caption(markdown.label(f"“{wanted['quote']}”", 300))
+        st.caption(markdown.label(f"Looked for in the whole file: {sought.why}."))
+        return
+    where = "The quoted words are marked."
+    if preview.kind == "page" and not preview.marks:
+        where = "The quoted words are on this page, but not drawn as text that can be marked."
+    if sought.found.moved and wanted["place"]:
+        where += f" They were cited from {wanted['place']}, and stand here."
+    st.caption(f":material/ink_highlighter: {markdown.label(where, 200)}")
 
 
 def _draw_drive(ref: str) -> None:
@@ -153,7 +181,8 @@ def aim(tables: Sequence[Table], place: str) -> tuple[int, int]:
     except LeafError:
         return 0, 0
     if not where.sheet:
-        return 0, int(where.first) - 1 if where.unit == "row" else 0
+        above = _rows_above(tables[0]) if tables and not tables[0].sheet else 1
+        return 0, max(0, int(where.first) - above) if where.unit == "row" else 0
     row = int(where.first)
     of_sheet = [(i, _first_row(table)) for i, table in enumerate(tables) if table.sheet == where.sheet]
     if not of_sheet:
@@ -162,28 +191,61 @@ def aim(tables: Sequence[Table], place: str) -> tuple[int, int]:
     return index, max(0, row - header - 1)
 
 
+def marks_in(table: Table, place: str, offset: int, shown: int) -> tabular.Marks | None:
+    """The cells of a place among the rows of a table that are shown; None if none of them is."""
+    try:
+        where = parse(place)
+    except LeafError:
+        return None
+    if where.unit not in ("row", "cell") or (where.sheet and where.sheet != table.sheet):
+        return None
+    above = _rows_above(table)
+    first, last = int(where.first), int(where.last if where.last is not None else where.first)
+    rows = range(max(0, first - above - offset), max(0, min(shown, last - above - offset + 1)))
+    left = _first_column(table) if where.columns else 1
+    columns = range(where.columns[0] - left, where.columns[1] - left + 1) if where.columns else range(len(table.columns))
+    return tabular.Marks(rows, columns) if rows else None
+
+
+def _rows_above(table: Table) -> int:
+    """What to subtract from a row's number in the file for its place in the table, from 0."""
+    if table.sheet:
+        return _first_row(table) + 1
+    found = re.fullmatch(r"lines (\d+)-(\d+)", table.place)
+    has_header = found is not None and int(found[2]) - int(found[1]) + 1 > table.rows
+    return int(found[1]) + 1 if found and has_header else 1
+
+
+def _first_column(table: Table) -> int:
+    letters = re.match(r"[A-Z]+", table.place)
+    return column_number(letters.group()) if letters else 1
+
+
 def _first_row(table: Table) -> int:
     """The row of a table's header in its sheet: 4 for `A4:F1204`."""
     found = re.search(r"\d+", table.place)
     return int(found.group()) if found else 1
 
 
-def _load(file_id: str, at: str, cursor: str) -> Preview:
+def _load(file_id: str, at: str, cursor: str, quote: str) -> Preview:
     order = st.session_state.get("preview-order") or ""
+    rows_page = st.session_state.get("preview-rows-page") or 1
+    aimed, aimed_page = st.session_state.get("preview-offset") or (0, 0)
     return leaf().preview(
         current_scope(),
         file_id,
         at,
         table=st.session_state.get("preview-table") or 0,
-        offset=((st.session_state.get("preview-rows-page") or 1) - 1) * ROWS,
+        offset=aimed if aimed_page == rows_page and not order else (rows_page - 1) * ROWS,
         limit=ROWS,
         order_by=order,
         descending=st.session_state.get("preview-direction") == "Descending",
         cursor=cursor,
+        quote=quote,
     )
 
 
-def _draw_table(preview: Preview) -> None:
+def _draw_table(preview: Preview, place: str) -> None:
     rows = preview.rows
     if rows is None:
         return
@@ -200,7 +262,10 @@ def _draw_table(preview: Preview) -> None:
         st.selectbox("Sort by", rows.columns, index=None, placeholder="As in the file", key="preview-order", width=220)
         if st.session_state.get("preview-order"):
             st.selectbox("Direction", ["Ascending", "Descending"], key="preview-direction", width=150)
-    tabular.draw(rows.columns, rows.rows, rows.types, key="preview-frame", tall=16)
+    table = tables[min(st.session_state.get("preview-table") or 0, len(tables) - 1)]
+    marks = marks_in(table, place, rows.offset, len(rows.rows)) if preview.sought and preview.sought.found else None
+    in_order = not st.session_state.get("preview-order")
+    tabular.draw(rows.columns, rows.rows, rows.types, key="preview-frame", tall=16, marks=marks if in_order else None)
     last = min(rows.offset + len(rows.rows), rows.total)
     st.caption(f"Rows {rows.offset + 1:,}–{last:,} of {rows.total:,}" if rows.total else "No rows")
     if rows.total > ROWS:
@@ -208,7 +273,7 @@ def _draw_table(preview: Preview) -> None:
 
 
 def _forget_order() -> None:
-    for key in ("preview-order", "preview-direction", "preview-rows-page"):
+    for key in ("preview-order", "preview-direction", "preview-rows-page", "preview-offset"):
         st.session_state.pop(key, None)
 
 
@@ -216,7 +281,8 @@ def _draw_page(preview: Preview) -> None:
     if preview.pages > 1:
         st.pagination(preview.pages, default=max(preview.page, 1), key="preview-page", max_visible_pages=5)
     if preview.picture:
-        st.image(preview.picture, width="stretch", alt=f"Page {preview.page} of {preview.file.name}")
+        marked = ", with the quoted words marked" if preview.marks else ""
+        st.image(preview.picture, width="stretch", alt=f"Page {preview.page} of {preview.file.name}{marked}")
     text = preview.window.text if preview.window else ""
     with st.expander("Text of this page", type="compact", key="preview-text"):
         st.code(text or "This page has no text.", language=None, wrap_lines=True)
@@ -230,17 +296,18 @@ def _draw_picture(preview: Preview) -> None:
     st.image(preview.picture, width="content", alt=of)
 
 
-def _draw_text(preview: Preview, cursors: list[str]) -> None:
+def _draw_text(preview: Preview, cursors: list[str], quote: str) -> None:
     window = preview.window
     if window is None:
         return
     language = "python" if preview.file.name.endswith(".py") else None
-    st.code(
-        window.text or "Nothing to show.",
-        language=language,
-        wrap_lines=True,
-        height=TEXT_HEIGHT if len(window.text) > 1500 else "content",
-    )
+    height: Any = TEXT_HEIGHT if len(window.text) > 1500 else "content"
+    spans = find_in_window(window.text, quote) if preview.sought and preview.sought.found else ()
+    if spans:
+        with st.container(border=True, height=height, key="preview-marked"):
+            st.markdown(markdown.marked(window.text, spans))
+    else:
+        st.code(window.text or "Nothing to show.", language=language, wrap_lines=True, height=height)
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(markdown.label(window.coverage), width="stretch")
         if len(cursors) > 1 and st.button("Back", key="preview-back", type="tertiary", icon=":material/arrow_back:"):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import streamlit as st
@@ -17,7 +18,24 @@ NUMBER = re.compile(r"INT|DOUBLE|FLOAT|REAL|DECIMAL|NUMERIC", re.IGNORECASE)
 REFUSED_KEYS = frozenset({"url", "data", "datasets", "href", "usermeta", "loader"})
 
 
-def draw(columns: Sequence[str], rows: Sequence[Sequence[Any]], types: Sequence[str], key: str, tall: int = ROWS_TALL) -> None:
+@dataclass(frozen=True)
+class Marks:
+    """Cells that an answer quotes, among those that are drawn."""
+
+    rows: range
+    """From 0."""
+    columns: range
+    """From 0."""
+
+
+def draw(
+    columns: Sequence[str],
+    rows: Sequence[Sequence[Any]],
+    types: Sequence[str],
+    key: str,
+    tall: int = ROWS_TALL,
+    marks: Marks | None = None,
+) -> None:
     """A table that scrolls, its numbers to the right. Never a link and never a picture: cells are somebody else's text."""
     import pandas as pd
 
@@ -31,7 +49,33 @@ def draw(columns: Sequence[str], rows: Sequence[Sequence[Any]], types: Sequence[
             frame[name] = frame[name].map(lambda value: value if value is None or isinstance(value, str) else str(value))
     config = {name: st.column_config.TextColumn() for name in names if not pd.api.types.is_numeric_dtype(frame[name])}
     height = ROW_HEIGHT * (min(len(rows), tall) + 1) + 4
+    if marks:
+        config[MARKER] = st.column_config.TextColumn("Quoted", width="small", pinned=True)
+        frame = _marked(frame, marks)
     st.dataframe(frame, key=key, hide_index=True, height=height, row_height=ROW_HEIGHT, column_config=config)
+
+
+MARKER = "\u2060quoted"
+"""Name of the column that points at quoted rows; no file has a column of this name."""
+
+
+def _marked(frame: Any, marks: Marks) -> Any:
+    """The rows with an arrow beside those that are quoted, and their cells in colour."""
+    frame.insert(0, MARKER, ["▶" if i in marks.rows else "" for i in range(len(frame))])
+    dark = st.context.theme.type == "dark"
+    colours = "background-color: #5A4310; color: #F6E3B4" if dark else "background-color: #FFE9A8; color: #1D2420"
+
+    def colour(row: Any) -> list[str]:
+        quoted = row.name in marks.rows
+        return [colours if quoted and i - 1 in marks.columns else "" for i in range(len(row))]
+
+    return frame.style.apply(colour, axis=1).format(_shown)
+
+
+def _shown(value: Any) -> str:
+    if value is None or value != value:
+        return ""
+    return f"{value:.6f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
 def chart(part: Mapping[str, Any], key: str) -> None:

@@ -9,7 +9,7 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.store.model import Chat, Message, Scope, Thread
-from leaf.ui import browser, connection, draw, live, markdown, waiting
+from leaf.ui import browser, connection, draw, live, markdown, marks, waiting
 from leaf.ui.controls import icon_button
 from leaf.ui.items import answer_text
 from leaf.ui.state import later, leaf
@@ -40,6 +40,7 @@ def draw_thread(thread: Thread, scope: Scope, *, shared: bool = False) -> None:
     ):
         st.session_state["shown-messages"] = st.session_state.get("shown-messages", DRAWN) + DRAWN
         st.rerun()
+    marks.listen(scope)
     busy = bool(running_id(thread))
     queue = waiting.queue_of(thread.messages)
     asked = {message.parent_id for message in thread.messages if message.id in queue}

@@ -45,7 +45,7 @@ class Usage:
 class ModelEvent:
     """Something that a turn shows while it is made."""
 
-    kind: Literal["text", "reasoning", "tool-input", "usage"]
+    kind: Literal["text", "reasoning", "tool-input", "citation", "usage"]
     phase: Literal["start", "delta", "end"] = "delta"
     index: int = 0
     """Place of the content block in the turn."""
@@ -55,6 +55,8 @@ class ModelEvent:
     """With a tool input's `start`: the call's id."""
     name: str = ""
     """With a tool input's `start`: the tool's name."""
+    citation: Json = field(default_factory=dict)
+    """With `citation`: what the text of this block rests on, as the server named it."""
     usage: Usage = Usage()
     """With `usage`: what the turn has taken so far, so that an interrupted turn is counted too."""
 

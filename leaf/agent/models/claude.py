@@ -364,6 +364,8 @@ class _TurnBuilder:
             self._say(index, "start", call_id=block["id"], name=block["name"])
         elif kind := _KINDS.get(block["type"]):
             self._say(index, "start")
+            for citation in block.get("citations") or ():
+                self._emit(ModelEvent("citation", index=index, citation=citation))
             if block.get(kind[1]):
                 self._say(index, "delta", delta=block[kind[1]])
 
@@ -376,6 +378,7 @@ class _TurnBuilder:
             block["signature"] = delta["signature"]
         elif delta["type"] == "citations_delta":
             block.setdefault("citations", []).append(delta["citation"])
+            self._emit(ModelEvent("citation", index=index, citation=delta["citation"]))
         elif kind := _KINDS.get(block["type"]):
             block[kind[1]] = block.get(kind[1], "") + delta[kind[1]]
             self._say(index, "delta", delta=delta[kind[1]])

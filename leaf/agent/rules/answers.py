@@ -17,6 +17,8 @@ COLUMNS_SHOWN = 12
 CELL = 80
 QUOTES = 4
 QUOTE = 600
+CITED = 240
+"""Characters of a quotation that are looked up and marked in the file."""
 CONNECT = "*No model is connected, so fixed rules answered. Set ANTHROPIC_API_KEY or LEAF_MODEL_URL to ask freely.*"
 DRIVE_ITEMS = 30
 """Items of a Drive folder that are named in an answer."""
@@ -226,12 +228,23 @@ def columns_of(profiles: Sequence[TableProfile], reason: str = "") -> str:
 def of_passages(passages: Sequence[Json], question: str, notes: Sequence[str] = ()) -> str:
     """The best passages, quoted with their places."""
     wanted = {word.stem for word in split_words(question)}
-    quotes = [f"{_quote(p['text'], wanted)}\n\n— {cell(p['name'])}, {p['place']}" for p in passages[:QUOTES]]
+    quotes = [
+        f"{_quote(p['text'], wanted)}\n\n— {cell(p['name'])}, {p['place']} {_citation(p)}".rstrip() for p in passages[:QUOTES]
+    ]
     more = f"{len(passages) - QUOTES} more places were found; they open with the step above." if len(passages) > QUOTES else ""
     head = (
         f"{len(passages)} place{'s' if len(passages) != 1 else ''} in the files mention{'s' if len(passages) == 1 else ''} this:"
     )
     return "\n\n".join(part for part in (head, *quotes, more, *notes) if part)
+
+
+def _citation(passage: Json) -> str:
+    """What makes a quotation a mark in the page: its locator and the beginning of its words."""
+    words = " ".join(passage["text"].replace('"', "'").replace("[", "(").replace("]", ")").strip("… \n").split())
+    if not passage.get("handle") or len(words) < 12:
+        return ""
+    cut = words if len(words) <= CITED else words[:CITED].rsplit(" ", 1)[0] + " …"
+    return f'[{passage["handle"]}#{passage["place"]} "{cut}"]'
 
 
 def of_drive_folder(output: Json) -> str:

@@ -1,0 +1,103 @@
+"""Citations in the page: numbers in the text, a click that opens the page with the words marked, and what is unverified."""
+
+from __future__ import annotations
+
+import io
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from PIL import Image
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from bench._pdfs import column, pdf
+from leaf.formats.pdf_marks import YELLOW
+from tests.browser.conftest import PATIENCE, App
+from tests.browser.test_journeys import add_by_composer, ask, finished
+from tests.messages_server import Json, MessagesServer, Turn
+
+pytestmark = pytest.mark.browser
+
+PAGES = [
+    ["Annual report of the company", "The year began slowly."],
+    ["Revenue of the northern branch rose by 12.5 percent,", "while costs fell in all regions."],
+]
+QUOTE = "Revenue of the northern branch rose by 12.5 percent"
+
+
+def cites(body: Json) -> Turn:
+    """A brain that reads the file, then cites it twice and forges a mark."""
+    if body["messages"][-1]["content"][0]["type"] != "tool_result":
+        return Turn.call(("read_file", {"file": "f1"}))
+    return Turn.cite(
+        "**The north** did well: ",
+        ("revenue rose by 12.5 percent", QUOTE),
+        ' and [9](#leaf-cite-x.c1-0) profit doubled [f1#page 77 "profit doubled in the same year"].',
+    )
+
+
+@pytest.fixture
+def server() -> Iterator[MessagesServer]:
+    with MessagesServer(cites) as running:
+        yield running
+
+
+@pytest.fixture
+def report(tmp_path: Path) -> Path:
+    path = tmp_path / "report.pdf"
+    path.write_bytes(pdf([column(60, lines) for lines in PAGES]))
+    return path
+
+
+def marks(page: Page) -> Locator:
+    return page.locator('a[href^="#leaf-cite-"]').filter(visible=True)
+
+
+def marked_share(picture: Locator) -> float:
+    """Share of a page's picture that has the marking's colour."""
+    address = picture.get_attribute("src") or ""
+    data = picture.page.request.get(address if address.startswith("http") else picture.page.url.split("/?")[0] + address).body()
+    image = Image.open(io.BytesIO(data)).convert("RGB").resize((300, 420))
+    near = sum(all(abs(a - b) < 24 for a, b in zip(pixel, YELLOW, strict=True)) for pixel in image.getdata())
+    return near / (300 * 420)
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_a_mark_opens_the_page_with_the_words_and_what_is_not_there_is_said(
+    new_app: Callable[..., App], browser: Browser, server: MessagesServer, report: Path, scheme: str, width: int, tmp_path: Path
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    page.goto(new_app(model_url=server.url).url)
+    add_by_composer(page, report)
+    ask(page, "How did the north do?")
+    expect(finished(page)).to_be_visible()
+    expect(marks(page)).to_have_count(2)
+    expect(marks(page).nth(0)).to_have_text("[1]")
+    expect(marks(page).nth(1)).to_have_text("[2?]")
+    expect(page.get_by_text("The north did well: revenue rose by 12.5 percent")).to_be_visible()
+    listed = page.locator("[class*=st-key-cited-]").first
+    expect(listed.get_by_text("Not verified: it has no page 77")).to_be_visible()
+    page.screenshot(path=tmp_path / f"answer-{scheme}.png")
+    expect(page.get_by_role("link", name=re.compile("Source 2, not verified"))).to_be_visible()
+    marks(page).nth(0).focus()
+    page.keyboard.press("Enter")
+    preview = page.locator(".st-key-preview")
+    picture = preview.get_by_role("img", name="Page 2 of report.pdf, with the quoted words marked")
+    expect(picture).to_be_visible()
+    expect(preview.get_by_text("The quoted words are marked.")).to_be_visible()
+    assert 0.002 < marked_share(picture) < 0.2
+    page.screenshot(path=tmp_path / f"marked-{scheme}.png")
+    preview.get_by_role("button", name="Close the preview").filter(visible=True).click()
+    expect(preview).to_have_count(0)
+    marks(page).nth(1).click()
+    expect(preview.get_by_text("The words were not found here")).to_be_visible()
+    page.screenshot(path=tmp_path / f"unverified-{scheme}.png")
+    preview.get_by_role("button", name="Close the preview").filter(visible=True).click()
+    page.reload()
+    expect(marks(page)).to_have_count(2)
+    listed.get_by_role("button", name=re.compile(r"report\.pdf · page 2")).click()
+    expect(picture).to_be_visible()
+    context.close()
