@@ -66,7 +66,9 @@ class Outline:
     """Pixels of a picture, turned as its camera was held."""
     height: int | None = None
     tokens: int = 0
-    """Estimated tokens of the whole: 2.5 characters a token, and what pictures take that are seen."""
+    """Estimated tokens of the whole, as read_file gives it, and what pictures take that are seen."""
+    weight: tuple[float, float] = (0.0, 0.0)
+    """`tokens.Weight` of the text: what `tokens` is made of before a model's own rates are known. None for what is only seen."""
     title: str = ""
     notes: tuple[Note, ...] = ()
 

@@ -10,8 +10,10 @@ from pathlib import Path
 from typing import Any, TextIO, cast
 
 from leaf.errors import InvalidInputError, not_found
+from leaf.formats.amount import weigh_file
 from leaf.formats.base import KINDS, Note, Passage, Reader, TableReader, Where
 from leaf.formats.detect import detect
+from leaf.formats.tokens import Rates
 from leaf.formats.window import read_window
 
 Json = dict[str, Any]
@@ -27,8 +29,13 @@ LONGEST = 8_000
 def inspect(path: str, name: str) -> Json:
     """Kind, media type and outline of a file that was just added. Raises FileError."""
     kind, media_type = detect(Path(path), name)
-    outline = reader_of(kind).outline(Path(path))
-    return {"kind": kind, "media_type": media_type, "outline": asdict(replace(outline, kind=kind, media_type=media_type))}
+    reader = reader_of(kind)
+    outline = reader.outline(Path(path))
+    weight = weigh_file(reader, Path(path), outline)
+    told = replace(
+        outline, kind=kind, media_type=media_type, tokens=Rates().tokens(weight), weight=(round(weight.latin), round(weight.other))
+    )
+    return {"kind": kind, "media_type": media_type, "outline": asdict(told)}
 
 
 def read(path: str, kind: str, where: str = "", max_tokens: int = 8000, cursor: str = "", line_numbers: bool = False) -> Json:
