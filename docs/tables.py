@@ -19,6 +19,8 @@ SETTINGS_MEANINGS = {
     "LEAF_MODEL_WINDOW": "tokens that the model takes, request and answer; empty: by its name, 32,000 where unknown",
     "LEAF_MODEL_VISION": "whether the model sees pictures: `yes`, `no` or `auto` (those of profile `claude` do, others do not)",
     "LEAF_FILES_API": "whether pictures are uploaded once to the server's Files API: `on`, `off` or `auto` (at Anthropic's)",
+    "LEAF_CONTEXT_SHARE": "part of the model's window at which a chat's older results are folded, see [context.md](context.md)",
+    "LEAF_FILE_TOKENS": "tokens of file content that one answer takes in, see [context.md](context.md)",
     "LEAF_DATABASE_URL": "`postgresql://…`; empty: DuckDB in the data folder",
     "LEAF_MAX_UPLOAD_MB": "largest file that is taken, in MiB",
     "LEAF_MAX_OUTPUT_TOKENS": "longest single model turn, in tokens",

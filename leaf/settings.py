@@ -103,6 +103,10 @@ class Settings:
     """Whether pictures go to the model server's Files API: `on` or `off`; empty means on at Anthropic's, off elsewhere."""
     model_window: int = 0
     """Tokens that the model takes, request and answer together; 0 means by the model's name."""
+    context_share: float = 0.8
+    """Part of the model's window at which a chat's older tool results are folded."""
+    file_tokens: int = 100_000
+    """Tokens of file content that one answer takes in."""
     database_url: str = ""
     """`postgresql://…`; empty means DuckDB in `home`."""
     max_upload_bytes: int = 1_000 * 1024 * 1024
@@ -176,6 +180,8 @@ VARIABLES = {
     "LEAF_MODEL_WINDOW": "model_window",
     "LEAF_MODEL_VISION": "model_vision",
     "LEAF_FILES_API": "files_api",
+    "LEAF_CONTEXT_SHARE": "context_share",
+    "LEAF_FILE_TOKENS": "file_tokens",
     "LEAF_DATABASE_URL": "database_url",
     "LEAF_MAX_UPLOAD_MB": "max_upload_bytes",
     "LEAF_MAX_OUTPUT_TOKENS": "max_output_tokens",
@@ -240,6 +246,8 @@ def load(environ: Mapping[str, str] | None = None, secrets: Mapping[str, object]
         model_vision=_choice(values, "LEAF_MODEL_VISION", ("yes", "no")),
         files_api=_choice(values, "LEAF_FILES_API", ("on", "off")),
         model_window=int(_number(values, "LEAF_MODEL_WINDOW", 0)),
+        context_share=_share(values, "LEAF_CONTEXT_SHARE", 0.8),
+        file_tokens=_count(values, "LEAF_FILE_TOKENS", 100_000),
         database_url=values.get("LEAF_DATABASE_URL", ""),
         max_upload_bytes=int(_number(values, "LEAF_MAX_UPLOAD_MB", 1_000) * 1024 * 1024),
         max_output_tokens=int(_number(values, "LEAF_MAX_OUTPUT_TOKENS", 16_000)),
@@ -277,6 +285,13 @@ def _text(value: object) -> str:
 
 def _count(values: Mapping[str, str], key: str, default: int) -> int:
     return max(1, int(_number(values, key, default)))
+
+
+def _share(values: Mapping[str, str], key: str, default: float) -> float:
+    share = _number(values, key, default)
+    if share > 1:
+        raise SettingsError(f"{key} is {share:g}.", "Give a part of one, such as 0.8.")
+    return share
 
 
 def _words(values: Mapping[str, str], key: str) -> tuple[str, ...]:

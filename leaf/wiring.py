@@ -26,6 +26,7 @@ PATIENCE = 2.0
 
 def build(settings: Settings) -> Leaf:
     """A whole application over the data folder of `settings`. Raises StoreBusyError, StoreError, SettingsError."""
+    from leaf.agent.calibration import Calibration
     from leaf.agent.loop import Agent
     from leaf.agent.models.directory import ModelDirectory
     from leaf.agent.models.prices import context_window
@@ -57,6 +58,7 @@ def build(settings: Settings) -> Leaf:
     tables = Tables(store, pool, settings.home)
     drive = Drive(settings, store, library)
     documents = Documents(store, pool, library)
+    calibration = Calibration(settings.home / "rates.json")
     agent = Agent(
         _model(settings, store),
         registry.all_tools(),
@@ -65,6 +67,8 @@ def build(settings: Settings) -> Leaf:
         sees_for=settings.sees,
         window_for=lambda model: settings.model_window or context_window(model),
         can_write=not settings.keyless,
+        calibration=calibration,
+        context_share=settings.context_share,
         max_output_tokens=settings.max_output_tokens,
         patience=settings.model_patience,
     )

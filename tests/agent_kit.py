@@ -103,6 +103,7 @@ def answer(
     stop: threading.Event | None = None,
     on_chunk: Callable[[Json], None] = lambda c: None,
     inline_tokens: int = 0,
+    message_id: str = "a1",
     tool: Callable[[str, Json, threading.Event], ToolOutput] = run_tool,
 ) -> Answered:
     chunks: list[Json] = []
@@ -113,6 +114,11 @@ def answer(
 
     messages = [question(history)] if isinstance(history, str) else list(history)
     task = AnswerTask(
-        "a1", model, messages, lambda name, given, stop, hooks: tool(name, given, stop), limits or RunLimits(), inline_tokens
+        message_id,
+        model,
+        messages,
+        lambda name, given, stop, hooks: tool(name, given, stop),
+        limits or RunLimits(),
+        inline_tokens,
     )
     return Answered(agent.answer(task, emit, steps or InlineSteps(), stop or threading.Event()), chunks)

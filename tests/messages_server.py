@@ -151,6 +151,8 @@ class MessagesServer:
         key: str = "",
         strict: bool = True,
         basic: bool = False,
+        window: int = 0,
+        tokens: Callable[[str], int] | None = None,
     ) -> None:
         self.requests: list[Request] = []
         """Requests for a message that were in order, oldest first."""
@@ -168,6 +170,10 @@ class MessagesServer:
         """Refuse thinking, cache marks and passages to cite, as some local servers do."""
         self.desk = FilesDesk()
         """The Files API, and the checks of pictures."""
+        self.window = window
+        """Tokens above which a request is refused as too long; 0 for no limit."""
+        self._tokens = tokens or (lambda text: _tokens(len(text)))
+        """Counts the tokens of a text."""
         self._script = script if callable(script) else None
         self._queue = iter(()) if callable(script) else iter(script)
         self._lock = threading.Lock()
@@ -213,10 +219,16 @@ class MessagesServer:
         if self.models and body.get("model") not in self.models:
             self.refused.append("model")
             return Failure.unknown_model(str(body.get("model")))
+        if not reason and self.window and (tokens := self.length(body)) > self.window:
+            reason = f"prompt is too long: {tokens} tokens > {self.window} maximum"
         if reason:
             self.refused.append(reason)
             return Failure(400, "invalid_request_error", reason)
         return None
+
+    def length(self, body: Json) -> int:
+        """Tokens of a request."""
+        return sum(self._tokens(piece) for piece, _ in _pieces(body))
 
     def takes_key(self, headers: dict[str, str]) -> bool:
         key = headers.get("authorization", "").removeprefix("Bearer ") or headers.get("x-api-key", "")
@@ -254,20 +266,20 @@ class MessagesServer:
 
     def count(self, body: Json) -> Json:
         """Prefix matching at the cache marks, as the API does it: read what was written before, write up to the last mark."""
-        text, marks = "", []
+        digest, length, prefixes = hashlib.sha256(body["model"].encode()), 0, {}
         for piece, marked in _pieces(body):
-            text += piece
+            digest.update(piece.encode())
+            length += self._tokens(piece)
             if marked:
-                marks.append(text)
-        prefixes = {hashlib.sha256((body["model"] + mark).encode()).hexdigest(): len(mark) for mark in marks}
+                prefixes[digest.copy().hexdigest()] = length
         with self._lock:
-            read = max((length for key, length in prefixes.items() if key in self._cache), default=0)
+            read = max((self._cache[key] for key in prefixes if key in self._cache), default=0)
             self._cache.update(prefixes)
         written = max(prefixes.values(), default=0)
         return {
-            "input_tokens": _tokens(len(text) - max(written, read)),
-            "cache_creation_input_tokens": _tokens(max(0, written - read)),
-            "cache_read_input_tokens": _tokens(read),
+            "input_tokens": length - max(written, read),
+            "cache_creation_input_tokens": max(0, written - read),
+            "cache_read_input_tokens": read,
         }
 
     def new_id(self, prefix: str) -> str:
@@ -471,6 +483,7 @@ class _Handler(BaseHTTPRequestHandler):
             return self._fail(Failure(400, "invalid_request_error", "The request body is not valid JSON"))
         if path == "/v1/messages/count_tokens":
             return self._json(200, {"input_tokens": sum(_tokens(len(p)) for p, _ in _pieces(self.app.desk.resolved(body)))})
+            return self._json(200, {"input_tokens": self.app.length(body)})
         if path != "/v1/messages":
             return self._fail(Failure(404, "not_found_error", "Not found"))
         if failure := self.app.check(headers, body, len(raw)):

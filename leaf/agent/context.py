@@ -1,5 +1,5 @@
-"""From a chat's history to the messages of a request. Each stored raw message goes out as it was stored; only what the API or the
-model would refuse is left out or filled in, and always in the same way, so that the prompt cache keeps holding.
+"""From a chat's history to the messages of a request. Each stored raw message goes out as it was stored, or as a fold says; what
+the API or the model would refuse is left out or filled in, and always in the same way, so that the prompt cache keeps holding.
 """
 
 from __future__ import annotations
@@ -10,14 +10,14 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from leaf.agent.blocks import assistant_message, question_message, tool_result
+from leaf.agent.blocks import question_message, tool_result
+from leaf.agent.folding import entries_of, newest_fold, render
 from leaf.files.line import attached_lines
 from leaf.store.model import ChatFile, Message
 from leaf.tools.base import Picture
 
 Json = dict[str, Any]
 
-_THINKING = frozenset({"thinking", "redacted_thinking"})
 _UNFINISHED = "Not finished: the run ended before this call gave a result."
 
 
@@ -40,12 +40,8 @@ def user_message(text: str, files: Sequence[ChatFile] = (), more: Sequence[str] 
 
 
 def request_messages(history: Sequence[Message], *, model: str, profile: str) -> list[Json]:
-    """Messages of the request, oldest first. Thinking goes only to the model that thought it: its signature is bound to it."""
-    messages: list[Json] = []
-    for message in history:
-        keep = profile == "claude" and message.model == model
-        messages.extend(m for m in (raw if keep else _without_thinking(raw) for raw in message.raw) if m["content"])
-    return repair(messages)
+    """Messages of a request, oldest first, under the newest fold of the branch."""
+    return repair(render(entries_of(history), newest_fold(history), model=model, profile=profile))
 
 
 def repair(messages: Iterable[Json]) -> list[Json]:
@@ -81,11 +77,3 @@ def _answer(message: Json, waiting: list[str]) -> Json:
         return message
     answers = [results.get(call_id) or tool_result(call_id, _UNFINISHED, is_error=True) for call_id in waiting]
     return {"role": "user", "content": [*answers, *(block for block in blocks if block["type"] != "tool_result")]}
-
-
-def _without_thinking(message: Json) -> Json:
-    if message["role"] != "assistant" or isinstance(message["content"], str):
-        return message
-    if not any(block["type"] in _THINKING for block in message["content"]):
-        return message
-    return assistant_message([block for block in message["content"] if block["type"] not in _THINKING])

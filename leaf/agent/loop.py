@@ -21,14 +21,19 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
+from leaf.agent.amounts import Sizes
 from leaf.agent.blocks import assistant_message, output_result, plain, refuse_binary, text_block, tool_result, unseen
+from leaf.agent.calibration import Calibration
 from leaf.agent.cited import Citation, Desk, Numbers, checked, citation_of
-from leaf.agent.context import request_messages, system_prompt
+from leaf.agent.context import system_prompt
 from leaf.agent.coverage import merge_coverage
 from leaf.agent.events import Chunk, Part, apply, chunk, compact, reduce
-from leaf.agent.models.base import Model, ModelEvent, ModelRequest, ModelTurn, TurnCutError, Usage
+from leaf.agent.fold_plan import Limits, Planned
+from leaf.agent.folding import Fold
+from leaf.agent.models.base import Model, ModelEvent, ModelRequest, ModelTurn, TooLongError, TurnCutError, Usage
 from leaf.agent.models.prices import context_window, cost, inline_cost
 from leaf.agent.narrate import Narrator, source_chunks, unique_id
+from leaf.agent.window import Context, folded_chunk, log_fold
 from leaf.errors import BudgetError, InvalidInputError, LeafError, ModelError, RunError, not_found
 from leaf.settings import RunLimits
 from leaf.store.model import Message, Scope, Status
@@ -141,6 +146,8 @@ class Agent:
         sees_for: Callable[[str], bool] = lambda model: True,
         window_for: Callable[[str], int] = context_window,
         can_write: bool = True,
+        calibration: Calibration | None = None,
+        context_share: float = 0.8,
         max_output_tokens: int = 16_000,
         retry_waits: Sequence[float] = (1.0, 4.0),
         patience: float = 120.0,
@@ -154,6 +161,10 @@ class Agent:
         self.window_for = window_for
         self.can_write = can_write
         """Whether the model can write a text when a tool asks it to; rules cannot."""
+        self.calibration = calibration or Calibration()
+        self.context_share = context_share
+        """Part of the model's window at which a chat is folded."""
+        self.sizes = Sizes()
         self.max_output_tokens = max_output_tokens
         self.retry_waits = tuple(retry_waits)
         """Seconds before each new attempt of a turn whose stream was cut."""
@@ -196,6 +207,16 @@ class _Answer:
     """Time spent in steps, so that a run that was interrupted counts the same."""
     call_ids: set[str] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
+    context: Context = field(init=False)
+    context_tokens: int = 0
+    """What the last turn had in its context at its end, as the server counted it."""
+
+    def __post_init__(self) -> None:
+        agent, model = self.agent, self.task.model
+        message = Message(self.task.message_id, "", "", "assistant", "streaming", [], [], model=model)
+        limits = Limits.of(model, agent.window_for(model), agent.max_output_tokens, agent.context_share)
+        profile = agent.profile_for(model)
+        self.context = Context(message, self.task.history, agent.schemas, limits, agent.sizes, agent.calibration, profile)
 
     def run(self) -> Outcome:
         self.say(chunk("start", messageId=self.task.message_id))
@@ -239,9 +260,18 @@ class _Answer:
         chunks: list[Chunk] = []
         turn: ModelTurn | None = None
         error: ModelError | None = None
+        planned = self.context.plan(self.raw, self.parts) if self.agent.can_write else None
+        folded_again = False
         while not self.stop.is_set():
             chunks.clear()
-            turn, error = self.ask_once(number, chunks, attempts)
+            turn, error = self.ask_once(number, chunks, attempts, planned)
+            if _too_long(turn, error) and not folded_again:
+                folded_again = True
+                fold = planned.fold if planned else self.context.fold
+                harder = self.context.plan_harder(self.raw, self.parts, fold, error)
+                if harder is not None:
+                    planned = harder
+                    continue
             if error is None or not self.wait_for_next(attempts, error):
                 break
         calls = self.calls_of(number, turn) if turn else []
@@ -249,6 +279,7 @@ class _Answer:
             self.record(chunks, _input_chunk(call))
         return {
             "turn": turn.to_json() if turn else None,
+            "fold": planned.fold.to_json() if planned else None,
             "calls": [asdict(call) for call in calls],
             "error": str(error or ""),
             "stopped": turn is None and self.stop.is_set(),
@@ -258,24 +289,32 @@ class _Answer:
             "seconds": time.monotonic() - attempts.began,
         }
 
-    def ask_once(self, number: int, chunks: list[Chunk], attempts: _Attempts) -> tuple[ModelTurn | None, ModelError | None]:
+    def ask_once(
+        self, number: int, chunks: list[Chunk], attempts: _Attempts, planned: Planned | None
+    ) -> tuple[ModelTurn | None, ModelError | None]:
         """One attempt: a turn, or an error, or neither when it was stopped."""
         say = partial(self.record, chunks)
         say(chunk("start-step", step=number))
         if attempts.made:
             say(chunk("reset-step", step=number))
         attempts.made += 1
+        if planned:
+            log_fold(self.task.message_id, planned)
+            say(folded_chunk(number, planned, self.agent.window_for(self.task.model)))
+        request = self.request(planned.fold if planned else self.context.fold)
         narrator = Narrator(number, say, self.call_ids, Numbers(self.parts), self.task.desk)
         turn: ModelTurn | None = None
         error: ModelError | None = None
         try:
-            turn = self.agent.model.turn(self.request(), narrator.event, self.stop)
+            turn = self.agent.model.turn(request, narrator.event, self.stop)
         except ModelError as e:
             error = e
         except LeafError:
             if not self.stop.is_set():
                 raise
         used = turn.usage if turn else narrator.usage
+        if turn and used.input:
+            self.context.learn(request.messages, used.input)
         attempts.spent, attempts.dollars = attempts.spent + used, attempts.dollars.add(cost(used, self.task.model))
         return turn, error
 
@@ -291,9 +330,9 @@ class _Answer:
         self.emit_now(chunk("data-status", id=STATUS, data={"text": ""}))
         return not self.stop.is_set()
 
-    def request(self) -> ModelRequest:
+    def request(self, fold: Fold | None) -> ModelRequest:
         profile = self.agent.profile_for(self.task.model)
-        messages = [*request_messages(self.task.history, model=self.task.model, profile=profile), *self.raw]
+        messages = self.context.messages(self.raw, self.parts, fold)
         return ModelRequest(
             model=self.task.model,
             system=system_prompt(profile),
@@ -314,6 +353,9 @@ class _Answer:
 
     def take(self, name: str, value: Json) -> None:
         """Count what a step took and take over what it showed."""
+        self.context.took(value, len(self.raw))
+        used = (value["turn"] or {}).get("usage") or {}
+        self.context_tokens = int(used.get("input") or 0) + int(used.get("output") or 0)
         for c in value["chunks"]:
             apply(self.parts, c)
         self.count(value)
@@ -480,6 +522,7 @@ class _Answer:
             "cost": self.money,
             "model": self.task.model,
             "seconds": round(self.seconds, 3),
+            "context": self.context_tokens,
             "inline_tokens": self.task.inline_tokens,
             "inline_cost": inline_cost(self.task.inline_tokens, self.task.model),
         }
@@ -655,6 +698,10 @@ class _Money:
 
     def add(self, dollars: float | None) -> _Money:
         return _Money(None if self.total is None or dollars is None else self.total + dollars)
+
+
+def _too_long(turn: ModelTurn | None, error: ModelError | None) -> bool:
+    return isinstance(error, TooLongError) or (turn is not None and turn.stop_reason == "model_context_window_exceeded")
 
 
 def _input_chunk(call: _Call) -> Chunk:

@@ -1,4 +1,4 @@
-"""How much a model would get if it read a whole file: measured on a sample of what `read_file` gives, and carried over to the rest."""
+"""How much a model would get if it read a whole file: measured on a sample of what `read_file` gives, and carried on."""
 
 from __future__ import annotations
 

@@ -1,8 +1,9 @@
 """How many tokens a text is, estimated without a tokenizer.
 
-The vendors of models publish no tokenizer, so this is a formula whose shape was fitted to one that was published (that of the Claude
-models of 2023, MIT) on 339 texts: prose in 34 languages, code, JSON, logs and tables. A model's own level is not known in advance:
-`PRIOR` is assumed until the usage that comes back has said it (`agent/calibration.py`). `python -m bench.estimates` measures it.
+The tokenizers of today's models are not published, so this is a formula whose shape was fitted to one that was (that of the
+Claude models of 2023, MIT) on 339 texts: prose in 34 languages, code, JSON, logs and tables. A model's own level is not known in
+advance: `PRIOR` is assumed until the usage that comes back has said it (`agent/calibration.py`). `python -m bench.estimates`
+measures how far it is right.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ from itertools import pairwise
 PRIOR = 1.3
 """Tokens of today's models for one of the fitted tokenizer: they cut finer. On the safe side until usage says better."""
 PICTURE_TILE, PICTURE_MOST, PICTURE_EDGE = 28, 4_784, 2_576
-"""A picture takes a token for each tile of 28 × 28 pixels, at most 4,784, after scaling to 2,576 pixels at the longest edge (vendor)."""
+"""A picture takes a token for each tile of 28 × 28 pixels, at most 4,784, scaled to 2,576 pixels at its longer edge (vendor)."""
 
 _BIGRAMS = (
     "sJQRme:zSpeDOJbVnLMA[V_CKiZjcbRhuWeIWBXlXbhUNHK}PQQTXj[fIlfN`n<B_gKlAOW@QdXqLq`gi[Kj9k[<fPnn[YTaN_chcfKl"
@@ -27,8 +28,8 @@ _BIGRAMS = (
     "RGK`HRP|[}yFAMxDQGNLd}}G}v^TQbH]?QVKRipmbchj|Up_XZfa^lYeNLhQYKWG}?UkKKMWaZS[iua}d}W}WIcM^`C[jaciiW}KWXQp"
     "v}}}i|}}`yvbob^dKs[kc|`Rm[qnqxWOrhwVsq}eltK]_ft}jKen"
 )
-"""What each pair of letters (aa, ab … zz) inside a word adds to its tokens: hundredths are (code - 75) * 2. Pairs that are frequent in
-some language add next to nothing."""
+"""What each pair of letters (aa, ab … zz) inside a word adds to its tokens: hundredths are (code - 75) * 2. Pairs that are
+frequent in some language add next to nothing."""
 _FIRST = 0.75
 _WORD, _LETTERS, _CAPITALS = 0.83, 1.39, 0.14
 _DIGITS, _DIGIT, _TRIPLE = 0.33, 0.17, 0.53

@@ -33,7 +33,11 @@ def inspect(path: str, name: str) -> Json:
     outline = reader.outline(Path(path))
     weight = weigh_file(reader, Path(path), outline)
     told = replace(
-        outline, kind=kind, media_type=media_type, tokens=Rates().tokens(weight), weight=(round(weight.latin), round(weight.other))
+        outline,
+        kind=kind,
+        media_type=media_type,
+        tokens=Rates().tokens(weight),
+        weight=(round(weight.latin), round(weight.other)),
     )
     return {"kind": kind, "media_type": media_type, "outline": asdict(told)}
 

@@ -20,6 +20,17 @@ class TurnCutError(ModelError):
     """The stream had begun and broke: the same turn may be asked for again at once."""
 
 
+class TooLongError(ModelError):
+    """The request is longer than the model takes. The same request will be refused again; a shorter one may pass."""
+
+    def __init__(self, message: str, hint: str = "", *, status: int | None = None, tokens: int = 0, most: int = 0) -> None:
+        super().__init__(message, hint, status=status)
+        self.tokens = tokens
+        """What the server counted; 0 where it does not say."""
+        self.most = most
+        """What it takes."""
+
+
 @dataclass(frozen=True)
 class Usage:
     """Tokens of one turn, or of several added up."""

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import queue
+import re
 import socket
 import threading
 import time
@@ -17,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from leaf.agent.media import NoFilesError
-from leaf.agent.models.base import Emit, Json, ModelEvent, ModelRequest, ModelTurn, TurnCutError, Usage
+from leaf.agent.models.base import Emit, Json, ModelEvent, ModelRequest, ModelTurn, TooLongError, TurnCutError, Usage
 from leaf.errors import ModelError, RunError
 
 if TYPE_CHECKING:
@@ -149,7 +150,9 @@ class ClaudeModel:
             return ModelError(f"There is no Messages API at {place} (404).", self._where_to_look(), status=status)
         if status == 413 or (status == 400 and _too_long(said)):
             hint = "Start a new chat, or ask with fewer files."
-            return ModelError(f"The question with its history is longer than the model can take ({status}).", hint, status=status)
+            text = f"The question with its history is longer than the model can take ({status})."
+            tokens, most = _figures(said)
+            return TooLongError(text, hint, status=status, tokens=tokens, most=most)
         if status == 402 or "credit balance" in said.lower():
             hint = "Top it up, or use another key."
             return ModelError(f"The account of this key has no credit left ({status}).", hint, status=status)
@@ -444,6 +447,12 @@ def _said(error: anthropic.APIStatusError) -> str:
 def _too_long(said: str) -> bool:
     phrases = ("too long", "context window", "context length", "maximum context", "exceeds the max")
     return any(phrase in said.lower() for phrase in phrases)
+
+
+def _figures(said: str) -> tuple[int, int]:
+    """The server's own count and its limit, where it names them: `prompt is too long: 1200000 tokens > 1000000 maximum`."""
+    found = re.search(r"(\d+) tokens > (\d+)", said)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
 
 
 def _alive(model: Any) -> bool:
