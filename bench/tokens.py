@@ -120,29 +120,29 @@ def clock(seconds: int) -> str:
     return f"{seconds // 3600:02d}:{seconds // 60 % 60:02d}:{seconds % 60:02d}"
 
 
-def captions(size: int) -> bytes:
-    words = prose(size).decode().splitlines()
+def captions(size: int, text: Callable[[int], bytes] = prose) -> bytes:
+    words = text(size).decode().splitlines()
     cues = [f"{clock(i * 5)}.000 --> {clock(i * 5 + 4)}.000\n{text}\n" for i, text in enumerate(words)]
     return ("WEBVTT\n\n" + "\n".join(cues)).encode()[:size]
 
 
-def page(size: int) -> bytes:
-    paragraphs = "".join(f"<p>{line}</p>\n" for line in prose(size).decode().splitlines())
+def page(size: int, text: Callable[[int], bytes] = prose) -> bytes:
+    paragraphs = "".join(f"<p>{line}</p>\n" for line in text(size).decode().splitlines())
     return f"<html><head><title>Report</title></head><body><article><h1>Report</h1>{paragraphs}</article></body></html>".encode()
 
 
-def mail(size: int) -> bytes:
-    return b"From: a@example.org\nTo: b@example.org\nSubject: Report\nContent-Type: text/plain; charset=utf-8\n\n" + prose(size)
+def mail(size: int, text: Callable[[int], bytes] = prose) -> bytes:
+    return b"From: a@example.org\nTo: b@example.org\nSubject: Report\nContent-Type: text/plain; charset=utf-8\n\n" + text(size)
 
 
-def report(size: int) -> bytes:
-    lines = prose(size).decode().splitlines()
+def report(size: int, text: Callable[[int], bytes] = prose) -> bytes:
+    lines = text(size).decode().splitlines()
     return _pdfs.pdf([_pdfs.column(60, [line[:90] for line in lines[i : i + 50]]) for i in range(0, len(lines), 50)])
 
 
-def letter(size: int) -> bytes:
+def letter(size: int, text: Callable[[int], bytes] = prose) -> bytes:
     name = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-    paragraphs = "".join(f"<w:p><w:r><w:t>{line}</w:t></w:r></w:p>" for line in prose(size).decode().splitlines())
+    paragraphs = "".join(f"<w:p><w:r><w:t>{line}</w:t></w:r></w:p>" for line in text(size).decode().splitlines())
     types = (
         '<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types"><Default Extension="rels" '
         'ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" '

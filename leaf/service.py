@@ -10,9 +10,12 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO, Literal
 
+from leaf.agent.attached import AttachedEstimate, estimate_attached
+from leaf.agent.calibration import Calibration
 from leaf.agent.context import user_message
 from leaf.agent.export import answer_markdown, chat_markdown
 from leaf.agent.models.directory import ModelChoice, ModelDirectory
+from leaf.agent.models.prices import context_window
 from leaf.agent.suggestions import suggest
 from leaf.budgets.budgets import BudgetPlan, Budgets, Standing, UsageReport
 from leaf.budgets.export import days_csv
@@ -122,6 +125,7 @@ class Leaf:
         documents: Documents,
         runs: Runs,
         models: ModelDirectory,
+        calibration: Calibration,
         budgets: Budgets,
         close: Callable[[], None],
     ) -> None:
@@ -134,6 +138,7 @@ class Leaf:
         """What can be looked up of documents; changes go through the methods below, so that idle pages notice them."""
         self._runs = runs
         self._models = models
+        self._calibration = calibration
         self._budgets = budgets
         self._close = close
 
@@ -584,6 +589,16 @@ class Leaf:
     def attach(self, scope: Scope, chat_id: str, file_ids: Sequence[str]) -> list[ChatFile]:
         """Put files of the library beside the next question of a chat."""
         return self._library.attach(scope, chat_id, file_ids)
+
+    def attached_estimate(self, scope: Scope, chat_id: str, model: str = "") -> AttachedEstimate:
+        """Tokens and money of the files that wait beside the next question. Asks no server."""
+        waiting = [c for c in self._library.chat_files(scope, chat_id) if not c.message_id]
+        model = model or self.chat(scope, chat_id).model or self.default_model()
+        tables = frozenset(c.file.id for c in waiting if c.file.kind in KINDS and KINDS[c.file.kind].tabular)
+        window = self.settings.model_window or context_window(model)
+        limit = min(self.settings.file_tokens, int(window * self.settings.context_share))
+        rates = self._calibration.rates(model)
+        return estimate_attached(waiting, tables, model, rates, limit, self._calibration.requests(model))
 
     def detach(self, scope: Scope, chat_id: str, file_id: str) -> None:
         """Take a waiting file away again; files that came with a question stay."""

@@ -75,7 +75,9 @@ def build(settings: Settings) -> Leaf:
     engine = Engine(settings.home, settings.database_url)
     queue = QueueLimits(settings.runs_per_user, settings.runs)
     budgets = Budgets(store.db, settings)
-    executor = Executor(store, library, tables, drive, documents, agent, settings.limits, budgets=budgets)
+    executor = Executor(
+        store, library, tables, drive, documents, agent, settings.limits, budgets=budgets, file_tokens=settings.file_tokens
+    )
     runs = Runs(executor, store, engine, queue)
     models = ModelDirectory(settings, lambda: _ask_models(settings))
 
@@ -85,7 +87,7 @@ def build(settings: Settings) -> Leaf:
         pool.close()
         store.close()
 
-    return Leaf(settings, store, library, tables, drive, documents, runs, models, budgets, close)
+    return Leaf(settings, store, library, tables, drive, documents, runs, models, calibration, budgets, close)
 
 
 def reach(settings: Settings) -> tuple[Commands, str]:

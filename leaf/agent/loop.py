@@ -23,6 +23,7 @@ from uuid import uuid4
 
 from leaf.agent.amounts import Sizes
 from leaf.agent.blocks import assistant_message, output_result, plain, refuse_binary, text_block, tool_result, unseen
+from leaf.agent.budget import BUDGET, FileInChat, allowed, as_part, content_of, decide, shown_pictures
 from leaf.agent.calibration import Calibration
 from leaf.agent.cited import Citation, Desk, Numbers, checked, citation_of
 from leaf.agent.context import system_prompt
@@ -105,6 +106,10 @@ class AnswerTask:
     limits: RunLimits = field(default_factory=RunLimits)
     inline_tokens: int = 0
     """Estimated tokens of the chat's files, had they been put into the prompt."""
+    files: Sequence[FileInChat] = ()
+    """The chat's files, in the order in which they came."""
+    file_tokens: int = 100_000
+    """Tokens of file content that the answer takes in."""
     budget_reached: Callable[[], str] = lambda: ""
     """Asked inside each step that would ask the model: the sentence for a budget that is used up, or nothing."""
     spent: Callable[[str, Usage, float | None], None] = lambda step, usage, money: None
@@ -208,6 +213,8 @@ class _Answer:
     call_ids: set[str] = field(default_factory=set)
     lock: threading.Lock = field(default_factory=threading.Lock)
     context: Context = field(init=False)
+    read: dict[str, int] = field(default_factory=dict)
+    """Tokens of file content that were taken in, by handle."""
     context_tokens: int = 0
     """What the last turn had in its context at its end, as the server counted it."""
 
@@ -403,25 +410,29 @@ class _Answer:
         within = before + len(calls) <= self.task.limits.tool_calls
         runnable = [call for call in calls if not call.problem] if within else []
         names = [f"tool-{number}-{calls.index(call) + 1}-{call.name}" for call in runnable]
-        jobs = [(name, partial(self.use_tool, call, name)) for name, call in zip(names, runnable, strict=True)]
+        room = allowed(self.task.file_tokens, self.shown_tokens + sum(self.read.values()), len(runnable))
+        jobs = [(name, partial(self.use_tool, call, name, room)) for name, call in zip(names, runnable, strict=True)]
         started = {call.id: value for call, value in zip(runnable, self.step.parallel(jobs), strict=True)}
         self.seconds += max((value["seconds"] for value in started.values()), default=0.0)
         for value in started.values():
+            for handle, tokens in (value.get("content") or {}).items():
+                self.read[handle] = self.read.get(handle, 0) + tokens
             self.count(value)
         self.raw.append(assistant_message(turn.content))
         self.raw.append({"role": "user", "content": [self.result_of(call, started.get(call.id), within) for call in calls]})
         return within, any(value["stopped"] for value in started.values())
 
-    def use_tool(self, call: _Call, step_name: str) -> Json:
-        """One tool call, as a step."""
+    def use_tool(self, call: _Call, step_name: str, room: int) -> Json:
+        """One tool call, as a step; it may bring in `room` tokens of file content."""
         started = time.monotonic()
         value: Json = {"id": call.id, "output": None, "error": "", "stopped": False}
         writer = _Writer(self, step_name)
         try:
-            output = self.task.run_tool(call.name, call.input, self.stop, self.hooks(call, step_name, writer)).to_json()
+            output = self.task.run_tool(call.name, call.input, self.stop, self.hooks(call, step_name, writer, room)).to_json()
             refuse_binary(output["text"])
             output_result(call.raw_id, output)
             value["output"] = {**output, "seconds": round(time.monotonic() - started, 3)}
+            value["content"] = content_of(output, self.agent.calibration.rates(self.task.model))
         except LeafError as e:
             value["error"] = str(e)
         except Exception as e:  # noqa: BLE001 - a fault in one tool is logged and told to the model; the answer goes on without it
@@ -435,7 +446,7 @@ class _Answer:
             self.emit_now(c)
         return value
 
-    def hooks(self, call: _Call, step_name: str, writer: _Writer) -> Hooks:
+    def hooks(self, call: _Call, step_name: str, writer: _Writer, room: int) -> Hooks:
         """What this run lends to a tool call."""
 
         def show(name: str, data_id: str, data: Json) -> None:
@@ -446,7 +457,7 @@ class _Answer:
 
         ask = writer if self.agent.can_write else None
         sees = self.agent.sees_for(self.task.model)
-        return Hooks(f"{self.task.message_id}/{step_name}", show, progress, ask, sees)
+        return Hooks(f"{self.task.message_id}/{step_name}", show, progress, ask, sees, room if self.agent.can_write else None)
 
     def result_of(self, call: _Call, value: Json | None, within: bool) -> Json:
         """The tool_result of a call; its chunk, already emitted by the step, goes into the parts."""
@@ -532,6 +543,7 @@ class _Answer:
             self.say(c)
         if covered := merge_coverage(self.outputs.values()):
             self.say(chunk("data-coverage", id="coverage", data=covered))
+        self.tell_budget()
         self.say(chunk("data-usage", id="usage", data=usage))
         self.say(last)
         return Outcome(status, self.parts, self.raw, usage, finish_reason, error)
@@ -560,6 +572,33 @@ class _Answer:
         for c in chunks:
             self.emit_now(c)
         return {"chunks": chunks, "seconds": time.monotonic() - started}
+
+    @property
+    def shown_tokens(self) -> int:
+        """Tokens of the pictures that came with the question."""
+        return sum(tokens for _, tokens in shown_pictures(self.task.history))
+
+    def tell_budget(self) -> None:
+        """Say, and log, what of each file went into the answer. Nothing where no file was touched."""
+        task = self.task
+        shown_now: dict[str, int] = {}
+        for label, tokens in shown_pictures(task.history):
+            if handle := next((f.handle for f in task.files if f.name in label), ""):
+                shown_now[handle] = shown_now.get(handle, 0) + tokens
+        folded = self.context.folded_handles(self.raw, self.parts)
+        used = self.shown_tokens + sum(self.read.values())
+        decisions = decide(task.files, self.read, shown_now, folded)
+        for decision in decisions:
+            _log.info(
+                "budget run=%s file=%s tokens=%d of=%d decision=%s",
+                task.message_id,
+                decision.handle,
+                decision.read,
+                decision.tokens,
+                decision.choice.replace(" ", "-"),
+            )
+        if used and decisions:
+            self.say(chunk(f"data-{BUDGET}", id=BUDGET, data=as_part(task.file_tokens, used, decisions)))
 
     # Chunks
 

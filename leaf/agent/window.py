@@ -16,7 +16,7 @@ from leaf.agent.calibration import Calibration
 from leaf.agent.context import repair, system_prompt
 from leaf.agent.events import Chunk, Part, chunk
 from leaf.agent.fold_plan import Limits, Planned, Planner
-from leaf.agent.folding import FOLDED, Entry, Fold, Mark, entries_of, newest_fold, render
+from leaf.agent.folding import FOLDED, Entry, Fold, Mark, entries_of, newest_fold, position, render
 from leaf.agent.models.base import TooLongError
 from leaf.errors import ModelError
 from leaf.store.model import Message
@@ -83,6 +83,14 @@ class Context:
         limits = self._limits.smaller(min(most, max(1, int(size * HARDER))))
         planner = self._planner(entries, fold, max(0.5, size / max(1, estimated)))
         return planner.plan(self._mark(raw), self._asked, max(size, limits.cheap + 1), limits)
+
+    def folded_handles(self, raw: Sequence[Json], parts: Sequence[Part]) -> set[str]:
+        """Handles of the files whose results are receipts now."""
+        if self.fold is None:
+            return set()
+        entries = self._entries(raw, parts)
+        outputs = [output for entry in entries[: position(entries, self.fold.receipts)] for output in entry.outputs.values()]
+        return {str(source["handle"]) for output in outputs for source in output.get("sources") or ()}
 
     def amount(self, messages: Sequence[Json]) -> Amount:
         """What a request with these messages holds, system and tools included."""

@@ -31,23 +31,72 @@ _BIGRAMS = (
 """What each pair of letters (aa, ab … zz) inside a word adds to its tokens: hundredths are (code - 75) * 2. Pairs that are
 frequent in some language add next to nothing."""
 _FIRST = 0.75
-_WORD, _LETTERS, _CAPITALS = 0.83, 1.39, 0.14
-_DIGITS, _DIGIT, _TRIPLE = 0.33, 0.17, 0.53
-_SIGNS, _SIGN, _SIGN_AFTER_BLANK = 0.67, 0.09, 0.36
-_BLANKS, _LINES = 0.55, 0.53
+_WORD, _LETTERS, _CAPITALS = 0.92, 1.38, 0.13
+_ENGLISH = 0.92
+"""In place of `_LETTERS` in English prose, whose words are cut least."""
+_COMMON = frozenset(
+    [
+        *(
+            "the",
+            "of",
+            "and",
+            "to",
+            "in",
+            "is",
+            "for",
+            "that",
+            "it",
+            "with",
+            "as",
+            "on",
+            "be",
+            "are",
+            "this",
+            "by",
+            "from",
+            "or",
+            "an",
+        ),
+        *(
+            "at",
+            "not",
+            "you",
+            "have",
+            "if",
+            "can",
+            "which",
+            "will",
+            "was",
+            "all",
+            "has",
+            "when",
+            "we",
+            "but",
+            "they",
+            "one",
+            "use",
+        ),
+        *("may", "its", "any", "other", "no"),
+    ]
+)
+_COMMON_SHARE = 0.3
+"""Part of the words that are among these in English prose."""
+_DIGITS, _DIGIT, _TRIPLE = 0.24, 0.18, 0.55
+_SIGNS, _SIGN, _SIGN_AFTER_BLANK = 0.66, 0.09, 0.41
+_BLANKS, _LINES = 0.55, 0.55
 _SCRIPTS = (
-    ("[\u00c0-\u024f\u1e00-\u1eff]", 1.29),
+    ("[\u00c0-\u024f\u1e00-\u1eff]", 1.08),
     ("[\u0400-\u052f]", 0.38),
-    ("[\u0400-\u052f]+", 1.42),
+    ("[\u0400-\u052f]+", 1.43),
     ("[\u0370-\u03ff]", 1.31),
     ("[\u0590-\u07ff]", 1.15),
     ("[\u0900-\u109f]", 1.34),
     ("[\u0e00-\u0e7f]", 0.47),
-    ("[\u1e00-\u1eff]", 0.85),
-    ("[\u3400-\u9fff\uf900-\ufaff]", 0.89),
+    ("[\u1e00-\u1eff]", 0.97),
+    ("[\u3400-\u9fff\uf900-\ufaff]", 1.0),
     ("[\u3000-\u30ff\uff00-\uffef]", 1.0),
     ("[\uac00-\ud7a3\u1100-\u11ff]", 1.36),
-    ("[\u1200-\u1dff\u2000-\u2bff\U00010000-\U0010ffff]", 0.64),
+    ("[\u1200-\u1dff\u2000-\u2bff\U00010000-\U0010ffff]", 0.66),
 )
 """Letters outside of ASCII -> tokens for each; for Cyrillic also for each word."""
 _LETTER_RUN = re.compile("[A-Za-z]+")
@@ -88,9 +137,15 @@ class Rates:
 
 def weigh(text: str) -> Weight:
     """The weight of a text, at some megabytes a second."""
+    words = Counter(_LETTER_RUN.findall(text))
+    common = sum(words[word] for word in words.keys() & _COMMON)
+    english = min(1.0, common / max(1, words.total()) / _COMMON_SHARE)
+    letters = _LETTERS + (_ENGLISH - _LETTERS) * english
     latin = 0.0
-    for word, count in Counter(_LETTER_RUN.findall(text)).items():
-        latin += count * _word(word)
+    for word, count in words.items():
+        latin += count * (_WORD + letters * _cuts(word))
+        if len(word) > 2 and word.isupper():
+            latin += count * _CAPITALS * len(word)
     for digits in _DIGIT_RUN.findall(text):
         latin += _DIGITS + _DIGIT * len(digits) + _TRIPLE * ((len(digits) + 2) // 3)
     for signs in _SIGN_RUN.findall(text):
@@ -105,11 +160,11 @@ def weigh(text: str) -> Weight:
 
 
 @lru_cache(20_000)
-def _word(word: str) -> float:
-    letters = word.lower()
+def _cuts(word: str) -> float:
+    """How often a word is cut inside, as its pairs of letters tell."""
+    letters = word[:200].lower()
     pairs = sum((ord(_BIGRAMS[(ord(a) - 97) * 26 + ord(b) - 97]) - 75) * 0.02 for a, b in pairwise(letters))
-    capitals = _CAPITALS * len(word) if len(word) > 2 and word.isupper() else 0.0
-    return _WORD + _LETTERS * max(0.0, _FIRST + pairs - 1.0) + capitals
+    return max(0.0, _FIRST + pairs - 1.0) * len(word) / len(letters)
 
 
 def estimate(text: str, rates: Rates = Rates()) -> int:

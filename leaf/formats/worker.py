@@ -11,7 +11,7 @@ from typing import Any, TextIO, cast
 
 from leaf.errors import InvalidInputError, not_found
 from leaf.formats.amount import weigh_file
-from leaf.formats.base import KINDS, Note, Passage, Reader, TableReader, Where
+from leaf.formats.base import KINDS, Note, Outline, Passage, Reader, TableReader, Where
 from leaf.formats.detect import detect
 from leaf.formats.tokens import Rates
 from leaf.formats.window import read_window
@@ -31,15 +31,17 @@ def inspect(path: str, name: str) -> Json:
     kind, media_type = detect(Path(path), name)
     reader = reader_of(kind)
     outline = reader.outline(Path(path))
-    weight = weigh_file(reader, Path(path), outline)
-    told = replace(
-        outline,
-        kind=kind,
-        media_type=media_type,
-        tokens=Rates().tokens(weight),
-        weight=(round(weight.latin), round(weight.other)),
-    )
+    told = replace(outline, kind=kind, media_type=media_type)
+    if _is_read(told):
+        weight = weigh_file(reader, Path(path), outline)
+        told = replace(told, tokens=Rates().tokens(weight), weight=(round(weight.latin), round(weight.other)))
     return {"kind": kind, "media_type": media_type, "outline": asdict(told)}
+
+
+def _is_read(outline: Outline) -> bool:
+    """Whether its content is its text: pictures and scanned pages are seen, sound is heard, and their readers estimate that."""
+    heard = outline.duration is not None and outline.kind != "captions"
+    return outline.width is None and not heard and all(note.kind != "no-text-layer" for note in outline.notes)
 
 
 def read(path: str, kind: str, where: str = "", max_tokens: int = 8000, cursor: str = "", line_numbers: bool = False) -> Json:

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import asdict
 from functools import partial
 
+from leaf.agent.budget import FileInChat
 from leaf.agent.events import Chunk, apply, chunk, compact, reduce
 from leaf.agent.loop import Agent, AnswerTask, Outcome, RunTool, StepRunner
 from leaf.agent.models.base import Usage
@@ -45,6 +46,7 @@ class Executor:
         limits: RunLimits,
         run_tool: Callable[[str, Json, ToolContext], ToolOutput] = registry.run,
         budgets: Budgets | None = None,
+        file_tokens: int = 100_000,
     ) -> None:
         self._store = store
         self._library = library
@@ -55,6 +57,7 @@ class Executor:
         self._limits = limits
         self._run_tool = run_tool
         self._budgets = budgets
+        self._file_tokens = file_tokens
 
     def __call__(self, scope: Scope, message: Message, run: Run, steps: StepRunner, stream: Callable[[Chunk], None]) -> None:
         """Answer and save. The stream ends only after that, so that whoever sees its end finds the answer in the history.
@@ -93,6 +96,8 @@ class Executor:
             inline_tokens=kept["inline_tokens"],
             scope=scope,
             desk=FileDesk(self._library, scope, message.chat_id, stop),
+            files=[FileInChat(**file) for file in kept.get("files", ())],
+            file_tokens=kept.get("file_tokens", self._file_tokens),
             budget_reached=partial(self._budgets.reached, scope) if self._budgets else lambda: "",
             spent=partial(self._record, scope, message),
         )
@@ -115,7 +120,11 @@ class Executor:
     def _task_settings(self, scope: Scope, message: Message) -> Json:
         files = self._library.chat_files(scope, message.chat_id)
         tokens = sum(int(c.file.outline.get("tokens") or 0) for c in files)
-        return {"limits": asdict(self._limits), "inline_tokens": tokens}
+        told = [
+            asdict(FileInChat(c.handle, c.file.name, int(c.file.outline.get("tokens") or 0), c.message_id == message.parent_id))
+            for c in files
+        ]
+        return {"limits": asdict(self._limits), "inline_tokens": tokens, "files": told, "file_tokens": self._file_tokens}
 
     def _tool_runner(self, scope: Scope, message: Message) -> RunTool:
         """Tools see the files as they are at the call, so that a file deleted meanwhile is missing and said to be."""

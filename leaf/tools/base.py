@@ -133,6 +133,8 @@ class Hooks:
     """None where no model is connected."""
     sees: bool = True
     """Whether the model that answers sees pictures."""
+    file_tokens: int | None = None
+    """Tokens of file content that the call may still bring in; None for no limit. See `within_budget`."""
 
 
 @dataclass(frozen=True)
@@ -246,6 +248,26 @@ def context_of(
     live = tuple(c for c in there if c.file.deleted_at is None)
     deleted = tuple(c for c in there if c.file.deleted_at is not None)
     return ToolContext(scope, chat_id, live, library, tables, stop, drive, documents, deleted, message_id, hooks)
+
+
+LEAST_READ = 100
+"""A piece of fewer tokens is not worth a call."""
+
+
+def within_budget(context: ToolContext, wanted: int) -> int:
+    """Tokens that a reading call may return: what is wanted, or what the answer's budget of file content has left.
+
+    Raises InvalidInputError when that is used up, so that the model says so instead of reading on.
+    """
+    left = context.hooks.file_tokens
+    if left is None or wanted <= left:
+        return wanted
+    if left < LEAST_READ:
+        raise InvalidInputError(
+            "The budget of file content for this answer is used up (LEAF_FILE_TOKENS).",
+            "Answer with what you have, say what was not read, and offer to go on in the next question.",
+        )
+    return left
 
 
 def gone(chat_file: ChatFile) -> NotFoundError:

@@ -8,7 +8,20 @@ from leaf.files.library import SearchResult
 from leaf.files.line import describe_counts
 from leaf.formats.base import KINDS, Window
 from leaf.store.model import ChatFile
-from leaf.tools.base import Coverage, Json, Passage, Source, Tool, ToolContext, ToolOutput, find_file, gone, quoted
+from leaf.tools.base import (
+    LEAST_READ,
+    Coverage,
+    Json,
+    Passage,
+    Source,
+    Tool,
+    ToolContext,
+    ToolOutput,
+    find_file,
+    gone,
+    quoted,
+    within_budget,
+)
 
 PLURAL = {
     "page": "pages",
@@ -89,11 +102,12 @@ def read_file(context: ToolContext, given: ReadFileInput) -> ToolOutput:
     """A window of the file's text with its locators, coverage and the cursor for the next window."""
     chat_file = find_file(context, given.file)
     file = chat_file.file
+    most = within_budget(context, given.max_tokens)
     window = context.library.read(
         context.scope,
         file,
         given.where,
-        max_tokens=given.max_tokens,
+        max_tokens=most,
         cursor=given.cursor,
         line_numbers=given.line_numbers,
         stop=context.stop,
@@ -102,6 +116,8 @@ def read_file(context: ToolContext, given: ReadFileInput) -> ToolOutput:
     place = ", ".join(window.places)
     head = f"{file.name} ({chat_file.handle}) · {window.coverage}"
     notes = "".join(f"\nNote: {note.text}" for note in window.notes)
+    if most < given.max_tokens and window.cursor:
+        notes += f"\nNote: cut to {most:,} tokens, all that this answer may still read (LEAF_FILE_TOKENS)."
     more = f"\n\n[There is more. Go on with cursor={window.cursor!r}]" if window.cursor else ""
     passages = tuple(
         Passage(f"{chat_file.handle}#{section.place}", f"{file.name}, {section.place}", section.texts)
@@ -143,6 +159,7 @@ class SearchFilesInput(BaseModel):
 def search_files(context: ToolContext, given: SearchFilesInput) -> ToolOutput:
     """Best passages by BM25 with their places; says which files were searched and which could not be."""
     chosen = [find_file(context, name) for name in given.files] or list(context.files)
+    within_budget(context, LEAST_READ)
     result = context.library.search(
         context.scope, [c.file for c in chosen], given.query, given.limit, context.stop, context.progress
     )

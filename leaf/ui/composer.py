@@ -166,6 +166,18 @@ def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], s
         if len(waiting) > 8:
             st.caption(f"and {len(waiting) - 8} more")
     sound.draw_states(scope, [item.file for item in waiting])
+    _draw_estimate(waiting, scope, chat)
+
+
+def _draw_estimate(waiting: Sequence[ChatFile], scope: Scope, chat: Chat) -> None:
+    """What the files would take, before anything is sent. Nothing where rules answer: they cost nothing."""
+    if not waiting or leaf().settings.keyless:
+        return
+    lines = words.attached(leaf().attached_estimate(scope, chat.id))
+    with st.container(gap=None, key="attached-estimate"):
+        for number, line in enumerate(lines):
+            icon = ":material/data_usage:" if number == 0 else ":orange[:material/warning:]"
+            st.caption(f"{icon} {markdown.label(line, 300)}")
 
 
 def _draw_attach(scope: Scope, chat: Chat | None, waiting: Sequence[ChatFile]) -> Sequence[Any]:

@@ -27,6 +27,8 @@ def draw_item(place: Any, item: Item, scope: Scope, chat_id: str, message_id: st
         return place.markdown(f":orange[:material/hourglass_top: {markdown.label(item.text, 300)}]")
     if item.kind == "progress":
         return place.markdown(f":gray[:material/hourglass_top: {markdown.label(item.text, 300)}]")
+    if item.kind == "note":
+        return place.markdown(f":gray[:small[:material/unfold_less: {markdown.label(item.text, 300)}]]")
     if item.kind == "step":
         return steps.draw(place, item, scope, chat_id, message_id)
     if item.kind == "document":
@@ -54,6 +56,7 @@ def draw_basis(message: Message) -> None:
     draw_coverage(data(message.parts, "coverage"))
     draw_sources(message)
     freshness.draw_marks(message.chat_id, [use["file_id"] for use in rests_on(message.parts)])
+    draw_budget(data(message.parts, "budget"), message.id)
     draw_usage(data(message.parts, "usage"))
 
 
@@ -62,6 +65,21 @@ def draw_coverage(covered: Any) -> None:
     files: Sequence[Mapping[str, Any]] = covered.get("files", ()) if isinstance(covered, Mapping) else covered or ()
     if files:
         st.caption(f":material/fact_check: {markdown.label(words.coverage(files), 300)}")
+
+
+def draw_budget(budget: Any, message_id: str) -> None:
+    """How much of the files went into the answer; which of which, behind a click."""
+    if not budget or not budget.get("used"):
+        return
+    details = st.expander(
+        markdown.label(words.budget(budget), 160), type="compact", key=f"budget-{message_id}", on_change="rerun"
+    )
+    if details.open:
+        with details:
+            for file in budget["files"]:
+                st.caption(f"{markdown.label(file['name'], 60)} · {markdown.label(words.decision(file), 200)}")
+            if budget.get("more"):
+                st.caption(f"and {words.count(budget['more'], 'more file')}")
 
 
 def draw_usage(usage: Any) -> None:

@@ -12,11 +12,11 @@ from typing import Any, Literal
 
 from leaf.agent.cited import Text, flow, footnotes
 from leaf.agent.cited import answer_text as cited_text
-from leaf.ui import marks
+from leaf.ui import marks, words
 from leaf.ui.blocks import blocks
 
 Part = Mapping[str, Any]
-Kind = Literal["text", "code", "thought", "step", "chart", "waiting", "status", "progress", "writing", "document"]
+Kind = Literal["text", "code", "thought", "step", "chart", "waiting", "status", "progress", "writing", "document", "note"]
 
 WORKING = frozenset({"input-streaming", "input-available"})
 
@@ -80,6 +80,8 @@ def _of_part(number: int, part: Part) -> list[Item]:
     kind = part["type"]
     if kind == "reasoning":
         return [Item("thought", str(number), part["text"])] if part["text"].strip() else []
+    if kind == "data-folded":
+        return [Item("note", str(part.get("id") or number), words.folded(part["data"]))]
     if kind.startswith("tool-"):
         step = Item("step", str(part["toolCallId"]), part["state"], part=part)
         chart = chart_of(part)

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
 
+from leaf.agent.attached import AttachedEstimate
 from leaf.formats.base import KINDS
 from leaf.runs.records import Load
 from leaf.runs.waiting import Place
@@ -171,6 +172,64 @@ def load(now: Load, per_user: int, total: int) -> str:
     running = "No answer is" if not now.running else "1 answer is" if now.running == 1 else f"{now.running:,} answers are"
     waits = f"{now.waiting:,} {'question waits' if now.waiting == 1 else 'questions wait'}" if now.waiting else "nothing waits"
     return f"{running} being written, {waits}. At once: {total:,} in all, {per_user:,} for one person."
+
+
+def folded(data: Mapping[str, Any]) -> str:
+    """What a fold did, for whoever reads the chat."""
+    fold = data.get("fold") or {}
+    what = "Earlier results were folded"
+    if (fold.get("gone") or {}).get("message"):
+        what = "The oldest questions are no longer sent, and earlier results were folded,"
+    elif (fold.get("short") or {}).get("message"):
+        what = "Earlier results were folded and old answers shortened"
+    sizes = f" ({data['before']:,} → {data['after']:,} tokens)" if data.get("before") and data.get("after") else ""
+    return f"{what} to keep the chat within the model's window{sizes}; everything stays readable here."
+
+
+def budget(data: Mapping[str, Any]) -> str:
+    """`Read 43,000 of 100,000 tokens of file content · 2 files by name only`."""
+    named = sum(file["choice"] == "metadata only" for file in data["files"]) + int(data.get("more") or 0)
+    rest = f" · {count(named, 'file')} by name only" if named else ""
+    return f"Read {_about(data['used'])} of {data['limit']:,} tokens of file content{rest}"
+
+
+CHOICES = {
+    "shown at once": "shown with the question",
+    "on request": "opened by the model",
+    "folded": "read earlier, folded since",
+    "metadata only": "by name only",
+}
+
+
+def decision(file: Mapping[str, Any]) -> str:
+    """`opened by the model · 4,200 of about 12,000 tokens`."""
+    whole = f"about {_about(file['tokens'])} tokens" if file["tokens"] else "no text"
+    read = f"{_about(file['read'])} tokens, the whole has {whole}" if file["read"] else f"the whole has {whole}"
+    return f"{CHOICES.get(file['choice'], file['choice'])} · {read}"
+
+
+def attached(estimate: AttachedEstimate) -> list[str]:
+    """What is attached and what it may cost; then a sentence for each file that is too big to be read at once."""
+    if not estimate.tokens:
+        return []
+    price = f" · {money(estimate.cost)}" if estimate.cost else ""
+    lines = [
+        f"About {_about(estimate.tokens)} tokens{price} if all of it is read; the question itself sends {estimate.sent:,} or less"
+    ]
+    for name, tokens in estimate.too_big[:3]:
+        lines.append(
+            f"{cut(name, 48)} is about {_about(tokens)} tokens: more than the {estimate.limit:,} that one answer reads. "
+            "It will be searched and read in parts."
+        )
+    if len(estimate.too_big) > 3:
+        lines.append(f"and {count(len(estimate.too_big) - 3, 'more file')} of that size")
+    return lines
+
+
+def _about(tokens: int) -> str:
+    """Rounded to what an estimate can tell: three figures."""
+    digits = max(0, len(str(tokens)) - 3)
+    return f"{round(tokens, -digits):,}"
 
 
 def usage(data: Mapping[str, Any]) -> list[str]:

@@ -1,0 +1,134 @@
+"""The budget of file content: who gets what, what is said, and that a reading tool keeps to it."""
+
+from __future__ import annotations
+
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leaf.agent.attached import estimate_attached, file_tokens
+from leaf.agent.budget import FileInChat, allowed, at_once, content_of, decide, in_order
+from leaf.errors import InvalidInputError
+from leaf.formats.amount import weigh_file
+from leaf.formats.base import Outline
+from leaf.formats.text import TextReader
+from leaf.formats.tokens import Rates, Weight, estimate, picture_tokens, weigh
+from leaf.formats.worker import inspect, read
+from leaf.store.model import ChatFile, File
+from leaf.tools.base import Hooks, ToolContext, within_budget
+
+Json = dict[str, Any]
+FILES = [FileInChat("f1", "old.pdf", 60_000), FileInChat("f2", "a.png", 30_000, True), FileInChat("f3", "b.png", 80_000, True)]
+
+
+def test_files_of_this_message_come_first_then_the_newest() -> None:
+    files = [FileInChat("f1", "a", 1), FileInChat("f2", "b", 1), FileInChat("f3", "c", 1, True), FileInChat("f4", "d", 1, True)]
+    assert [f.handle for f in in_order(files)] == ["f3", "f4", "f2", "f1"]
+
+
+def test_what_fits_is_shown_at_once_and_the_rest_is_by_name_only() -> None:
+    assert [(d.handle, d.choice, d.read) for d in at_once(FILES, 100_000)] == [
+        ("f2", "shown at once", 30_000),
+        ("f3", "metadata only", 0),
+        ("f1", "shown at once", 60_000),
+    ]
+    assert "70,000 that are left" in at_once(FILES, 100_000)[1].why
+
+
+def test_calls_of_one_turn_share_what_is_left() -> None:
+    assert allowed(100_000, 40_000, 3) == 20_000
+    assert allowed(100_000, 120_000, 3) == 0
+
+
+def test_each_file_has_a_decision() -> None:
+    decided = decide(FILES, {"f3": 500}, {"f2": 900}, {"f1"})
+    assert [(d.handle, d.choice) for d in decided] == [("f2", "shown at once"), ("f3", "on request"), ("f1", "folded")]
+    assert [d.choice for d in decide(FILES, {}, {}, ())] == ["metadata only"] * 3
+
+
+def test_content_is_counted_by_file_and_calls_that_open_none_are_free() -> None:
+    passages = [{"handle": "f1", "text": "x" * 300}, {"handle": "f2", "text": "x" * 100}]
+    output = {"text": "word " * 400, "sources": [{"handle": "f1"}, {"handle": "f2"}], "data": {"passages": passages}}
+    counted = content_of(output, Rates(1, 1))
+    assert sum(counted.values()) == pytest.approx(estimate("word " * 400, Rates(1, 1)), abs=2)
+    assert counted["f1"] == pytest.approx(3 * counted["f2"], abs=2)
+    assert content_of({"text": "no files", "sources": []}, Rates()) == {}
+
+
+def context(left: int | None) -> ToolContext:
+    nothing: Any = None
+    return ToolContext(nothing, "c", (), nothing, nothing, threading.Event(), nothing, hooks=Hooks(file_tokens=left))
+
+
+def test_reading_call_gets_what_is_left_and_is_refused_when_nothing_is() -> None:
+    assert within_budget(context(None), 8_000) == 8_000
+    assert within_budget(context(50_000), 8_000) == 8_000
+    assert within_budget(context(700), 8_000) == 700
+    with pytest.raises(InvalidInputError, match="used up"):
+        within_budget(context(20), 8_000)
+
+
+TEXTS = {
+    "english": ("The committee met on Tuesday to discuss the budget of the coming year and agreed that it has to be cut. ", 21),
+    "code": ("def total(rows: list[dict[str, int]]) -> int:\n    return sum(row['units'] for row in rows)\n", 30),
+    "figures": ("2024-05-17,North,1284.50,37\n", 18),
+    "chinese": ("委员会周二审议了该条例的修订，成员们表示赞成。", 25),
+}
+"""Text and its tokens by the tokenizer to which the formula was fitted."""
+
+
+@pytest.mark.parametrize("kind", TEXTS)
+def test_estimates_are_near_the_tokenizer_they_were_fitted_to(kind: str) -> None:
+    text, tokens = TEXTS[kind]
+    assert estimate(text * 50, Rates(1, 1)) == pytest.approx(tokens * 50, rel=0.2)
+
+
+def test_estimate_is_a_sum_of_its_parts_and_empty_for_nothing() -> None:
+    assert weigh("") == Weight()
+    assert picture_tokens(28, 28) == 1
+    assert picture_tokens(1_000, 500) == 36 * 18
+    assert picture_tokens(9_000, 9_000) == 4_784
+
+
+def test_long_file_is_estimated_from_a_part_of_it(tmp_path: Path) -> None:
+    path = tmp_path / "long.txt"
+    path.write_text("".join(f"Line {i} says that the budget of region {i % 7} was met.\n" for i in range(30_000)))
+    whole = weigh(path.read_text())
+    reader = TextReader()
+    guessed = weigh_file(reader, path, reader.outline(path))
+    assert guessed.latin == pytest.approx(whole.latin, rel=0.05)
+
+
+def test_file_is_weighed_when_it_is_looked_at(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("region,units\n" + "".join(f"North,{i}\n" for i in range(300)))
+    found = inspect(str(path), "a.csv")
+    text = read(str(path), found["kind"], max_tokens=50_000)["text"]
+    assert found["outline"]["tokens"] == pytest.approx(estimate(text), rel=0.05)
+    assert found["outline"]["weight"][0] > 0
+
+
+def test_file_without_text_weighs_nothing(tmp_path: Path) -> None:
+    (tmp_path / "empty.txt").write_text("")
+    assert weigh_file(TextReader(), tmp_path / "empty.txt", Outline("text", "text/plain")) == Weight()
+
+
+def chat_file(name: str, kind: str, **outline: Any) -> ChatFile:
+    nothing: Any = None
+    return ChatFile("c", "f1", "s", File(name, "w", "u", name, "x/y", kind, 9, "", "upload", "", outline, nothing))
+
+
+def test_composer_names_the_file_that_is_too_big_but_no_table() -> None:
+    files = [chat_file("annual.pdf", "pdf", weight=[200_000, 0]), chat_file("rows.csv", "csv", weight=[900_000, 0])]
+    found = estimate_attached(files, frozenset({"rows.csv"}), "claude-sonnet-5-5", Rates(1, 1), 100_000, 3)
+    assert found.tokens == 1_100_000
+    assert found.cost == pytest.approx(2.2)
+    assert found.too_big == (("annual.pdf", 200_000),)
+    assert estimate_attached(files, frozenset(), "llama", Rates(), 100_000, 0).cost is None
+
+
+def test_pictures_are_estimated_by_their_size_and_old_outlines_by_what_they_say() -> None:
+    assert file_tokens(chat_file("a.png", "image", width=1_000, height=500).file, Rates()) == 36 * 18
+    assert file_tokens(chat_file("a.txt", "text", tokens=77).file, Rates()) == 77
