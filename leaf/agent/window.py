@@ -57,7 +57,7 @@ class Context:
         self._calibration = calibration
         self._profile = profile
         self._before = entries_of(self._history)
-        self._fixed = Amount(sizes.text(system_prompt() + json.dumps(schemas)))
+        self._fixed = Amount(sizes.text(system_prompt(profile) + json.dumps(schemas)))
         self.fold = newest_fold(self._history)
         self._counted = self._counted_before()
 
