@@ -7,10 +7,12 @@ each question, which never fails but changes its beginning each time, so that sy
 
 from __future__ import annotations
 
+import json
 import random
 import sys
 import threading
 import time
+import zlib
 from typing import Any
 
 from leaf.agent.blocks import question_message
@@ -54,16 +56,14 @@ def main() -> int:
         refused, requests = len(server.refused), len(server.requests)
     results = sum(len(b["content"]) for m in history for r in m.raw for b in r["content"] if b["type"] == "tool_result")
     share = used.cached / used.input
-    print(
-        f"     {QUESTIONS} questions, {results / 1e6:.1f} MB of results, window {WINDOW:,} tokens, {time.monotonic() - started:.0f} s"
-    )
+    seconds = time.monotonic() - started
+    print(f"     {QUESTIONS} questions, {results / 1e6:.1f} MB of results, window {WINDOW:,} tokens, {seconds:.0f} s")
     print(f"     {requests} requests, {used.input:,} tokens in, ${money:.2f} at list price; refused and sent again: {refused}")
     ends = everything_ends_at(history)
     slid, slid_money = sliding(history)
     print(f"     sending everything: refused from question {ends} on")
-    print(
-        f"     a sliding window: {slid.cached / slid.input:.1%} from the cache, ${slid_money:.2f} ({slid_money / money:.1f} × as much)"
-    )
+    times = slid_money / money
+    print(f"     a sliding window: {slid.cached / slid.input:.1%} from the cache, ${slid_money:.2f} ({times:.1f} × as much)")
     checks = [
         (f"{failed} questions failed for length (target 0)", failed == 0),
         (f"{share:.1%} of the input read from the cache (target {CACHED:.0%})", share >= CACHED),
@@ -89,7 +89,7 @@ def prose(words: int, seed: int) -> str:
 
 
 def read(name: str, given: Json, stop: threading.Event, hooks: Hooks) -> ToolOutput:
-    text = prose(RESULTS // QUESTIONS // 8, hash(hooks.key) % 1_000_000)
+    text = prose(RESULTS // QUESTIONS // 8 + 50, zlib.crc32(hooks.key.encode()))
     source = Source("f1", "id", "report.txt", str(given["where"]), "read")
     return ToolOutput(
         f"report.txt (f1) · {given['where']}\n\n{text}",

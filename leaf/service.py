@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal
 
 from leaf.agent.attached import AttachedEstimate, estimate_attached
+from leaf.agent.budget import FileInChat, at_once
 from leaf.agent.calibration import Calibration
 from leaf.agent.context import user_message
 from leaf.agent.export import answer_markdown, chat_markdown
@@ -80,7 +81,7 @@ MESSAGES_DRAWN = 30
 SUGGESTION_BYTES = 5_000_000
 """Tables of larger files are not converted just to suggest a question about them."""
 PICTURE_TOKENS = 20_000
-"""Pictures that are shown with a question at once; those beyond are only named, and looked at when needed."""
+"""Of the budget of file content that pictures shown with a question take at once; those beyond are looked at when needed."""
 LIBRARY_FILES = 200
 """Files that a tool run outside a chat can see."""
 
@@ -383,8 +384,8 @@ class Leaf:
 
     def _pictures(self, scope: Scope, files: Sequence[ChatFile], model: str) -> list[Picture]:
         """Pictures that came with a question and are shown at once, as far as they fit; the model can look at the others."""
-        shown: list[Picture] = []
-        left = PICTURE_TOKENS
+        made_of: dict[str, Picture] = {}
+        sizes: list[FileInChat] = []
         for item in files if self.settings.sees(model) else ():
             if item.file.kind != "picture" or item.file.outline.get("error"):
                 continue
@@ -392,12 +393,11 @@ class Leaf:
                 made = self._library.view(scope, item.file, "1").pictures[0]
             except LeafError:
                 continue  # the model is told of the file, and hears why when it looks at it
-            tokens = tokens_of(made.width, made.height)
-            if tokens <= left:
-                left -= tokens
-                label = f"{item.handle} {item.file.name}"
-                shown.append(Picture(made.sha256, made.media_type, made.width, made.height, label))
-        return shown
+            label = f"{item.handle} {item.file.name}"
+            made_of[item.handle] = Picture(made.sha256, made.media_type, made.width, made.height, label)
+            sizes.append(FileInChat(item.handle, item.file.name, tokens_of(made.width, made.height), newest=True))
+        decisions = at_once(sizes, min(PICTURE_TOKENS, self.settings.file_tokens))
+        return [made_of[decision.handle] for decision in decisions if decision.choice == "shown at once"]
 
     def stop(self, scope: Scope, message_id: str) -> None:
         """End the run; what was shown is kept."""

@@ -372,6 +372,10 @@ def _refused_passages(messages: Sequence[Json], *, basic: bool) -> str:
             return "search_result.citations: Extra inputs are not permitted"
     if len({bool((block.get("citations") or {}).get("enabled")) for block in passages}) > 1:
         return "search_result.citations: must be enabled for all search results of a request or for none"
+    for location in (c for m in messages for b in _blocks(m["content"]) for c in b.get("citations") or () if b["type"] == "text"):
+        index = location["search_result_index"]
+        if not (0 <= index < len(passages) and passages[index]["source"] == location["source"]):
+            return f"text.citations: search_result_index {index} is not the search result {location['source']}"
     return ""
 
 
@@ -482,8 +486,7 @@ class _Handler(BaseHTTPRequestHandler):
         except ValueError:
             return self._fail(Failure(400, "invalid_request_error", "The request body is not valid JSON"))
         if path == "/v1/messages/count_tokens":
-            return self._json(200, {"input_tokens": sum(_tokens(len(p)) for p, _ in _pieces(self.app.desk.resolved(body)))})
-            return self._json(200, {"input_tokens": self.app.length(body)})
+            return self._json(200, {"input_tokens": self.app.length(self.app.desk.resolved(body))})
         if path != "/v1/messages":
             return self._fail(Failure(404, "not_found_error", "Not found"))
         if failure := self.app.check(headers, body, len(raw)):

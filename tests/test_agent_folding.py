@@ -21,7 +21,7 @@ from leaf.agent.models.claude import ClaudeModel
 from leaf.agent.receipts import folded_result
 from leaf.formats.tokens import Rates
 from leaf.store.model import Message
-from leaf.tools.base import Coverage, Source, ToolOutput
+from leaf.tools.base import Coverage, Passage, Source, ToolOutput
 from tests.agent_kit import Answered, agent_for, answer, answered, question
 from tests.messages_server import Failure, MessagesServer, Request, Turn
 
@@ -324,6 +324,52 @@ def test_folded_passages_and_pictures_leave_a_line_and_no_citation_behind() -> N
     assert "image" not in text
     assert "citations" not in text
     assert "[plan.png: folded to save room; view_file shows it again.]" in text
+
+
+def cites(places: int = 3) -> Callable[..., ToolOutput]:
+    """A tool that gives passages to cite, different for each place."""
+
+    def run(name: str, given: Json, stop: object) -> ToolOutput:
+        first = given.get("first", 1)
+        texts = [f"Place {first}.{n} says {prose(200, first + n)}" for n in range(places)]
+        passages = tuple(Passage(f"f1#page {first}{n}", "report.pdf", (text,)) for n, text in enumerate(texts))
+        source = Source("f1", "id-1", "report.pdf", f"page {first}", "read")
+        return ToolOutput("\n".join(texts), f"Read page {first}", (source,), passages=passages, head="report.pdf (f1)")
+
+    return run
+
+
+def test_citations_of_passages_that_are_folded_away_are_not_sent_and_stay_on_the_page() -> None:
+    def brain(body: Json) -> Turn:
+        asked = sum(m["role"] == "user" and m["content"][0]["type"] == "text" for m in body["messages"])
+        if body["messages"][-1]["content"][0]["type"] == "text":
+            return Turn.call(("read_lines", {"file": "report.pdf", "first": asked}), thinking="I look.")
+        return Turn.cite((f"Answer {asked}", f"Place {asked}.1 says"))
+
+    with MessagesServer(brain, window=WINDOW) as server:
+        agent, history = small_agent(server), []
+        for turn in range(12):
+            history.append(question(f"Question {turn}?", f"u{turn}"))
+            done = answer(agent, history, tool=cites(), message_id=f"a{turn}")
+            assert done.outcome.status == "completed", done.outcome.error
+            history.append(answered_as(done, f"a{turn}"))
+        assert not server.refused
+        bodies = [request.body["messages"] for request in server.requests]
+    assert folds(history)
+    cited = [sum(bool(b.get("citations")) for m in body for b in m["content"] if b["type"] == "text") for body in bodies]
+    assert max(cited) >= 2, "between two folds citations go out as they came"
+    assert any(after < before for before, after in pairwise(cited))
+    assert all(any(b.get("citations") for raw in m.raw for b in raw["content"]) for m in history if m.role == "assistant")
+
+
+def test_server_of_the_tests_refuses_a_citation_of_what_is_not_sent() -> None:
+    with MessagesServer([Turn.say("Fine.")]) as server:
+        location = {"type": "search_result_location", "search_result_index": 0, "source": "f1#page 1", "cited_text": "x"}
+        cited = {"type": "text", "text": "So.", "citations": [location]}
+        said = Message("a0", "c", "", "assistant", "completed", [], [{"role": "assistant", "content": [cited]}], model=MODEL)
+        done = answer(small_agent(server), [question("First", "u0"), said, question("And?", "u1")])
+    assert done.outcome.status == "error"
+    assert "search_result_index 0" in server.refused[0]
 
 
 def test_rates_are_learned_from_usage_and_kept(tmp_path: Any) -> None:

@@ -11,13 +11,16 @@ import pytest
 from leaf.agent.attached import estimate_attached, file_tokens
 from leaf.agent.budget import FileInChat, allowed, at_once, content_of, decide, in_order
 from leaf.errors import InvalidInputError
+from leaf.files.pictures import View
 from leaf.formats.amount import weigh_file
 from leaf.formats.base import Outline
 from leaf.formats.text import TextReader
-from leaf.formats.tokens import Rates, Weight, estimate, picture_tokens, weigh
+from leaf.formats.tokens import Rates, Weight, estimate, weigh
 from leaf.formats.worker import inspect, read
+from leaf.store.media import Derived
 from leaf.store.model import ChatFile, File
 from leaf.tools.base import Hooks, ToolContext, within_budget
+from leaf.tools.pictures import ViewFileInput, view_file
 
 Json = dict[str, Any]
 FILES = [FileInChat("f1", "old.pdf", 60_000), FileInChat("f2", "a.png", 30_000, True), FileInChat("f3", "b.png", 80_000, True)]
@@ -59,7 +62,7 @@ def test_content_is_counted_by_file_and_calls_that_open_none_are_free() -> None:
 
 def context(left: int | None) -> ToolContext:
     nothing: Any = None
-    return ToolContext(nothing, "c", (), nothing, nothing, threading.Event(), nothing, hooks=Hooks(file_tokens=left))
+    return ToolContext(nothing, "c", (), nothing, nothing, threading.Event(), nothing, nothing, hooks=Hooks(file_tokens=left))
 
 
 def test_reading_call_gets_what_is_left_and_is_refused_when_nothing_is() -> None:
@@ -68,6 +71,38 @@ def test_reading_call_gets_what_is_left_and_is_refused_when_nothing_is() -> None
     assert within_budget(context(700), 8_000) == 700
     with pytest.raises(InvalidInputError, match="used up"):
         within_budget(context(20), 8_000)
+
+
+def view_context(left: int | None, pages: int) -> ToolContext:
+    """A chat with one PDF whose pages are drawn as pictures of 100 tokens each."""
+    nothing: Any = None
+
+    class Drawn:
+        def view(self, scope: Any, file: File, pages_asked: str, *, stop: Any) -> View:
+            made = [Derived("s", n, "page-1", f"hash{n}", "image/jpeg", 280, 280) for n in range(1, pages + 1)]
+            return View(tuple(made), pages)
+
+    chat = chat_file("scan.pdf", "pdf", pages=pages)
+    return ToolContext(
+        nothing,
+        "c",
+        (chat,),
+        Drawn(),
+        nothing,
+        threading.Event(),
+        nothing,
+        nothing,
+        hooks=Hooks(file_tokens=left),  # type: ignore[arg-type]
+    )
+
+
+def test_pages_are_seen_as_far_as_there_is_room_and_the_rest_is_named() -> None:
+    assert len(view_file(view_context(None, 4), ViewFileInput(file="f1")).pictures) == 4
+    seen = view_file(view_context(250, 4), ViewFileInput(file="f1"))
+    assert [picture.label for picture in seen.pictures] == ["page 1 of scan.pdf", "page 2 of scan.pdf"]
+    assert "Not shown: pages 3-4; this answer has no room" in seen.text
+    with pytest.raises(InvalidInputError, match="used up"):
+        view_file(view_context(99, 4), ViewFileInput(file="f1"))
 
 
 TEXTS = {
@@ -87,9 +122,7 @@ def test_estimates_are_near_the_tokenizer_they_were_fitted_to(kind: str) -> None
 
 def test_estimate_is_a_sum_of_its_parts_and_empty_for_nothing() -> None:
     assert weigh("") == Weight()
-    assert picture_tokens(28, 28) == 1
-    assert picture_tokens(1_000, 500) == 36 * 18
-    assert picture_tokens(9_000, 9_000) == 4_784
+    assert weigh("One plan. ") + weigh("Two plans. ") == weigh("One plan. Two plans. ")
 
 
 def test_long_file_is_estimated_from_a_part_of_it(tmp_path: Path) -> None:
@@ -129,6 +162,6 @@ def test_composer_names_the_file_that_is_too_big_but_no_table() -> None:
     assert estimate_attached(files, frozenset(), "llama", Rates(), 100_000, 0).cost is None
 
 
-def test_pictures_are_estimated_by_their_size_and_old_outlines_by_what_they_say() -> None:
-    assert file_tokens(chat_file("a.png", "image", width=1_000, height=500).file, Rates()) == 36 * 18
+def test_what_has_no_text_is_estimated_as_its_reader_says() -> None:
+    assert file_tokens(chat_file("a.png", "picture", width=9_000, height=9_000, tokens=4_761).file, Rates(2, 2)) == 4_761
     assert file_tokens(chat_file("a.txt", "text", tokens=77).file, Rates()) == 77

@@ -8,7 +8,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from leaf.formats.tokens import Rates, Weight, picture_tokens, weigh
+from leaf.formats.picture import tokens_of
+from leaf.formats.tokens import Rates, Weight, weigh
 
 Json = dict[str, Any]
 
@@ -33,10 +34,10 @@ class Amount:
 
 
 class Sizes:
-    """Amounts of messages. A long text is weighed once, however often it is sent. Safe to use from any number of threads."""
+    """Amounts of messages. A text is weighed once, however often it is sent. Safe to use from any number of threads."""
 
     def __init__(self) -> None:
-        self._known: dict[bytes, Weight] = {}
+        self._known: dict[str | bytes, Weight] = {}
 
     def of(self, messages: Iterable[Json]) -> Amount:
         """All of these together."""
@@ -63,9 +64,7 @@ class Sizes:
 
     def text(self, text: str) -> Weight:
         """The weight of a text."""
-        if len(text) < 200:
-            return weigh(text)
-        key = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        key = text if len(text) < 200 else hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
         found = self._known.get(key)
         if found is None:
             found = weigh(text)
@@ -86,7 +85,7 @@ def _pieces(block: Json) -> Iterator[str | int]:
         yield block["name"]
         yield json.dumps(block["input"], ensure_ascii=False)
     elif kind == "image":
-        yield picture_tokens(int(block["source"].get("width") or 1_092), int(block["source"].get("height") or 1_092))
+        yield tokens_of(int(block["source"].get("width") or 1_092), int(block["source"].get("height") or 1_092))
     elif kind == "search_result":
         yield f"{block['source']} {block['title']}"
         yield from (part["text"] for part in block["content"])

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leaf.agent.models.prices import inline_cost
-from leaf.formats.tokens import Rates, Weight, picture_tokens
+from leaf.formats.tokens import Rates, Weight
 from leaf.store.model import ChatFile, File
 
 LINE_TOKENS = 60
@@ -32,10 +32,7 @@ class AttachedEstimate:
 
 
 def file_tokens(file: File, rates: Rates) -> int:
-    """Tokens of the whole content of a file: pictures by their size, everything else as read_file gives it."""
-    width, height = file.outline.get("width"), file.outline.get("height")
-    if width and height:
-        return picture_tokens(int(width), int(height))
+    """Tokens of the whole content of a file: text as read_file gives it, pictures as they are seen."""
     latin, other = file.outline.get("weight") or (0, 0)
     if latin or other:
         return rates.tokens(Weight(latin, other))

@@ -1,7 +1,7 @@
 """The budget of file content: how many tokens of files one answer takes in, and what that decides for each file. Pure.
 
-docs/context.md says the rule: pictures of this message's files at once, then of earlier ones from the newest back, while there is
-room; everything else on request, in the order of the calls, until the budget is used up; the rest by name only.
+docs/context.md says the rule: pictures that came with the question at once, while there is room; everything else on request, in
+the order of the calls, until the budget is used up; the rest by name only.
 """
 
 from __future__ import annotations
@@ -10,7 +10,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from leaf.formats.tokens import Rates, estimate, picture_tokens
+from leaf.formats.picture import tokens_of
+from leaf.formats.tokens import Rates, estimate
 from leaf.store.model import Message
 
 Json = dict[str, Any]
@@ -53,13 +54,13 @@ def in_order(files: Sequence[FileInChat]) -> list[FileInChat]:
 
 
 def at_once(files: Sequence[FileInChat], limit: int) -> list[Decision]:
-    """Which of these (pictures that could be shown with the question) are shown at once: in order, while they fit whole."""
+    """Which of these pictures are shown with the question: in order, those that fit whole. The model can look at the others."""
     decisions = []
     left = limit
     for file in in_order(files):
         fits = file.tokens <= left
-        left -= file.tokens if fits else 0
         why = "fits into the budget" if fits else f"{file.tokens:,} tokens are more than the {left:,} that are left"
+        left -= file.tokens if fits else 0
         decisions.append(_decision(file, file.tokens if fits else 0, "shown at once" if fits else "metadata only", why))
     return decisions
 
@@ -67,7 +68,7 @@ def at_once(files: Sequence[FileInChat], limit: int) -> list[Decision]:
 def content_of(output: Mapping[str, Any], rates: Rates) -> dict[str, int]:
     """Tokens of file content in a tool's output, by the handle of the file. Empty for a call that opened no file."""
     handles = list(dict.fromkeys(str(source["handle"]) for source in output.get("sources") or ()))
-    pictures = sum(picture_tokens(int(p["width"]), int(p["height"])) for p in output.get("pictures") or ())
+    pictures = sum(tokens_of(int(p["width"]), int(p["height"])) for p in output.get("pictures") or ())
     if not handles:
         return {}
     whole = estimate(str(output["text"]), rates) + pictures
@@ -105,12 +106,12 @@ def decide(
 
 
 def shown_pictures(history: Sequence[Message]) -> list[tuple[str, int]]:
-    """Label and tokens of each picture that came with the newest question."""
+    """Handle and tokens of each picture that came with the newest question; its label begins with the handle."""
     blocks = [block for raw in history[-1].raw if isinstance(raw["content"], list) for block in raw["content"]] if history else []
     return [
         (
-            str(b["source"].get("label") or ""),
-            picture_tokens(int(b["source"].get("width") or 1), int(b["source"].get("height") or 1)),
+            str(b["source"].get("label") or "").partition(" ")[0],
+            tokens_of(int(b["source"].get("width") or 1), int(b["source"].get("height") or 1)),
         )
         for b in blocks
         if b["type"] == "image"

@@ -20,6 +20,8 @@ ROOM = 2_000
 """Tokens kept free beside the longest answer: what the estimate may be wrong by in a small window."""
 AFTER = 0.5
 """Part of the limit to which a fold brings a chat."""
+NEAR = 0.75
+"""Where receipts leave more than this part of the limit, old answers are shortened too: else the next fold would come soon."""
 TIER = 0.95
 """Part of the cheaper price tier at which a chat is folded to stay in it."""
 WORTH = 0.25
@@ -82,9 +84,9 @@ class Planner:
             return None
         draft = self._receipts(made, asked, int(limits.cheap * AFTER))
         after = self._size(draft)
-        if after > limits.cheap and size <= limits.window and after > size * (1 - WORTH):
-            return None  # it stays in the dearer tier: a fold would save little and cost the cache
-        if after > limits.window:
+        if size <= limits.window and after > size * (1 - WORTH):
+            return None  # the price alone would have it folded: that would save little and cost the cache
+        if after > limits.window * NEAR:
             draft = self._shorter(draft, int(limits.window * AFTER))
             after = self._size(draft)
         if after > limits.window:
@@ -136,7 +138,7 @@ class Planner:
                 continue
             sizes = _Lazy(len(later), partial(self._fits, draft, name, later, target))
             draft = self._moved(draft, name, later[min(bisect_left(sizes, True), len(later) - 1)])
-            if self._size(draft) <= target:
+            if self._size(draft) <= target * NEAR / AFTER:
                 return draft
         return draft
 

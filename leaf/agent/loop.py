@@ -582,9 +582,8 @@ class _Answer:
         """Say, and log, what of each file went into the answer. Nothing where no file was touched."""
         task = self.task
         shown_now: dict[str, int] = {}
-        for label, tokens in shown_pictures(task.history):
-            if handle := next((f.handle for f in task.files if f.name in label), ""):
-                shown_now[handle] = shown_now.get(handle, 0) + tokens
+        for handle, tokens in shown_pictures(task.history):
+            shown_now[handle] = shown_now.get(handle, 0) + tokens
         folded = self.context.folded_handles(self.raw, self.parts)
         used = self.shown_tokens + sum(self.read.values())
         decisions = decide(task.files, self.read, shown_now, folded)

@@ -16,8 +16,6 @@ from itertools import pairwise
 
 PRIOR = 1.3
 """Tokens of today's models for one of the fitted tokenizer: they cut finer. On the safe side until usage says better."""
-PICTURE_TILE, PICTURE_MOST, PICTURE_EDGE = 28, 4_784, 2_576
-"""A picture takes a token for each tile of 28 × 28 pixels, at most 4,784, scaled to 2,576 pixels at its longer edge (vendor)."""
 
 _BIGRAMS = (
     "sJQRme:zSpeDOJbVnLMA[V_CKiZjcbRhuWeIWBXlXbhUNHK}PQQTXj[fIlfN`n<B_gKlAOW@QdXqLq`gi[Kj9k[<fPnn[YTaN_chcfKl"
@@ -170,10 +168,3 @@ def _cuts(word: str) -> float:
 def estimate(text: str, rates: Rates = Rates()) -> int:
     """Tokens of a text."""
     return rates.tokens(weigh(text))
-
-
-def picture_tokens(width: int, height: int) -> int:
-    """Tokens of a picture by the vendor's formula, scaled as it is before it is sent."""
-    scale = min(1.0, PICTURE_EDGE / max(width, height, 1))
-    tiles = -(-max(1, round(width * scale)) // PICTURE_TILE) * -(-max(1, round(height * scale)) // PICTURE_TILE)
-    return min(PICTURE_MOST, tiles)

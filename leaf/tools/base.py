@@ -263,11 +263,16 @@ def within_budget(context: ToolContext, wanted: int) -> int:
     if left is None or wanted <= left:
         return wanted
     if left < LEAST_READ:
-        raise InvalidInputError(
-            "The budget of file content for this answer is used up (LEAF_FILE_TOKENS).",
-            "Answer with what you have, say what was not read, and offer to go on in the next question.",
-        )
+        raise no_room()
     return left
+
+
+def no_room() -> InvalidInputError:
+    """What is said of a call that would bring in more of a file than the answer may still take in."""
+    return InvalidInputError(
+        "The budget of file content for this answer is used up (LEAF_FILE_TOKENS).",
+        "Answer with what you have, say what was not read, and offer to go on in the next question.",
+    )
 
 
 def gone(chat_file: ChatFile) -> NotFoundError:

@@ -7,11 +7,22 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field
 
 from leaf.errors import InvalidInputError
-from leaf.files.pictures import MOST_PAGES
+from leaf.files.pictures import MOST_PAGES, View
 from leaf.formats.picture import tokens_of
 from leaf.store.media import Derived
 from leaf.store.model import ChatFile
-from leaf.tools.base import Coverage, Picture, Source, Tool, ToolContext, ToolOutput, find_file
+from leaf.tools.base import (
+    LEAST_READ,
+    Coverage,
+    Picture,
+    Source,
+    Tool,
+    ToolContext,
+    ToolOutput,
+    find_file,
+    no_room,
+    within_budget,
+)
 
 
 class ViewFileInput(BaseModel):
@@ -29,17 +40,23 @@ def view_file(context: ToolContext, given: ViewFileInput) -> ToolOutput:
             "Use read_file for the text that there is, and tell the user that pictures need a model that sees "
             "(LEAF_MODEL_VISION=yes if this one does).",
         )
+    within_budget(context, LEAST_READ)
     view = context.library.view(context.scope, file, given.pages, stop=context.stop)
-    pages = [one.page for one in view.pictures]
+    fitting = _fitting(context, view)
+    over = [one.page for one in view.pictures[len(fitting) :]]
+    pages = [one.page for one in fitting]
     several = view.total > 1 or file.kind == "pdf"
     place = ", ".join(_runs(pages, "page")) if several else ""
     pictures = tuple(
         Picture(one.sha256, one.media_type, one.width, one.height, f"page {one.page} of {file.name}" if several else file.name)
-        for one in view.pictures
+        for one in fitting
     )
     covered = f"{place} of {view.total:,}" if several else f"a picture, {file.outline.get('width')}×{file.outline.get('height')}"
     lines = [f"{file.name} ({chat_file.handle}) · {covered}, shown below"]
-    if view.left_out:
+    if over:
+        rest = ", ".join(_runs([*over, *view.left_out]))
+        lines.append(f"Not shown: pages {rest}; this answer has no room for more of the files (LEAF_FILE_TOKENS).")
+    elif view.left_out:
         rest = ", ".join(_runs(view.left_out))
         lines.append(f"Not shown: pages {rest}; one call shows {MOST_PAGES}. Go on with pages='{rest}'.")
     lines += [f"Note: {note['text']}" for note in file.outline.get("notes") or () if note["kind"] == "animation"]
@@ -48,9 +65,24 @@ def view_file(context: ToolContext, given: ViewFileInput) -> ToolOutput:
         f"Looked at {place + ' of ' if place else ''}{file.name}",
         sources=(Source(chat_file.handle, file.id, file.name, place, "viewed"),),
         coverage=(_coverage(chat_file, pages, view.total),) if several else (),
-        data={"pictures": [_shown(chat_file, one, picture.label) for one, picture in zip(view.pictures, pictures, strict=True)]},
+        data={"pictures": [_shown(chat_file, one, picture.label) for one, picture in zip(fitting, pictures, strict=True)]},
         pictures=pictures,
     )
+
+
+def _fitting(context: ToolContext, view: View) -> list[Derived]:
+    """The first pictures, as many as the answer's budget of file content has room for. Raises InvalidInputError for none."""
+    left = context.hooks.file_tokens
+    fitting: list[Derived] = []
+    for one in view.pictures:
+        tokens = tokens_of(one.width, one.height)
+        if left is not None and tokens > left:
+            break
+        left = None if left is None else left - tokens
+        fitting.append(one)
+    if not fitting:
+        raise no_room()
+    return fitting
 
 
 def _shown(chat_file: ChatFile, made: Derived, label: str) -> dict[str, str | int]:
