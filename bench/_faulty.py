@@ -24,6 +24,7 @@ from leaf.agent.events import reduce
 from leaf.agent.loop import Agent
 from leaf.agent.models.base import Model
 from leaf.agent.models.claude import ClaudeModel
+from leaf.documents.documents import Documents
 from leaf.drive.drive import Drive
 from leaf.files.library import Library
 from leaf.runs.engine import Engine
@@ -96,7 +97,8 @@ def make_runs(home: Path, model: Model, *, die_after_save: bool = False) -> tupl
     library, tables = Library(store, pool, home, limit_bytes=1_000_000), Tables(store, pool, home)
     agent = Agent(model, TOOLS, SCHEMAS, profile_for=lambda model: "claude")
     kind = DyingExecutor if die_after_save else Executor
-    executor = kind(store, library, tables, Drive(settings, store, library), agent, RunLimits(), Ledger(home).run_tool)
+    drive, documents = Drive(settings, store, library), Documents(store, pool, library)
+    executor = kind(store, library, tables, drive, documents, agent, RunLimits(), Ledger(home).run_tool)
     if isinstance(executor, DyingExecutor):
         executor.deaths = 1
     return Runs(executor, store, Engine(home), QueueLimits(AT_ONCE, AT_ONCE)), store
