@@ -598,7 +598,8 @@ class Leaf:
         window = self.settings.model_window or context_window(model)
         limit = min(self.settings.file_tokens, int(window * self.settings.context_share))
         rates = self._calibration.rates(model)
-        return estimate_attached(waiting, tables, model, rates, limit, self._calibration.requests(model))
+        seen = PICTURE_TOKENS if self.settings.sees(model) else 0
+        return estimate_attached(waiting, tables, model, rates, limit, self._calibration.requests(model), seen)
 
     def detach(self, scope: Scope, chat_id: str, file_id: str) -> None:
         """Take a waiting file away again; files that came with a question stay."""

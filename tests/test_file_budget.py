@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -160,6 +161,13 @@ def test_composer_names_the_file_that_is_too_big_but_no_table() -> None:
     assert found.cost == pytest.approx(2.2)
     assert found.too_big == (("annual.pdf", 200_000),)
     assert estimate_attached(files, frozenset(), "llama", Rates(), 100_000, 0).cost is None
+
+
+def test_pictures_that_are_shown_at_once_count_as_sent() -> None:
+    files = [replace(chat_file(f"{n}.png", "picture", tokens=4_000), handle=f"f{n}") for n in range(7)]
+    assert estimate_attached(files, frozenset(), "m", Rates(), 100_000, 0, 20_000).sent == 5 * 4_000 + 7 * 60
+    assert estimate_attached(files, frozenset(), "m", Rates(), 5_000, 0, 20_000).sent == 4_000 + 7 * 60
+    assert estimate_attached(files, frozenset(), "m", Rates(), 100_000, 0).sent == 7 * 60
 
 
 def test_what_has_no_text_is_estimated_as_its_reader_says() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from leaf.agent.budget import FileInChat, at_once
 from leaf.agent.models.prices import inline_cost
 from leaf.formats.tokens import Rates, Weight
 from leaf.store.model import ChatFile, File
@@ -22,7 +23,7 @@ class AttachedEstimate:
     cost: float | None
     """US dollars of `tokens` at list price, read once; None where the model has no known price."""
     sent: int
-    """What goes out with the question itself: a line for each file."""
+    """What goes out with the question itself: a line for each file, and the pictures that are shown at once."""
     limit: int
     """What one answer reads of files, LEAF_FILE_TOKENS or a part of the model's window."""
     too_big: tuple[tuple[str, int], ...] = ()
@@ -40,11 +41,15 @@ def file_tokens(file: File, rates: Rates) -> int:
 
 
 def estimate_attached(
-    waiting: Sequence[ChatFile], tables: frozenset[str], model: str, rates: Rates, limit: int, counted: int
+    waiting: Sequence[ChatFile], tables: frozenset[str], model: str, rates: Rates, limit: int, counted: int, seen: int = 0
 ) -> AttachedEstimate:
-    """The estimate for these files; `tables` are the ids of those that SQL answers from without reading them."""
+    """The estimate for these files; `tables` are the ids of those that SQL answers from without reading them, `seen` the tokens
+    up to which pictures are shown with the question.
+    """
     sizes = {c.file.id: file_tokens(c.file, rates) for c in waiting}
     total = sum(sizes.values())
     big = [(c.file.name, sizes[c.file.id]) for c in waiting if sizes[c.file.id] > limit and c.file.id not in tables]
     big.sort(key=lambda named: -named[1])
-    return AttachedEstimate(total, inline_cost(total, model), LINE_TOKENS * len(waiting), limit, tuple(big), counted)
+    pictures = [FileInChat(c.handle, c.file.name, sizes[c.file.id], newest=True) for c in waiting if c.file.kind == "picture"]
+    sent = LINE_TOKENS * len(waiting) + sum(decision.read for decision in at_once(pictures, min(seen, limit)))
+    return AttachedEstimate(total, inline_cost(total, model), sent, limit, tuple(big), counted)

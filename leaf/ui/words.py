@@ -213,9 +213,8 @@ def attached(estimate: AttachedEstimate) -> list[str]:
     if not estimate.tokens:
         return []
     price = f" · {money(estimate.cost)}" if estimate.cost else ""
-    lines = [
-        f"About {_about(estimate.tokens)} tokens{price} if all of it is read; the question itself sends {estimate.sent:,} or less"
-    ]
+    sent = f"the question itself sends up to {_about(estimate.sent)}"
+    lines = [f"About {_about(estimate.tokens)} tokens{price} if all of it is read; {sent}"]
     for name, tokens in estimate.too_big[:3]:
         lines.append(
             f"{cut(name, 48)} is about {_about(tokens)} tokens: more than the {estimate.limit:,} that one answer reads. "
