@@ -28,9 +28,9 @@ LISTEN_JS = """
 const FRAGMENT = "#leaf-cite-"
 
 function name(link) {
-  if (link.dataset.leafCite) return
-  link.dataset.leafCite = "1"
   const text = link.textContent.replace(/[\\[\\]]/g, "")
+  if (link.dataset.leafCite === text) return
+  link.dataset.leafCite = text
   const what = text.endsWith("?") ? ", not verified" : ""
   link.setAttribute("aria-label", `Source ${text.replace("?", "")}${what}: open the quoted place`)
   link.title = text.endsWith("?") ? "Not verified: open the source" : "Open the quoted place"
@@ -49,7 +49,7 @@ export default function ({ setTriggerValue }) {
   let waiting = 0
   const observer = new MutationObserver(() => { waiting ||= setTimeout(() => { waiting = 0; nameAll() }, 100) })
   document.addEventListener("click", onClick, true)
-  observer.observe(document.body, { childList: true, subtree: true })
+  observer.observe(document.body, { childList: true, characterData: true, subtree: true })
   nameAll()
   const stop = () => {
     document.removeEventListener("click", onClick, true)

@@ -9,6 +9,7 @@ from typing import Any
 from leaf.agent.rules.plan import Plan
 from leaf.agent.rules.profiles import Column, TableProfile
 from leaf.agent.rules.words import split_words
+from leaf.formats.locate import unmarked
 
 Json = dict[str, Any]
 
@@ -240,7 +241,7 @@ def of_passages(passages: Sequence[Json], question: str, notes: Sequence[str] = 
 
 def _citation(passage: Json) -> str:
     """What makes a quotation a mark in the page: its locator and the beginning of its words."""
-    words = " ".join(passage["text"].replace('"', "'").replace("[", "(").replace("]", ")").strip("… \n").split())
+    words = " ".join(unmarked(passage["text"]).replace('"', "'").replace("[", "(").replace("]", ")").strip("… \n").split())
     if not passage.get("handle") or len(words) < 12:
         return ""
     cut = words if len(words) <= CITED else words[:CITED].rsplit(" ", 1)[0] + " …"
@@ -265,7 +266,7 @@ def of_beginning(passage: Json, coverage: str) -> str:
 
 def _quote(text: str, wanted: set[str], limit: int = QUOTE) -> str:
     """A passage as a quotation; a long one is cut to the sentences that say most of what was asked for."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    lines = [line.strip() for line in unmarked(text).splitlines() if line.strip()]
     flat = "\n".join(lines)
     if len(flat) > limit and wanted:
         sentences = re.split(r"(?<=[.!?])\s+|\n", flat)
