@@ -85,13 +85,17 @@ def test_a_picture_becomes_a_link_with_its_words() -> None:
     [
         "A [link](https://a.example/b?c=d&e=f) and **bold**.",
         "| a | b |\n|---|---|\n| 1 | 2 |",
-        "Write to [us](mailto:a@b.example) or see [below](#below).",
+        "Write to [us](mailto:a@b.example).",
         "1. one\n2. two\n\n> quoted",
         "a < b and c > d, `x[1]:y`, note [1]: fine",
     ],
 )
 def test_harmless_markdown_stays_as_it_is(text: str) -> None:
     assert safe(text) == text
+
+
+def test_links_within_the_page_are_only_text() -> None:
+    assert "<a" not in drawn(safe("See [below](#below) or [1](#leaf-cite-m.c1-0)."))
 
 
 def test_money_is_not_a_formula_but_code_keeps_its_dollars() -> None:
