@@ -144,7 +144,11 @@ class Leaf:
         self._close = close
 
     def launch(self) -> None:
-        """Go on with unfinished answers now, rather than with the next question. Raises StoreError, StoreBusyError."""
+        """Go on with unfinished answers and have children ready now, rather than with the next question.
+
+        Raises StoreError, StoreBusyError.
+        """
+        self._library.warm()
         self._runs.launch()
 
     def close(self) -> None:

@@ -46,7 +46,6 @@ def build(settings: Settings) -> Leaf:
 
     store = open_store(settings)
     pool = Pool(settings.home)
-    pool.warm()
     library = Library(
         store,
         pool,

@@ -299,6 +299,10 @@ class Library:
             outline = {**now.outline, "cues": transcript.cues, "tokens": tokens}
             files.set_outline(self._store.db, scope, file.id, kind=now.kind, media_type=now.media_type, outline=outline)
 
+    def warm(self) -> None:
+        """Begin to prepare the children that read files, without waiting for them."""
+        self._pool.warm()
+
     def peek(self, path: Path, name: str, *, max_tokens: int = 3_000) -> Window:
         """The beginning of a file that is not in the library, and is not put there. Raises FileError, SandboxError."""
         inputs = {"file": path}

@@ -49,6 +49,7 @@ while it starts; so that its successor comes soon, later ones get eight times wh
 GIVE_UP = 3
 """Children that may fail to start before a caller is told."""
 PRELOAD = (
+    "leaf.formats.columns:without_pandas",
     "leaf.tables.child:warm_up",
     "leaf.formats.columns:warm",
     "leaf.formats.worker",
@@ -104,6 +105,8 @@ class Pool:
         self._changed = threading.Condition()
         self._waiting: deque[_Child] = deque()
         self._busy: set[_Child] = set()
+        self._ready = 1
+        """Children that wait while nothing runs: one, until two calls have come at once."""
         self._wanted = 0
         self._failures = 0
         self._failure: Exception | None = None
@@ -193,6 +196,7 @@ class Pool:
                     self._changed.wait(TICK)
                 child = self._waiting.popleft()
                 self._busy.add(child)
+                self._ready = min(self._size, max(self._ready, len(self._busy)))
                 return child
             finally:
                 self._wanted -= 1
@@ -252,7 +256,7 @@ class Pool:
         """Whether another child is needed now. While calls run only one is kept ready, or starting others would slow them."""
         if self._failure is not None and not self._wanted:
             return False
-        return len(self._waiting) < max(self._wanted, 1 if self._busy else self._size)
+        return len(self._waiting) < max(self._wanted, 1 if self._busy else self._ready)
 
     def _offer(self, child: _Child) -> None:
         with self._changed:
