@@ -72,7 +72,7 @@ from leaf.store.model import (
     Visit,
 )
 from leaf.store.usage import Whose
-from leaf.tables.tables import ResultPage, Table, Tables
+from leaf.tables.tables import Recomputed, ResultPage, Table, Tables
 from leaf.tools import registry
 from leaf.tools.base import NO_CHAT, Json, Picture, ToolOutput, context_of
 
@@ -815,6 +815,12 @@ class Leaf:
         return self._tables.result(
             scope, chat_id, result_id, offset=offset, limit=limit, order_by=order_by, descending=descending
         )
+
+    def recompute(self, scope: Scope, chat_id: str, result_id: str) -> Recomputed:
+        """Run a result's query again and compare. Raises NotFoundError, QueryError, FileError, SandboxError."""
+        self.chat(scope, chat_id)
+        files = self._library.chat_files(scope, chat_id, deleted=True)
+        return self._tables.recompute(scope, chat_id, files, result_id)
 
     def export_result(self, scope: Scope, chat_id: str, result_id: str) -> Path:
         """The whole result as a CSV file."""

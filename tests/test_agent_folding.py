@@ -15,10 +15,10 @@ import pytest
 from leaf.agent.amounts import Sizes
 from leaf.agent.calibration import Calibration
 from leaf.agent.fold_plan import Limits, Planner
+from leaf.agent.fold_receipts import folded_result
 from leaf.agent.folding import Fold, Mark, entries_of, newest_fold, render
 from leaf.agent.loop import Agent, InlineSteps
 from leaf.agent.models.claude import ClaudeModel
-from leaf.agent.receipts import folded_result
 from leaf.formats.tokens import Rates
 from leaf.store.model import Message
 from leaf.tools.base import Coverage, Passage, Source, ToolOutput

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from leaf.agent.cited import Text, citation_of, flow, footnotes, with_marks
 from leaf.agent.events import Part
+from leaf.agent.receipts.answer import kept_receipts
 from leaf.store.model import Message
 
 ROWS_SHOWN = 20
@@ -37,12 +38,25 @@ def _answer(message: Message) -> str:
         elif piece[1]["type"].startswith("tool-"):
             sections.append(_step(piece[1]))
     sections = [section for section in sections if section]
-    sections += [s for s in (_footnotes(message.parts), _sources(message.parts), _coverage(message.parts)) if s]
+    sections += [
+        s for s in (_footnotes(message.parts), _sources(message.parts), _coverage(message.parts), _figures(message.parts)) if s
+    ]
     if message.status == "stopped":
         sections.append("*Stopped. What was found so far is kept.*")
     elif message.status == "error":
         sections.append(f"*Not finished: {message.error}*")
     return "\n\n".join(sections)
+
+
+def _figures(parts: Sequence[Part]) -> str:
+    """How many figures have a receipt, and those that have none."""
+    found = kept_receipts(parts)
+    missing = list(dict.fromkeys(str(receipt["text"]) for receipt in found if receipt["kind"] == "none"))
+    if not found:
+        return ""
+    having = sum(receipt["kind"] != "none" for receipt in found)
+    without = f" Without a receipt: {', '.join(missing)}." if missing else ""
+    return f"*{having} of {len(found)} figures have a receipt.{without}*"
 
 
 def _step(part: Part) -> str:

@@ -12,7 +12,7 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from leaf.agent.blocks import assistant_message
-from leaf.agent.receipts import folded_picture, folded_result
+from leaf.agent.fold_receipts import folded_picture, folded_result
 from leaf.store.model import Message
 
 Json = dict[str, Any]

@@ -34,6 +34,7 @@ from leaf.agent.folding import Fold
 from leaf.agent.models.base import Model, ModelEvent, ModelRequest, ModelTurn, TooLongError, TurnCutError, Usage
 from leaf.agent.models.prices import context_window, cost, inline_cost
 from leaf.agent.narrate import Narrator, source_chunks, unique_id
+from leaf.agent.receipts.answer import RECEIPTS, of_answer
 from leaf.agent.window import Context, folded_chunk, log_fold
 from leaf.errors import BudgetError, InvalidInputError, LeafError, ModelError, RunError, not_found
 from leaf.settings import RunLimits
@@ -544,6 +545,8 @@ class _Answer:
         if covered := merge_coverage(self.outputs.values()):
             self.say(chunk("data-coverage", id="coverage", data=covered))
         self.tell_budget()
+        if status == "completed" and (receipts := of_answer(self.parts, self.task.history)):
+            self.say(chunk(f"data-{RECEIPTS}", id=RECEIPTS, data=receipts))
         self.say(chunk("data-usage", id="usage", data=usage))
         self.say(last)
         return Outcome(status, self.parts, self.raw, usage, finish_reason, error)

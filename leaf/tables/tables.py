@@ -12,7 +12,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from leaf.errors import FileError, InvalidInputError, LeafError, NotFoundError, SandboxError, StoreError, not_found
 from leaf.formats.base import KINDS
@@ -120,6 +120,19 @@ class QueryResult:
 
 
 @dataclass(frozen=True)
+class Recomputed:
+    """What became of a result when its query ran again."""
+
+    outcome: Literal["same", "different", "gone"]
+    """`gone`: a file that it was made from is not there any more."""
+    text: str
+    """In one sentence for a person."""
+    cells: tuple[tuple[int, str, str | None, str | None], ...] = ()
+    """The first different cells: row from 1, column, value then, value now."""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
 class ResultPage:
     """Some rows of a result or of a table."""
 
@@ -175,25 +188,10 @@ class Tables:
 
         Raises QueryError, NotFoundError (with the nearest names), SandboxError and its kinds, RunError after `stop`.
         """
-        found = self.of(scope, files, stop)
-        tables = found.tables
-        if not tables and found.failures:
-            raise FileError(" ".join(found.failures.values()))
-        linked = tables if len(tables) <= LINK_ALL else _mentioned(tables, sql)
-        inputs = {f"{number}.parquet": table.parquet for number, table in enumerate(linked)}
-        arguments = {
-            "sql": sql,
-            "tables": {table.name: f"in:{number}.parquet" for number, table in enumerate(linked)},
-            "names": [t.name for t in tables],
-            "out": "out:",
-            "seconds": QUERY_LIMITS.seconds,
-            "memory_mb": QUERY_LIMITS.memory_mb,
-        }
         began = time.monotonic()
         with new_folder(self._folder(scope, chat_id)) as folder:
-            answer = self._call("query", arguments, inputs, QUERY_LIMITS, stop, folder)
+            answer, used = self._run(scope, files, sql, folder, stop)
             seconds = round(time.monotonic() - began, 3)
-            used = tuple(t for t in tables if t.name in answer["tables"])
             about = {
                 "sql": sql,
                 "tables": [{"name": t.name, "file_id": t.file_id, "sha256": t.sha256} for t in used],
@@ -221,6 +219,35 @@ class Tables:
         path = self.result_path(scope, chat_id, result_id)
         about = json.loads(path.with_suffix(".json").read_text())
         return self._page(path, offset, limit, order_by, descending, stop, sql=about["sql"])
+
+    def recompute(
+        self,
+        scope: Scope,
+        chat_id: str,
+        files: Sequence[ChatFile],
+        result_id: str,
+        stop: threading.Event | None = None,
+    ) -> Recomputed:
+        """Run a kept result's query again over the files as they are now, and compare. The new result is not kept.
+
+        `files` are all of the chat, the deleted ones among them. Raises NotFoundError, QueryError, SandboxError, FileError.
+        """
+        kept = self.result_path(scope, chat_id, result_id)
+        about = self.about_result(scope, chat_id, result_id)
+        there = {f.file.id: f for f in files if f.file.deleted_at is None}
+        names = {f.file.id: f.file.name for f in files}
+        gone = [names.get(t["file_id"], t["name"]) for t in about["tables"] if t["file_id"] not in there]
+        if gone:
+            return Recomputed("gone", f"{', '.join(dict.fromkeys(gone))} was deleted, so this cannot be computed again.")
+        changed = [names[t["file_id"]] for t in about["tables"] if there[t["file_id"]].file.sha256 != t["sha256"]]
+        began = time.monotonic()
+        with new_folder(self._folder(scope, chat_id)) as folder:
+            self._run(scope, list(there.values()), about["sql"], folder, stop)
+            seconds = round(time.monotonic() - began, 3)
+            inputs = {"kept.parquet": kept, "again.parquet": folder / "result.parquet"}
+            arguments = {"kept": "in:kept.parquet", "again": "in:again.parquet", "memory_mb": QUERY_LIMITS.memory_mb}
+            found = self._pool.call("leaf.tables.compare:compare", arguments, inputs=inputs, limits=QUERY_LIMITS, stop=stop)
+        return _recomputed(found, sorted(set(changed)), seconds)
 
     def page(
         self,
@@ -264,6 +291,27 @@ class Tables:
                 self._call("export_csv", arguments, {"t.parquet": path}, EXPORT_LIMITS, stop, folder)
                 (folder / "export.csv").replace(target)
         return target
+
+    def _run(
+        self, scope: Scope, files: Sequence[ChatFile], sql: str, folder: Path, stop: threading.Event | None
+    ) -> tuple[Json, tuple[Table, ...]]:
+        """Run a statement; its result is in `folder`. What the child says of it, and the tables that it reads."""
+        found = self.of(scope, files, stop)
+        tables = found.tables
+        if not tables and found.failures:
+            raise FileError(" ".join(found.failures.values()))
+        linked = tables if len(tables) <= LINK_ALL else _mentioned(tables, sql)
+        inputs = {f"{number}.parquet": table.parquet for number, table in enumerate(linked)}
+        arguments = {
+            "sql": sql,
+            "tables": {table.name: f"in:{number}.parquet" for number, table in enumerate(linked)},
+            "names": [t.name for t in tables],
+            "out": "out:",
+            "seconds": QUERY_LIMITS.seconds,
+            "memory_mb": QUERY_LIMITS.memory_mb,
+        }
+        answer: Json = self._call("query", arguments, inputs, QUERY_LIMITS, stop, folder)
+        return answer, tuple(t for t in tables if t.name in answer["tables"])
 
     def _converted(self, scope: Scope, files: Sequence[ChatFile], stop: threading.Event | None) -> list[list[Json] | LeafError]:
         """The tables of each file or why it has none, in order; two files are read at a time."""
@@ -363,3 +411,19 @@ def _table(chat_file: ChatFile, name: str, info: Json, folder: Path) -> Table:
         hidden=bool(info.get("hidden")),
         sha256=chat_file.file.sha256,
     )
+
+
+def _recomputed(found: Json, changed: Sequence[str], seconds: float) -> Recomputed:
+    """The comparison in words."""
+    since = f" {', '.join(changed)} changed since." if changed else ""
+    rows, again = found["rows_kept"], found["rows_again"]
+    if found["columns_kept"] != found["columns_again"]:
+        return Recomputed("different", f"Computed again, the columns are others.{since}", seconds=seconds)
+    if rows != again:
+        return Recomputed("different", f"Computed again, there are {again:,} rows in place of {rows:,}.{since}", seconds=seconds)
+    if found["cells"]:
+        cells = f"{found['cells']:,} cell{'s are' if found['cells'] > 1 else ' is'} different"
+        first = tuple((int(row), str(column), was, now) for row, column, was, now in found["first"])
+        return Recomputed("different", f"Computed again, {cells}.{since}", first, seconds)
+    same = f"all {rows:,} rows are the same" if rows != 1 else "the row is the same"
+    return Recomputed("same", f"Computed again in {seconds:.1f} s: {same}.{since}", seconds=seconds)

@@ -207,8 +207,14 @@ def table_json(result: QueryResult) -> Json:
         "seconds": result.seconds,
         "sql": result.sql,
         "clipped": result.clipped,
-        "scanned": [{"name": t.name, "rows": t.rows, "file_id": t.file_id} for t in result.tables],
+        "scanned": [_scanned(t) for t in result.tables],
     }
+
+
+def _scanned(table: Table) -> Json:
+    """Where a result's rows come from: table, file as it was then, place in it, and how many rows were read of how many."""
+    about = {"name": table.name, "file": table.file_name, "file_id": table.file_id, "sha256": table.sha256}
+    return {**about, "sheet": table.sheet, "place": place_of(table), "rows": table.rows, "total": table.rows}
 
 
 def _query_sources(result: QueryResult) -> tuple[Source, ...]:

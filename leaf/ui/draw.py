@@ -9,10 +9,11 @@ import streamlit as st
 
 from leaf.agent.cited import citation_of
 from leaf.store.model import Message, Scope
-from leaf.ui import citations, document_card, freshness, markdown, marks, pictures, steps, tabular, words
+from leaf.ui import citations, document_card, freshness, markdown, marks, pictures, receipts, steps, tabular, words
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.items import Item, answer_text, data, items
 from leaf.ui.preview import show as show_preview
+from leaf.ui.preview import show_receipt
 
 
 def draw_item(place: Any, item: Item, scope: Scope, chat_id: str, message_id: str) -> Any:
@@ -54,6 +55,7 @@ def draw_answer(message: Message, scope: Scope) -> None:
 def draw_basis(message: Message) -> None:
     """What an answer rests on and what it took: coverage, sources and cost."""
     draw_coverage(data(message.parts, "coverage"))
+    receipts.draw_list(data(message.parts, "receipts"), message.id, show_receipt)
     draw_sources(message)
     freshness.draw_marks(message.chat_id, [use["file_id"] for use in rests_on(message.parts)])
     draw_budget(data(message.parts, "budget"), message.id)

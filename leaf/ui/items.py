@@ -42,9 +42,11 @@ def items(parts: Iterable[Part], running: bool = False) -> list[Item]:
     found: list[Item] = []
     status = ""
     progress: dict[str, str] = {}
-    for piece in flow([dict(part) for part in parts]):
+    known = [dict(part) for part in parts]
+    receipts = _by_text(data(known, "receipts") or {})
+    for piece in flow(known):
         if isinstance(piece, Text):
-            found += _of_text(piece)
+            found += _of_text(piece, receipts.get(piece.index, ()))
             continue
         number, part = piece
         found += _of_part(number, part)
@@ -62,10 +64,18 @@ def items(parts: Iterable[Part], running: bool = False) -> list[Item]:
     return found
 
 
-def _of_text(text: Text) -> list[Item]:
+def _by_text(found: Mapping[str, Any]) -> dict[int, list[tuple[int, Mapping[str, Any]]]]:
+    """Receipts by the part at which their text begins, each with its number among all of the answer."""
+    by_text: dict[int, list[tuple[int, Mapping[str, Any]]]] = {}
+    for number, receipt in enumerate(found.get("receipts") or ()):
+        by_text.setdefault(int(receipt["part"]), []).append((number, receipt))
+    return by_text
+
+
+def _of_text(text: Text, receipts: Sequence[tuple[int, Mapping[str, Any]]]) -> list[Item]:
     """A text as blocks; marks that stand in a code block follow it."""
     found: list[Item] = []
-    for i, block in enumerate(blocks(marks.held(text))):
+    for i, block in enumerate(blocks(marks.held(text, receipts))):
         if block.kind == "text":
             found.append(Item("text", f"{text.index}-{i}", block.text))
             continue

@@ -1,4 +1,5 @@
-"""Numbered marks in an answer's text: links that only Leaf can make, and the listener that opens what they stand for.
+"""Marks in an answer's text: numbers of citations, and figures with or without a receipt; links that only Leaf can make, and the
+listener that opens what they stand for.
 
 A mark is drawn as a Markdown link to a fragment of the page, put in after the model's text was made safe: links to fragments in
 that text are broken by then, so nothing that a model writes becomes a mark. Elements of the page cannot run Python when a link in
@@ -16,36 +17,61 @@ from leaf.agent.cited import Text, citation_of
 from leaf.errors import LeafError
 from leaf.store.model import Scope
 from leaf.ui import preview
+from leaf.ui.markdown import JOINER
 from leaf.ui.state import leaf
 
 FRAGMENT = "#leaf-cite-"
 _OPEN, _CLOSE = "\ue0c1", "\ue0c2"
 """Stand around a mark in the text of an item. They are for private use, and taken out of what a model says."""
 _HELD = re.compile(rf"{_OPEN}(\d+)([?…]?):([\w-]+){_CLOSE}")
+FIGURE, UNRECEIPTED = "#leaf-figure-", "#leaf-unreceipted-"
+_BEGIN, _THEN, _END = "\ue0c3", "\ue0c4", "\ue0c5"
+"""Around a figure: `BEGIN number of its receipt, "?" where it has none THEN figure END`."""
+_FIGURE_HELD = re.compile(rf"{_BEGIN}(\d+)(\??){_THEN}([^{_END}]*){_END}")
+_NOT_HERE = re.compile(r"!?\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])|(?<![\\$])\$(?![\s\d$])[^$\n]+\$")
+"""A link cannot stand in a link or in a formula: figures there stay plain."""
 _ADDRESS_END = re.compile(r"(?:https?://|www\.|@)\S*$")
 
 LISTEN_JS = """
-const FRAGMENT = "#leaf-cite-"
+const KINDS = [
+  ["#leaf-cite-", "cited"],
+  ["#leaf-figure-", "figure"],
+  ["#leaf-unreceipted-", "figure"],
+]
+const ANY = KINDS.map(([start]) => `a[href^="${start}"]`).join(",")
+
+function words(link, text) {
+  const href = link.getAttribute("href")
+  if (href.startsWith("#leaf-figure-")) return [`${text}: open its receipt`, "Open the receipt of this figure"]
+  if (href.startsWith("#leaf-unreceipted-"))
+    return [`${text}: no receipt was found for this figure`, "No receipt: this figure was not found in what the tools gave"]
+  const number = text.replace(/[\\[\\]]/g, "")
+  return number.endsWith("?")
+    ? [`Source ${number.replace("?", "")}, not verified: open the quoted place`, "Not verified: open the source"]
+    : [`Source ${number}: open the quoted place`, "Open the quoted place"]
+}
 
 function name(link) {
-  const text = link.textContent.replace(/[\\[\\]]/g, "")
-  if (link.dataset.leafCite === text) return
-  link.dataset.leafCite = text
-  const what = text.endsWith("?") ? ", not verified" : ""
-  link.setAttribute("aria-label", `Source ${text.replace("?", "")}${what}: open the quoted place`)
-  link.title = text.endsWith("?") ? "Not verified: open the source" : "Open the quoted place"
+  const text = link.textContent
+  if (link.dataset.leafMark === text) return
+  link.dataset.leafMark = text
+  const [label, title] = words(link, text)
+  link.setAttribute("aria-label", label)
+  link.title = title
 }
 
 export default function ({ setTriggerValue }) {
-  window.__leafCite?.()
+  window.__leafMarks?.()
   const onClick = (event) => {
-    const link = event.target instanceof Element ? event.target.closest(`a[href^="${FRAGMENT}"]`) : null
+    const link = event.target instanceof Element ? event.target.closest(ANY) : null
     if (!link) return
     event.preventDefault()
     event.stopPropagation()
-    setTriggerValue("cited", link.getAttribute("href").slice(FRAGMENT.length))
+    const href = link.getAttribute("href")
+    const [start, trigger] = KINDS.find(([start]) => href.startsWith(start))
+    setTriggerValue(trigger, href.slice(start.length))
   }
-  const nameAll = () => document.querySelectorAll(`a[href^="${FRAGMENT}"]`).forEach(name)
+  const nameAll = () => document.querySelectorAll(ANY).forEach(name)
   let waiting = 0
   const observer = new MutationObserver(() => { waiting ||= setTimeout(() => { waiting = 0; nameAll() }, 100) })
   document.addEventListener("click", onClick, true)
@@ -55,37 +81,49 @@ export default function ({ setTriggerValue }) {
     document.removeEventListener("click", onClick, true)
     observer.disconnect()
     clearTimeout(waiting)
-    if (window.__leafCite === stop) delete window.__leafCite
+    if (window.__leafMarks === stop) delete window.__leafMarks
   }
-  window.__leafCite = stop
+  window.__leafMarks = stop
   return stop
 }
 """
 
 
-def held(text: Text) -> str:
-    """The text with its marks in a form that survives until it is drawn; whatever looks like one in it is taken out."""
-    pieces: list[str] = []
-    at = 0
+def held(text: Text, receipts: Sequence[tuple[int, Mapping[str, Any]]] = ()) -> str:
+    """The text with its marks in a form that survives until it is drawn; whatever looks like one in it is taken out.
+
+    `receipts` are those of this text, each with its number among all of the answer.
+    """
+    plain = [found.span() for found in _NOT_HERE.finditer(text.text)]
+    puts: list[tuple[int, int, str]] = []
+    for number, receipt in receipts:
+        start, end = int(receipt["start"]), int(receipt["end"])
+        if end > len(text.text) or any(first < end and start < last for first, last in plain):
+            continue
+        state = "?" if receipt["kind"] == "none" else ""
+        puts += [(start, 2, f"{_BEGIN}{number}{state}{_THEN}"), (end, 0, _END)]
     last: tuple[int, str] | None = None
     for mark in text.marks:
         state = {True: "", False: "?"}.get(mark.citation["verified"], "")
         shown = f"{mark.citation['citation']}{state}"
-        pieces.append(_without(text.text[at : mark.at]))
-        at = mark.at
         if (mark.at, shown) != last:
-            pieces.append(f"{_OPEN}{shown}:{mark.source_id}{_CLOSE}")
+            puts.append((mark.at, 1, f"{_OPEN}{shown}:{mark.source_id}{_CLOSE}"))
         last = (mark.at, shown)
+    pieces: list[str] = []
+    at = 0
+    for place, _, put in sorted(puts, key=lambda found: found[:2]):
+        pieces += [_without(text.text[at:place]), put]
+        at = place
     return "".join([*pieces, _without(text.text[at:])])
 
 
 def _without(text: str) -> str:
-    return text.replace(_OPEN, "").replace(_CLOSE, "")
+    return re.sub(f"[{_OPEN}{_CLOSE}{_BEGIN}{_THEN}{_END}]", "", text)
 
 
 def taken_out(text: str) -> tuple[str, str]:
-    """A piece of code without marks, and the marks that stood in it."""
-    return _HELD.sub("", text), "".join(found[0] for found in _HELD.finditer(text))
+    """A piece of code without marks, and the citations that stood in it."""
+    return _HELD.sub("", _FIGURE_HELD.sub(r"\3", text)), "".join(found[0] for found in _HELD.finditer(text))
 
 
 def drawn(text: str, message_id: str) -> str:
@@ -96,7 +134,11 @@ def drawn(text: str, message_id: str) -> str:
         blank = " " if _ADDRESS_END.search(before[-200:]) else "\u202f"  # a mark must not touch `!` or an address
         return f"{blank}[\\[{found[1]}{found[2]}\\]]({FRAGMENT}{message_id}.{found[3]})"
 
-    return _HELD.sub(link, text)
+    def figure(found: re.Match[str]) -> str:
+        apart = JOINER if found.string[: found.start()].endswith(("!", "]")) else ""
+        return f"{apart}[{found[3]}]({UNRECEIPTED if found[2] else FIGURE}{message_id}.{found[1]})"
+
+    return _HELD.sub(link, _FIGURE_HELD.sub(figure, text))
 
 
 @cache
@@ -107,14 +149,17 @@ def _listener() -> Any:
 
 
 def listen(scope: Scope) -> None:
-    """Open the quoted place whose mark was followed just now. Call once a page, before the preview is drawn."""
+    """Open the quoted place or the receipt whose mark was followed just now. Call once a page, before the preview is drawn."""
     import streamlit as st
 
     with st.container(key="marks"):
-        picked = _listener()(key="leaf-marks", data={}, on_cited_change=lambda: None)
+        picked = _listener()(key="leaf-marks", data={}, on_cited_change=lambda: None, on_figure_change=lambda: None)
     message_id, _, source_id = str(getattr(picked, "cited", "") or "").partition(".")
     if source_id and (found := _find(scope, message_id, source_id)):
         show(found)
+    message_id, _, number = str(getattr(picked, "figure", "") or "").partition(".")
+    if number.isdigit():
+        preview.show_receipt(message_id, int(number))
 
 
 def show(found: Mapping[str, Any]) -> None:

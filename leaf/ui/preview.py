@@ -12,7 +12,7 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.formats.locate import find_in_window
 from leaf.formats.where import column_number, parse
-from leaf.ui import documents, markdown, sound, tabular, words
+from leaf.ui import documents, markdown, receipts, sound, tabular, words
 from leaf.ui.controls import icon_button
 from leaf.ui.state import current_scope, leaf
 
@@ -46,6 +46,12 @@ def show_document(document_id: str, *, unasked: bool = False) -> None:
     st.session_state["preview"] = {"document": document_id, "unasked": unasked}
 
 
+def show_receipt(message_id: str, number: int) -> None:
+    """Let the next drawing of the page show what a figure of an answer rests on."""
+    close()
+    st.session_state["preview"] = {"receipt": message_id, "number": number}
+
+
 def close() -> None:
     """Forget the preview and where in it the reader was."""
     st.session_state.pop("preview", None)
@@ -67,7 +73,10 @@ def _panel() -> None:
         return
     with st.container(key="unasked" if wanted.get("unasked") else "asked"), st.container(key="preview"):
         try:
-            if "document" in wanted:
+            if "receipt" in wanted:
+                _head("Receipt")
+                receipts.draw_panel(wanted["receipt"], wanted["number"], current_scope())
+            elif "document" in wanted:
                 _draw_document(wanted["document"])
             elif "drive" in wanted:
                 _draw_drive(wanted["drive"])

@@ -246,3 +246,36 @@ def usage(data: Mapping[str, Any]) -> list[str]:
         price = f" ({money(data['inline_cost'])})" if data.get("inline_cost") else ""
         pieces.append(f"inlining these files would have cost {data['inline_tokens']:,} tokens{price}")
     return pieces
+
+
+def receipts(found: Mapping[str, Any]) -> str:
+    """`All 12 figures have a receipt`, `11 of 12 figures have a receipt`."""
+    figures, having = int(found["figures"]), int(found["with"])
+    if figures == 1:
+        return "The figure has a receipt" if having else "The figure has no receipt"
+    if figures == having:
+        return f"All {figures:,} figures have a receipt"
+    return f"{having:,} of {figures:,} figures have a receipt"
+
+
+def receipt(found: Mapping[str, Any]) -> str:
+    """Where one figure comes from, in a few words."""
+    kind, how = found["kind"], str(found.get("how") or "")
+    if kind == "none":
+        return "no receipt"
+    if kind in ("exact", "rounded"):
+        where = " ".join(filter(None, (str(found.get("column") or how), str(found.get("result_id") or ""))))
+        return f"rounded from {found.get('value', '')}, {where}" if kind == "rounded" else where
+    if kind == "derived":
+        return f"{how} = {found.get('value', '')}"
+    return how or str(found.get("place") or "words that were read")
+
+
+def scanned(table: Mapping[str, Any]) -> str:
+    """`sales.xlsx, sheet Data!A1:F120 · 119 of 119 rows · content 3fa9c2…`."""
+    pieces = [", ".join(filter(None, (str(table.get("file") or table["name"]), str(table.get("place") or ""))))]
+    if table.get("total") is not None:
+        pieces.append(f"{int(table['rows']):,} of {count(int(table['total']), 'row')}")
+    if table.get("sha256"):
+        pieces.append(f"content {str(table['sha256'])[:12]}")
+    return " · ".join(pieces)

@@ -1,0 +1,299 @@
+"""What the tools of a chat gave, as values that the figures of an answer can be matched to. Pure."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, Literal
+
+import numpy as np
+
+from leaf.agent.receipts.figures import MONTHS, Reading, figures
+
+Json = dict[str, Any]
+Kind = Literal["exact", "rounded", "derived", "counted", "quoted", "condition", "asked", "none"]
+"""`exact`, `rounded`: a cell, or a fact of a column. `counted`: rows, coverage, frequencies. `quoted`: words of a file.
+`condition`: stands in a query or another input of a tool. `asked`: stands in the question."""
+
+CELLS = 10_000
+"""Cells of one result that are looked at: 200 rows of 50 columns."""
+TEXT = 60_000
+"""Characters of one text that are searched for figures."""
+LARGEST = 1e100
+NEARBY = 60
+"""Characters before and after a figure in a text whose words say what it is of."""
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_NUMBER = re.compile(r"\d+")
+_PLAIN = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
+
+
+def tokens(text: str) -> frozenset[str]:
+    """Words and numbers by which two texts are held to speak of the same thing. A plural is its singular."""
+    words = (word.casefold() for word in _WORD.findall(text.replace("_", " ")))
+    return frozenset((*(word.rstrip("s") if len(word) > 4 else word for word in words), *_NUMBER.findall(text)))
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """One tool call of the chat that succeeded."""
+
+    call_id: str
+    tool: str
+    input: Json
+    output: Json
+    """`ToolOutput` as JSON."""
+    message_id: str = ""
+    """The earlier answer that it belongs to; empty for the one that is looked at."""
+
+
+NO_CALL = Evidence("", "", {}, {})
+
+
+@dataclass(frozen=True)
+class Value:
+    """A number that a tool gave."""
+
+    number: float
+    shown: str
+    kind: Kind
+    evidence: Evidence
+    result_id: str = ""
+    row: int = -1
+    """Index into the rows of the result, -1 where it is no cell."""
+    column: str = ""
+    place: str = ""
+    how: str = ""
+    labels: frozenset[str] = frozenset()
+    """Words that say what it is of: its row, its column, the words around it."""
+
+
+@dataclass
+class Table:
+    """A result's numbers, for what can be derived from them."""
+
+    evidence: Evidence
+    result_id: str
+    columns: list[str]
+    numbers: Any
+    """float64 of shape (rows, columns), NaN where there is no number."""
+    labels: list[frozenset[str]]
+    """For each row, the words that no other row has."""
+    names: list[str]
+    """For each row, what it is called: its first words."""
+    whole: bool
+    """Whether all rows of the result are here."""
+
+    def cell(self, row: int, column: int) -> Value:
+        number = float(self.numbers[row, column])
+        shown = f"{number:,.10g}"
+        return Value(number, shown, "exact", self.evidence, self.result_id, row, self.columns[column])
+
+
+@dataclass
+class Book:
+    """Everything that figures may be matched to."""
+
+    values: list[Value] = field(default_factory=list)
+    tables: list[Table] = field(default_factory=list)
+    dates: list[tuple[str, Value]] = field(default_factory=list)
+    """(ISO date, its value)."""
+    texts: list[tuple[str, Value]] = field(default_factory=list)
+    names: set[str] = field(default_factory=set)
+    """Of files and columns: digits in them are no figures."""
+    _numbers: Any = None
+    """Absolute numbers of `values`, ascending."""
+    _order: Any = None
+
+    def close(self) -> None:
+        """Make it ready for `near` and `around`."""
+        sizes = np.array([abs(value.number) for value in self.values], dtype=float)
+        self._order = np.argsort(sizes, kind="stable")
+        self._numbers = sizes[self._order]
+
+    def near(self, reading: Reading) -> list[Value]:
+        """Values whose size may be written like this, in the order in which they were found."""
+        low, high = bounds(reading)
+        first = np.searchsorted(self._numbers, low, side="left")
+        last = np.searchsorted(self._numbers, high, side="right")
+        return [self.values[i] for i in sorted(self._order[first:last])]
+
+    def around(self, value: float) -> int:
+        """How many different values are of about this size."""
+        first = np.searchsorted(self._numbers, abs(value) / 1.5, side="left")
+        last = np.searchsorted(self._numbers, abs(value) * 1.5, side="right")
+        return len(np.unique(self._numbers[first:last]))
+
+
+def bounds(reading: Reading) -> tuple[float, float]:
+    """Smallest and largest size that a value may have. Texts say "fell by 12" of -12, so signs are left aside."""
+    low, high = sorted((abs(reading.low), abs(reading.high)))
+    if reading.low < 0 < reading.high:
+        low = 0.0
+    slack = 1e-9 * max(abs(reading.value), 1e-6)
+    return low - slack, high + slack
+
+
+def book_of(evidence: Iterable[Evidence], question: str) -> Book:
+    """`evidence`: the calls of this answer first, then those of earlier ones, newest first."""
+    book = Book()
+    for one in evidence:
+        data = one.output.get("data") or {}
+        for source in one.output.get("sources") or ():
+            book.names.add(str(source["name"]))
+        if table := data.get("table"):
+            _add_table(book, one, table)
+        if chart := data.get("chart"):
+            _add_table(book, one, {**chart, "total": len(chart.get("rows") or ())})
+        if profile := data.get("profile"):
+            _add_profile(book, one, profile)
+        for cover in one.output.get("coverage") or ():
+            of = f"{cover['unit']} of {cover['name']}"
+            for number in (cover["seen"], cover["total"]):
+                book.values.append(_counted(number, one, of))
+        if not table:
+            _add_texts(book, one, data)
+        for given in _strings(one.input):
+            _add_text(book, given, Value(0.0, "", "condition", one, how="stands in the query"))
+    _add_text(book, question, Value(0.0, "", "asked", NO_CALL, how="stands in the question"))
+    book.close()
+    return book
+
+
+def _counted(number: float, one: Evidence, of: str, result_id: str = "", more: str = "") -> Value:
+    return Value(float(number), f"{number:,}", "counted", one, result_id, how=of, labels=tokens(f"{of} {more}"))
+
+
+def _add_table(book: Book, one: Evidence, table: Json) -> None:
+    columns = [str(column) for column in table["columns"]]
+    rows = (table.get("rows") or [])[: max(1, CELLS // max(1, len(columns)))]
+    book.names.update(columns)
+    for column in columns:
+        _add_text(book, column, Value(0.0, column, "condition", one, column=column, how="name of a column"))
+    result_id = str(table.get("result_id") or "")
+    total = int(table.get("total") or len(rows))
+    book.values.append(_counted(total, one, f"rows of {result_id or 'the result'}", result_id, " ".join(columns)))
+    for scanned in table.get("scanned") or ():
+        book.values.append(_counted(scanned["rows"], one, f"rows of {scanned['name']}"))
+    numbers = np.full((len(rows), len(columns)), math.nan)
+    labels = [_labels(row) for row in rows]
+    for i, row in enumerate(rows):
+        for j, cell in enumerate(row):
+            if cell is None or isinstance(cell, bool):
+                continue
+            number = number_of(cell)
+            value = Value(number or 0.0, str(cell), "exact", one, result_id, i, columns[j], labels=labels[i] | tokens(columns[j]))
+            if number is not None:
+                numbers[i, j] = number
+                book.values.append(value)
+            elif isinstance(cell, str):
+                _add_text(book, cell[:2_000], value)
+    if rows:
+        shared = labels[0].intersection(*labels[1:]) if len(labels) > 1 else frozenset()
+        own = [label - shared for label in labels]
+        book.tables.append(Table(one, result_id, columns, numbers, own, _names(rows), total == len(rows)))
+
+
+def _labels(row: Sequence[Any]) -> frozenset[str]:
+    """The words of a row, its dates as they may be written, and the number that it begins with, as years do."""
+    found: set[str] = set()
+    for i, cell in enumerate(row):
+        if isinstance(cell, str) and number_of(cell) is None:
+            found |= tokens(cell[:200])
+            for figure in figures(cell[:40]) if any(c.isdigit() for c in cell[:40]) else ():
+                found |= {date[:end] for date in figure.dates for end in (4, 7, 10)}
+                found |= {name for date in figure.dates for name, number in MONTHS.items() if date[5:7] == f"{number:02}"}
+        elif i == 0 and isinstance(cell, int) and not isinstance(cell, bool):
+            found.add(str(cell))
+    return frozenset(found)
+
+
+def _names(rows: Sequence[Sequence[Any]]) -> list[str]:
+    words = [[cell for cell in row if isinstance(cell, str)] for row in rows]
+    return [found[0][:60] if found else f"row {i}" for i, found in enumerate(words, 1)]
+
+
+def _add_profile(book: Book, one: Evidence, profile: Json) -> None:
+    name = str(profile.get("name") or "the table")
+    columns = profile.get("columns") or ()
+    book.values.append(_counted(int(profile.get("rows") or 0), one, f"rows of {name}"))
+    book.values.append(_counted(len(columns), one, f"columns of {name}"))
+    for column in columns:
+        title = str(column["name"])
+        book.names.add(title)
+        facts = [(fact, column.get(fact)) for fact in ("min", "max", "mean")]
+        for fact, given in facts:
+            value = Value(0.0, str(given), "exact", one, column=title, how=f"{fact} of {title}", labels=tokens(title))
+            _add_cell(book, given, value)
+        counts = [(f"{fact} of {title}", column.get(fact)) for fact in ("nulls", "distinct")]
+        counts += [(f"rows with {title} = {value}", count) for value, count in column.get("top") or ()]
+        book.values += [_counted(count, one, of) for of, count in counts if count is not None]
+        for value, _ in column.get("top") or ():
+            _add_cell(book, value, Value(0.0, str(value), "exact", one, column=title, how=f"a value of {title}"))
+    for row in profile.get("sample") or ():
+        labels = _labels(row)
+        for column, cell in zip(columns, row, strict=False):
+            title = str(column["name"])
+            _add_cell(book, cell, Value(0.0, str(cell), "exact", one, column=title, how="a sample row", labels=labels))
+
+
+def _add_cell(book: Book, cell: Any, value: Value) -> None:
+    number = number_of(cell)
+    if number is not None:
+        book.values.append(replace(value, number=number))
+    elif isinstance(cell, str):
+        _add_text(book, cell[:2_000], value)
+
+
+def _add_texts(book: Book, one: Evidence, data: Json) -> None:
+    passages = data.get("passages") or [p for p in one.output.get("passages") or () if p.get("texts")]
+    for passage in passages:
+        name, place = str(passage.get("name") or passage.get("title") or ""), str(passage.get("place") or "")
+        text = str(passage.get("text") or "\n".join(passage.get("texts") or ()))
+        _add_text(book, text, Value(0.0, "", "quoted", one, place=" ".join(filter(None, (name, place)))))
+    if not passages:
+        _add_text(book, str(one.output.get("text") or ""), Value(0.0, "", "quoted", one, place=_place(one.output)))
+
+
+def _place(output: Json) -> str:
+    sources: Sequence[Json] = output.get("sources") or ()
+    if len(sources) != 1:
+        return ""
+    return " ".join(filter(None, (str(sources[0]["name"]), str(sources[0]["place"]))))
+
+
+def _add_text(book: Book, text: str, value: Value) -> None:
+    """Every figure that a text holds."""
+    text = text[:TEXT]
+    if not any(c.isdigit() for c in text):
+        return
+    book.texts.append((text, value))
+    for figure in figures(text):
+        near = tokens(text[max(0, figure.start - NEARBY) : figure.start] + " " + text[figure.end : figure.end + NEARBY])
+        found = replace(value, shown=value.shown or figure.text, labels=value.labels | near)
+        for reading in figure.readings:
+            book.values.append(replace(found, number=reading.value))
+            if figure.unit == "percent":
+                book.values.append(replace(found, number=reading.value / 100))
+        book.dates += [(date, found) for date in figure.dates]
+
+
+def number_of(cell: Any) -> float | None:
+    """A cell as a number; also one that is written plainly as text, as decimals are."""
+    if isinstance(cell, bool) or cell is None:
+        return None
+    if isinstance(cell, int | float):
+        return float(cell) if abs(cell) < LARGEST else None
+    return float(cell) if isinstance(cell, str) and len(cell) < 40 and _PLAIN.fullmatch(cell) else None
+
+
+def _strings(given: Any) -> Iterator[str]:
+    if isinstance(given, str):
+        yield given
+    elif isinstance(given, Mapping):
+        for value in given.values():
+            yield from _strings(value)
+    elif isinstance(given, list | tuple):
+        for value in given:
+            yield from _strings(value)

@@ -1,0 +1,230 @@
+"""The figures in an answer's text: numbers, percentages, amounts, dates, each with the precision that it is written with. Pure.
+
+What only looks like a figure is passed over: code, addresses, ordinals of lists and headings, marks of citations, and words
+with digits in them (`f1`, `Q3`, `COVID-19`). Numbers written as words are not figures here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+Unit = Literal["number", "percent", "date", "year", "time"]
+
+
+@dataclass(frozen=True)
+class Reading:
+    """A number, and from where to where a value may lie to be written like it: half of the last digit to either side, one
+    whole digit to one side after `over` or `nearly`, half of the last digit that is not 0 after `about`."""
+
+    value: float
+    low: float
+    high: float
+
+    def scaled(self, factor: float) -> Reading:
+        return Reading(self.value * factor, self.low * factor, self.high * factor)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure, as it stands in a text."""
+
+    start: int
+    end: int
+    """Its place in the text: `text[start:end]`."""
+    text: str
+    unit: Unit
+    readings: tuple[Reading, ...] = ()
+    """What it may mean: `1.234` is a thousand in Germany, and little more than one elsewhere. Empty for dates and times."""
+    dates: tuple[str, ...] = ()
+    """ISO, as exact as it is written: `2024`, `2024-03`, `2024-03-05`; several where day and month may be the other way round."""
+
+
+MONTHS = {
+    name: i
+    for i, names in enumerate(
+        (
+            "january jan januar jänner",
+            "february feb februar",
+            "march mar märz mrz",
+            "april apr",
+            "may mai",
+            "june jun juni",
+            "july jul juli",
+            "august aug",
+            "september sep sept",
+            "october oct oktober okt",
+            "november nov",
+            "december dec dezember dez",
+        ),
+        1,
+    )
+    for name in names.split()
+}
+_MONTH = rf"(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})\.?"
+_SCALES = {
+    "k": 1e3,
+    "thousand": 1e3,
+    "tsd": 1e3,
+    "m": 1e6,
+    "mn": 1e6,
+    "mm": 1e6,
+    "million": 1e6,
+    "millions": 1e6,
+    "mio": 1e6,
+    "millionen": 1e6,
+    "b": 1e9,
+    "bn": 1e9,
+    "billion": 1e9,
+    "billions": 1e9,
+    "mrd": 1e9,
+    "milliarden": 1e9,
+    "trillion": 1e12,
+    "tn": 1e12,
+}
+_THIN = "\u00a0\u202f\u2009'’"
+_NUMBER = rf"\d{{1,3}}(?:[,.{_THIN}]\d{{3}})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?"
+_FIGURE = re.compile(
+    rf"(?P<sign>(?<![\w)\]])[-−+])?(?:[$€£¥]\s?)?(?P<number>{_NUMBER})"
+    r"(?:(?P<percent>\s?(?:%|percent\b|per cent\b|Prozent\b|percentage points?\b|pp\b))"
+    rf"|[ \u00a0\u202f]?(?P<scale>{'|'.join(sorted(_SCALES, key=len, reverse=True))})\b\.?)?",
+    re.IGNORECASE,
+)
+_DATES = (
+    re.compile(r"\b(?P<y>(?:1[5-9]|20|21)\d\d)-(?P<m>\d\d)(?:-(?P<d>\d\d))?\b"),
+    re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|\.)?\s(?:of\s)?(?P<month>{_MONTH}),?\s(?P<y>\d{{4}})\b", re.IGNORECASE),
+    re.compile(rf"\b(?P<month>{_MONTH})\s(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<y>\d{{4}})\b", re.IGNORECASE),
+    re.compile(rf"\b(?P<month>{_MONTH})\s(?P<y>\d{{4}})\b", re.IGNORECASE),
+    re.compile(r"\b(?P<a>\d{1,2})(?P<sep>[./])(?P<b>\d{1,2})(?P=sep)(?P<y>\d{4})\b"),
+)
+_TIME = re.compile(r"\b\d{1,2}:\d\d(?::\d\d)?\b")
+_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
+LONGEST = 40
+"""Characters of a number; a longer one is a key or a hash."""
+_ABOUT = r"about|around|roughly|approximately|approx\.?|some|circa|ca\.|etwa|rund|ungefähr|~|≈"
+_ABOVE = r"over|more than|above|at least|über|mehr als|mindestens|>"
+_BELOW = r"nearly|almost|under|less than|below|up to|at most|just short of|knapp|fast|unter|weniger als|höchstens|<"
+_HEDGE = re.compile(rf"(?:(?P<about>{_ABOUT})|(?P<above>{_ABOVE})|(?P<below>{_BELOW}))\s*$", re.IGNORECASE)
+_NOT_FIGURES = (
+    re.compile(r"^(`{3,}|~{3,}).*?(?:^\1|\Z)", re.MULTILINE | re.DOTALL),
+    re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)", re.DOTALL),
+    re.compile(r"https?://\S+|\]\([^)\s]*\)"),
+    re.compile(r"\[\d{1,3}\]"),
+    re.compile(r"\$\$.+?\$\$", re.DOTALL),
+    re.compile(r"^[ \t>]*\d{1,3}[.)](?=\s)", re.MULTILINE),
+    re.compile(r"^#{1,6}[ \t]+\d+(?:\.\d+)*[.)]?(?=\s)", re.MULTILINE),
+    re.compile(r"\b[^\W\d][\w]*[-–]\d[\w-]*"),
+    re.compile(r"\b[^\W\d]\w*\d\w*(?:[.-]\w+)*"),
+    re.compile(r"\b\d+(?:st|nd|rd|th)\b"),
+)
+
+
+def figures(text: str, names: Iterable[str] = ()) -> list[Figure]:
+    """All figures, in their order. `names` of files and columns that hold digits are not read as figures."""
+    masked = _masked(text, names)
+    found: list[Figure] = []
+    for pattern in _DATES:
+        for match in pattern.finditer(masked):
+            if dates := _dates(match.groupdict()):
+                found.append(Figure(match.start(), match.end(), match.group(), "date", dates=dates))
+                masked = _blank(masked, match.start(), match.end())
+    for match in _TIME.finditer(masked):
+        found.append(Figure(match.start(), match.end(), match.group(), "time"))
+        masked = _blank(masked, match.start(), match.end())
+    found += _numbers(masked, text)
+    return sorted(found, key=lambda figure: figure.start)
+
+
+def _numbers(masked: str, text: str) -> Iterator[Figure]:
+    for match in _FIGURE.finditer(masked):
+        start, end = match.span()
+        if end < len(masked) and masked[end].isalpha() and match["scale"] is None and match["percent"] is None:
+            end = match.end("number")
+        written = text[start:end].rstrip()
+        number = match["number"]
+        hedge = _HEDGE.search(text[max(0, start - 16) : start])
+        if (
+            _YEAR.fullmatch(number)
+            and not match["percent"]
+            and not match["scale"]
+            and match["sign"] is None
+            and start == match.start("number")
+        ):
+            year = float(number)
+            yield Figure(start, start + len(written), written, "year", (Reading(year, year, year),), dates=(number,))
+            continue
+        scale = _SCALES[match["scale"].lower()] if match["scale"] else 1.0
+        sign = -1.0 if match["sign"] in ("-", "−") else 1.0
+        if len(number) > LONGEST:
+            continue
+        readings = tuple(_around(sign * value, half, hedge).scaled(scale) for value, half in _readings(number))
+        unit: Unit = "percent" if match["percent"] else "number"
+        yield Figure(start, start + len(written), written, unit, readings)
+
+
+def _around(value: float, half: float, hedge: re.Match[str] | None) -> Reading:
+    if hedge is None:
+        return Reading(value, value - half, value + half)
+    half = max(half, _last_digit(value) / 2)
+    if hedge["about"]:
+        return Reading(value, value - half, value + half)
+    return Reading(value, value - half, value + 2 * half) if hedge["above"] else Reading(value, value - 2 * half, value + half)
+
+
+def _last_digit(value: float) -> float:
+    """The place of the last digit that is not 0: 100 for 1,200; 0 for fractions, which are as exact as they are written."""
+    if value == 0 or value != int(value):
+        return 0.0
+    digits = str(abs(int(value)))
+    return float(10 ** (len(digits) - len(digits.rstrip("0"))))
+
+
+def _readings(number: str) -> list[tuple[float, float]]:
+    """Value and half of the last digit, for each way to read the separators."""
+    plain = re.sub(f"[{_THIN}]", "", number)
+    marks = [c for c in plain if c in ",."]
+    if not marks:
+        return [(float(plain), 0.5)]
+    last = marks[-1]
+    whole, _, decimals = plain.rpartition(last)
+    as_decimal = (float(re.sub(r"[,.]", "", whole) + "." + decimals), 0.5 * 10.0 ** -len(decimals))
+    as_thousands = (float(re.sub(r"[,.]", "", plain)), 0.5)
+    if len(set(marks)) == 2:
+        return [as_decimal]
+    if len(marks) > 1:
+        return [as_thousands]
+    if len(decimals) != 3 or len(whole) > 3 or whole == "0":
+        return [as_decimal]
+    return [as_thousands, as_decimal] if last == "," else [as_decimal, as_thousands]
+
+
+def _dates(found: dict[str, str | None]) -> tuple[str, ...]:
+    year = found["y"]
+    if found.get("a"):
+        a, b = int(found["a"] or 0), int(found["b"] or 0)
+        pairs = [(b, a), (a, b)]
+    else:
+        month = int(found["m"] or 0) if found.get("m") else MONTHS[(found["month"] or "").lower().rstrip(".")]
+        pairs = [(month, int(found.get("d") or 0))]
+    return tuple(
+        dict.fromkeys(
+            f"{year}-{month:02}" + (f"-{day:02}" if day else "") for month, day in pairs if 1 <= month <= 12 and 0 <= day <= 31
+        )
+    )
+
+
+def _masked(text: str, names: Iterable[str]) -> str:
+    """The text with spaces in place of what is no figure; every character stays at its place."""
+    for name in sorted(
+        {n for n in names if any(c.isdigit() for c in n) and not n.replace(".", "").isdigit()}, key=len, reverse=True
+    ):
+        text = re.sub(rf"(?<!\w){re.escape(name)}(?!\w)", lambda m: " " * len(m.group()), text, flags=re.IGNORECASE)
+    for pattern in _NOT_FIGURES:
+        text = pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group()), text)
+    return text
+
+
+def _blank(text: str, start: int, end: int) -> str:
+    return text[:start] + " " * (end - start) + text[end:]

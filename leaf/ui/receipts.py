@@ -1,0 +1,159 @@
+"""Receipts on the page: how many figures of an answer have one, and what one of them rests on, with its query and its cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from leaf.agent.cited import answer_text
+from leaf.agent.receipts.answer import kept_receipts
+from leaf.errors import LeafError
+from leaf.store.model import Message, Scope
+from leaf.tables.tables import Recomputed
+from leaf.ui import markdown, tabular, words
+from leaf.ui.state import leaf
+
+Json = Mapping[str, Any]
+
+LISTED = 60
+"""Figures that are listed under an answer."""
+KINDS = {
+    "exact": "As it stands in the result",
+    "rounded": "Rounded from the result",
+    "derived": "Follows from the results by one step",
+    "counted": "A count that the tools made",
+    "quoted": "Stands in the words that were read",
+    "condition": "Stands in the query",
+    "asked": "Stands in the question",
+    "none": "No receipt",
+}
+
+
+def draw_list(receipts: Json | None, message_id: str, show: Callable[[str, int], None]) -> None:
+    """`12 of 13 figures have a receipt`, and each of them behind a click; those without one first."""
+    if not receipts or not receipts.get("figures"):
+        return
+    found: Sequence[Json] = receipts["receipts"]
+    missing = receipts["figures"] - receipts["with"]
+    icon = ":material/receipt_long:" if not missing else ":material/help:"
+    details = st.expander(
+        f"{icon} {words.receipts(receipts)}", type="compact", key=f"receipts-of-{message_id}", on_change="rerun"
+    )
+    if not details.open:
+        return
+    with details, st.container(gap="xxsmall", key=f"receipts-{message_id}"):
+        order = sorted(range(len(found)), key=lambda i: found[i]["kind"] != "none")
+        for number in order[:LISTED]:
+            title = markdown.label(f"{found[number]['text']} · {words.receipt(found[number])}", 110)
+            none = found[number]["kind"] == "none"
+            symbol = ":material/help:" if none else ":material/receipt_long:"
+            if st.button(title, key=f"receipt-{message_id}-{number}", icon=symbol, type="tertiary"):
+                show(message_id, number)
+                st.rerun()
+        if len(found) > LISTED:
+            st.caption(f"and {words.count(len(found) - LISTED, 'more figure')}")
+
+
+def draw_panel(message_id: str, number: int, scope: Scope) -> None:
+    """One figure: where it comes from, the query, the cells, and whether the query gives them again.
+
+    Raises NotFoundError if the answer is gone.
+    """
+    message = leaf().message(scope, message_id)
+    found: Sequence[Json] = kept_receipts(message.parts)
+    if number >= len(found):
+        st.caption("This figure is not there any more.")
+        return
+    receipt = found[number]
+    st.markdown(f"### {markdown.label(receipt['text'])}", anchors=False)
+    if receipt["kind"] == "none":
+        st.badge(KINDS["none"], icon=":material/help:", color="orange")
+        st.markdown(
+            "This figure was not found in what the tools of this chat gave, neither as it stands nor rounded, and does not "
+            "follow from them by one step. It may still be right: ask Leaf to compute it with a query."
+        )
+        return
+    st.badge(markdown.label(KINDS[receipt["kind"]]), icon=":material/receipt_long:", color="green")
+    for line in _facts(receipt):
+        st.markdown(line)
+    if receipt["kind"] == "asked":
+        st.markdown("> " + markdown.label(_question(message, scope), 400))
+    if receipt.get("call_id"):
+        _draw_call(receipt, message, scope)
+
+
+def _facts(receipt: Json) -> list[str]:
+    lines = []
+    if receipt.get("value") and receipt["value"] != receipt["text"]:
+        lines.append(f"Value: **{markdown.label(receipt['value'])}**")
+    if receipt.get("how"):
+        lines.append(f"How: {markdown.label(receipt['how'], 200)}")
+    if receipt.get("column") and receipt.get("row", -1) >= 0:
+        result = f" of result {receipt['result_id']}" if receipt.get("result_id") else ""
+        lines.append(f"Cell: row {receipt['row'] + 1}, column {markdown.label(receipt['column'])}{markdown.label(result)}")
+    if receipt.get("place"):
+        lines.append(f"Place: {markdown.label(receipt['place'], 160)}")
+    return lines
+
+
+def _question(message: Message, scope: Scope) -> str:
+    try:
+        return answer_text(leaf().message(scope, message.parent_id).parts)
+    except LeafError:
+        return ""
+
+
+def _draw_call(receipt: Json, message: Message, scope: Scope) -> None:
+    """The call behind a figure: its code, its rows with the cell marked, its files, and the button that runs it again."""
+    if receipt.get("message_id"):
+        message = leaf().message(scope, receipt["message_id"])
+        st.caption("From an earlier answer of this chat.")
+    part = next((p for p in message.parts if p.get("toolCallId") == receipt["call_id"]), None)
+    if part is None:
+        st.caption("The step behind it is not there any more.")
+        return
+    given, output = part.get("input") or {}, part.get("output") or {}
+    table = (output.get("data") or {}).get("table") or (output.get("data") or {}).get("chart")
+    for name, language in (("sql", "sql"), ("code", "python")):
+        if given.get(name):
+            st.code(str(given[name]).strip(), language=language, wrap_lines=True)
+    st.caption(markdown.label(str(output.get("summary") or ""), 200))
+    if table and table.get("rows"):
+        _draw_rows(table, receipt)
+        for scanned in table.get("scanned") or ():
+            st.caption(markdown.label(words.scanned(scanned), 240))
+    if table and receipt.get("result_id"):
+        _draw_recompute(message, receipt, scope)
+
+
+def _draw_rows(table: Json, receipt: Json) -> None:
+    """Some rows around the cell, which is marked."""
+    row, columns = int(receipt.get("row", -1)), list(table["columns"])
+    first = max(0, row - 5)
+    rows = table["rows"][first : first + 50]
+    marks = None
+    if row >= 0 and receipt.get("column") in columns:
+        at = columns.index(receipt["column"])
+        marks = tabular.Marks(range(row - first, row - first + 1), range(at, at + 1))
+    tabular.draw(columns, rows, table.get("types") or (), key="preview-receipt-rows", marks=marks)
+    last = first + len(rows)
+    st.caption(f"Rows {first + 1:,}–{last:,} of {words.count(int(table.get('total') or last), 'row')}")
+
+
+def _draw_recompute(message: Message, receipt: Json, scope: Scope) -> None:
+    done = f"preview-recomputed-{receipt['result_id']}"
+    if st.button("Recompute", key="preview-recompute", icon=":material/refresh:", help="Run the query again and compare"):
+        with st.spinner("Running the query again"):
+            try:
+                st.session_state[done] = leaf().recompute(scope, message.chat_id, receipt["result_id"])
+            except LeafError as e:
+                st.session_state[done] = Recomputed("different", str(e))
+    outcome: Recomputed | None = st.session_state.get(done)
+    if outcome is None:
+        return
+    draw = st.success if outcome.outcome == "same" else st.warning
+    draw(markdown.paragraph(outcome.text), icon=":material/check:" if outcome.outcome == "same" else ":material/warning:")
+    if outcome.cells:
+        tabular.draw(["row", "column", "then", "now"], [list(c) for c in outcome.cells], (), key="preview-recomputed-cells")
