@@ -92,7 +92,7 @@ def _facts(receipt: Json) -> list[str]:
         lines.append(f"How: {markdown.label(receipt['how'], 200)}")
     if receipt.get("column") and receipt.get("row", -1) >= 0:
         result = f" of result {receipt['result_id']}" if receipt.get("result_id") else ""
-        lines.append(f"Cell: row {receipt['row'] + 1}, column {markdown.label(receipt['column'])}{markdown.label(result)}")
+        lines.append(f"Cell: row {receipt['row'] + 1}, column {markdown.label(receipt['column'] + result)}")
     if receipt.get("place"):
         lines.append(f"Place: {markdown.label(receipt['place'], 160)}")
     return lines

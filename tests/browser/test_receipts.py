@@ -1,0 +1,73 @@
+"""Receipts in the page: figures lead to their query and cell, those without one are marked, and a result is computed again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from tests.browser.conftest import PATIENCE, App
+from tests.browser.test_journeys import add_by_composer, ask, finished
+from tests.messages_server import Json, MessagesServer, Turn
+
+pytestmark = pytest.mark.browser
+
+SALES = "region,revenue\n" + "\n".join(
+    f"{name},{amount}" for name, amount in [("North", 1200.5), ("South", 800.25), ("East", 450)]
+)
+
+
+def reports(body: Json) -> Turn:
+    if body["messages"][-1]["content"][0]["type"] != "tool_result":
+        return Turn.call(("query_tables", {"sql": "SELECT region, revenue FROM sales ORDER BY revenue DESC"}))
+    return Turn.say(
+        "**North** leads with **$1,200.50**, which is 49.0 % of the total of 2,450.75.\n\n"
+        "| region | revenue |\n|---|---:|\n| North | 1,200.50 |\n| South | 800.25 |\n\nNext year it will be 9,999.00."
+    )
+
+
+@pytest.fixture
+def server() -> Iterator[MessagesServer]:
+    with MessagesServer(reports) as running:
+        yield running
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_a_figure_leads_to_its_query_and_cell_and_is_computed_again(
+    new_app: Callable[..., App], browser: Browser, server: MessagesServer, tmp_path: Path, scheme: str, width: int
+) -> None:
+    sales = tmp_path / "sales.csv"
+    sales.write_text(SALES, encoding="utf-8")
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    page.goto(new_app(model_url=server.url).url)
+    add_by_composer(page, sales)
+    ask(page, "Who leads?")
+    expect(finished(page)).to_be_visible()
+    figures = page.locator('a[href^="#leaf-figure-"]').filter(visible=True)
+    expect(figures).to_have_text(["$1,200.50", "49.0 %", "2,450.75", "1,200.50", "800.25"])
+    missing = page.locator('a[href^="#leaf-unreceipted-"]').filter(visible=True)
+    expect(missing).to_have_text(["9,999.00"])
+    expect(missing).to_have_attribute("aria-label", "9,999.00: no receipt was found for this figure")
+    page.screenshot(path=tmp_path / "answer.png")
+
+    figures.nth(4).click()
+    panel = page.locator(".st-key-preview")
+    expect(panel.get_by_text("As it stands in the result")).to_be_visible()
+    expect(panel.get_by_text("Cell: row 2, column revenue of result r1")).to_be_visible()
+    expect(panel.get_by_text("ORDER BY revenue DESC")).to_be_visible()
+    panel.get_by_role("button", name="Recompute").click()
+    expect(panel.get_by_text("all 3 rows are the same")).to_be_visible()
+    page.screenshot(path=tmp_path / "panel.png")
+    panel.get_by_role("button", name="Close the preview").click()
+
+    page.get_by_text("5 of 6 figures have a receipt").click()
+    page.get_by_role("button", name="9,999.00 · no receipt").click()
+    expect(panel.get_by_text("was not found in what the tools of this chat gave")).to_be_visible()
+    page.screenshot(path=tmp_path / "missing.png")
+    page.reload()
+    expect(missing).to_have_text(["9,999.00"])
+    context.close()
