@@ -651,7 +651,9 @@ def by_leaf(path: Path, truth: list[Truth], ending: str) -> Verdict:
         return Verdict("said", str(e))
     tables, said = [], False
     for info in infos:
-        relation = duckdb.sql(f"SELECT * FROM read_parquet('{out / info.parquet}')")
+        # All rows of the file, those of totals among them, in the file's own columns.
+        columns = "* EXCLUDE (_row, _kind)" if info.marked else "*"
+        relation = duckdb.sql(f"SELECT {columns} FROM read_parquet('{out / info.parquet}')")
         tables.append((relation.columns, relation.fetchall()))
         said |= bool(info.notes)
     return judge(truth, tables, said)

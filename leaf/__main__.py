@@ -375,9 +375,9 @@ class _TextWriter:
             place = f" · {chunk['place']}" if chunk.get("place") else ""
             self._note_once(f"Source: {chunk['title']}{place}")
         elif kind == "data-coverage":
-            self._note(
-                "Read: " + " · ".join(f"{c['seen']:,} of {c['total']:,} {c['unit']} of {c['name']}" for c in chunk["data"])
-            )
+            from leaf.agent.coverage import in_words
+
+            self._note("Read: " + " · ".join(in_words(cover) for cover in chunk["data"]))
         elif kind == "reset-step":
             self._note("· The connection was cut; asking again")
         elif kind in ("error", "abort"):

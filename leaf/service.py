@@ -666,6 +666,10 @@ class Leaf:
             )
         return Preview(file, "text", window=window, sought=sought)
 
+    def row_position(self, scope: Scope, table: Table, row: int) -> int:
+        """Where row `row` of a file stands among the rows that `preview` shows of one of its tables, from 0."""
+        return self._tables.position(scope, table, row)
+
     def _shown(self, scope: Scope, file: File, where: str, cursor: str, sought: Sought | None) -> Window:
         """The window at a place; from the beginning where a citation names one that the file does not have."""
         try:

@@ -149,8 +149,9 @@ def test_total_under_a_column_of_dates_does_not_turn_it_into_text(tmp_path: Path
     days = [[date(2024, 1, n), n] for n in range(1, 6)]
     ((info, rows),) = load(make(tmp_path / "b.xlsx", grid(["day", "units"], *days, ["Total", 15])), tmp_path / "out")
     assert info.columns[0] == ("day", "DATE")
-    assert len(rows) == 5
-    assert notes_of(info)["total-row"].endswith("row 7")
+    assert (info.rows, len(rows)) == (5, 6)
+    assert rows[-1] == (None, 15, 7, "total")
+    assert notes_of(info)["total-rows"].endswith("sheet Sheet!A7:B7")
 
 
 def test_two_far_cells_are_refused_before_they_take_the_memory(tmp_path: Path) -> None:

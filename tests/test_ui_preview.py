@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from leaf.tables.tables import ResultPage
 from leaf.ui.markdown import marked
 from leaf.ui.preview import aim, marks_in
 from leaf.ui.tabular import Marks
@@ -18,32 +19,45 @@ TABLES: list[Any] = [
 ]
 
 
-LINES: Any = SimpleNamespace(sheet="", place="lines 3-102", rows=99, columns=[("a", "VARCHAR"), ("b", "BIGINT")])
-RECORDS: Any = SimpleNamespace(sheet="", place="rows 1-99", rows=99, columns=[("a", "VARCHAR")])
-DATA: Any = SimpleNamespace(sheet="Data", place="B4:F104", rows=100, columns=[("a", "VARCHAR")] * 5)
+LINES: Any = SimpleNamespace(sheet="", place="lines 3-102", columns=[("a", "VARCHAR"), ("b", "BIGINT")])
+RECORDS: Any = SimpleNamespace(sheet="", place="rows 1-99", columns=[("a", "VARCHAR")])
+DATA: Any = SimpleNamespace(sheet="Data", place="B4:F104", columns=[("a", "VARCHAR")] * 5)
+
+
+def page(columns: int, *numbers: int) -> ResultPage:
+    return ResultPage(["c"] * columns, ["VARCHAR"] * columns, [[None] * columns] * len(numbers), 99, 0, numbers=numbers)
+
+
+FIRST = page(5, *range(5, 55))
 
 
 @pytest.mark.parametrize(
-    ("table", "place", "offset", "marks"),
+    ("table", "place", "shown", "marks"),
     [
-        (DATA, "sheet Data!C7:D8", 0, Marks(range(2, 4), range(1, 3))),
-        (DATA, "sheet Data!C57", 50, Marks(range(2, 3), range(1, 2))),
-        (DATA, "sheet Data!C7", 50, None),
-        (DATA, "sheet Data!B4:C5", 0, Marks(range(1), range(2))),
-        (DATA, "sheet Other!C7", 0, None),
-        (LINES, "rows 4-5", 0, Marks(range(2), range(2))),
-        (RECORDS, "row 4", 0, Marks(range(3, 4), range(1))),
-        (LINES, "lines 4-5", 0, None),
-        (LINES, "nowhere", 0, None),
+        (DATA, "sheet Data!C7:D8", FIRST, Marks(range(2, 4), range(1, 3))),
+        (DATA, "sheet Data!C57", page(5, *range(55, 105)), Marks(range(2, 3), range(1, 2))),
+        (DATA, "sheet Data!C7", page(5, *range(55, 105)), None),
+        (DATA, "sheet Data!B4:C5", FIRST, Marks(range(1), range(2))),
+        (DATA, "sheet Other!C7", FIRST, None),
+        pytest.param(DATA, "sheet Data!C9:C12", page(5, 5, 6, 9, 12, 13), Marks(range(2, 4), range(1, 2)), id="gaps"),
+        pytest.param(DATA, "sheet Data!C6", page(7, 5, 6), Marks(range(1, 2), range(3, 4)), id="row and kind before"),
+        pytest.param(DATA, "rows 7-8", page(5, 5, 6, 9), None, id="an empty row"),
+        (LINES, "rows 4-5", page(2, *range(4, 54)), Marks(range(2), range(2))),
+        (RECORDS, "row 4", page(1, *range(1, 51)), Marks(range(3, 4), range(1))),
+        (LINES, "lines 4-5", page(2, *range(4, 54)), None),
+        (LINES, "nowhere", page(2, *range(4, 54)), None),
     ],
 )
-def test_quoted_cells_are_marked_among_the_rows_that_are_shown(table: Any, place: str, offset: int, marks: Marks | None) -> None:
-    assert marks_in(table, place, offset, 50) == marks
+def test_quoted_cells_are_marked_among_the_rows_that_are_shown(
+    table: Any, place: str, shown: ResultPage, marks: Marks | None
+) -> None:
+    assert marks_in(table, place, shown) == marks
 
 
-def test_rows_of_a_csv_file_are_counted_below_its_header() -> None:
-    assert aim([LINES], "rows 4-5") == (0, 0)
-    assert aim([RECORDS], "row 4") == (0, 3)
+def test_rows_of_a_csv_file_are_those_of_the_file() -> None:
+    assert aim([LINES], "rows 4-5") == (0, 4)
+    assert aim([RECORDS], "row 4") == (0, 4)
+    assert aim([LINES, SimpleNamespace(sheet="", place="lines 110-120")], "row 112") == (1, 112)
 
 
 def test_marked_words_stay_literal_and_are_marked_line_by_line() -> None:
@@ -57,13 +71,13 @@ def test_marked_words_stay_literal_and_are_marked_line_by_line() -> None:
 @pytest.mark.parametrize(
     ("place", "table", "row"),
     [
-        ("sheet Summary!A3:C3", 0, 1),
-        ("sheet Data!A4:F104", 1, 0),
-        ("sheet Data!A50:F60", 1, 45),
-        ("sheet Data!A200:F210", 2, 89),
-        ("sheet Data", 1, 0),
+        ("sheet Summary!A3:C3", 0, 3),
+        ("sheet Data!A4:F104", 1, 4),
+        ("sheet Data!A50:F60", 1, 50),
+        ("sheet Data!A200:F210", 2, 200),
+        ("sheet Data", 1, 1),
         ("sheet Gone!A5:B6", 0, 0),
-        ("rows 100-200", 0, 99),
+        ("rows 100-200", 0, 0),
         ("lines 1-4", 0, 0),
         ("nowhere at all", 0, 0),
         ("", 0, 0),

@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from leaf.agent.cited import Text, citation_of, flow, footnotes, with_marks
+from leaf.agent.coverage import in_words
 from leaf.agent.events import Part
 from leaf.agent.receipts.answer import kept_receipts
 from leaf.store.model import Message
@@ -103,7 +104,7 @@ def _sources(parts: list[Part]) -> str:
 
 def _coverage(parts: list[Part]) -> str:
     seen: list[dict[str, Any]] = next((p["data"] for p in parts if p["type"] == "data-coverage"), [])
-    return "Read: " + " · ".join(f"{c['seen']:,} of {c['total']:,} {c['unit']} of {c['name']}" for c in seen) if seen else ""
+    return "Read: " + " · ".join(in_words(c) for c in seen) if seen else ""
 
 
 def _text(parts: list[Part]) -> str:

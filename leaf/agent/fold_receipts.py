@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from leaf.agent.blocks import refuse_binary
+from leaf.agent.coverage import in_words
 
 Json = dict[str, Any]
 
@@ -66,7 +67,7 @@ def _short(value: Any) -> str:
 
 
 def _covered(coverage: Sequence[Mapping[str, Any]]) -> str:
-    pieces = [f"{c['seen']:,} of {c['total']:,} {c['unit']} of {c['name']}" for c in coverage[:PLACES]]
+    pieces = [in_words(cover) for cover in coverage[:PLACES]]
     return f"It saw {'; '.join(pieces)}." if pieces else ""
 
 

@@ -35,12 +35,15 @@ class Note:
 
     kind: str
     """Short slug: `encoding-guessed`, `rows-ragged`, `rows-skipped`, `cells-unparsed`, `preamble`, `header-two-rows`,
-    `hidden-sheet`, `no-text-layer`, `no-cached-values`, `error-cells`, `several-blocks`, `footer`, `repaired-quotes` …"""
+    `hidden-sheet`, `no-text-layer`, `no-cached-values`, `error-cells`, `several-blocks`, `footer`, `repaired-quotes`,
+    `subtotal-rows`, `total-rows`, `totals-differ`, `hidden-rows`, `duplicate-rows`, `sum-columns` …"""
     text: str
     """One sentence for a person, with its count: `3 of 1,204 rows had fewer cells than the header; filled with nulls.`"""
     count: int = 0
     place: str = ""
     """Where, as a locator: `rows 17, 40, 81`, `sheet Summary!B7`."""
+    cells: str = ""
+    """The same as cells of the sheet: `A1:F3, B7`; empty where a file has none."""
 
 
 @dataclass(frozen=True)
@@ -131,10 +134,23 @@ class TableInfo:
     place: str
     """Cell range or lines it was found at, header included: `A4:F1204`, `lines 3-1204`."""
     rows: int
+    """Rows of data: totals, subtotals and notes among them are in `left_out`."""
     columns: tuple[tuple[str, str], ...]
-    """(name, DuckDB type) in order."""
+    """(name, DuckDB type) in order, without `_row` and `_kind`."""
     hidden: bool = False
     notes: tuple[Note, ...] = ()
+    first_row: int = 1
+    """Row of the file that the Parquet's first row stands in, where the rows follow one another without a gap."""
+    marked: bool = False
+    """Whether the Parquet holds `_row` and `_kind` itself: rows are missing in between, or some are no data."""
+    left_out: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """Kind (`subtotal`, `total`, `note`) -> rows of the file that are of that kind, at most 1,000 named for each."""
+    left_out_counts: tuple[tuple[str, int], ...] = ()
+    """Kind -> how many rows are of that kind."""
+
+
+ROW, KIND = "_row", "_kind"
+"""Columns that a table may be asked for by name: a row's number in its file, and whether it is data, subtotal, total or note."""
 
 
 class Reader(Protocol):

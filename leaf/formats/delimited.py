@@ -35,7 +35,8 @@ from leaf.formats.columns import (
 )
 from leaf.formats.dialect import Dialect, Records, sniff
 from leaf.formats.encoding import Encoding, guess_note, open_text, sniff_encoding
-from leaf.formats.header import Block, Found, find_tables, is_empty, places, unique_names
+from leaf.formats.header import Block, Found, find_tables, hard_columns, is_empty, places, unique_names
+from leaf.formats.integrity import Place, called_totals, examine, softened
 from leaf.formats.window import Extent
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class DelimitedReader:
             largest = max(found.blocks, key=lambda b: len(b.body), default=None)
             rows, columns = (len(largest.body), len(largest.names)) if largest else (0, 0)
             notes += found.notes + (largest.notes if largest else ())
+            notes += tuple(n for block in found.blocks for n in called_totals(grid, block))
         else:
             head = list(islice(_records(source), _HEAD_ROWS))
             found = _find(source, head)
@@ -226,18 +228,24 @@ def _write_block(
     if header and len(widths) == 1 and block.header_rows == 1 and len(header) == usual - 1 and names[-1].startswith("column_"):
         names, _, _ = unique_names(["", *header])
         extra = (Note("header-shifted", "The header has one name fewer than the rows have cells; the first column has no name."),)
+    words = softened(grid, body, hard_columns(grid, body, columns))
     arrays = []
     for c in columns:
-        arrays.append(pa.array([row[c] if c < len(row) else None for row in map(grid.__getitem__, body)], pa.string()))
+        cells = [row[c] if c < len(row) else None for row in map(grid.__getitem__, body)]
+        for position in (p for p, found in words.items() if c in found):
+            cells[position] = None
+        arrays.append(pa.array(cells, pa.string()))
     table = pa.Table.from_arrays(arrays, names=[f"c{n}" for n in range(len(columns))])
     plan = [Column(f"c{n}", name) for n, name in enumerate(names)]
     written = write_table(connection, table, plan, target, comma_first=_comma_first(source), row_number=lambda n: body[n - 1] + 1)
     _check_rows(written, len(body), source)
     ragged = _ragged(grid, block, max(usual, len(header)) if header else usual)
-    place = f"lines {block.top + 1}-{block.bottom + 1}"
-    return TableInfo(
-        target.name, "", place, written.rows, written.columns, notes=notes + block.notes + extra + ragged + written.notes
-    )
+    lines = f"lines {block.top + 1}-{block.bottom + 1}"
+    all_notes = notes + block.notes + extra + ragged + written.notes
+    info = TableInfo(target.name, "", lines, written.rows, written.columns, notes=all_notes)
+    place = Place("", block.top + 1, block.bottom + 1, columns, block.header_rows)
+    soft = {position: next(iter(found.values())) for position, found in words.items()}
+    return examine(connection, target.parent, info, [i + 1 for i in body], place, soft)
 
 
 def _check_rows(written: Written, counted: int, source: _Source) -> None:
@@ -312,8 +320,21 @@ def _through_duckdb(source: _Source, out: Path) -> TableInfo | None:
         if not _all_rows_there(connection, source, block, written, target):
             target.unlink(missing_ok=True)
             return None
-    place = f"lines {block.top + 1}-{block.body[0] + written.rows}"
-    return TableInfo(target.name, "", place, written.rows, written.columns, notes=source.notes + block.notes + written.notes)
+        lines = f"lines {block.top + 1}-{block.body[0] + written.rows}"
+        notes = source.notes + block.notes + written.notes
+        info = TableInfo(target.name, "", lines, written.rows, written.columns, notes=notes)
+        return _examined(connection, out, info, block, block.body[0])
+
+
+def _examined(
+    connection: duckdb.DuckDBPyConnection, out: Path, info: TableInfo, block: Block, start: int, gaps: Sequence[int] = ()
+) -> TableInfo:
+    """A table whose rows follow one another from the file's row `start`, 0-based, but for the rows `gaps`, 1-based."""
+    last = start + info.rows + len(gaps)
+    left = set(gaps)
+    numbers = [n for n in range(start + 1, last + 1) if n not in left] if left else range(start + 1, last + 1)
+    place = Place("", block.top + 1, last, tuple(range(len(info.columns))), block.header_rows)
+    return examine(connection, out, info, numbers, place)
 
 
 def _clean_layout(source: _Source) -> tuple[Block, list[list[str]]] | None:
@@ -438,12 +459,13 @@ def _streamed(source: _Source, out: Path) -> TableInfo:
             written = write(
                 connection, relation, columns, out / "0.parquet", comma_first=_comma_first(source), row_number=lambda n: start + n
             )
+            _check_rows(written, sink.rows, source)
+            notes = source.notes + _repair_notes(records) + block.notes + sink.notes() + written.notes
+            lines = f"lines {block.top + 1}-{start + sink.seen}"
+            info = TableInfo("0.parquet", "", lines, written.rows, written.columns, notes=notes)
+            return _examined(connection, out, info, block, start, sink.gaps)
     finally:
         sink.path.unlink(missing_ok=True)
-    _check_rows(written, sink.rows, source)
-    notes = source.notes + _repair_notes(records) + block.notes + sink.notes() + written.notes
-    place = f"lines {block.top + 1}-{start + sink.seen}"
-    return TableInfo("0.parquet", "", place, written.rows, written.columns, notes=notes)
 
 
 class _TextSink:
@@ -463,6 +485,8 @@ class _TextSink:
         self._shorts = self._longs = self._empty = self._dropped = 0
         self._widest = width
         self._footers: list[int] = []
+        self.gaps: list[int] = []
+        """Empty lines that were left out."""
 
     def add_all(self, rows: Iterator[list[str]]) -> None:
         pending: list[tuple[int, list[str]]] = []
@@ -474,6 +498,7 @@ class _TextSink:
                 self._buffer.append(cells)
             elif cells == [""]:
                 self._empty += 1
+                self.gaps.append(self._start + self.seen)
             else:
                 pending.append((self._start + self.seen, cells))
                 if len(pending) > 40:

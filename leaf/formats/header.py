@@ -15,7 +15,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from leaf.formats.base import Note
+from leaf.formats.base import KIND, ROW, Note
 
 Row = Sequence[Any]
 Grid = Sequence[Row]
@@ -43,7 +43,6 @@ _FOOTER = re.compile(
     r"end of|last update|updated|legend|see|data as of|disclaimer|confidential|rows?:|records?:|total rows|total records|page )\b"
     r"|[*†‡©¹²³]|\(?\d\)\s|--|==|#"
 )
-_TOTAL = re.compile(r"(?i)(grand |sub)?-?\s?(total|sum|summe|gesamt|insgesamt|totale)s?\b")
 _SAMPLE = 240
 """Rows looked at from each end."""
 
@@ -153,7 +152,7 @@ def unique_names(raw: Iterable[Any]) -> tuple[tuple[str, ...], int, int]:
     """Readable unique names, how many were empty, how many were repeated (compared without case, as SQL does)."""
     texts = [_name(cell) for cell in raw]
     taken = {t.lower() for t in texts if t}
-    seen: set[str] = set()
+    seen: set[str] = {ROW, KIND}
     names: list[str] = []
     empty = repeated = 0
     for position, text in enumerate(texts, 1):
@@ -210,6 +209,17 @@ def column_letter(column: int) -> str:
 def cell_range(top: int, left: int, bottom: int, right: int) -> str:
     """`A4:F1204`, from 0-based places."""
     return f"{column_letter(left)}{top + 1}:{column_letter(right)}{bottom + 1}"
+
+
+def hard_columns(grid: Grid, body: Sequence[int], columns: Sequence[int]) -> list[int]:
+    """Columns that hold numbers, dates or booleans in most of their cells, told from a sample."""
+    sample = body[:: max(1, len(body) // _SAMPLE)]
+    hard = []
+    for c in columns:
+        count = Counter(kind_of(grid[i][c]) for i in sample if c < len(grid[i]))
+        if 2 * sum(count[k] for k in "nydb") > count["t"] + sum(count[k] for k in "nydb"):
+            hard.append(c)
+    return hard
 
 
 def find_tables(
@@ -471,7 +481,6 @@ def _analyse(view: _View, region: _Region, title_numbers: list[int], footer_numb
     rows = region.rows
     rows, below = _cut_footers(view, rows, columns)
     profile = _profile(view, rows, columns)
-    rows, sums = _cut_odd_totals(view, rows, columns, profile)
     data, sure = _first_data(view, rows, columns, profile)
     header, above = _header_rows(view, rows[:data], columns)
     late = [i for i in rows[:data] if header and i > header[-1]]
@@ -488,11 +497,6 @@ def _analyse(view: _View, region: _Region, title_numbers: list[int], footer_numb
     if footers:
         text = f"{_rows(len(footers))} below the table {_are(len(footers))} notes and not part of it."
         notes.append(Note("footer", text, len(footers), places(footers)))
-    if sums:
-        text = (
-            f"{_rows(len(sums))} of totals below the table {_are(len(sums))} of another kind than its columns and not part of it."
-        )
-        notes.append(Note("total-row", text, len(sums), places([numbers[i] for i in sums])))
     notes += _header_notes(header, body, sure, names, empty, repeated, numbers)
     if again:
         text = f"The header is repeated in {_rows(len(again))}, which {_are(len(again))} left out."
@@ -550,14 +554,6 @@ def _gap_notes(view: _View, body: Sequence[int], columns: Sequence[int], numbers
         notes.append(
             Note("rows-empty", f"Empty rows inside the table were left out in {len(gaps)} places.", len(gaps), places(gaps))
         )
-    totals = []
-    for i in [*body[-3:]]:
-        if _TOTAL.match(_first_text(view, i)):
-            totals.append(numbers[i])
-    if totals:
-        what = "look like totals" if len(totals) > 1 else "looks like a total"
-        text = f"{_rows(len(totals))} at the end {what}; kept as data, so mind it in sums."
-        notes.append(Note("total-row", text, len(totals), places(totals)))
     return notes
 
 
@@ -570,18 +566,6 @@ def _cut_footers(view: _View, rows: list[int], columns: Sequence[int]) -> tuple[
         return rows, []
     end = len(rows)
     while end > 2 and len(rows) - end < 30 and _is_remark(view, rows, end - 1, columns):
-        end -= 1
-    return rows[:end], rows[end:]
-
-
-def _cut_odd_totals(view: _View, rows: list[int], columns: list[int], profile: list[str]) -> tuple[list[int], list[int]]:
-    """Totals under a column of dates or numbers (`Total` below the last day) would turn the column into text."""
-    end = len(rows)
-    while end > 3 and len(rows) - end < 3:
-        row = rows[end - 1]
-        at = next((p for p, c in enumerate(columns) if not is_empty(view.cell(row, c))), 0)
-        if profile[at] not in "ndb" or not _TOTAL.match(_first_text(view, row)):
-            break
         end -= 1
     return rows[:end], rows[end:]
 

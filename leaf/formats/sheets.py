@@ -14,7 +14,7 @@ import struct
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 from zipfile import BadZipFile, ZipFile
@@ -23,7 +23,9 @@ from leaf.errors import EncryptedFileError, FileTooLargeError, UnreadableFileErr
 from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
 from leaf.formats.biff import xls_errors, xlsb_errors, xlsb_parts
 from leaf.formats.columns import connect
-from leaf.formats.header import Block, Found, cell_range, column_letter, find_tables, is_empty
+from leaf.formats.header import Block, Found, cell_range, column_letter, find_tables, hard_columns, is_empty
+from leaf.formats.hidden import Formats, Sight, merged_note, read_formats, within
+from leaf.formats.integrity import Place, called_totals, examine, softened
 from leaf.formats.values import describe, write_values
 from leaf.formats.window import Extent
 
@@ -58,12 +60,13 @@ class SheetsReader:
             rows = columns = tokens = 0
             notes = [_hidden_note(sheet) for sheet in book.sheets if sheet.hidden]
             for sheet in book.sheets:
-                notes += sheet.notes
                 height, width = book.extent(sheet)
+                notes += within(sheet.notes, 1, height)
                 if exact:
                     grid = book.rows(sheet)
                     found = _find(book, sheet, grid)
                     notes += [n for n in found.notes if n.kind == "loose-cells"]
+                    notes += [n for block in found.blocks for n in called_totals(grid, block, sheet.name)]
                     best = max(found.blocks, key=lambda b: len(b.body), default=None)
                     height, width = (len(best.body), len(best.names)) if best else (0, 0)
                     tokens += int(sum(len(_row_text(row, 0)) for row in grid) / 2.5)
@@ -83,8 +86,9 @@ class SheetsReader:
             if not where.sheet:
                 return Extent(notes=tuple(_hidden_note(sheet) for sheet in book.sheets if sheet.hidden))
             sheet = _named(book, where.sheet, path.name)
-            notes = ([_hidden_note(sheet)] if sheet.hidden else []) + sheet.notes
-            return Extent(book.extent(sheet)[0], notes=tuple(notes))
+            height = book.extent(sheet)[0]
+            notes = ([_hidden_note(sheet)] if sheet.hidden else []) + within(sheet.notes, 1, height)
+            return Extent(height, notes=tuple(notes))
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
         """One passage a row that is not empty, as `A: Region | B: 2024`, sheet after sheet or of the sheet asked for."""
@@ -112,10 +116,12 @@ class SheetsReader:
             for sheet in book.sheets:
                 grid = book.rows(sheet)
                 found = _find(book, sheet, grid)
-                notes = ([_hidden_note(sheet)] if sheet.hidden else []) + sheet.notes + list(found.notes)
+                common = ([_hidden_note(sheet)] if sheet.hidden else []) + list(found.notes)
                 for block in found.blocks:
                     target = out / f"{len(infos)}.parquet"
-                    infos.append(_write_block(connection, sheet, grid, block, target, tuple(notes)))
+                    notes = common + within(sheet.notes, block.top + 1, block.bottom + 1)
+                    merged = merged_note(sheet.name, book.merges(sheet), block.top, block.bottom, block.left, block.right)
+                    infos.append(_write_block(connection, sheet, grid, block, target, tuple(notes + merged)))
         return infos
 
 
@@ -183,9 +189,12 @@ class _Workbook:
     def _check(self, parts: dict[str, str]) -> dict[str, Future[list[Note]]]:
         """Sheets whose extent may be harmful are refused here; the rest of the search goes on beside calamine."""
         checked = {}
+        formats = _formats(self.path) if self.format == "xlsx" else Formats()
         for sheet, part in parts.items():
-            search = _search_xlsb if self.format == "xlsb" else _search_xml
-            future = self._pool.submit(search, self.path, sheet, part)
+            if self.format == "xlsb":
+                future = self._pool.submit(_search_xlsb, self.path, sheet, part)
+            else:
+                future = self._pool.submit(_search_xml, self.path, sheet, part, formats)
             if self.format == "xlsx" and _is_small(self.path, sheet, part):
                 future.result()
             checked[sheet] = future
@@ -380,12 +389,21 @@ _BARE_FORMULA = re.compile(
 )
 
 
-def _search_xml(path: Path, sheet: str, part: str) -> list[Note]:
+def _formats(path: Path) -> Formats:
+    try:
+        with ZipFile(path) as archive:
+            return read_formats(archive)
+    except (BadZipFile, OSError, ValueError) as e:
+        raise _damaged(path) from e
+
+
+def _search_xml(path: Path, sheet: str, part: str, formats: Formats) -> list[Note]:
     """Error cells and formulas without a value, in one pass over a sheet's XML; a small one's extent is checked as well."""
     errors: list[tuple[str, str]] = []
     bare: list[str] = []
     far_row = far_column = 0
     rest = marks = b""
+    sight = Sight(formats)
     with _part(path, part) as (file, size):
         while piece := file.read(1 << 20):
             data = rest + piece
@@ -400,10 +418,12 @@ def _search_xml(path: Path, sheet: str, part: str) -> list[Note]:
                     far_column = max(far_column, _column_number(letters))
             if _ERROR_MARK in done or marks + b"f" in done:
                 _collect(done, errors, bare)
+            sight.add(done)
         if rest:
             _collect(rest, errors, bare)
+            sight.add(rest)
     _check_extent(path, sheet, far_row, far_column)
-    return _error_note(sheet, errors) + _bare_note(sheet, bare)
+    return _error_note(sheet, errors) + _bare_note(sheet, bare) + sight.notes(sheet)
 
 
 def _column_number(letters: bytes) -> int:
@@ -438,7 +458,7 @@ def _error_note(sheet: str, errors: list[tuple[str, str]]) -> list[Note]:
         return []
     kinds = ", ".join(sorted({text for _, text in errors})[:6])
     text = f"{len(errors):,} cells of sheet '{sheet}' hold an error ({kinds}) and were read as empty."
-    return [Note("error-cells", text, len(errors), _addresses(sheet, [a for a, _ in errors]))]
+    return [_at(Note("error-cells", text, len(errors), _addresses(sheet, [a for a, _ in errors])))]
 
 
 def _bare_note(sheet: str, bare: list[str]) -> list[Note]:
@@ -447,7 +467,11 @@ def _bare_note(sheet: str, bare: list[str]) -> list[Note]:
     text = (
         f"{len(bare):,} formulas of sheet '{sheet}' have no stored result and were read as empty; open and save it to fill them."
     )
-    return [Note("no-cached-values", text, len(bare), _addresses(sheet, bare))]
+    return [_at(Note("no-cached-values", text, len(bare), _addresses(sheet, bare)))]
+
+
+def _at(note: Note) -> Note:
+    return replace(note, cells=note.place.partition("!")[2])
 
 
 def _addresses(sheet: str, addresses: list[str]) -> str:
@@ -512,10 +536,25 @@ def _write_block(
     whole = bool(body) and len(body) == body[-1] - body[0] + 1
     rows = grid[body[0] : body[-1] + 1] if whole else [grid[i] for i in body]
     by_column = list(zip(*rows, strict=False)) if rows else []
-    values = [by_column[c] if c < len(by_column) else (None,) * len(rows) for c in block.columns]
+    words = softened(grid, body, hard_columns(grid, body, block.columns))
+    values = [_without(by_column[c], words, c) if c < len(by_column) else (None,) * len(rows) for c in block.columns]
     written = write_values(connection, block.names, values, target, row_number=lambda n: body[n - 1] + 1)
     if written.rows != len(rows):
         raise UnreadableFileError(f"Sheet '{sheet.name}': {len(rows):,} rows were read but {written.rows:,} written.")
-    place = cell_range(block.top, block.left, block.bottom, block.right)
+    cells = cell_range(block.top, block.left, block.bottom, block.right)
     all_notes = notes + block.notes + written.notes
-    return TableInfo(target.name, sheet.name, place, written.rows, written.columns, sheet.hidden, all_notes)
+    info = TableInfo(target.name, sheet.name, cells, written.rows, written.columns, sheet.hidden, all_notes)
+    place = Place(sheet.name, block.top + 1, block.bottom + 1, block.columns, block.header_rows)
+    numbers = [i + 1 for i in body]
+    return examine(connection, target.parent, info, numbers, place, {p: next(iter(w.values())) for p, w in words.items()})
+
+
+def _without(values: Sequence[Any], words: dict[int, dict[int, str]], column: int) -> Sequence[Any]:
+    """A column without the words that stand in place of its numbers."""
+    drop = [position for position, found in words.items() if column in found]
+    if not drop:
+        return values
+    kept = list(values)
+    for position in drop:
+        kept[position] = None
+    return kept

@@ -43,6 +43,11 @@ NUMBERS = (
 MAX_PROFILED = 200
 """Columns that are profiled; the rest is counted."""
 CHANGING = {"insert", "update", "delete", "merge", "copy"}
+ALL = "__all"
+"""Behind a table's name: every row of it, totals and notes among them, with `_row` and `_kind`."""
+ROW, KIND = "_row", "_kind"
+_NUMBER = "\u2060row"
+"""Name of the column of row numbers behind the others; no file has a column of this name."""
 
 
 def warm_up() -> None:
@@ -56,9 +61,20 @@ def warm_up() -> None:
     con.close()
 
 
-def query(sql: str, tables: Mapping[str, str], names: Sequence[str], out: str, seconds: float, memory_mb: int) -> Json:
+def query(
+    sql: str,
+    tables: Mapping[str, str],
+    names: Sequence[str],
+    out: str,
+    seconds: float,
+    memory_mb: int,
+    rows: Mapping[str, Json] | None = None,
+) -> Json:
     """Run one reading statement over views named `tables` (name -> Parquet file); write its whole result to `out`/result.parquet.
 
+    A view holds the rows of data; `_row` is a column of it where the statement names it, so that `SELECT *` and PIVOT see the
+    file's own columns only. NAME__all has every row with `_row` and `_kind`. `rows` says of a table where its rows stand:
+    {"first": row of the file, "marked": whether `_row` and `_kind` are in it, "whole": whether all rows are data}.
     `names` are all tables of the chat, for errors. Raises QueryError, NotFoundError, SandboxMemoryError, SandboxTimeoutError.
     """
     import duckdb
@@ -68,38 +84,79 @@ def query(sql: str, tables: Mapping[str, str], names: Sequence[str], out: str, s
     try:
         sql = _without_semicolon(sql)
         _check_reading(con, sql)
-        used = _used_tables(con, sql, list(tables))
-        _create_views(con, tables)
+        everything = {f"{name}{ALL}": name for name in tables if f"{name}{ALL}" in sql.lower() and f"{name}{ALL}" not in tables}
+        found = _used_tables(con, sql, [*tables, *everything])
+        used = list(dict.fromkeys(everything.get(name, name) for name in found))
+        numbered = re.search(r"\b_row\b", sql) is not None
+        for name, path in tables.items():
+            con.execute(f"CREATE VIEW {_quoted(name)} AS {data_rows(path, (rows or {}).get(name, {}), numbered)}")
+        for view, name in everything.items():
+            con.execute(f"CREATE VIEW {_quoted(view)} AS {all_rows(tables[name], (rows or {}).get(name, {}))}")
         relation = con.sql(sql)
-        columns, types = _unique(relation.columns), [_type_name(t) for t in relation.types]
-        reader = relation.project(_projection(columns, types)).to_arrow_reader(BATCH)
-        rows, total, clipped = _write(reader, Path(out) / "result.parquet")
+        kept = _kept(relation.columns)
+        given = [_type_name(t) for t in relation.types]
+        columns, types = _unique([relation.columns[i - 1] for i in kept]), [given[i - 1] for i in kept]
+        reader = relation.project(_projection(columns, types, kept)).to_arrow_reader(BATCH)
+        shown, total, clipped = _write(reader, Path(out) / "result.parquet")
     except duckdb.Error as e:
         raise _translated(e, con, used, names) from e
-    return {"columns": columns, "types": types, "rows": rows, "total": total, "clipped": clipped, "tables": used}
+    data = [name for name in found if name in tables]
+    return {
+        "columns": columns,
+        "types": types,
+        "rows": shown,
+        "total": total,
+        "clipped": clipped,
+        "tables": used,
+        "data_only": data,
+    }
 
 
-def page(parquet: str, offset: int, limit: int, order_by: str, descending: bool, memory_mb: int) -> Json:
-    """Rows of a Parquet file, sorted if asked. Raises NotFoundError for an unknown column."""
+def page(
+    parquet: str, offset: int, limit: int, order_by: str, descending: bool, memory_mb: int, mark: Json | None = None
+) -> Json:
+    """Rows of a Parquet file, sorted if asked; of a table with totals all rows, their number and kind first.
+
+    `numbers` are the rows' numbers in the file; empty for a result, which has none. Raises NotFoundError for an unknown column.
+    """
     con = _connect([parquet], 60, memory_mb)
-    _create_views(con, {"t": parquet})
+    if mark is None:
+        _create_views(con, {"t": parquet})
+    elif mark["marked"]:
+        first = f"{ROW}, {KIND}, " if not mark["whole"] else ""
+        shown = f"{first}* EXCLUDE ({ROW}, {KIND}), {ROW} AS {_quoted(_NUMBER)}"
+        con.execute(f"CREATE VIEW t AS SELECT {shown} FROM read_parquet({_text(parquet)})")
+    else:
+        number = f"file_row_number + {int(mark['first'])} AS {_quoted(_NUMBER)}"
+        con.execute(f"CREATE VIEW t AS SELECT *, {number} FROM read_parquet({_text(parquet)})")
     relation = con.sql("FROM t")
     columns, types = list(relation.columns), [_type_name(t) for t in relation.types]
+    if mark is not None:
+        columns, types = columns[:-1], types[:-1]
     if order_by:
         if order_by not in columns:
             raise not_found("column", order_by, columns)
         relation = relation.order(f"{_quoted(order_by)} {'DESC' if descending else 'ASC'} NULLS LAST")
     total = con.sql("SELECT count(*) FROM t").fetchall()[0][0]
     cells = _Cells()
-    found = relation.limit(limit, offset).project(_projection(columns, types)).to_arrow_reader(BATCH).read_all()
-    rows = cells.rows(found)
-    return {"columns": columns, "types": types, "rows": rows, "total": total, "clipped": cells.clipped}
+    wanted = _projection(columns, types) + (f", {_quoted(_NUMBER)}" if mark is not None else "")
+    found = relation.limit(limit, offset).project(wanted).to_arrow_reader(BATCH).read_all()
+    numbers = found.column(_NUMBER).to_pylist() if mark is not None else []
+    rows = cells.rows(found.select(range(len(columns))))
+    return {"columns": columns, "types": types, "rows": rows, "total": total, "clipped": cells.clipped, "numbers": numbers}
 
 
-def profile(parquet: str, seconds: float, memory_mb: int) -> Json:
-    """Row count; per column its type, nulls, distinct values, range, mean or most frequent values; five sample rows."""
+def position(parquet: str, row: int, memory_mb: int) -> int:
+    """How many rows of a table with gaps or totals stand before row `row` of its file."""
+    con = _connect([parquet], 60, memory_mb)
+    counted = con.execute(f"SELECT count(*) FROM read_parquet({_text(parquet)}) WHERE {ROW} < ?", [row]).fetchall()
+    return int(counted[0][0])
+
+
+def profile(parquet: str, seconds: float, memory_mb: int, mark: Json | None = None) -> Json:
+    """Of rows of data: count; per column its type, nulls, distinct values, range, mean or most frequent values; five samples."""
     con = _connect([parquet], seconds, memory_mb)
-    _create_views(con, {"whole": parquet})
+    con.execute(f"CREATE VIEW whole AS {data_rows(parquet, mark or {}, False)}")
     whole = con.sql("FROM whole")
     chosen = [(name, _type_name(kind)) for name, kind in zip(whole.columns, whole.types, strict=True)][:MAX_PROFILED]
     # A view of thousands of columns takes half a second whenever it is named.
@@ -156,6 +213,34 @@ def _connect(paths: Iterable[str], seconds: float, memory_mb: int) -> duckdb.Duc
 def _create_views(con: duckdb.DuckDBPyConnection, tables: Mapping[str, str]) -> None:
     for name, path in tables.items():
         con.execute(f"CREATE VIEW {_quoted(name)} AS FROM read_parquet({_text(path)})")
+
+
+def data_rows(path: str, rows: Json, numbered: bool) -> str:
+    """SQL for a table's rows of data, with `_row` if it is wanted."""
+    source = f"read_parquet({_text(path)})"
+    if rows.get("marked"):
+        columns = f"EXCLUDE ({KIND})" if numbered else f"EXCLUDE ({ROW}, {KIND})"
+        return f"SELECT * {columns} FROM {source}" + ("" if rows["whole"] else f" WHERE {KIND} = 'data'")
+    return f"SELECT *, file_row_number + {int(rows.get('first', 1))} AS {ROW} FROM {source}" if numbered else f"FROM {source}"
+
+
+def all_rows(path: str, rows: Json) -> str:
+    if rows.get("marked"):
+        return f"FROM read_parquet({_text(path)})"
+    return f"SELECT *, 'data' AS {KIND} FROM ({data_rows(path, rows, True)})"
+
+
+def _kept(columns: Sequence[str]) -> list[int]:
+    """Places of a result's columns, from 1; `SELECT *, _row` gives `_row` twice, of which one is enough."""
+    seen: set[str] = set()
+    kept = []
+    for place, column in enumerate(columns, 1):
+        name = re.sub(r"^(_row|_kind)[_:]\d+$", r"\1", column)
+        if name in (ROW, KIND) and name in seen:
+            continue
+        seen.add(name)
+        kept.append(place)
+    return kept
 
 
 def _check_reading(con: duckdb.DuckDBPyConnection, sql: str) -> None:
@@ -230,9 +315,10 @@ def _type_name(kind: Any) -> str:
     return str(kind).strip('"')
 
 
-def _projection(columns: Sequence[str], types: Sequence[str]) -> str:
-    """Every column under its unique name, as text where Parquet lacks the type."""
-    stored = (f"CAST(#{i} AS VARCHAR)" if kind.startswith(TEXT_ONLY) else f"#{i}" for i, kind in enumerate(types, 1))
+def _projection(columns: Sequence[str], types: Sequence[str], at: Sequence[int] = ()) -> str:
+    """Every column (those `at` the given places, from 1) under its unique name, as text where Parquet lacks the type."""
+    places = at or range(1, len(columns) + 1)
+    stored = (f"CAST(#{i} AS VARCHAR)" if kind.startswith(TEXT_ONLY) else f"#{i}" for i, kind in zip(places, types, strict=True))
     return ", ".join(f"{value} AS {_quoted(name)}" for value, name in zip(stored, columns, strict=True))
 
 
@@ -364,6 +450,9 @@ def _translated(error: duckdb.Error, con: Any, used: Sequence[str], names: Seque
         return QueryError("SQL here can read the tables of this chat and nothing else: no files, no network, no settings.")
     if found := re.search(r'Table with name (.+?) does not exist|Referenced table "(.+?)" not found', text):
         return not_found("table", (found[1] or found[2]).strip('"'), names, "this chat")
+    if re.search(r'column "?_kind"?', text):
+        everything = ", ".join(f"{name}{ALL}" for name in used) or "the table's name with __all behind it"
+        return QueryError("A table by its name holds rows of data only, and no `_kind`.", f"Use {everything} for all rows.")
     if found := re.search(r'Referenced column "(.+?)" not found|does not have a column named "(.+?)"', text):
         columns = [c for table in used for c in con.table(table).columns]
         if columns:

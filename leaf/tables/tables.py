@@ -9,13 +9,14 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
 from leaf.errors import FileError, InvalidInputError, LeafError, NotFoundError, SandboxError, StoreError, not_found
-from leaf.formats.base import KINDS
+from leaf.formats.base import KINDS, ROW, Note
+from leaf.formats.header import places
 from leaf.sandbox.pool import Limits, Pool
 from leaf.store import Store
 from leaf.store.model import ChatFile, Scope
@@ -46,11 +47,49 @@ class Table:
     """Cell range or lines it was found at."""
     parquet: Path
     rows: int
+    """Rows of data: what a query of the table's name sees."""
     columns: tuple[tuple[str, str], ...]
     """(name, DuckDB type) in order."""
-    notes: tuple[str, ...] = ()
+    findings: tuple[Note, ...] = ()
+    """What was guessed, mended, doubled or left out, each with its place."""
     hidden: bool = False
     sha256: str = ""
+    first_row: int = 1
+    marked: bool = False
+    """Whether its Parquet holds `_row` and `_kind`; else its rows follow one another from `first_row`."""
+    left_out: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Kind (`subtotal`, `total`, `note`) -> rows of the file that are of it, at most 1,000."""
+    left_out_counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """The findings' sentences."""
+        return tuple(note.text for note in self.findings)
+
+    @property
+    def mark(self) -> Json:
+        """Where its rows stand, for the child."""
+        return {"first": self.first_row, "marked": self.marked, "whole": not self.left_out}
+
+    def place_of_row(self, row: int) -> str:
+        """Locator of one row of the file: `sheet Data!A7:F7`, `row 7`."""
+        span = re.fullmatch(r"([A-Z]+)\d+:([A-Z]+)\d+", self.place) if self.sheet else None
+        return f"sheet {self.sheet}!{span[1]}{row}:{span[2]}{row}" if span else f"row {row}"
+
+    @property
+    def excluded(self) -> str:
+        """`12 subtotal rows and 1 total row excluded`; empty where every row is data."""
+        said = [
+            f"{count:,} {'summary' if kind == 'note' else kind} row{'s' if count != 1 else ''}"
+            for kind, count in self.left_out_counts.items()
+        ]
+        return f"{' and '.join(said)} excluded" if said else ""
+
+    @property
+    def excluded_places(self) -> str:
+        """`rows 4, 7, 12` of the file."""
+        numbers = sorted(n for found in self.left_out.values() for n in found)
+        return places(numbers, shown=12) if numbers else ""
 
 
 @dataclass(frozen=True)
@@ -117,6 +156,18 @@ class QueryResult:
     """Rows of those tables together."""
     clipped: int = 0
     """Shown cells that were cut."""
+    data_only: tuple[str, ...] = ()
+    """Names of tables of which rows of data alone were read, and no other ones by NAME__all."""
+
+    @property
+    def places(self) -> tuple[str, ...]:
+        """Where each of `rows` stands in its file, for a query of one table that keeps `_row`: `sheet Data!A7:F7`, `row 7`."""
+        if len(self.tables) != 1 or self.columns.count(ROW) != 1:
+            return ()
+        at = self.columns.index(ROW)
+        if "INT" not in self.types[at] or any(row[at] is None for row in self.rows):
+            return ()
+        return tuple(self.tables[0].place_of_row(int(row[at])) for row in self.rows)
 
 
 @dataclass(frozen=True)
@@ -144,6 +195,8 @@ class ResultPage:
     clipped: int = 0
     sql: str = ""
     """Empty for a table."""
+    numbers: Sequence[int] = ()
+    """Of a table: the rows' numbers in its file, in order. Of a result empty."""
 
 
 class Tables:
@@ -175,7 +228,12 @@ class Tables:
 
     def describe(self, scope: Scope, table: Table, stop: threading.Event | None = None) -> Profile:
         """Profile every column of a table. Raises SandboxError."""
-        arguments = {"parquet": "in:t.parquet", "seconds": PROFILE_LIMITS.seconds, "memory_mb": PROFILE_LIMITS.memory_mb}
+        arguments = {
+            "parquet": "in:t.parquet",
+            "seconds": PROFILE_LIMITS.seconds,
+            "memory_mb": PROFILE_LIMITS.memory_mb,
+            "mark": table.mark,
+        }
         found = self._call("profile", arguments, {"t.parquet": table.parquet}, PROFILE_LIMITS, stop)
         columns = tuple(ColumnProfile(**{**c, "top": tuple((v, n) for v, n in c["top"])}) for c in found["columns"])
         sample = tuple(tuple(row) for row in found["sample"])
@@ -192,6 +250,7 @@ class Tables:
         with new_folder(self._folder(scope, chat_id)) as folder:
             answer, used = self._run(scope, files, sql, folder, stop)
             seconds = round(time.monotonic() - began, 3)
+            data_only = tuple(answer["data_only"])
             about = {
                 "sql": sql,
                 "tables": [{"name": t.name, "file_id": t.file_id, "sha256": t.sha256} for t in used],
@@ -201,7 +260,9 @@ class Tables:
             }
             result_id = self._keep(scope, chat_id, folder / "result.parquet", about)
         values = {key: answer[key] for key in ("columns", "types", "rows", "total", "clipped")}
-        return QueryResult(result_id, sql, **values, seconds=seconds, tables=used, scanned=sum(t.rows for t in used))
+        return QueryResult(
+            result_id, sql, **values, seconds=seconds, tables=used, scanned=sum(t.rows for t in used), data_only=data_only
+        )
 
     def result(
         self,
@@ -260,8 +321,19 @@ class Tables:
         descending: bool = False,
         stop: threading.Event | None = None,
     ) -> ResultPage:
-        """Rows of a table, sorted if asked. Raises NotFoundError for an unknown column."""
-        return self._page(table.parquet, offset, limit, order_by, descending, stop)
+        """Rows of a table, sorted if asked; totals and notes are among them, and `_row` and `_kind` then come first.
+
+        Raises NotFoundError for an unknown column.
+        """
+        return self._page(table.parquet, offset, limit, order_by, descending, stop, mark=table.mark)
+
+    def position(self, scope: Scope, table: Table, row: int) -> int:
+        """Where row `row` of the file stands in `page`, from 0; for a row between two of them the later one."""
+        if not table.marked:
+            return min(max(0, row - table.first_row), max(0, table.rows - 1))
+        arguments = {"parquet": "in:t.parquet", "row": row, "memory_mb": QUERY_LIMITS.memory_mb}
+        found = int(self._call("position", arguments, {"t.parquet": table.parquet}, QUERY_LIMITS, None))
+        return min(found, max(0, table.rows + sum(table.left_out_counts.values()) - 1))
 
     def about_result(self, scope: Scope, chat_id: str, result_id: str) -> Json:
         """What was kept with a result: sql, tables and their sha256, columns, types, total, seconds, created."""
@@ -305,7 +377,8 @@ class Tables:
         arguments = {
             "sql": sql,
             "tables": {table.name: f"in:{number}.parquet" for number, table in enumerate(linked)},
-            "names": [t.name for t in tables],
+            "rows": {table.name: table.mark for table in linked},
+            "names": [name for t in tables for name in ((t.name, f"{t.name}__all") if t.left_out else (t.name,))],
             "out": "out:",
             "seconds": QUERY_LIMITS.seconds,
             "memory_mb": QUERY_LIMITS.memory_mb,
@@ -338,6 +411,7 @@ class Tables:
         descending: bool,
         stop: threading.Event | None,
         sql: str = "",
+        mark: Json | None = None,
     ) -> ResultPage:
         offset, limit = max(0, offset), min(max(0, limit), MAX_PAGE)
         arguments = {
@@ -347,6 +421,7 @@ class Tables:
             "order_by": order_by,
             "descending": descending,
             "memory_mb": QUERY_LIMITS.memory_mb,
+            "mark": mark,
         }
         found = self._call("page", arguments, {"t.parquet": parquet}, QUERY_LIMITS, stop)
         return ResultPage(**found, offset=offset, sql=sql)
@@ -407,9 +482,13 @@ def _table(chat_file: ChatFile, name: str, info: Json, folder: Path) -> Table:
         parquet=folder / info["parquet"],
         rows=info["rows"],
         columns=tuple((str(n), str(t)) for n, t in info["columns"]),
-        notes=tuple(str(note["text"]) for note in info.get("notes", ())),
-        hidden=bool(info.get("hidden")),
+        findings=tuple(Note(**note) for note in info["notes"]),
+        hidden=bool(info["hidden"]),
         sha256=chat_file.file.sha256,
+        first_row=info["first_row"],
+        marked=info["marked"],
+        left_out={kind: tuple(rows) for kind, rows in info["left_out"]},
+        left_out_counts=dict(info["left_out_counts"]),
     )
 
 

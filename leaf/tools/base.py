@@ -51,6 +51,8 @@ class Coverage:
     total: int
     ranges: tuple[tuple[int, int], ...] = ()
     """What was seen, 1-based and inclusive, so that calls add up without counting twice. Empty for a scan of all `seen`."""
+    excluded: str = ""
+    """What stands in the file and was left out on purpose: `12 subtotal rows excluded`."""
 
 
 @dataclass(frozen=True)

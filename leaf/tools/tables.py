@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import Any
 
 from pydantic import BaseModel, Field
 
 from leaf.errors import FileError, InvalidInputError, NotFoundError, not_found
-from leaf.formats.base import KINDS
+from leaf.formats.base import KINDS, Note
 from leaf.store.model import ChatFile
 from leaf.tables.tables import ColumnProfile, Profile, QueryResult, Table
 from leaf.tools.base import Coverage, Json, Source, Tool, ToolContext, ToolOutput, find_file, gone, quoted
@@ -39,7 +40,7 @@ def describe_table(context: ToolContext, given: DescribeTableInput) -> ToolOutpu
         f"Looked at the columns of {table.name}: {profile.rows:,} rows × {len(profile.columns)} columns",
         sources=(Source(table.handle, table.file_id, table.file_name, place_of(table), "described"),),
         coverage=(_whole(table),),
-        data={"profile": _profile_json(table, profile), "others": [t.name for t in others], "notes": list(table.notes)},
+        data={"profile": _profile_json(table, profile), "others": [t.name for t in others], **findings_json(table)},
     )
 
 
@@ -68,7 +69,8 @@ def _tables_of(context: ToolContext, chat_file: ChatFile) -> Sequence[Table]:
     if file.id in found.failures:
         raise FileError(found.failures[file.id])
     if not found.tables:
-        raise FileError(f"{file.name} holds no table.", "Use read_file to see what it holds.")
+        why = [str(n["text"]) for n in file.outline.get("notes") or () if n.get("kind") == "no-cached-values"]
+        raise FileError(" ".join([f"{file.name} holds no table.", *why[:1]]), "Use read_file to see what it holds.")
     return found.tables
 
 
@@ -92,10 +94,21 @@ def place_of(table: Table) -> str:
     return table.place
 
 
-def _whole(table: Table) -> Coverage:
-    """A query or a profile scans every row of its table."""
+def _whole(table: Table, data_only: bool = True) -> Coverage:
+    """A query or a profile scans every row of data of its table."""
     name = f"{table.file_name} · {table.sheet}" if table.sheet else table.file_name
-    return Coverage(table.file_id, name, "rows", table.rows, table.rows)
+    return Coverage(table.file_id, name, "rows", table.rows, table.rows, excluded=table.excluded if data_only else "")
+
+
+def _excluded_at(table: Table) -> str:
+    """`2 subtotal rows excluded (rows 4, 7 of Q3.xlsx, sheet Data)`."""
+    sheet = f", sheet {table.sheet}" if table.sheet else ""
+    return f"{table.excluded} ({table.excluded_places} of {table.file_name}{sheet})"
+
+
+def _left_out(table: Table) -> str:
+    """The same, and the name that has them."""
+    return f"{_excluded_at(table)}; {table.name}__all has them, with _row and _kind"
 
 
 def _describe(table: Table, profile: Profile, others: Sequence[Table]) -> str:
@@ -105,7 +118,9 @@ def _describe(table: Table, profile: Profile, others: Sequence[Table]) -> str:
         f"Table {table.name} · {table.file_name} ({table.handle}){f', {place}' if place else ''}{hidden} · "
         f"{profile.rows:,} rows × {len(profile.columns)} columns; every row was scanned"
     ]
-    lines += [f"Note: {note}" for note in table.notes]
+    if table.left_out:
+        lines.append(f"Left out: {_left_out(table)}.")
+    lines += [f"Note: {finding.text}{_at(finding)}" for finding in table.findings]
     if profile.approximate:
         lines.append("Note: the numbers of distinct values are estimates.")
     lines.append("Columns:")
@@ -125,6 +140,12 @@ def _describe(table: Table, profile: Profile, others: Sequence[Table]) -> str:
     return "\n".join(lines)
 
 
+def _at(finding: Note) -> str:
+    """Where a finding is, for the model: cells of the sheet, else rows."""
+    place = finding.cells or finding.place
+    return f" [{quoted(place, 120)}]" if place else ""
+
+
 def _describe_column(column: ColumnProfile) -> str:
     facts = [f"{column.nulls:,} nulls", f"{column.distinct:,} distinct"]
     if column.top:
@@ -134,6 +155,14 @@ def _describe_column(column: ColumnProfile) -> str:
         if column.mean is not None:
             facts.append(f"mean {column.mean:,.6g}")
     return f'- "{column.name}" {column.type} · ' + " · ".join(facts)
+
+
+def findings_json(table: Table) -> Json:
+    """What the page shows of how a table was read."""
+    return {
+        "notes": [f"{finding.text}{_at(finding)}" for finding in table.findings],
+        "findings": [asdict(finding) for finding in table.findings],
+    }
 
 
 def _profile_json(table: Table, profile: Profile) -> Json:
@@ -160,6 +189,13 @@ def _profile_json(table: Table, profile: Profile) -> Json:
     return {**about, "rows": profile.rows, "columns": columns, "sample": [list(row) for row in profile.sample]}
 
 
+_DESCRIBED = {
+    *("subtotal-rows", "total-rows", "summary-rows", "duplicate-rows", "duplicate-keys", "sum-columns", "numbers-as-text"),
+    *("hidden-columns", "merged-cells", "several-blocks", "preamble", "footer", "header-two-rows"),
+}
+"""Findings that `describe_table` names and a query's result does not repeat."""
+
+
 class QueryTablesInput(BaseModel):
     sql: str = Field(description="One DuckDB SELECT statement.", min_length=1)
 
@@ -172,12 +208,15 @@ def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
     head = f"Result {result.result_id}: {result.total:,} rows; {shown:,} shown below. Scanned {used}."
     if result.clipped:
         head += f" {result.clipped:,} long cells are cut."
-    notes = "".join(f"\nNote on {t.name}: {note}" for t in result.tables for note in t.notes)
+    notes = "".join(
+        f"\nLeft out of {t.name}: {_left_out(t)}." for t in result.tables if t.name in result.data_only and t.left_out
+    )
+    notes += "".join(f"\nNote on {t.name}: {f.text}" for t in result.tables for f in t.findings if f.kind not in _DESCRIBED)
     return ToolOutput(
         f"{head}{notes}\n{text}",
         in_words(result),
         sources=_query_sources(result),
-        coverage=tuple(_whole(t) for t in result.tables),
+        coverage=tuple(_whole(t, t.name in result.data_only) for t in result.tables),
         data={"table": table_json(result)},
     )
 
@@ -207,14 +246,17 @@ def table_json(result: QueryResult) -> Json:
         "seconds": result.seconds,
         "sql": result.sql,
         "clipped": result.clipped,
-        "scanned": [_scanned(t) for t in result.tables],
+        "scanned": [_scanned(t, t.name in result.data_only) for t in result.tables],
+        "left_out": [f"{t.name}: {_excluded_at(t)}" for t in result.tables if t.name in result.data_only and t.left_out],
+        "places": list(result.places),
     }
 
 
-def _scanned(table: Table) -> Json:
+def _scanned(table: Table, data_only: bool) -> Json:
     """Where a result's rows come from: table, file as it was then, place in it, and how many rows were read of how many."""
+    total = table.rows + sum(table.left_out_counts.values())
     about = {"name": table.name, "file": table.file_name, "file_id": table.file_id, "sha256": table.sha256}
-    return {**about, "sheet": table.sheet, "place": place_of(table), "rows": table.rows, "total": table.rows}
+    return {**about, "sheet": table.sheet, "place": place_of(table), "rows": table.rows if data_only else total, "total": total}
 
 
 def _query_sources(result: QueryResult) -> tuple[Source, ...]:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import re
+from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
@@ -14,13 +16,14 @@ from leaf.formats.locate import find_in_window
 from leaf.formats.where import column_number, parse
 from leaf.ui import documents, markdown, receipts, sound, tabular, words
 from leaf.ui.controls import icon_button
+from leaf.ui.findings import draw_findings
 from leaf.ui.state import current_scope, leaf
 
 if TYPE_CHECKING:
     from leaf.drive.model import DrivePreview
     from leaf.formats.locate import Sought
     from leaf.service import Preview
-    from leaf.tables.tables import Table
+    from leaf.tables.tables import ResultPage, Table
 
 ROWS = 50
 ROWS_SEEN = 10
@@ -109,11 +112,13 @@ def _draw(wanted: dict[str, Any]) -> None:
         wanted["page"] = preview.page
     if not wanted["aimed"]:
         wanted["aimed"] = True
-        table, row = aim(preview.tables, place)
-        if table or row >= ROWS or (quote and row > ROWS_SEEN):
+        table, at_row = aim(preview.tables, place)
+        row = leaf().row_position(current_scope(), preview.tables[table], at_row) if at_row else 0
+        pointed = bool(quote) or _is_one_row(place)
+        if table or row >= ROWS or (pointed and row > ROWS_SEEN):
             st.session_state["preview-table"] = table
             st.session_state["preview-rows-page"] = row // ROWS + 1
-            if quote:
+            if pointed:
                 st.session_state["preview-offset"] = max(0, row - 3), row // ROWS + 1
             preview = _load(file_id, at, cursors[-1], quote)
     _head(markdown.label(preview.file.name, 60))
@@ -133,7 +138,8 @@ def _draw(wanted: dict[str, Any]) -> None:
         _draw_picture(preview)
     else:
         _draw_text(preview, cursors, quote)
-    for note in words.notes(preview.file)[:5]:
+    # A table's own findings say more than what was seen of the file when it was added.
+    for note in words.notes(preview.file)[:5] if preview.kind != "table" else ():
         st.caption(f":material/info: {markdown.label(note, 300)}")
 
 
@@ -184,45 +190,45 @@ def _draw_drive(ref: str) -> None:
 
 
 def aim(tables: Sequence[Table], place: str) -> tuple[int, int]:
-    """Which of a file's tables holds a place such as `sheet Data!A100:F120` or `rows 100-120`, and the row in it, from 0."""
+    """Which of a file's tables holds a place such as `sheet Data!A100:F120` or `rows 100-120`, and the first row of the file that
+    the place names; 0 if it names none."""
     try:
         where = parse(place)
     except LeafError:
         return 0, 0
-    if not where.sheet:
-        above = _rows_above(tables[0]) if tables and not tables[0].sheet else 1
-        return 0, max(0, int(where.first) - above) if where.unit == "row" else 0
+    if not where.sheet and where.unit != "row":
+        return 0, 0
     row = int(where.first)
-    of_sheet = [(i, _first_row(table)) for i, table in enumerate(tables) if table.sheet == where.sheet]
+    of_sheet = [(i, _top(table)) for i, table in enumerate(tables) if table.sheet == where.sheet]
     if not of_sheet:
         return 0, 0
-    index, header = next((found for found in reversed(of_sheet) if found[1] <= row), of_sheet[0])
-    return index, max(0, row - header - 1)
+    index, _ = next((found for found in reversed(of_sheet) if found[1] <= row), of_sheet[0])
+    return index, row
 
 
-def marks_in(table: Table, place: str, offset: int, shown: int) -> tabular.Marks | None:
-    """The cells of a place among the rows of a table that are shown; None if none of them is."""
+def _is_one_row(place: str) -> bool:
+    """A place of one row is looked for with the eye, as a quotation is; of a longer one only the beginning is shown."""
+    try:
+        where = parse(place)
+    except LeafError:
+        return False
+    return where.unit in ("row", "cell") and where.last in (None, where.first)
+
+
+def marks_in(table: Table, place: str, page: ResultPage) -> tabular.Marks | None:
+    """The cells of a place among the rows of a table that are shown in the file's order; None if none of them is."""
     try:
         where = parse(place)
     except LeafError:
         return None
     if where.unit not in ("row", "cell") or (where.sheet and where.sheet != table.sheet):
         return None
-    above = _rows_above(table)
     first, last = int(where.first), int(where.last if where.last is not None else where.first)
-    rows = range(max(0, first - above - offset), max(0, min(shown, last - above - offset + 1)))
-    left = _first_column(table) if where.columns else 1
-    columns = range(where.columns[0] - left, where.columns[1] - left + 1) if where.columns else range(len(table.columns))
+    rows = range(bisect_left(page.numbers, first), bisect_right(page.numbers, last))
+    # `_row` and `_kind` stand before the table's own columns where it has totals.
+    left = (_first_column(table) if where.columns else 1) - (len(page.columns) - len(table.columns))
+    columns = range(where.columns[0] - left, where.columns[1] - left + 1) if where.columns else range(len(page.columns))
     return tabular.Marks(rows, columns) if rows else None
-
-
-def _rows_above(table: Table) -> int:
-    """What to subtract from a row's number in the file for its place in the table, from 0."""
-    if table.sheet:
-        return _first_row(table) + 1
-    found = re.fullmatch(r"lines (\d+)-(\d+)", table.place)
-    has_header = found is not None and int(found[2]) - int(found[1]) + 1 > table.rows
-    return int(found[1]) + 1 if found and has_header else 1
 
 
 def _first_column(table: Table) -> int:
@@ -230,8 +236,8 @@ def _first_column(table: Table) -> int:
     return column_number(letters.group()) if letters else 1
 
 
-def _first_row(table: Table) -> int:
-    """The row of a table's header in its sheet: 4 for `A4:F1204`."""
+def _top(table: Table) -> int:
+    """The first row of a table in its file, its header included: 4 for `A4:F1204`."""
     found = re.search(r"\d+", table.place)
     return int(found.group()) if found else 1
 
@@ -268,17 +274,29 @@ def _draw_table(preview: Preview, place: str) -> None:
             on_change=_forget_order,
         )
     with st.container(horizontal=True, vertical_alignment="bottom"):
-        st.selectbox("Sort by", rows.columns, index=None, placeholder="As in the file", key="preview-order", width=220)
+        st.selectbox(
+            "Sort by",
+            rows.columns,
+            index=None,
+            placeholder="As in the file",
+            key="preview-order",
+            width=220,
+            format_func=tabular.label,
+        )
         if st.session_state.get("preview-order"):
             st.selectbox("Direction", ["Ascending", "Descending"], key="preview-direction", width=150)
     table = tables[min(st.session_state.get("preview-table") or 0, len(tables) - 1)]
-    marks = marks_in(table, place, rows.offset, len(rows.rows)) if preview.sought and preview.sought.found else None
     in_order = not st.session_state.get("preview-order")
-    tabular.draw(rows.columns, rows.rows, rows.types, key="preview-frame", tall=16, marks=marks if in_order else None)
+    pointed = bool(preview.sought.found) if preview.sought else _is_one_row(place)
+    marks = marks_in(table, place, rows) if pointed and in_order else None
+    tabular.draw(rows.columns, rows.rows, rows.types, key="preview-frame", tall=16, marks=marks)
     last = min(rows.offset + len(rows.rows), rows.total)
-    st.caption(f"Rows {rows.offset + 1:,}–{last:,} of {rows.total:,}" if rows.total else "No rows")
+    shown = f"Rows {rows.offset + 1:,}–{last:,} of {rows.total:,}" if rows.total else "No rows"
+    left = f" · {table.excluded} from queries" if table.excluded else ""
+    st.caption(f"{shown}{left}")
     if rows.total > ROWS:
         st.pagination(math.ceil(rows.total / ROWS), key="preview-rows-page", max_visible_pages=5)
+    draw_findings([asdict(finding) for finding in table.findings])
 
 
 def _forget_order() -> None:

@@ -11,6 +11,7 @@ import streamlit as st
 from leaf.store.model import Scope
 from leaf.ui import markdown, pictures, tabular, words
 from leaf.ui.connection import DRIVE_PAGE
+from leaf.ui.findings import draw_findings
 from leaf.ui.items import WORKING, Item
 from leaf.ui.preview import show as show_preview
 from leaf.ui.preview import show_drive
@@ -123,6 +124,7 @@ def _draw_output(output: Mapping[str, Any], scope: Scope, chat_id: str, key: str
         tabular.draw(data["chart"]["columns"], data["chart"]["rows"], (), key=f"rows-{key}")
     elif data.get("profile"):
         _draw_profile(data["profile"], key)
+        draw_findings([finding for finding in data.get("findings") or () if finding.get("text")])
     elif data.get("drive_items"):
         _draw_drive_items(data["drive_items"], key)
     elif data.get("files"):
@@ -141,6 +143,16 @@ def _draw_table(table: Mapping[str, Any], scope: Scope, chat_id: str, key: str) 
             words.count(total, "row") if shown >= total else f"The first {shown:,} of {words.count(total, 'row')}",
             width="stretch",
         )
+        places = table.get("places")
+        if places and st.button(
+            f"Open {markdown.label(places[0], 60)}",
+            key=f"row-{key}",
+            type="tertiary",
+            icon=":material/my_location:",
+            help="The first row of this result, in its file",
+        ):
+            show_preview(table["scanned"][0]["file_id"], places[0])
+            st.rerun()
         result_id = table.get("result_id")
         if result_id and chat_id:
             st.download_button(
@@ -153,6 +165,8 @@ def _draw_table(table: Mapping[str, Any], scope: Scope, chat_id: str, key: str) 
                 icon=":material/download:",
                 on_click="ignore",
             )
+    for sentence in table.get("left_out") or ():
+        st.caption(f":material/filter_alt: {markdown.label(sentence, 300)}")
 
 
 def _draw_passages(passages: list[Mapping[str, Any]], sources: Any, key: str) -> None:

@@ -9,6 +9,8 @@ from typing import Any
 
 import streamlit as st
 
+from leaf.formats.base import KIND, ROW
+
 ROW_HEIGHT = 32
 ROWS_TALL = 12
 """Rows seen at once; the rest scrolls."""
@@ -36,7 +38,10 @@ def draw(
     tall: int = ROWS_TALL,
     marks: Marks | None = None,
 ) -> None:
-    """A table that scrolls, its numbers to the right. Never a link and never a picture: cells are somebody else's text."""
+    """A table that scrolls, its numbers to the right. Never a link and never a picture: cells are somebody else's text.
+
+    Rows that `_kind` calls no data are drawn apart.
+    """
     import pandas as pd
 
     names = unique(columns)
@@ -47,11 +52,23 @@ def draw(
     for name in names:
         if frame[name].dtype == object:
             frame[name] = frame[name].map(lambda value: value if value is None or isinstance(value, str) else str(value))
-    config = {name: st.column_config.TextColumn() for name in names if not pd.api.types.is_numeric_dtype(frame[name])}
+    config: dict[str, Any] = {
+        name: st.column_config.TextColumn() for name in names if not pd.api.types.is_numeric_dtype(frame[name])
+    }
+    if ROW in names:
+        config[ROW] = st.column_config.NumberColumn(
+            "Row", width=70, pinned=True, help="The row's number in the file", format="%d"
+        )
+    summed: frozenset[int] = frozenset()
+    if KIND in names:
+        config[KIND] = st.column_config.TextColumn("Kind", width=80, help="Queries see rows of data only")
+        summed = frozenset(i for i, kind in enumerate(frame[KIND]) if kind != "data")
     height = ROW_HEIGHT * (min(len(rows), tall) + 1) + 4
     if marks:
-        config[MARKER] = st.column_config.TextColumn("Quoted", width="small", pinned=True)
-        frame = _marked(frame, marks)
+        config[MARKER] = st.column_config.TextColumn("Here", width=60, pinned=True)
+        frame.insert(0, MARKER, ["▶" if i in marks.rows else "" for i in range(len(frame))])
+    if marks or summed:
+        frame = _coloured(frame, marks, summed)
     st.dataframe(frame, key=key, hide_index=True, height=height, row_height=ROW_HEIGHT, column_config=config)
 
 
@@ -59,15 +76,22 @@ MARKER = "\u2060quoted"
 """Name of the column that points at quoted rows; no file has a column of this name."""
 
 
-def _marked(frame: Any, marks: Marks) -> Any:
-    """The rows with an arrow beside those that are quoted, and their cells in colour."""
-    frame.insert(0, MARKER, ["▶" if i in marks.rows else "" for i in range(len(frame))])
+def label(column: str) -> str:
+    """What a column is called on the page."""
+    return {ROW: "Row", KIND: "Kind"}.get(column, column)
+
+
+def _coloured(frame: Any, marks: Marks | None, summed: frozenset[int]) -> Any:
+    """Cells that are quoted, and rows that are totals of others, in colours of their own."""
     dark = st.context.theme.type == "dark"
     colours = "background-color: #5A4310; color: #F6E3B4" if dark else "background-color: #FFE9A8; color: #1D2420"
+    apart = "background-color: #222A27; color: #AEB7B1" if dark else "background-color: #EFECE5; color: #5A615B"
 
     def colour(row: Any) -> list[str]:
-        quoted = row.name in marks.rows
-        return [colours if quoted and i - 1 in marks.columns else "" for i in range(len(row))]
+        plain = apart if row.name in summed else ""
+        if marks is None or row.name not in marks.rows:
+            return [plain] * len(row)
+        return [colours if i - 1 in marks.columns else plain for i in range(len(row))]
 
     return frame.style.apply(colour, axis=1).format(_shown)
 

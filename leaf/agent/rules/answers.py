@@ -98,7 +98,9 @@ def of_sql(output: Json) -> str:
 def covered(output: Json) -> str:
     """`48,210 of 48,210 rows of sales.csv were read.`"""
     seen = [f"{c['seen']:,} of {c['total']:,} {c['unit']} of {c['name']}" for c in output["coverage"]]
-    return f"{'; '.join(dict.fromkeys(seen))} were read." if seen else ""
+    left = [f"{c['name']}: {c['excluded']}" for c in output["coverage"] if c.get("excluded")]
+    said = f" {'; '.join(dict.fromkeys(left))}, so that nothing counts twice." if left else ""
+    return f"{'; '.join(dict.fromkeys(seen))} were read.{said}" if seen else ""
 
 
 def _more(result: Json) -> str:

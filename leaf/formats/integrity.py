@@ -1,0 +1,535 @@
+"""What is wrong, doubled or hidden in a table that stands on disk: rows of totals marked, and every finding with its cells.
+
+Called once for each table after its columns have their types. A table without totals and gaps keeps its Parquet as it is; of
+another one `_row` and `_kind` are added. Linear in rows, in numbers of one column type at a time; large tables are searched for
+words by DuckDB and only their candidates are looked at.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from leaf.formats.base import KIND, ROW, Note, TableInfo
+from leaf.formats.columns import identifier, literal
+from leaf.formats.header import column_letter, places
+from leaf.formats.labels import HINT, LONGEST, Label, label_of
+from leaf.formats.totals import Mark, find
+
+if TYPE_CHECKING:
+    import duckdb
+    import numpy as np
+
+    from leaf.formats.header import Block
+
+    Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+LABEL_COLUMNS = 8
+"""Text columns, from the left, in which words such as Total are looked for."""
+MAX_CELLS = 40_000_000
+"""Numbers held at a time; of longer tables fewer columns are summed."""
+WHOLE_ROWS = 1_000_000
+"""Up to here rows are judged by their numbers alone as well, and searched for duplicates."""
+LISTED = 1_000
+_NUMERIC = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
+_KEY = re.compile(r"(?i)(?:^|[\W_])(?:id|ids|key|uuid|guid|sku|code|nr|no|num|number|nummer|invoice|rechnung)\.?$")
+_DAY = re.compile(r"(?i)(?:^|[\W_])(?:date|datum|day|tag|fecha|data|dato|am|on|at|dt|period|month|monat)(?:$|[\W_])")
+_SERIAL = (20_000, 60_000)
+"""Spreadsheet days between 1954 and 2064."""
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a table stands in its file."""
+
+    sheet: str
+    """Empty outside of spreadsheets."""
+    top: int
+    """First row of the table, its header included, 1-based."""
+    bottom: int
+    columns: tuple[int, ...]
+    """Columns of the sheet, 0-based, in the order of the table's."""
+    header_rows: int = 0
+
+    def column(self, index: int) -> str:
+        """`B5:B100`: the values of one column."""
+        letter = column_letter(self.columns[index]) if index < len(self.columns) else "?"
+        return f"{letter}{self.top + self.header_rows}:{letter}{self.bottom}"
+
+    def rows(self, runs: Sequence[tuple[int, int]]) -> str:
+        """`A7:F7, A14:F15`: rows, first and last of each run, from the table's first column to its last."""
+        left, right = column_letter(min(self.columns, default=0)), column_letter(max(self.columns, default=0))
+        return ", ".join(f"{left}{a}:{right}{b}" for a, b in runs)
+
+
+def examine(
+    connection: duckdb.DuckDBPyConnection,
+    folder: Path,
+    info: TableInfo,
+    numbers: Sequence[int],
+    place: Place,
+    soft: Mapping[int, str] | None = None,
+) -> TableInfo:
+    """The table with its rows marked and its findings.
+
+    `numbers` are the rows' numbers in the file; `soft` are words that were taken out of columns of numbers or dates, by position.
+    """
+    target = folder / info.parquet
+    table = _Table(connection, target, info.columns, info.rows)
+    labels, first_text = table.labels(soft or {})
+    marks = table.marks(labels, first_text)
+    regular = not len(numbers) or numbers[-1] - numbers[0] == len(numbers) - 1
+    notes = [*info.notes, *_total_notes(info, marks, labels, numbers, place)]
+    if info.rows <= WHOLE_ROWS:
+        notes += [_located(n, info.columns, place, numbers) for n in table.findings(set(marks))]
+    notes = [locate(n, info.columns, place) for n in notes]
+    if marks or not regular:
+        _add_columns(connection, target, numbers, marks)
+    kinds: dict[str, list[int]] = {}
+    for row in sorted(marks):
+        kinds.setdefault(marks[row].kind, []).append(numbers[row])
+    return replace(
+        info,
+        rows=info.rows - len(marks),
+        notes=tuple(notes),
+        first_row=numbers[0] if len(numbers) else 1,
+        marked=bool(marks) or not regular,
+        left_out=tuple((kind, tuple(found[:LISTED])) for kind, found in kinds.items()),
+        left_out_counts=tuple((kind, len(found)) for kind, found in kinds.items()),
+    )
+
+
+def locate(note: Note, columns: Sequence[tuple[str, str]], place: Place) -> Note:
+    """A note with its cells, where it names rows or columns only."""
+    if note.cells:
+        return note
+    if note.place.startswith("sheet "):
+        return replace(note, cells=note.place.partition("!")[2])
+    shown, _, more = note.place.partition(" and ")
+    found = [(int(a), int(b or a)) for a, b in re.findall(r"\b(\d+)(?:-(\d+))?", shown)]
+    if note.place.startswith("row") and found:
+        cells = place.rows(found) + (f" and {more}" if more else "")
+    else:
+        # Notes on columns quote their names.
+        cells = ", ".join(place.column(i) for i, (name, _) in enumerate(columns) if f"'{name}'" in note.text)
+    if not cells:
+        return note
+    if not place.sheet:
+        rows = f"rows {place.top + place.header_rows}-{place.bottom}"
+        return note if note.place else replace(note, place=rows)
+    return replace(note, place=f"sheet {place.sheet}!{cells}", cells=cells)
+
+
+def _located(finding: _Found, columns: Sequence[tuple[str, str]], place: Place, numbers: Sequence[int]) -> Note:
+    """A finding of positions as a note of rows of the file."""
+    rows = [numbers[r] for r in finding.rows]
+    said = places(rows) if rows else ""
+    note = Note(finding.kind, finding.text, finding.count, said)
+    if finding.column >= 0 and place.sheet:
+        letter = column_letter(place.columns[finding.column])
+        cells = (
+            ", ".join(f"{letter}{a}" if a == b else f"{letter}{a}:{letter}{b}" for a, b in _runs(rows)[:12])
+            if rows
+            else place.column(finding.column)
+        )
+        return replace(note, place=f"sheet {place.sheet}!{cells}", cells=cells)
+    return note
+
+
+@dataclass(frozen=True)
+class _Found:
+    kind: str
+    text: str
+    count: int
+    rows: tuple[int, ...] = ()
+    column: int = -1
+
+
+class _Table:
+    """A Parquet file that was just written, looked at column by column."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path, columns: Sequence[tuple[str, str]], rows: int) -> None:
+        self.connection, self.rows = connection, rows
+        self.relation = f"read_parquet({literal(str(path))})"
+        self.names = [name for name, _ in columns]
+        self.types = [kind for _, kind in columns]
+        self.texts = [i for i, kind in enumerate(self.types) if kind == "VARCHAR"]
+        self.numeric = [i for i, kind in enumerate(self.types) if kind.startswith(_NUMERIC)]
+
+    def labels(self, soft: Mapping[int, str]) -> tuple[dict[int, Label], dict[int, bool]]:
+        """Row -> word, and whether it stands in the first text column (or in a column of numbers or dates)."""
+        labels: dict[int, Label] = {}
+        first: dict[int, bool] = {}
+        for row, text in soft.items():
+            label = label_of(text)
+            if label:
+                labels[row], first[row] = label, True
+        for position, index in enumerate(self.texts[:LABEL_COLUMNS]):
+            column = identifier(self.names[index])
+            words = self._words(column)
+            if not words:
+                continue
+            rows = self._holding(column, list(words))
+            if 2 * len(rows) > self.rows:  # where most rows are called subtotals, they are what the table is about
+                words = {text: label for text, label in words.items() if label.exact and label.kind == "total"}
+                rows = self._holding(column, list(words)) if words else []
+            if 2 * len(rows) > self.rows:
+                continue
+            for row, text in rows:
+                label = words[text]
+                if row not in labels or (label.exact and not labels[row].exact):
+                    labels[row], first[row] = label, position == 0
+        return labels, first
+
+    def _holding(self, column: str, texts: Sequence[str]) -> list[tuple[int, str]]:
+        """Rows with one of these texts; at most a few more than half of all."""
+        listed = ", ".join(literal(text) for text in texts)
+        query = f"SELECT file_row_number, {column} FROM {self.relation} WHERE {column} IN ({listed}) LIMIT {self.rows // 2 + 2}"
+        return [(int(row), str(text)) for row, text in self.connection.execute(query).fetchall()]
+
+    def _words(self, column: str) -> dict[str, Label]:
+        """The different texts of a column that are words for totals or averages."""
+        query = (
+            f"SELECT DISTINCT {column} FROM {self.relation} "
+            f"WHERE length({column}) <= {LONGEST} AND regexp_matches({column}, {literal(HINT)}) LIMIT 5000"
+        )
+        found = ((text, label_of(text)) for (text,) in self.connection.execute(query).fetchall())
+        return {text: label for text, label in found if label}
+
+    def numbers(self, columns: Sequence[int]) -> Floats:
+        """Rows × columns; NaN where a cell is empty."""
+        import numpy as np
+
+        values = np.full((self.rows, len(columns)), np.nan, order="F")
+        for at, index in enumerate(columns):
+            select = f"SELECT CAST({identifier(self.names[index])} AS DOUBLE) AS v FROM {self.relation}"
+            found = self.connection.execute(select).fetchnumpy()["v"]
+            values[:, at] = np.ma.filled(found, np.nan) if isinstance(found, np.ma.MaskedArray) else found
+        values[~np.isfinite(values)] = np.nan
+        return values
+
+    def marks(self, labels: Mapping[int, Label], first_text: Mapping[int, bool]) -> dict[int, Mark]:
+        import numpy as np
+
+        if self.rows < 2 or not self.numeric or (self.rows > WHOLE_ROWS and not labels):
+            return {}
+        columns = self.numeric[: max(2, MAX_CELLS // self.rows)]
+        values = self.numbers(columns)
+        blank = self._blank(values)
+        flags = np.zeros(self.rows, dtype=bool)
+        flags[[row for row, is_first in first_text.items() if is_first]] = True
+        steps = np.array([_step(values[:, c]) for c in range(len(columns))])
+        found = find(values, steps, labels, blank, flags)
+        self.summed = columns
+        return found
+
+    def _blank(self, values: Floats) -> Any:
+        """Rows with numbers whose key cells, filled in nearly all others, are empty."""
+        import numpy as np
+
+        blank = np.zeros(self.rows, dtype=bool)
+        if self.rows > WHOLE_ROWS:
+            return blank
+        some = ~np.isnan(values).all(axis=1)
+        for index in [i for i in range(len(self.types)) if i not in self.numeric][:LABEL_COLUMNS]:
+            select = f"SELECT {identifier(self.names[index])} IS NULL AS v FROM {self.relation}"
+            empty = np.asarray(self.connection.execute(select).fetchnumpy()["v"], dtype=bool)
+            if 0 < empty.sum() <= 0.4 * self.rows:
+                blank |= empty
+        return blank & some
+
+    def findings(self, marked: set[int]) -> list[_Found]:
+        """Of the rows of data: duplicates, repeated keys, columns that are sums, dates as numbers or in several orders."""
+        import numpy as np
+
+        data = np.ones(self.rows, dtype=bool)
+        data[list(marked)] = False
+        return [*self._duplicates(data), *self._sum_columns(data), *self._serials(data), *self._mixed_dates()]
+
+    def _hashes(self, columns: Sequence[int]) -> Any:
+        names = ", ".join(identifier(self.names[i]) for i in columns)
+        return self.connection.execute(f"SELECT hash({names}) AS v FROM {self.relation}").fetchnumpy()["v"]
+
+    def _duplicates(self, data: Any) -> list[_Found]:
+        found = []
+        again: set[int] = set()
+        if self.rows > 2 and 1 < len(self.names) <= 200:
+            again = set(_repeated(self._hashes(range(len(self.names))), data))
+            if 0 < len(again) <= 0.5 * self.rows and len(self.names) > 1:
+                text = f"{_rows(len(again))} {'repeat' if len(again) != 1 else 'repeats'} another one in every cell."
+                found.append(_Found("duplicate-rows", text, len(again), tuple(sorted(again))))
+        left = data.copy()
+        left[list(again)] = False
+        for index in [i for i, name in enumerate(self.names[:50]) if _KEY.search(name)]:
+            kind = self.types[index]
+            if not kind.startswith(("VARCHAR", "BIGINT", "INTEGER", "UUID")) or left.sum() < 8:
+                continue
+            select = f"SELECT {identifier(self.names[index])} IS NOT NULL AS v FROM {self.relation}"
+            filled = self.connection.execute(select).fetchnumpy()["v"].astype(bool) & left
+            repeated = _repeated(self._hashes([index]), filled)
+            if repeated and len(repeated) <= 0.1 * filled.sum():
+                text = f"'{self.names[index]}' looks like a key, but {_rows(len(repeated))} hold a value that came before."
+                found.append(_Found("duplicate-keys", text, len(repeated), tuple(repeated), index))
+        return found
+
+    def _sum_columns(self, data: Any) -> list[_Found]:
+        """Columns that are, in each row, the sum of two or more columns beside them."""
+        import numpy as np
+
+        columns = self.numeric[:60]
+        if len(columns) < 3 or data.sum() < 2:
+            return []
+        sample = np.flatnonzero(data)[:20_000]
+        values = self.numbers(columns)[sample]
+        found = []
+        for at, index in enumerate(columns):
+            given = ~np.isnan(values[:, at])
+            if given.sum() < 2 or len(np.unique(values[given, at])) < 2:
+                continue
+            for step in (-1, 1):
+                members = _summed(values[given], at, step)
+                if members:
+                    names = ", ".join(f"{self.names[columns[m]]}" for m in sorted(members)[:6])
+                    more = f" and {len(members) - 6} more" if len(members) > 6 else ""
+                    text = f"'{self.names[index]}' is the sum of {names}{more}: adding them all counts twice."
+                    found.append(_Found("sum-columns", text, len(members), (), index))
+                    break
+        return found
+
+    def _serials(self, data: Any) -> list[_Found]:
+        import numpy as np
+
+        found = []
+        for index in self.numeric:
+            if not _DAY.search(self.names[index]):
+                continue
+            values = self.numbers([index])[:, 0][data]
+            values = values[~np.isnan(values)]
+            if len(values) > 1 and ((values >= _SERIAL[0]) & (values <= _SERIAL[1])).all() and len(np.unique(values)) > 1:
+                text = (
+                    f"'{self.names[index]}' holds days as a spreadsheet counts them: "
+                    f"DATE '1899-12-30' + CAST(\"{self.names[index]}\" AS INTEGER) gives the date."
+                )
+                found.append(_Found("date-serials", text, len(values), (), index))
+        return found
+
+    def _mixed_dates(self) -> list[_Found]:
+        found = []
+        for index in self.texts[:50]:
+            column = identifier(self.names[index])
+            if not re.search(r"[\d]", "".join(str(v[0]) for v in self._some(column))):
+                continue
+            orders = self._orders(column)
+            dates = sum(orders.values())
+            kinds = [k for k in orders if k != "either" and orders[k]]
+            if dates < 2 or dates < 0.8 * self._filled(column) or len(kinds) < 2:
+                continue
+            said = ", ".join(f"{orders[k]:,} {_ORDERS[k]}" for k in orders if orders[k])
+            text = f"'{self.names[index]}' holds dates in several orders ({said}) and stays text."
+            found.append(_Found("dates-mixed", text, dates, (), index))
+        return found
+
+    def _some(self, column: str) -> list[tuple[Any, ...]]:
+        return self.connection.execute(f"SELECT {column} FROM {self.relation} WHERE {column} IS NOT NULL LIMIT 20").fetchall()
+
+    def _filled(self, column: str) -> int:
+        return int(self.connection.execute(f"SELECT count({column}) FROM {self.relation}").fetchall()[0][0])
+
+    def _orders(self, column: str) -> dict[str, int]:
+        """How many dates are written in which order."""
+        x = f"trim({column})"
+        slash = r"^(\d{1,2})[/-](\d{1,2})[/-](\d{2}|\d{4})$"
+        a = f"TRY_CAST(regexp_extract({x}, {literal(slash)}, 1) AS INTEGER)"
+        b = f"TRY_CAST(regexp_extract({x}, {literal(slash)}, 2) AS INTEGER)"
+        tests = {
+            "iso": rf"regexp_full_match({x}, '\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}')",
+            "dots": rf"regexp_full_match({x}, '\d{{1,2}}\.\d{{1,2}}\.(\d{{2}}|\d{{4}})')",
+            "words": rf"regexp_full_match({x}, '(\d{{1,2}}[ -][A-Za-z]{{3,9}}[ -]\d{{2,4}}|[A-Za-z]{{3,9}} \d{{1,2}}, \d{{4}})')",
+            "dmy": f"({a} > 12 AND {a} <= 31 AND {b} <= 12)",
+            "mdy": f"({b} > 12 AND {b} <= 31 AND {a} <= 12)",
+            "either": f"({a} <= 12 AND {b} <= 12)",
+        }
+        select = ", ".join(f"count(*) FILTER (WHERE {test})" for test in tests.values())
+        row = self.connection.execute(f"SELECT {select} FROM {self.relation}").fetchall()[0]
+        return {name: int(n) for name, n in zip(tests, row, strict=True)}
+
+
+_ORDERS = {
+    "iso": "with the year first",
+    "dots": "with dots, day first",
+    "words": "with the month as a word",
+    "dmy": "with the day before the month",
+    "mdy": "with the month before the day",
+    "either": "that can be read both ways, as 03/04",
+}
+
+
+def _summed(values: Floats, at: int, step: int) -> list[int]:
+    """The neighbours to one side that add up to a column in (nearly) every row."""
+    import numpy as np
+
+    total = np.zeros(len(values))
+    members: list[int] = []
+    other = at + step
+    while 0 <= other < values.shape[1] and len(members) < 40:
+        total = total + np.nan_to_num(values[:, other])
+        members.append(other)
+        other += step
+        if len(members) < 2:
+            continue
+        close = np.abs(total - values[:, at]) <= 1e-6 * np.maximum(1.0, np.abs(total)) + 0.0051 * bool((total % 1).any())
+        if close.mean() >= 0.98:
+            used = [m for m in members if np.nan_to_num(values[:, m]).any()]
+            return used if len(used) > 1 else []
+    return []
+
+
+def _repeated(hashes: Any, data: Any) -> list[int]:
+    """Positions of rows whose hash came before."""
+    import numpy as np
+
+    rows = np.flatnonzero(data)
+    order = rows[np.argsort(hashes[rows], kind="stable")]
+    same = hashes[order][1:] == hashes[order][:-1]
+    return [int(r) for r in np.sort(order[1:][same])]
+
+
+def _step(column: Floats) -> float:
+    """The smallest step that a column's numbers are printed with, up to four decimals; 0 for finer ones."""
+    import numpy as np
+
+    sample = column[~np.isnan(column)][:2_000]
+    for decimals in range(5):
+        if np.allclose(sample, np.round(sample, decimals), rtol=0, atol=1e-9):
+            return float(10.0**-decimals)
+    return 0.0
+
+
+def _total_notes(
+    info: TableInfo, marks: Mapping[int, Mark], labels: Mapping[int, Label], numbers: Sequence[int], place: Place
+) -> list[Note]:
+    notes = []
+    for kind, slug, what in (
+        ("subtotal", "subtotal-rows", "subtotal"),
+        ("total", "total-rows", "total"),
+        ("note", "summary-rows", "average or other summary"),
+    ):
+        rows = [row for row in sorted(marks) if marks[row].kind == kind]
+        if not rows:
+            continue
+        unproven = [row for row in rows if not marks[row].fits and not marks[row].off]
+        doubt = f"; {len(unproven)} by the word alone, as no sum of rows equals it" if unproven else ""
+        text = (
+            f"{len(rows):,} {what} row{'s' if len(rows) != 1 else ''} {'are' if len(rows) != 1 else 'is'} "
+            f"left out of queries{doubt}."
+        )
+        at = [numbers[row] for row in rows]
+        notes.append(Note(slug, text, len(rows), places(at)))
+    notes += _differing(info, marks, numbers, place)
+    words = [row for row in labels if row not in marks and labels[row].exact]
+    if words and not marks:
+        at = [numbers[row] for row in sorted(words)]
+        text = f"{_rows(len(at))} {'are' if len(at) != 1 else 'is'} called a total but kept as data: no other rows add up to it."
+        notes.append(Note("totals-doubtful", text, len(at), places(at)))
+    return notes
+
+
+def _differing(info: TableInfo, marks: Mapping[int, Mark], numbers: Sequence[int], place: Place) -> list[Note]:
+    """Printed totals that their rows do not give."""
+    names = [name for name, kind in info.columns if kind.startswith(_NUMERIC)]
+    indexes = [i for i, (_, kind) in enumerate(info.columns) if kind.startswith(_NUMERIC)]
+    found = [(row, *off) for row in sorted(marks) for off in marks[row].off]
+    if not found:
+        return []
+    said = "; ".join(
+        f"'{names[c]}' in row {numbers[row]} is {printed:,.10g}, its rows give {total:,.10g}"
+        for row, c, printed, total in found[:3]
+    )
+    more = f"; and {len(found) - 3} more" if len(found) > 3 else ""
+    text = f"{len(found):,} printed total{'s do' if len(found) != 1 else ' does'} not add up: {said}{more}."
+    rows = sorted({numbers[row] for row, *_ in found})
+    if not place.sheet:
+        return [Note("totals-differ", text, len(found), places(rows))]
+    cells = ", ".join(f"{column_letter(place.columns[indexes[c]])}{numbers[row]}" for row, c, *_ in found[:12])
+    return [Note("totals-differ", text, len(found), f"sheet {place.sheet}!{cells}", cells)]
+
+
+def _add_columns(connection: duckdb.DuckDBPyConnection, target: Path, numbers: Sequence[int], marks: Mapping[int, Mark]) -> None:
+    """Write the table anew with `_row` and `_kind`."""
+    import numpy as np
+    import pyarrow as pa
+
+    from leaf.formats.columns import copy
+
+    codes = np.zeros(len(numbers), dtype=np.int8)
+    kinds = ["data", "subtotal", "total", "note"]
+    for row, mark in marks.items():
+        codes[row] = kinds.index(mark.kind)
+    rows = pa.array(np.asarray(numbers, dtype=np.int64))
+    column = pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(kinds)).cast(pa.string())
+    connection.complete()
+    connection.register("marks", pa.table({ROW: rows, KIND: column}))
+    fresh = target.with_suffix(".marked")
+    try:
+        copy(connection, f"FROM read_parquet({literal(str(target))}) POSITIONAL JOIN marks", fresh)
+    finally:
+        connection.unregister("marks")
+    fresh.replace(target)
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'s' if count != 1 else ''}"
+
+
+def _runs(numbers: Sequence[int]) -> list[tuple[int, int]]:
+    runs: list[tuple[int, int]] = []
+    for n in sorted(numbers):
+        if runs and n <= runs[-1][1] + 1:
+            runs[-1] = (runs[-1][0], n)
+        else:
+            runs.append((n, n))
+    return runs
+
+
+def called_totals(grid: Sequence[Sequence[Any]], block: Block, sheet: str = "") -> list[Note]:
+    """Rows of a table that was only looked at whose first text is a word for totals; arithmetic says later if they are some."""
+    known: dict[str, Label | None] = {}
+    found: list[tuple[int, Label]] = []
+    for i in block.body[:WHOLE_ROWS]:
+        row = grid[i]
+        for c in block.columns[:LABEL_COLUMNS]:
+            cell = row[c] if c < len(row) else None
+            if type(cell) is str and cell and cell[0] not in _STARTS and not cell.isspace():
+                if cell not in known:
+                    known[cell] = label_of(cell)
+                label = known[cell]
+                if label:
+                    found.append((i + 1, label))
+                break
+    # A name such as Total Care proves nothing; beside a plain Total, North Total is one as well.
+    if not any(label.exact for _, label in found):
+        return []
+    rows = [row for row, _ in found]
+    one = len(rows) == 1
+    text = f"{_rows(len(rows))} {'is' if one else 'are'} called a total or an average; queries leave out those that are one."
+    place = Place(sheet, block.top + 1, block.bottom + 1, block.columns, block.header_rows)
+    return [locate(Note("totals-called", text, len(rows), places(rows)), (), place)]
+
+
+def softened(grid: Sequence[Sequence[Any]], body: Sequence[int], hard: Sequence[int]) -> dict[int, dict[int, str]]:
+    """Words such as Total in columns of numbers or dates: position in `body` -> column -> word. They would turn it into text."""
+    found: dict[int, dict[int, str]] = {}
+    for c in hard[:LABEL_COLUMNS]:
+        for position, i in enumerate(body):
+            row = grid[i]
+            if c < len(row):
+                cell = row[c]
+                if type(cell) is str and cell and cell[0] not in _STARTS and (label := label_of(cell)) and label.exact:
+                    found.setdefault(position, {})[c] = cell.strip()
+    return found
+
+
+_STARTS = frozenset("0123456789-+.$€£¥(")

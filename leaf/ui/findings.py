@@ -1,0 +1,25 @@
+"""What was found in a table when it was read, as lines under it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from leaf.ui import markdown
+
+SHOWN = 12
+_WARNING = frozenset({"totals-differ", "totals-doubtful", "duplicate-keys", "no-cached-values", "error-cells", "dates-ambiguous"})
+"""Findings after which figures may be wrong."""
+
+
+def draw_findings(findings: Sequence[Mapping[str, Any]]) -> None:
+    """What was guessed, mended, doubled or left out in a table, each with its cells; what may make figures wrong comes first."""
+    for finding in sorted(findings, key=lambda f: f["kind"] not in _WARNING)[:SHOWN]:
+        icon = ":material/warning:" if finding["kind"] in _WARNING else ":material/info:"
+        place = finding.get("cells") or finding.get("place") or ""
+        where = f" ({markdown.label(place, 120)})" if place else ""
+        st.caption(f"{icon} {markdown.label(finding['text'], 300)}{where}")
+    if len(findings) > SHOWN:
+        st.caption(f"and {len(findings) - SHOWN} more")

@@ -1,0 +1,83 @@
+"""Totals in the page: what a step left out, the way from a result to its rows, kinds of rows and findings in the preview."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from openpyxl import Workbook
+from playwright.sync_api import Browser, expect
+
+from tests.browser.conftest import PATIENCE, App
+from tests.browser.test_journeys import add_by_composer, ask, finished
+from tests.messages_server import Json, MessagesServer, Turn
+
+pytestmark = pytest.mark.browser
+
+SQL = "SELECT region, amount, _row FROM q3 WHERE amount > 25"
+
+
+def queries(body: Json) -> Turn:
+    """A brain that looks at the table, then queries it, then speaks."""
+    said = str(body["messages"][-1]["content"])
+    if "tool_result" not in said:
+        return Turn.call(("describe_table", {"file": "f1"}))
+    return Turn.call(("query_tables", {"sql": SQL})) if "First 4 rows" in said else Turn.say("Two rows are above 25.")
+
+
+@pytest.fixture
+def server() -> Iterator[MessagesServer]:
+    with MessagesServer(queries) as running:
+        yield running
+
+
+@pytest.fixture
+def workbook(tmp_path: Path) -> Path:
+    book = Workbook()
+    sheet = book.worksheets[0]
+    sheet.title = "Data"
+    rows = [
+        ["North", 10.5],
+        ["North", 20],
+        ["North Total", 30.5],
+        ["South", 27],
+        ["South", 38],
+        ["South Total", 65],
+        ["Total", 97],
+    ]
+    for row in (["region", "amount"], *rows):
+        sheet.append(row)
+    sheet.row_dimensions[5].hidden = True
+    book.save(tmp_path / "q3.xlsx")
+    return tmp_path / "q3.xlsx"
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_totals_are_named_where_figures_stand(
+    new_app: Callable[..., App], browser: Browser, server: MessagesServer, workbook: Path, scheme: str, width: int, tmp_path: Path
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    page.goto(new_app(model_url=server.url).url)
+    add_by_composer(page, workbook)
+    ask(page, "Which are above 25?")
+    expect(finished(page)).to_be_visible()
+    expect(page.get_by_text("4 of 4 rows, 2 subtotal rows and 1 total row excluded")).to_be_visible()
+    page.get_by_text("Looked at the columns of q3").click()
+    expect(page.get_by_text("1 printed total does not add up: 'amount' in row 8 is 97, its rows give 95.5. (B8)")).to_be_visible()
+    expect(page.get_by_text("2 subtotal rows are left out of queries. (A4:B4, A7:B7)")).to_be_visible()
+    expect(page.get_by_text("1 row is hidden in the sheet and read like all others. (A5:B5)")).to_be_visible()
+    page.screenshot(path=tmp_path / f"described-{scheme}.png", full_page=True)
+    page.get_by_text(re.compile("^Queried.* q3")).click()
+    left = page.get_by_text("q3: 2 subtotal rows and 1 total row excluded (rows 4, 7-8 of q3.xlsx, sheet Data)")
+    expect(left).to_be_visible()
+    page.screenshot(path=tmp_path / f"queried-{scheme}.png", full_page=True)
+    page.get_by_role("button", name="Open sheet Data!A5:B5").click()
+    preview = page.locator(".st-key-preview")
+    expect(preview.get_by_text("Rows 1–7 of 7 · 2 subtotal rows and 1 total row excluded from queries")).to_be_visible()
+    expect(preview.get_by_text("1 printed total does not add up")).to_be_visible()
+    page.screenshot(path=tmp_path / f"preview-{scheme}.png")
+    context.close()

@@ -1,0 +1,418 @@
+"""Rows of totals, what is hidden or doubled, and the cells of each finding: detection, queries, tools, coverage."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+from openpyxl import Workbook
+
+from leaf.agent.coverage import in_words, merge_coverage
+from leaf.errors import QueryError
+from leaf.formats.base import TableInfo
+from leaf.formats.delimited import DelimitedReader
+from leaf.formats.labels import label_of
+from leaf.formats.sheets import SheetsReader
+from leaf.sandbox.pool import Pool
+from leaf.settings import Settings
+from leaf.store import open_store
+from leaf.store.model import ChatFile, File, Scope
+from leaf.tables.tables import Tables
+from leaf.ui.words import coverage
+
+SCOPE = Scope("workspace", "user")
+SUBTOTALS = (
+    "region,product,qty,amount\nNorth,A,1,10.5\nNorth,B,2,20\nNorth Total,,3,30.5\n"
+    "South,A,4,7\nSouth,B,5,8\nSouth Total,,9,15\nGrand Total,,12,45.5\n"
+)
+
+
+def from_csv(folder: Path, text: str) -> TableInfo:
+    path = folder / "a.csv"
+    path.write_text(text, encoding="utf-8")
+    return DelimitedReader().tables(path, folder)[0]
+
+
+def from_rows(folder: Path, rows: list[list[Any]], change: Callable[[Any], None] = lambda sheet: None) -> list[TableInfo]:
+    book = Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = "Data"
+    for row in rows:
+        sheet.append(row)
+    change(sheet)
+    book.save(folder / "a.xlsx")
+    return SheetsReader().tables(folder / "a.xlsx", folder)
+
+
+def kinds(folder: Path, info: TableInfo) -> list[str]:
+    if not info.marked:
+        return ["data"] * info.rows
+    return [k for (k,) in duckdb.sql(f"SELECT _kind FROM '{folder / info.parquet}'").fetchall()]
+
+
+def cells(info: TableInfo) -> dict[str, str]:
+    return {note.kind: note.cells or note.place for note in info.notes}
+
+
+# --- words
+
+
+@pytest.mark.parametrize(
+    ("text", "kind", "exact"),
+    [
+        ("Total", "total", True),
+        (" GRAND TOTAL: ", "total", True),
+        ("Summe", "total", True),
+        ("Σ", "total", True),
+        ("合計", "total", True),
+        ("North Total", "total", False),
+        ("Total North", "total", False),
+        ("Sub-total", "subtotal", True),
+        ("Zwischensumme Nord", "subtotal", False),
+        ("Durchschnitt", "average", True),
+    ],
+)
+def test_words_for_totals_are_known(text: str, kind: str, exact: bool) -> None:
+    label = label_of(text)
+    assert label is not None
+    assert (label.kind, label.exact) == (kind, exact)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "Totally Spies", "Summer", "Counter", "Maxim", "The total is above. See the note", "x" * 80]
+)
+def test_other_words_are_not(text: str) -> None:
+    assert label_of(text) is None
+
+
+# --- rows
+
+
+def test_subtotals_and_the_grand_total_are_marked_with_their_rows(tmp_path: Path) -> None:
+    info = from_csv(tmp_path, SUBTOTALS)
+    assert info.rows == 4
+    assert dict(info.left_out) == {"subtotal": (4, 7), "total": (8,)}
+    assert kinds(tmp_path, info) == ["data", "data", "subtotal", "data", "data", "subtotal", "total"]
+    assert cells(info)["subtotal-rows"] == "rows 4, 7"
+
+
+def test_two_levels_are_subtotals_and_one_total(tmp_path: Path) -> None:
+    rows = [["region", "city", "units"]]
+    for region, cities in (("N", ("a", "b")), ("S", ("c", "d"))):
+        whole = 0
+        for c, city in enumerate(cities):
+            values = [7 + 3 * c, 11 + c, 20 * len(region) + c]
+            rows += [[region, city, v] for v in values]
+            rows.append([region, f"{city} total", sum(values)])
+            whole += sum(values)
+        rows.append([f"{region} total", None, whole])
+    rows.append(["Total", None, sum(r[2] for r in rows[1:] if str(r[1]) in "abcd")])
+    (info,) = from_rows(tmp_path, rows)
+    assert dict(info.left_out_counts) == {"subtotal": 6, "total": 1}
+    assert info.rows == 12
+    value = duckdb.sql(f"SELECT sum(units) FROM '{tmp_path / info.parquet}' WHERE _kind = 'data'").fetchall()[0][0]
+    assert value == rows[-1][2]
+
+
+def test_totals_above_their_rows(tmp_path: Path) -> None:
+    info = from_csv(tmp_path, "what,units\nTotal,66\nA total,30\na1,10\na2,20\nB total,36\nb1,17\nb2,19\n")
+    assert dict(info.left_out) == {"total": (2,), "subtotal": (3, 6)}
+
+
+def test_a_word_below_numbers_does_not_turn_their_column_into_text(tmp_path: Path) -> None:
+    info = from_csv(tmp_path, "id,amount\n11,10.5\n12,20\n13,31\nTotal,61.5\nAverage,20.5\n")
+    assert info.columns[0] == ("id", "BIGINT")
+    assert dict(info.left_out) == {"total": (5,), "note": (6,)}
+
+
+def test_a_total_in_the_middle_is_left_out_and_the_rows_after_it_are_not(tmp_path: Path) -> None:
+    info = from_csv(tmp_path, "day,units\n1 May 2024,10\n2 May 2024,25\nTotal,35\n3 May 2024,7\n4 May 2024,9\n")
+    assert (info.rows, dict(info.left_out)) == (4, {"subtotal": (4,)})
+
+
+def test_a_total_that_does_not_add_up_is_left_out_and_said_with_its_cell(tmp_path: Path) -> None:
+    (info,) = from_rows(tmp_path, [["who", "paid"], ["Ann", 10], ["Bo", 25], ["Cy", 31], ["Total", 70]])
+    assert dict(info.left_out) == {"total": (5,)}
+    (note,) = [n for n in info.notes if n.kind == "totals-differ"]
+    assert note.cells == "B5"
+    assert "70" in note.text
+    assert "66" in note.text
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("who,paid\nAnn,10\nBo,25\nCy,35\nDee,4\n", id="a row that happens to be a sum"),
+        pytest.param("who,qty,paid\nAnn,1,10\nBo,1,25\nCy,2,35\nDee,4,8\n", id="small numbers in two columns"),
+        pytest.param("day,sold,so_far\n1,10,10\n2,20,30\n3,30,60\n4,40,100\n", id="running totals"),
+        pytest.param("item,paid\nTotal Care,10\nSum Mug,25\nMaximum Grip,31\nTotal Wine,4\n", id="names with such words"),
+        pytest.param("a,b\n5,\n,\n7,2\n", id="blank cells"),
+        pytest.param("y,x\n1,1\n1,1\n1,1\n1,1\n", id="equal rows"),
+        pytest.param("y,x\nq,0\nr,0\ns,0\nt,0\n", id="nothing but zeros"),
+    ],
+)
+def test_rows_of_data_stay_data(tmp_path: Path, text: str) -> None:
+    info = from_csv(tmp_path, text)
+    assert not info.left_out, cells(info)
+    assert "total-rows" not in cells(info)
+
+
+def test_a_table_of_subtotals_alone_keeps_them_as_data(tmp_path: Path) -> None:
+    info = from_csv(tmp_path, "what,units\nSubtotal A,10\nSubtotal B,20\nSubtotal C,31\nGrand total,61\n")
+    assert (info.rows, dict(info.left_out)) == (3, {"total": (5,)})
+
+
+def test_rates_and_percents_in_a_total_row_are_no_mistakes(tmp_path: Path) -> None:
+    info = from_csv(tmp_path, "who,qty,price,share\nA,2,10.5,40%\nB,3,20.1,60%\nC,9,31,55%\nTotal,14,20.53,52%\n")
+    assert dict(info.left_out) == {"total": (5,)}
+    assert "totals-differ" not in cells(info)
+
+
+def test_rounded_figures_and_credits_add_up(tmp_path: Path) -> None:
+    info = from_csv(tmp_path, "who,mio\nA,1.3\nB,2.3\nC,3.3\nD,-1.1\nTotal,5.9\n")
+    assert "totals-differ" not in cells(info)
+    assert dict(info.left_out) == {"total": (6,)}
+
+
+def test_gaps_keep_the_numbers_of_the_rows(tmp_path: Path) -> None:
+    rows = [["a", "b"], ["x", 1], ["y", 2], [None, None], ["z", 4]]
+    (info,) = from_rows(tmp_path, rows)
+    assert info.marked
+    assert duckdb.sql(f"SELECT a, _row FROM '{tmp_path / info.parquet}'").fetchall() == [("x", 2), ("y", 3), ("z", 5)]
+
+
+def test_a_column_named_row_is_kept_under_another_name(tmp_path: Path) -> None:
+    info = from_csv(tmp_path, "_row,_kind,v\n7,a,1\n8,b,2\nTotal,,3\n")
+    assert [name for name, _ in info.columns] == ["_row_2", "_kind_2", "v"]
+    assert info.rows == 2
+
+
+def test_the_outline_names_rows_that_are_called_totals(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text(SUBTOTALS)
+    (note,) = [n for n in DelimitedReader().outline(tmp_path / "a.csv").notes if n.kind == "totals-called"]
+    assert (note.count, note.place) == (3, "rows 4, 7-8")
+    from_rows(tmp_path, [["who", "paid"], ["Ann", 10], ["Bo", 25], ["Total", 35]])
+    (note,) = [n for n in SheetsReader().outline(tmp_path / "a.xlsx").notes if n.kind == "totals-called"]
+    assert note.cells == "A4:B4"
+    (tmp_path / "a.csv").write_text("item,paid\nTotal Care,10\nSum Mug,25\n")
+    assert not DelimitedReader().outline(tmp_path / "a.csv").notes
+
+
+# --- what is hidden or doubled
+
+
+def test_hidden_rows_and_columns_percent_and_merged_cells_are_said_with_their_cells(tmp_path: Path) -> None:
+    def change(sheet: Any) -> None:
+        sheet.row_dimensions[3].hidden = True
+        sheet.column_dimensions["B"].hidden = True
+        sheet.merge_cells("A4:A5")
+        for row in range(2, 6):
+            sheet.cell(row, 3).number_format = "0.0%"
+
+    rows = [["who", "note", "share"], ["Ann", "x", 0.1], ["Bo", "y", 0.25], ["Cy", "z", 0.2], [None, "w", 0.3]]
+    (info,) = from_rows(tmp_path, rows, change)
+    said = cells(info)
+    assert said["hidden-rows"] == "A3:C3"
+    assert said["hidden-columns"] == "B:B"
+    assert said["percent"] == "C:C"
+    assert said["merged-cells"] == "A4:A5"
+    assert info.rows == 4
+
+
+def test_filtered_rows_are_read_and_said(tmp_path: Path) -> None:
+    def change(sheet: Any) -> None:
+        sheet.auto_filter.ref = "A1:B4"
+        sheet.auto_filter.add_filter_column(0, ["Ann"])
+        sheet.row_dimensions[3].hidden = sheet.row_dimensions[4].hidden = True
+
+    (info,) = from_rows(tmp_path, [["who", "n"], ["Ann", 1], ["Bo", 2], ["Cy", 5]], change)
+    assert cells(info)["filtered-rows"] == "A3:B4"
+    assert info.rows == 3
+
+
+def test_columns_that_are_sums_serial_dates_and_repeats_are_found(tmp_path: Path) -> None:
+    head = ["order_id", "web", "shop", "all", "ship_date"]
+    rows = [[100 + n, 3 * n + 1, n * n, n * n + 3 * n + 1, 45_000 + n] for n in range(12)]
+    rows.append(list(rows[4]))
+    rows[9][0] = rows[2][0]
+    (info,) = from_rows(tmp_path, [head, *rows])
+    said = cells(info)
+    assert said["sum-columns"] == "D2:D14"
+    assert said["date-serials"] == "E2:E14"
+    assert said["duplicate-rows"] == "A14:E14"
+    assert said["duplicate-keys"] == "A11"
+
+
+def test_dates_in_several_orders_are_counted(tmp_path: Path) -> None:
+    (info,) = from_rows(tmp_path, [["due"], *[[d] for d in ("13/02/2024", "2024-02-14", "03/04/2024", "25/02/2024")]])
+    (note,) = [n for n in info.notes if n.kind == "dates-mixed"]
+    assert note.cells == "A2:A5"
+    assert "1 with the year first, 2 with the day before the month, 1 that can be read both ways" in note.text
+
+
+# --- workbooks made to harm
+
+
+def test_two_hundred_sheets(tmp_path: Path) -> None:
+    book = Workbook()
+    book.remove(book.worksheets[0])
+    for n in range(200):
+        sheet = book.create_sheet(f"S{n}")
+        for row in (["who", "n"], ["a", n + 3], ["b", n + 4], ["Total", 2 * n + 7]):
+            sheet.append(row)
+    book.save(tmp_path / "many.xlsx")
+    infos = SheetsReader().tables(tmp_path / "many.xlsx", tmp_path)
+    assert [(i.rows, dict(i.left_out)) for i in infos] == [(2, {"total": (4,)})] * 200
+
+
+def test_a_sheet_of_formatted_empty_rows_holds_its_few_values(tmp_path: Path) -> None:
+    (info,) = from_rows(tmp_path, [["who", "n"], ["a", 1], ["b", 2]], lambda sheet: _format_empty(sheet, 20_000))
+    assert (info.rows, info.place) == (2, "A1:B3")
+
+
+def test_hidden_rows_are_those_of_the_table(tmp_path: Path) -> None:
+    def hide(sheet: Any) -> None:
+        for row in (3, *range(8, 4_000)):
+            sheet.row_dimensions[row].hidden = True
+
+    rows = [["who", "n"], *[[f"p{r}", r] for r in range(2, 10)]]
+    (info,) = from_rows(tmp_path, rows, hide)
+    assert [(n.count, n.cells) for n in info.notes if n.kind == "hidden-rows"] == [(3, "A3:B3, A8:B9")]
+    (note,) = [n for n in SheetsReader().outline(tmp_path / "a.xlsx").notes if n.kind == "hidden-rows"]
+    assert note.text == "3 rows are hidden in the sheet and read like all others."
+
+
+def test_many_places_are_cut_and_counted(tmp_path: Path) -> None:
+    text = "what,units\n" + "".join(f"a{n},{n + 3}\nb{n},{2 * n + 5}\nSubtotal {n},{3 * n + 8}\n" for n in range(30))
+    info = from_csv(tmp_path, text)
+    assert dict(info.left_out_counts) == {"subtotal": 30}
+    assert next(n.place for n in info.notes if n.kind == "subtotal-rows").endswith("and 22 more places")
+
+
+def _format_empty(sheet: Any, rows: int) -> None:
+    for row in range(4, rows):
+        sheet.cell(row, 1).number_format = "0.00"
+
+
+def test_formulas_alone_give_no_figures_and_say_so(tmp_path: Path) -> None:
+    (info,) = from_rows(
+        tmp_path, [["who", "n", "x"], *[[f"p{r}", r, f"=B{r}*2"] for r in range(2, 5)], ["Total", 9, "=SUM(C2:C4)"]]
+    )
+    assert cells(info)["no-cached-values"] == "C2, C3, C4, C5"
+    assert dict(info.left_out) == {"total": (5,)}
+    assert from_rows(tmp_path, [["who", "n"], ["a", "=1+1"], ["b", "=2+1"]]) == []
+    assert [n.cells for n in SheetsReader().outline(tmp_path / "a.xlsx").notes if n.kind == "no-cached-values"]
+
+
+def test_merged_cells_everywhere_lose_nothing(tmp_path: Path) -> None:
+    def change(sheet: Any) -> None:
+        for row in range(2, 40, 2):
+            sheet.merge_cells(start_row=row, start_column=1, end_row=row + 1, end_column=1)
+
+    rows = [["who", "n"], *[[f"p{r}" if r % 2 == 0 else None, 5 * r + r % 7] for r in range(2, 42)]]
+    (info,) = from_rows(tmp_path, rows, change)
+    assert info.rows == 40
+    assert next(n.count for n in info.notes if n.kind == "merged-cells") == 19
+
+
+# --- queries
+
+
+Opened = tuple[Tables, Callable[[str, str], ChatFile]]
+
+
+@pytest.fixture(scope="module")
+def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
+    home = tmp_path_factory.mktemp("home")
+    store, pool = open_store(Settings(home=home)), Pool(home)
+
+    def attach(name: str, text: str) -> ChatFile:
+        data = text.encode()
+        store.blobs.put(SCOPE.workspace_id, io.BytesIO(data), 1 << 30)
+        sha256 = hashlib.sha256(data).hexdigest()
+        now = datetime.now(UTC)
+        file = File(sha256[:8], SCOPE.workspace_id, "user", name, "", "csv", len(data), sha256, "upload", "", {}, now)
+        return ChatFile("chat", "f1", name.split(".")[0], file)
+
+    yield Tables(store, pool, home), attach
+    pool.close()
+    store.close()
+
+
+def test_a_query_sees_rows_of_data_and_the_whole_by_name(opened: Opened) -> None:
+    tables, attach = opened
+    files = [attach("sales.csv", SUBTOTALS), attach("plain.csv", "a,b\n1,2\n3,4\n")]
+
+    def ask(sql: str) -> Any:
+        return tables.query(SCOPE, "chat", files, sql)
+
+    result = ask("SELECT sum(amount), count(*) FROM sales")
+    assert result.rows == [[45.5, 4]]
+    assert result.data_only == ("sales",)
+    assert result.tables[0].excluded == "2 subtotal rows and 1 total row excluded"
+    assert ask("SELECT * FROM sales").columns == ["region", "product", "qty", "amount"]
+    assert ask("SELECT *, _row FROM sales WHERE product = 'B'").rows == [["North", "B", 2, 20.0, 3], ["South", "B", 5, 8.0, 6]]
+    whole = ask("SELECT _kind, count(*) AS n FROM sales__all GROUP BY 1 ORDER BY 2 DESC")
+    assert whole.rows == [["data", 4], ["subtotal", 2], ["total", 1]]
+    assert (whole.data_only, [t.name for t in whole.tables]) == ((), ["sales"])
+    assert ask("SELECT b, _row FROM plain").rows == [[2, 2], [4, 3]]
+    assert ask("SELECT * FROM plain__all").rows == [[1, 2, 2, "data"], [3, 4, 3, "data"]]
+    with pytest.raises(QueryError, match="_kind"):
+        ask("SELECT * FROM sales WHERE _kind = 'total'")
+
+
+def test_a_profile_counts_data_and_a_page_shows_everything(opened: Opened) -> None:
+    tables, attach = opened
+    (table,) = tables.of(SCOPE, [attach("sales.csv", SUBTOTALS)]).tables
+    profile = tables.describe(SCOPE, table)
+    assert (profile.rows, [c.name for c in profile.columns]) == (4, ["region", "product", "qty", "amount"])
+    page = tables.page(SCOPE, table)
+    assert page.columns[:2] == ["_row", "_kind"]
+    assert (page.total, page.rows[2][:3]) == (7, [4, "subtotal", "North Total"])
+
+
+def test_rows_shown_know_their_numbers_and_a_number_leads_to_its_row(opened: Opened) -> None:
+    tables, attach = opened
+    gaps = "a,b\nx,1\ny,2\n\n\nz,4\n"
+    for text, numbers in ((SUBTOTALS, [2, 3, 4, 5, 6, 7, 8]), ("a,b\n1,2\n3,4\n", [2, 3]), (gaps, [2, 3, 6])):
+        (table,) = tables.of(SCOPE, [attach("t.csv", text)]).tables
+        assert list(tables.page(SCOPE, table).numbers) == numbers
+        assert list(tables.page(SCOPE, table, offset=1, limit=1).numbers) == numbers[1:2]
+        assert [tables.position(SCOPE, table, n) for n in numbers] == list(range(len(numbers)))
+        assert (tables.position(SCOPE, table, 1), tables.position(SCOPE, table, 99)) == (0, len(numbers) - 1)
+    (table,) = tables.of(SCOPE, [attach("sales.csv", SUBTOTALS)]).tables
+    assert tables.page(SCOPE, table, order_by="amount", descending=True).numbers == [8, 4, 3, 7, 2, 6, 5]
+
+
+def test_a_result_that_keeps_row_numbers_knows_its_places(opened: Opened) -> None:
+    tables, attach = opened
+    files = [attach("sales.csv", SUBTOTALS)]
+    result = tables.query(SCOPE, "chat", files, "SELECT product, _row FROM sales WHERE amount > 9")
+    assert result.places == ("row 2", "row 3")
+    assert tables.query(SCOPE, "chat", files, "SELECT product FROM sales").places == ()
+    (table,) = tables.of(SCOPE, files).tables
+    sheet = replace(table, sheet="Q3 data", place="B4:F90")
+    assert replace(result, tables=(sheet,)).places == ("sheet Q3 data!B2:F2", "sheet Q3 data!B3:F3")
+
+
+def test_the_coverage_line_names_what_was_left_out() -> None:
+    scan = {
+        "file_id": "1",
+        "name": "sales.csv",
+        "unit": "rows",
+        "seen": 4,
+        "total": 4,
+        "ranges": [],
+        "excluded": "2 total rows excluded",
+    }
+    merged = merge_coverage([{"coverage": [{**scan, "excluded": ""}]}, {"coverage": [scan]}])
+    assert coverage(merged) == "4 of 4 rows, 2 total rows excluded"
+    assert in_words(merged[0]) == "4 of 4 rows of sales.csv, 2 total rows excluded"
