@@ -45,6 +45,8 @@ SETTINGS_MEANINGS = {
     "LEAF_TRANSCRIBE_KEY": "its key",
     "LEAF_TRANSCRIBE_MODEL": "its model",
     "LEAF_WHISPER_MODEL": "faster-whisper's model: `base`, `small`, `medium` …, a repository of converted weights, or a folder",
+    "LEAF_PYTHON_IDLE_MINUTES": "minutes after which the variables of a chat's Python are let go; the next call makes them anew",
+    "LEAF_PACKAGES": "Python packages that chats may install besides the list in [python.md](python.md), by commas",
     "LEAF_GOOGLE_CLIENT_ID": "OAuth client for Google Drive, see [Google Drive](drive.md)",
     "LEAF_GOOGLE_CLIENT_SECRET": "its secret",
     "LEAF_GOOGLE_CLIENT_JSON": "in place of both: the client's JSON from Google's console, as text or as the path of the file",

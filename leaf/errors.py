@@ -12,6 +12,7 @@
     │   ├── EncryptedFileError     needs a password
     │   └── FileTooLargeError      over a limit, which it names
     ├── QueryError              SQL that does not run
+    ├── CodeError               Python that does not run
     ├── SandboxError            a confined child ended without an answer
     │   ├── SandboxTimeoutError    over its time
     │   └── SandboxMemoryError     over its memory
@@ -93,6 +94,10 @@ class FileTooLargeError(FileError):
 
 class QueryError(LeafError):
     """SQL that does not run."""
+
+
+class CodeError(LeafError):
+    """Python that does not run; the message holds the line and the traceback from the user's code on."""
 
 
 class SandboxError(LeafError):

@@ -52,7 +52,7 @@ from leaf.runs.runs import Runs
 from leaf.runs.waiting import Place
 from leaf.settings import Allowance, Settings
 from leaf.sound.base import Cue
-from leaf.store import Store, chats, files, logins, members, messages, participants, users
+from leaf.store import Store, chats, consents, files, logins, members, messages, participants, users
 from leaf.store.documents import Change
 from leaf.store.model import (
     Chat,
@@ -72,6 +72,7 @@ from leaf.store.model import (
     Visit,
 )
 from leaf.store.usage import Whose
+from leaf.tables.notebooks import Notebooks
 from leaf.tables.tables import Recomputed, ResultPage, Table, Tables
 from leaf.tools import registry
 from leaf.tools.base import NO_CHAT, Json, Picture, ToolOutput, context_of
@@ -129,6 +130,7 @@ class Leaf:
         calibration: Calibration,
         budgets: Budgets,
         close: Callable[[], None],
+        python: Notebooks | None = None,
     ) -> None:
         self.settings = settings
         self._store = store
@@ -142,6 +144,7 @@ class Leaf:
         self._calibration = calibration
         self._budgets = budgets
         self._close = close
+        self._python = python
 
     def launch(self) -> None:
         """Go on with unfinished answers and have children ready now, rather than with the next question.
@@ -150,6 +153,8 @@ class Leaf:
         """
         self._library.warm()
         self._runs.launch()
+        if self._python is not None:
+            self._python.warm()
 
     def close(self) -> None:
         """Let go of runs, which the next start goes on with, end children, close the database. Use the object no more."""
@@ -847,8 +852,19 @@ class Leaf:
             chosen = [self.file(scope, i) for i in file_ids] or self.files(scope)[:LIBRARY_FILES]
             files = self._library.as_chat_files(chosen)
         rooms = (self._library, self._tables, self._drive, self.documents)
-        context = context_of(scope, chat_id or NO_CHAT, files, *rooms, threading.Event())
+        context = context_of(scope, chat_id or NO_CHAT, files, *rooms, threading.Event(), python=self._python)
         return registry.run(name, given, context)
+
+    # --- Python
+
+    def figure(self, scope: Scope, chat_id: str, sha256: str) -> bytes:
+        """A figure that Python drew in this chat, as PNG. Raises NotFoundError."""
+        self.chat(scope, chat_id)
+        return self._library.seen(scope, sha256)[0]
+
+    def decide(self, scope: Scope, chat_id: str, key: str, allow: bool) -> bool:
+        """Answer what a step asks before it goes on. The first answer holds, and is returned. Raises NotFoundError."""
+        return consents.decide(self._store.db, scope, chat_id, key, "allowed" if allow else "refused") == "allowed"
 
     def suggestions(self, scope: Scope, files: Sequence[File]) -> list[str]:
         """Three questions to begin with."""

@@ -139,6 +139,10 @@ class Settings:
     time_zone: str = "UTC"
     """In which days and months of budgets and of the usage page begin: an IANA name such as `Europe/Berlin`."""
     sound: Sound = Sound()
+    python_idle_minutes: float = 15.0
+    """Minutes after which the variables of a chat's Python are let go; the next call makes them anew."""
+    packages: tuple[str, ...] = ()
+    """Python packages that a chat may install besides Leaf's own list."""
     google: Google = Google()
     secret_keys: tuple[str, ...] = field(default=(), repr=False)
     """Keys that encrypt tokens at rest; the first encrypts, all decrypt. None: a key made in `home`."""
@@ -206,6 +210,8 @@ VARIABLES = {
     "LEAF_TRANSCRIBE_KEY": "sound.key",
     "LEAF_TRANSCRIBE_MODEL": "sound.model",
     "LEAF_WHISPER_MODEL": "sound.whisper_model",
+    "LEAF_PYTHON_IDLE_MINUTES": "python_idle_minutes",
+    "LEAF_PACKAGES": "packages",
     "LEAF_GOOGLE_CLIENT_ID": "google.client_id",
     "LEAF_GOOGLE_CLIENT_SECRET": "google.client_secret",
     "LEAF_GOOGLE_CLIENT_JSON": "google.client_id",
@@ -271,6 +277,8 @@ def load(environ: Mapping[str, str] | None = None, secrets: Mapping[str, object]
         budget_workspace_max=_allowance(values, "LEAF_BUDGET_WORKSPACE_MAX"),
         time_zone=_time_zone(values),
         sound=_sound(values),
+        python_idle_minutes=_number(values, "LEAF_PYTHON_IDLE_MINUTES", 15),
+        packages=_packages(values),
         google=_google(values),
         secret_keys=tuple(key.strip() for key in values.get("LEAF_SECRET_KEY", "").split(",") if key.strip()),
     )
@@ -310,6 +318,15 @@ def _choice(values: Mapping[str, str], key: str, options: tuple[str, ...]) -> st
     if text not in ("auto", *options):
         raise SettingsError(f"{key} is '{text}'.", f"Set it to {', '.join(options)} or auto.")
     return "" if text == "auto" else text
+
+
+def _packages(values: Mapping[str, str]) -> tuple[str, ...]:
+    """Names of packages, separated by commas and spaces."""
+    names = tuple(re.sub(r"[-_.]+", "-", word).lower() for word in values.get("LEAF_PACKAGES", "").replace(",", " ").split())
+    wrong = [name for name in names if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name)]
+    if wrong:
+        raise SettingsError(f"LEAF_PACKAGES holds '{wrong[0]}'.", "Give names of packages without versions, separated by commas.")
+    return names
 
 
 def _switch(values: Mapping[str, str], key: str) -> bool:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from leaf.remote.contract import Commands
     from leaf.service import Leaf
     from leaf.store import Store
+    from leaf.tables.notebooks import Notebooks
+    from leaf.tables.tables import Tables
 
 GIGABYTE = 1024**3
 LITTLE_SPACE = 2 * GIGABYTE
@@ -74,8 +76,18 @@ def build(settings: Settings) -> Leaf:
     engine = Engine(settings.home, settings.database_url)
     queue = QueueLimits(settings.runs_per_user, settings.runs)
     budgets = Budgets(store.db, settings)
+    python = _notebooks(settings, store, tables)
     executor = Executor(
-        store, library, tables, drive, documents, agent, settings.limits, budgets=budgets, file_tokens=settings.file_tokens
+        store,
+        library,
+        tables,
+        drive,
+        documents,
+        agent,
+        settings.limits,
+        budgets=budgets,
+        file_tokens=settings.file_tokens,
+        python=python,
     )
     runs = Runs(executor, store, engine, queue)
     models = ModelDirectory(settings, lambda: _ask_models(settings))
@@ -83,10 +95,12 @@ def build(settings: Settings) -> Leaf:
     def close() -> None:
         runs.close()
         library.close()
+        if python is not None:
+            python.close()
         pool.close()
         store.close()
 
-    return Leaf(settings, store, library, tables, drive, documents, runs, models, calibration, budgets, close)
+    return Leaf(settings, store, library, tables, drive, documents, runs, models, calibration, budgets, close, python)
 
 
 def reach(settings: Settings) -> tuple[Commands, str]:
@@ -108,6 +122,19 @@ def reach(settings: Settings) -> tuple[Commands, str]:
             if time.monotonic() >= deadline:
                 raise
         time.sleep(0.1)
+
+
+def _notebooks(settings: Settings, store: Store, tables: Tables) -> Notebooks | None:
+    """Where Python runs; None on a machine that cannot confine it, where the tools for it are absent as well."""
+    from leaf.sandbox.confine import confinement
+    from leaf.sandbox.packages import Packages
+    from leaf.sandbox.sessions import Sessions
+    from leaf.tables.notebooks import Notebooks
+
+    if confinement().kind != "landlock":
+        return None
+    sessions = Sessions(settings.home, idle_seconds=60 * settings.python_idle_minutes)
+    return Notebooks(store, sessions, tables, Packages(settings.home, settings.packages))
 
 
 def _model(settings: Settings, store: Store) -> Model:
@@ -158,6 +185,7 @@ def _checks(settings: Settings) -> Iterator[Check]:
     yield app
     yield _check_store(settings, held=runs)
     yield _check_sandbox(settings)
+    yield _check_python()
     yield _check_model(settings)
     yield _check_sound(settings)
     yield _check_drive(settings)
@@ -229,6 +257,16 @@ def _check_sound(settings: Settings) -> Check:
     if engine is None:
         return Check("Sound", False, f"audio and video are not transcribed. {HOW}", needed=False)
     return Check("Sound", True, f"audio and video are transcribed by {engine.name}")
+
+
+def _check_python() -> Check:
+    from leaf.sandbox.confine import confinement
+
+    found = confinement()
+    if found.kind == "landlock":
+        return Check("Python", True, "the agent can run code in a confined child process (Landlock)", needed=False)
+    text = f"the agent runs no code, since nothing here could confine it: {found.reason}"
+    return Check("Python", False, text, needed=False)
 
 
 def _check_drive(settings: Settings) -> Check:

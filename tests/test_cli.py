@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from leaf.agent.events import reduce
+from leaf.sandbox.confine import confinement
 from tests.app_process import PATIENCE, App
 from tests.messages_server import MessagesServer, Turn, analyst
 
@@ -176,6 +177,7 @@ def test_tools_are_listed_with_their_schemas(alone: Cli) -> None:
         "describe_table",
         "query_tables",
         "make_chart",
+        *(["run_python", "add_package", "remove_package"] if confinement().kind == "landlock" else []),
         "list_drive_folder",
         "search_drive",
         "read_drive_file",

@@ -23,8 +23,10 @@ from leaf.settings import Allowance, Settings
 from leaf.store import (
     Store,
     budgets,
+    cells,
     chat_files,
     chats,
+    consents,
     drive_files,
     files,
     integrations,
@@ -470,6 +472,11 @@ def test_nothing_of_another_workspace_is_found_by_any_call(store: Store, scope: 
         lambda s: messages.get(db, s, answer),
         lambda s: messages.thread(db, s, chat.id),
         lambda s: messages.siblings(db, s, answer),
+        lambda s: messages.branch_ids(db, s, chat.id, answer),
+        lambda s: cells.add(db, s, chat.id, answer, "k", "1", ()),
+        lambda s: cells.of_messages(db, s, chat.id, [answer]),
+        lambda s: consents.ask(db, s, chat.id, "k", "?"),
+        lambda s: consents.decide(db, s, chat.id, "k", "allowed"),
         lambda s: messages.newest_below(db, s, answer),
         lambda s: messages.update_status(db, s, answer, "stopped"),
         lambda s: messages.finish(db, s, answer, parts=[], raw=[], usage={}, status="stopped"),
@@ -883,3 +890,39 @@ def test_what_is_kept_of_drive_is_kept_alike_on_both_databases(store: Store, sco
     chats.delete(store.db, scope, chat.id)
     chats.purge(store.db, scope, chat.id)
     assert drive_files.all_folders(store.db, scope) == []
+
+
+# Python
+
+
+def test_cells_stand_in_the_order_of_their_answers_and_go_with_their_chat(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    first = messages.add_exchange(store.db, scope, chat.id, text("a")).answer
+    second = messages.add_exchange(store.db, scope, chat.id, text("b")).answer
+    for answer, key, code in ((second, "2a", "c"), (first, "1a", "a"), (first, "1b", "b"), (first, "1a", "again")):
+        cells.add(store.db, scope, chat.id, answer.id, f"{answer.id}/{key}", code, ["f1"])
+    kept = cells.of_messages(store.db, scope, chat.id, [first.id, second.id])
+    assert [(c.code, c.files) for c in kept] == [("a", ("f1",)), ("b", ("f1",)), ("c", ("f1",))]
+    for _ in range(2):
+        cells.adopt(store.db, first.id, "new")
+    assert [c.key for c in cells.of_messages(store.db, scope, chat.id, ["new"])] == ["new/1a", "new/1b"]
+    stranger = Scope(scope.workspace_id, "nobody")
+    with pytest.raises(NotFoundError):
+        cells.of_messages(store.db, stranger, chat.id, [first.id])
+    chats.purge(store.db, scope, chat.id)
+    assert store.db.read("SELECT key FROM cells") == []
+
+
+def test_the_first_answer_to_a_question_of_a_step_holds(store: Store, scope: Scope) -> None:
+    chat = chats.create(store.db, scope)
+    for _ in range(2):
+        consents.ask(store.db, scope, chat.id, "k", "Install it?")
+    assert consents.decision(store.db, scope, chat.id, "k") == ""
+    assert consents.decide(store.db, scope, chat.id, "k", "refused") == "refused"
+    assert consents.decide(store.db, scope, chat.id, "k", "allowed") == "refused"
+    consents.ask(store.db, scope, chat.id, "k", "Install it?")
+    assert consents.decision(store.db, scope, chat.id, "k") == "refused"
+    with pytest.raises(NotFoundError):
+        consents.decide(store.db, scope, chat.id, "other", "allowed")
+    chats.purge(store.db, scope, chat.id)
+    assert store.db.read("SELECT key FROM consents") == []

@@ -7,6 +7,25 @@ from pathlib import Path
 from typing import Any
 
 
+def redraw(path: str, out: str, edge: int, pixels: int) -> dict[str, int]:
+    """Draw a PNG that untrusted code made anew as `figure.png`, its longer edge at most `edge`. Raises UnreadableFileError."""
+    from PIL import Image
+
+    from leaf.errors import UnreadableFileError
+
+    Image.MAX_IMAGE_PIXELS = None  # looked at below, before anything is decoded
+    try:
+        with Image.open(path, formats=["PNG"]) as found:
+            if found.width * found.height > pixels:
+                raise UnreadableFileError(f"The figure has {found.width:,} × {found.height:,} pixels, which is too large.")
+            drawn = found.convert("RGB")
+    except (OSError, SyntaxError, ValueError) as e:
+        raise UnreadableFileError("The figure that the code drew cannot be read.") from e
+    drawn.thumbnail((edge, edge))
+    drawn.save(Path(out) / "figure.png", optimize=False)
+    return {"width": drawn.width, "height": drawn.height}
+
+
 def pictures(path: str, kind: str, pages: Sequence[int], out: str, max_edge: int) -> list[dict[str, Any]]:
     """Draw pages of a PDF, or of a picture, into files of `out`: {"file", "page", "media_type", "width", "height"} for each.
 

@@ -33,6 +33,7 @@ from leaf.formats.window import CHARS_PER_TOKEN
 from leaf.sandbox.pool import Limits, Pool
 from leaf.sound.base import Cue, Transcriber
 from leaf.store import Store, chat_files, files, media
+from leaf.store.media import Derived
 from leaf.store.model import ChatFile, File, Json, Scope
 
 __all__ = ["Added", "Hit", "Library", "SearchResult", "clean_name", "open_path"]
@@ -383,6 +384,10 @@ class Library:
                 stop=stop,
             )
         return tuple(_sought(one) for one in found)
+
+    def keep_figure(self, scope: Scope, png: Path, stop: threading.Event | None = None) -> Derived:
+        """Keep a figure that Python code drew, drawn anew in a confined child. Raises FileError, SandboxError, RunError."""
+        return self._pictures.keep_figure(scope, png, stop)
 
     def search(
         self,

@@ -41,6 +41,10 @@ class Recipe:
 PAGE = Recipe("page-1", 1_600)
 PICTURE = Recipe("picture-1", 2_000)
 THUMBNAIL = Recipe("thumbnail-1", 320)
+FIGURE = Recipe("figure-1", 1_568)
+"""What code draws: as large as a model sees it without scaling it down."""
+FIGURE_PIXELS = 40_000_000
+"""A larger one is refused before it is read."""
 
 
 @dataclass(frozen=True)
@@ -88,6 +92,21 @@ class Pictures:
         made = media.by_picture(self._store.db, scope, sha256)
         with self._store.blobs.open(scope.workspace_id, made.sha256) as stream:
             return stream.read(), made.media_type
+
+    def keep_figure(self, scope: Scope, png: Path, stop: threading.Event | None = None) -> Derived:
+        """Keep a PNG that untrusted code drew; it is read and drawn anew in a confined child.
+
+        Raises UnreadableFileError, SandboxError and its kinds, RunError after `stop`.
+        """
+        with tempfile.TemporaryDirectory(prefix="leaf-figure-") as folder:
+            arguments = {"path": "in:figure.png", "out": "out:", "edge": FIGURE.edge, "pixels": FIGURE_PIXELS}
+            inputs = {"figure.png": png}
+            size = self._pool.call("leaf.files.child:redraw", arguments, inputs=inputs, limits=DRAW, out=Path(folder), stop=stop)
+            with (Path(folder) / "figure.png").open("rb") as stream:
+                kept = self._store.blobs.put(scope.workspace_id, stream, LARGEST)
+        # Made from no file, so that no file's deletion takes it away, not even that of a file with the same bytes.
+        made = Derived(f"figure:{kept.sha256}", 1, FIGURE.name, kept.sha256, "image/png", int(size["width"]), int(size["height"]))
+        return media.keep(self._store.db, scope, made)
 
     def forget(self, scope: Scope, source_sha256: str) -> None:
         """Delete what was made from a file, but for bytes that are a file of their own as well."""

@@ -25,6 +25,7 @@ from leaf.runs.steps import LeaveError
 from leaf.settings import RunLimits
 from leaf.store import Store, messages, usage
 from leaf.store.model import Message, Scope
+from leaf.tables.notebooks import Notebooks
 from leaf.tables.tables import Tables
 from leaf.tools import registry
 from leaf.tools.base import Hooks, Json, ToolContext, ToolOutput, context_of
@@ -47,6 +48,7 @@ class Executor:
         run_tool: Callable[[str, Json, ToolContext], ToolOutput] = registry.run,
         budgets: Budgets | None = None,
         file_tokens: int = 100_000,
+        python: Notebooks | None = None,
     ) -> None:
         self._store = store
         self._library = library
@@ -58,6 +60,7 @@ class Executor:
         self._run_tool = run_tool
         self._budgets = budgets
         self._file_tokens = file_tokens
+        self._python = python
 
     def __call__(self, scope: Scope, message: Message, run: Run, steps: StepRunner, stream: Callable[[Chunk], None]) -> None:
         """Answer and save. The stream ends only after that, so that whoever sees its end finds the answer in the history.
@@ -132,7 +135,7 @@ class Executor:
         def run_tool(name: str, given: Json, stop: threading.Event, hooks: Hooks) -> ToolOutput:
             files = self._library.chat_files(scope, message.chat_id, deleted=True)
             rooms = (self._library, self._tables, self._drive, self._documents)
-            context = context_of(scope, message.chat_id, files, *rooms, stop, hooks, message.id)
+            context = context_of(scope, message.chat_id, files, *rooms, stop, hooks, message.id, self._python)
             return self._run_tool(name, given, context)
 
         return run_tool

@@ -25,7 +25,7 @@ from leaf.runs.records import Load, RunRecord, StepRecord
 from leaf.runs.run import Run
 from leaf.runs.steps import DurableSteps, LeaveError, Stream
 from leaf.runs.waiting import Place, Ticket, Waiting
-from leaf.store import Store, messages
+from leaf.store import Store, cells, messages
 from leaf.store.model import Json, Message, Scope, Status, Unfinished
 
 logger = logging.getLogger(__name__)
@@ -401,7 +401,10 @@ class Runs:
         failed = messages.get(self._db, found.scope, before) if before else None
         if failed is None or failed.status != "error" or failed.model != message.model:
             return {}
-        return self._good_steps(before)
+        steps = self._good_steps(before)
+        if steps:
+            cells.adopt(self._db, before, message.id)
+        return steps
 
     def _good_steps(self, message_id: str) -> dict[str, Json]:
         return {

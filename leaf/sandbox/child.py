@@ -1,4 +1,5 @@
-"""The other end of the pool: runs inside the confined process as `python -I child.py CONFIG`, answers one request and ends.
+"""The other end of the pool: runs inside the confined process as `python -I child.py CONFIG`, answers one request and ends, or
+hands its two pipes to the function that `serve` names and ends after that.
 
 Only the standard library is imported here. One line of JSON comes in, one goes out, on a copy of the first stdout:
 a parser that prints to stdout writes into a log file instead of the answer.
@@ -25,17 +26,25 @@ def main() -> None:
     _die_with_parent()
     _limit(config["limits"])
     _make_importable(config)
+    if config["confined"]:
+        from leaf.sandbox import doors
+
+        doors.close()  # before there is a second thread: the rules of a thread are its own
     for name in config["preload"]:
         with contextlib.suppress(Exception):  # the call that needs it will fail and say why
             _preload(name)
-    _send(answers, json.dumps({"ready": True}))
+    send(answers, json.dumps({"ready": True}))
+    if config["serve"]:
+        module, _, function = config["serve"].partition(":")
+        getattr(importlib.import_module(module), function)(requests, answers)
+        os._exit(0)
     line = requests.readline()
     if not line:
         os._exit(0)
     threading.Thread(target=_end_with_pipe, args=(requests,), daemon=True).start()
     request = json.loads(line)
     _limit(request["limits"])
-    _send(answers, _answer(request["function"], request["arguments"]))
+    send(answers, _answer(request["function"], request["arguments"]))
     os._exit(0)
 
 
@@ -66,7 +75,8 @@ def _answer(function: str, arguments: dict[str, Any]) -> str:
         return json.dumps({"failure": {"type": type(e).__name__, "details": details, "disk_full": full, "too_big": wide}})
 
 
-def _send(answers: int, line: str) -> None:
+def send(answers: int, line: str) -> None:
+    """Write one line of JSON."""
     data = memoryview(line.encode() + b"\n")
     while data:
         data = data[os.write(answers, data) :]

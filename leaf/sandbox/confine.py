@@ -22,8 +22,14 @@ from typing import IO, Any, Literal
 
 DENIED_SYSCALLS = (
     # Landlock rules do not cover these, and with them a child could change the mode, owner or times of any file of the user.
-    *("chmod", "fchmod", "fchmodat", "chown", "fchown", "lchown", "fchownat", "utimensat"),
+    *("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utimensat"),
     *("setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr"),
+    *("setxattrat", "removexattrat", "file_setattr", "chroot"),
+    # Nor these, which reach other processes of the same user.
+    *("tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open", "pidfd_send_signal", "pidfd_getfd"),
+    *("setpriority", "ioprio_set", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"),
+    # The clock, where Leaf runs as root.
+    *("clock_settime", "clock_adjtime", "adjtimex", "settimeofday"),
     # Memory that no count of the process shows, and doors that no reader needs.
     *(
         "memfd_create",

@@ -41,11 +41,15 @@ TICK = 0.02
 """Seconds between two looks at a running child: stop, time, memory."""
 DISK_TICK = 0.5
 """Seconds between two looks at what it has written."""
+BLOCK = 4096
+"""What a file or folder takes on the disk at least."""
 ANSWER_BYTES = 64 * 1024 * 1024
 """Longest answer that is taken; more is a file's business."""
 START_SECONDS = 12.0
 """How long the first child may take to become ready (usually 0.3), doubled after each that did not. One in some thousands hangs
 while it starts; so that its successor comes soon, later ones get eight times what the slowest so far has taken."""
+FLATTENINGS = 100_000
+"""Levels of nested folders that are removed before a box is left for the next start."""
 GIVE_UP = 3
 """Children that may fail to start before a caller is told."""
 PRELOAD = (
@@ -59,7 +63,11 @@ PRELOAD = (
     "lxml.etree",
 )
 """What a waiting child has done already: 0.3 s of imports and first uses for about 60 MB of memory a child."""
-LIBRARIES = ("duckdb", "pyarrow", "pandas", "openpyxl", "pypdf", "bs4", "trafilatura", "charset_normalizer", "PIL", "pi_heif")
+LIBRARIES = (
+    *("duckdb", "pyarrow", "pandas", "openpyxl", "pypdf", "bs4", "trafilatura", "charset_normalizer"),
+    *("PIL", "pi_heif"),
+    *("scipy.stats", "sklearn.linear_model", "statsmodels.api", "matplotlib.pyplot"),
+)
 """What children load besides, sooner or later."""
 ALLOCATION_SLACK = 5 * 1024**3
 """Address space above the memory limit before the kernel itself says no. One DuckDB string may ask for 4 GB at once, and then
@@ -90,21 +98,26 @@ class Pool:
         preload: Sequence[str] = PRELOAD,
         paths: Sequence[Path] = (),
         confined: bool | None = None,
+        serve: str = "",
+        limits: Limits | None = None,
     ) -> None:
         """Nothing is started before the first call or `warm`.
 
         `preload` names modules that a waiting child imports and `module:function`s that it calls; `paths` are more folders to
-        import from; `confined` False forces the plain process of machines that cannot confine.
+        import from; `confined` False forces the plain process of machines that cannot confine. `serve` names the
+        `module:function` that answers in children that are borrowed, not called, and `limits` what these may use.
         """
         self._home = home
         self._size = size
         self._preload = tuple(preload)
         self._paths = tuple(paths)
         self._confined = confined
+        self._serve = serve
+        self._limits = _lasting_limits(limits) if limits else {}
         self._slots = threading.BoundedSemaphore(running)
         self._changed = threading.Condition()
-        self._waiting: deque[_Child] = deque()
-        self._busy: set[_Child] = set()
+        self._waiting: deque[Child] = deque()
+        self._busy: set[Child] = set()
         self._ready = 1
         """Children that wait while nothing runs: one, until two calls have come at once."""
         self._wanted = 0
@@ -156,6 +169,19 @@ class Pool:
         finally:
             self._slots.release()
 
+    def borrow(self, stop: threading.Event | None = None) -> Child:
+        """A child of one's own, until `give_back`. Raises SandboxError where none can be started, RunError after `stop`."""
+        return self._take(stop)
+
+    def give_back(self, child: Child) -> None:
+        """End a borrowed child and remove its box; it is never lent again."""
+        self._end(child)
+
+    def waiting(self) -> int:
+        """Children that wait to be called or borrowed."""
+        with self._changed:
+            return len(self._waiting)
+
     def warm(self) -> None:
         """Begin to prepare the waiting children, without waiting for them."""
         with self._changed:
@@ -170,16 +196,14 @@ class Pool:
             self._keeper.join(timeout=10)
         atexit.unregister(self.close)
 
-    def _ask(
-        self, child: _Child, function: str, arguments: Mapping[str, Any], inputs: Mapping[str, Path], limits: Limits
-    ) -> bool:
+    def _ask(self, child: Child, function: str, arguments: Mapping[str, Any], inputs: Mapping[str, Path], limits: Limits) -> bool:
         """Put inputs and the request before the child; False if it had died while it waited."""
         for key, path in inputs.items():
-            _put(path, child.box / "in" / key, link=child.confined)
+            put_input(path, child.box / "in" / key, link=child.confined)
         real = _real_paths(arguments, child.box)
         return child.send({"function": function, "arguments": real, "limits": _resource_limits(limits)})
 
-    def _take(self, stop: threading.Event | None) -> _Child:
+    def _take(self, stop: threading.Event | None) -> Child:
         """A waiting child, prepared now if none waits."""
         with self._changed:
             self._start_keeper()
@@ -201,9 +225,9 @@ class Pool:
             finally:
                 self._wanted -= 1
 
-    def _end(self, child: _Child) -> None:
+    def _end(self, child: Child) -> None:
         child.stop()
-        _remove(child.box)
+        remove_box(child.box)
         with self._changed:
             self._busy.discard(child)
             self._changed.notify_all()
@@ -243,7 +267,9 @@ class Pool:
                     return
             began = time.monotonic()
             try:
-                child = _Child.start(boxes / str(number), self._patience, confined, self._preload, self._paths)
+                child = Child.start(
+                    boxes / str(number), self._patience, confined, self._preload, self._paths, self._serve, self._limits
+                )
             except (OSError, RuntimeError) as e:
                 log.warning("a sandbox child could not be started", exc_info=True)
                 self._note_failure(e)
@@ -258,7 +284,7 @@ class Pool:
             return False
         return len(self._waiting) < max(self._wanted, 1 if self._busy else self._ready)
 
-    def _offer(self, child: _Child) -> None:
+    def _offer(self, child: Child) -> None:
         with self._changed:
             self._failure = None
             self._waiting.append(child)
@@ -272,8 +298,8 @@ class Pool:
             self._changed.notify_all()
 
 
-class _Child:
-    """One confined process, its box, and the lines that it says."""
+class Child:
+    """One confined process, its box, and the lines that it says. Whoever holds it is the only one who asks it."""
 
     def __init__(self, process: confine.Confined, box: Path, confined: bool) -> None:
         self.box = box
@@ -287,7 +313,16 @@ class _Child:
         self._reader.start()
 
     @classmethod
-    def start(cls, box: Path, patience: float, confined: bool, preload: Sequence[str], paths: Sequence[Path]) -> _Child:
+    def start(
+        cls,
+        box: Path,
+        patience: float,
+        confined: bool,
+        preload: Sequence[str],
+        paths: Sequence[Path],
+        serve: str = "",
+        limits: Mapping[str, int] | None = None,
+    ) -> Child:
         """Start one and wait, `patience` seconds at most, until its libraries are loaded. Raises RuntimeError or OSError."""
         folders = [box / "in", box / "tmp", box / "out"]
         for folder in folders:
@@ -298,8 +333,10 @@ class _Child:
             "package": str(package),
             "paths": [str(p) for p in extra],
             "preload": preload,
+            "serve": serve,
+            "confined": confined,
             "log": str(box / "tmp" / ".log"),
-            "limits": {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": 512},
+            "limits": {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": 512, **(limits or {})},
         }
         process = confine.start(
             package / "sandbox" / "child.py",
@@ -319,7 +356,7 @@ class _Child:
         if ready is None:
             said = child._last_words()
             child.stop()
-            _remove(box)
+            remove_box(box)
             raise RuntimeError(f"the child did not become ready: {said}")
         return child
 
@@ -333,10 +370,13 @@ class _Child:
             return False
         return True
 
-    def answer(self, limits: Limits, stop: threading.Event | None) -> dict[str, Any]:
-        """Wait for the answer and watch the child meanwhile. Raises SandboxError and its kinds, RunError after `stop`."""
-        began = time.monotonic()
-        disk_at = began + DISK_TICK
+    def answer(self, limits: Limits, stop: threading.Event | None, spent: float = 0.0) -> dict[str, Any]:
+        """Wait for the next line and watch the child meanwhile. Of the limit's seconds `spent` are gone already.
+
+        Raises SandboxError and its kinds, RunError after `stop`.
+        """
+        began = time.monotonic() - spent
+        disk_at = time.monotonic() + DISK_TICK
         while True:
             with contextlib.suppress(queue.Empty):
                 line = self._lines.get(timeout=TICK)
@@ -347,7 +387,7 @@ class _Child:
             now = time.monotonic()
             if now - began > limits.seconds:
                 raise _timeout_error(limits)
-            if self._memory() > limits.memory_mb * 1024**2:
+            if self.memory() > limits.memory_mb * 1024**2:
                 raise _memory_error(limits)
             if now > disk_at:
                 disk_at = now + DISK_TICK
@@ -358,6 +398,18 @@ class _Child:
         written = sum(_written(self.box / name) for name in ("tmp", "out"))
         if written > limits.output_mb * 1024**2:
             raise _output_error(limits)
+
+    @property
+    def pid(self) -> int:
+        return self._process.pid
+
+    def is_alive(self) -> bool:
+        """Whether the process is there: not ended by us, by the kernel or by itself."""
+        try:
+            state = Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except (OSError, IndexError):
+            return False
+        return self._ending is None and state not in "ZX"
 
     def kill(self) -> None:
         """End the process; whoever waits for its answer learns of it. Any thread may call this."""
@@ -372,13 +424,21 @@ class _Child:
                 self._ending = self._process.wait()
             return self._ending
 
-    def _memory(self) -> int:
-        """Bytes of memory that are the child's own; 0 where the system does not tell."""
+    def send_signal(self, number: int) -> None:
+        """Send a signal; nothing happens if the child is gone."""
+        with self._stopping, contextlib.suppress(ProcessLookupError):
+            if self._ending is None:
+                os.kill(self._process.pid, number)
+
+    def memory(self) -> int:
+        """Bytes of memory that are the child's own, what it shares with nobody but itself included; 0 where the system does not
+        tell. Files that it maps do not count.
+        """
         try:
-            _, resident, shared, *_ = Path(f"/proc/{self._process.pid}/statm").read_text().split()
-        except (OSError, ValueError):
+            status = Path(f"/proc/{self._process.pid}/status").read_text()
+        except OSError:
             return 0
-        held = (int(resident) - int(shared)) * os.sysconf("SC_PAGE_SIZE")
+        held = 1024 * sum(int(kilobytes) for kilobytes in re.findall(r"^(?:RssAnon|RssShmem|VmSwap):\s+(\d+) kB", status, re.M))
         self._peak = max(self._peak, held)
         return held
 
@@ -478,14 +538,15 @@ def _real_paths(value: Any, box: Path) -> Any:
 
 def _resource_limits(limits: Limits) -> dict[str, int]:
     """What the kernel itself enforces, for the case that the app is gone or too busy to watch."""
-    return {
-        "RLIMIT_CPU": int(limits.seconds * (os.cpu_count() or 1)) + 10,
-        "RLIMIT_FSIZE": limits.output_mb * 1024**2,
-        "RLIMIT_DATA": limits.memory_mb * 1024**2 + ALLOCATION_SLACK,
-    }
+    return {"RLIMIT_CPU": int(limits.seconds * (os.cpu_count() or 1)) + 10, **_lasting_limits(limits)}
 
 
-def _put(source: Path, target: Path, *, link: bool) -> None:
+def _lasting_limits(limits: Limits) -> dict[str, int]:
+    """Those that hold however long a child lives."""
+    return {"RLIMIT_FSIZE": limits.output_mb * 1024**2, "RLIMIT_DATA": limits.memory_mb * 1024**2 + ALLOCATION_SLACK}
+
+
+def put_input(source: Path, target: Path, *, link: bool) -> None:
     """Hard-link, or copy to another device. A child that nothing confines gets a copy: it could change the original."""
     if not source.is_file():
         raise errors.UnreadableFileError("The content of this file is no longer there.", "Add the file again.")
@@ -506,12 +567,26 @@ def _move_outputs(source: Path, target: Path) -> None:
 
 
 def _written(folder: Path) -> int:
-    """Bytes on disk below a folder that is being changed meanwhile."""
+    """Bytes on disk below a folder that is being changed meanwhile; each entry counts as a block at least.
+
+    What cannot be looked at (closed to its owner, or nested deeper than a path can be long) counts as more than any limit.
+    """
     total = 0
-    for path, _, names in os.walk(folder):
-        for name in names:
-            with contextlib.suppress(OSError):
-                total += os.lstat(os.path.join(path, name)).st_size
+    pending = [str(folder)]
+    while pending:
+        try:
+            with os.scandir(pending.pop()) as entries:
+                for entry in entries:
+                    total += BLOCK
+                    if entry.is_dir(follow_symlinks=False):
+                        pending.append(entry.path)
+                    else:
+                        with contextlib.suppress(FileNotFoundError):
+                            total += entry.stat(follow_symlinks=False).st_size
+        except FileNotFoundError:
+            continue
+        except OSError:
+            return sys.maxsize
     return total
 
 
@@ -557,14 +632,14 @@ def _boxes(home: Path) -> Iterator[Path]:
     with _locked(root / ".lock", wait=True):
         for folder in root.iterdir():
             if folder.is_dir() and _is_abandoned(folder):
-                _remove(folder)
+                remove_box(folder)
         mine = root.resolve() / f"{os.getpid()}-{secrets.token_hex(4)}"
         mine.mkdir(mode=0o700)
         lock = contextlib.ExitStack()
         lock.enter_context(_locked(mine / ".lock", wait=True))
     with lock:
         yield mine
-    _remove(mine)
+    remove_box(mine)
 
 
 def _is_abandoned(folder: Path) -> bool:
@@ -591,12 +666,36 @@ def _locked(path: Path, *, wait: bool) -> Iterator[None]:
         yield
 
 
-def _remove(folder: Path) -> None:
-    """Remove a folder even if a child has closed parts of it to its owner."""
-    shutil.rmtree(folder, ignore_errors=True)
-    if folder.exists():
-        for path, names, _ in os.walk(folder):
-            for name in [".", *names]:
-                with contextlib.suppress(OSError):
-                    os.chmod(os.path.join(path, name), 0o700, follow_symlinks=name == ".")
-        shutil.rmtree(folder, ignore_errors=True)
+def remove_box(folder: Path) -> None:
+    """Remove a folder even if a child has closed parts of it to its owner, or nested it deeper than a path can be long."""
+    with contextlib.suppress(OSError, RecursionError):
+        shutil.rmtree(folder)
+    for number in itertools.count():
+        try:
+            entries = list(os.scandir(folder))
+        except OSError:
+            return
+        if not entries:
+            break
+        for entry in entries:
+            with contextlib.suppress(OSError):
+                _flatten(folder, entry, number)
+        if number > FLATTENINGS:
+            log.warning("the box %s cannot be removed", folder.name)
+            return
+    with contextlib.suppress(OSError):
+        folder.rmdir()
+
+
+def _flatten(folder: Path, entry: os.DirEntry[str], number: int) -> None:
+    """Remove one entry of a folder; the folders in it come up into `folder`, so that no path grows long."""
+    if not entry.is_dir(follow_symlinks=False):
+        os.unlink(entry.path)
+        return
+    os.chmod(entry.path, 0o700)
+    for index, inner in enumerate(list(os.scandir(entry.path))):
+        if inner.is_dir(follow_symlinks=False):
+            os.rename(inner.path, folder / f"{number}-{index}-{secrets.token_hex(4)}")
+        else:
+            os.unlink(inner.path)
+    os.rmdir(entry.path)

@@ -5,6 +5,7 @@ migrate    numbered migrations, run at boot only      blobs              content
 users  logins  members  chats  participants  messages  files  chat_files     model              the values handed out
 documents                                            versions of documents
 usage  budgets                                       what answers used, what they may use
+cells  consents        Python that ran in a chat; what a step asked and was told
 integrations  oauth_states  drive_files              connections to other services, and what came from them
 """
 

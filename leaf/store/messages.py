@@ -117,6 +117,13 @@ def thread(db: Database, scope: Scope, chat_id: str, *, head: str = "", before: 
     return Thread(found, len(branch) - len(shown), {i: tree.siblings(i) for i in shown if len(tree.siblings(i)) > 1})
 
 
+def branch_ids(db: Database, scope: Scope, chat_id: str, head: str) -> tuple[str, ...]:
+    """Ids of the messages of the branch that ends with `head`, oldest first. Raises NotFoundError."""
+    chats.get(db, scope, chat_id)
+    tree = _tree(db, chat_id)
+    return tuple(tree.branch(head)) if head in tree.parents else ()
+
+
 def siblings(db: Database, scope: Scope, message_id: str) -> tuple[str, ...]:
     """Ids of all messages with the same parent, itself included, oldest first. Raises NotFoundError."""
     message = get(db, scope, message_id)

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leaf.errors import LeafError, QueryError, SandboxMemoryError, SandboxTimeoutError, not_found
+from leaf.errors import LeafError, QueryError, SandboxMemoryError, SandboxTimeoutError, UnreadableFileError, not_found
 
 if TYPE_CHECKING:
     import duckdb
@@ -110,6 +110,25 @@ def query(
         "tables": used,
         "data_only": data,
     }
+
+
+def adopt(parquet: str, out: str, memory_mb: int) -> Json:
+    """Write a Parquet file that untrusted code made anew as `out`/result.parquet, and give its first rows.
+
+    Raises UnreadableFileError where it is none.
+    """
+    import duckdb
+
+    con = _connect([parquet], 300, memory_mb)
+    try:
+        _create_views(con, {"t": parquet})
+        relation = con.sql("FROM t")
+        columns, types = _unique(relation.columns), [_type_name(t) for t in relation.types]
+        reader = relation.project(_projection(columns, types)).to_arrow_reader(BATCH)
+        rows, total, clipped = _write(reader, Path(out) / "result.parquet")
+    except duckdb.Error as e:
+        raise UnreadableFileError(f"The table that the code made cannot be read: {str(e).splitlines()[0][:200]}.") from e
+    return {"columns": columns, "types": types, "rows": rows, "total": total, "clipped": clipped}
 
 
 def page(

@@ -7,7 +7,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -253,7 +253,7 @@ class Tables:
             data_only = tuple(answer["data_only"])
             about = {
                 "sql": sql,
-                "tables": [{"name": t.name, "file_id": t.file_id, "sha256": t.sha256} for t in used],
+                "tables": _named(used),
                 **{key: answer[key] for key in ("columns", "types", "total")},
                 "seconds": seconds,
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -263,6 +263,38 @@ class Tables:
         return QueryResult(
             result_id, sql, **values, seconds=seconds, tables=used, scanned=sum(t.rows for t in used), data_only=data_only
         )
+
+    def keep_frame(
+        self,
+        scope: Scope,
+        chat_id: str,
+        parquet: Path,
+        code: str,
+        name: str,
+        tables: Sequence[Table] = (),
+        stop: threading.Event | None = None,
+    ) -> QueryResult:
+        """Keep a table that Python code made under a new id, like the result of a query; `tables` are what it rests on.
+
+        The file is read in a confined child, and what is kept is what that one writes.
+        Raises UnreadableFileError, SandboxError and its kinds, RunError after `stop`.
+        """
+        began = time.monotonic()
+        with new_folder(self._folder(scope, chat_id)) as folder:
+            arguments = {"parquet": "in:t.parquet", "out": "out:", "memory_mb": QUERY_LIMITS.memory_mb}
+            answer = self._call("adopt", arguments, {"t.parquet": parquet}, QUERY_LIMITS, stop, folder)
+            seconds = round(time.monotonic() - began, 3)
+            about = {
+                "sql": "",
+                "code": code,
+                "name": name,
+                "tables": _named(tables),
+                **{key: answer[key] for key in ("columns", "types", "total")},
+                "seconds": seconds,
+                "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            }
+            result_id = self._keep(scope, chat_id, folder / "result.parquet", about)
+        return QueryResult(result_id, "", **answer, seconds=seconds, tables=tuple(tables), scanned=sum(t.rows for t in tables))
 
     def result(
         self,
@@ -469,6 +501,11 @@ def _mentioned(tables: Sequence[Table], sql: str) -> list[Table]:
     if re.search(r"\b(show|information_schema|duckdb_\w+|pg_\w+|sqlite_master)\b", text):
         return list(tables)
     return [t for t in tables if t.name.lower() in text]
+
+
+def _named(tables: Iterable[Table]) -> list[Json]:
+    """What is kept of the tables behind a result."""
+    return [{"name": t.name, "file_id": t.file_id, "sha256": t.sha256} for t in tables]
 
 
 def _table(chat_file: ChatFile, name: str, info: Json, folder: Path) -> Table:

@@ -14,6 +14,7 @@ from leaf.drive.drive import Drive
 from leaf.errors import InvalidInputError, NotFoundError, not_found
 from leaf.files.library import Library
 from leaf.store.model import ChatFile, Scope
+from leaf.tables.notebooks import Notebooks
 from leaf.tables.tables import Tables
 
 Json = dict[str, Any]
@@ -185,6 +186,8 @@ class ToolContext:
     message_id: str = ""
     """The answer that is being written; empty outside a run."""
     hooks: Hooks = Hooks()
+    python: Notebooks | None = None
+    """Where Python runs; None where the machine cannot confine it."""
 
     @property
     def key(self) -> str:
@@ -245,11 +248,12 @@ def context_of(
     stop: threading.Event,
     hooks: Hooks = Hooks(),
     message_id: str = "",
+    python: Notebooks | None = None,
 ) -> ToolContext:
     """The context of a call over a chat's files, those deleted meanwhile among them."""
     live = tuple(c for c in there if c.file.deleted_at is None)
     deleted = tuple(c for c in there if c.file.deleted_at is not None)
-    return ToolContext(scope, chat_id, live, library, tables, stop, drive, documents, deleted, message_id, hooks)
+    return ToolContext(scope, chat_id, live, library, tables, stop, drive, documents, deleted, message_id, hooks, python)
 
 
 LEAST_READ = 100

@@ -8,13 +8,14 @@ from typing import Any
 from pydantic import ValidationError
 
 from leaf.errors import InvalidInputError, not_found
-from leaf.tools import charts, documents, drive, files, pictures, tables
+from leaf.tools import charts, documents, drive, files, pictures, python, tables
 from leaf.tools.base import Json, Tool, ToolContext, ToolOutput
 
 
 def all_tools() -> list[Tool]:
     """Every tool, always in the same order: the list is part of the cached prompt."""
-    return [*files.TOOLS, *pictures.TOOLS, *tables.TOOLS, *charts.TOOLS, *drive.TOOLS, *documents.TOOLS]
+    both = (*files.TOOLS, *pictures.TOOLS, *tables.TOOLS, *charts.TOOLS, *python.tools())
+    return [*both, *drive.TOOLS, *documents.TOOLS]
 
 
 def schemas() -> list[Json]:

@@ -39,7 +39,7 @@ def describe_table(context: ToolContext, given: DescribeTableInput) -> ToolOutpu
         _describe(table, profile, others),
         f"Looked at the columns of {table.name}: {profile.rows:,} rows × {len(profile.columns)} columns",
         sources=(Source(table.handle, table.file_id, table.file_name, place_of(table), "described"),),
-        coverage=(_whole(table),),
+        coverage=(whole(table),),
         data={"profile": _profile_json(table, profile), "others": [t.name for t in others], **findings_json(table)},
     )
 
@@ -94,7 +94,7 @@ def place_of(table: Table) -> str:
     return table.place
 
 
-def _whole(table: Table, data_only: bool = True) -> Coverage:
+def whole(table: Table, data_only: bool = True) -> Coverage:
     """A query or a profile scans every row of data of its table."""
     name = f"{table.file_name} · {table.sheet}" if table.sheet else table.file_name
     return Coverage(table.file_id, name, "rows", table.rows, table.rows, excluded=table.excluded if data_only else "")
@@ -106,7 +106,7 @@ def _excluded_at(table: Table) -> str:
     return f"{table.excluded} ({table.excluded_places} of {table.file_name}{sheet})"
 
 
-def _left_out(table: Table) -> str:
+def left_out(table: Table) -> str:
     """The same, and the name that has them."""
     return f"{_excluded_at(table)}; {table.name}__all has them, with _row and _kind"
 
@@ -119,7 +119,7 @@ def _describe(table: Table, profile: Profile, others: Sequence[Table]) -> str:
         f"{profile.rows:,} rows × {len(profile.columns)} columns; every row was scanned"
     ]
     if table.left_out:
-        lines.append(f"Left out: {_left_out(table)}.")
+        lines.append(f"Left out: {left_out(table)}.")
     lines += [f"Note: {finding.text}{_at(finding)}" for finding in table.findings]
     if profile.approximate:
         lines.append("Note: the numbers of distinct values are estimates.")
@@ -132,7 +132,7 @@ def _describe(table: Table, profile: Profile, others: Sequence[Table]) -> str:
     names = [c.name for c in profile.columns][:COLUMNS_SAMPLED]
     cut = f", first {COLUMNS_SAMPLED} columns" if len(profile.columns) > COLUMNS_SAMPLED else ""
     lines.append(f"First {len(profile.sample)} rows{cut}:")
-    lines.append(_text_table(names, [list(row)[:COLUMNS_SAMPLED] for row in profile.sample])[0])
+    lines.append(text_table(names, [list(row)[:COLUMNS_SAMPLED] for row in profile.sample])[0])
     if others:
         listed = ", ".join(f"{t.name} ({t.rows:,} rows{', hidden' if t.hidden else ''})" for t in others[:TABLES_LISTED])
         more = f" and {len(others) - TABLES_LISTED} more" if len(others) > TABLES_LISTED else ""
@@ -203,20 +203,18 @@ class QueryTablesInput(BaseModel):
 def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
     """Rows of a query with the true total; the whole result is kept under its id."""
     result = run_query(context, given.sql)
-    text, shown = _text_table(result.columns, result.rows)
+    text, shown = text_table(result.columns, result.rows)
     used = ", ".join(f"{t.name} ({t.rows:,} rows)" for t in result.tables) or "no table"
     head = f"Result {result.result_id}: {result.total:,} rows; {shown:,} shown below. Scanned {used}."
     if result.clipped:
         head += f" {result.clipped:,} long cells are cut."
-    notes = "".join(
-        f"\nLeft out of {t.name}: {_left_out(t)}." for t in result.tables if t.name in result.data_only and t.left_out
-    )
+    notes = "".join(f"\nLeft out of {t.name}: {left_out(t)}." for t in result.tables if t.name in result.data_only and t.left_out)
     notes += "".join(f"\nNote on {t.name}: {f.text}" for t in result.tables for f in t.findings if f.kind not in _DESCRIBED)
     return ToolOutput(
         f"{head}{notes}\n{text}",
         in_words(result),
         sources=_query_sources(result),
-        coverage=tuple(_whole(t, t.name in result.data_only) for t in result.tables),
+        coverage=tuple(whole(t, t.name in result.data_only) for t in result.tables),
         data={"table": table_json(result)},
     )
 
@@ -291,14 +289,14 @@ def in_words(result: QueryResult) -> str:
     return quoted(f"{said}{by} {'' if said == 'Queried' and not by else 'in '}{tables}: {rows}", 160)
 
 
-def _text_table(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> tuple[str, int]:
+def text_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], limit: int = TEXT_CHARACTERS) -> tuple[str, int]:
     """Lines of cells between bars, and how many rows fitted into the budget."""
     lines = [" | ".join(columns)]
     used = len(lines[0])
     for row in rows:
         line = " | ".join(_cell(value) for value in row)
         used += len(line) + 1
-        if used > TEXT_CHARACTERS and len(lines) > 1:
+        if used > limit and len(lines) > 1:
             break
         lines.append(line)
     return "\n".join(lines), len(lines) - 1

@@ -9,7 +9,7 @@ import streamlit as st
 
 from leaf.agent.cited import citation_of
 from leaf.store.model import Message, Scope
-from leaf.ui import citations, document_card, freshness, markdown, marks, pictures, receipts, steps, tabular, words
+from leaf.ui import citations, code, document_card, freshness, markdown, marks, pictures, receipts, steps, tabular, words
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.items import Item, answer_text, data, items
 from leaf.ui.preview import show as show_preview
@@ -40,6 +40,16 @@ def draw_item(place: Any, item: Item, scope: Scope, chat_id: str, message_id: st
         holder = place.container(key=f"{item.key}-{message_id}")
         with holder:
             tabular.chart(item.part, key=f"vega-{item.key}-{message_id}")
+        return holder
+    if item.kind == "figures":
+        holder = place.container(key=f"{item.key}-{message_id}")
+        with holder:
+            code.figures(item.part, scope, chat_id)
+        return holder
+    if item.kind == "consent":
+        holder = place.container(key=f"{item.key.replace('/', '-')}-{message_id}", border=True)
+        with holder:
+            code.consent(item.part, scope, chat_id)
         return holder
     thought = place.expander("Thinking", type="compact")
     thought.caption(markdown.safe(item.text))
@@ -140,7 +150,14 @@ def _how_many(uses: Sequence[Mapping[str, Any]], places: Sequence[Mapping[str, A
     return ("How they were used" if len(uses) > 1 else "How it was used") + beyond
 
 
-ACTIONS = {"read": "Read", "found": "Found", "described": "Looked at the columns of", "queried": "Queried", "viewed": "Looked at"}
+ACTIONS = {
+    "read": "Read",
+    "found": "Found",
+    "described": "Looked at the columns of",
+    "queried": "Queried",
+    "viewed": "Looked at",
+    "computed": "Computed in Python with",
+}
 
 
 def _draw_use(source: Mapping[str, Any]) -> None:
@@ -149,6 +166,8 @@ def _draw_use(source: Mapping[str, Any]) -> None:
     st.markdown(f"{markdown.label(action)} {markdown.label(source['name'] + place, 160)}")
     if source["query"] and source["action"] == "queried":
         st.code(source["query"].strip(), language="sql", wrap_lines=True)
+    elif source["query"] and source["action"] == "computed":
+        st.code(source["query"].strip(), language="python", wrap_lines=True)
     elif source["query"]:
         st.caption(f"Words: {markdown.label(source['query'], 200)}")
     if source["quote"]:

@@ -16,7 +16,21 @@ from leaf.ui import marks, words
 from leaf.ui.blocks import blocks
 
 Part = Mapping[str, Any]
-Kind = Literal["text", "code", "thought", "step", "chart", "waiting", "status", "progress", "writing", "document", "note"]
+Kind = Literal[
+    "text",
+    "code",
+    "thought",
+    "step",
+    "chart",
+    "figures",
+    "writing",
+    "document",
+    "consent",
+    "waiting",
+    "status",
+    "progress",
+    "note",
+]
 
 WORKING = frozenset({"input-streaming", "input-available"})
 
@@ -41,6 +55,7 @@ def items(parts: Iterable[Part], running: bool = False) -> list[Item]:
     """
     found: list[Item] = []
     status = ""
+    asked: dict[str, Part] = {}
     progress: dict[str, str] = {}
     known = [dict(part) for part in parts]
     receipts = _by_text(data(known, "receipts") or {})
@@ -52,10 +67,17 @@ def items(parts: Iterable[Part], running: bool = False) -> list[Item]:
         found += _of_part(number, part)
         if part["type"] == "data-status":
             status = part["data"]["text"]
+        elif part["type"] == "data-consent":
+            asked[part["id"]] = part
         elif part["type"] == "data-progress":
             progress[part["id"]] = part["data"]["text"]
     at_work = [progress[item.key] for item in found if item.kind == "step" and item.text in WORKING and item.key in progress]
-    if running and status:
+    open_questions = [part for part in asked.values() if part["data"]["state"] == "waiting"] if running else []
+    if open_questions:
+        found += [
+            Item("consent", f"consent-{part['id']}", part["data"]["question"], part=part["data"]) for part in open_questions
+        ]
+    elif running and status:
         found.append(Item("status", "status", status))
     elif running and at_work:
         found.append(Item("progress", "progress", " · ".join(at_work)))
@@ -95,7 +117,11 @@ def _of_part(number: int, part: Part) -> list[Item]:
     if kind.startswith("tool-"):
         step = Item("step", str(part["toolCallId"]), part["state"], part=part)
         chart = chart_of(part)
-        return [step, Item("chart", f"chart-{part['toolCallId']}", part=chart)] if chart else [step]
+        if chart:
+            return [step, Item("chart", f"chart-{part['toolCallId']}", part=chart)]
+        if figures_of(part):
+            return [step, Item("figures", f"figures-{part['toolCallId']}", part=part)]
+        return [step]
     return [_of_document(part)] if kind == "data-document" else []
 
 
@@ -112,6 +138,13 @@ def chart_of(part: Part) -> Part:
     output = part.get("output") or {}
     chart = (output.get("data") or {}).get("chart") or {}
     return chart if chart.get("spec") else {}
+
+
+def figures_of(part: Part) -> Sequence[Mapping[str, Any]]:
+    """The figures that a finished step drew: {"sha256", "width", "height", "label"}."""
+    output = part.get("output") or {}
+    figures: Sequence[Mapping[str, Any]] = (output.get("data") or {}).get("figures") or ()
+    return figures
 
 
 def _growing(found: Sequence[Item]) -> bool:

@@ -9,7 +9,7 @@ from typing import Any
 import streamlit as st
 
 from leaf.store.model import Scope
-from leaf.ui import markdown, pictures, tabular, words
+from leaf.ui import code, markdown, pictures, tabular, words
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.findings import draw_findings
 from leaf.ui.items import WORKING, Item
@@ -32,11 +32,16 @@ ICONS = {
     "write_file": ":material/edit_document:",
     "edit_file": ":material/edit_note:",
     "delete_file": ":material/delete:",
+    "run_python": ":material/code:",
+    "add_package": ":material/deployed_code_update:",
+    "remove_package": ":material/deployed_code_history:",
     "list_drive_folder": ":material/folder_open:",
     "search_drive": ":material/manage_search:",
     "read_drive_file": ":material/menu_book:",
 }
 INPUT_WORDS = {
+    "name": "Package",
+    "version": "Version",
     "where": "Part",
     "pages": "Pages",
     "query": "Words",
@@ -62,7 +67,9 @@ def draw(place: Any, item: Item, scope: Scope, chat_id: str, message_id: str) ->
             st.caption("Opening …")
             return step
         _draw_input(name, part.get("input") or {})
-        if part["state"] == "output-error":
+        if part["state"] == "output-error" and name == "run_python":
+            code.draw_error(str(part.get("errorText", "")))
+        elif part["state"] == "output-error":
             st.caption(markdown.paragraph(str(part.get("errorText", ""))))
         elif part["state"] == "output-available":
             _draw_output(part["output"], scope, chat_id, key)
@@ -101,6 +108,8 @@ def title_of(name: str) -> str:
 def _draw_input(name: str, given: Mapping[str, Any]) -> None:
     if given.get("sql"):
         st.code(str(given["sql"]).strip(), language="sql", wrap_lines=True)
+    if given.get("code"):
+        st.code(str(given["code"]).strip(), language="python", wrap_lines=True, line_numbers=True)
     if given.get("spec"):
         st.code(json.dumps(given["spec"], indent=1, ensure_ascii=False), language="json", wrap_lines=True, height=180)
     plain = [
@@ -114,7 +123,13 @@ def _draw_input(name: str, given: Mapping[str, Any]) -> None:
 
 def _draw_output(output: Mapping[str, Any], scope: Scope, chat_id: str, key: str) -> None:
     data = output.get("data") or {}
-    if data.get("table"):
+    if data.get("python"):
+        code.draw_output(data["python"])
+        for number, table in enumerate(data.get("tables") or ()):
+            if table.get("name"):
+                st.caption(markdown.label(str(table["name"])))
+            _draw_table(table, scope, chat_id, f"{key}-{number}")
+    elif data.get("table"):
         _draw_table(data["table"], scope, chat_id, key)
     elif data.get("pictures"):
         pictures.draw_seen(data["pictures"], scope, key)

@@ -1,0 +1,158 @@
+"""Python over the chats' tables: which cells a chat has run, what its code is given, and what came of it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from uuid import uuid4
+
+from leaf.errors import FileError, NotFoundError, RunError
+from leaf.formats.base import KINDS
+from leaf.sandbox.packages import Packages
+from leaf.sandbox.sessions import Cell, Given, Ran, Sessions
+from leaf.store import Store, cells, consents, messages
+from leaf.store.model import ChatFile, Scope
+from leaf.tables.child import ALL
+from leaf.tables.lineage import rests_on
+from leaf.tables.tables import Table, Tables
+from leaf.tables.views import views
+
+CONSENT_SECONDS = 120.0
+"""How long a step waits for somebody to allow it."""
+LOOK = 0.3
+"""Seconds between two looks for the decision."""
+
+OpenFile = Callable[[str], tuple[ChatFile, Path]]
+"""Handle or name -> the chat's file and where its bytes are. Raises NotFoundError."""
+
+
+@dataclass(frozen=True)
+class Rested:
+    """What came of a cell, and what it rests on."""
+
+    ran: Ran
+    cell: Cell
+    tables: tuple[Table, ...]
+    """That it names, or that variables were made from which it uses."""
+    data_only: frozenset[str]
+    """Names of those of which rows of data alone were read, and no others by NAME__all."""
+    opened: tuple[str, ...]
+    """Files, likewise, by handle or name."""
+
+
+class Notebooks:
+    """The Python of all chats. Every call takes the scope on whose behalf it is made."""
+
+    def __init__(self, store: Store, sessions: Sessions, tables: Tables, packages: Packages) -> None:
+        self._store = store
+        self._tables = tables
+        self.sessions = sessions
+        self.packages = packages
+        self._given: dict[str, dict[str, Table]] = {}
+
+    def warm(self) -> None:
+        """Have a child ready before somebody needs it."""
+        self.sessions.warm()
+
+    def close(self) -> None:
+        """End all children."""
+        self.sessions.close()
+
+    def run(
+        self,
+        scope: Scope,
+        chat_id: str,
+        message_id: str,
+        key: str,
+        code: str,
+        chat_files: Sequence[ChatFile],
+        open_file: OpenFile,
+        out: Path,
+        *,
+        files: Sequence[str] = (),
+        seconds: float = 0.0,
+        stop: threading.Event,
+        progress: Callable[[str], None] = lambda text: None,
+    ) -> Rested:
+        """Run a cell at the end of the branch of `message_id`, and keep it if it succeeds.
+
+        Outside of an answer nothing is kept and nothing was before. Raises what `Sessions.run` raises.
+        """
+        owner = f"{scope.workspace_id}/{chat_id if message_id else uuid4()}"
+        earlier = self._earlier(scope, chat_id, message_id, key) if message_id else []
+        cell = Cell(key or str(uuid4()), code, len(earlier) + 1, tuple(files))
+        given = self._given.setdefault(owner, {})
+
+        def supply(kind: str, name: str) -> dict[str, Given]:
+            if kind == "file":
+                chat_file, path = open_file(name)
+                return {chat_file.file.name: Given(path)}
+            found = [(view, table) for table in self._tables_named(scope, chat_files, name, stop) for view in views(table)]
+            given.update({view.name: table for view, table in found})
+            return {view.name: Given(table.parquet, view.sql, view.numbered) for view, table in found}
+
+        slugs = [c.slug for c in chat_files if c.file.kind in KINDS and KINDS[c.file.kind].tabular]
+        packages = self.packages.folder(scope.workspace_id, chat_id) if message_id else None
+        try:
+            ran = self.sessions.run(
+                owner,
+                cell,
+                earlier,
+                supply,
+                out,
+                slugs=slugs,
+                packages=packages,
+                seconds=seconds,
+                stop=stop,
+                progress=progress,
+            )
+        finally:
+            if not message_id:
+                self._given.pop(owner, None)
+                self.sessions.forget(owner)
+        if message_id and ran.trouble is None:
+            cells.add(self._store.db, scope, chat_id, message_id, cell.key, code, files)
+        named, opened = rests_on([(c.code, c.files) for c in (*earlier, cell)], given)
+        tables = {table.parquet: table for name, table in given.items() if name in named}
+        data_only = frozenset(t.name for t in tables.values() if f"{t.name}{ALL}" not in named)
+        return Rested(ran, cell, tuple(tables.values()), data_only, tuple(sorted(opened)))
+
+    def forget(self, scope: Scope, chat_id: str) -> None:
+        """Let go of a chat's variables; they are made anew when they are needed."""
+        self.sessions.forget(f"{scope.workspace_id}/{chat_id}")
+
+    def consent(self, scope: Scope, chat_id: str, key: str, question: str, stop: threading.Event) -> str:
+        """Ask the people of the chat and wait: `allowed`, `refused`, or empty when nobody said anything in time.
+
+        A step that a crash interrupted finds what was said before. Raises RunError after `stop`.
+        """
+        consents.ask(self._store.db, scope, chat_id, key, question)
+        end = time.monotonic() + CONSENT_SECONDS
+        while not (said := consents.decision(self._store.db, scope, chat_id, key)) and time.monotonic() < end:
+            if stop.wait(LOOK):
+                raise RunError("Stopped.")
+        # Who presses the button now is told that it is too late, since the first answer holds.
+        return said or ("" if consents.decide(self._store.db, scope, chat_id, key, "refused") == "refused" else "allowed")
+
+    def _earlier(self, scope: Scope, chat_id: str, message_id: str, key: str) -> list[Cell]:
+        """Successful cells of the branch, in order, without the one that is about to run (again)."""
+        branch = messages.branch_ids(self._store.db, scope, chat_id, message_id)
+        kept = cells.of_messages(self._store.db, scope, chat_id, branch)
+        before = [c for c in kept if c.key != key]
+        return [Cell(c.key, c.code, number, c.files) for number, c in enumerate(before, 1)]
+
+    def _tables_named(self, scope: Scope, chat_files: Sequence[ChatFile], name: str, stop: threading.Event) -> tuple[Table, ...]:
+        """The tables of the file whose SQL name this is, or begins. Raises FileError where the file cannot be read."""
+        named = [c for c in chat_files if name.lower() == c.slug or name.lower().startswith(f"{c.slug}__")]
+        if not named:
+            return ()
+        chat_file = max(named, key=lambda c: len(c.slug))
+        found = self._tables.of(scope, [chat_file], stop)
+        if found.failures and not found.tables:
+            raise FileError(" ".join(found.failures.values()))
+        if not found.tables:
+            raise NotFoundError(f"{chat_file.file.name} holds no table.")
+        return found.tables

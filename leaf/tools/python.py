@@ -1,0 +1,285 @@
+"""Tools that run Python: run_python, add_package, remove_package. Absent on machines that cannot confine it."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Sequence
+from pathlib import Path
+
+from pydantic import BaseModel, Field, field_validator
+
+from leaf.errors import CodeError, InvalidInputError
+from leaf.sandbox.confine import confinement
+from leaf.sandbox.packages import Packages
+from leaf.sandbox.sessions import Cell, Ran
+from leaf.store.model import ChatFile
+from leaf.tables.notebooks import Notebooks
+from leaf.tables.tables import QueryResult
+from leaf.tools.advice import advice
+from leaf.tools.base import Json, Picture, Source, Tool, ToolContext, ToolOutput, find_file, gone, quoted
+from leaf.tools.tables import left_out, place_of, table_json, text_table, whole
+
+CODE_CHARACTERS = 50_000
+TABLE_CHARACTERS = 6_000
+"""Of each DataFrame that goes to the model, about 2,400 tokens."""
+ROWS_SHOWN = 50
+TEXT_CHARACTERS = 12_000
+"""Of what was printed, and of the last expression, that goes to the model; the page shows more."""
+
+
+class RunPythonInput(BaseModel):
+    code: str
+    files: list[str] = Field(default_factory=list)
+    timeout: float = Field(60, description="Seconds.")
+
+    @field_validator("code")
+    @classmethod
+    def not_empty(cls, code: str) -> str:
+        """Checked here and not in the schema, which is a part of every request."""
+        if not 0 < len(code) <= CODE_CHARACTERS:
+            raise ValueError(f"give 1 to {CODE_CHARACTERS:,} characters")
+        return code
+
+
+def run_python(context: ToolContext, given: RunPythonInput) -> ToolOutput:
+    """Run a cell, keep its DataFrames and figures, and say what came of it."""
+    notebooks = _notebooks(context)
+
+    def open_file(name: str) -> tuple[ChatFile, Path]:
+        chat_file = find_file(context, name)
+        return chat_file, context.library.open(context.scope, chat_file.file.id)
+
+    for name in given.files:
+        open_file(name)
+    _refuse_deleted(context, given.code)
+    with tempfile.TemporaryDirectory(prefix="leaf-cell-") as folder:
+        rested = notebooks.run(
+            context.scope,
+            context.chat_id,
+            context.message_id,
+            context.key,
+            given.code,
+            context.files,
+            open_file,
+            Path(folder),
+            files=given.files,
+            seconds=given.timeout,
+            stop=context.stop,
+            progress=context.progress,
+        )
+        ran, cell, tables = rested.ran, rested.cell, rested.tables
+        if ran.trouble is not None:
+            raise _error(ran, notebooks.packages)
+        results = [
+            (name, context.tables.keep_frame(context.scope, context.chat_id, path, given.code, name, tables, context.stop))
+            for path, name in ran.frames
+        ]
+        pictures = tuple(
+            Picture(kept.sha256, "image/png", kept.width, kept.height, f"figure {number} of cell {cell.number}")
+            for number, kept in enumerate((context.library.keep_figure(context.scope, p, context.stop) for p in ran.figures), 1)
+        )
+    sources = [Source(t.handle, t.file_id, t.file_name, place_of(t), "computed", query=given.code) for t in tables]
+    opened = {c.handle: c for c in context.files for name in rested.opened if name in (c.handle, c.file.id, c.file.name, c.slug)}
+    sources += [Source(c.handle, c.file.id, c.file.name, "", "computed", query=given.code) for c in opened.values()]
+    return ToolOutput(
+        _text(ran, cell, results, pictures, [left_out(t) for t in tables if t.name in rested.data_only and t.left_out]),
+        _in_words(given.code, results, pictures),
+        sources=tuple(sources),
+        coverage=tuple(whole(t, t.name in rested.data_only) for t in tables),
+        data={"python": _about(ran, cell), "tables": _tables_json(results), "figures": _figures_json(pictures)},
+        pictures=pictures,
+    )
+
+
+def _notebooks(context: ToolContext) -> Notebooks:
+    if context.python is None:
+        raise InvalidInputError("Python cannot run here.", "Use query_tables.")
+    return context.python
+
+
+def _refuse_deleted(context: ToolContext, code: str) -> None:
+    """Say that a table is gone, rather than that its name is unknown."""
+    for deleted in context.deleted:
+        if re.search(rf"\b{re.escape(deleted.slug)}\b", code) and not any(deleted.slug == c.slug for c in context.files):
+            raise gone(deleted)
+
+
+def _text(
+    ran: Ran, cell: Cell, results: Sequence[tuple[str, QueryResult]], pictures: Sequence[Picture], left_out: Sequence[str]
+) -> str:
+    pieces = [f"Cell {cell.number} ran in {ran.seconds:.2f} s.", *_said_of_namespace(ran)]
+    if ran.printed.strip():
+        pieces.append(f"Printed{_cut(ran)}:\n{_fit(ran.printed.rstrip())}")
+    if ran.value.strip():
+        pieces.append(f"Value:\n{_fit(ran.value)}")
+    for name, result in results:
+        text, shown = text_table(result.columns, result.rows[:ROWS_SHOWN], TABLE_CHARACTERS)
+        named = f" ({name})" if name else ""
+        size = f"{result.total:,} rows × {len(result.columns)} columns"
+        pieces.append(f"Result {result.result_id}{named}: {size}; {shown:,} shown below.\n{without_encoded(text)}")
+    if pictures:
+        pieces.append(f"{len(pictures)} figure{'s' if len(pictures) > 1 else ''} drawn; the user sees it.")
+    pieces += [*ran.notes]
+    if len(pieces) == 1:
+        pieces.append("Nothing was printed and the last line has no value.")
+    pieces += [f"Left out: {said}." for said in left_out]
+    return "\n".join(pieces)
+
+
+def _said_of_namespace(ran: Ran) -> list[str]:
+    cells = f"{ran.rebuilt} cell{'s' if ran.rebuilt != 1 else ''}"
+    rebuilt = [f"The variables had been let go and were rebuilt from {cells}."] if ran.rebuilt else []
+    return [*rebuilt, *ran.lost]
+
+
+def _cut(ran: Ran) -> str:
+    if ran.characters <= len(ran.printed):
+        return ""
+    return f" {size_in_words(ran.characters)}; the first {len(ran.printed):,} characters are kept"
+
+
+def size_in_words(characters: int) -> str:
+    """`1.2 GB`, `34,000 characters`."""
+    for unit, size in (("GB", 10**9), ("MB", 10**6)):
+        if characters >= size:
+            return f"{characters / size:.1f} {unit}"
+    return f"{characters:,} characters"
+
+
+def _fit(text: str) -> str:
+    text = without_encoded(text)
+    return text if len(text) <= TEXT_CHARACTERS else f"{text[:TEXT_CHARACTERS]}\n… cut here for you; the user sees more"
+
+
+def without_encoded(text: str) -> str:
+    """`text` without long runs of encoded bytes, which no model is sent."""
+    text = re.sub(
+        r"(?:^[A-Za-z0-9+/]{60,76}\r?\n){4,}", lambda m: f"[{len(m[0]):,} characters of encoded data]\n", text, flags=re.M
+    )
+    return re.sub(r"[A-Za-z0-9+/_-]{300,}={0,2}", lambda m: f"[{len(m[0]):,} characters without a space]", text)
+
+
+def _error(ran: Ran, packages: Packages) -> CodeError:
+    """What went wrong, where in the cell, and what had been printed before."""
+    trouble = ran.trouble
+    assert trouble is not None
+    where = f" on line {trouble.line}" if trouble.line else ""
+    said = f": {quoted(trouble.message, 300)}" if trouble.message else ""
+    advised = f". {advised}" if (advised := advice(trouble, packages)) else ""
+    pieces = [f"{trouble.type}{where}{said}{advised}", *_said_of_namespace(ran), trouble.text]
+    if ran.printed.strip():
+        pieces.append(f"Printed before{_cut(ran)}:\n{_fit(ran.printed.rstrip())[:4_000]}")
+    return CodeError(without_encoded("\n".join(pieces)))
+
+
+def _about(ran: Ran, cell: Cell) -> Json:
+    return {
+        "cell": cell.number,
+        "printed": ran.printed,
+        "characters": ran.characters,
+        "value": ran.value,
+        "notes": list(ran.notes),
+        "rebuilt": ran.rebuilt,
+        "lost": list(ran.lost),
+        "seconds": round(ran.seconds, 3),
+    }
+
+
+def _tables_json(results: Sequence[tuple[str, QueryResult]]) -> list[Json]:
+    return [{**table_json(result), "name": name} for name, result in results]
+
+
+def _figures_json(pictures: Sequence[Picture]) -> list[Json]:
+    return [{"sha256": p.sha256, "width": p.width, "height": p.height, "label": p.label} for p in pictures]
+
+
+def _in_words(code: str, results: Sequence[tuple[str, QueryResult]], pictures: Sequence[Picture]) -> str:
+    """What its first comment says, or `Ran Python`, and what came of it."""
+    comment = re.match(r"\s*#+\s*(.+)", code)
+    said = quoted(comment.group(1), 100) if comment else "Ran Python"
+    made = [f"{result.total:,} row{'s' if result.total != 1 else ''}" for _, result in results[:2]]
+    made += [f"{len(pictures)} figure{'s' if len(pictures) > 1 else ''}"] if pictures else []
+    return f"{said}: {', '.join(made)}" if made else said
+
+
+class AddPackageInput(BaseModel):
+    name: str
+    version: str = ""
+
+
+def add_package(context: ToolContext, given: AddPackageInput) -> ToolOutput:
+    """Install a package for this chat, if somebody there allows it."""
+    notebooks = _notebooks(context)
+    workspace = context.scope.workspace_id
+    context.progress(f"Looking for {quoted(given.name, 60)} …")
+    plan = notebooks.packages.plan(workspace, context.chat_id, given.name, given.version.strip(), context.stop)
+    if plan.present:
+        return ToolOutput(f"{plan.name} {plan.version} is there already.", f"{plan.name} {plan.version} is there already")
+    if context.key:
+        _ask(context, notebooks, f"Install {plan.words()} from the package index for this chat?")
+    context.progress(f"Installing {plan.words()} …")
+    replaced = plan.name in notebooks.packages.installed(workspace, context.chat_id)
+    notebooks.packages.add(workspace, context.chat_id, plan, context.stop)
+    if replaced:
+        notebooks.forget(context.scope, context.chat_id)
+    return ToolOutput(
+        f"Installed {plan.words()} for this chat. Import it in run_python.",
+        f"Installed {plan.words()}",
+        data={"packages": notebooks.packages.installed(workspace, context.chat_id)},
+    )
+
+
+def _ask(context: ToolContext, notebooks: Notebooks, question: str) -> None:
+    """Wait until somebody in the chat allows it. Raises InvalidInputError when it is refused or nobody is there."""
+    data: Json = {"key": context.key, "question": question}
+    context.show("consent", context.key, {**data, "state": "waiting"})
+    context.progress("Waiting for your permission …")
+    said = "refused"
+    try:
+        said = notebooks.consent(context.scope, context.chat_id, context.key, question, context.stop)
+    finally:
+        context.show("consent", context.key, {**data, "state": said or "unanswered"})
+    if said == "refused":
+        raise InvalidInputError("The user refused the installation.", "Do without the package, and do not ask again.")
+    if not said:
+        raise InvalidInputError("Nobody allowed the installation in time.", "Do without the package, and say so.")
+
+
+class RemovePackageInput(BaseModel):
+    name: str
+
+
+def remove_package(context: ToolContext, given: RemovePackageInput) -> ToolOutput:
+    """Take a package away that this chat had installed."""
+    notebooks = _notebooks(context)
+    version = notebooks.packages.remove(context.scope.workspace_id, context.chat_id, given.name, context.stop)
+    notebooks.forget(context.scope, context.chat_id)
+    said = f"Removed {quoted(given.name, 60)} {version}"
+    return ToolOutput(f"{said}. The variables are rebuilt at the next run_python.", said)
+
+
+TOOLS = (
+    Tool(
+        "run_python",
+        "Run Python offline: pandas, scipy, sklearn, statsmodels, matplotlib. Tables are DataFrames by SQL name; "
+        "query(sql) gives one, open_file(handle) a path. Variables live on. Returns prints, last expression, figures; "
+        "DataFrames (last expression, display(df)) get result ids.",
+        RunPythonInput,
+        run_python,
+        "Running Python",
+    ),
+    Tool(
+        "add_package",
+        "Install a listed package if the user agrees.",
+        AddPackageInput,
+        add_package,
+        "Adding a package",
+    ),
+    Tool("remove_package", "Undo add_package.", RemovePackageInput, remove_package, "Removing a package"),
+)
+
+
+def tools() -> tuple[Tool, ...]:
+    """The tools of this machine: none where Python cannot be confined. The same for the life of the process."""
+    return TOOLS if confinement().kind == "landlock" else ()

@@ -1,0 +1,83 @@
+"""What Python did, for a person: what it printed, its figures, its errors, and what it asks before it goes on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.store.model import Scope
+from leaf.ui import markdown
+from leaf.ui.items import figures_of
+from leaf.ui.state import leaf
+
+TALL = 260
+"""Height in pixels from which an output scrolls."""
+LONG = 700
+"""Characters from which an output is given that height."""
+
+
+def draw_output(about: Mapping[str, Any]) -> None:
+    """What was printed, the value of the last line, and what has to be known about the variables."""
+    if about.get("rebuilt"):
+        cells = about["rebuilt"]
+        st.caption(f":material/history: Variables rebuilt from {cells} earlier cell{'s' if cells != 1 else ''}")
+    for lost in [*about.get("lost", ()), *about.get("notes", ())]:
+        st.caption(markdown.paragraph(str(lost)))
+    printed, characters = str(about.get("printed", "")), int(about.get("characters", 0))
+    if printed.strip():
+        _draw_text("Printed" if characters <= len(printed) else _cut(printed, characters), printed)
+    if str(about.get("value", "")).strip():
+        _draw_text("Value", str(about["value"]))
+    if not printed.strip() and not str(about.get("value", "")).strip():
+        st.caption("Nothing was printed.")
+
+
+def draw_error(text: str) -> None:
+    """The first line in words, then the traceback from the cell on."""
+    first, _, rest = text.partition("\n")
+    st.markdown(f":red[:material/error_outline:] {markdown.paragraph(first)}")
+    if rest.strip():
+        st.code(rest, language=None, wrap_lines=True, height=TALL if len(rest) > LONG else "content")
+
+
+def figures(part: Mapping[str, Any], scope: Scope, chat_id: str) -> None:
+    """The figures that a step drew, one under the other."""
+    for figure in figures_of(part):
+        try:
+            picture = leaf().figure(scope, chat_id, str(figure["sha256"]))
+        except LeafError as e:
+            st.caption(markdown.paragraph(f"{figure['label']}: {e}"))
+            continue
+        st.image(picture, width=min(int(figure["width"]), 760), alt=str(figure["label"]), output_format="PNG")
+
+
+def consent(asked: Mapping[str, Any], scope: Scope, chat_id: str) -> None:
+    """A question that a step waits with, and its two answers."""
+    key = str(asked["key"])
+    st.markdown(f":material/deployed_code_update: **{markdown.label(str(asked['question']), 300)}**")
+    st.caption("It is installed for this chat alone and has no network. Without an answer it is not installed.")
+    with st.container(horizontal=True, gap="small"):
+        st.button("Allow", key=f"allow-{key}", type="primary", on_click=_decide, args=(scope, chat_id, key, True))
+        st.button("Refuse", key=f"refuse-{key}", on_click=_decide, args=(scope, chat_id, key, False))
+
+
+def _decide(scope: Scope, chat_id: str, key: str, allow: bool) -> None:
+    try:
+        allowed = leaf().decide(scope, chat_id, key, allow)
+    except LeafError as e:
+        st.toast(markdown.paragraph(str(e)), icon=":material/warning:")
+        return
+    if allowed != allow:
+        st.toast("It was decided before.", icon=":material/info:")
+
+
+def _draw_text(title: str, text: str) -> None:
+    st.caption(title)
+    st.code(text.rstrip(), language=None, wrap_lines=True, height=TALL if len(text) > LONG else "content")
+
+
+def _cut(printed: str, characters: int) -> str:
+    return f"Printed {characters:,} characters, of which the first {len(printed):,} are kept"

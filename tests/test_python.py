@@ -1,0 +1,725 @@
+"""Python in a chat: what comes back, that variables live on, how they are made anew, and what is told when it cannot be done."""
+
+from __future__ import annotations
+
+import os
+import threading
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leaf.errors import CodeError, InvalidInputError, LeafError, NotFoundError, RunError, SandboxMemoryError, SandboxTimeoutError
+from leaf.sandbox.confine import confinement
+from leaf.sandbox.packages import Packages, Plan
+from leaf.sandbox.sessions import Cell, Sessions
+from leaf.service import Leaf
+from leaf.store import cells, consents, messages
+from leaf.store.model import Message, Scope
+from leaf.tables.lineage import rests_on
+from leaf.tables.notebooks import Notebooks
+from leaf.tools import registry
+from leaf.tools.base import Hooks, ToolOutput, context_of
+from leaf.tools.python import size_in_words, without_encoded
+from tests.files_server import images_of
+from tests.leaf_kit import SALES, add, finished, opened, text_of
+from tests.messages_server import MessagesServer, Turn
+
+pytestmark = pytest.mark.skipif(confinement().kind != "landlock", reason="this machine cannot confine Python")
+NOTES = "Größe: 12 m²\nsecond line\n".encode()
+
+
+@pytest.fixture(scope="module")
+def leaf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Leaf]:
+    with opened(tmp_path_factory.mktemp("home")) as app:
+        yield app
+
+
+class Chat:
+    """A chat with two files, whose cells are run as a model would run them."""
+
+    def __init__(self, leaf: Leaf) -> None:
+        self.leaf = leaf
+        self.scope: Scope = leaf.local_scope()
+        self.id = leaf.new_chat(self.scope).id
+        files = [add(leaf, self.scope, "sales.csv", SALES), add(leaf, self.scope, "notes.txt", NOTES)]
+        leaf.attach(self.scope, self.id, [f.id for f in files])
+        self.files = files
+        self.python: Notebooks = leaf._python  # type: ignore[assignment]
+        self.calls = 0
+        self.shown: list[tuple[str, dict[str, Any]]] = []
+        self.answer = self.ask()
+
+    def ask(self, parent_id: str | None = None) -> Message:
+        part = {"type": "text", "text": "?", "state": "done"}
+        exchange = messages.add_exchange(self.leaf._store.db, self.scope, self.id, [part], parent_id=parent_id)
+        self.answer = exchange.answer
+        return self.answer
+
+    def tool(self, name: str, given: dict[str, Any], *, key: str = "", stop: threading.Event | None = None) -> ToolOutput:
+        self.calls += 1
+        hooks = Hooks(key or f"{self.answer.id}/tool-{self.calls}-1-{name}", self._show)
+        there = self.leaf._library.chat_files(self.scope, self.id, deleted=True)
+        context = context_of(
+            self.scope,
+            self.id,
+            there,
+            self.leaf._library,
+            self.leaf._tables,
+            self.leaf._drive,
+            self.leaf.documents,
+            stop or threading.Event(),
+            hooks,
+            self.answer.id,
+            self.python,
+        )
+        return registry.run(name, given, context)
+
+    def __call__(self, code: str, **given: Any) -> ToolOutput:
+        key, stop = given.pop("key", ""), given.pop("stop", None)
+        return self.tool("run_python", {"code": code, **given}, key=key, stop=stop)
+
+    def fails(self, code: str, **given: Any) -> str:
+        with pytest.raises(CodeError) as caught:
+            self(code, **given)
+        return str(caught.value)
+
+    def _show(self, name: str, data_id: str, data: dict[str, Any]) -> None:
+        self.shown.append((name, data))
+
+
+@pytest.fixture
+def chat(leaf: Leaf) -> Chat:
+    return Chat(leaf)
+
+
+# --- what comes back
+
+
+def test_prints_and_the_last_expression_come_back(chat: Chat) -> None:
+    output = chat("print('hello')\n[n * n for n in range(5)]")
+    assert output.data["python"]["printed"] == "hello\n"
+    assert output.data["python"]["value"] == "[0, 1, 4, 9, 16]"
+    assert "hello" in output.text
+    assert "[0, 1, 4, 9, 16]" in output.text
+    assert not chat("7;").data["python"]["value"]
+
+
+def test_a_table_is_a_frame_under_its_sql_name_and_is_named_as_a_source(chat: Chat) -> None:
+    output = chat("float(sales.revenue.sum())")
+    assert output.data["python"]["value"] == "700.0"
+    assert [(s.handle, s.action) for s in output.sources] == [("f1", "computed")]
+    assert [(c.seen, c.total) for c in output.coverage] == [(4, 4)]
+
+
+def test_a_frame_is_kept_as_a_result_that_opens_exports_and_charts(chat: Chat) -> None:
+    output = chat("by_region = sales.groupby('region').revenue.sum().sort_values()\nby_region")
+    (table,) = output.data["tables"]
+    assert table["columns"] == ["region", "revenue"]
+    assert table["rows"] == [["East", 49.5], ["South", 250.5], ["North", 400.0]]
+    assert table["name"] == "by_region"
+    page = chat.leaf.result_page(chat.scope, chat.id, table["result_id"])
+    assert page.rows == table["rows"]
+    assert chat.leaf.export_result(chat.scope, chat.id, table["result_id"]).read_text().splitlines()[1] == "East,49.5"
+    spec = {"mark": "bar", "encoding": {"x": {"field": "region"}, "y": {"field": "revenue"}}}
+    assert chat.tool("make_chart", {"spec": spec, "result_id": table["result_id"]}).data["chart"]["total"] == 3
+
+
+def test_what_is_made_of_a_table_in_a_later_cell_still_names_it(chat: Chat) -> None:
+    chat("north = sales[sales.region == 'North']")
+    output = chat("totals = north.groupby('month').revenue.sum().reset_index()\ntotals")
+    assert [(s.handle, s.action) for s in output.sources] == [("f1", "computed")]
+    kept = chat.leaf._tables.about_result(chat.scope, chat.id, output.data["tables"][0]["result_id"])
+    assert [(t["name"], len(t["sha256"])) for t in kept["tables"]] == [("sales", 64)]
+    assert kept["code"].startswith("totals = ")
+    assert not chat("1 + 1").sources
+    assert [s.handle for s in chat("text = open(open_file('f2')).read()\nlen(text)").sources] == ["f2"]
+    assert [s.handle for s in chat("text.upper()").sources] == ["f2"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "tables", "files"),
+    [
+        (["a = sales", "b = a", "b.sum()"], {"sales"}, set()),
+        (["a = sales", "a = 1", "a"], set(), set()),
+        (["found = []", "found.append(sales.sum())", "found"], {"sales"}, set()),
+        (["d = {}", "d['x'] = sales", "d"], {"sales"}, set()),
+        (["def f():\n    return sales.sum()", "f()"], {"sales"}, set()),
+        (["a = query('SELECT * FROM costs')", "a.x.y = 1", "a"], {"costs"}, set()),
+        (["a = open_file('f2')", "a"], set(), {"f2"}),
+        (["costs", "sales_2"], set(), set()),
+        (["x = (", "sales"], {"sales"}, set()),
+    ],
+)
+def test_what_a_cell_rests_on_is_found_through_its_variables(cells: list[str], tables: set[str], files: set[str]) -> None:
+    assert rests_on([(code, ()) for code in cells], {"sales", "costs"}) == (tables, files)
+
+
+def test_ten_million_rows_are_kept(chat: Chat) -> None:
+    (table,) = chat("pd.DataFrame({'n': np.arange(10_000_000)})").data["tables"]
+    assert table["total"] == 10_000_000
+    last = chat.leaf.result_page(chat.scope, chat.id, table["result_id"], offset=9_999_999, limit=1)
+    assert last.rows == [[9_999_999]]
+
+
+def test_several_frames_are_kept_when_they_are_displayed(chat: Chat) -> None:
+    output = chat("display(sales.head(1), 'between')\nsales.head(2)")
+    assert [t["total"] for t in output.data["tables"]] == [1, 2]
+    assert "between" in output.data["python"]["printed"]
+
+
+FRAMES: list[tuple[str, list[str] | None, Any]] = [
+    ("pd.DataFrame({'a': [1, 'x', None]})", ["a"], [["1"], ["x"], [None]]),
+    ("pd.DataFrame([[1, 2]], columns=['a', 'a'])", ["a", "a_2"], [[1, 2]]),
+    ("sales.pivot_table(index='region', columns='month', values='revenue', aggfunc='sum').head(1)", None, 1),
+    ("pd.DataFrame({('a', 'b'): [1]})", ["a_b"], [[1]]),
+    ("pd.DataFrame({'d': pd.to_datetime(['2025-01-31'])})", ["d"], [["2025-01-31T00:00:00"]]),
+    ("pd.Series([1.5], name=7)", ["7"], [[1.5]]),
+    ("pd.DataFrame({'a': []})", ["a"], []),
+    ("pd.DataFrame({'n': [1]}).set_index(pd.Index(['k'], name='n'))", ["n_index", "n"], [["k", 1]]),
+    ("pd.DataFrame({'o': [object()]})", ["o"], 1),
+]
+
+
+def test_frames_of_every_shape_are_kept(chat: Chat) -> None:
+    for code, columns, rows in FRAMES:
+        (table,) = chat(code).data["tables"]
+        if columns is not None:
+            assert table["columns"] == columns
+        assert len(table["rows"]) == rows if isinstance(rows, int) else table["rows"] == rows
+
+
+def test_query_runs_sql_over_tables_and_frames(chat: Chat) -> None:
+    assert chat("query('SELECT max(revenue) AS m FROM sales').m[0]").data["python"]["value"] == "300.0"
+    assert chat("x = pd.DataFrame({'a': [1, 2]})\nquery('SELECT sum(a) AS s FROM x').s[0]").data["python"]["value"] == "3.0"
+
+
+SUBTOTALS = (
+    b"region,product,qty,amount\nNorth,A,1,10.5\nNorth,B,2,20\nNorth Total,,3,30.5\n"
+    b"South,A,4,7\nSouth,B,5,8\nSouth Total,,9,15\nGrand Total,,12,45.5\n"
+)
+
+
+def test_python_sees_the_rows_that_sql_sees(chat: Chat) -> None:
+    chat.leaf.attach(chat.scope, chat.id, [add(chat.leaf, chat.scope, "totals.csv", SUBTOTALS).id])
+    output = chat("(totals.columns.tolist(), float(totals.amount.sum()), query('SELECT count(*) AS n FROM totals').n[0])")
+    assert output.data["python"]["value"] == "(['region', 'product', 'qty', 'amount'], 45.5, np.int64(4))"
+    assert "Left out: 2 subtotal rows and 1 total row excluded (rows 4, 7-8 of totals.csv)" in output.text
+    assert output.coverage[0].excluded == "2 subtotal rows and 1 total row excluded"
+    output = chat("totals__all[['_row', '_kind']].values.tolist()")
+    assert output.data["python"]["value"].startswith("[[2, 'data'], [3, 'data'], [4, 'subtotal']")
+    assert "Left out" not in output.text
+    assert chat("query('SELECT _row FROM totals ORDER BY 1')._row.tolist()").data["python"]["value"] == "[2, 3, 5, 6]"
+    assert chat("query('SELECT _row FROM sales')._row.tolist()").data["python"]["value"] == "[2, 3, 4, 5]"
+
+
+def test_a_figure_is_kept_as_a_picture_that_the_page_can_show(chat: Chat) -> None:
+    output = chat("import matplotlib.pyplot as plt\nplt.plot([1, 3, 2])\nplt.show()")
+    (picture,) = output.pictures
+    assert (picture.width, picture.height) == (704, 528)
+    assert chat.leaf.figure(chat.scope, chat.id, picture.sha256).startswith(b"\x89PNG")
+    assert not output.data["python"]["printed"]
+    assert not chat("1").pictures
+
+
+def test_a_raw_file_is_opened_by_its_handle(chat: Chat) -> None:
+    assert "Größe" in chat("open(open_file('f2'), encoding='utf-8').read()", files=["f2"]).data["python"]["value"]
+    assert "FileNotFoundError" in chat.fails("open('/etc/passwd')") or "PermissionError" in chat.fails("open('/etc/passwd')")
+    with pytest.raises(NotFoundError, match="f9"):
+        chat("1", files=["f9"])
+
+
+def test_libraries_are_at_hand(chat: Chat) -> None:
+    code = """
+        import numpy as np
+        import statsmodels.api as sm
+        from scipy import stats
+        from sklearn.linear_model import LinearRegression
+        x = np.arange(20.0)
+        y = 3 * x + 1
+        model = LinearRegression(n_jobs=-1).fit(x.reshape(-1, 1), y)
+        ols = sm.OLS(y, sm.add_constant(x)).fit()
+        (round(float(model.coef_[0]), 6), round(float(ols.params[1]), 6), round(float(stats.linregress(x, y).slope), 6))
+    """
+    assert chat("\n".join(line.strip() for line in code.strip().splitlines())).data["python"]["value"] == "(3.0, 3.0, 3.0)"
+
+
+def test_what_was_cut_is_said(chat: Chat) -> None:
+    output = chat("line = 'x y ' * 250_000\nfor _ in range(1200):\n    print(line)")
+    assert "Printed 1.2 GB; the first 20,000 characters are kept" in output.text
+    assert len(output.data["python"]["printed"]) == 20_000
+    assert len(output.text) < 15_000
+    assert size_in_words(1_200_000_000) == "1.2 GB"
+
+
+def test_encoded_bytes_are_not_sent_to_the_model(chat: Chat) -> None:
+    output = chat("import base64, os\nprint(base64.b64encode(os.urandom(3_000)).decode())\nprint('after')")
+    assert "[4,000 characters without a space]" in output.text
+    assert "after" in output.text
+    assert "encoded data" in without_encoded(("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9wcXJzdHV2\n" * 5) + "end")
+
+
+# --- errors
+
+
+def test_an_error_names_the_line_of_the_cell(chat: Chat) -> None:
+    said = chat.fails("def half(a):\n    return a / 0\n\nprint('before')\nhalf(1)")
+    assert said.startswith("ZeroDivisionError on line 2: division by zero")
+    assert "<cell 1>, line 5" in said
+    assert "before" in said
+    assert "cells.py" not in said
+
+
+def test_an_error_deep_in_a_library_shows_its_last_frames_and_no_path_of_the_machine(chat: Chat) -> None:
+    said = chat.fails("sales['no_such_column']")
+    assert said.startswith("KeyError on line 1: 'no_such_column'")
+    assert "pandas/core" in said
+    assert "site-packages" not in said
+    assert str(Path.home()) not in said
+
+
+def test_other_ways_to_fail_are_told_in_a_sentence(chat: Chat) -> None:
+    for code, word in (("x = (", "SyntaxError on line 1"), ("exit()", "SystemExit"), ("raise SystemExit(3)", "SystemExit")):
+        assert word in chat.fails(code)
+
+
+def test_an_error_that_the_limits_explain_says_what_to_do(chat: Chat) -> None:
+    for code, sentence in (
+        ("import os\nos.fork()", "cannot start others"),
+        ("import subprocess\nsubprocess.run(['ls'])", "cannot start others"),
+        ("import multiprocessing\nmultiprocessing.Pool(2)", "cannot start others"),
+        ("pd.read_csv('https://example.org/x.csv')", "no network"),
+        ("import socket\nsocket.create_connection(('127.0.0.1', 80))", "no network"),
+        ("open(open_file('f2'), 'a')", "read and not changed"),
+        ("open('/etc/passwd')", "Only the working folder"),
+        ("open('holes', 'wb').truncate(10**12)", "may not be that large"),
+        ("b'x' * 10**12", "more memory than it may have"),
+        ("import seaborn", "add_package can install seaborn"),
+        ("import umap.plot", "add_package can install umap-learn"),
+        ("import seabron", "Did you mean 'seaborn'"),
+        ("import torch", "No package 'torch' in the list"),
+    ):
+        assert sentence in chat.fails(code).partition("\n")[0]
+    assert "." not in chat.fails("1 / 0").partition("\n")[0]
+
+
+def test_an_unknown_table_names_those_there_are(chat: Chat) -> None:
+    assert "there is sales" in chat.fails("table('sails')")
+
+
+def test_a_table_whose_file_was_deleted_is_said_to_be(chat: Chat) -> None:
+    chat.leaf.delete_file(chat.scope, chat.files[0].id)
+    try:
+        with pytest.raises(NotFoundError, match=r"sales\.csv was deleted"):
+            chat("sales.revenue.sum()")
+    finally:
+        chat.leaf.restore_file(chat.scope, chat.files[0].id)
+
+
+def test_data_that_the_code_changes_stays_unchanged_on_disk(chat: Chat) -> None:
+    chat("sales['revenue'] = 0\nsales.drop(columns='month', inplace=True)")
+    assert chat("float(sales.revenue.sum())").data["python"]["value"] == "0.0"
+    assert chat("float(table('sales').revenue.sum())").data["python"]["value"] == "700.0"
+    assert "300" in chat.tool("query_tables", {"sql": "SELECT max(revenue) FROM sales"}).text
+
+
+def test_an_input_cannot_be_deleted_or_changed(chat: Chat) -> None:
+    for act in ("os.remove(p)", "open(p, 'a')", "os.truncate(p, 0)", "os.rename(p, 'x')", "os.chmod(p, 0o777)"):
+        assert "Permission" in chat.fails(f"import os\np = open_file('f2')\n{act}")
+    path = chat.leaf.file_path(chat.scope, chat.files[1].id)
+    assert path.read_bytes() == NOTES
+
+
+# --- limits
+
+
+def test_code_that_never_ends_is_ended_and_the_chat_goes_on(chat: Chat) -> None:
+    chat("kept = 42")
+    began = time.monotonic()
+    with pytest.raises(SandboxTimeoutError, match="more than 1 seconds"):
+        chat("while True:\n    pass", timeout=1)
+    assert time.monotonic() - began < 6
+    output = chat("kept")
+    assert output.data["python"]["value"] == "42"
+    assert "rebuilt from 1 cell" in output.text
+
+
+def test_stop_ends_a_cell_within_a_second(chat: Chat) -> None:
+    chat("1")
+    stop = threading.Event()
+    stopped_at: list[float] = []
+    threading.Timer(0.5, lambda: (stopped_at.append(time.monotonic()), stop.set())).start()
+    with pytest.raises(RunError):
+        chat("import time\ntime.sleep(60)", stop=stop)
+    assert time.monotonic() - stopped_at[0] < 1.0
+
+
+def test_too_much_memory_is_named_as_such(tmp_path: Path, leaf: Leaf) -> None:
+    from leaf.sandbox.pool import Limits
+
+    sessions = Sessions(tmp_path, limits=Limits(seconds=20, memory_mb=300))
+    try:
+        for code in (
+            "b = [bytearray(10_000_000) for _ in range(200)]",
+            "import mmap\nm = mmap.mmap(-1, 2**30)\nm.write(b'x' * 2**30)",
+        ):
+            with pytest.raises(SandboxMemoryError, match="300 MB"):
+                sessions.run("c", Cell("k", code), [], lambda kind, name: {}, tmp_path / "out")
+    finally:
+        sessions.close()
+
+
+def test_what_a_cell_leaves_running_stands_still_between_cells(chat: Chat) -> None:
+    count = "def count():\n    while True:\n        pass\n"
+    chat(f"import threading\n{count}threading.Thread(target=count, daemon=True).start()")
+    (pid,) = [p for p in chat.python.sessions.pids() if _state(p) == "T"][-1:]
+    before = _cpu(pid)
+    time.sleep(0.5)
+    assert _cpu(pid) == before
+
+
+# --- variables live on
+
+
+def test_variables_live_on_from_call_to_call(chat: Chat) -> None:
+    chat("x = 20\ndef double(n):\n    return 2 * n")
+    output = chat("double(x) + 2")
+    assert output.data["python"]["value"] == "42"
+    assert output.data["python"]["rebuilt"] == 0
+
+
+def test_chats_do_not_see_each_other(leaf: Leaf) -> None:
+    first, second = Chat(leaf), Chat(leaf)
+    first("mine = 1\nopen('left.txt', 'w').write('x')")
+    assert "NameError" in second.fails("mine")
+    assert chat_files_of(second) == "[]"
+    box = "/".join(os.path.abspath(str(leaf.settings.home)).split("/"))
+    assert "Permission" in second.fails(f"import os\nos.listdir({box!r} + '/boxes')")
+
+
+def chat_files_of(chat: Chat) -> str:
+    return str(chat("import os\n[n for n in os.listdir('.') if not n.startswith('.')]").data["python"]["value"])
+
+
+def test_a_new_leaf_rebuilds_the_variables_from_the_successful_cells(tmp_path: Path) -> None:
+    with opened(tmp_path) as first:
+        chat = Chat(first)
+        chat("a = 1\nprint('once')")
+        chat.fails("b = 2\nraise ValueError('not kept')")
+        chat("c = a + len(sales)")
+    with opened(tmp_path) as second:
+        again = Chat.__new__(Chat)
+        again.__dict__.update(chat.__dict__, leaf=second, python=second._python)
+        output = again("(a, c, 'b' in globals())")
+        assert output.data["python"]["value"] == "(1, 5, False)"
+        assert output.data["python"]["rebuilt"] == 2
+        assert "once" not in output.data["python"]["printed"]
+        assert [c.handle for c in output.sources] == ["f1"]
+
+
+def test_another_branch_has_its_own_variables(chat: Chat) -> None:
+    chat("x = 'first question'")
+    first = chat.answer
+    chat.ask()
+    chat("x = x + ', then one branch'")
+    chat.ask(parent_id=first.id)
+    output = chat("x")
+    assert output.data["python"]["value"] == "'first question'"
+    assert output.data["python"]["rebuilt"] == 1
+
+
+def test_a_call_that_runs_again_under_its_key_is_kept_once(chat: Chat) -> None:
+    chat("n = 1")
+    chat("n += 1", key=f"{chat.answer.id}/again")
+    chat("n += 1", key=f"{chat.answer.id}/again")
+    assert chat("n").data["python"]["value"] == "2"
+    kept = cells.of_messages(chat.leaf._store.db, chat.scope, chat.id, [chat.answer.id])
+    assert [c.code for c in kept] == ["n = 1", "n += 1", "n"]
+
+
+def test_an_answer_that_goes_on_from_another_takes_over_its_cells(chat: Chat) -> None:
+    chat("taken = 'over'")
+    old = chat.answer
+    new = messages.add_answer(chat.leaf._store.db, chat.scope, old.parent_id)
+    for _ in range(2):
+        cells.adopt(chat.leaf._store.db, old.id, new.id)
+    chat.answer = new
+    assert chat("taken").data["python"]["value"] == "'over'"
+
+
+def test_a_cell_that_cannot_run_again_is_said(chat: Chat) -> None:
+    chat("import os\nassert not os.path.exists('/nowhere')\nz = 1")
+    chat("import os, time\nstarted = time.time()")
+    db = chat.leaf._store.db
+    with db.transaction() as tx:
+        tx.execute("UPDATE cells SET code = 'undefined_name' WHERE code LIKE '%z = 1' AND chat_id = :c", {"c": chat.id})
+    chat.python.forget(chat.scope, chat.id)
+    output = chat("started > 0")
+    assert output.data["python"]["value"] == "True"
+    assert "Cell 1 did not run again: NameError" in output.text
+
+
+def test_sessions_that_were_used_least_recently_make_room(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, count=2, idle_seconds=900)
+    try:
+        for chat in ("a", "b", "a", "c"):
+            sessions.run(chat, Cell(f"{chat}{time.monotonic()}", "x = 1"), [], lambda kind, name: {}, tmp_path / "out")
+        assert set(sessions.chats()) == {"a", "c"}
+    finally:
+        sessions.close()
+
+
+def test_idle_sessions_end(tmp_path: Path) -> None:
+    sessions = Sessions(tmp_path, idle_seconds=0.5)
+    try:
+        sessions.run("a", Cell("k", "x = 1"), [], lambda kind, name: {}, tmp_path / "out")
+        assert sessions.chats()
+        deadline = time.monotonic() + 10
+        while sessions.chats() and time.monotonic() < deadline:
+            time.sleep(0.1)
+        assert not sessions.chats()
+    finally:
+        sessions.close()
+
+
+def test_cells_of_one_chat_take_turns(chat: Chat) -> None:
+    chat("import time\nlog = []")
+    code = "log.append('in')\ntime.sleep(0.2)\nlog.append('out')"
+    threads = [threading.Thread(target=chat, args=(code,), kwargs={"key": f"{chat.answer.id}/{n}"}) for n in range(3)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert chat("log == ['in', 'out'] * 3").data["python"]["value"] == "True"
+
+
+# --- what is said is not believed
+
+
+WRITE_EVERYWHERE = "import contextlib, os\nfor fd in range(3, 20):\n    with contextlib.suppress(OSError):\n        os.write(fd, "
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        WRITE_EVERYWHERE + "b'{\"id\": 1}\\n')",
+        WRITE_EVERYWHERE + "b'rubbish\\n')",
+        "import os\nos._exit(0)",
+        "import ctypes\nctypes.string_at(0)",
+    ],
+)
+def test_a_child_that_was_taken_over_is_only_an_error(chat: Chat, code: str) -> None:
+    with pytest.raises(LeafError):
+        chat(code)
+    assert chat("1 + 1").data["python"]["value"] == "2"
+
+
+FORGED = [
+    "os.symlink('/etc/passwd', out + '/frame1.parquet')",
+    "os.mkfifo(out + '/frame1.parquet')",
+    "os.mkdir(out + '/frame1.parquet')",
+    "open(out + '/frame1.parquet', 'wb').truncate(10**8)",
+    "open(out + '/frame1.parquet', 'wb').write(b'PAR1 nothing PAR1')",
+    "open(out + '/frame1.parquet', 'wb').write(__import__('pickle').dumps(print))",
+]
+
+
+def test_a_forged_frame_is_refused(chat: Chat) -> None:
+    for patch in FORGED:
+        code = f"""
+import os, sys
+cells = sys.modules['leaf.sandbox.cells']
+def write(frame, path):
+    out = str(path.parent)
+    {patch}
+    return []
+cells.frames.write = write
+sales
+"""
+        with pytest.raises(LeafError) as caught:
+            chat(code)
+        assert "root:" not in str(caught.value)
+
+
+def test_a_forged_figure_is_refused(chat: Chat) -> None:
+    code = """
+import sys
+cells = sys.modules['leaf.sandbox.cells']
+def draw(out):
+    (out / 'figure1.png').write_bytes(b'\\x89PNG\\r\\n\\x1a\\n' + b'x' * 1000)
+    return ['figure1.png'], []
+cells._draw_figures = draw
+"""
+    with pytest.raises(LeafError, match="figure"):
+        chat(code)
+
+
+def test_a_forged_answer_is_cut_to_size(chat: Chat) -> None:
+    code = """
+import sys
+cells = sys.modules['leaf.sandbox.cells']
+def run(self, request):
+    return {"printed": "x" * 10**6, "characters": 10**30, "value": ["no text"], "frames": "f", "figures": [{}, "../../a.png"],
+            "error": None, "notes": [1, "y" * 10_000], "seconds": "long"}
+cells.Notebook.run = run
+"""
+    chat(code)
+    about = chat("1").data["python"]
+    assert len(about["printed"]) == 20_000
+    assert about["value"] == ""
+    assert [len(n) for n in about["notes"]] == [0, 500]
+    assert about["seconds"] == 0
+
+
+# --- packages
+
+
+def test_a_package_off_the_list_is_refused_with_the_nearest_name(chat: Chat) -> None:
+    with pytest.raises(NotFoundError, match="Did you mean 'seaborn'"):
+        chat.tool("add_package", {"name": "seabron"})
+    with pytest.raises(InvalidInputError, match="not the name of a package"):
+        chat.tool("add_package", {"name": "https://evil.example/x.whl"})
+
+
+def test_the_base_set_never_changes(chat: Chat) -> None:
+    assert "is there already" in chat.tool("add_package", {"name": "Pandas"}).text
+    with pytest.raises(InvalidInputError, match="do not change"):
+        chat.tool("add_package", {"name": "pandas", "version": "1.0.0"})
+    with pytest.raises(InvalidInputError, match="do not change"):
+        chat.tool("remove_package", {"name": "numpy"})
+    with pytest.raises(NotFoundError, match="installed"):
+        chat.tool("remove_package", {"name": "seaborn"})
+
+
+class Wheels(Packages):
+    """Packages whose wheels need no index."""
+
+    def plan(self, workspace_id: str, chat_id: str, name: str, version: str, stop: threading.Event) -> Plan:
+        return Plan(name, version or "1.0", (("helper", "2.0"),))
+
+    def _run_pip(self, arguments: Any, name: str, stop: threading.Event) -> None:
+        target = Path(arguments[arguments.index("--target") + 1])
+        for pin in arguments[arguments.index("--target") + 2 :]:
+            folder = target / pin.partition("==")[0]
+            folder.mkdir(parents=True)
+            (folder / "__init__.py").write_text(f"version = {pin.partition('==')[2]!r}\n")
+        (target / "pandas.py").write_text("raise SystemExit('shadowed')")
+
+
+@pytest.fixture
+def with_wheels(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> Chat:
+    monkeypatch.setattr(chat.python, "packages", Wheels(chat.leaf.settings.home))
+    return chat
+
+
+def decide(chat: Chat, allow: bool) -> threading.Thread:
+    """Press a button as soon as the question is there."""
+
+    def press() -> None:
+        deadline = time.monotonic() + 20
+        while not any(data["state"] == "waiting" for _, data in chat.shown) and time.monotonic() < deadline:
+            time.sleep(0.02)
+        chat.leaf.decide(chat.scope, chat.id, chat.shown[-1][1]["key"], allow)
+
+    thread = threading.Thread(target=press)
+    thread.start()
+    return thread
+
+
+def test_a_package_is_installed_for_its_chat_alone_once_somebody_allows_it(with_wheels: Chat) -> None:
+    chat = with_wheels
+    chat("x = 'before'")
+    pressed = decide(chat, True)
+    output = chat.tool("add_package", {"name": "wheely"})
+    pressed.join()
+    assert output.text.startswith("Installed wheely 1.0 and, with it, helper 2.0 for this chat")
+    assert [data["state"] for name, data in chat.shown if name == "consent"] == ["waiting", "allowed"]
+    assert (
+        chat("import wheely, helper\nimport pandas\n(wheely.version, helper.version, x)").data["python"]["value"]
+        == "('1.0', '2.0', 'before')"
+    )
+    other = Chat(chat.leaf)
+    assert "ModuleNotFoundError" in other.fails("import wheely")
+    chat.tool("remove_package", {"name": "wheely"})
+    assert "ModuleNotFoundError" in chat.fails("import wheely")
+    assert chat("x").data["python"]["value"] == "'before'"
+
+
+def test_another_version_of_a_package_takes_the_place_of_the_first(with_wheels: Chat) -> None:
+    for version in ("1.0", "2.0"):
+        pressed = decide(with_wheels, True)
+        with_wheels.tool("add_package", {"name": "wheely", "version": version})
+        pressed.join()
+        with_wheels.shown.clear()
+        assert with_wheels("import wheely\nwheely.version").data["python"]["value"] == repr(version)
+
+
+def test_a_refused_package_is_not_installed(with_wheels: Chat) -> None:
+    pressed = decide(with_wheels, False)
+    with pytest.raises(InvalidInputError, match="The user refused"):
+        with_wheels.tool("add_package", {"name": "wheely"})
+    pressed.join()
+    assert "ModuleNotFoundError" in with_wheels.fails("import wheely")
+
+
+def test_a_package_that_nobody_allows_is_not_installed(with_wheels: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("leaf.tables.notebooks.CONSENT_SECONDS", 0.2)
+    with pytest.raises(InvalidInputError, match="Nobody allowed"):
+        with_wheels.tool("add_package", {"name": "wheely"}, key=f"{with_wheels.answer.id}/late")
+    assert with_wheels.leaf.decide(with_wheels.scope, with_wheels.id, f"{with_wheels.answer.id}/late", True) is False
+
+
+def test_a_step_that_a_crash_interrupted_finds_what_was_said(with_wheels: Chat) -> None:
+    chat, key = with_wheels, f"{with_wheels.answer.id}/interrupted"
+    consents.ask(chat.leaf._store.db, chat.scope, chat.id, key, "Install it?")
+    chat.leaf.decide(chat.scope, chat.id, key, True)
+    assert "Installed wheely" in chat.tool("add_package", {"name": "wheely"}, key=key).text
+
+
+def test_somebody_else_cannot_allow_it(with_wheels: Chat) -> None:
+    chat, key = with_wheels, f"{with_wheels.answer.id}/other"
+    consents.ask(chat.leaf._store.db, chat.scope, chat.id, key, "Install it?")
+    with pytest.raises(NotFoundError):
+        chat.leaf.decide(Scope(chat.scope.workspace_id, "stranger"), chat.id, key, True)
+    with pytest.raises(NotFoundError):
+        chat.leaf.decide(chat.scope, chat.leaf.new_chat(chat.scope).id, key, True)
+
+
+# --- through an answer
+
+
+def test_an_answer_runs_python_and_keeps_its_cells(tmp_path: Path) -> None:
+    turns = [
+        Turn.call(("run_python", {"code": "total = float(sales.revenue.sum())"})),
+        Turn.call(("run_python", {"code": "print(total)\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]);"})),
+        Turn.say("It is 700."),
+        Turn.call(("run_python", {"code": "total / 2"})),
+        Turn.say("Half is 350."),
+    ]
+    with MessagesServer(turns) as server, opened(tmp_path, model_url=server.url, api_key="k") as leaf:
+        scope = leaf.local_scope()
+        chat_id = leaf.new_chat(scope).id
+        file = add(leaf, scope, "sales.csv", SALES)
+        first = finished(leaf, scope, leaf.send(scope, chat_id, "Total?", [file.id]).id, 180)
+        assert text_of(first) == "It is 700."
+        steps = [p for p in first.parts if p["type"] == "tool-run_python"]
+        assert [p["output"]["data"]["python"]["cell"] for p in steps] == [1, 2]
+        assert steps[1]["output"]["data"]["python"]["printed"] == "700.0\n"
+        (image,) = images_of(server.requests[2].body)
+        (figure,) = steps[1]["output"]["data"]["figures"]
+        assert server.desk.picture(image["source"]) == leaf.figure(scope, chat_id, figure["sha256"])
+        second = finished(leaf, scope, leaf.send(scope, chat_id, "And half of it?").id, 180)
+        (step,) = [p for p in second.parts if p["type"] == "tool-run_python"]
+        assert step["output"]["data"]["python"]["value"] == "350.0"
+        assert step["output"]["data"]["python"]["rebuilt"] == 0
+
+
+def _state(pid: int) -> str:
+    return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+
+
+def _cpu(pid: int) -> tuple[str, str]:
+    fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+    return fields[11], fields[12]
