@@ -73,6 +73,7 @@ from leaf.store.model import (
 )
 from leaf.store.usage import Whose
 from leaf.tables.notebooks import Notebooks
+from leaf.tables.recompute import again
 from leaf.tables.tables import Recomputed, ResultPage, Table, Tables
 from leaf.tools import registry
 from leaf.tools.base import NO_CHAT, Json, Picture, ToolOutput, context_of
@@ -830,6 +831,17 @@ class Leaf:
         self.chat(scope, chat_id)
         files = self._library.chat_files(scope, chat_id, deleted=True)
         return self._tables.recompute(scope, chat_id, files, result_id)
+
+    def recompute_cell(self, scope: Scope, message_id: str, call_id: str) -> Recomputed:
+        """Run a cell of Python again, after those before it, and compare its tables and what it prints.
+
+        Raises NotFoundError, SandboxError, FileError.
+        """
+        message = self.message(scope, message_id)
+        part = next((p for p in message.parts if p.get("toolCallId") == call_id and p["type"] == "tool-run_python"), None)
+        if part is None or self._python is None:
+            raise NotFoundError("This cell is not there any more, or Python is not available on this machine.")
+        return again(self._python, self._tables, self._library, scope, message, part)
 
     def export_result(self, scope: Scope, chat_id: str, result_id: str) -> Path:
         """The whole result as a CSV file."""

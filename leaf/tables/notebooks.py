@@ -12,7 +12,7 @@ from uuid import uuid4
 from leaf.errors import FileError, NotFoundError, RunError
 from leaf.formats.base import KINDS
 from leaf.sandbox.packages import Packages
-from leaf.sandbox.sessions import Cell, Given, Ran, Sessions
+from leaf.sandbox.sessions import Cell, Given, Ran, Sessions, Supply
 from leaf.store import Store, cells, consents, messages
 from leaf.store.model import ChatFile, Scope
 from leaf.tables.child import ALL
@@ -85,16 +85,8 @@ class Notebooks:
         earlier = self._earlier(scope, chat_id, message_id, key) if message_id else []
         cell = Cell(key or str(uuid4()), code, len(earlier) + 1, tuple(files))
         given = self._given.setdefault(owner, {})
-
-        def supply(kind: str, name: str) -> dict[str, Given]:
-            if kind == "file":
-                chat_file, path = open_file(name)
-                return {chat_file.file.name: Given(path)}
-            found = [(view, table) for table in self._tables_named(scope, chat_files, name, stop) for view in views(table)]
-            given.update({view.name: table for view, table in found})
-            return {view.name: Given(table.parquet, view.sql, view.numbered) for view, table in found}
-
-        slugs = [c.slug for c in chat_files if c.file.kind in KINDS and KINDS[c.file.kind].tabular]
+        supply = self._supply(scope, chat_files, open_file, given, stop)
+        slugs = _slugs(chat_files)
         packages = self.packages.folder(scope.workspace_id, chat_id) if message_id else None
         try:
             ran = self.sessions.run(
@@ -119,6 +111,57 @@ class Notebooks:
         tables = {table.parquet: table for name, table in given.items() if name in named}
         data_only = frozenset(t.name for t in tables.values() if f"{t.name}{ALL}" not in named)
         return Rested(ran, cell, tuple(tables.values()), data_only, tuple(sorted(opened)))
+
+    def again(
+        self,
+        scope: Scope,
+        chat_id: str,
+        message_id: str,
+        number: int,
+        code: str,
+        chat_files: Sequence[ChatFile],
+        open_file: OpenFile,
+        out: Path,
+        stop: threading.Event | None = None,
+    ) -> Ran:
+        """Run cell `number` of the branch of `message_id` once more, after those before it, in a namespace of its own.
+
+        Nothing is kept. Raises NotFoundError where the cell is not the one that is kept, and what `Sessions.run` raises.
+        """
+        stop = stop or threading.Event()
+        cells_before = self._earlier(scope, chat_id, message_id, "")
+        cell = next((c for c in cells_before if c.number == number and c.code == code), None)
+        if cell is None:
+            raise NotFoundError("This cell is not kept any more, so it cannot be run again.")
+        owner = f"{scope.workspace_id}/{uuid4()}"
+        supply = self._supply(scope, chat_files, open_file, {}, stop)
+        packages = self.packages.folder(scope.workspace_id, chat_id)
+        try:
+            return self.sessions.run(
+                owner, cell, cells_before[: number - 1], supply, out, slugs=_slugs(chat_files), packages=packages, stop=stop
+            )
+        finally:
+            self.sessions.forget(owner)
+
+    def _supply(
+        self,
+        scope: Scope,
+        chat_files: Sequence[ChatFile],
+        open_file: OpenFile,
+        given: dict[str, Table],
+        stop: threading.Event,
+    ) -> Supply:
+        """What code may read of the chat; `given` is told which table each name stands for."""
+
+        def supply(kind: str, name: str) -> dict[str, Given]:
+            if kind == "file":
+                chat_file, path = open_file(name)
+                return {chat_file.file.name: Given(path)}
+            found = [(view, table) for table in self._tables_named(scope, chat_files, name, stop) for view in views(table)]
+            given.update({view.name: table for view, table in found})
+            return {view.name: Given(table.parquet, view.sql, view.numbered) for view, table in found}
+
+        return supply
 
     def forget(self, scope: Scope, chat_id: str) -> None:
         """Let go of a chat's variables; they are made anew when they are needed."""
@@ -156,3 +199,7 @@ class Notebooks:
         if not found.tables:
             raise NotFoundError(f"{chat_file.file.name} holds no table.")
         return found.tables
+
+
+def _slugs(chat_files: Sequence[ChatFile]) -> list[str]:
+    return [c.slug for c in chat_files if c.file.kind in KINDS and KINDS[c.file.kind].tabular]

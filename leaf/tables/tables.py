@@ -337,10 +337,26 @@ class Tables:
         with new_folder(self._folder(scope, chat_id)) as folder:
             self._run(scope, list(there.values()), about["sql"], folder, stop)
             seconds = round(time.monotonic() - began, 3)
-            inputs = {"kept.parquet": kept, "again.parquet": folder / "result.parquet"}
-            arguments = {"kept": "in:kept.parquet", "again": "in:again.parquet", "memory_mb": QUERY_LIMITS.memory_mb}
-            found = self._pool.call("leaf.tables.compare:compare", arguments, inputs=inputs, limits=QUERY_LIMITS, stop=stop)
-        return _recomputed(found, sorted(set(changed)), seconds)
+            return _recomputed(self._compare(kept, folder / "result.parquet", stop), sorted(set(changed)), seconds)
+
+    def compare_frame(
+        self, scope: Scope, chat_id: str, result_id: str, parquet: Path, seconds: float, stop: threading.Event | None = None
+    ) -> Recomputed:
+        """Compare a kept result with a table that Python code made anew.
+
+        Raises NotFoundError, UnreadableFileError, SandboxError.
+        """
+        with new_folder(self._folder(scope, chat_id)) as folder:
+            arguments = {"parquet": "in:t.parquet", "out": "out:", "memory_mb": QUERY_LIMITS.memory_mb}
+            self._call("adopt", arguments, {"t.parquet": parquet}, QUERY_LIMITS, stop, folder)
+            found = self._compare(self.result_path(scope, chat_id, result_id), folder / "result.parquet", stop)
+        return _recomputed(found, (), seconds)
+
+    def _compare(self, kept: Path, again: Path, stop: threading.Event | None) -> Json:
+        inputs = {"kept.parquet": kept, "again.parquet": again}
+        arguments = {"kept": "in:kept.parquet", "again": "in:again.parquet", "memory_mb": QUERY_LIMITS.memory_mb}
+        found: Json = self._pool.call("leaf.tables.compare:compare", arguments, inputs=inputs, limits=QUERY_LIMITS, stop=stop)
+        return found
 
     def page(
         self,

@@ -24,6 +24,7 @@ KINDS = {
     "rounded": "Rounded from the result",
     "derived": "Follows from the results by one step",
     "counted": "A count that the tools made",
+    "printed": "Printed by the code, or rounded from it",
     "quoted": "Stands in the words that were read",
     "condition": "Stands in the query",
     "asked": "Stands in the question",
@@ -115,7 +116,7 @@ def _draw_call(receipt: Json, message: Message, scope: Scope) -> None:
         st.caption("The step behind it is not there any more.")
         return
     given, output = part.get("input") or {}, part.get("output") or {}
-    table = (output.get("data") or {}).get("table") or (output.get("data") or {}).get("chart")
+    table = _table_of(output.get("data") or {}, str(receipt.get("result_id") or ""))
     for name, language in (("sql", "sql"), ("code", "python")):
         if given.get(name):
             st.code(str(given[name]).strip(), language=language, wrap_lines=True)
@@ -124,8 +125,23 @@ def _draw_call(receipt: Json, message: Message, scope: Scope) -> None:
         _draw_rows(table, receipt)
         for scanned in table.get("scanned") or ():
             st.caption(markdown.label(words.scanned(scanned), 240))
-    if table and receipt.get("result_id"):
-        _draw_recompute(message, receipt, scope)
+    if part["type"] == "tool-run_python":
+        _draw_printed(output, receipt)
+        _draw_recompute("cell", lambda: leaf().recompute_cell(scope, message.id, receipt["call_id"]))
+    elif table and receipt.get("result_id"):
+        _draw_recompute(receipt["result_id"], lambda: leaf().recompute(scope, message.chat_id, receipt["result_id"]))
+
+
+def _table_of(data: Json, result_id: str) -> Json | None:
+    """The rows behind a figure: of the query, of the frame with that id, or of the chart."""
+    frames = [frame for frame in data.get("tables") or () if isinstance(frame, Mapping) and frame.get("result_id") == result_id]
+    return data.get("table") or (frames[0] if frames else None) or data.get("chart")
+
+
+def _draw_printed(output: Json, receipt: Json) -> None:
+    printed = ((output.get("data") or {}).get("python") or {}).get("printed")
+    if printed and receipt["kind"] == "printed":
+        st.code(str(printed)[:4_000], language=None, wrap_lines=True, height=260 if len(printed) > 600 else "content")
 
 
 def _draw_rows(table: Json, receipt: Json) -> None:
@@ -142,12 +158,12 @@ def _draw_rows(table: Json, receipt: Json) -> None:
     st.caption(f"Rows {first + 1:,}–{last:,} of {words.count(int(table.get('total') or last), 'row')}")
 
 
-def _draw_recompute(message: Message, receipt: Json, scope: Scope) -> None:
-    done = f"preview-recomputed-{receipt['result_id']}"
-    if st.button("Recompute", key="preview-recompute", icon=":material/refresh:", help="Run the query again and compare"):
-        with st.spinner("Running the query again"):
+def _draw_recompute(what: str, recompute: Callable[[], Recomputed]) -> None:
+    done = f"preview-recomputed-{what}"
+    if st.button("Recompute", key="preview-recompute", icon=":material/refresh:", help="Run it again and compare"):
+        with st.spinner("Running it again"):
             try:
-                st.session_state[done] = leaf().recompute(scope, message.chat_id, receipt["result_id"])
+                st.session_state[done] = recompute()
             except LeafError as e:
                 st.session_state[done] = Recomputed("different", str(e))
     outcome: Recomputed | None = st.session_state.get(done)

@@ -13,9 +13,9 @@ import numpy as np
 from leaf.agent.receipts.figures import MONTHS, Reading, figures
 
 Json = dict[str, Any]
-Kind = Literal["exact", "rounded", "derived", "counted", "quoted", "condition", "asked", "none"]
-"""`exact`, `rounded`: a cell, or a fact of a column. `counted`: rows, coverage, frequencies. `quoted`: words of a file.
-`condition`: stands in a query or another input of a tool. `asked`: stands in the question."""
+Kind = Literal["exact", "rounded", "derived", "counted", "printed", "quoted", "condition", "asked", "none"]
+"""`exact`, `rounded`: a cell, or a fact of a column. `counted`: rows, coverage, frequencies. `printed`: what code printed.
+`quoted`: words of a file. `condition`: stands in a query or another input of a tool. `asked`: stands in the question."""
 
 CELLS = 10_000
 """Cells of one result that are looked at: 200 rows of 50 columns."""
@@ -144,6 +144,9 @@ def book_of(evidence: Iterable[Evidence], question: str) -> Book:
             book.names.add(str(source["name"]))
         if table := data.get("table"):
             _add_table(book, one, table)
+        for frame in data.get("tables") or ():
+            if isinstance(frame, Mapping) and "columns" in frame:
+                _add_table(book, one, dict(frame))
         if chart := data.get("chart"):
             _add_table(book, one, {**chart, "total": len(chart.get("rows") or ())})
         if profile := data.get("profile"):
@@ -252,7 +255,10 @@ def _add_texts(book: Book, one: Evidence, data: Json) -> None:
         name, place = str(passage.get("name") or passage.get("title") or ""), str(passage.get("place") or "")
         text = str(passage.get("text") or "\n".join(passage.get("texts") or ()))
         _add_text(book, text, Value(0.0, "", "quoted", one, place=" ".join(filter(None, (name, place)))))
-    if not passages:
+    if python := data.get("python"):
+        for words in (python.get("printed"), python.get("value")):
+            _add_text(book, str(words or ""), Value(0.0, "", "printed", one, how="printed by the code"))
+    elif not passages:
         _add_text(book, str(one.output.get("text") or ""), Value(0.0, "", "quoted", one, place=_place(one.output)))
 
 
