@@ -416,3 +416,12 @@ def test_the_coverage_line_names_what_was_left_out() -> None:
     merged = merge_coverage([{"coverage": [{**scan, "excluded": ""}]}, {"coverage": [scan]}])
     assert coverage(merged) == "4 of 4 rows, 2 total rows excluded"
     assert in_words(merged[0]) == "4 of 4 rows of sales.csv, 2 total rows excluded"
+
+
+def test_words_of_a_long_table_are_found_among_its_few_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("leaf.formats.integrity.WHOLE_ROWS", 20)
+    rows = "".join(f"r{n % 3},{n + 7}\n" for n in range(40))
+    total = sum(n + 7 for n in range(40))
+    for few in (100, 1):
+        monkeypatch.setattr("leaf.formats.integrity._FEW", few)
+        assert dict(from_csv(tmp_path, f"what,n\n{rows}Total,{total}\n").left_out) == {"total": (42,)}

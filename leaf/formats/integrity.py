@@ -34,6 +34,8 @@ MAX_CELLS = 40_000_000
 WHOLE_ROWS = 1_000_000
 """Up to here rows are judged by their numbers alone as well, and searched for duplicates."""
 LISTED = 1_000
+_FEW = 100_000
+"""Different texts of a column that are looked at one by one."""
 _NUMERIC = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 _KEY = re.compile(r"(?i)(?:^|[\W_])(?:id|ids|key|uuid|guid|sku|code|nr|no|num|number|nummer|invoice|rechnung)\.?$")
 _DAY = re.compile(r"(?i)(?:^|[\W_])(?:date|datum|day|tag|fecha|data|dato|am|on|at|dt|period|month|monat)(?:$|[\W_])")
@@ -192,12 +194,22 @@ class _Table:
 
     def _words(self, column: str) -> dict[str, Label]:
         """The different texts of a column that are words for totals or averages."""
-        query = (
-            f"SELECT DISTINCT {column} FROM {self.relation} "
-            f"WHERE length({column}) <= {LONGEST} AND regexp_matches({column}, {literal(HINT)}) LIMIT 5000"
-        )
-        found = ((text, label_of(text)) for (text,) in self.connection.execute(query).fetchall())
+        different = f"SELECT DISTINCT {column} FROM {self.relation}"
+        words = f"{different} WHERE length({column}) <= {LONGEST} AND regexp_matches({column}, {literal(HINT)}) LIMIT 5000"
+        texts: list[tuple[str]] = []
+        # In a long table few texts are told apart faster than all of its rows are searched.
+        some = self.rows > WHOLE_ROWS and not self._varied(column)
+        if some:
+            texts = self.connection.execute(f"{different} WHERE {column} IS NOT NULL LIMIT {_FEW + 1}").fetchall()
+        if not some or len(texts) > _FEW:
+            texts = self.connection.execute(words).fetchall()
+        found = ((text, label_of(text)) for (text,) in texts)
         return {text: label for text, label in found if label}
+
+    def _varied(self, column: str) -> bool:
+        """Whether a column of a long table holds many different texts, told from its beginning."""
+        query = f"SELECT count(DISTINCT {column}) FROM (SELECT {column} FROM {self.relation} LIMIT 100000)"
+        return int(self.connection.execute(query).fetchall()[0][0]) > 2_000
 
     def numbers(self, columns: Sequence[int]) -> Floats:
         """Rows × columns; NaN where a cell is empty."""
