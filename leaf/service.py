@@ -73,10 +73,10 @@ from leaf.store.model import (
 )
 from leaf.store.usage import Whose
 from leaf.tables.notebooks import Notebooks
-from leaf.tables.recompute import again
 from leaf.tables.tables import Recomputed, ResultPage, Table, Tables
 from leaf.tools import registry
 from leaf.tools.base import NO_CHAT, Json, Picture, ToolOutput, context_of
+from leaf.tools.recompute import again
 
 TITLE_CHARACTERS = 60
 MESSAGES_DRAWN = 30
