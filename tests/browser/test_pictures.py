@@ -66,7 +66,7 @@ def test_a_scanned_page_is_looked_at(new_app: Callable[..., App], seeing: Messag
     expect(finished(page)).to_be_visible()
     expect(page.get_by_text("1 of 2 pages")).to_be_visible()
     sent = [seeing.desk.picture(image["source"]) for image in images_of(seeing.requests[-1].body)]
-    assert kit.is_like(opened(sent[0]), (1000, 800), (0, 0, 255))
+    assert kit.is_like(opened(sent[0]), (750, 800), (0, 0, 255))
     page.get_by_text("Looked at page 2 of scan.pdf").first.click()
     expect(page.get_by_role("img", name="page 2 of scan.pdf")).to_be_visible()
     page.get_by_role("button", name="Open page 2 of scan.pdf").filter(visible=True).click()
