@@ -50,7 +50,16 @@ def test_answer_runs_the_tools_and_gives_their_results_to_the_model() -> None:
     assert result.text == "It is **6**."
     assert results_of(server)[0]["content"] == "sum=6"
     kinds = [part["type"] for part in result.outcome.parts]
-    assert kinds == ["step-start", "reasoning", "tool-add_numbers", "step-start", "reasoning", "text", "data-receipts", "data-usage"]
+    assert kinds == [
+        "step-start",
+        "reasoning",
+        "tool-add_numbers",
+        "step-start",
+        "reasoning",
+        "text",
+        "data-receipts",
+        "data-usage",
+    ]
     assert result.chunks[-1] == {"type": "finish", "finishReason": "stop"}
 
 

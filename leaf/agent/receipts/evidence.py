@@ -142,13 +142,11 @@ def book_of(evidence: Iterable[Evidence], question: str) -> Book:
         data = one.output.get("data") or {}
         for source in one.output.get("sources") or ():
             book.names.add(str(source["name"]))
-        if table := data.get("table"):
-            _add_table(book, one, table)
-        for frame in data.get("tables") or ():
-            if isinstance(frame, Mapping) and "columns" in frame:
-                _add_table(book, one, dict(frame))
-        if chart := data.get("chart"):
-            _add_table(book, one, {**chart, "total": len(chart.get("rows") or ())})
+        table, chart = data.get("table"), data.get("chart") or {}
+        drawn = {**chart, "total": len(chart.get("rows") or ())}
+        for rows in (table, *(data.get("tables") or ()), drawn):
+            if isinstance(rows, Mapping) and "columns" in rows:
+                _add_table(book, one, dict(rows))
         if profile := data.get("profile"):
             _add_profile(book, one, profile)
         for cover in one.output.get("coverage") or ():
