@@ -819,11 +819,12 @@ class Leaf:
         limit: int = 200,
         order_by: str = "",
         descending: bool = False,
+        where: Mapping[str, str] | None = None,
     ) -> ResultPage:
-        """Rows of a query's whole result."""
+        """Rows of a whole result, sorted and filtered if asked: see `tables.filters.condition`."""
         self.chat(scope, chat_id)
         return self._tables.result(
-            scope, chat_id, result_id, offset=offset, limit=limit, order_by=order_by, descending=descending
+            scope, chat_id, result_id, offset=offset, limit=limit, order_by=order_by, descending=descending, where=where
         )
 
     def recompute(self, scope: Scope, chat_id: str, result_id: str) -> Recomputed:
@@ -843,10 +844,11 @@ class Leaf:
             raise NotFoundError("This cell is not there any more, or Python is not available on this machine.")
         return again(self._python, self._tables, self._library, scope, message, part)
 
-    def export_result(self, scope: Scope, chat_id: str, result_id: str) -> Path:
-        """The whole result as a CSV file."""
+    def export_result(self, scope: Scope, chat_id: str, result_id: str, form: Literal["csv", "xlsx", "parquet"] = "csv") -> Path:
+        """The whole result as a file. Raises NotFoundError, and InvalidInputError where Excel has no room for it."""
         self.chat(scope, chat_id)
-        return self._tables.export(scope, chat_id, result_id, "csv")
+        names = {c.file.id: c.file.name for c in self._library.chat_files(scope, chat_id, deleted=True)}
+        return self._tables.export(scope, chat_id, result_id, form, names)
 
     # --- tools and models
 

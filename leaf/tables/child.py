@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leaf.errors import LeafError, QueryError, SandboxMemoryError, SandboxTimeoutError, UnreadableFileError, not_found
+from leaf.tables.filters import condition
 
 if TYPE_CHECKING:
     import duckdb
@@ -132,11 +133,19 @@ def adopt(parquet: str, out: str, memory_mb: int) -> Json:
 
 
 def page(
-    parquet: str, offset: int, limit: int, order_by: str, descending: bool, memory_mb: int, mark: Json | None = None
+    parquet: str,
+    offset: int,
+    limit: int,
+    order_by: str,
+    descending: bool,
+    memory_mb: int,
+    mark: Json | None = None,
+    where: Mapping[str, str] | None = None,
 ) -> Json:
-    """Rows of a Parquet file, sorted if asked; of a table with totals all rows, their number and kind first.
+    """Rows of a Parquet file, sorted and filtered if asked; of a table with totals all rows, their number and kind first.
 
-    `numbers` are the rows' numbers in the file; empty for a result, which has none. Raises NotFoundError for an unknown column.
+    `numbers` are the rows' numbers in the file; empty for a result, which has none. `total` is the number of rows that meet the
+    filter (`filters.condition`), `whole` that of all. Raises NotFoundError for an unknown column.
     """
     con = _connect([parquet], 60, memory_mb)
     if mark is None:
@@ -152,17 +161,23 @@ def page(
     columns, types = list(relation.columns), [_type_name(t) for t in relation.types]
     if mark is not None:
         columns, types = columns[:-1], types[:-1]
+    total = whole = con.sql("SELECT count(*) FROM t").fetchall()[0][0]
+    if where:
+        if where["column"] not in columns:
+            raise not_found("column", where["column"], columns)
+        relation = relation.filter(condition(where, dict(zip(columns, types, strict=True))))
+        total = relation.aggregate("count(*)").fetchall()[0][0]
     if order_by:
         if order_by not in columns:
             raise not_found("column", order_by, columns)
         relation = relation.order(f"{_quoted(order_by)} {'DESC' if descending else 'ASC'} NULLS LAST")
-    total = con.sql("SELECT count(*) FROM t").fetchall()[0][0]
     cells = _Cells()
     wanted = _projection(columns, types) + (f", {_quoted(_NUMBER)}" if mark is not None else "")
     found = relation.limit(limit, offset).project(wanted).to_arrow_reader(BATCH).read_all()
     numbers = found.column(_NUMBER).to_pylist() if mark is not None else []
     rows = cells.rows(found.select(range(len(columns))))
-    return {"columns": columns, "types": types, "rows": rows, "total": total, "clipped": cells.clipped, "numbers": numbers}
+    about = {"total": total, "whole": whole, "clipped": cells.clipped, "numbers": numbers}
+    return {"columns": columns, "types": types, "rows": rows, **about}
 
 
 def position(parquet: str, row: int, memory_mb: int) -> int:

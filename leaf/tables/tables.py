@@ -197,6 +197,8 @@ class ResultPage:
     """Empty for a table."""
     numbers: Sequence[int] = ()
     """Of a table: the rows' numbers in its file, in order. Of a result empty."""
+    whole: int = 0
+    """Rows before the filter; `total` are those that meet it."""
 
 
 class Tables:
@@ -253,7 +255,7 @@ class Tables:
             data_only = tuple(answer["data_only"])
             about = {
                 "sql": sql,
-                "tables": _named(used),
+                "tables": [_origin(t) for t in used],
                 **{key: answer[key] for key in ("columns", "types", "total")},
                 "seconds": seconds,
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -288,7 +290,7 @@ class Tables:
                 "sql": "",
                 "code": code,
                 "name": name,
-                "tables": _named(tables),
+                "tables": [_origin(t) for t in tables],
                 **{key: answer[key] for key in ("columns", "types", "total")},
                 "seconds": seconds,
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -306,12 +308,13 @@ class Tables:
         limit: int = 200,
         order_by: str = "",
         descending: bool = False,
+        where: Mapping[str, str] | None = None,
         stop: threading.Event | None = None,
     ) -> ResultPage:
-        """Rows of a kept result, sorted if asked. Raises NotFoundError."""
+        """Rows of a kept result, sorted and filtered if asked: see `filters.condition`. Raises NotFoundError."""
         path = self.result_path(scope, chat_id, result_id)
         about = json.loads(path.with_suffix(".json").read_text())
-        return self._page(path, offset, limit, order_by, descending, stop, sql=about["sql"])
+        return self._page(path, offset, limit, order_by, descending, stop, about["sql"], where)
 
     def recompute(
         self,
@@ -397,20 +400,45 @@ class Tables:
             raise not_found("result", result_id, known[-12:], "this chat")
         return path
 
-    def export(self, scope: Scope, chat_id: str, result_id: str, form: str = "csv", stop: threading.Event | None = None) -> Path:
-        """The whole result as a file: `csv` or `parquet`. Raises NotFoundError, InvalidInputError."""
+    def export(
+        self,
+        scope: Scope,
+        chat_id: str,
+        result_id: str,
+        form: str = "csv",
+        names: Mapping[str, str] | None = None,
+        stop: threading.Event | None = None,
+    ) -> Path:
+        """The whole result as a file: `csv`, `xlsx` or `parquet`. `names` (file id -> name) are told in an Excel file.
+
+        Raises NotFoundError, InvalidInputError, also for a result that is too large for Excel.
+        """
         path = self.result_path(scope, chat_id, result_id)
         if form == "parquet":
             return path
-        if form != "csv":
-            raise InvalidInputError(f"A result cannot be exported as '{form}'.", "Choose csv or parquet.")
-        target = path.with_suffix(".csv")
+        if form not in ("csv", "xlsx"):
+            raise InvalidInputError(f"A result cannot be exported as '{form}'.", "Choose csv, xlsx or parquet.")
+        target = path.with_suffix(f".{form}")
         if not target.exists():
             with new_folder(path.parent) as folder:
-                arguments = {"parquet": "in:t.parquet", "out": "out:", "memory_mb": EXPORT_LIMITS.memory_mb}
-                self._call("export_csv", arguments, {"t.parquet": path}, EXPORT_LIMITS, stop, folder)
-                (folder / "export.csv").replace(target)
+                arguments: Json = {"parquet": "in:t.parquet", "out": "out:"}
+                if form == "csv":
+                    function = "leaf.tables.child:export_csv"
+                    arguments["memory_mb"] = EXPORT_LIMITS.memory_mb
+                else:
+                    function = "leaf.tables.export:xlsx"
+                    arguments["about"] = _told(self.about_result(scope, chat_id, result_id), names or {})
+                inputs = {"t.parquet": path}
+                self._pool.call(function, arguments, inputs=inputs, limits=EXPORT_LIMITS, out=folder, stop=stop)
+                (folder / f"export.{form}").replace(target)
         return target
+
+    def number_next(self, scope: Scope, chat_id: str, number: int) -> None:
+        """Let the next result of a chat be `r<number>`, if the numbers before it are free or used."""
+        folder = self._folder(scope, chat_id)
+        folder.mkdir(parents=True, exist_ok=True)
+        if number > 1:
+            (folder / f"r{number - 1}.json").touch()
 
     def _run(
         self, scope: Scope, files: Sequence[ChatFile], sql: str, folder: Path, stop: threading.Event | None
@@ -460,6 +488,7 @@ class Tables:
         stop: threading.Event | None,
         sql: str = "",
         mark: Json | None = None,
+        where: Mapping[str, str] | None = None,
     ) -> ResultPage:
         offset, limit = max(0, offset), min(max(0, limit), MAX_PAGE)
         arguments = {
@@ -470,6 +499,7 @@ class Tables:
             "descending": descending,
             "memory_mb": QUERY_LIMITS.memory_mb,
             "mark": mark,
+            "where": dict(where) if where else None,
         }
         found = self._call("page", arguments, {"t.parquet": parquet}, QUERY_LIMITS, stop)
         return ResultPage(**found, offset=offset, sql=sql)
@@ -507,6 +537,28 @@ class Tables:
                 return claim.stem
 
 
+def _origin(table: Table) -> Json:
+    """What is kept with a result of a table that it was made from."""
+    about = {"name": table.name, "file_id": table.file_id, "sha256": table.sha256, "rows": table.rows}
+    return {**about, "sheet": table.sheet, "place": table.place}
+
+
+def _told(about: Json, names: Mapping[str, str]) -> Json:
+    """What an Excel file says of a result."""
+    sources = [
+        {
+            "table": t["name"],
+            "file": names.get(t["file_id"], ""),
+            "place": "!".join(filter(None, (t.get("sheet"), t.get("place")))),
+            "rows": t.get("rows"),
+            "sha256": t["sha256"],
+        }
+        for t in about["tables"]
+    ]
+    facts = {key: about.get(key) for key in ("created", "seconds")}
+    return {**facts, "query": about.get("sql") or about.get("code"), "rows": about["total"], "sources": sources}
+
+
 def _is_written(path: Path) -> bool:
     return path.is_file() and path.stat().st_size > 0
 
@@ -517,11 +569,6 @@ def _mentioned(tables: Sequence[Table], sql: str) -> list[Table]:
     if re.search(r"\b(show|information_schema|duckdb_\w+|pg_\w+|sqlite_master)\b", text):
         return list(tables)
     return [t for t in tables if t.name.lower() in text]
-
-
-def _named(tables: Iterable[Table]) -> list[Json]:
-    """What is kept of the tables behind a result."""
-    return [{"name": t.name, "file_id": t.file_id, "sha256": t.sha256} for t in tables]
 
 
 def _table(chat_file: ChatFile, name: str, info: Json, folder: Path) -> Table:

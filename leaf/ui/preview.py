@@ -14,7 +14,7 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.formats.locate import find_in_window
 from leaf.formats.where import column_number, parse
-from leaf.ui import documents, markdown, receipts, sound, tabular, words
+from leaf.ui import documents, markdown, receipts, results, sound, tabular, words
 from leaf.ui.controls import icon_button
 from leaf.ui.findings import draw_findings
 from leaf.ui.state import current_scope, leaf
@@ -55,6 +55,12 @@ def show_receipt(message_id: str, number: int) -> None:
     st.session_state["preview"] = {"receipt": message_id, "number": number}
 
 
+def show_result(chat_id: str, result_id: str) -> None:
+    """Let the next drawing of the page show all rows of a result."""
+    close()
+    st.session_state["preview"] = {"result": result_id, "chat": chat_id}
+
+
 def close() -> None:
     """Forget the preview and where in it the reader was."""
     st.session_state.pop("preview", None)
@@ -78,7 +84,10 @@ def _panel() -> None:
         try:
             if "receipt" in wanted:
                 _head("Receipt")
-                receipts.draw_panel(wanted["receipt"], wanted["number"], current_scope())
+                receipts.draw_panel(wanted["receipt"], wanted["number"], current_scope(), show_result)
+            elif "result" in wanted:
+                _head(f"Result {markdown.label(wanted['result'])}")
+                results.draw_panel(current_scope(), wanted["chat"], wanted["result"])
             elif "document" in wanted:
                 _draw_document(wanted["document"])
             elif "drive" in wanted:

@@ -12,7 +12,7 @@ from leaf.agent.receipts.answer import kept_receipts
 from leaf.errors import LeafError
 from leaf.store.model import Message, Scope
 from leaf.tables.tables import Recomputed
-from leaf.ui import markdown, tabular, words
+from leaf.ui import markdown, results, tabular, words
 from leaf.ui.state import leaf
 
 Json = Mapping[str, Any]
@@ -57,8 +57,8 @@ def draw_list(receipts: Json | None, message_id: str, show: Callable[[str, int],
             st.caption(f"and {words.count(len(found) - LISTED, 'more figure')}")
 
 
-def draw_panel(message_id: str, number: int, scope: Scope) -> None:
-    """One figure: where it comes from, the query, the cells, and whether the query gives them again.
+def draw_panel(message_id: str, number: int, scope: Scope, show_result: Callable[[str, str], None]) -> None:
+    """One figure: where it comes from, the query, the cells, the way to all rows, and whether the query gives them again.
 
     Raises NotFoundError if the answer is gone.
     """
@@ -82,7 +82,7 @@ def draw_panel(message_id: str, number: int, scope: Scope) -> None:
     if receipt["kind"] == "asked":
         st.markdown("> " + markdown.label(_question(message, scope), 400))
     if receipt.get("call_id"):
-        _draw_call(receipt, message, scope)
+        _draw_call(receipt, message, scope, show_result)
 
 
 def _facts(receipt: Json) -> list[str]:
@@ -106,7 +106,7 @@ def _question(message: Message, scope: Scope) -> str:
         return ""
 
 
-def _draw_call(receipt: Json, message: Message, scope: Scope) -> None:
+def _draw_call(receipt: Json, message: Message, scope: Scope, show_result: Callable[[str, str], None]) -> None:
     """The call behind a figure: its code, its rows with the cell marked, its files, and the button that runs it again."""
     if receipt.get("message_id"):
         message = leaf().message(scope, receipt["message_id"])
@@ -125,6 +125,9 @@ def _draw_call(receipt: Json, message: Message, scope: Scope) -> None:
         _draw_rows(table, receipt)
         for scanned in table.get("scanned") or ():
             st.caption(markdown.label(words.scanned(scanned), 240))
+    if table and receipt.get("result_id"):
+        total = int(table.get("total") or len(table["rows"]))
+        results.draw_button(message.chat_id, receipt["result_id"], total, "preview-receipt", show_result)
     if part["type"] == "tool-run_python":
         _draw_printed(output, receipt)
         _draw_recompute("cell", lambda: leaf().recompute_cell(scope, message.id, receipt["call_id"]))

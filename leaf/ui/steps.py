@@ -9,12 +9,12 @@ from typing import Any
 import streamlit as st
 
 from leaf.store.model import Scope
-from leaf.ui import code, markdown, pictures, tabular, words
+from leaf.ui import code, markdown, pictures, results, tabular, words
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.findings import draw_findings
 from leaf.ui.items import WORKING, Item
 from leaf.ui.preview import show as show_preview
-from leaf.ui.preview import show_drive
+from leaf.ui.preview import show_drive, show_result
 from leaf.ui.state import later
 
 TEXT_SHOWN = 6_000
@@ -170,6 +170,7 @@ def _draw_table(table: Mapping[str, Any], scope: Scope, chat_id: str, key: str) 
             st.rerun()
         result_id = table.get("result_id")
         if result_id and chat_id:
+            results.draw_button(chat_id, result_id, total, key, show_result)
             st.download_button(
                 "All rows as CSV",
                 later(lambda app: app.export_result(scope, chat_id, result_id).read_bytes()),

@@ -1,0 +1,167 @@
+"""A result as an Excel file, as a function for the confined child: values with their types, and where they come from."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, time
+from decimal import Decimal
+from pathlib import Path
+from typing import Any
+
+from leaf.errors import InvalidInputError
+
+Json = dict[str, Any]
+
+MOST_ROWS, MOST_COLUMNS = 1_048_575, 16_384
+"""Excel's limits; a row less for the header."""
+CELL = 32_767
+"""Characters that Excel takes in a cell."""
+EXACT = 10**15
+"""Whole numbers from here on would lose digits in Excel and are written as text."""
+FIRST_DAY = date(1900, 3, 1)
+"""Before this day Excel counts one day that there was not."""
+NARROWEST, WIDEST = 8, 60
+MEASURED = 200
+"""Rows whose cells a column's width is taken from."""
+BATCH = 8_192
+_UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
+
+
+def xlsx(parquet: str, about: Json, out: str) -> None:
+    """Write a Parquet file as `out`/export.xlsx: sheet Result with a fixed bold header, sheet Query with what it rests on.
+
+    `about`: {"query", "rows", "created", "seconds", "sources": [{"table", "file", "place", "rows", "sha256"}]}.
+    Raises InvalidInputError where Excel has no room for it.
+    """
+    import pyarrow.parquet as pq
+    from openpyxl import Workbook
+    from openpyxl.styles import Font
+    from openpyxl.utils import get_column_letter
+
+    with pq.ParquetFile(parquet) as file:
+        columns, total = list(file.schema_arrow.names), file.metadata.num_rows
+        if total > MOST_ROWS:
+            raise InvalidInputError(
+                f"Excel takes {MOST_ROWS:,} rows in a sheet, and this result has {total:,}.", "Download it as CSV or Parquet."
+            )
+        if len(columns) > MOST_COLUMNS:
+            raise InvalidInputError(
+                f"Excel takes {MOST_COLUMNS:,} columns, and this result has {len(columns):,}.", "Download it as CSV or Parquet."
+            )
+        book = Workbook(write_only=True)
+        sheet = book.create_sheet("Result")
+        sheet.freeze_panes = "A2"
+        if columns and total:
+            sheet.auto_filter.ref = f"A1:{get_column_letter(len(columns))}{total + 1}"
+        write = _Writer(sheet)
+        bold = Font(bold=True)
+        rows = _rows(file)
+        first = [row for _, row in zip(range(MEASURED), rows, strict=False)]
+        for number, width in enumerate(_widths(columns, first), 1):
+            sheet.column_dimensions[get_column_letter(number)].width = width
+        write.row(columns, bold)
+        for row in first:
+            write.row(row)
+        for row in rows:
+            write.row(row)
+    _write_about(book, about, write, bold)
+    book.save(Path(out) / "export.xlsx")
+
+
+def _write_about(book: Any, about: Json, written: _Writer, bold: Any) -> None:
+    sheet = book.create_sheet("Query")
+    for letter, width in zip("ABCDE", (14, 48, 30, 12, 68), strict=True):
+        sheet.column_dimensions[letter].width = width
+    write = _Writer(sheet)
+    query = str(about.get("query") or "")
+    for label, value in (
+        ("Query", query[:CELL]),
+        ("Rows", about.get("rows")),
+        ("Computed", about.get("created")),
+        ("Seconds", about.get("seconds")),
+    ):
+        write.row([label, value])
+    if written.cut:
+        write.row(["Note", f"{written.cut:,} cells were longer than the {CELL:,} characters that Excel takes, and were cut."])
+    if written.as_text:
+        write.row(["Note", f"{written.as_text:,} numbers have more digits than Excel keeps, and were written as text."])
+    sources: Sequence[Json] = about.get("sources") or ()
+    write.row([])
+    write.row(["Table", "File", "Place", "Rows", "SHA-256"], bold)
+    for source in sources:
+        write.row([source.get(key) for key in ("table", "file", "place", "rows", "sha256")])
+
+
+class _Writer:
+    """Appends rows to a sheet, and counts what Excel could not take as it was."""
+
+    def __init__(self, sheet: Any) -> None:
+        self.cut = 0
+        self.as_text = 0
+        self._sheet = sheet
+
+    def row(self, values: Sequence[Any], font: Any = None) -> None:
+        self._sheet.append([self._cell(value, font) for value in values])
+
+    def _cell(self, value: Any, font: Any) -> Any:
+        """What openpyxl is given: a number, a date or a truth as it is; text as a cell that can never become a formula."""
+        typed = self._typed(value)
+        if not isinstance(typed, str) and font is None:
+            return typed
+        from openpyxl.cell import WriteOnlyCell
+
+        cell = WriteOnlyCell(self._sheet)
+        if isinstance(typed, str):
+            cell.value = typed
+            cell.data_type = "s"
+        else:
+            cell.value = typed
+        if font is not None:
+            cell.font = font
+        return cell
+
+    def _typed(self, value: Any) -> Any:
+        if value is None or isinstance(value, bool):
+            return value
+        if isinstance(value, int):
+            return value if abs(value) < EXACT else self._text(value)
+        if isinstance(value, float):
+            return value if math.isfinite(value) else None if math.isnan(value) else str(value)
+        if isinstance(value, Decimal):
+            return value if len(value.as_tuple().digits) <= 15 else self._text(value)
+        if isinstance(value, datetime):
+            return value if value.tzinfo is None and value.date() >= FIRST_DAY else value.isoformat(" ")
+        if isinstance(value, date):
+            return value if value >= FIRST_DAY else value.isoformat()
+        if isinstance(value, time):
+            return value if value.tzinfo is None else value.isoformat()
+        if isinstance(value, bytes):
+            return f"<{len(value)} bytes>"
+        text = _UNWRITABLE.sub("", str(value))
+        self.cut += len(text) > CELL
+        return text[:CELL]
+
+    def _text(self, value: Any) -> str:
+        self.as_text += 1
+        return str(value)
+
+
+def _rows(file: Any) -> Iterator[list[Any]]:
+    """Rows of a Parquet file, a batch in memory at a time."""
+    from leaf.tables.child import _values
+
+    for batch in file.iter_batches(BATCH):
+        columns = [_values(column) for column in batch.columns]
+        yield from map(list, zip(*columns, strict=True))
+
+
+def _widths(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[int]:
+    """In characters, by the header and the first rows."""
+    widths = [min(WIDEST, max(NARROWEST, len(name) + 4)) for name in columns]
+    for row in rows:
+        for i, value in enumerate(row):
+            if value is not None:
+                widths[i] = max(widths[i], min(WIDEST, max(map(len, str(value)[:2_000].splitlines() or [""])) + 2))
+    return widths

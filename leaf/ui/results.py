@@ -1,0 +1,131 @@
+"""A whole result beside the chat: sorted, filtered, page by page, and as a file."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from typing import Literal
+
+import streamlit as st
+
+from leaf.errors import InvalidInputError
+from leaf.store.model import Scope
+from leaf.tables.export import MOST_ROWS
+from leaf.tables.filters import OPERATIONS
+from leaf.tables.tables import ResultPage
+from leaf.ui import markdown, tabular, words
+from leaf.ui.state import later, leaf
+
+ROWS = 100
+"""Rows on a page."""
+Form = Literal["csv", "xlsx", "parquet"]
+FORMS: tuple[tuple[Form, str, str], ...] = (
+    ("csv", "CSV", "text/csv"),
+    ("xlsx", "Excel", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
+    ("parquet", "Parquet", "application/vnd.apache.parquet"),
+)
+
+
+def draw_button(chat_id: str, result_id: str, total: int, key: str, show: Callable[[str, str], None]) -> None:
+    """`Open all 1,204 rows`; the panel that `show` opens is this module's."""
+    rows = f"all {total:,} rows" if total > 1 else "this table"
+    if st.button(
+        f"Open {rows}",
+        key=f"open-result-{key}",
+        type="tertiary",
+        icon=":material/open_in_new:",
+        help="Sort, filter, and download as CSV, Excel or Parquet",
+    ):
+        show(chat_id, result_id)
+        st.rerun()
+
+
+def draw_panel(scope: Scope, chat_id: str, result_id: str) -> None:
+    """What the panel shows below its title. Raises NotFoundError if the result is gone."""
+    columns = _columns(scope, chat_id, result_id)
+    with st.container(horizontal=True, vertical_alignment="bottom", key="result-order"):
+        st.selectbox("Sort by", columns, index=None, placeholder="As computed", key="preview-order", width=220)
+        if st.session_state.get("preview-order"):
+            st.selectbox("Direction", ["Ascending", "Descending"], key="preview-direction", width=150)
+    where = _draw_filter(columns)
+    try:
+        page = _load(scope, chat_id, result_id, where)
+    except InvalidInputError as e:
+        st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
+        return
+    tabular.draw(page.columns, page.rows, page.types, key="preview-result-rows", tall=18)
+    _draw_place(page, bool(where))
+    _draw_downloads(scope, chat_id, result_id, page)
+    if page.sql:
+        with st.expander("Query", type="compact", key="preview-result-query"):
+            st.code(page.sql.strip(), language="sql", wrap_lines=True)
+
+
+def _columns(scope: Scope, chat_id: str, result_id: str) -> list[str]:
+    """Asked once for a panel; the names of a result never change."""
+    known: list[str] | None = st.session_state.get("preview-result-columns")
+    if known is None:
+        known = leaf().result_page(scope, chat_id, result_id, limit=0).columns
+        st.session_state["preview-result-columns"] = known
+    return known
+
+
+def _draw_filter(columns: list[str]) -> dict[str, str] | None:
+    """The condition that was chosen; None while there is none."""
+    with st.container(horizontal=True, vertical_alignment="bottom", key="result-filter"):
+        column = st.selectbox(
+            "Filter", columns, index=None, placeholder="All rows", key="preview-filter-column", width=220, on_change=_first_page
+        )
+        if column is None:
+            return None
+        operation = st.selectbox("Condition", OPERATIONS, key="preview-filter-operation", width=120, on_change=_first_page)
+        value = st.text_input("Value", key="preview-filter-value", width=180, on_change=_first_page)
+    return {"column": column, "operation": operation, "value": value.strip()} if value and value.strip() else None
+
+
+def _first_page() -> None:
+    st.session_state.pop("preview-result-page", None)
+
+
+def _load(scope: Scope, chat_id: str, result_id: str, where: dict[str, str] | None) -> ResultPage:
+    return leaf().result_page(
+        scope,
+        chat_id,
+        result_id,
+        offset=((st.session_state.get("preview-result-page") or 1) - 1) * ROWS,
+        limit=ROWS,
+        order_by=st.session_state.get("preview-order") or "",
+        descending=st.session_state.get("preview-direction") == "Descending",
+        where=where,
+    )
+
+
+def _draw_place(page: ResultPage, filtered: bool) -> None:
+    last = min(page.offset + len(page.rows), page.total)
+    shown = f"Rows {page.offset + 1:,}–{last:,} of {page.total:,}" if page.total else "No rows"
+    if filtered:
+        shown = f"{shown if page.total else 'No row'} that meet{'' if page.total else 's'} the filter, of {page.whole:,} in all"
+    cut = f" · {words.count(page.clipped, 'long cell')} cut here, whole in the downloads" if page.clipped else ""
+    st.caption(shown + cut)
+    if page.total > ROWS:
+        st.pagination(math.ceil(page.total / ROWS), key="preview-result-page", max_visible_pages=5)
+
+
+def _draw_downloads(scope: Scope, chat_id: str, result_id: str, page: ResultPage) -> None:
+    """A button for each format; the file is made when it is pressed."""
+    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="result-downloads"):
+        for form, label, mime in FORMS:
+            if form == "xlsx" and page.whole > MOST_ROWS:
+                continue
+            st.download_button(
+                label,
+                later(lambda app, form=form: app.export_result(scope, chat_id, result_id, form).read_bytes()),  # type: ignore[misc]
+                file_name=f"{result_id}.{form}",
+                mime=mime,
+                key=f"preview-download-{form}",
+                icon=":material/download:",
+                help=f"Download all {words.count(page.whole, 'row')} as {label}",
+                on_click="ignore",
+            )
+    if page.whole > MOST_ROWS:
+        st.caption(f"Excel takes {MOST_ROWS:,} rows in a sheet; for {page.whole:,} there are CSV and Parquet.")

@@ -1,0 +1,181 @@
+"""Results as whole tables and as files, chats as bundles and notebooks, charts as pictures."""
+
+from __future__ import annotations
+
+import datetime
+import io
+import json
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from leaf.errors import InvalidInputError, NotFoundError
+from leaf.service import Leaf
+from leaf.store.model import Scope
+from leaf.tables import export
+from tests.leaf_kit import add, opened
+
+Json = dict[str, Any]
+
+ORDERS = (
+    "id,customer,amount,day,note\n1,Ada,10.5,2025-01-31,=1+1\n2,Bob,1200,2025-02-01,+49\n"
+    "3,ada lovelace,-7.25,2025-02-28,-x\n4,,30,2025-03-01,@home\n5,O'Neil %,99.99,2026-01-01,\n"
+)
+
+
+@pytest.fixture(scope="module")
+def leaf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Leaf]:
+    with opened(tmp_path_factory.mktemp("home")) as running:
+        yield running
+
+
+def asked(leaf: Leaf, scope: Scope, chat_id: str, file_id: str, sql: str) -> str:
+    """The id of a query's result."""
+    output = leaf.run_tool(scope, "query_tables", json.dumps({"sql": sql}), chat_id=chat_id, file_ids=[file_id])
+    return str(output.data["table"]["result_id"])
+
+
+# Whole results
+
+
+def test_a_result_is_sorted_filtered_and_paged(leaf: Leaf) -> None:
+    scope = leaf.local_scope()
+    file, chat = add(leaf, scope, "orders.csv", ORDERS.encode()), leaf.new_chat(scope)
+    result = asked(leaf, scope, chat.id, file.id, "FROM orders")
+
+    def ids(**options: Any) -> list[int]:
+        return [row[0] for row in leaf.result_page(scope, chat.id, result, **options).rows]
+
+    def where(column: str, operation: str, value: str) -> list[int]:
+        return ids(where={"column": column, "operation": operation, "value": value})
+
+    assert ids() == [1, 2, 3, 4, 5]
+    assert ids(order_by="amount", descending=True) == [2, 5, 4, 1, 3]
+    assert ids(offset=2, limit=2) == [3, 4]
+    assert where("customer", "contains", "ADA") == [1, 3]
+    assert where("customer", "contains", "%") == [5]
+    assert where("customer", "contains", "O'N") == [5]
+    assert where("customer", "=", "Ada") == [1]
+    assert where("amount", "≥", "30") == [2, 4, 5]
+    assert where("amount", "≤", "-7.25") == [3]
+    assert where("amount", "=", "1,200") == [2]
+    assert where("amount", "contains", "99") == [5]
+    assert where("day", "=", "2025-02") == [2, 3]
+    assert where("day", "≤", "2025-02") == [1, 2, 3]
+    assert where("day", "≥", "2025-03-01") == [4, 5]
+    page = leaf.result_page(
+        scope, chat.id, result, limit=1, order_by="id", where={"column": "amount", "operation": "≥", "value": "30"}
+    )
+    assert (len(page.rows), page.total, page.whole) == (1, 3, 5)
+
+
+@pytest.mark.parametrize(
+    ("column", "operation", "value", "error"),
+    [
+        ("amount", "=", "much", "holds numbers, and 'much' is none"),
+        ("amount", "=", "1 OR 1=1", "holds numbers"),
+        ("amount", "≥", "nan", "holds numbers"),
+        ("amount", "≥", "9" * 400, "holds numbers"),
+        ("day", "≥", "yesterday", "holds dates"),
+        ("day", "≥", "2025' OR '1'='1", "holds dates"),
+        ("day", "LIKE", "2025", "no way to filter"),
+        ("amout", "=", "1", "Did you mean 'amount'"),
+    ],
+)
+def test_a_filter_that_cannot_be_is_refused_in_a_sentence(
+    leaf: Leaf, column: str, operation: str, value: str, error: str
+) -> None:
+    scope = leaf.local_scope()
+    file, chat = add(leaf, scope, "orders.csv", ORDERS.encode()), leaf.new_chat(scope)
+    result = asked(leaf, scope, chat.id, file.id, "FROM orders")
+    with pytest.raises((InvalidInputError, NotFoundError), match=error):
+        leaf.result_page(scope, chat.id, result, where={"column": column, "operation": operation, "value": value})
+
+
+def test_text_that_looks_like_sql_is_only_compared(leaf: Leaf) -> None:
+    scope = leaf.local_scope()
+    file, chat = add(leaf, scope, "odd.csv", b'"a""b; DROP",n\nx,1\n"\') OR true --",2\n'), leaf.new_chat(scope)
+    result = asked(leaf, scope, chat.id, file.id, "FROM odd")
+    odd = leaf.result_page(scope, chat.id, result).columns[0]
+    for operation in ("contains", "=", "≥"):
+        page = leaf.result_page(scope, chat.id, result, where={"column": odd, "operation": operation, "value": "') OR true --x"})
+        assert page.total == (1 if operation == "≥" else 0)
+
+
+# Results as files
+
+
+def test_a_result_becomes_an_excel_file_with_types_and_what_it_rests_on(leaf: Leaf) -> None:
+    scope = leaf.local_scope()
+    file, chat = add(leaf, scope, "orders.csv", ORDERS.encode()), leaf.new_chat(scope)
+    sql = "SELECT *, amount > 20 AS large, 12345678901234567890::HUGEINT AS big FROM orders ORDER BY id"
+    result = asked(leaf, scope, chat.id, file.id, sql)
+    book = openpyxl.load_workbook(leaf.export_result(scope, chat.id, result, "xlsx"))
+    assert book.sheetnames == ["Result", "Query"]
+    sheet = book["Result"]
+    rows = list(sheet.iter_rows(values_only=True))
+    assert rows[0] == ("id", "customer", "amount", "day", "note", "large", "big")
+    assert rows[1] == (1, "Ada", 10.5, datetime.datetime(2025, 1, 31), "=1+1", False, "12345678901234567890")
+    assert [row[4] for row in rows[1:]] == ["=1+1", "+49", "-x", "@home", None]
+    assert all(cell.data_type != "f" for row in sheet.iter_rows() for cell in row)
+    assert sheet["D2"].is_date
+    assert sheet["A1"].font.bold
+    assert sheet.freeze_panes == "A2"
+    assert sheet.auto_filter.ref == "A1:G6"
+    assert 8 <= sheet.column_dimensions["G"].width <= 60
+    told = list(book["Query"].iter_rows(values_only=True))
+    assert told[0][1] == sql
+    assert told[1][:2] == ("Rows", 5)
+    assert ("Note", "5 numbers have more digits than Excel keeps, and were written as text.") in [r[:2] for r in told]
+    assert told[-1] == ("orders", "orders.csv", told[-1][2], 5, file.sha256)
+
+    csv = leaf.export_result(scope, chat.id, result, "csv").read_text()
+    assert csv.splitlines()[0] == "id,customer,amount,day,note,large,big"
+    assert pq.read_table(leaf.export_result(scope, chat.id, result, "parquet")).num_rows == 5
+    with pytest.raises(InvalidInputError, match="csv, xlsx or parquet"):
+        leaf.export_result(scope, chat.id, result, "exe")  # type: ignore[arg-type]
+
+
+def test_strange_values_are_written_as_excel_can_hold_them(tmp_path: Path) -> None:
+    utc = datetime.datetime(2025, 1, 1, 12, tzinfo=datetime.UTC)
+    table = pa.table(
+        {
+            "float": [float("nan"), float("inf"), 0.1],
+            "old": [datetime.date(1850, 1, 1), datetime.date(1900, 3, 1), None],
+            "moment": [utc, utc, utc],
+            "text": ["x" * 40_000, "a\x00b\x0bc", '=HYPERLINK("http://x")'],
+            "list": [[1, 2], [], None],
+            "bytes": [b"123", b"", None],
+        }
+    )
+    pq.write_table(table, tmp_path / "t.parquet")
+    export.xlsx(str(tmp_path / "t.parquet"), {"query": "=1+1", "rows": 3}, str(tmp_path))
+    book = openpyxl.load_workbook(tmp_path / "export.xlsx")
+    _, first, second, third = book["Result"].iter_rows(values_only=True)
+    assert first[:3] == (None, "1850-01-01", "2025-01-01 12:00:00+00:00")
+    assert len(first[3]) == 32_767
+    assert second[0] == "inf"
+    assert second[3] == "abc"
+    assert (first[4], first[5]) == ("[1, 2]", "<3 bytes>")
+    assert third[3] == '=HYPERLINK("http://x")'
+    assert all(cell.data_type != "f" for sheet in book for row in sheet.iter_rows() for cell in row)
+    assert book["Query"]["B1"].value == "=1+1"
+
+
+def test_result_with_more_rows_than_excel_takes_is_refused(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"n": pa.array(range(export.MOST_ROWS + 1))}), tmp_path / "t.parquet")
+    with pytest.raises(InvalidInputError, match=r"1,048,575 rows.* this result has 1,048,576.* CSV or Parquet"):
+        export.xlsx(str(tmp_path / "t.parquet"), {}, str(tmp_path))
+    assert not (tmp_path / "export.xlsx").exists()
+
+
+def test_empty_result_becomes_a_header(tmp_path: Path) -> None:
+    pq.write_table(pa.table({"n": pa.array([], pa.int64())}), tmp_path / "t.parquet")
+    export.xlsx(str(tmp_path / "t.parquet"), {}, str(tmp_path))
+    book = openpyxl.load_workbook(io.BytesIO((tmp_path / "export.xlsx").read_bytes()))
+    assert list(book["Result"].iter_rows(values_only=True)) == [("n",)]
