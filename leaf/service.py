@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from io import BytesIO
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import BinaryIO, Literal
 
 from leaf.agent.attached import AttachedEstimate, estimate_attached
@@ -78,6 +79,7 @@ from leaf.tools import registry
 from leaf.tools.base import NO_CHAT, Json, Picture, ToolOutput, context_of
 from leaf.tools.recompute import again
 
+ChartForm = Literal["png", "svg", "json"]
 TITLE_CHARACTERS = 60
 MESSAGES_DRAWN = 30
 SUGGESTION_BYTES = 5_000_000
@@ -849,6 +851,13 @@ class Leaf:
         self.chat(scope, chat_id)
         names = {c.file.id: c.file.name for c in self._library.chat_files(scope, chat_id, deleted=True)}
         return self._tables.export(scope, chat_id, result_id, form, names)
+
+    def draw_chart(
+        self, spec: Mapping[str, object], columns: Sequence[str], rows: Sequence[Sequence[object]], form: ChartForm
+    ) -> bytes:
+        """A chart with its rows as PNG, SVG, or Vega-Lite in JSON. Raises InvalidInputError for what cannot be drawn."""
+        with TemporaryDirectory(prefix="leaf-chart-") as folder:
+            return self._tables.draw(spec, columns, rows, form, Path(folder)).read_bytes()
 
     # --- tools and models
 

@@ -13,11 +13,13 @@ import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from PIL import Image
 
 from leaf.errors import InvalidInputError, NotFoundError
 from leaf.service import Leaf
 from leaf.store.model import Scope
-from leaf.tables import export
+from leaf.tables import charts, export
+from leaf.tables.reshape import Choice, choice_of, reshaped
 from tests.leaf_kit import add, opened
 
 Json = dict[str, Any]
@@ -179,3 +181,86 @@ def test_empty_result_becomes_a_header(tmp_path: Path) -> None:
     export.xlsx(str(tmp_path / "t.parquet"), {}, str(tmp_path))
     book = openpyxl.load_workbook(io.BytesIO((tmp_path / "export.xlsx").read_bytes()))
     assert list(book["Result"].iter_rows(values_only=True)) == [("n",)]
+
+
+# Charts
+
+CHART = {
+    "mark": "bar",
+    "encoding": {"x": {"field": "region", "title": "Region"}, "y": {"field": "sum.a", "type": "quantitative"}},
+}
+COLUMNS, TYPES = ["region", "sum.a", "day", "year"], ["VARCHAR", "DOUBLE", "DATE", "BIGINT"]
+CHART_ROWS = [["North <b>", 1.5, "2025-01-01", 2024], ["Süd & Ost", 2.5, "2025-01-02", 2025]]
+
+
+def test_chart_becomes_a_picture_and_a_spec_with_its_rows(leaf: Leaf) -> None:
+    spec = charts.check({**CHART, "title": "Who leads?"}, COLUMNS)
+    png = leaf.draw_chart(spec, COLUMNS, CHART_ROWS, "png")
+    with Image.open(io.BytesIO(png)) as picture:
+        assert picture.format == "PNG"
+        assert picture.width > 1_400
+        colours = {colour for _, colour in picture.convert("RGB").getcolors(100_000) or ()}
+    assert {(255, 255, 255), (31, 111, 74)} <= colours
+    svg = leaf.draw_chart(spec, COLUMNS, CHART_ROWS, "svg").decode()
+    assert "Who leads?" in svg
+    assert "Süd &amp; Ost" in svg
+    assert "<b>" not in svg
+    assert "http" not in svg.replace("http://www.w3.org/", "")
+    told = json.loads(leaf.draw_chart(spec, COLUMNS, CHART_ROWS, "json"))
+    assert told["$schema"] == "https://vega.github.io/schema/vega-lite/v6.json"
+    assert told["data"]["values"][1]["region"] == "Süd & Ost"
+    with pytest.raises(InvalidInputError, match="png, svg or json"):
+        leaf.draw_chart(spec, COLUMNS, CHART_ROWS, "pdf")  # type: ignore[arg-type]
+    with pytest.raises(InvalidInputError, match="may not load"):
+        leaf.draw_chart({**CHART, "mark": {"type": "image"}}, COLUMNS, CHART_ROWS, "png")
+
+
+def test_what_a_chart_shows_is_read_from_its_spec() -> None:
+    assert choice_of(charts.check(CHART, COLUMNS), COLUMNS) == Choice("bar", "region", "sum.a", "")
+    pie = {"mark": {"type": "arc"}, "encoding": {"theta": {"field": "sum.a"}, "color": {"field": "region"}}}
+    assert choice_of(pie, COLUMNS) == Choice("pie", "region", "sum.a")
+    assert choice_of({"layer": [CHART, CHART]}, COLUMNS) == Choice()
+    assert choice_of({"mark": "bar"}, COLUMNS) == Choice()
+
+
+@pytest.mark.parametrize(
+    ("wanted", "mark", "encoding"),
+    [
+        (Choice("line", "region", "sum.a"), "line", {"x": ("region", None), "y": ("sum\\.a", "quantitative")}),
+        (Choice("bar", "year", "sum.a"), "bar", {"x": ("year", "ordinal"), "y": ("sum\\.a", "quantitative")}),
+        (Choice("point", "year", "sum.a"), "point", {"x": ("year", "quantitative"), "y": ("sum\\.a", "quantitative")}),
+        (
+            Choice("area", "day", "sum.a", "region"),
+            "area",
+            {"x": ("day", "temporal"), "y": ("sum\\.a", "quantitative"), "color": ("region", "nominal")},
+        ),
+        (Choice("pie", "region", "sum.a"), "arc", {"color": ("region", "nominal"), "theta": ("sum\\.a", "quantitative")}),
+    ],
+)
+def test_chart_is_changed_by_hand(leaf: Leaf, wanted: Choice, mark: str, encoding: dict[str, tuple[str, str]]) -> None:
+    for before in (charts.check(CHART, COLUMNS), charts.check({"layer": [CHART, CHART]}, COLUMNS)):
+        changed = reshaped(before, COLUMNS, TYPES, wanted)
+        assert changed["mark"]["type"] == mark
+        assert {name: value["field"] for name, value in changed["encoding"].items()} == {n: f for n, (f, _) in encoding.items()}
+        for name, (_, kind) in encoding.items():
+            assert kind is None or changed["encoding"][name]["type"] == kind
+        assert charts.check(changed, COLUMNS) == changed
+    back = reshaped(charts.check(CHART, COLUMNS), COLUMNS, TYPES, Choice("bar", "region", "sum.a"))
+    assert back == charts.check(CHART, COLUMNS)
+    assert leaf.draw_chart(reshaped(charts.check(CHART, COLUMNS), COLUMNS, TYPES, wanted), COLUMNS, CHART_ROWS, "svg")
+
+
+def test_chart_without_an_axis_is_refused() -> None:
+    spec = charts.check(CHART, COLUMNS)
+    with pytest.raises(InvalidInputError, match="for the slices"):
+        reshaped(spec, COLUMNS, TYPES, Choice("pie", "region", ""))
+    with pytest.raises(InvalidInputError, match="for each axis"):
+        reshaped({"layer": [spec]}, COLUMNS, TYPES, Choice("bar", "region", ""))
+    counted = charts.check({"mark": "bar", "encoding": {"x": {"field": "region"}, "y": {"aggregate": "count"}}}, COLUMNS)
+    assert reshaped(counted, COLUMNS, TYPES, Choice("bar", "year", ""))["encoding"]["y"] == {"aggregate": "count"}
+
+
+def test_title_of_an_axis_stays_with_its_column() -> None:
+    spec = charts.check(CHART, COLUMNS)
+    assert reshaped(spec, COLUMNS, TYPES, Choice("line", "region", "year"))["encoding"]["x"]["title"] == "Region"
+    assert "title" not in reshaped(spec, COLUMNS, TYPES, Choice("bar", "day", "sum.a"))["encoding"]["x"]

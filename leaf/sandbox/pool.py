@@ -65,7 +65,7 @@ PRELOAD = (
 """What a waiting child has done already: 0.3 s of imports and first uses for about 60 MB of memory a child."""
 LIBRARIES = (
     *("duckdb", "pyarrow", "pandas", "openpyxl", "pypdf", "bs4", "trafilatura", "charset_normalizer"),
-    *("PIL", "pi_heif"),
+    *("PIL", "pi_heif", "vl_convert"),
     *("scipy.stats", "sklearn.linear_model", "statsmodels.api", "matplotlib.pyplot"),
 )
 """What children load besides, sooner or later."""

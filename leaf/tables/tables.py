@@ -20,6 +20,7 @@ from leaf.formats.header import places
 from leaf.sandbox.pool import Limits, Pool
 from leaf.store import Store
 from leaf.store.model import ChatFile, Scope
+from leaf.tables import charts, drawing
 from leaf.tables.convert import Converter, new_folder, plain_id, write_whole
 from leaf.tables.names import table_names
 
@@ -28,6 +29,7 @@ Json = dict[str, Any]
 QUERY_LIMITS = Limits(seconds=60, memory_mb=2048, output_mb=4096)
 PROFILE_LIMITS = Limits(seconds=120, memory_mb=2048, output_mb=4096)
 EXPORT_LIMITS = Limits(seconds=600, memory_mb=2048, output_mb=16_384)
+DRAWING_LIMITS = Limits(seconds=60, memory_mb=2048, output_mb=256)
 MAX_PAGE = 10_000
 LINK_ALL = 16
 """Up to so many tables every query gets them all; of more, those that it may name."""
@@ -432,6 +434,15 @@ class Tables:
                 self._pool.call(function, arguments, inputs=inputs, limits=EXPORT_LIMITS, out=folder, stop=stop)
                 (folder / f"export.{form}").replace(target)
         return target
+
+    def draw(self, spec: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Sequence[Any]], form: str, into: Path) -> Path:
+        """A checked chart with its rows as a file in the folder `into`: `png`, `svg` or `json`. Raises InvalidInputError."""
+        if form not in drawing.FORMS:
+            raise InvalidInputError(f"A chart cannot be exported as '{form}'.", "Choose png, svg or json.")
+        chart = drawing.whole(charts.check(spec, columns), columns, rows)
+        arguments = {"chart": chart, "form": form, "out": "out:"}
+        self._pool.call("leaf.tables.drawing:draw", arguments, limits=DRAWING_LIMITS, out=into)
+        return into / f"chart.{form}"
 
     def number_next(self, scope: Scope, chat_id: str, number: int) -> None:
         """Let the next result of a chat be `r<number>`, if the numbers before it are free or used."""

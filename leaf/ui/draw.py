@@ -9,7 +9,7 @@ import streamlit as st
 
 from leaf.agent.cited import citation_of
 from leaf.store.model import Message, Scope
-from leaf.ui import citations, code, document_card, freshness, markdown, marks, pictures, receipts, steps, tabular, words
+from leaf.ui import charts, citations, code, document_card, freshness, markdown, marks, pictures, receipts, steps, words
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.items import Item, answer_text, data, items
 from leaf.ui.preview import show as show_preview
@@ -39,7 +39,7 @@ def draw_item(place: Any, item: Item, scope: Scope, chat_id: str, message_id: st
     if item.kind == "chart":
         holder = place.container(key=f"{item.key}-{message_id}")
         with holder:
-            tabular.chart(item.part, key=f"vega-{item.key}-{message_id}")
+            charts.draw(item.part, key=f"vega-{item.key}-{message_id}")
         return holder
     if item.kind == "figures":
         holder = place.container(key=f"{item.key}-{message_id}")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import Any
@@ -281,3 +282,8 @@ def scanned(table: Mapping[str, Any]) -> str:
     if table.get("sha256"):
         pieces.append(f"content {str(table['sha256'])[:12]}")
     return " · ".join(pieces)
+
+
+def file_name(title: str) -> str:
+    """A title as the stem of a file's name."""
+    return re.sub(r"[^\w -]+", " ", title).strip()[:60].strip() or "chat"

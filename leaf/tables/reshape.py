@@ -1,0 +1,105 @@
+"""A chart changed by hand: another mark, other columns on its axes and for its colour. Pure."""
+
+from __future__ import annotations
+
+import copy
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from leaf.errors import InvalidInputError
+from leaf.tables import charts
+
+Json = dict[str, Any]
+
+MARKS = ("bar", "line", "area", "point", "pie")
+_NUMBER = re.compile(r"^U?(TINY|SMALL|BIG|HUGE)?INT|^INTEGER|^UINTEGER|^DOUBLE|^FLOAT|^REAL|^DECIMAL")
+_STRUCTURE = ("layer", "concat", "hconcat", "vconcat", "facet", "repeat", "spec", "transform", "resolve", "params")
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What a chart shows. Empty where the chart says it in a way of its own, or not at all."""
+
+    mark: str = ""
+    """One of MARKS."""
+    x: str = ""
+    y: str = ""
+    color: str = ""
+
+
+def choice_of(spec: Mapping[str, Any], columns: Sequence[str]) -> Choice:
+    """What can be chosen of a chart, as it is."""
+    if any(key in spec for key in _STRUCTURE if key not in ("transform", "resolve", "params")):
+        return Choice()
+    mark = spec.get("mark")
+    kind = mark.get("type") if isinstance(mark, Mapping) else mark
+    encoding = spec.get("encoding")
+    if not isinstance(encoding, Mapping):
+        return Choice()
+
+    def column(*channels: str) -> str:
+        for channel in channels:
+            field = encoding[channel].get("field") if isinstance(encoding.get(channel), Mapping) else None
+            plain = re.sub(r"\\(.)", r"\1", field) if isinstance(field, str) else ""
+            if plain in columns:
+                return plain
+        return ""
+
+    if kind == "arc":
+        return Choice("pie", column("color"), column("theta"))
+    known = {"circle": "point", "square": "point", "tick": "point", "trail": "line"}.get(str(kind), str(kind))
+    return Choice(known if known in MARKS else "", column("x"), column("y"), column("color"))
+
+
+def reshaped(spec: Mapping[str, Any], columns: Sequence[str], types: Sequence[str], wanted: Choice) -> Json:
+    """The chart as it was chosen, checked as every other. What was not changed keeps its titles, formats and order.
+
+    Raises InvalidInputError where an axis is missing.
+    """
+    was = choice_of(spec, columns)
+    if wanted == was:
+        return dict(spec)
+    simple = was != Choice() and not any(key in spec for key in _STRUCTURE)
+    kept: Mapping[str, Any] = spec["encoding"] if simple else {}
+    kinds = dict(zip(columns, types, strict=False))
+    if wanted.mark == "pie" and not (wanted.x and wanted.y):
+        raise InvalidInputError("Choose a column for the slices and one for their size.")
+    if not (wanted.x or "x" in kept) or not (wanted.y or "y" in kept):
+        raise InvalidInputError("Choose a column for each axis.")
+    changed: Json = {key: copy.deepcopy(value) for key, value in spec.items() if key in ("title", "config", "height", "width")}
+
+    def channel(name: str, field: str, before: str, **extra: Any) -> Json:
+        if simple and field == before and name in kept:
+            return {**copy.deepcopy(dict(kept[name])), **extra}
+        return {"field": field, "type": _type(kinds.get(field, ""), name, wanted.mark), **extra}
+
+    if wanted.mark == "pie":
+        changed["mark"] = {"type": "arc", "tooltip": True}
+        encoding: Json = {
+            "color": {"field": wanted.x, "type": "nominal", "sort": None},
+            "theta": {"field": wanted.y, "type": "quantitative"},
+        }
+    else:
+        mark = spec.get("mark") if simple and wanted.mark == was.mark else wanted.mark or "bar"
+        changed["mark"] = copy.deepcopy(mark)
+        encoding = {}
+        for name, field, before in (("x", wanted.x, was.x), ("y", wanted.y, was.y), ("color", wanted.color, was.color)):
+            if field:
+                encoding[name] = channel(name, field, before)
+                if encoding[name].get("type") in ("nominal", "ordinal") and "sort" not in encoding[name]:
+                    encoding[name]["sort"] = None
+            elif simple and not before and name in kept and name != "color":
+                encoding[name] = copy.deepcopy(dict(kept[name]))
+    changed["encoding"] = {name: value for name, value in encoding.items() if value.get("field") or name in kept}
+    return charts.check(changed, columns)
+
+
+def _type(kind: str, channel: str, mark: str) -> str:
+    """How a column's values are drawn; years along bars stand beside each other."""
+    if kind.startswith(("DATE", "TIMESTAMP")):
+        return "temporal"
+    if _NUMBER.match(kind):
+        return "ordinal" if channel == "x" and mark == "bar" else "quantitative"
+    return "nominal"

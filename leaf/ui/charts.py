@@ -1,0 +1,83 @@
+"""A chart with what can be done to it: other marks and columns by hand, and downloads."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.tables.reshape import MARKS, Choice, choice_of, reshaped
+from leaf.ui import markdown, tabular, words
+from leaf.ui.state import later
+
+NAMES = {"bar": "Bars", "line": "Line", "area": "Area", "point": "Points", "pie": "Pie"}
+DOWNLOADS = (("png", "PNG", "image/png"), ("svg", "SVG", "image/svg+xml"), ("json", "Vega-Lite spec", "application/json"))
+
+
+def draw(part: Mapping[str, Any], key: str) -> None:
+    """The chart as it was made, or as it was changed here since; the change is kept for the session."""
+    columns = [str(column) for column in part["columns"]]
+    changed: Choice | None = st.session_state.get(f"changed-{key}")
+    spec, problem = part["spec"], ""
+    if changed is not None:
+        try:
+            spec = reshaped(part["spec"], columns, part.get("types") or (), changed)
+        except LeafError as e:
+            problem = str(e)
+    # Another key for another spec: an element of the same key would keep the old one's state.
+    tabular.chart({**part, "spec": spec}, key=f"{key}-{hash(changed) % 10_000 if changed else 0}")
+    if problem:
+        st.warning(markdown.paragraph(problem), icon=":material/warning:")
+    with st.container(horizontal=True, horizontal_alignment="right", gap="xsmall", key=f"tools-{key}"):
+        _draw_change(part["spec"], columns, changed, key)
+        _draw_downloads(spec, columns, part["rows"], key)
+
+
+def _draw_change(spec: Mapping[str, Any], columns: Sequence[str], changed: Choice | None, key: str) -> None:
+    menu = st.popover("Change", icon=":material/tune:", type="tertiary", on_change="rerun", key=f"change-{key}")
+    if not menu.open:
+        return
+    now = changed or choice_of(spec, columns)
+    with menu:
+        mark = st.selectbox(
+            "Type", MARKS, _at(MARKS, now.mark), format_func=NAMES.__getitem__, key=f"mark-{key}", placeholder="As it is"
+        )
+        pie = mark == "pie"
+        x = st.selectbox("Slices" if pie else "Horizontal", columns, _at(columns, now.x), key=f"x-{key}", placeholder="As it is")
+        y = st.selectbox("Size" if pie else "Vertical", columns, _at(columns, now.y), key=f"y-{key}", placeholder="As it is")
+        color = None
+        if not pie:
+            color = st.selectbox("Colour", columns, _at(columns, now.color), key=f"color-{key}", placeholder="One for all")
+        chosen = Choice(mark or "", x or "", y or "", color or "")
+        if changed is not None and st.button("Reset", key=f"reset-{key}", icon=":material/undo:", width="stretch"):
+            for name in ("changed", "mark", "x", "y", "color"):
+                st.session_state.pop(f"{name}-{key}", None)
+            st.rerun(scope="fragment")
+        if chosen != now:
+            st.session_state[f"changed-{key}"] = chosen
+            st.rerun(scope="fragment")
+
+
+def _draw_downloads(spec: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Any], key: str) -> None:
+    menu = st.popover("Download", icon=":material/download:", type="tertiary", on_change="rerun", key=f"download-{key}")
+    if not menu.open:
+        return
+    title = spec.get("title")
+    said = title if isinstance(title, str) else title.get("text", "") if isinstance(title, Mapping) else ""
+    with menu:
+        for form, label, mime in DOWNLOADS:
+            st.download_button(
+                label,
+                later(lambda app, form=form: app.draw_chart(spec, columns, rows, form)),  # type: ignore[misc]
+                file_name=f"{words.file_name(str(said) or 'chart')}.{form}",
+                mime=mime,
+                key=f"download-{form}-{key}",
+                on_click="ignore",
+                width="stretch",
+            )
+
+
+def _at(options: Sequence[str], value: str) -> int | None:
+    return list(options).index(value) if value in options else None
