@@ -1,10 +1,12 @@
 """Leaf, a data analyst in the browser. The rooms, from the page down to the disk; each may use only the rooms below it.
 
 ui         the only room that imports streamlit: shell, state, live view, drawing of parts
+replay     computes a bundle again in a folder of its own, and says what agrees
 wiring     build(settings) -> Leaf, the one place that constructs things
 remote     while the app holds the data: the key file, the routes, and the app as a command sees it
 service    class Leaf: what the pages and the command line call
 runs       one run per assistant message: start, watch from 0, stop
+exports    chats as bundles and notebooks
 identity   who signed in: the claims of a login provider, checked
 agent      the loop, chunks and parts, history -> request, the models
 tools      what the agent can do, one file per family

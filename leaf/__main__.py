@@ -98,6 +98,12 @@ def _parser() -> argparse.ArgumentParser:
     )
     unlink.add_argument("email", metavar="EMAIL")
     unlink.set_defaults(command=_users_unlink)
+    replay = commands.add_parser("replay", help="compute an exported chat again, and say what agrees")
+    replay.add_argument("bundle", metavar="BUNDLE", type=Path, help="the ZIP, or the folder that was in it")
+    replay.add_argument(
+        "--data", metavar="FOLDER", type=Path, help="where the data files are, under any name (beside the bundle)"
+    )
+    replay.set_defaults(command=_replay)
     doctor = commands.add_parser("doctor", help="what is configured, what works here, what does not")
     doctor.add_argument("--json", action="store_true")
     doctor.set_defaults(command=_doctor)
@@ -561,6 +567,15 @@ def _users_unlink(given: argparse.Namespace) -> int:
             raise NotFoundError(f"Nobody has signed in as {given.email}.", "Check the address.")
         print(f"The next account that signs in as {given.email} takes over.")
     return OK
+
+
+def _replay(given: argparse.Namespace) -> int:
+    """In a folder of its own: neither the app nor its data are asked."""
+    from leaf.replay import replay
+
+    report = replay(given.bundle, given.data or given.bundle.absolute().parent, lambda line: print(line, flush=True))
+    print(report.total)
+    return OK if report.agrees else FAILED
 
 
 def _doctor(given: argparse.Namespace) -> int:

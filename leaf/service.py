@@ -11,6 +11,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import BinaryIO, Literal
 
+from leaf import __version__
 from leaf.agent.attached import AttachedEstimate, estimate_attached
 from leaf.agent.budget import FileInChat, at_once
 from leaf.agent.calibration import Calibration
@@ -36,6 +37,8 @@ from leaf.drive.model import (
     OnProgress,
 )
 from leaf.errors import InvalidInputError, LeafError, NotFoundError
+from leaf.exports.bundle import Told, bundle, manifest_of, used_files
+from leaf.exports.notebook import notebook
 from leaf.files.library import Added, Library, open_path
 from leaf.files.line import describe
 from leaf.files.sample import sample_files
@@ -80,6 +83,7 @@ from leaf.tools.base import NO_CHAT, Json, Picture, ToolOutput, context_of
 from leaf.tools.recompute import again
 
 ChartForm = Literal["png", "svg", "json"]
+ChatForm = Literal["markdown", "notebook", "folder"]
 TITLE_CHARACTERS = 60
 MESSAGES_DRAWN = 30
 SUGGESTION_BYTES = 5_000_000
@@ -481,6 +485,18 @@ class Leaf:
         thread = self.thread(scope, chat_id, last=1_000_000)
         return chat_markdown(self.chat(scope, chat_id).title, thread.messages)
 
+    def export_chat(self, scope: Scope, chat_id: str, form: ChatForm) -> bytes:
+        """The shown branch as Markdown, as a notebook, or as a folder (ZIP) that `python -m leaf replay` computes again."""
+        chat, thread = self.chat(scope, chat_id), self.thread(scope, chat_id, last=1_000_000)
+        if form == "markdown":
+            return chat_markdown(chat.title, thread.messages).encode()
+        there = self._library.chat_files(scope, chat_id, deleted=True)
+        used = used_files(thread.messages)
+        named = self._tables.of(scope, [c for c in there if c.file.id in used and c.file.deleted_at is None]).tables
+        tables = {c.file.id: [t for t in named if t.file_id == c.file.id] for c in there}
+        told = Told(chat.title, thread.messages, there, tables, __version__, datetime.now(UTC))
+        return notebook(manifest_of(told)).encode() if form == "notebook" else bundle(told)
+
     # --- the operator's view of runs; it asks for everybody
 
     def runs(self, status: str = "", limit: int = 50) -> list[RunRecord]:
@@ -601,6 +617,10 @@ class Leaf:
     def attach(self, scope: Scope, chat_id: str, file_ids: Sequence[str]) -> list[ChatFile]:
         """Put files of the library beside the next question of a chat."""
         return self._library.attach(scope, chat_id, file_ids)
+
+    def attach_as(self, scope: Scope, chat_id: str, file_id: str, handle: str, slug: str) -> ChatFile:
+        """Put a file into a chat under the handle and the table name that it has elsewhere. Raises InvalidInputError."""
+        return self._library.attach_as(scope, chat_id, file_id, handle, slug)
 
     def attached_estimate(self, scope: Scope, chat_id: str, model: str = "") -> AttachedEstimate:
         """Tokens and money of the files that wait beside the next question. Asks no server."""
@@ -858,6 +878,11 @@ class Leaf:
         """A chart with its rows as PNG, SVG, or Vega-Lite in JSON. Raises InvalidInputError for what cannot be drawn."""
         with TemporaryDirectory(prefix="leaf-chart-") as folder:
             return self._tables.draw(spec, columns, rows, form, Path(folder)).read_bytes()
+
+    def number_next_result(self, scope: Scope, chat_id: str, number: int) -> None:
+        """Let the chat's next result be `r<number>`, as it was where the chat comes from."""
+        self.chat(scope, chat_id)
+        self._tables.number_next(scope, chat_id, number)
 
     # --- tools and models
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from leaf.errors import LeafError, StoreBusyError
@@ -135,6 +135,17 @@ def _notebooks(settings: Settings, store: Store, tables: Tables) -> Notebooks | 
         return None
     sessions = Sessions(settings.home, idle_seconds=60 * settings.python_idle_minutes)
     return Notebooks(store, sessions, tables, Packages(settings.home, settings.packages))
+
+
+def confined(home: Path, function: str, arguments: Mapping[str, Any], inputs: Mapping[str, Path]) -> Any:
+    """One call in a confined child, for a command that needs nothing else. Raises what the function raises, SandboxError."""
+    from leaf.sandbox.pool import Limits, Pool
+
+    pool = Pool(home, size=1)
+    try:
+        return pool.call(function, arguments, inputs=inputs, limits=Limits(seconds=30, memory_mb=1024, output_mb=16))
+    finally:
+        pool.close()
 
 
 def _model(settings: Settings, store: Store) -> Model:

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from leaf.errors import LeafError
-from leaf.ui import composer, markdown, people, thread, welcome
+from leaf.ui import composer, exports, markdown, people, thread, welcome
 from leaf.ui.state import current_scope, leaf
 
 scope = current_scope()
@@ -22,3 +22,5 @@ if shown is None or not shown.messages:
     welcome.draw(scope, chat)
 else:
     thread.draw_thread(shown, scope, shared=chat is not None and chat.shared)
+    if chat is not None and not thread.running_id(shown):
+        exports.draw_end(scope, chat.id, chat.title)

@@ -152,6 +152,10 @@ class Library:
         """Put files into a chat; without a message they wait for its next question. Raises NotFoundError."""
         return chat_files.attach(self._store.db, scope, chat_id, file_ids, message_id)
 
+    def attach_as(self, scope: Scope, chat_id: str, file_id: str, handle: str, slug: str) -> ChatFile:
+        """Put a file into a chat under names that it has elsewhere. Raises NotFoundError, InvalidInputError if they are taken."""
+        return chat_files.attach_as(self._store.db, scope, chat_id, file_id, handle, slug)
+
     def chat_files(self, scope: Scope, chat_id: str, *, deleted: bool = False) -> ChatFileList:
         """Files of a chat in the order in which they came; those deleted from the library only with `deleted`."""
         return chat_files.list_chat_files(self._store.db, scope, chat_id, deleted=deleted)

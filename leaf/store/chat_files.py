@@ -6,7 +6,7 @@ import re
 import unicodedata
 from collections.abc import Collection, Sequence
 
-from leaf.errors import not_found
+from leaf.errors import InvalidInputError, not_found
 from leaf.store import chats, files
 from leaf.store.database import Database, Row, Transaction, now
 from leaf.store.model import ChatFile, File, Scope
@@ -61,6 +61,18 @@ def attach_again(tx: Transaction, chat_id: str, file: File, name: str, message_i
     return _insert(tx, rows, chat_id, file, name, message_id)
 
 
+def attach_as(db: Database, scope: Scope, chat_id: str, file_id: str, handle: str, slug: str) -> ChatFile:
+    """Put a file into a chat under names that it has elsewhere. Raises InvalidInputError if one of them is taken."""
+    with db.transaction() as tx:
+        chats.hold(tx, scope, chat_id, now())
+        rows = tx.read("SELECT handle, slug FROM chat_files WHERE chat_id = :chat", {"chat": chat_id})
+        if any(handle == r["handle"] or slug == r["slug"] for r in rows):
+            raise InvalidInputError(f"'{handle}' or '{slug}' is taken in this chat.")
+        file = files.get(tx, scope, file_id)
+        _write(tx, chat_id, handle, slug, file, "", int(handle.removeprefix("f")))
+        return ChatFile(chat_id, handle, slug, file)
+
+
 def detach(db: Database, scope: Scope, chat_id: str, handle: str) -> None:
     """Take a file out of the chat. Its names stay its own if a question has gone out with it. Raises NotFoundError."""
     with db.transaction() as tx:
@@ -106,22 +118,27 @@ def _attach(tx: Transaction, rows: list[Row], chat_id: str, file: File, message_
 
 def _insert(tx: Transaction, rows: list[Row], chat_id: str, file: File, name: str, message_id: str) -> ChatFile:
     position = max((int(r["position"]) for r in rows), default=0) + 1
-    row = {
+    row = _write(tx, chat_id, f"f{position}", slug(name, {str(r["slug"]) for r in rows}), file, message_id, position)
+    rows.append(row)
+    return ChatFile(chat_id, str(row["handle"]), str(row["slug"]), file, message_id)
+
+
+def _write(tx: Transaction, chat_id: str, handle: str, slug: str, file: File, message_id: str, position: int) -> Row:
+    row: Row = {
         "chat_id": chat_id,
-        "handle": f"f{position}",
-        "slug": slug(name, {str(r["slug"]) for r in rows}),
+        "handle": handle,
+        "slug": slug,
         "file_id": file.id,
         "message_id": message_id,
         "position": position,
         "at": now(),
     }
-    rows.append(row)
     tx.execute(
         "INSERT INTO chat_files (chat_id, handle, slug, file_id, message_id, position, created_at) "
         "VALUES (:chat_id, :handle, :slug, :file_id, :message_id, :position, :at)",
         row,
     )
-    return ChatFile(chat_id, str(row["handle"]), str(row["slug"]), file, message_id)
+    return row
 
 
 def _chat_file(chat_id: str, row: Row) -> ChatFile:

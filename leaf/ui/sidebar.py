@@ -10,7 +10,7 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.store.model import Chat, Scope
-from leaf.ui import account, markdown, preview, words
+from leaf.ui import account, exports, markdown, preview, words
 from leaf.ui.controls import icon_button, icon_menu
 from leaf.ui.state import current_scope, leaf
 
@@ -77,9 +77,11 @@ def _draw_chat(chat: Chat, scope: Scope, chat_page: StreamlitPage, active: bool,
             help="Being answered" if running else "Shared chat" if chat.shared else None,
         ):
             open_chat(chat_page, chat.id)
-        chosen = icon_menu("Rename or delete this chat", ["Rename", "Delete"], key=f"menu-{chat.id}")
+        chosen = icon_menu("Rename, export or delete this chat", ["Rename", "Export", "Delete"], key=f"menu-{chat.id}")
     if chosen == "Rename":
         _rename(chat.id, chat.title)
+    elif chosen == "Export":
+        exports.ask(chat.id, chat.title or UNTITLED)
     elif chosen == "Delete":
         _delete(chat, scope)
         if active and "deleted-chat" in st.session_state:

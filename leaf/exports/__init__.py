@@ -1,0 +1,1 @@
+"""Chats as bundles and notebooks, from which every figure can be computed again without a model."""

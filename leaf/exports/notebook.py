@@ -1,0 +1,148 @@
+"""A manifest as a Jupyter notebook (nbformat 4.5): questions and answers to read, queries and cells to run. Pure."""
+
+from __future__ import annotations
+
+import importlib.resources
+import json
+import keyword
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from leaf.exports.manifest import KeptAnswer, KeptCall, Manifest
+
+Json = dict[str, Any]
+
+INTRODUCTION = """\
+# {title}
+
+Made from a chat of Leaf on {exported}. Put the data files into the folder that `DATA` names below, under any name; they are
+found by their SHA-256: {files}. Then run all cells. Each query and each cell says whether it gives what the chat had.
+
+With Leaf importable, files are read as the chat read them, and the last cell traces every figure anew. Without it, `duckdb` and
+`pandas` are needed, and CSV and Parquet files are read by DuckDB itself. The Python below runs unconfined: read it first.
+"""
+START = """\
+import json
+from pathlib import Path
+
+DATA = Path("data")
+MANIFEST = json.loads({manifest})
+CALLS = {{(answer["id"], call["id"]): call for answer in MANIFEST["answers"] for call in answer["calls"]}}
+RAN = {{}}
+try:
+    from leaf.replay import Workbench as _Tables
+except ImportError:
+    _Tables = DuckTables
+_tables = _Tables(MANIFEST["files"], DATA)
+query = _tables.query
+
+
+def open_file(name):
+    for file in MANIFEST["files"]:
+        if name in (file["handle"], file["name"], file["slug"]):
+            return str(files_by_hash([file], DATA)[file["sha256"]])
+    raise FileNotFoundError(name)
+
+
+def check(answer, call, frame, number=0):
+    kept = CALLS[answer, call]["results"][number]
+    RAN[answer, call, kept["result_id"]] = frame
+    different = differences(kept, frame)
+    print("DIFFERENT: " + different if different else f"Agrees: {{kept['total']:,}} rows")
+    return frame
+"""
+END = """\
+if _Tables is not DuckTables:
+    from leaf.replay import replay_manifest
+
+    print(replay_manifest(MANIFEST, DATA))
+else:
+    for answer in MANIFEST["answers"]:
+        for receipt in answer["receipts"]:
+            frame = RAN.get((receipt["answer"] or answer["id"], receipt["call"], receipt["result_id"]))
+            if frame is None or receipt["row"] < 0 or receipt["kind"] == "derived":
+                print(f"{receipt['figure']}: {receipt['kind']} {receipt['how']}; not looked at without Leaf")
+            else:
+                cells = [frame[receipt["column"]].iloc[receipt["row"]], *frame[receipt["column"]]]
+                now = next((cell for cell in cells if same(receipt["value"], cell)), cells[0])
+                agrees = same(receipt["value"], now)
+                print(f"{receipt['figure']}: {'agrees' if agrees else 'DIFFERENT'}, {now} in {receipt['column']}")
+"""
+
+
+def notebook(manifest: Manifest) -> str:
+    """The notebook's JSON."""
+    cells = list(_cells(manifest))
+    about: Json = {
+        "kernelspec": {"display_name": "Python 3", "language": "python", "name": "python3"},
+        "language_info": {"name": "python"},
+    }
+    numbered = [{"id": f"cell-{number}", **cell} for number, cell in enumerate(cells, 1)]
+    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": about, "cells": numbered}, ensure_ascii=False, indent=1)
+
+
+def _cells(manifest: Manifest) -> Iterator[Json]:
+    names = ", ".join(f"`{file.name}`" for file in manifest.files) or "none are needed"
+    title = manifest.title or "Untitled chat"
+    yield _text(INTRODUCTION.format(title=title, exported=manifest.exported[:10], files=names))
+    yield _code(_source("standalone.py"), hidden=True)
+    compact = json.dumps(manifest.model_dump(), ensure_ascii=False, separators=(",", ":"))
+    yield _code(START.format(manifest=repr(compact)), hidden=True)
+    frames = _frames(manifest)
+    if frames:
+        yield _code("\n".join(f"{name} = query('SELECT * FROM \"{name}\"')" for name in frames))
+    for answer in manifest.answers:
+        yield _text(f"## {answer.question.strip() or 'No question'}")
+        yield from _of_answer(answer)
+    yield _text("## The figures")
+    yield _code(END)
+
+
+def _of_answer(answer: KeptAnswer) -> Iterator[Json]:
+    """Calls before the words that come after them; what neither queries nor computes is told in a line."""
+    calls = {call.id: call for call in answer.calls}
+    for piece in answer.said:
+        if piece.text.strip():
+            yield _text(piece.text.strip())
+        elif piece.call:
+            yield from _of_call(answer.id, calls[piece.call])
+
+
+def _of_call(answer: str, call: KeptCall) -> Iterator[Json]:
+    if call.code:
+        yield _code(call.code.strip())
+        named = [(i, r.name) for i, r in enumerate(call.results) if r.name.isidentifier() and not keyword.iskeyword(r.name)]
+        if named:
+            yield _code("\n".join(f"check({answer!r}, {call.id!r}, {name}, {number});" for number, name in named))
+    elif call.sql and call.results:
+        yield _code(f"check({answer!r}, {call.id!r}, query({_quoted(call.sql.strip())}))")
+    else:
+        yield _text(f"*{call.tool}*: `{json.dumps(call.input, ensure_ascii=False)[:300].replace('`', ' ')}`")
+
+
+def _quoted(sql: str) -> str:
+    """SQL as a Python string that people can read."""
+    if '"""' in sql or "\\" in sql or sql.endswith('"'):
+        return repr(sql)
+    return f'"""\n{sql}\n"""'
+
+
+def _frames(manifest: Manifest) -> list[str]:
+    """Tables that the chat's Python uses as variables."""
+    code = "\n".join(call.code for call in manifest.calls())
+    names = [table.name for file in manifest.files for table in file.tables]
+    return [name for name in names if name.isidentifier() and re.search(rf"\b{re.escape(name)}\b", code)]
+
+
+def _source(name: str) -> str:
+    return importlib.resources.files("leaf.exports").joinpath(name).read_text(encoding="utf-8").strip()
+
+
+def _text(words: str) -> Json:
+    return {"cell_type": "markdown", "metadata": {}, "source": words}
+
+
+def _code(source: str, hidden: bool = False) -> Json:
+    metadata: Json = {"jupyter": {"source_hidden": True}} if hidden else {}
+    return {"cell_type": "code", "metadata": metadata, "execution_count": None, "outputs": [], "source": source}

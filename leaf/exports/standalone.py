@@ -1,0 +1,99 @@
+# The first cell of a notebook from a bundle: its source is copied there, so nothing here may need Leaf.
+# It finds the data files by their SHA-256, runs the queries, and compares what comes out with what the chat had.
+import hashlib
+import math
+import re
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+
+def files_by_hash(files: list[dict[str, Any]], folder: Path) -> dict[str, Path]:
+    """Which of the chat's files are in a folder, under whatever name."""
+    sizes = {file["size"] for file in files}
+    found: dict[str, Path] = {}
+    for path in sorted(folder.rglob("*")):
+        if path.is_file() and path.stat().st_size in sizes:
+            digest = hashlib.sha256()
+            with path.open("rb") as content:
+                while piece := content.read(1 << 20):
+                    digest.update(piece)
+            found.setdefault(digest.hexdigest(), path)
+    return {file["sha256"]: found[file["sha256"]] for file in files if file["sha256"] in found}
+
+
+def plain(value: Any) -> Any:
+    """A cell as the manifest writes it: times as text, numbers as numbers, nothing as None."""
+    if isinstance(value, float) and math.isnan(value):
+        return None
+    if value is None or value is pd.NaT or value is pd.NA:
+        return None
+    if hasattr(value, "isoformat"):
+        return value.isoformat()
+    return value.item() if hasattr(value, "item") else value
+
+
+def same(kept: Any, again: Any) -> bool:
+    """Whether two cells are the same: numbers to 9 digits, times with or without the hour 0."""
+    again = plain(again)
+    if isinstance(kept, bool) or isinstance(again, bool) or kept is None or again is None:
+        return kept is again or kept == again
+    try:
+        return math.isclose(float(kept), float(again), rel_tol=1e-9, abs_tol=1e-12)
+    except (TypeError, ValueError):
+        return re.sub(r"T00:00:00$", "", str(kept)) == re.sub(r"T00:00:00$", "", str(again))
+
+
+def in_any_order(kept: list[list[Any]], again: list[list[Any]]) -> bool:
+    """Whether each row has one like it: a query that sorts nothing may give its rows in any order."""
+    left = list(again)
+    for row in kept:
+        like = next((i for i, other in enumerate(left) if all(map(same, row, other))), None)
+        if like is None:
+            return False
+        del left[like]
+    return True
+
+
+def differences(result: dict[str, Any], frame: pd.DataFrame) -> str:
+    """What is different between a result of the chat and a frame, in words; nothing where they agree."""
+    if len(frame) != result["total"]:
+        return f"{len(frame):,} rows in place of {result['total']:,}"
+    if [str(column) for column in frame.columns] != result["columns"]:
+        return "the columns are others"
+    rows = frame.head(len(result["rows"])).astype(object).values.tolist()
+    if result["total"] == len(result["rows"]) and in_any_order(result["rows"], rows):
+        return ""
+    cells = [
+        (number, column, was, plain(now))
+        for number, (kept, again) in enumerate(zip(result["rows"], rows, strict=True), 1)
+        for column, was, now in zip(result["columns"], kept, again, strict=True)
+        if not same(was, now)
+    ]
+    first = "; ".join(f"row {number}, {column}: {was} was, {now} is" for number, column, was, now in cells[:3])
+    return f"{len(cells):,} of the first cells are different: {first}" if cells else ""
+
+
+class DuckTables:
+    """The tables without Leaf: CSV and Parquet files by DuckDB's own reader."""
+
+    def __init__(self, files: list[dict[str, Any]], folder: Path) -> None:
+        import duckdb
+
+        self.con = duckdb.connect()
+        there = files_by_hash(files, folder)
+        for file in files:
+            path, tables = there.get(file["sha256"]), [table["name"] for table in file["tables"]]
+            reader = {"csv": "read_csv", "tsv": "read_csv", "parquet": "read_parquet"}.get(file["kind"])
+            if path is None:
+                print(f"Missing: {file['name']} (sha256 {file['sha256'][:12]}…)")
+            elif reader is None or len(tables) > 1:
+                print(f"{file['name']} cannot be read without Leaf.")
+            else:
+                for name in tables or [file["slug"]]:
+                    quoted = str(path).replace("'", "''")
+                    self.con.execute(f"CREATE VIEW \"{name}\" AS FROM {reader}('{quoted}')")
+
+    def query(self, sql: str) -> pd.DataFrame:
+        return self.con.sql(sql.strip().rstrip(";")).df()

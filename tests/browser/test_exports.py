@@ -1,0 +1,119 @@
+"""Taken out of the page: a full table as Excel, a chart changed by hand, and a chat as a folder that can be computed again."""
+
+from __future__ import annotations
+
+import json
+import zipfile
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import openpyxl
+import pytest
+from playwright.sync_api import Browser, Locator, Page, expect
+
+from tests.browser.conftest import PATIENCE, App
+from tests.browser.test_journeys import add_by_composer, ask, finished
+from tests.messages_server import Json, MessagesServer, Turn
+
+pytestmark = pytest.mark.browser
+
+ROWS = 260
+SALES = "id,region,revenue\n" + "\n".join(
+    f"{i},{('North', 'South', 'East')[i % 3]},{1000 + (i * 37) % 500}.5" for i in range(1, ROWS + 1)
+)
+CHART = {
+    "title": "Revenue by region",
+    "mark": "bar",
+    "encoding": {"x": {"field": "region", "type": "nominal"}, "y": {"field": "total", "type": "quantitative"}},
+}
+
+
+def reports(body: Json) -> Turn:
+    if body["messages"][-1]["content"][0]["type"] != "tool_result":
+        by_region = "SELECT region, count(*) AS orders, sum(revenue) AS total FROM sales GROUP BY region ORDER BY region"
+        return Turn.call(
+            ("query_tables", {"sql": "SELECT id, region, revenue FROM sales ORDER BY id"}),
+            ("make_chart", {"spec": CHART, "sql": by_region}),
+        )
+    return Turn.say("There are **260** orders; the first brought 1,037.50.")
+
+
+@pytest.fixture
+def server() -> Iterator[MessagesServer]:
+    with MessagesServer(reports) as running:
+        yield running
+
+
+def choose(page: Page, box: Locator, option: str) -> None:
+    box.click()
+    page.get_by_role("option", name=option, exact=True).click()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_result_chart_and_chat_are_taken_along(
+    new_app: Callable[..., App], browser: Browser, server: MessagesServer, tmp_path: Path, scheme: str, width: int
+) -> None:
+    sales = tmp_path / "sales.csv"
+    sales.write_text(SALES, encoding="utf-8")
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True)
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    page.goto(new_app(model_url=server.url).url)
+    add_by_composer(page, sales)
+    ask(page, "How many orders?")
+    expect(finished(page)).to_be_visible()
+
+    # A chart, changed by hand
+    chart = page.locator("[class*=st-key-chart-]").filter(visible=True).first
+    expect(chart.locator("canvas, svg.marks").first).to_be_visible()
+    page.get_by_role("button", name="Change", exact=True).filter(visible=True).click()
+    choose(page, page.get_by_role("combobox", name="Vertical").filter(visible=True), "orders")
+    choose(page, page.get_by_role("combobox", name="Type").filter(visible=True), "Pie")
+    expect(page.get_by_role("combobox", name="Slices").filter(visible=True)).to_be_visible()
+    expect(page.get_by_role("button", name="Reset").filter(visible=True)).to_be_visible()
+    page.screenshot(path=tmp_path / "changed.png")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Download", exact=True).filter(visible=True).click()
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Vega-Lite spec").filter(visible=True).click()
+    spec = json.loads(waiting.value.path().read_text())
+    assert (spec["mark"]["type"], spec["encoding"]["theta"]["field"]) == ("arc", "orders")
+    assert len(spec["data"]["values"]) == 3
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="PNG").filter(visible=True).click()
+    assert waiting.value.suggested_filename == "Revenue by region.png"
+    assert waiting.value.path().read_bytes().startswith(b"\x89PNG")
+    page.keyboard.press("Escape")
+    page.get_by_role("button", name="Change", exact=True).filter(visible=True).click()
+    page.get_by_role("button", name="Reset").filter(visible=True).click()
+    expect(page.get_by_role("combobox", name="Vertical").filter(visible=True)).to_be_visible()
+    page.keyboard.press("Escape")
+
+    # All rows of a result
+    page.get_by_text("Queried in sales: 260 rows").click()
+    page.get_by_role("button", name="Open all 260 rows").filter(visible=True).click()
+    panel = page.locator(".st-key-preview")
+    expect(panel.get_by_text("Rows 1–100 of 260")).to_be_visible()
+    choose(page, panel.get_by_role("combobox", name="Sort by"), "revenue")
+    choose(page, panel.get_by_role("combobox", name="Direction"), "Descending")
+    choose(page, panel.get_by_role("combobox", name="Filter"), "region")
+    panel.get_by_role("textbox", name="Value").fill("north")
+    panel.get_by_role("textbox", name="Value").press("Enter")
+    expect(panel.get_by_text("Rows 1–86 of 86 that meet the filter, of 260 in all")).to_be_visible()
+    page.screenshot(path=tmp_path / "table.png")
+    with page.expect_download() as waiting:
+        panel.get_by_role("button", name="Excel").click()
+    book = openpyxl.load_workbook(waiting.value.path())
+    assert (book.sheetnames, book["Result"].max_row) == (["Result", "Query"], ROWS + 1)
+    panel.get_by_role("button", name="Close the preview").click()
+
+    # The chat
+    page.get_by_role("button", name="Export chat").filter(visible=True).click()
+    expect(page.get_by_role("button", name="Notebook").filter(visible=True)).to_be_visible()
+    page.screenshot(path=tmp_path / "export.png")
+    with page.expect_download() as waiting:
+        page.get_by_role("button", name="Folder (ZIP)").filter(visible=True).click()
+    assert waiting.value.suggested_filename == "How many orders.zip"
+    with zipfile.ZipFile(waiting.value.path()) as archive:
+        assert {"README.md", "chat.ipynb", "manifest.json", "queries/01.sql"} <= set(archive.namelist())
+    context.close()

@@ -1,0 +1,415 @@
+"""A chat exported, taken elsewhere, and computed again: what agrees, what does not, and bundles that nobody should trust."""
+
+from __future__ import annotations
+
+import io
+import json
+import os
+import subprocess
+import sys
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leaf.agent.receipts.answer import kept_receipts
+from leaf.errors import LeafError
+from leaf.exports.bundle import Told, bundle
+from leaf.exports.compare import different_results, different_words, same_value
+from leaf.exports.manifest import KeptResult, parse, plain_json
+from leaf.exports.reading import read
+from leaf.replay import check_code, replay
+from leaf.store.model import ChatFile, File, Message
+from leaf.tables.tables import Table
+from tests.leaf_kit import add, finished, opened
+from tests.messages_server import MessagesServer, Turn
+
+Json = dict[str, Any]
+
+REGIONS = ("North", "South", "East", "West")
+SALES = "region,month,revenue,orders\n" + "".join(
+    f"{region},2025-{month:02},{1000 * (i + 1) + 37.25 * month},{10 * (i + 1) + month}\n"
+    for i, region in enumerate(REGIONS)
+    for month in range(1, 13)
+)
+STAFF = "region,people\nNorth,12\nSouth,8\nEast,30\nWest,5\n"
+QUERIES = [
+    "SELECT region, sum(revenue) AS revenue FROM sales GROUP BY region ORDER BY 2 DESC",
+    "SELECT sum(revenue) AS total, count(*) AS months FROM sales",
+    "SELECT month, sum(revenue) AS revenue FROM sales GROUP BY month",  # in no order
+    "SELECT avg(revenue) AS mean_revenue FROM sales WHERE region = 'West'",
+    "SELECT max(orders) AS most FROM sales",
+    "SELECT s.region, sum(revenue) / max(people) AS per_person FROM sales s JOIN staff p USING (region) GROUP BY 1 ORDER BY 1",
+    "FROM staff",
+    "SELECT median(revenue) AS middle FROM sales",
+    "SELECT region, orders FROM sales WHERE month = '2025-12' ORDER BY orders",
+    "SELECT stddev(revenue) AS spread FROM sales",
+    "SELECT count(DISTINCT region) AS regions FROM sales",
+    "SELECT sum(people) AS people FROM staff",
+]
+SAID = (
+    "West made **50,905.50** and North 14,905.50, so West is ahead by 36,000. All regions together made 131,622, of which "
+    "West has 38.7 %. An average month of the West brought 4,242.13; the largest number of orders was 52. There are 55 people."
+)
+
+
+@dataclass(frozen=True)
+class Exported:
+    """What a chat was exported to, and what it was made with."""
+
+    zip: bytes
+    notebook: Json
+    data: Path
+    receipts: list[Json]
+
+
+@pytest.fixture(scope="module")
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exported]:
+    """A chat of twelve queries in three turns, asked in one Leaf."""
+    home = tmp_path_factory.mktemp("home")
+    data = tmp_path_factory.mktemp("data")
+    (data / "renamed.bin").write_text(SALES)
+    (data / "deeper").mkdir()
+    (data / "deeper" / "staff.csv").write_text(STAFF)
+    (data / "unrelated.csv").write_text("a\n1\n")
+    calls = [("query_tables", {"sql": sql}) for sql in QUERIES]
+    turns = [Turn.call(*calls[:5]), Turn.call(*calls[5:9]), Turn.call(*calls[9:]), Turn.say(SAID)]
+    chart = {"mark": "bar", "encoding": {"x": {"field": "region"}, "y": {"field": "revenue"}}}
+    turns += [Turn.call(("make_chart", {"spec": chart, "sql": QUERIES[0]})), Turn.say("As said, North made 14,905.50.")]
+    with MessagesServer(turns) as server, opened(home, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf:
+        scope = leaf.local_scope()
+        files = [add(leaf, scope, "Sales.csv", SALES.encode()), add(leaf, scope, "staff.csv", STAFF.encode())]
+        chat = leaf.new_chat(scope)
+        first = finished(leaf, scope, leaf.send(scope, chat.id, "Who leads?", [f.id for f in files]).id, 170)
+        second = finished(leaf, scope, leaf.send(scope, chat.id, "Draw it").id, 170)
+        receipts = [*kept_receipts(first.parts), *kept_receipts(second.parts)]
+        found = leaf.export_chat(scope, chat.id, "notebook")
+        yield Exported(leaf.export_chat(scope, chat.id, "folder"), json.loads(found), data, receipts)
+
+
+def entries(packed: bytes) -> dict[str, str]:
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        return {name: archive.read(name).decode() for name in archive.namelist()}
+
+
+def cut(found: Mapping[str, str], *queries: str) -> tuple[dict[str, str], Json]:
+    """The bundle with these queries alone, and its manifest."""
+    manifest = json.loads(found["manifest.json"])
+    first = manifest["answers"][0]
+    first["calls"] = [call for call in first["calls"] if call["input"]["sql"] in queries]
+    ids = {call["id"] for call in first["calls"]}
+    first["said"] = [piece for piece in first["said"] if piece["text"] or piece["call"] in ids]
+    first["receipts"] = [r for r in first["receipts"] if r["call"] in ids and r["kind"] == "exact"]
+    manifest["answers"] = [first]
+    return {**found, "manifest.json": json.dumps(manifest)}, manifest
+
+
+def packed(files: Mapping[str, str | bytes]) -> bytes:
+    target = io.BytesIO()
+    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, content in files.items():
+            archive.writestr(name, content)
+    return target.getvalue()
+
+
+def command(path: Path, data: Path, home: Path) -> subprocess.CompletedProcess[str]:
+    """`python -m leaf replay` in a process that knows nothing of the Leaf in which the chat was."""
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("ANTHROPIC_", "LEAF_"))}
+    return subprocess.run(
+        [sys.executable, "-m", "leaf", "replay", str(path), "--data", str(data)],
+        capture_output=True,
+        text=True,
+        env={**clean, "LEAF_HOME": str(home)},
+        timeout=170,
+        check=False,
+    )
+
+
+def test_bundle_holds_all_but_the_data(exported: Exported) -> None:
+    found = entries(exported.zip)
+    assert {"README.md", "chat.md", "chat.ipynb", "manifest.json", "queries/01.sql", "queries/12.sql"} <= set(found)
+    assert "50,905.50" in found["chat.md"]
+    assert "`sales`" in found["README.md"]
+    assert not any("North,2025-01" in text for text in found.values())
+    manifest = json.loads(found["manifest.json"])
+    assert [(f["name"], f["handle"], f["slug"], len(f["sha256"])) for f in manifest["files"]] == [
+        ("Sales.csv", "f1", "sales", 64),
+        ("staff.csv", "f2", "staff", 64),
+    ]
+    assert manifest["files"][0]["tables"][0]["rows"] == 48
+    first = manifest["answers"][0]
+    assert sorted(found[call["file"]].strip() for call in first["calls"]) == sorted(QUERIES)
+    numbers = [int(call["results"][0]["result_id"][1:]) for call in first["calls"]]
+    assert numbers == sorted(numbers)
+    assert [r["figure"] for a in manifest["answers"] for r in a["receipts"]] == [r["text"] for r in exported.receipts]
+
+
+def test_every_figure_comes_again_in_a_clean_process(exported: Exported, tmp_path: Path) -> None:
+    with_receipt = sum(r["kind"] != "none" for r in exported.receipts)
+    assert with_receipt == len(exported.receipts) == 9
+    path = tmp_path / "chat.zip"
+    path.write_bytes(exported.zip)
+    ran = command(path, exported.data, tmp_path / "home")
+    assert ran.stdout.splitlines()[-1] == "12 of 12 queries, 1 of 1 charts, 9 of 9 figures agree."
+    assert "Sales.csv, found as renamed.bin" in ran.stdout
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert not (tmp_path / "home").exists()
+
+
+def test_changed_and_missing_files_are_told_and_end_in_code_1(exported: Exported, tmp_path: Path) -> None:
+    path, data = tmp_path / "chat.zip", tmp_path / "data"
+    path.write_bytes(packed(cut(entries(exported.zip), QUERIES[0], QUERIES[6])[0]))
+    data.mkdir()
+    (data / "Sales.csv").write_text(SALES.replace("1037.25", "1038.25"))
+    ran = command(path, data, tmp_path / "home")
+    assert "Sales.csv is there with other content than in the chat" in ran.stdout
+    assert "staff.csv is missing" in ran.stdout
+    assert "cannot be computed: Sales.csv is not there" in ran.stdout
+    assert ran.stdout.splitlines()[-1] == "0 of 2 queries, 0 of 2 figures agree."
+    assert ran.returncode == 1
+
+
+def test_values_that_were_tampered_with_do_not_agree(exported: Exported, tmp_path: Path) -> None:
+    found, manifest = cut(entries(exported.zip), QUERIES[0])
+    [call] = manifest["answers"][0]["calls"]
+    call["results"][0]["rows"][0][1] += 1
+    receipt = next(r for r in manifest["answers"][0]["receipts"] if r["figure"] == "50,905.50")
+    receipt["value"] = "50,906.5"
+    (tmp_path / "chat").mkdir()
+    for name, text in {**found, "manifest.json": json.dumps(manifest)}.items():
+        (tmp_path / "chat" / name).parent.mkdir(exist_ok=True)
+        (tmp_path / "chat" / name).write_text(text)
+    report = replay(tmp_path / "chat", exported.data)
+    assert report.total == "0 of 1 queries, 1 of 2 figures agree."
+    assert not report.agrees
+    wrong = [line.text for line in report.lines if not line.agrees]
+    assert wrong[0].startswith("row 1, revenue: 50906.5 was, 50905.5 is")
+    assert "was 50,906.5, is 50905.5" in wrong[1]
+
+
+def change(path: str, value: Any) -> Callable[[Json], None]:
+    """Set `answers.0.id` of a manifest."""
+
+    def act(manifest: Json) -> None:
+        node: Any = manifest
+        *way, last = [int(p) if p.isdigit() else p for p in path.split(".")]
+        for step in way:
+            node = node[step]
+        node[last] = value
+
+    return act
+
+
+@pytest.mark.parametrize(
+    ("act", "error"),
+    [
+        (change("format", "zip"), "not a bundle of a Leaf chat"),
+        (change("version", 2), "newer Leaf"),
+        (change("extra", 1), "wrong at 'extra'"),
+        (change("files.0.handle", "../f1"), "wrong at 'files.0.handle'"),
+        (change("files.0.slug", 'x"; DROP'), "wrong at 'files.0.slug'"),
+        (change("files.0.sha256", "../../etc/passwd"), "wrong at 'files.0.sha256'"),
+        (change("files.0.size", -1), "wrong at 'files.0.size'"),
+        (change("files.1.handle", "f1"), "the handle 'f1' twice"),
+        (change("answers.0.calls.0.file", "../../x.sql"), "wrong at 'answers.0.calls.0.file'"),
+        (change("answers.0.calls.0.tool", "os.system"), "wrong at 'answers.0.calls.0.tool'"),
+        (change("answers.0.calls.0.results.0.result_id", "r99999999999"), "result_id"),
+        (change("answers.0.calls.0.results.0.rows", [[1, 2, 3, 4, 5]]), "crooked result"),
+        (change("answers.0.calls.0.results.0.rows", [[1]] * 201), "wrong at 'answers.0.calls.0.results.0.rows'"),
+        (change("answers.0.said", [{"call": "gone"}]), "names a call of a1 that is not there"),
+        (change("answers.0.calls.0.input", {"sql": "SELECT 'other'"}), "is not what its manifest.json says"),
+        (change("title", 5), "wrong at 'title'"),
+        (change("answers", {}), "wrong at 'answers'"),
+    ],
+)
+def test_tampered_manifest_is_refused_in_one_sentence(exported: Exported, act: Callable[[Json], None], error: str) -> None:
+    found = entries(exported.zip)
+    manifest = json.loads(found["manifest.json"])
+    act(manifest)
+    with pytest.raises(LeafError, match=error) as caught:
+        check_code(parse(manifest), found)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("content", "error"),
+    [
+        (b"", "not a whole ZIP"),
+        (b"PK\x03\x04 but not really", "not a whole ZIP"),
+        (packed({"chat.md": "x"}), "no manifest.json"),
+        (packed({"manifest.json": "{"}), "no valid JSON"),
+        (packed({"manifest.json": b"\xff\xfe\x00"}), "is no text"),
+        (packed({"manifest.json": "[" * 100_000}), "nested too deeply"),
+        (packed({"manifest.json": '{"n": 1e999}'}), "too large"),
+        (packed({"manifest.json": '{"n": NaN}'}), "NaN is no number"),
+        (packed({"manifest.json": '{"n": ' + "9" * 5_000 + "}"}), "5,000 digits"),
+        (packed({"manifest.json": "{}", "../../evil.py": "x"}), "outside of itself: '../../evil.py'"),
+        (packed({"manifest.json": "{}", "/etc/cron.d/x": "x"}), "outside of itself"),
+        (packed({"manifest.json": "{}", "queries\\..\\..\\x": "x"}), "outside of itself"),
+        (packed({"manifest.json": "{}", "C:evil": "x"}), "outside of itself"),
+        (packed({"manifest.json": " " * 30_000_000}), "unpacks to more than 200 times"),
+        (packed({"manifest.json": " " * 40_000_000}), "larger than 32,768 kB"),
+        (packed({"manifest.json": "{}", "queries/01.sql": "-" * 2_000_000}), "larger than 1,024 kB"),
+        (packed({f"{i}.txt": "" for i in range(20_001)}), "20,001 entries"),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_hostile_bundle_is_refused_in_one_sentence(tmp_path: Path, content: bytes, error: str) -> None:
+    path = tmp_path / "b.zip"
+    path.write_bytes(content)
+    with pytest.raises(LeafError, match=error) as caught:
+        read(str(path))
+    assert "\n" not in str(caught.value)
+
+
+def test_command_refuses_what_is_no_bundle(tmp_path: Path) -> None:
+    path = tmp_path / "b.zip"
+    path.write_bytes(packed({"manifest.json": "{}", "../x": ""}))
+    ran = command(path, tmp_path, tmp_path / "home")
+    assert (ran.returncode, ran.stdout) == (1, "")
+    assert ran.stderr == "leaf: The bundle names a file outside of itself: '../x'.\n"
+    assert "There is no bundle" in command(tmp_path / "gone.zip", tmp_path, tmp_path / "home").stderr
+
+
+# The notebook
+
+
+def run_notebook(found: Json, folder: Path, *paths: Path) -> subprocess.CompletedProcess[str]:
+    """Its code from top to bottom, where Leaf cannot be imported, or only from `paths`."""
+    code = "\n\n".join(cell["source"] for cell in found["cells"] if cell["cell_type"] == "code")
+    (folder / "notebook.py").write_text(code)
+    clean = {k: v for k, v in os.environ.items() if not k.startswith(("ANTHROPIC_", "LEAF_", "PYTHON"))}
+    return subprocess.run(
+        [sys.executable, "notebook.py"],
+        cwd=folder,
+        capture_output=True,
+        text=True,
+        env={**clean, "PYTHONPATH": os.pathsep.join(map(str, paths))},
+        timeout=170,
+        check=False,
+    )
+
+
+def test_notebook_is_valid_and_runs_without_leaf(exported: Exported, tmp_path: Path) -> None:
+    nbformat = pytest.importorskip("nbformat")
+    nbformat.validate(nbformat.reads(json.dumps(exported.notebook), as_version=4))
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "any.csv").write_text(SALES)
+    (tmp_path / "data" / "b.csv").write_text(STAFF)
+    ran = run_notebook(exported.notebook, tmp_path)
+    assert ran.stderr == ""
+    assert ran.stdout.count("Agrees: ") == 12
+    assert "DIFFERENT" not in ran.stdout
+    assert "50,905.50: agrees, 50905.5 in revenue" in ran.stdout
+    assert "36,000: derived 50,905.50 − 14,905.50; not looked at without Leaf" in ran.stdout
+    (tmp_path / "data" / "any.csv").write_text(SALES.replace("1037.25", "1038.25"))
+    gone = run_notebook(exported.notebook, tmp_path)
+    assert "Missing: Sales.csv" in gone.stdout
+    assert gone.returncode != 0
+
+
+def made_up(tool: str, given: Json, data: Json, call_id: str) -> Json:
+    output = {"text": "", "summary": "", "data": data, "sources": [], "coverage": []}
+    return {"type": f"tool-{tool}", "toolCallId": call_id, "state": "output-available", "input": given, "output": output}
+
+
+def cells_chat() -> Told:
+    """A chat with two cells, the second of which keeps a frame."""
+    frame = {"name": "top", **result([["North", 2.5]], ["region", "mean"]), "result_id": "r3"}
+    parts = [
+        {"type": "step-start"},
+        made_up(
+            "run_python", {"code": "x = len(sales)\nprint(x)"}, {"python": {"printed": "4\n", "value": "", "cell": 1}}, "c 1"
+        ),
+        {"type": "step-start"},
+        made_up(
+            "run_python", {"code": "top = sales.head(1)\ntop"}, {"python": {"value": "…", "cell": 2}, "tables": [frame]}, "c2"
+        ),
+        made_up("run_python", {"code": "raise ValueError"}, {}, "c3") | {"state": "output-error"},
+        {"type": "text", "id": "text-2-0", "text": "It is 2.5 in the North."},
+        {
+            "type": "data-receipts",
+            "data": {
+                "figures": 1,
+                "with": 1,
+                "receipts": [
+                    {"text": "2.5", "kind": "exact", "start": 6, "end": 9, "part": 5, "call_id": "c2", "result_id": "r3"}
+                    | {"row": 0, "column": "mean", "value": "2.5"}
+                ],
+            },
+        },
+    ]
+    question = Message("q", "chat", "", "user", "completed", [{"type": "text", "text": "What is it?"}], [])
+    answer = Message("a", "chat", "q", "assistant", "completed", parts, [])
+    now = datetime(2026, 1, 2, tzinfo=UTC)
+    file = File("id", "w", "u", "sales.csv", "text/csv", "csv", 9, "0" * 64, "upload", "", {}, now)
+    table = Table("sales", "id", "sales.csv", "f1", "", "lines 1-5", Path("x"), 4, (("region", "VARCHAR"),))
+    return Told("Cells", [question, answer], [ChatFile("chat", "f1", "sales", file)], {"id": [table]}, "9.9", now)
+
+
+def test_cells_of_python_are_exported_with_what_they_gave() -> None:
+    found = entries(bundle(cells_chat()))
+    assert found["cells/01.py"] == "x = len(sales)\nprint(x)\n"
+    assert "cells/03.py" not in found
+    manifest = parse(json.loads(found["manifest.json"]))
+    first, second = manifest.answers[0].calls
+    assert (first.id, first.printed, first.results) == ("c-1", "4\n", [])
+    assert [(r.result_id, r.name, r.rows) for r in second.results] == [("r3", "top", [["North", 2.5]])]
+    [receipt] = manifest.answers[0].receipts
+    assert (receipt.figure, receipt.call, receipt.text, receipt.row) == ("2.5", "c2", 0, 0)
+    sources = [c["source"] for c in json.loads(found["chat.ipynb"])["cells"]]
+    assert "sales = query('SELECT * FROM \"sales\"')" in sources
+    assert "x = len(sales)\nprint(x)" in sources
+    assert "check('a1', 'c2', top, 0);" in sources
+    assert bundle(cells_chat()) == bundle(cells_chat())
+
+
+# Comparing
+
+
+def result(rows: list[list[Any]], columns: list[str] | None = None, total: int = 0) -> Json:
+    return {"columns": columns or ["a", "b"], "rows": rows, "total": total or len(rows), "result_id": "r1"}
+
+
+@pytest.mark.parametrize(
+    ("now", "difference"),
+    [
+        (result([["x", 0.1 + 0.2], ["y", None]]), ""),
+        (result([["y", None], ["x", 0.3]]), ""),
+        (result([["x", 0.3000001], ["y", None]]), "row 1, b: 0.3 was, 0.3000001 is"),
+        (result([["x", 0.3], ["y", 0]]), "row 2, b: None was, 0 is"),
+        (result([["x", 0.3], ["x", 0.3]]), "row 2, a: y was, x is, and 1 more cells"),
+        (result([["x", 0.3]]), "1 rows in place of 2"),
+        (result([["x", 0.3], ["y", None]], ["a", "c"]), "the columns are a, c in place of a, b"),
+        (result([["x", True], ["y", None]]), "row 1, b: 0.3 was, True is"),
+    ],
+)
+def test_results_are_compared_cell_by_cell(now: Json, difference: str) -> None:
+    kept = [KeptResult(result_id="r1", columns=["a", "b"], rows=[["x", 0.3], ["y", None]], total=2)]
+    assert different_results(kept, {"data": {"table": now}}, lambda result_id, limit: []) == difference
+
+
+def test_head_of_a_result_in_no_order_is_looked_for_in_all_of_it() -> None:
+    kept = [KeptResult(result_id="r1", columns=["n"], rows=[[1], [2]], total=4)]
+    now = {"data": {"table": result([[3], [4]], ["n"], 4)}}
+    assert different_results(kept, now, lambda result_id, limit: [[4], [3], [2], [1]]) == ""
+    assert different_results(kept, now, lambda result_id, limit: [[4], [3], [2], [5]]).startswith("row 1, n: 1 was, 3 is")
+
+
+def test_words_of_cells_are_compared_but_for_last_digits() -> None:
+    assert different_words(("mean 0.30000000000000004\nok", "3"), ("mean 0.3\nok", "3")) == ""
+    assert different_words(("mean 0.31", ""), ("mean 0.3", "")) == "printed: 'mean 0.31' was, 'mean 0.3' is"
+    assert different_words(("", "a"), ("", "b")) == "value: 'a' was, 'b' is"
+    assert same_value("1,234.5", "1234.50000000001")
+    assert not same_value("1,234.5", "1234.51")
+
+
+def test_numbers_of_a_manifest_are_ones_that_can_be_computed_with() -> None:
+    assert plain_json('[1, -2.5, "x"]') == [1, -2.5, "x"]
+    for text in ("1e400", "Infinity", "1" * 41):
+        with pytest.raises(ValueError):  # noqa: PT011
+            plain_json(text)
