@@ -7,7 +7,7 @@ import json
 import re
 import threading
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -316,7 +316,7 @@ class Tables:
         """Rows of a kept result, sorted and filtered if asked: see `filters.condition`. Raises NotFoundError."""
         path = self.result_path(scope, chat_id, result_id)
         about = json.loads(path.with_suffix(".json").read_text())
-        return self._page(path, offset, limit, order_by, descending, stop, about["sql"], where)
+        return self._page(path, offset, limit, order_by, descending, stop, sql=about["sql"], where=where)
 
     def recompute(
         self,
