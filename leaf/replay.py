@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+REPLAY = "replay"
+"""In place of the answers to which the calls belong: what their cells share."""
 KINDS = {"query_tables": "query", "run_python": "cell", "make_chart": "chart"}
 """Tools whose results are compared; the figures may rest on what these others gave, so they run again too:"""
 READING = ("describe_table", "list_files", "read_file", "search_files")
@@ -183,7 +185,7 @@ class Workbench:
         ids = [result.result_id for result in call.results if result.result_id]
         if ids and (call.sql or call.code):
             self._leaf.number_next_result(self._scope, self._chat.id, min(int(i[1:]) for i in ids))
-        return self._leaf.run_tool(self._scope, call.tool, call.input, chat_id=self._chat.id).to_json()
+        return self._leaf.run_tool(self._scope, call.tool, call.input, chat_id=self._chat.id, message_id=REPLAY).to_json()
 
     def rows(self, result_id: str, limit: int) -> list[list[Any]]:
         """Rows of a result that `run` made."""

@@ -887,10 +887,18 @@ class Leaf:
     # --- tools and models
 
     def run_tool(
-        self, scope: Scope, name: str, given: str | Json, *, chat_id: str = "", file_ids: Sequence[str] = ()
+        self,
+        scope: Scope,
+        name: str,
+        given: str | Json,
+        *,
+        chat_id: str = "",
+        file_ids: Sequence[str] = (),
+        message_id: str = "",
     ) -> ToolOutput:
         """Run one tool outside a run: on the chat's files, on `file_ids`, or on the newest of the library.
 
+        Calls that name the same `message_id`, which need not be one of the chat's, share the variables of Python.
         Raises the LeafError whose text the model would get.
         """
         if chat_id:
@@ -900,7 +908,9 @@ class Leaf:
             chosen = [self.file(scope, i) for i in file_ids] or self.files(scope)[:LIBRARY_FILES]
             files = self._library.as_chat_files(chosen)
         rooms = (self._library, self._tables, self._drive, self.documents)
-        context = context_of(scope, chat_id or NO_CHAT, files, *rooms, threading.Event(), python=self._python)
+        context = context_of(
+            scope, chat_id or NO_CHAT, files, *rooms, threading.Event(), message_id=message_id, python=self._python
+        )
         return registry.run(name, given, context)
 
     # --- Python

@@ -8,7 +8,7 @@ import os
 import subprocess
 import sys
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -23,6 +23,7 @@ from leaf.exports.compare import different_results, different_words, same_value
 from leaf.exports.manifest import KeptResult, parse, plain_json
 from leaf.exports.reading import read
 from leaf.replay import check_code, replay
+from leaf.sandbox.confine import confinement
 from leaf.store.model import ChatFile, File, Message
 from leaf.tables.tables import Table
 from tests.leaf_kit import add, finished, opened
@@ -68,7 +69,7 @@ class Exported:
 
 
 @pytest.fixture(scope="module")
-def exported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exported]:
+def exported(tmp_path_factory: pytest.TempPathFactory) -> Exported:
     """A chat of twelve queries in three turns, asked in one Leaf."""
     home = tmp_path_factory.mktemp("home")
     data = tmp_path_factory.mktemp("data")
@@ -88,7 +89,8 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Exported]:
         second = finished(leaf, scope, leaf.send(scope, chat.id, "Draw it").id, 170)
         receipts = [*kept_receipts(first.parts), *kept_receipts(second.parts)]
         found = leaf.export_chat(scope, chat.id, "notebook")
-        yield Exported(leaf.export_chat(scope, chat.id, "folder"), json.loads(found), data, receipts)
+        folder = leaf.export_chat(scope, chat.id, "folder")
+    return Exported(folder, json.loads(found), data, receipts)
 
 
 def entries(packed: bytes) -> dict[str, str]:
@@ -158,6 +160,37 @@ def test_every_figure_comes_again_in_a_clean_process(exported: Exported, tmp_pat
     assert "Sales.csv, found as renamed.bin" in ran.stdout
     assert (ran.returncode, ran.stderr) == (0, "")
     assert not (tmp_path / "home").exists()
+
+
+CELLS = [
+    "rate = 1.19",
+    "def gross(frame):\n    return frame.assign(gross=frame.revenue * rate)",
+    "by_region = gross(sales).groupby('region', as_index=False).gross.sum()\nby_region",
+    "print('people', int(staff.people.sum()))",
+    "top = by_region.sort_values('gross').iloc[-1]\nround(float(top.gross), 2)",
+    "import numpy as np\nprint('slope', round(float(np.polyfit(range(12), sales[sales.region == 'West'].revenue, 1)[0]), 4))",
+]
+
+
+@pytest.mark.skipif(confinement().kind != "landlock", reason="Python is offered only where it can be confined")
+def test_cells_share_their_variables_and_come_again_in_a_clean_process(tmp_path: Path) -> None:
+    data, home = tmp_path / "data", tmp_path / "home"
+    data.mkdir()
+    (data / "sales.csv").write_text(SALES)
+    (data / "staff.csv").write_text(STAFF)
+    turns = [Turn.call(*[("query_tables", {"sql": sql}) for sql in QUERIES])]
+    turns += [Turn.call(("run_python", {"code": code})) for code in CELLS]
+    turns.append(Turn.say(f"{SAID} With tax the West made 60,577.55, with a slope of 37.25 a month."))
+    with MessagesServer(turns) as server, opened(home, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf:
+        scope = leaf.local_scope()
+        files = [add(leaf, scope, name, (data / name).read_bytes()) for name in ("sales.csv", "staff.csv")]
+        chat = leaf.new_chat(scope)
+        message = finished(leaf, scope, leaf.send(scope, chat.id, "And with tax?", [f.id for f in files]).id, 170)
+        assert [r["text"] for r in kept_receipts(message.parts) if r["kind"] == "none"] == []
+        (tmp_path / "chat.zip").write_bytes(leaf.export_chat(scope, chat.id, "folder"))
+    ran = command(tmp_path / "chat.zip", data, tmp_path / "other")
+    assert ran.stdout.splitlines()[-1] == "12 of 12 queries, 6 of 6 cells, 10 of 10 figures agree."
+    assert (ran.returncode, ran.stderr) == (0, "")
 
 
 def test_changed_and_missing_files_are_told_and_end_in_code_1(exported: Exported, tmp_path: Path) -> None:
@@ -302,7 +335,7 @@ def test_notebook_is_valid_and_runs_without_leaf(exported: Exported, tmp_path: P
     (tmp_path / "data" / "b.csv").write_text(STAFF)
     ran = run_notebook(exported.notebook, tmp_path)
     assert ran.stderr == ""
-    assert ran.stdout.count("Agrees: ") == 12
+    assert ran.stdout.count("Agrees: ") == 13
     assert "DIFFERENT" not in ran.stdout
     assert "50,905.50: agrees, 50905.5 in revenue" in ran.stdout
     assert "36,000: derived 50,905.50 − 14,905.50; not looked at without Leaf" in ran.stdout

@@ -11,6 +11,7 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from leaf.agent.receipts.evidence import Kind
 from leaf.errors import UnreadableFileError
 
 Json = dict[str, Any]
@@ -105,7 +106,7 @@ class KeptReceipt(Entry):
     start: int = Field(ge=0, lt=10**8)
     end: int = Field(ge=0, lt=10**8)
     figure: str = Field(max_length=300)
-    kind: Literal["exact", "rounded", "derived", "counted", "quoted", "condition", "asked", "none"]
+    kind: Kind
     call: str = Field(default="", max_length=120)
     answer: str = Field(default="", pattern=r"^(a\d{1,5})?$")
     """The earlier answer whose call it is; empty for its own."""

@@ -182,7 +182,7 @@ class Notebooks:
 
     def _earlier(self, scope: Scope, chat_id: str, message_id: str, key: str) -> list[Cell]:
         """Successful cells of the branch, in order, without the one that is about to run (again)."""
-        branch = messages.branch_ids(self._store.db, scope, chat_id, message_id)
+        branch = messages.branch_ids(self._store.db, scope, chat_id, message_id) or (message_id,)
         kept = cells.of_messages(self._store.db, scope, chat_id, branch)
         before = [c for c in kept if c.key != key]
         return [Cell(c.key, c.code, number, c.files) for number, c in enumerate(before, 1)]
