@@ -13,7 +13,7 @@ from leaf.ui import markdown, tabular, words
 from leaf.ui.state import later
 
 NAMES = {"bar": "Bars", "line": "Line", "area": "Area", "point": "Points", "pie": "Pie"}
-DOWNLOADS = (("png", "PNG", "image/png"), ("svg", "SVG", "image/svg+xml"), ("json", "Vega-Lite spec", "application/json"))
+DOWNLOADS = (("png", "PNG", "image/png"), ("svg", "SVG", "image/svg+xml"), ("json", "Vega-Lite (JSON)", "application/json"))
 
 
 def draw(part: Mapping[str, Any], key: str) -> None:

@@ -61,7 +61,7 @@ def test_result_chart_and_chat_are_taken_along(
     page.goto(new_app(model_url=server.url).url)
     add_by_composer(page, sales)
     ask(page, "How many orders?")
-    expect(finished(page)).to_be_visible()
+    expect(finished(page)).to_be_visible(timeout=90_000)
 
     # A chart, changed by hand
     chart = page.locator("[class*=st-key-chart-]").filter(visible=True).first
@@ -75,12 +75,12 @@ def test_result_chart_and_chat_are_taken_along(
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Download", exact=True).filter(visible=True).click()
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="Vega-Lite spec").filter(visible=True).click()
+        page.get_by_role("button", name="Vega-Lite (JSON)").filter(visible=True).click()
     spec = json.loads(waiting.value.path().read_text())
     assert (spec["mark"]["type"], spec["encoding"]["theta"]["field"]) == ("arc", "orders")
     assert len(spec["data"]["values"]) == 3
     with page.expect_download() as waiting:
-        page.get_by_role("button", name="PNG").filter(visible=True).click()
+        page.get_by_role("button", name="PNG", exact=True).filter(visible=True).click()
     assert waiting.value.suggested_filename == "Revenue by region.png"
     assert waiting.value.path().read_bytes().startswith(b"\x89PNG")
     page.keyboard.press("Escape")
