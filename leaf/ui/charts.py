@@ -40,20 +40,22 @@ def _draw_change(spec: Mapping[str, Any], columns: Sequence[str], changed: Choic
     if not menu.open:
         return
     now = changed or choice_of(spec, columns)
+    resets = int(st.session_state.get(f"resets-{key}", 0))
+    of = f"{key}-{resets}"  # the browser remembers what was chosen under a key; after a reset it must not
     with menu:
         mark = st.selectbox(
-            "Type", MARKS, _at(MARKS, now.mark), format_func=NAMES.__getitem__, key=f"mark-{key}", placeholder="As it is"
+            "Type", MARKS, _at(MARKS, now.mark), format_func=NAMES.__getitem__, key=f"mark-{of}", placeholder="As it is"
         )
         pie = mark == "pie"
-        x = st.selectbox("Slices" if pie else "Horizontal", columns, _at(columns, now.x), key=f"x-{key}", placeholder="As it is")
-        y = st.selectbox("Size" if pie else "Vertical", columns, _at(columns, now.y), key=f"y-{key}", placeholder="As it is")
+        x = st.selectbox("Slices" if pie else "Horizontal", columns, _at(columns, now.x), key=f"x-{of}", placeholder="As it is")
+        y = st.selectbox("Size" if pie else "Vertical", columns, _at(columns, now.y), key=f"y-{of}", placeholder="As it is")
         color = None
         if not pie:
-            color = st.selectbox("Colour", columns, _at(columns, now.color), key=f"color-{key}", placeholder="One for all")
+            color = st.selectbox("Colour", columns, _at(columns, now.color), key=f"color-{of}", placeholder="One for all")
         chosen = Choice(mark or "", x or "", y or "", color or "")
         if changed is not None and st.button("Reset", key=f"reset-{key}", icon=":material/undo:", width="stretch"):
-            for name in ("changed", "mark", "x", "y", "color"):
-                st.session_state.pop(f"{name}-{key}", None)
+            del st.session_state[f"changed-{key}"]
+            st.session_state[f"resets-{key}"] = resets + 1
             st.rerun(scope="fragment")
         if chosen != now:
             st.session_state[f"changed-{key}"] = chosen

@@ -90,7 +90,7 @@ def test_result_chart_and_chat_are_taken_along(
     page.keyboard.press("Escape")
 
     # All rows of a result
-    page.get_by_text("Queried in sales: 260 rows").click()
+    page.get_by_text("Queried sales: 260 rows").click()
     page.get_by_role("button", name="Open all 260 rows").filter(visible=True).click()
     panel = page.locator(".st-key-preview")
     expect(panel.get_by_text("Rows 1–100 of 260")).to_be_visible()
