@@ -56,7 +56,7 @@ def test_result_chart_and_chat_are_taken_along(
     sales = tmp_path / "sales.csv"
     sales.write_text(SALES, encoding="utf-8")
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True)
-    context.set_default_timeout(PATIENCE)
+    context.set_default_timeout(4 * PATIENCE)
     page = context.new_page()
     page.goto(new_app(model_url=server.url).url)
     add_by_composer(page, sales)
