@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 import zipfile
 from collections.abc import Callable, Iterator
@@ -49,6 +50,7 @@ def choose(page: Page, box: Locator, option: str) -> None:
     page.get_by_role("option", name=option, exact=True).click()
 
 
+@pytest.mark.timeout(400)
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_result_chart_and_chat_are_taken_along(
     new_app: Callable[..., App], browser: Browser, server: MessagesServer, tmp_path: Path, scheme: str, width: int
@@ -103,7 +105,7 @@ def test_result_chart_and_chat_are_taken_along(
     page.screenshot(path=tmp_path / "table.png")
     with page.expect_download() as waiting:
         panel.get_by_role("button", name="Excel").click()
-    book = openpyxl.load_workbook(waiting.value.path())
+    book = openpyxl.load_workbook(io.BytesIO(waiting.value.path().read_bytes()))
     assert (book.sheetnames, book["Result"].max_row) == (["Result", "Query"], ROWS + 1)
     panel.get_by_role("button", name="Close the preview").click()
 
