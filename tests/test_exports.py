@@ -57,7 +57,7 @@ def orders(tmp_path_factory: pytest.TempPathFactory) -> str:
 
 def ids(parquet: str, column: str, operation: str, value: str) -> list[int]:
     where = {"column": column, "operation": operation, "value": value}
-    return [row[0] for row in child.page(parquet, 0, 100, "", False, 512, where)["rows"]]
+    return [row[0] for row in child.page(parquet, 0, 100, "", False, 512, where=where)["rows"]]
 
 
 def test_a_result_is_sorted_filtered_and_paged(leaf: Leaf) -> None:
@@ -122,7 +122,7 @@ def test_odd_names_of_columns_can_be_filtered(tmp_path: Path) -> None:
     pq.write_table(pa.table({odd: ["x", "') OR true --"], "n": [1, 2]}), tmp_path / "t.parquet")
     for operation, value, rows in (("=", "x", 1), ("contains", "') OR", 1), ("≥", "y", 0)):
         where = {"column": odd, "operation": operation, "value": value}
-        assert child.page(str(tmp_path / "t.parquet"), 0, 9, odd, False, 512, where)["total"] == rows
+        assert child.page(str(tmp_path / "t.parquet"), 0, 9, odd, False, 512, where=where)["total"] == rows
 
 
 # Results as files
