@@ -256,15 +256,16 @@ LIMITED = Settings(api_key="key", budget_user=Allowance(day_tokens=1_000_000))
 
 
 def test_a_run_ends_between_turns_and_keeps_what_it_found(home: Path) -> None:
-    go_on = threading.Event()
+    asked_for, go_on = threading.Event(), threading.Event()
 
     def brain(body: dict[str, object]) -> Turn:
+        asked_for.set()
         go_on.wait(30)
         return Turn.call(ADD, text="First I add.")
 
     with MessagesServer(brain) as server, Desk(home, server.url, settings=LIMITED) as desk:
         asked = desk.ask("Add")
-        wait_until(lambda: len(server.requests) == 1)
+        assert asked_for.wait(30)
         spend_all(desk)
         go_on.set()
         answer = desk.end(asked.id)
@@ -276,16 +277,17 @@ def test_a_run_ends_between_turns_and_keeps_what_it_found(home: Path) -> None:
 
 
 def test_a_waiting_question_whose_turn_comes_too_late_ends_with_the_sentence_and_can_be_retried(home: Path) -> None:
-    go_on = threading.Event()
+    asked_for, go_on = threading.Event(), threading.Event()
 
     def brain(body: dict[str, object]) -> Turn:
+        asked_for.set()
         go_on.wait(30)
         return Turn.say("Here.")
 
     with MessagesServer(brain) as server, Desk(home, server.url, settings=LIMITED) as desk:
         chat = desk.chat()
         first, second = desk.ask("One", chat), desk.ask("Two", chat)
-        wait_until(lambda: len(server.requests) == 1)
+        assert asked_for.wait(30)
         spend_all(desk)
         go_on.set()
         assert text_of(desk.end(first.id)) == "Here."

@@ -219,6 +219,7 @@ def test_real_attendance_sheet_keeps_dates_and_booleans(real_data: Path, tmp_pat
     assert info.columns[:2] == (("Date", "DATE"), ("Ben Ashley", "BOOLEAN"))
     assert len(rows) == 23
     assert rows[0][:3] == (date(2020, 10, 1), False, True)
+    assert [(n.kind, n.place) for n in info.notes] == [("total-rows", "sheet Attendance - Attendance!A26:I26")]
 
 
 def test_real_workbook_of_many_empty_merges_holds_no_table(real_data: Path, tmp_path: Path) -> None:
@@ -230,8 +231,9 @@ def test_real_workbook_of_eighteen_sheets(real_data: Path, tmp_path: Path) -> No
     assert len(found) == 18
     products, rows = found["Products1"]
     assert products.columns == (("Date", "DATE"), ("Product", "VARCHAR"), ("Region", "VARCHAR"), ("Amount", "DOUBLE"))
+    assert (products.rows, dict(products.left_out)) == (18, {"subtotal": (6, 10, 19, 24)})
     assert len(rows) == 22
-    assert rows[0] == (date(2007, 4, 9), "Dairy", "Denmark", 1148.0)
+    assert rows[0] == (date(2007, 4, 9), "Dairy", "Denmark", 1148.0, 3, "data")
     banded, _ = found["Banded rows"]
     assert [n for n, _ in banded.columns][1:4] == ["Widgets / Actuals", "Widgets / Budget", "Widgets / Variance"]
 
@@ -279,7 +281,7 @@ def test_real_report_has_units_below_its_names(real_data: Path, tmp_path: Path) 
     info, rows = next((i, r) for i, r in found if i.sheet == "Coefficient Table")
     assert [n.rsplit(" / ", 1)[-1] for n, _ in info.columns][1:4] == ["MWH", "1000 tonnes", "1000 tonnes"]
     assert rows[1][:4] == ("Alabama", 140895441, 458, 122.0)
-    assert "total-row" in notes_of(info)
+    assert "total-rows" in notes_of(info)
     assert {i.sheet for i, _ in found if i.hidden} == {"MASTER", "Translations"}
 
 

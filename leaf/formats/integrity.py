@@ -531,6 +531,23 @@ def called_totals(grid: Sequence[Sequence[Any]], block: Block, sheet: str = "") 
     return [locate(Note("totals-called", text, len(rows), places(rows)), (), place)]
 
 
+def counts_of_true(grid: Sequence[Sequence[Any]], body: Sequence[int], columns: Sequence[int]) -> bool:
+    """Whether the last row is called a total and says of columns of true and false how many are true: they would become text."""
+    if len(body) < 3:
+        return False
+    last = grid[body[-1]]
+    cells = {c: last[c] for c in columns if c < len(last) and last[c] not in (None, "")}
+    numbers = {c: cell for c, cell in cells.items() if type(cell) in (int, float)}
+    called = [cell for c, cell in cells.items() if c not in numbers]
+    if not numbers or len(called) != 1 or type(called[0]) is not str or not label_of(called[0]):
+        return False
+    for c, count in numbers.items():
+        values = [grid[i][c] for i in body[:-1] if c < len(grid[i]) and grid[i][c] not in (None, "")]
+        if any(type(value) is not bool for value in values) or sum(values) != count:
+            return False
+    return True
+
+
 def softened(grid: Sequence[Sequence[Any]], body: Sequence[int], hard: Sequence[int]) -> dict[int, dict[int, str]]:
     """Words such as Total in columns of numbers or dates: position in `body` -> column -> word. They would turn it into text."""
     found: dict[int, dict[int, str]] = {}

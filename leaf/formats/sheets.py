@@ -25,7 +25,7 @@ from leaf.formats.biff import xls_errors, xlsb_errors, xlsb_parts
 from leaf.formats.columns import connect
 from leaf.formats.header import Block, Found, cell_range, column_letter, find_tables, hard_columns, is_empty
 from leaf.formats.hidden import Formats, Sight, merged_note, read_formats, within
-from leaf.formats.integrity import Place, called_totals, examine, softened
+from leaf.formats.integrity import Place, called_totals, counts_of_true, examine, softened
 from leaf.formats.values import describe, write_values
 from leaf.formats.window import Extent
 
@@ -533,6 +533,10 @@ def _write_block(
     notes: tuple[Note, ...],
 ) -> TableInfo:
     body = block.body
+    if counts_of_true(grid, body, block.columns):
+        body, at = body[:-1], f"sheet {sheet.name}!{cell_range(body[-1], block.left, body[-1], block.right)}"
+        counted = Note("total-rows", "The last row counts how often each column is true; it is no part of the table.", 1, at)
+        notes = (*notes, counted)
     whole = bool(body) and len(body) == body[-1] - body[0] + 1
     rows = grid[body[0] : body[-1] + 1] if whole else [grid[i] for i in body]
     by_column = list(zip(*rows, strict=False)) if rows else []

@@ -79,5 +79,12 @@ class Commands(Protocol):
     def files(self, scope: Scope, query: str = "", sort: str = "newest") -> list[File]: ...
 
     def run_tool(
-        self, scope: Scope, name: str, given: str | Json, *, chat_id: str = "", file_ids: Sequence[str] = ()
+        self,
+        scope: Scope,
+        name: str,
+        given: str | Json,
+        *,
+        chat_id: str = "",
+        file_ids: Sequence[str] = (),
+        message_id: str = "",
     ) -> ToolOutput: ...
