@@ -172,6 +172,19 @@ def test_long_answer_over_a_wide_result_is_matched() -> None:
     assert len(match([text], [wide])) == 400
 
 
+def test_calls_of_a_long_chat_are_searched_as_far_as_the_limits_say() -> None:
+    def read(number: int, text: str) -> Evidence:
+        return Evidence(f"c{number}", "read_file", {"file": "f1"}, {"text": text, "data": {}})
+
+    long = [read(number, f"The fee is {number}.125 euros. " + "Nothing more. " * 4_000) for number in range(200, 212)]
+    texts = ["The fee is 200.125", "The fee is 211.125"]
+    assert [found.kind for found in match(texts, long)] == ["quoted", "none"]
+    results = [query(["region", "sum"], [["North", 1000.25 * n], ["South", 7.5]], number=n) for n in range(1, 13)]
+    assert receipt("North is ahead of South by 9,995.00", *results).how.startswith("North")
+    assert receipt("North is ahead of South by 11,995.5", *results).kind == "none"
+    assert receipt("North made 12,003.00", *results).kind == "exact"
+
+
 # In an answer
 
 

@@ -6,7 +6,7 @@ those that were tried would meet the figure by chance, and the less the text say
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
@@ -53,7 +53,7 @@ class Steps:
     """How number i came about."""
 
 
-def derive(figure: Figure, pools: Sequence[tuple[Steps, float]]) -> Derived | None:
+def derive(figure: Figure, pools: Iterable[tuple[Steps, float]]) -> Derived | None:
     """The first step that gives the figure, where it is unlikely that any would by chance."""
     readings = figure.readings if figure.unit in ("number", "percent") else ()
     for steps, limit in pools:
@@ -93,7 +93,7 @@ def of_figures(found: Sequence[tuple[Figure, Value]]) -> Steps:
 
 def of_named(table: Table, said: frozenset[str]) -> Steps:
     """Steps from cells whose rows a sentence names: two of one column, two of one row, and shares of a column's total."""
-    named = [i for i, labels in enumerate(table.labels) if labels & said]
+    named = sorted(table.named(said))
     if len(named) > 1:
         own = _only(table, named)
         named = [i for i in named if own[i] & said]
@@ -110,26 +110,27 @@ def of_totals(table: Table, said: frozenset[str]) -> Steps:
     """Sum of each column, and its average, median or span if the sentence speaks of one; only where all rows are here."""
     if not table.whole:
         return _joined([])
-    return _joined([_totals(table, j, bool(said & _TYPICAL)) for j in range(table.numbers.shape[1])])
+    typical = bool(said & _TYPICAL)
+    return table.kept(f"totals {typical}", lambda: _joined([_totals(table, j, typical) for j in range(table.numbers.shape[1])]))
 
 
 def of_first(table: Table, said: frozenset[str]) -> Steps:
     """The first rows together, if the sentence speaks of rows together; only where all rows of the result are here."""
     if not table.whole or not said & _TOGETHER:
         return _joined([])
-    return _joined([_first_rows(table, j) for j in range(table.numbers.shape[1])])
+    return table.kept("first", lambda: _joined([_first_rows(table, j) for j in range(table.numbers.shape[1])]))
 
 
-def of_cells(table: Table, said: frozenset[str]) -> Steps:
-    """Steps from any two cells of a column or a row of a short result, unless the sentence says which rows it speaks of.
+def of_cells(table: Table) -> Steps:
+    """Steps from any two cells of a column or a row of a short result; for sentences that do not say which rows they speak of.
 
     Rows are not added up that nobody names: of a part of all rows that would look like their total.
     """
-    if len(table.numbers) > PAIRED or any(labels & said for labels in table.labels):
+    if len(table.numbers) > PAIRED:
         return _joined([])
-    rows = list(range(len(table.numbers)))
-    return _joined(
-        [*(_of_column(table, rows, j, sums=False) for j in range(table.numbers.shape[1])), *(_of_row(table, i) for i in rows)]
+    rows, columns = list(range(len(table.numbers))), range(min(NAMED, table.numbers.shape[1]))
+    return table.kept(
+        "cells", lambda: _joined([*(_of_column(table, rows, j, sums=False) for j in columns), *(_of_row(table, i) for i in rows)])
     )
 
 

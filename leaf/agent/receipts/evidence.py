@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from functools import lru_cache
+from typing import Any, Literal, TypeVar
 
 import numpy as np
 
-from leaf.agent.receipts.figures import MONTHS, Reading, figures
+from leaf.agent.receipts.figures import MONTHS, Figure, Reading, figures
 
 Json = dict[str, Any]
+T = TypeVar("T")
 Kind = Literal["exact", "rounded", "derived", "counted", "printed", "quoted", "condition", "asked", "none"]
 """`exact`, `rounded`: a cell, or a fact of a column. `counted`: rows, coverage, frequencies. `printed`: what code printed.
 `quoted`: words of a file. `condition`: stands in a query or another input of a tool. `asked`: stands in the question."""
@@ -21,6 +23,10 @@ CELLS = 10_000
 """Cells of one result that are looked at: 200 rows of 50 columns."""
 TEXT = 60_000
 """Characters of one text that are searched for figures."""
+ALL_TEXT = 400_000
+"""Characters of all texts together, those of this answer first, then of the newest calls before."""
+HITS = 2_000
+"""Values that one figure is compared with, those of this answer first: a 1 may stand in every row."""
 LARGEST = 1e100
 NEARBY = 60
 """Characters before and after a figure in a text whose words say what it is of."""
@@ -79,11 +85,27 @@ class Table:
     numbers: Any
     """float64 of shape (rows, columns), NaN where there is no number."""
     labels: list[frozenset[str]]
-    """For each row, the words that no other row has."""
+    """For each row, its words without those that all rows have."""
     names: list[str]
     """For each row, what it is called: its first words."""
     whole: bool
     """Whether all rows of the result are here."""
+
+    _named: dict[frozenset[str], frozenset[int]] = field(default_factory=dict)
+    _kept: dict[str, Any] = field(default_factory=dict)
+
+    def named(self, said: frozenset[str]) -> frozenset[int]:
+        """Rows of which a sentence with these words speaks."""
+        if said not in self._named:
+            self._named[said] = frozenset(i for i, labels in enumerate(self.labels) if labels & said)
+        return self._named[said]
+
+    def kept(self, name: str, make: Callable[[], T]) -> T:
+        """What was made of the table once; the next figure needs it again."""
+        if name not in self._kept:
+            self._kept[name] = make()
+        made: T = self._kept[name]
+        return made
 
     def cell(self, row: int, column: int) -> Value:
         number = float(self.numbers[row, column])
@@ -105,6 +127,9 @@ class Book:
     _numbers: Any = None
     """Absolute numbers of `values`, ascending."""
     _order: Any = None
+    _by_call: dict[int, list[Table]] = field(default_factory=dict)
+    characters_left: int = ALL_TEXT
+    """Of texts that may still be searched."""
 
     def close(self) -> None:
         """Make it ready for `near` and `around`."""
@@ -112,12 +137,19 @@ class Book:
         self._order = np.argsort(sizes, kind="stable")
         self._numbers = sizes[self._order]
 
+    def tables_of(self, one: Evidence) -> list[Table]:
+        """The results of one call."""
+        if not self._by_call:
+            for table in self.tables:
+                self._by_call.setdefault(id(table.evidence), []).append(table)
+        return self._by_call.get(id(one), [])
+
     def near(self, reading: Reading) -> list[Value]:
         """Values whose size may be written like this, in the order in which they were found."""
         low, high = bounds(reading)
         first = np.searchsorted(self._numbers, low, side="left")
         last = np.searchsorted(self._numbers, high, side="right")
-        return [self.values[i] for i in sorted(self._order[first:last])]
+        return [self.values[i] for i in sorted(self._order[first:last])[:HITS]]
 
     def around(self, value: float) -> int:
         """How many different values are of about this size."""
@@ -269,18 +301,28 @@ def _place(output: Json) -> str:
 
 def _add_text(book: Book, text: str, value: Value) -> None:
     """Every figure that a text holds."""
-    text = text[:TEXT]
+    text = text[: min(TEXT, book.characters_left)]
     if not any(c.isdigit() for c in text):
         return
+    book.characters_left -= len(text)
     book.texts.append((text, value))
-    for figure in figures(text):
-        near = tokens(text[max(0, figure.start - NEARBY) : figure.start] + " " + text[figure.end : figure.end + NEARBY])
+    for figure, near in _figures_in(text):
         found = replace(value, shown=value.shown or figure.text, labels=value.labels | near)
         for reading in figure.readings:
             book.values.append(replace(found, number=reading.value))
             if figure.unit == "percent":
                 book.values.append(replace(found, number=reading.value / 100))
         book.dates += [(date, found) for date in figure.dates]
+
+
+@lru_cache(maxsize=512)
+def _figures_in(text: str) -> tuple[tuple[Figure, frozenset[str]], ...]:
+    """The figures of a text, each with the words around it. Kept, since later answers of a chat look at the same results."""
+
+    def around(figure: Figure) -> frozenset[str]:
+        return tokens(text[max(0, figure.start - NEARBY) : figure.start] + " " + text[figure.end : figure.end + NEARBY])
+
+    return tuple((figure, around(figure)) for figure in figures(text))
 
 
 def number_of(cell: Any) -> float | None:

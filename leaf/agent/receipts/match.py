@@ -8,7 +8,7 @@ easily, the small and the roughly rounded ones, need a word in common with what 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -31,6 +31,8 @@ from leaf.agent.receipts.figures import Figure, Reading, figures
 
 Json = dict[str, Any]
 
+DERIVED_FROM = 10
+"""Results that figures may follow from: those of this answer, then the newest of earlier ones."""
 SMALL = 100
 """Whole numbers below it stand everywhere."""
 COMMON = 1_000
@@ -111,18 +113,19 @@ def _pools(
     said: frozenset[str],
     direct: Mapping[int, tuple[Figure, Value, Kind]],
     book: Book,
-) -> list[tuple[Steps, float]]:
-    """What the figure may follow from, the nearest first, with the limit of chance for each."""
+) -> Iterator[tuple[Steps, float]]:
+    """What the figure may follow from, the nearest first, with the limit of chance for each; made only as far as it is needed."""
     paragraph = _paragraph(text, figure.start)
     near = [(f, v) for f, v, _ in direct.values() if sentence[0] <= f.start < sentence[1]]
     about = [(f, v) for f, v, _ in direct.values() if paragraph[0] <= f.start < paragraph[1]]
-    pools = [(of_figures(near), SENTENCE)]
-    pools += [(of_named(table, said), LABELLED) for table in book.tables]
-    pools += [(of_first(table, said), LABELLED) for table in book.tables]
+    yield of_figures(near), SENTENCE
+    tables = book.tables[:DERIVED_FROM]
+    yield from ((of_named(table, said), LABELLED) for table in tables)
+    yield from ((of_first(table, said), LABELLED) for table in tables)
     if len(about) > len(near):
-        pools.append((of_figures(about), PARAGRAPH))
-    pools += [(of_totals(table, said), PARAGRAPH) for table in book.tables]
-    return pools + [(of_cells(table, said), ANYWHERE) for table in book.tables]
+        yield of_figures(about), PARAGRAPH
+    yield from ((of_totals(table, said), PARAGRAPH) for table in tables)
+    yield from ((of_cells(table), ANYWHERE) for table in tables if not table.named(said))
 
 
 def _direct(figure: Figure, book: Book, said: frozenset[str]) -> tuple[Value, Kind] | None:
@@ -168,10 +171,11 @@ def _believed(
 
 def _of_another_row(hit: Value, said: frozenset[str], book: Book) -> bool:
     """Whether the sentence names rows of the result, and the value's row is none of them."""
-    table = next((t for t in book.tables if t.evidence is hit.evidence and hit.row < len(t.labels)), None)
-    if table is None or table.labels[hit.row] & said:
+    table = next((t for t in book.tables_of(hit.evidence) if t.result_id == hit.result_id), None)
+    if table is None:
         return False
-    return any(labels & said for labels in table.labels)
+    named = table.named(said)
+    return bool(named) and hit.row not in named
 
 
 def _targets(figure: Figure) -> list[tuple[Reading, bool]]:
