@@ -224,7 +224,7 @@ def test_file_of_another_workspace_is_not_found(library: Library, store: Store, 
 
 
 def test_real_files_are_all_kept_and_read(library: Library, scope: Scope, real_data: Path) -> None:
-    paths = [p for p in sorted(real_data.iterdir()) if p.name != "README.md" and p.stat().st_size < 5_000_000]
+    paths = [p for p in sorted(real_data.iterdir()) if p.is_file() and p.name != "README.md" and p.stat().st_size < 5_000_000]
     for path in paths:
         with path.open("rb") as stream:
             file = library.add(scope, path.name, stream).file
