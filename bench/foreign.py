@@ -2,8 +2,8 @@
 
     python -m bench.foreign [--corpora ../shared/data/foreign] [--only rows,hostile] [--show]
 
-Sections lie in `bench/_foreign`, one a file, and are named here; `docs/foreign.md` says what each measures. Exit code 1 if a target
-is missed. A corpus that is absent is said and skipped.
+Sections lie in `bench/_foreign`, one a file, and are named here; `docs/foreign.md` says what each measures. Exit code 1 if a
+target is missed. A corpus that is absent is said and skipped.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Sections of `bench.foreign`, one a file: each measures what Leaf does with files that nobody here chose.
 
-A section is a module with `measure(corpora: Path, show: bool) -> list[Figure]`; `bench/foreign.py` runs them and prints one table.
+A section is a module with `measure(corpora: Path, show: bool) -> list[Figure]`; `bench/foreign.py` runs them and prints a table.
 """
 
 from __future__ import annotations
