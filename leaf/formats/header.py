@@ -24,6 +24,7 @@ Merge = tuple[tuple[int, int], tuple[int, int]]
 
 MISSING = frozenset(
     {"na", "n/a", "#n/a", "nan", "null", "none", "nil", "-", "--", "–", "—", "..", "...", ".", "missing", "k.a.", "n.a."}
+    | {"(na)", "(n/a)", "(n.a.)", "(x)", "(d)", "(s)", "(b)", "(z)", "not available", "not applicable", "n.d.", "x x"}
 )
 """Words for "no value", in lower case. They count as missing only in columns that hold something other than text."""
 
@@ -40,8 +41,9 @@ _DATE = re.compile(
 _YEAR = re.compile(r"(?:19|20)\d\d(?:\.0)?", re.ASCII)
 _FOOTER = re.compile(
     r"(?i)(?:source|note|notes|nb|remark|quelle|anmerkung|hinweis|fuente|fonte|stand|generated|created|exported|report|copyright|"
-    r"end of|last update|updated|legend|see|data as of|disclaimer|confidential|rows?:|records?:|total rows|total records|page )\b"
-    r"|[*†‡©¹²³]|\(?\d\)\s|--|==|#"
+    r"end of|last (?:update|modified)|updated|legend|see|data as of|disclaimer|confidential|rows?:|records?:|total rows|"
+    r"total records|page |sources|notes?|footnotes?|inquiries|contact|symbols?|abbreviations?)\b"
+    r"|[*†‡©¹²³]|\(?\d{1,2}\)\s|\d{1,2}\.?\s+[^\W\d]|\\\d|\S{1,2}\s*[:=]\s|--|==|#"
 )
 _SAMPLE = 240
 """Rows looked at from each end."""
@@ -482,6 +484,7 @@ def _analyse(view: _View, region: _Region, title_numbers: list[int], footer_numb
     rows, below = _cut_footers(view, rows, columns)
     profile = _profile(view, rows, columns)
     data, sure = _first_data(view, rows, columns, profile)
+    data = _below_names(view, rows, columns, profile, data)
     header, above = _header_rows(view, rows[:data], columns)
     late = [i for i in rows[:data] if header and i > header[-1]]
     body_rows = [*late, *rows[data:]]
@@ -564,10 +567,20 @@ def _cut_footers(view: _View, rows: list[int], columns: Sequence[int]) -> tuple[
     fills = [view.fill(i, columns) for i in rows[:_SAMPLE]]
     if median(fills) < 2:
         return rows, []
-    end = len(rows)
-    while end > 2 and len(rows) - end < 30 and _is_remark(view, rows, end - 1, columns):
-        end -= 1
+    end = start = len(rows)
+    # What stands among remarks or below one, alone in its row, is one too: a remark goes on in the next line.
+    while start > 2 and len(rows) - start < 60:
+        if _is_remark(view, rows, start - 1, columns):
+            end = start - 1
+        elif not _stands_alone_in(view, rows[start - 1], columns):
+            break
+        start -= 1
     return rows[:end], rows[end:]
+
+
+def _stands_alone_in(view: _View, row: int, columns: Sequence[int]) -> bool:
+    """Whether a row holds words in its first column and nothing else."""
+    return view.filled[row] == 1 and kind_of(view.cell(row, columns[0])) == "t"
 
 
 def _is_remark(view: _View, rows: list[int], at: int, columns: Sequence[int]) -> bool:
@@ -603,6 +616,36 @@ def _first_data(view: _View, rows: list[int], columns: list[int], profile: list[
             named = texts >= 2 and texts >= 0.5 * len(hard)
         return min(1, len(rows)), True
     return _first_text_row(view, rows, columns, typical)
+
+
+def _below_names(view: _View, rows: list[int], columns: list[int], profile: list[str], data: int) -> int:
+    """Where data begins if a full row of names stands further up: what comes below it is data, whatever its types.
+
+    At most two more rows of words may belong to the header (units, a second level); a row with a number in a column of numbers,
+    or with words for "no value", does not.
+    """
+    at = next((n for n in range(data) if _are_names(view, rows[n], columns)), None)
+    if at is None or at + 1 >= data or len(rows) - data < 0:
+        return data
+    between = rows[at + 1 : data]
+    if len(between) > 2:
+        return at + 1
+    hard = [p for p, kind in enumerate(profile) if kind in "ndb"]
+    for n, row in enumerate(between, at + 1):
+        kinds = view.kinds(row, columns)
+        if "m" in kinds or any(kinds[p] in "nd" for p in hard):
+            return n
+    return data
+
+
+def _are_names(view: _View, row: int, columns: list[int]) -> bool:
+    """Whether a row is full of different words (or years), as one that names columns is."""
+    cells = [view.cell(row, c) for c in columns]
+    given = [str(cell).strip().lower() for cell in cells if not is_empty(cell)]
+    if len(given) < 2 or len(given) < 0.7 * len(columns) or len(set(given)) < len(given):
+        return False
+    kinds = [kind_of(cell) for cell in cells if not is_empty(cell)]
+    return "t" in kinds and all(kind in "ty" for kind in kinds) and max(map(len, given)) <= 120
 
 
 def _is_data(

@@ -8,6 +8,7 @@ words by DuckDB and only their candidates are looked at.
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -17,13 +18,14 @@ from leaf.formats.base import KIND, ROW, Note, TableInfo
 from leaf.formats.columns import identifier, literal
 from leaf.formats.header import column_letter, places
 from leaf.formats.labels import HINT, LONGEST, Label, label_of
-from leaf.formats.totals import Mark, find
+from leaf.formats.totals import Doubt, Mark, Sign, find
 
 if TYPE_CHECKING:
     import duckdb
     import numpy as np
 
     from leaf.formats.header import Block
+    from leaf.formats.spans import Span
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
 
@@ -39,6 +41,17 @@ _FEW = 100_000
 _NUMERIC = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 _KEY = re.compile(r"(?i)(?:^|[\W_])(?:id|ids|key|uuid|guid|sku|code|nr|no|num|number|nummer|invoice|rechnung)\.?$")
 _DAY = re.compile(r"(?i)(?:^|[\W_])(?:date|datum|day|tag|fecha|data|dato|am|on|at|dt|period|month|monat)(?:$|[\W_])")
+_RATE = re.compile(
+    r"(?i)%|percent|\bpct|prozent|pourcent|porcent|\bshare\b|\banteil|\brates?\b|\bratio|\bquote|average|\bavg|\bmean\b|"
+    r"median|durchschnitt|"
+    r"price|preis|\bprix|precio|prezzo|\bper\b|\bindex\b|\brank|\byear\b|\bjahr\b|latitude|longitude|\blat\b|\blon\b|"
+    r"change from|growth"
+)
+"""Names of columns that are not added up."""
+_ORDINARY = 200
+"""Rows with one word beside filled key cells from which on it is a value like others."""
+_NAMED = 200_000
+"""Rows up to which names beside words are compared with the names of the parts."""
 _SERIAL = (20_000, 60_000)
 """Spreadsheet days between 1954 and 2064."""
 
@@ -81,18 +94,17 @@ def examine(
     """
     target = folder / info.parquet
     table = _Table(connection, target, info.columns, info.rows)
-    labels, first_text = table.labels(soft or {})
-    marks = table.marks(labels, first_text)
+    marks, doubts = table.totals(soft or {})
     regular = not len(numbers) or numbers[-1] - numbers[0] == len(numbers) - 1
-    notes = [*info.notes, *_total_notes(info, marks, labels, numbers, place)]
+    notes = [*info.notes, *_total_notes(marks, doubts, numbers), *_differing(info, table.summed, marks, doubts, numbers, place)]
     if info.rows <= WHOLE_ROWS:
         notes += [_located(n, info.columns, place, numbers) for n in table.findings(set(marks))]
     notes = [locate(n, info.columns, place) for n in notes]
     if marks or not regular:
         _add_columns(connection, target, numbers, marks)
-    kinds: dict[str, list[int]] = {}
-    for row in sorted(marks):
-        kinds.setdefault(marks[row].kind, []).append(numbers[row])
+    kinds = _by_kind(marks, numbers)
+    doubted = dict(info.doubtful) | _by_kind(doubts, numbers)
+    counts = dict(info.doubtful_counts) | {kind: len(found) for kind, found in _by_kind(doubts, numbers).items()}
     return replace(
         info,
         rows=info.rows - len(marks),
@@ -101,7 +113,16 @@ def examine(
         marked=bool(marks) or not regular,
         left_out=tuple((kind, tuple(found[:LISTED])) for kind, found in kinds.items()),
         left_out_counts=tuple((kind, len(found)) for kind, found in kinds.items()),
+        doubtful=tuple((kind, tuple(found[:LISTED])) for kind, found in doubted.items()),
+        doubtful_counts=tuple(counts.items()),
     )
+
+
+def _by_kind(found: Mapping[int, Mark] | Mapping[int, Doubt], numbers: Sequence[int]) -> dict[str, list[int]]:
+    kinds: dict[str, list[int]] = {}
+    for row in sorted(found):
+        kinds.setdefault(found[row].kind, []).append(numbers[row])
+    return kinds
 
 
 def locate(note: Note, columns: Sequence[tuple[str, str]], place: Place) -> Note:
@@ -160,16 +181,13 @@ class _Table:
         self.types = [kind for _, kind in columns]
         self.texts = [i for i, kind in enumerate(self.types) if kind == "VARCHAR"]
         self.numeric = [i for i, kind in enumerate(self.types) if kind.startswith(_NUMERIC)]
+        self.summed: list[int] = []
+        """Columns that were added up."""
 
-    def labels(self, soft: Mapping[int, str]) -> tuple[dict[int, Label], dict[int, bool]]:
-        """Row -> word, and whether it stands in the first text column (or in a column of numbers or dates)."""
-        labels: dict[int, Label] = {}
-        first: dict[int, bool] = {}
-        for row, text in soft.items():
-            label = label_of(text)
-            if label:
-                labels[row], first[row] = label, True
-        for position, index in enumerate(self.texts[:LABEL_COLUMNS]):
+    def labels(self, soft: Mapping[int, str]) -> dict[int, tuple[Label, int]]:
+        """Row -> word and its column; -1 where it stood in place of a number or a date."""
+        labels: dict[int, tuple[Label, int]] = {row: (label, -1) for row, text in soft.items() if (label := label_of(text))}
+        for index in self.texts[:LABEL_COLUMNS]:
             column = identifier(self.names[index])
             words = self._words(column)
             if not words:
@@ -182,9 +200,9 @@ class _Table:
                 continue
             for row, text in rows:
                 label = words[text]
-                if row not in labels or (label.exact and not labels[row].exact):
-                    labels[row], first[row] = label, position == 0
-        return labels, first
+                if row not in labels or (label.exact and not labels[row][0].exact):
+                    labels[row] = (label, index)
+        return labels
 
     def _holding(self, column: str, texts: Sequence[str]) -> list[tuple[int, str]]:
         """Rows with one of these texts; at most a few more than half of all."""
@@ -217,41 +235,83 @@ class _Table:
 
         values = np.full((self.rows, len(columns)), np.nan, order="F")
         for at, index in enumerate(columns):
-            select = f"SELECT CAST({identifier(self.names[index])} AS DOUBLE) AS v FROM {self.relation}"
+            text = self.types[index] == "VARCHAR"
+            name = (
+                f"TRY_CAST({_bare(self.names[index])} AS DOUBLE)" if text else f"CAST({identifier(self.names[index])} AS DOUBLE)"
+            )
+            select = f"SELECT {name} AS v FROM {self.relation}"
             found = self.connection.execute(select).fetchnumpy()["v"]
             values[:, at] = np.ma.filled(found, np.nan) if isinstance(found, np.ma.MaskedArray) else found
         values[~np.isfinite(values)] = np.nan
         return values
 
-    def marks(self, labels: Mapping[int, Label], first_text: Mapping[int, bool]) -> dict[int, Mark]:
+    def totals(self, soft: Mapping[int, str]) -> tuple[dict[int, Mark], dict[int, Doubt]]:
+        """Rows that are proven to be totals or averages, and rows that may be."""
         import numpy as np
 
-        if self.rows < 2 or not self.numeric or (self.rows > WHOLE_ROWS and not labels):
-            return {}
-        columns = self.numeric[: max(2, MAX_CELLS // self.rows)]
+        labels = self.labels(soft) if self.rows > 1 else {}
+        nearly = self._nearly_numbers()
+        columns = sorted([*self.numeric, *nearly])[: max(2, MAX_CELLS // max(1, self.rows))]
+        if self.rows < 2 or not columns or (self.rows > WHOLE_ROWS and not labels):
+            return {}, {}
         values = self.numbers(columns)
-        blank = self._blank(values)
-        flags = np.zeros(self.rows, dtype=bool)
-        flags[[row for row, is_first in first_text.items() if is_first]] = True
-        steps = np.array([_step(values[:, c]) for c in range(len(columns))])
-        found = find(values, steps, labels, blank, flags)
         self.summed = columns
-        return found
+        steps = np.array([_step(values[:, c]) for c in range(len(columns))])
+        rates = np.array([self._is_rate(index, values[:, c]) for c, index in enumerate(columns)])
+        keys = [i for i in range(len(self.types)) if i not in columns or (rates[columns.index(i)] and _KEY.search(self.names[i]))]
+        signs = self._signs(labels, keys, values, nearly)
+        names = _Names(self, [i for i in self.texts if i not in nearly][:4])
+        return find(values, steps, rates, signs, lambda row, span: names.shared(signs[row].label, span))
 
-    def _blank(self, values: Floats) -> Any:
-        """Rows with numbers whose key cells, filled in nearly all others, are empty."""
+    def _nearly_numbers(self) -> set[int]:
+        """Columns of text that hold numbers in most of their cells: a few words do not keep the others from being added up."""
+        if not self.texts or self.rows > WHOLE_ROWS:
+            return set()
+        some = self.texts[:200]
+        counts = ", ".join(f"count(TRY_CAST({_bare(self.names[i])} AS DOUBLE)), count({identifier(self.names[i])})" for i in some)
+        found = self.connection.execute(f"SELECT {counts} FROM {self.relation}").fetchall()[0]
+        return {i for i, good, given in zip(some, found[::2], found[1::2], strict=True) if good >= 2 and 2 * good > given}
+
+    def _is_rate(self, index: int, values: Floats) -> bool:
+        """Whether a column does not add up, by its name or its values: a rate, a price, a year, a number of a thing."""
         import numpy as np
 
-        blank = np.zeros(self.rows, dtype=bool)
-        if self.rows > WHOLE_ROWS:
-            return blank
-        some = ~np.isnan(values).all(axis=1)
-        for index in [i for i in range(len(self.types)) if i not in self.numeric][:LABEL_COLUMNS]:
-            select = f"SELECT {identifier(self.names[index])} IS NULL AS v FROM {self.relation}"
-            empty = np.asarray(self.connection.execute(select).fetchnumpy()["v"], dtype=bool)
-            if 0 < empty.sum() <= 0.4 * self.rows:
-                blank |= empty
-        return blank & some
+        if _RATE.search(self.names[index]) or _KEY.search(self.names[index]):
+            return True
+        given = values[~np.isnan(values)]
+        return len(given) > 2 and bool(((given >= 1900) & (given <= 2100) & (given == np.round(given))).all())
+
+    def _signs(
+        self, labels: Mapping[int, tuple[Label, int]], keys: Sequence[int], values: Floats, nearly: set[int]
+    ) -> dict[int, Sign]:
+        """What marks rows as totals before anything is added up."""
+        import numpy as np
+
+        keys = keys[:LABEL_COLUMNS]
+        empty = {index: self._empty(index) for index in keys}
+        regular = [index for index in keys if empty[index].mean() <= 0.4]
+        times = Counter((label.text, index) for label, index in labels.values())
+        signs: dict[int, Sign] = {}
+        for row, (label, index) in labels.items():
+            others = [empty[k][row] for k in regular if k > index]
+            state = 0 if not others else 1 if np.mean(others) >= 0.6 else -1 if not any(others) else 0
+            left = [k for k in self.texts if k < index and k not in nearly]
+            stub = index < 0 or all(k in empty and empty[k][row] for k in left)
+            often = times[label.text, index]
+            if often <= _ORDINARY or state >= 0:
+                signs[row] = Sign(label, index, stub, state, often)
+        if self.rows <= WHOLE_ROWS and regular:
+            share = np.mean([empty[k] for k in regular], axis=0)
+            blank = (share >= 0.5) & ~np.isnan(values).all(axis=1)
+            if blank.mean() <= 0.4:
+                signs |= {int(row): Sign(None, keys=1) for row in np.flatnonzero(blank) if int(row) not in signs}
+        return signs
+
+    def _empty(self, index: int) -> Any:
+        import numpy as np
+
+        select = f"SELECT {identifier(self.names[index])} IS NULL AS v FROM {self.relation}"
+        return np.asarray(self.connection.execute(select).fetchnumpy()["v"], dtype=bool)
 
     def findings(self, marked: set[int]) -> list[_Found]:
         """Of the rows of data: duplicates, repeated keys, columns that are sums, dates as numbers or in several orders."""
@@ -379,6 +439,30 @@ _ORDERS = {
 }
 
 
+class _Names:
+    """Cells of names, for words such as `North total` that name their parts."""
+
+    def __init__(self, table: _Table, columns: Sequence[int]) -> None:
+        self._table, self._columns = table, columns
+        self._cells: list[list[str]] | None = None
+
+    def shared(self, label: Label | None, span: Span) -> bool:
+        """Whether all parts hold the name beside the word in one of their cells."""
+        if label is None or not label.name or self._table.rows > _NAMED:
+            return False
+        if self._cells is None:
+            names = ", ".join(f"lower(trim({identifier(self._table.names[i])}))" for i in self._columns) or "''"
+            rows = self._table.connection.execute(f"SELECT {names} FROM {self._table.relation}").fetchall()
+            self._cells = [[cell or "" for cell in row] for row in rows]
+        parts = [self._cells[row] for row in span.parts[:50]]
+        return any(all(row[c] == label.name for row in parts) for c in range(len(self._columns)))
+
+
+def _bare(name: str) -> str:
+    """SQL: a text without the marks of thousands."""
+    return f"regexp_replace({identifier(name)}, '[, ]', '', 'g')"
+
+
 def _summed(values: Floats, at: int, step: int) -> list[int]:
     """The neighbours to one side that add up to a column in (nearly) every row."""
     import numpy as np
@@ -420,44 +504,55 @@ def _step(column: Floats) -> float:
     return 0.0
 
 
-def _total_notes(
-    info: TableInfo, marks: Mapping[int, Mark], labels: Mapping[int, Label], numbers: Sequence[int], place: Place
-) -> list[Note]:
+def _total_notes(marks: Mapping[int, Mark], doubts: Mapping[int, Doubt], numbers: Sequence[int]) -> list[Note]:
     notes = []
     for kind, slug, what in (
         ("subtotal", "subtotal-rows", "subtotal"),
         ("total", "total-rows", "total"),
         ("note", "summary-rows", "average or other summary"),
     ):
-        rows = [row for row in sorted(marks) if marks[row].kind == kind]
-        if not rows:
-            continue
-        unproven = [row for row in rows if not marks[row].fits and not marks[row].off]
-        doubt = f"; {len(unproven)} by the word alone, as no sum of rows equals it" if unproven else ""
-        text = (
-            f"{len(rows):,} {what} row{'s' if len(rows) != 1 else ''} {'are' if len(rows) != 1 else 'is'} "
-            f"left out of queries{doubt}."
+        at = [numbers[row] for row in sorted(marks) if marks[row].kind == kind]
+        if at:
+            text = f"{len(at):,} {what} row{'s' if len(at) != 1 else ''} {'are' if len(at) != 1 else 'is'} left out of queries."
+            notes.append(Note(slug, text, len(at), places(at)))
+    return notes + _doubt_notes(doubts, numbers)
+
+
+def _doubt_notes(doubts: Mapping[int, Doubt], numbers: Sequence[int]) -> list[Note]:
+    """One note for all rows that are kept and may be totals."""
+    if not doubts:
+        return []
+    worded = [numbers[row] for row in sorted(doubts) if doubts[row].worded]
+    summed = [numbers[row] for row in sorted(doubts) if not doubts[row].worded]
+    at = sorted([*worded, *summed])
+    said = []
+    if worded:
+        one = len(worded) == 1
+        said.append(f"{_rows(len(worded))} {'is' if one else 'are'} called a total or an average, which the numbers do not prove")
+    if summed:
+        one = len(summed) == 1
+        said.append(
+            f"{_rows(len(summed))} {'equals' if one else 'equal'} the sum of rows nearby or {'is' if one else 'are'} summed twice"
         )
-        at = [numbers[row] for row in rows]
-        notes.append(Note(slug, text, len(rows), places(at)))
-    notes += _differing(info, marks, numbers, place)
-    words = [row for row in labels if row not in marks and labels[row].exact]
-    if words and not marks:
-        at = [numbers[row] for row in sorted(words)]
-        text = f"{_rows(len(at))} {'are' if len(at) != 1 else 'is'} called a total but kept as data: no other rows add up to it."
-        notes.append(Note("totals-doubtful", text, len(at), places(at)))
-    return notes
+    text = f"Kept as data, but doubtful: {'; '.join(said)}. A sum over the whole column may count things twice."
+    return [Note("totals-doubtful", text, len(at), places(at))]
 
 
-def _differing(info: TableInfo, marks: Mapping[int, Mark], numbers: Sequence[int], place: Place) -> list[Note]:
+def _differing(
+    info: TableInfo,
+    columns: Sequence[int],
+    marks: Mapping[int, Mark],
+    doubts: Mapping[int, Doubt],
+    numbers: Sequence[int],
+    place: Place,
+) -> list[Note]:
     """Printed totals that their rows do not give."""
-    names = [name for name, kind in info.columns if kind.startswith(_NUMERIC)]
-    indexes = [i for i, (_, kind) in enumerate(info.columns) if kind.startswith(_NUMERIC)]
-    found = [(row, *off) for row in sorted(marks) for off in marks[row].off]
+    found = [(row, *off) for row, mark in marks.items() for off in mark.off]
+    found = sorted(found + [(row, *off) for row, doubt in doubts.items() if doubt.worded for off in doubt.off])
     if not found:
         return []
     said = "; ".join(
-        f"'{names[c]}' in row {numbers[row]} is {printed:,.10g}, its rows give {total:,.10g}"
+        f"'{info.columns[columns[c]][0]}' in row {numbers[row]} is {printed:,.10g}, its rows give {total:,.10g}"
         for row, c, printed, total in found[:3]
     )
     more = f"; and {len(found) - 3} more" if len(found) > 3 else ""
@@ -465,7 +560,7 @@ def _differing(info: TableInfo, marks: Mapping[int, Mark], numbers: Sequence[int
     rows = sorted({numbers[row] for row, *_ in found})
     if not place.sheet:
         return [Note("totals-differ", text, len(found), places(rows))]
-    cells = ", ".join(f"{column_letter(place.columns[indexes[c]])}{numbers[row]}" for row, c, *_ in found[:12])
+    cells = ", ".join(f"{column_letter(place.columns[columns[c]])}{numbers[row]}" for row, c, *_ in found[:12])
     return [Note("totals-differ", text, len(found), f"sheet {place.sheet}!{cells}", cells)]
 
 

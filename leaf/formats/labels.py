@@ -1,4 +1,6 @@
-"""Words by which people mark rows of totals, subtotals and averages. A word is a hint only; arithmetic decides in `totals`."""
+"""Words by which people mark rows of totals, subtotals and averages. A word is a hint only; structure and arithmetic decide in
+`totals`.
+"""
 
 from __future__ import annotations
 
@@ -6,24 +8,39 @@ import re
 from dataclasses import dataclass
 from functools import cache
 
-LONGEST = 60
+LONGEST = 80
 """Characters of a label; longer texts are sentences."""
 _SUB = (
-    r"sub[ -]?tot(?:al|ale|aal|aux|ales)?s?|zwischensumme|teilsumme|zwischentotal|sous[ -]total|delsumma?|delsum|mezisoučet|"
+    r"sub[ -]?tot(?:al|ale|aal|aux|ales)?s?|zwischensummen?|teilsumme|zwischentotal|sous[ -]total|delsumma?|delsum|mezisoučet|"
     r"suma częściowa|ara toplam|välisumma|részösszeg|промежуточный итог|小計|小计|소계"
 )
 _TOTAL = (
-    r"totals?|totale|totaux|totales|totaal|totalt|tot\.|summe|summen|sums?|gesamt|gesamtsumme|gesamtergebnis|insgesamt|endsumme|"
-    r"suma|somme|soma|summa|razem|ogółem|celkem|spolu|összesen|végösszeg|toplam|yhteensä|i alt|итого|всего|σύνολο|"
-    r"合計|合计|总计|總計|总和|합계|총계|Σ|σ|∑|المجموع|סה\"כ"
+    r"totals?|totale|totaux|totales|totaal|totalt|totali|totais|tot\.|summe|summen|sums?|gesamt|gesamtsumme|gesamtergebnis|"
+    r"insgesamt|endsumme|suma|somme|soma|summa|razem|ogółem|celkem|spolu|összesen|végösszeg|toplam|yhteensä|i alt|ialt|итого|"
+    r"всего|σύνολο|合計|合计|总计|總計|总和|總和|总数|합계|총계|Σ|σ|∑|المجموع|الإجمالي|סה\"כ"
 )
-_GRAND = r"grand|overall|general|général|générale|geral|genel|net|total"
-_AVERAGE = (
+_GRAND = r"grand|overall|general|général|générale|geral|genel|net|gross|total"
+_WHOLE = (
+    r"overall|all|alle|alles|tous|toutes|todos|todas|tutti|wszystkie|все|united states|u\.?s\.?(?:a\.?)?|world|worldwide|"
+    r"national|nationwide|nation|everyone|everything|全国|全体|全部"
+)
+_MEAN = (
     r"averages?|avg\.?|mean|durchschnitt|mittelwert|ø|moyenne|promedio|media|média|gemiddelde|średnia|среднее|平均|평균|ortalama|"
-    r"keskiarvo|medelvärde|medel|median|min\.?|minimum|max\.?|maximum|count|anzahl|std\.?|stdev"
+    r"keskiarvo|medelvärde"
 )
-HINT = rf"(?i)(?:^|[\W_])(?:{_SUB}|{_TOTAL}|{_AVERAGE})(?:$|[\W_])"
-"""SQL and Python: whether it is worth looking at a text at all."""
+_OTHER = r"medel|median|min\.?|minimum|max\.?|maximum|count|anzahl|std\.?|stdev"
+_AVERAGE = f"{_MEAN}|{_OTHER}"
+_DOUBLE = frozenset({"sum", "sums", "σ", "suma", "soma", "tot.", "media", "média", "mean", "medel"})
+"""Words that are names and codes as well."""
+_EDGE = r"[\W_\d]"
+HINT = (
+    rf"(?i)(?:^|{_EDGE})(?:{_SUB}|{_TOTAL}|{_AVERAGE})(?:$|{_EDGE})|^\W*(?:{_WHOLE})(?:$|{_EDGE})"
+    r"|^\W*(?:\S[ \x{a0}]){3,}\S\W*$"
+)
+"""SQL: whether it is worth looking at a text at all."""
+_MARKS = re.compile(r"(?:\s*(?:\\\d+|[¹²³⁴⁵⁶⁷⁸⁹⁰†‡*]+|[(\[]\d{1,2}[)\]]))+[\s,]*$")
+"""Marks of footnotes behind a label."""
+_LEADERS = re.compile(r"[.…·_]{2,}\s*$")
 
 
 @dataclass(frozen=True)
@@ -35,31 +52,62 @@ class Label:
     exact: bool
     """The cell holds the word alone (`Total`, `Grand total:`), not beside a name (`North total`)."""
     text: str
+    sure: bool = True
+    """False for words that are as often names or ordinary values: `All`, `Overall`, `United States`, `Max`."""
+    name: str = ""
+    """What stands beside the word, in lower case: `north`."""
+    word: str = ""
+    """The word itself, in lower case: `total`, `max`."""
 
 
 def label_of(text: str) -> Label | None:
     """`North Total` is a total with a name, `Totally Spies` and a sentence are nothing."""
     if len(text) > LONGEST:
         return None
-    plain = " ".join(text.split()).strip(" :=*.-–—_()[]").lower()
-    if not plain:
+    plain = _plain(text)
+    if not plain or re.search(r"[^\W\d_]{2}\. \w", plain):
         return None
-    for kind, alone, named in _patterns():
-        if alone.fullmatch(plain):
-            return Label(kind, True, text.strip())
-        if named is not None and named.fullmatch(plain):
-            return Label(kind, False, text.strip())
+    for kind, sure, alone, named in _patterns():
+        if alone is not None and alone.fullmatch(plain):
+            return Label(kind, True, text.strip(), sure and plain not in _DOUBLE, word=plain)
+        if named is not None and (found := named.fullmatch(plain)):
+            parts = found.groupdict()
+            name = (parts.get("before") or parts.get("behind") or "").strip(" ,:()–-")
+            word = parts.get("first") or parts.get("last") or ""
+            return Label(kind, False, text.strip(), sure and word not in _DOUBLE, name, word)
     return None
 
 
+def _plain(text: str) -> str:
+    """In lower case, without the marks of footnotes, dots that lead to the numbers, and blanks between letters."""
+    plain = " ".join(text.split())
+    for _ in range(3):
+        plain = _LEADERS.sub("", _MARKS.sub("", plain)).strip(" :=*-–—_()[]")
+    plain = plain.rstrip(".") if not plain.lower().endswith(("tot.", "avg.", "min.", "max.", "std.")) else plain
+    if len(plain) > 6 and all(len(part) == 1 for part in plain.split(" ")):
+        plain = plain.replace(" ", "")
+    return plain.lower()
+
+
 @cache
-def _patterns() -> tuple[tuple[str, re.Pattern[str], re.Pattern[str] | None], ...]:
-    """Kind, the word alone, the word before or behind a name."""
-    name = r"[^.!?;]{1,45}"
+def _patterns() -> tuple[tuple[str, bool, re.Pattern[str] | None, re.Pattern[str] | None], ...]:
+    """Kind, whether the word is sure, the word alone, the word before or behind a name."""
+
+    def named(word: str) -> re.Pattern[str]:
+        name = r"[^!?;]{1,60}"
+        return re.compile(
+            rf"(?P<first>{word})[ ,:(–-]+(?P<behind>{name})|(?P<before>{name})[ ,:(–-]+(?P<last>{word})(?:, \d{{4}})?"
+        )
+
     sub = rf"(?:{_SUB})"
     total = rf"(?:(?:{_GRAND})[ -])?(?:{_TOTAL})(?: (?:{_GRAND}))?"
+    alone = re.compile(rf"{total}|{total} \d{{4}}")
+    whole = re.compile(rf"(?P<first>{_WHOLE})[ ,:(–-]+(?P<behind>[^!?;]{{1,60}})")
     return (
-        ("subtotal", re.compile(sub), re.compile(rf"{sub}[ :(–-]+{name}|{name}[ :(–-]+{sub}")),
-        ("total", re.compile(total), re.compile(rf"{total}[ :(–-]+{name}|{name}[ :(–-]+{total}")),
-        ("average", re.compile(_AVERAGE), None),
+        ("subtotal", True, re.compile(sub), named(sub)),
+        ("total", True, alone, named(total)),
+        ("average", True, re.compile(_MEAN), None),
+        ("average", False, re.compile(_OTHER), None),
+        ("total", False, re.compile(_WHOLE), whole),
+        ("average", False, None, named(_MEAN)),
     )

@@ -1,350 +1,392 @@
-"""Which rows of a table are totals of others: by arithmetic, with words and empty key cells as further evidence.
+"""Which rows of a table are totals of others: left out only where structure and arithmetic prove it together, else doubtful.
 
-A row is judged by its numbers: they equal the sum of the rows of its block (those since the last total, or all those that a
-stack of smaller totals covers), below them or above them. One pass over the candidates with cumulative sums: linear in rows.
+Evidence is added up in bits, as logarithms of how much likelier it is in a total than in a row of data. Structure: the word, the
+column it stands in, empty key cells, an edge of the table, a name that the parts carry. Arithmetic: every column that adds up
+agrees to the printed digits, counted by how many other numbers it might have been. Zeros say nothing, one small number little.
 """
 
 from __future__ import annotations
 
-from bisect import bisect_right
-from collections.abc import Iterator, Mapping
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from math import log2
+from typing import TYPE_CHECKING
 
 from leaf.formats.labels import Label
+from leaf.formats.spans import Level, Numbers, Span
+from leaf.formats.summaries import summaries
 
 if TYPE_CHECKING:
-    import numpy as np
+    from leaf.formats.spans import Bools, Floats, Ints
 
-    Floats = np.ndarray[Any, np.dtype[np.float64]]
-    Bools = np.ndarray[Any, np.dtype[np.bool_]]
+PROOF = 10.0
+"""Bits from which on a row is left out: a row of data looks like that once in a thousand times."""
+SEARCHED = 20_000
+"""Rows up to which rows without a word or a gap are looked at as well."""
+_LEVELS = 12
+_OPEN = 60
+"""Words that equal no rows beside them, held against the table's whole sum."""
 
-_NEAREST = 64
-"""Open blocks tried from each end of the stack of those that no larger total covers yet."""
-_WINDOW = 4_096
+
+@dataclass(frozen=True)
+class Sign:
+    """What makes a row look like a total before anything is added up."""
+
+    label: Label | None
+    """None where only its key cells are empty."""
+    column: int = -1
+    """Of the word."""
+    stub: bool = True
+    """Whether the word stands in the table's first column of names, or in place of a number."""
+    keys: int = 0
+    """1 where the other key cells are empty, unlike those of other rows; 0 where there are none; -1 where they are filled."""
+    times: int = 1
+    """How often the word stands in its column."""
 
 
 @dataclass(frozen=True)
 class Mark:
-    """What one row was found to be."""
+    """A row that is proven to be no data."""
 
     kind: str
     """`subtotal`, `total` or `note` (averages, least, greatest, counts)."""
-    fits: bool
-    """Whether a sum of other rows proves it; else a word alone says so."""
     first: int = -1
     last: int = -1
-    """The rows that it sums, 0-based and inclusive; other totals among them are not counted. -1 where none fit."""
+    """The rows that it sums lie between these, both inclusive."""
     off: tuple[tuple[int, float, float], ...] = ()
     """(column, printed, sum of the rows) where they differ although they should not."""
 
 
+@dataclass(frozen=True)
+class Doubt:
+    """A row that is kept as data and may be none."""
+
+    kind: str
+    """`total`, `subtotal` or `summary`."""
+    worded: bool
+    """Whether a word says so; else its numbers are the sum of others."""
+    off: tuple[tuple[int, float, float], ...] = ()
+
+
 @dataclass
-class _Open:
-    """A total that no larger one covers yet."""
+class _Search:
+    """Spans by level."""
 
-    row: int
-    start: int
+    numbers: Numbers
+    signs: Mapping[int, Sign]
+    linked: Callable[[int, Span], bool]
+    unnamed: bool
+    found: dict[int, Span] = field(default_factory=dict)
+    again: dict[int, Span] = field(default_factory=dict)
+    """Rows that are the sum of two different groups of rows: the parts of one are totals themselves."""
+    above: float = 0.0
+    """How much totals stand below (else above) their rows here."""
 
-
-@dataclass
-class _Walk:
-    """Totals below their rows, met from top to bottom."""
-
-    values: Floats
-    steps: Floats
-    """Smallest printed step of each column: 0.01 for amounts with cents, 0 where there is none."""
-    labels: Mapping[int, Label]
-    blank: Bools
-    """Rows with fewer key cells than the others."""
-    found: dict[int, tuple[int, int]] = field(default_factory=dict)
-    """Row -> first row that it sums, how many columns prove it."""
-
-    def run(self) -> dict[int, tuple[int, int]]:
+    def run(self, rows: Ints) -> None:
         import numpy as np
 
-        values, n = self.values, len(self.values)
-        filled = np.nan_to_num(values)
-        self.sums = np.zeros((n + 1, values.shape[1]))
-        np.cumsum(filled, axis=0, out=self.sums[1:])
-        self.removed = np.zeros(values.shape[1])
-        # What the totals met so far add to the cumulative sums, so that sums over data rows alone are a difference of two lines.
-        self.after = [0]
-        self.offsets: list[Floats] = [self.removed]
-        stack: list[_Open] = []
-        self.begin = 0
-        for row in self._candidates():
-            start = self._start(row, self.begin, stack)
-            if start is None:
+        marked = np.zeros(len(self.numbers.values), dtype=bool)
+        marked[[r for r, s in self.signs.items() if s.keys > 0 or (s.label and s.label.sure)]] = True
+        self.least = 2 * log2(max(2, len(rows))) + 8
+        for depth in range(_LEVELS):
+            level = Level(self.numbers, rows, marked)
+            chosen = self._settled(self._candidates(level, depth))
+            if not chosen:
+                return
+            drop = np.zeros(len(marked), dtype=bool)
+            for span in chosen:
+                (self.again if span.row in self.found else self.found)[span.row] = span
+                drop[list(span.parts) if isinstance(span.parts, tuple) else slice(span.parts.start, span.parts.stop)] = True
+                drop[span.row] = False
+            rows = rows[~drop[rows]]
+
+    def _candidates(self, level: Level, depth: int) -> Iterable[Span]:
+        import numpy as np
+
+        signed = np.isin(level.rows, list(self.signs))
+        places = np.flatnonzero(signed) if not self.unnamed else np.arange(len(level.rows))
+        options: dict[int, dict[tuple[int, int], Span]] = defaultdict(dict)
+        tried: set[tuple[int, int, int]] = set()
+
+        def look(at: int, first: int, last: int) -> None:
+            if (at, first, last) not in tried and last > first:
+                tried.add((at, first, last))
+                span = level.span(at, first, last)
+                if span and self._fits(span):
+                    options[at][first, last] = span
+
+        for at in np.flatnonzero(signed).tolist():
+            if int(level.rows[at]) not in self.found:
+                for first, last in level.naturally(at):
+                    look(at, first, last)
+        for at, first, last in level.looked_up(places):
+            look(at, first, last)
+        if not depth:
+            best = [max(spans.values(), key=lambda s: s.bits) for at, spans in options.items() if signed[at]]
+            self.above = sum(span.bits if span.last == span.row else -span.bits for span in best)
+        for spans in options.values():
+            yield max(spans.values(), key=self._rank)
+
+    def _fits(self, span: Span) -> bool:
+        """Whether a sum counts as found at all."""
+        sign = self.signs.get(span.row)
+        if sign is None or (sign.label is None and sign.keys <= 0) or span.row in self.found:
+            strict = not span.off and not span.inside and span.bits >= self.least and len(span.parts) > 1
+            loose = span.bits >= self.least + 8 and len(span.parts) > 1
+            return strict or (loose and 4 * (len(span.off) + span.inside) <= len(span.agree))
+        if len(span.parts) == 1 and not self.linked(span.row, span):
+            return False
+        if len(span.off) > len(span.agree) or span.bits < 1:
+            return False
+        return span.near or span.bits >= self.least / 2 + 3
+
+    def _rank(self, span: Span) -> tuple[bool, float]:
+        below = (span.last == span.row) == (self.above >= 0)
+        return not span.off, span.bits - 2 * span.inside + 3 * span.near + 2 * below + 0.5 * span.whole - 2 * (
+            len(span.parts) == 1
+        )
+
+    def _settled(self, spans: Iterable[Span]) -> list[Span]:
+        """Of spans that overlap, the shorter ones; the others are tried again at the next level."""
+        import numpy as np
+
+        used = np.zeros(len(self.numbers.values), dtype=bool)
+        chosen = []
+        for span in sorted(spans, key=lambda s: (len(s.parts), s.row)):
+            parts = list(span.parts) if isinstance(span.parts, tuple) else slice(span.parts.start, span.parts.stop)
+            if used[span.row] or used[parts].any():
                 continue
-            while stack and stack[-1].start >= start:
-                stack.pop()
-            stack.append(_Open(row, start))
-            self.removed = self.removed + filled[row]
-            self.after.append(row + 1)
-            self.offsets.append(self.removed)
-            self.begin = row + 1
-        return self.found
+            used[parts] = True
+            used[span.row] = True
+            chosen.append(span)
+        return chosen
 
-    def _candidates(self) -> Iterator[int]:
-        """Rows with a word or empty keys, and between them rows that equal the sum of the block that is open just then."""
+    def rest(self, rows: Ints) -> None:
+        """Words that equal no rows beside them: the sum of all rows that no word or gap sets apart."""
         import numpy as np
 
-        marked = np.zeros(len(self.values), dtype=bool)
-        marked[list(self.labels)] = True
-        marked |= self.blank
-        order = np.flatnonzero(marked)
-        row, n, at = 0, len(self.values), 0
-        while row < n:
-            while at < len(order) and order[at] < row:
-                at += 1
-            stop = int(order[at]) if at < len(order) else n
-            while row < stop:
-                end = min(stop, row + _WINDOW)
-                hit = self._bare(row, end, self.begin)
-                if hit is None:
-                    row = end
-                else:
-                    yield hit
-                    row = hit + 1
-            if row == stop and stop < n:
-                yield stop
-                row = stop + 1
-
-    def _bare(self, row: int, end: int, begin: int) -> int | None:
-        """The first row without word or gap that equals the rows since `begin` in at least two columns and all it fills."""
-        import numpy as np
-
-        if self.values.shape[1] < 2:
-            return None
-        piece = self.values[row:end]
-        block = self.sums[row:end] - self._at(begin)
-        near = np.abs(piece - block) <= 1e-9 * np.maximum(1.0, np.abs(piece))
-        given = ~np.isnan(piece) & (piece != 0)
-        fits = (near & given).sum(axis=1)
-        whole = (near | ~given).all(axis=1) & (fits >= 2)
-        for hit in np.flatnonzero(whole):
-            at = row + int(hit)
-            if at - begin >= 3 and _digits(self.values[at]) >= 8 and _several(self.values[begin:at]):
-                return at
-        return None
-
-    def _at(self, row: int) -> Floats:
-        """Cumulative sum before `row` that, taken from the one of a later row, leaves the sum of the data between them."""
-        offset = self.offsets[bisect_right(self.after, row) - 1]
-        line: Floats = self.sums[row] - offset + self.removed
-        return line
-
-    def _start(self, row: int, begin: int, stack: list[_Open]) -> int | None:
-        """Where the block of a total begins; also noted in `found`. None if the row equals no sum."""
-        recent = stack if len(stack) <= 2 * _NEAREST else stack[:_NEAREST] + stack[-_NEAREST:]
-        starts = [begin] if row > begin else []
-        starts += [o.start for o in reversed(recent) if o.start not in starts]
-        if 0 not in starts and row > 0:
-            starts.append(0)
-        label = self.labels.get(row)
-        best: tuple[int, int, int] | None = None
-        for start in starts:
-            proof, against = self._proof(row, start, exact=label is None)
-            if not proof or (label is None and (against or not self._strong(row, proof, start))):
-                continue
-            rank = (proof - against, -len(starts), start)
-            if best is None or proof - against > best[0]:
-                best = rank
-                self.found[row] = (start, proof)
-        return None if best is None else best[2]
-
-    def _strong(self, row: int, proof: int, start: int) -> bool:
-        """Without a word: empty keys and a sum that is hardly chance; the columns were asked for in `_bare` otherwise."""
-        if not self.blank[row]:
-            return proof >= 2
-        return row - start >= 2 and (proof >= 2 or _digits(self.values[row]) >= 3)
-
-    def _proof(self, row: int, start: int, *, exact: bool) -> tuple[int, int]:
-        """Columns in which the row is the sum of the rows from `start`, and those in which it clearly should be but is not."""
-        import numpy as np
-
-        printed = self.values[row]
-        total = self.sums[row] - self._at(start)
-        count = row - start
-        proof = against = 0
-        for c in np.flatnonzero(~np.isnan(printed)):
-            v, s = float(printed[c]), float(total[c])
-            if not v and not s:
-                continue
-            if near(v, s, 0.0 if exact else self.steps[c], count):
-                proof += 1
-            else:
-                against += 1
-        return proof, against
+        apart = np.zeros(len(self.numbers.values), dtype=bool)
+        apart[[*self.found, *(r for r, s in self.signs.items() if s.keys > 0 or (s.label and s.label.sure and s.stub))]] = True
+        data = rows[~apart[rows]]
+        left = [r for r, s in self.signs.items() if s.label and r not in self.found and r in set(rows.tolist())]
+        for row in left[:_OPEN] if len(left) <= _OPEN and len(data) > 1 else []:
+            level = Level(self.numbers, np.append(data[data != row], row), apart)
+            span = level.span(len(level.rows) - 1, 0, len(level.rows) - 1)
+            if span and len(span.parts) > 1 and len(span.off) <= len(span.agree):
+                self.found[row] = Span(**{**span.__dict__, "near": True})
 
 
-def near(printed: float, total: float, step: float, count: int) -> bool:
-    """Whether a printed total is the sum of `count` numbers that were each rounded to `step`."""
-    gap = abs(printed - total)
-    if gap <= 1e-9 * max(1.0, abs(printed), abs(total)):
-        return True
-    # Whole numbers are rarely rounded ones: a count that is off by one in a hundred is a mistake.
-    return gap <= 0.51 * step * max(1.0, count**0.5) and (step < 1 or gap <= 1e-3 * abs(printed))
+def find(
+    values: Floats,
+    steps: Floats,
+    rates: Bools,
+    signs: Mapping[int, Sign],
+    linked: Callable[[int, Span], bool],
+) -> tuple[dict[int, Mark], dict[int, Doubt]]:
+    """Rows that are proven to be no data, and rows that are kept and may be none.
 
-
-def find(values: Floats, steps: Floats, labels: Mapping[int, Label], blank: Bools, first_text: Bools) -> dict[int, Mark]:
-    """Row -> what it is, for all rows that are no data.
-
-    `values` is rows × numeric columns, NaN where empty; `first_text` tells of labelled rows whether the word stands in the
-    table's first text column.
+    `values` is rows × numeric columns, NaN where empty; `linked` says whether the parts carry the name beside a word.
     """
     import numpy as np
 
     n = len(values)
     if n < 2 or not values.shape[1]:
-        return {}
-    sums = {row: label for row, label in labels.items() if label.kind != "average"}
-    averages = {row: label for row, label in labels.items() if label.kind == "average"}
-    calm = values.copy() if averages else values
-    for row in averages:
-        calm[row] = np.nan
-    blank = blank.copy()
-    blank[list(averages)] = False
-    below = _Walk(calm, steps, sums, blank).run()
-    above = _mirrored(_Walk(calm[::-1], steps, {n - 1 - r: x for r, x in sums.items()}, blank[::-1]).run(), n)
-    if _weight(above, sums) > _weight(below, sums):
-        spans = {row: (row + 1, last, proof) for row, (last, proof) in above.items()}
-    else:
-        spans = {row: (start, row - 1, proof) for row, (start, proof) in below.items()}
-    if len(spans) > 0.6 * n:  # rows that all repeat one another are no totals
-        spans = {row: span for row, span in spans.items() if row in sums and sums[row].exact}
-    rest = _rest(calm, steps, sums, spans, first_text)
-    spans |= rest
-    return _judged(calm, values, steps, sums, averages, spans, n)
+        return {}, {}
+    numbers = Numbers(values, steps, rates)
+    apart = [r for r, s in signs.items() if s.keys > 0 or (s.label and s.label.kind != "average" and s.label.sure and s.stub)]
+    marks, doubts = _averages(numbers, signs, apart)
+    some: Bools = np.asarray(~np.isnan(values).all(axis=1))
+    some[list(marks)] = False
+    rows = np.flatnonzero(some)
+    sums = {r: s for r, s in signs.items() if some[r] and not (s.label and s.label.kind == "average")}
+    search = _Search(numbers, sums, linked, n <= SEARCHED)
+    search.run(rows)
+    search.rest(rows)
+    _judge(search, sums, rows, marks, doubts)
+    return marks, doubts
 
 
-def _mirrored(found: dict[int, tuple[int, int]], n: int) -> dict[int, tuple[int, int]]:
-    return {n - 1 - row: (n - 1 - start, proof) for row, (start, proof) in found.items()}
+def _averages(numbers: Numbers, signs: Mapping[int, Sign], apart: Iterable[int]) -> tuple[dict[int, Mark], dict[int, Doubt]]:
+    called = {r: s for r, s in signs.items() if s.label and s.label.kind == "average"}
+    if not called:
+        return {}, {}
+    bits = summaries(numbers, {r: s.label for r, s in called.items() if s.label}, set(apart))
+    marks, doubts = {}, {}
+    for row, sign in called.items():
+        structure = _structure(sign)
+        if row in bits and structure + bits[row] >= PROOF:
+            marks[row] = Mark("note")
+        elif structure >= 4 or (row in bits and bits[row] >= 4 and sign.stub):
+            doubts[row] = Doubt("summary", True)
+    return marks, doubts
 
 
-def _weight(found: Mapping[int, tuple[int, int]], labels: Mapping[int, Label]) -> float:
-    """Labelled rows count; a tie goes to totals below."""
-    return sum(1.0 if row in labels else 0.25 for row in found)
+def _structure(sign: Sign) -> float:
+    """Bits of what is seen before anything is added up."""
+    label = sign.label
+    word = 1.0 if label is None else 0.0
+    if label is not None and label.sure:
+        word = 6.0 if label.exact or label.kind == "subtotal" else 0.0
+    place = 1.0 if sign.stub else -2.0
+    return word + place + (0.0, 4.0, -8.0)[sign.keys]
 
 
-def _rest(
-    values: Floats, steps: Floats, labels: Mapping[int, Label], spans: Mapping[int, Any], first_text: Bools
-) -> dict[int, tuple[int, int, int]]:
-    """Labelled rows that equal no block: the sum of all data rows (a grand total above subtotals below), else the word alone."""
-    import numpy as np
-
-    open_rows = [row for row in labels if row not in spans]
-    if not open_rows:
-        return {}
-    n = len(values)
-    data = np.ones(n, dtype=bool)
-    data[[*spans, *(row for row in open_rows if labels[row].exact and first_text[row])]] = False
-    result: dict[int, tuple[int, int, int]] = {}
-    total = np.nansum(values[data], axis=0)
-    few = len(labels) <= 0.5 * n
-    for row in open_rows:
-        printed = values[row]
-        own = 0.0 if not data[row] else np.nan_to_num(printed)
-        given = ~np.isnan(printed) & ((printed != 0) | (total - own != 0))
-        fits = [c for c in np.flatnonzero(given) if near(float(printed[c]), float((total - own)[c]), steps[c], int(data.sum()))]
-        if fits and int(data.sum()) >= 2:
-            result[row] = (0, n - 1, len(fits))
-        elif labels[row].exact and first_text[row] and few:
-            result[row] = (-1, -1, 0)
-    return result
-
-
-def _judged(
-    values: Floats,
-    whole: Floats,
-    steps: Floats,
-    labels: Mapping[int, Label],
-    averages: Mapping[int, Label],
-    spans: Mapping[int, tuple[int, int, int]],
-    n: int,
-) -> dict[int, Mark]:
-    import numpy as np
-
-    data = np.ones(n, dtype=bool)
-    data[list(spans)] = False
-    means = {row for row in averages if _is_summary(whole, data, row)}
-    data[list(means)] = False
-    if not data.any():
-        return {}
-    positions = np.flatnonzero(data)
-    edges = (int(positions[0]), int(positions[-1]))
-    marks: dict[int, Mark] = {row: Mark("note", True) for row in means}
-    covering = [row for row, (first, last, _) in spans.items() if first >= 0 and first <= edges[0] and last >= edges[1]]
-    final = max(covering, key=lambda row: spans[row][1] - spans[row][0], default=-1)
-    for row, (first, last, proof) in sorted(spans.items()):
-        label = labels.get(row)
-        if first < 0:
-            first_guess = max([r for r in spans if r < row], default=-1) + 1
-            span = (first_guess, row - 1) if row > first_guess else edges
-            off = _off(values, data, row, span, steps)
-            kind = label.kind if label else "total"
-            marks[row] = Mark(kind, False, off=off)
+def _judge(search: _Search, signs: Mapping[int, Sign], rows: Ints, marks: dict[int, Mark], doubts: dict[int, Doubt]) -> None:
+    bonus = _consistency(search, signs)
+    within = _nested(search.found)
+    ends = (int(rows[0]), int(rows[-1])) if len(rows) else (-1, -1)
+    proven = {}
+    for row, span in search.found.items():
+        sign = signs.get(row)
+        if sign is None:
             continue
-        kind = "subtotal"
-        exact = label is not None and label.exact and label.kind == "total"
-        if row in covering and (exact or row == final) and (label is None or label.kind != "subtotal"):
-            kind = "total"
-        marks[row] = Mark(kind, True, first, last, _off(values, data, row, (first, last), steps) if proof else ())
-    return marks
+        score = _structure(sign) + bonus.get(row, 0.0) + _arithmetic(search, span) + 2 * (row in ends) + 4 * (row in within)
+        score += 5 * (sign.label is not None and bool(sign.label.name) and search.linked(row, span))
+        if score >= PROOF and not _contradicted(sign, span):
+            proven[row] = span
+    bare = [row for row in proven if signs[row].label is None]
+    if len(bare) > 0.4 * len(rows):
+        proven = {row: span for row, span in proven.items() if signs[row].label is not None}
+    data = [int(r) for r in rows if int(r) not in proven]
+    if not data:
+        proven, data = {}, [int(r) for r in rows]
+    extents = _extents(search.found)
+    for row, span in proven.items():
+        kind = _kind(row, signs[row].label, (data[0], data[-1]), {r: extents[r] for r in proven})
+        marks[row] = Mark(kind, *extents[row], span.off)
+    doubts |= _doubted(search, signs, marks, rows)
 
 
-def _is_summary(values: Floats, data: Bools, row: int) -> bool:
-    """Below its rows (or the last few of the table) or proven by its numbers: `Max` is also a name."""
-    import numpy as np
+def _arithmetic(search: _Search, span: Span) -> float:
+    """Bits of the sum, less those for how many sums were tried, and for numbers that are none."""
+    tries = 0.0 if span.near else search.least / 2 - 3
+    return span.bits + 3 * span.whole - tries - min(8, 3 * span.inside)
 
-    above = values[:row][data[:row]]
-    tail = not data[row + 1 :].any() or row >= len(values) - 3
-    if len(above) < 2:
+
+def _contradicted(sign: Sign, span: Span) -> bool:
+    """Whether a column says that it is no total: where a plain Total is right in others, that column is a mistake in the file."""
+    if not span.off:
+        return sign.label is None and span.bits < PROOF
+    plain = sign.label is not None and sign.label.sure and (sign.label.exact or sign.keys > 0) and sign.keys >= 0
+    alike = all(total and 0.5 <= printed / total <= 2 for _, printed, total in span.off)
+    return not (plain and alike and span.bits >= 6 and len(span.off) <= len(span.agree))
+
+
+def _consistency(search: _Search, signs: Mapping[int, Sign]) -> dict[int, float]:
+    """Rows with such words in one column speak for each other, or against: an ordinary value comes again without a sum."""
+    groups: dict[tuple[int, str], list[int]] = defaultdict(list)
+    for row, sign in signs.items():
+        if sign.label is not None:
+            groups[sign.column, sign.label.text.lower() if sign.label.exact else sign.label.word].append(row)
+    bonus: dict[int, float] = {}
+    for rows in groups.values():
+        share = sum(r in search.found and not search.found[r].off for r in rows) / len(rows)
+        exact = signs[rows[0]].label
+        value = 3.0 if share == 1 and len(rows) > 1 else 0.0
+        if share < 0.5 and exact is not None and exact.exact and len(rows) > 1:
+            value = -8.0
+        bonus |= dict.fromkeys(rows, value)
+    return bonus
+
+
+def _extents(found: Mapping[int, Span]) -> dict[int, tuple[int, int]]:
+    """Row -> first and last row that it covers, those that its parts sum among them; parts are found before their sums."""
+    extents: dict[int, tuple[int, int]] = {}
+    for row, span in found.items():
+        edges = [extents.get(part, (part, part)) for part in (span.parts[0], span.parts[-1])]
+        extents[row] = (min(row, *(e[0] for e in edges)), max(row, *(e[1] for e in edges)))
+    return extents
+
+
+def _nested(found: Mapping[int, Span]) -> set[int]:
+    """Rows that together are the parts of another sum, each one a sum itself: the whole agrees at two levels."""
+    nested: set[int] = set()
+    for span in found.values():
+        if len(span.parts) > 1 and all(part in found for part in span.parts):
+            nested.update(span.parts)
+    return nested
+
+
+def _kind(row: int, label: Label | None, edges: tuple[int, int], extents: Mapping[int, tuple[int, int]]) -> str:
+    """A total covers all rows of data, a subtotal some; of several, the widest is the total unless a word says so."""
+    first, last = extents[row]
+    if first > edges[0] or last < edges[1] or (label is not None and label.kind == "subtotal"):
+        return "subtotal"
+    widest = max(b - a for a, b in extents.values())
+    return "total" if (label is not None and label.exact) or last - first == widest else "subtotal"
+
+
+def _doubted(search: _Search, signs: Mapping[int, Sign], marks: Mapping[int, Mark], rows: Ints) -> dict[int, Doubt]:
+    """Words in the place of a total, sums without a word, and the parts of a row that other rows sum up to as well."""
+    doubts: dict[int, Doubt] = {}
+    bare = [r for r in search.found if r not in marks and r not in signs]
+    if len(bare) <= max(2, 0.4 * len(rows)):  # a series in which each row is the sum of those before is no table of totals
+        doubts |= {r: Doubt("subtotal", False) for r in bare}
+    for row in search.again:
+        one, other = search.found[row], search.again[row]
+        if not (one.off or other.off):
+            parts = min(one.parts, other.parts, key=len)
+            doubts |= {r: Doubt("subtotal", False) for r in parts if r not in marks and r not in doubts}
+            if row not in marks:
+                doubts[row] = Doubt("total", False)
+    for row, sign in signs.items():
+        if row in marks:
+            continue
+        span = search.found.get(row)
+        if sign.label is None:
+            if span is not None and span.bits >= search.least / 2:
+                doubts[row] = Doubt("subtotal", False)
+        elif _is_doubtful(search, sign, span, row, rows):
+            kind = "subtotal" if sign.label.kind == "subtotal" or not sign.label.exact else "total"
+            doubts[row] = Doubt(kind, True, span.off if span else _differs(search, row, rows, signs, marks))
+    return doubts
+
+
+def _is_doubtful(search: _Search, sign: Sign, span: Span | None, row: int, rows: Ints) -> bool:
+    """Whether a word that nothing proves may be one for a total all the same, and not an ordinary value of its column."""
+    assert sign.label is not None
+    ordinary = sign.times > 1 and sign.keys < 0
+    if span is not None and span.bits >= 3 and not ordinary:
+        return True
+    if ordinary or (not sign.stub and sign.keys <= 0):
         return False
-    for c in np.flatnonzero(~np.isnan(values[row])):
-        column = above[:, c][~np.isnan(above[:, c])]
-        v = values[row, c]
-        if len(column) > 1:
-            told = (column.mean(), float(np.median(column)), column.min(), column.max(), float(len(column)), column.std(ddof=1))
-            if any(abs(v - t) <= 0.006 * max(1e-9, abs(t)) for t in told):
-                return True
-    return tail
+    if sign.label.sure and (sign.label.exact or sign.label.kind == "subtotal"):
+        return sign.keys >= 0 or sign.times == 1
+    return sign.keys >= 0 and (sign.keys > 0 or _greatest(search, row, rows))
 
 
-def _off(values: Floats, data: Bools, row: int, span: tuple[int, int], steps: Floats) -> tuple[tuple[int, float, float], ...]:
-    """Columns whose printed total is not the sum of its rows. A value within the rows' range is likelier a rate or an average."""
+def _greatest(search: _Search, row: int, rows: Ints) -> bool:
+    """Whether no row near it is larger in most columns, as the sum of its neighbours would be."""
     import numpy as np
 
-    rows = np.arange(span[0], span[1] + 1)
-    rows = rows[data[rows] & (rows != row)]
-    if len(rows) < 2:
+    at = int(np.searchsorted(rows, row))
+    near = np.abs(search.numbers.values[rows[max(0, at - 4) : at + 5]])
+    own = np.abs(search.numbers.values[row])
+    given = ~np.isnan(own) & (own != 0)
+    if not given.any() or len(near) < 3:
+        return False
+    largest = np.nanmax(np.where(np.isnan(near), 0, near), axis=0)
+    return bool((own[given] >= largest[given]).mean() >= 0.6)
+
+
+def _differs(
+    search: _Search, row: int, rows: Ints, signs: Mapping[int, Sign], marks: Mapping[int, Mark]
+) -> tuple[tuple[int, float, float], ...]:
+    """Of a plain Total at the end of a table: its numbers and what the rows above give instead, where they are of one size."""
+    import numpy as np
+
+    sign = signs[row]
+    if sign.label is None or not (sign.label.exact and sign.label.sure) or row != int(rows[-1]):
         return ()
-    found = []
-    for c in np.flatnonzero(~np.isnan(values[row])):
-        column = values[rows, c]
-        column = column[~np.isnan(column)]
-        printed = float(values[row, c])
-        if len(column) < 2 or not printed:
-            continue
-        total = float(column.sum())
-        low, high = float(column.min()), float(column.max())
-        if near(printed, total, steps[c], len(column)) or low <= printed <= high or not 0.3 <= abs(printed / (total or 1)) <= 3:
-            continue
-        found.append((int(c), printed, total))
-    return tuple(found)
-
-
-def _digits(row: Floats) -> int:
-    """Significant digits of a row's numbers together: how unlikely it is that they are a sum by chance."""
-    import math
-
-    return sum(len(f"{abs(float(v)):.10g}".replace(".", "").strip("0")) for v in row if not math.isnan(v) and v)
-
-
-def _several(rows: Floats) -> bool:
-    """Whether the block's columns differ from one another and from nothing: copies of one column prove nothing twice."""
-    import numpy as np
-
-    sums = np.nansum(rows, axis=0)
-    return len({round(float(s), 6) for s in sums if s}) >= 2
+    parts = np.array([int(r) for r in rows if r != row and int(r) not in marks and int(r) not in signs], dtype=int)
+    if len(parts) < 2:
+        return ()
+    numbers, off = search.numbers, []
+    for c in np.flatnonzero(~np.isnan(numbers.values[row]) & numbers.additive):
+        column = numbers.values[parts, c]
+        printed, total = float(numbers.values[row, c]), float(np.nansum(column))
+        within = np.nanmin(column) <= printed <= np.nanmax(column) if (~np.isnan(column)).any() else True
+        if not within and total and 0.3 <= printed / total <= 3:
+            off.append((int(c), printed, total))
+    return tuple(off)

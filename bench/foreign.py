@@ -1,0 +1,60 @@
+"""Files that nobody here chose: what is lost, what is left out on a guess, what is kept without a word.
+
+    python -m bench.foreign [--corpora ../shared/data/foreign] [--only rows,hostile] [--show]
+
+Sections lie in `bench/_foreign`, one a file, and are named here; `docs/foreign.md` says what each measures. Exit code 1 if a
+target is missed. A corpus that is absent is said and skipped.
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib
+import sys
+import time
+from pathlib import Path
+
+from bench._foreign import CORPORA, Figure
+
+SECTIONS = ("rows", "hostile", "delimited", "keyless")
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--corpora", type=Path, default=CORPORA)
+    parser.add_argument("--only", default=",".join(SECTIONS))
+    parser.add_argument("--show", action="store_true", help="name each row that was judged wrongly")
+    given = parser.parse_args()
+    figures: list[Figure] = []
+    for name in given.only.split(","):
+        figures += _section(name, given.corpora, given.show)
+    return _report(figures)
+
+
+def _section(name: str, corpora: Path, show: bool) -> list[Figure]:
+    start = time.perf_counter()
+    try:
+        section = importlib.import_module(f"bench._foreign.{name}")
+    except ModuleNotFoundError as e:
+        if e.name != f"bench._foreign.{name}":
+            raise
+        print(f"{name}: there is no such section here.")
+        return []
+    figures: list[Figure] = section.measure(corpora, show)
+    print(f"{name}: {len(figures)} figures in {time.perf_counter() - start:.0f} s", flush=True)
+    return figures
+
+
+def _report(figures: list[Figure]) -> int:
+    print(f"\n{'corpus':<20} {'figure':<74} {'value':>10} {'target':>10}")
+    for figure in figures:
+        target = "" if figure.target is None else f"{'>=' if figure.at_least else '<='} {figure.target:g}"
+        mark = "" if figure.met else "  missed"
+        print(f"{figure.corpus:<20} {figure.what:<74} {figure.value:>10.5g} {target:>10}{mark}")
+    missed = sum(not figure.met for figure in figures)
+    print(f"\n{missed} of {sum(f.target is not None for f in figures)} targets missed.")
+    return int(missed > 0)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
