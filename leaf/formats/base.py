@@ -36,7 +36,8 @@ class Note:
     kind: str
     """Short slug: `encoding-guessed`, `rows-ragged`, `rows-skipped`, `cells-unparsed`, `preamble`, `header-two-rows`,
     `hidden-sheet`, `no-text-layer`, `no-cached-values`, `error-cells`, `several-blocks`, `footer`, `repaired-quotes`,
-    `subtotal-rows`, `total-rows`, `totals-differ`, `hidden-rows`, `duplicate-rows`, `sum-columns` …"""
+    `subtotal-rows`, `total-rows`, `totals-differ`, `totals-doubtful`, `titles-doubtful`, `notes-doubtful`, `hidden-rows`,
+    `duplicate-rows`, `sum-columns` …"""
     text: str
     """One sentence for a person, with its count: `3 of 1,204 rows had fewer cells than the header; filled with nulls.`"""
     count: int = 0
@@ -147,6 +148,11 @@ class TableInfo:
     """Kind (`subtotal`, `total`, `note`) -> rows of the file that are of that kind, at most 1,000 named for each."""
     left_out_counts: tuple[tuple[str, int], ...] = ()
     """Kind -> how many rows are of that kind."""
+    doubtful: tuple[tuple[str, tuple[int, ...]], ...] = ()
+    """Kind (`total`, `subtotal`, `summary`, `title`, `note`) -> rows of the file that may be of that kind but are not proven
+    to be: they are kept as data. At most 1,000 named for each."""
+    doubtful_counts: tuple[tuple[str, int], ...] = ()
+    """Kind -> how many rows are kept although they may be of that kind."""
 
 
 ROW, KIND = "_row", "_kind"
