@@ -102,11 +102,11 @@ def _basis(steps: Sequence[_Step], used: Sequence[_Step], looked: Sequence[_Step
     columns = {table: name for table, name in columns.items() if table not in touched}
     if not (read or looked):
         read = described
-    if not (read or columns):
+    if not (read or looked):
         return Basis()
     kept = [step for step in steps if step in read or step in looked]
     outputs = tuple(step.output for step in (*(s for s in read if s not in kept), *kept))
-    untouched = _untouched(steps, {*touched, *columns}, files)
+    untouched = _untouched([*steps, *used], {*touched, *columns}, files)
     said = {
         "files": covered,
         "looked": also,
