@@ -244,7 +244,9 @@ def test_doubtful_rows_are_named_with_their_cells_and_stay_counted_as_data() -> 
         "1 row that may be an average or another summary is counted as data (Data!A9:C9)",
     ]
     told = remarks.new([remarks.Reading(found)], frozenset())
-    assert told.lines[0].startswith("On t: 2 rows that may be totals are counted as data (Data!A7:C7, A14:C14).")
+    assert told.lines[0].startswith(
+        "On t: 2 rows that may be totals are counted as data (Data!A7:C7, A14:C14): a sum may count twice."
+    )
 
 
 def test_rows_thrown_away_as_titles_and_remarks_are_not_read() -> None:

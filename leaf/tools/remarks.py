@@ -119,7 +119,8 @@ def _sentences(asked: Reading) -> Iterator[str]:
     if outside := left_out_in_words(table.outside):
         yield f"{outside}."
     for doubt in doubts(table):
-        yield f"{doubt['text']}."
+        twice = ": a sum may count twice" if "total" in doubt["kind"] else ""
+        yield f"{doubt['text']}{twice}."
     for note in _changing(asked):
         place = note.cells or note.place
         yield f"{note.text}{f' [{quoted(place, PLACE)}]' if place and note.count else ''}"
