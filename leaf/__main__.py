@@ -381,9 +381,14 @@ class _TextWriter:
             place = f" · {chunk['place']}" if chunk.get("place") else ""
             self._note_once(f"Source: {chunk['title']}{place}")
         elif kind == "data-coverage":
-            from leaf.agent.coverage import in_words
+            from leaf.agent import coverage
 
-            self._note("Read: " + " · ".join(in_words(cover) for cover in chunk["data"]))
+            covered = coverage.as_today(chunk["data"])
+            self._note(coverage.sentence(covered))
+            for said in coverage.doubts(covered):
+                self._note(f"Doubtful: {said}.")
+            for said in coverage.notes(covered):
+                self._note(f"Note: {said}.")
         elif kind == "reset-step":
             self._note("· The connection was cut; asking again")
         elif kind in ("error", "abort"):

@@ -265,7 +265,7 @@ def test_sources_coverage_and_usage_come_once_before_the_end() -> None:
     result, server = ask([Turn.call(*calls), Turn.say("Read.")], inline_tokens=500_000)
     assert [c["place"] for c in result.kinds("source-document")] == ["lines 1-10", "lines 5-20"]
     assert result.kinds("source-document")[0]["mediaType"] == "text/plain"
-    [covered] = result.kinds("data-coverage")[0]["data"]
+    [covered] = result.kinds("data-coverage")[0]["data"]["files"]
     assert (covered["seen"], covered["total"], covered["unit"], covered["ranges"]) == (20, 100, "lines", [[1, 20]])
     usage = result.outcome.usage
     assert usage["input"] == sum(r.tokens for r in server.requests)

@@ -257,7 +257,7 @@ def chat_file(name: str, kind: str, outline: Json, *, number: int = 3, slug: str
 def test_line_says_what_a_model_needs_to_choose() -> None:
     book = chat_file("q3 sales.xlsx", "excel", {"rows": 48210, "columns": 12, "sheets": ["Summary", "North", "South"]})
     assert attached_line(book) == (
-        "[Attached: q3 sales.xlsx (Spreadsheet) id=f3 2.1 MB, 48,210 rows × 12 columns, 3 sheets, tables q3_sales__…]"
+        "[Attached: q3 sales.xlsx (Spreadsheet) id=f3 2.1 MB, up to 48,210 rows × 12 columns, 3 sheets, tables q3_sales__…]"
     )
     assert attached_line(chat_file("a.csv", "csv", {"rows": 1, "columns": 2})).endswith("1 row × 2 columns, table q3_sales]")
     assert attached_line(chat_file("a.pdf", "pdf", {"pages": 340}, source="drive")).endswith("340 pages, from drive]")

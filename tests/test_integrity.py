@@ -14,7 +14,7 @@ import duckdb
 import pytest
 from openpyxl import Workbook
 
-from leaf.agent.coverage import in_words, merge_coverage
+from leaf.agent.coverage import in_words, line, merge_coverage
 from leaf.errors import QueryError
 from leaf.formats.base import TableInfo
 from leaf.formats.delimited import DelimitedReader
@@ -25,7 +25,6 @@ from leaf.settings import Settings
 from leaf.store import open_store
 from leaf.store.model import ChatFile, File, Scope
 from leaf.tables.tables import Tables
-from leaf.ui.words import coverage
 
 SCOPE = Scope("workspace", "user")
 SUBTOTALS = (
@@ -357,7 +356,7 @@ def test_a_query_sees_rows_of_data_and_the_whole_by_name(opened: Opened) -> None
     result = ask("SELECT sum(amount), count(*) FROM sales")
     assert result.rows == [[45.5, 4]]
     assert result.data_only == ("sales",)
-    assert result.tables[0].excluded == "2 subtotal rows and 1 total row excluded"
+    assert result.tables[0].excluded == "2 left out as subtotals, 1 as a total"
     assert ask("SELECT * FROM sales").columns == ["region", "product", "qty", "amount"]
     assert ask("SELECT *, _row FROM sales WHERE product = 'B'").rows == [["North", "B", 2, 20.0, 3], ["South", "B", 5, 8.0, 6]]
     whole = ask("SELECT _kind, count(*) AS n FROM sales__all GROUP BY 1 ORDER BY 2 DESC")
@@ -403,19 +402,14 @@ def test_a_result_that_keeps_row_numbers_knows_its_places(opened: Opened) -> Non
     assert replace(result, tables=(sheet,)).places == ("sheet Q3 data!B2:F2", "sheet Q3 data!B3:F3")
 
 
-def test_the_coverage_line_names_what_was_left_out() -> None:
-    scan = {
-        "file_id": "1",
-        "name": "sales.csv",
-        "unit": "rows",
-        "seen": 4,
-        "total": 4,
-        "ranges": [],
-        "excluded": "2 total rows excluded",
-    }
-    merged = merge_coverage([{"coverage": [{**scan, "excluded": ""}]}, {"coverage": [scan]}])
-    assert coverage(merged) == "4 of 4 rows, 2 total rows excluded"
-    assert in_words(merged[0]) == "4 of 4 rows of sales.csv, 2 total rows excluded"
+def test_the_coverage_line_counts_what_was_left_out_as_not_read() -> None:
+    scan = {"file_id": "1", "name": "sales.csv", "unit": "rows", "total": 8, "ranges": []}
+    data = {**scan, "seen": 6, "excluded": "2 left out as totals"}
+    everything = {**scan, "seen": 8, "excluded": ""}
+    [merged] = merge_coverage([{"coverage": [data]}, {"coverage": [data]}])
+    assert line({"files": [merged]}) == "6 of 8 rows; 2 left out as totals"
+    assert in_words(merged) == "6 of 8 rows of sales.csv; 2 left out as totals"
+    assert line({"files": merge_coverage([{"coverage": [everything]}, {"coverage": [data]}])}) == "8 of 8 rows"
 
 
 def test_words_of_a_long_table_are_found_among_its_few_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -206,11 +206,13 @@ def test_python_sees_the_rows_that_sql_sees(chat: Chat) -> None:
     chat.leaf.attach(chat.scope, chat.id, [add(chat.leaf, chat.scope, "totals.csv", SUBTOTALS).id])
     output = chat("(totals.columns.tolist(), float(totals.amount.sum()), query('SELECT count(*) AS n FROM totals').n[0])")
     assert output.data["python"]["value"] == "(['region', 'product', 'qty', 'amount'], 45.5, np.int64(4))"
-    assert "Left out: 2 subtotal rows and 1 total row excluded (rows 4, 7-8 of totals.csv)" in output.text
-    assert output.coverage[0].excluded == "2 subtotal rows and 1 total row excluded"
+    assert "On totals: 2 left out as subtotals, 1 as a total (rows 4, 7-8); totals__all has them" in output.text
+    assert (output.coverage[0].seen, output.coverage[0].total) == (4, 7)
+    assert output.coverage[0].excluded == "2 left out as subtotals, 1 as a total"
     output = chat("totals__all[['_row', '_kind']].values.tolist()")
     assert output.data["python"]["value"].startswith("[[2, 'data'], [3, 'data'], [4, 'subtotal']")
-    assert "Left out" not in output.text
+    assert "left out" not in output.text
+    assert (output.coverage[0].seen, output.coverage[0].total) == (7, 7)
     assert chat("query('SELECT _row FROM totals ORDER BY 1')._row.tolist()").data["python"]["value"] == "[2, 3, 5, 6]"
     assert chat("query('SELECT _row FROM sales')._row.tolist()").data["python"]["value"] == "[2, 3, 4, 5]"
 

@@ -46,7 +46,7 @@ def test_a_question_is_answered_titled_and_kept(leaf: Leaf, scope: Scope) -> Non
     assert question.parts[1]["data"][0]["name"] == "Q3 Sales.csv"
     assert "[Attached: Q3 Sales.csv" in question.raw[0]["content"][0]["text"]
     coverage = next(p for p in answer.parts if p["type"] == "data-coverage")
-    assert coverage["data"][0]["seen"] == 4
+    assert coverage["data"]["files"][0]["seen"] == 4
 
 
 def test_every_viewer_reads_the_same_from_the_beginning(leaf: Leaf, scope: Scope) -> None:

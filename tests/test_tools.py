@@ -65,8 +65,8 @@ def test_list_files_names_files_and_their_sql_names_without_content(run: Any) ->
     lines = output.text.splitlines()
     assert lines[0].startswith("f1 · Q3 Sales.csv · Table (CSV) · 4 rows × 3 columns")
     assert "SQL: q3_sales" in lines[0]
-    assert "budget__…" in lines[2]
-    assert "Secret" in lines[2]
+    named = "SQL: budget__actual (3 rows × 3 columns), budget__plan (2 × 2), budget__secret (1 × 2, hidden)"
+    assert lines[2] == f"f3 · budget.xlsx · Spreadsheet · 3 sheets, {lines[2].split('sheets, ')[1].split(' · ')[0]} · {named}"
     assert "empty" in lines[3]
     assert "Anna" not in output.text
 
@@ -139,7 +139,9 @@ def test_query_keeps_the_result_and_says_what_was_scanned(run: Any) -> None:
 
 def test_two_sheets_of_one_workbook_count_as_two(run: Any) -> None:
     output = run("query_tables", sql="SELECT count(*) FROM budget__plan UNION ALL SELECT count(*) FROM budget__actual")
-    assert [(c.name, c.total) for c in output.coverage] == [("budget.xlsx · Plan", 2), ("budget.xlsx · Actual", 3)]
+    seen = [(c.name, c.seen, c.total, c.excluded) for c in output.coverage]
+    assert seen == [("budget.xlsx · Plan", 2, 3, "1 left out as a title"), ("budget.xlsx · Actual", 3, 3, "")]
+    assert [t["table"] for t in output.data["beside"]] == ["budget__secret"]
 
 
 def test_more_rows_than_the_model_gets_are_counted(run: Any) -> None:

@@ -65,13 +65,6 @@ def test_counts(outline: dict[str, object], text: str) -> None:
     assert words.counts(outline) == text
 
 
-def test_coverage_names_files_only_where_units_repeat() -> None:
-    rows = {"name": "a.csv", "unit": "rows", "seen": 48210, "total": 48210}
-    pages = {"name": "b.pdf", "unit": "pages", "seen": 12, "total": 340}
-    assert words.coverage([rows, pages]) == "48,210 of 48,210 rows · 12 of 340 pages"
-    assert words.coverage([pages, {**pages, "name": "c.pdf"}]) == "12 of 340 pages in b.pdf · 12 of 340 pages in c.pdf"
-
-
 def test_usage_says_what_inlining_would_have_cost() -> None:
     data = {
         "input": 1240,

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
 
 from leaf.agent.cited import Text, citation_of, flow, footnotes, with_marks
-from leaf.agent.coverage import in_words
+from leaf.agent.coverage import covered_of, doubts, notes, sentence
 from leaf.agent.events import Part
 from leaf.agent.receipts.answer import kept_receipts
 from leaf.store.model import Message
@@ -103,8 +102,9 @@ def _sources(parts: list[Part]) -> str:
 
 
 def _coverage(parts: list[Part]) -> str:
-    seen: list[dict[str, Any]] = next((p["data"] for p in parts if p["type"] == "data-coverage"), [])
-    return "Read: " + " · ".join(in_words(c) for c in seen) if seen else ""
+    covered = covered_of(parts)
+    doubtful = [f"- Doubtful: {said}." for said in doubts(covered)]
+    return "\n".join(filter(None, (sentence(covered), *doubtful, *(f"- Note: {said}." for said in notes(covered)))))
 
 
 def _text(parts: list[Part]) -> str:

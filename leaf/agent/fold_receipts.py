@@ -44,6 +44,7 @@ def receipt(use: Json | None, output: Mapping[str, Any] | None, content: str | S
         table = (output.get("data") or {}).get("table") or {}
         if table.get("result_id"):
             lines.append(f"Its rows are kept as result {table['result_id']}.")
+        lines += [str(said) for said in (output.get("data") or {}).get("remarks") or ()]
     else:
         lines.append(_first_line(content))
     if not name.startswith(_CHANGES):

@@ -21,13 +21,13 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
+from leaf.agent import basis
 from leaf.agent.amounts import Sizes
 from leaf.agent.blocks import assistant_message, output_result, plain, refuse_binary, text_block, tool_result, unseen
 from leaf.agent.budget import BUDGET, FileInChat, allowed, as_part, content_of, decide, shown_pictures
 from leaf.agent.calibration import Calibration
 from leaf.agent.cited import Citation, Desk, Numbers, checked, citation_of
 from leaf.agent.context import system_prompt
-from leaf.agent.coverage import merge_coverage
 from leaf.agent.events import Chunk, Part, apply, chunk, compact, reduce
 from leaf.agent.fold_plan import Limits, Planned
 from leaf.agent.folding import Fold
@@ -458,7 +458,8 @@ class _Answer:
 
         ask = writer if self.agent.can_write else None
         sees = self.agent.sees_for(self.task.model)
-        return Hooks(f"{self.task.message_id}/{step_name}", show, progress, ask, sees, room if self.agent.can_write else None)
+        key = f"{self.task.message_id}/{step_name}"
+        return Hooks(key, show, progress, ask, sees, room if self.agent.can_write else None, self.context.told(self.parts))
 
     def result_of(self, call: _Call, value: Json | None, within: bool) -> Json:
         """The tool_result of a call; its chunk, already emitted by the step, goes into the parts."""
@@ -540,12 +541,15 @@ class _Answer:
         }
         if status == "completed":
             self.check_citations()
-        for c in source_chunks(self.outputs.values()):
+        receipts = of_answer(self.parts, self.task.history) if status == "completed" else None
+        names = {file.handle: file.name for file in self.task.files}
+        found = basis.of_answer(self.parts, self.task.history, receipts["receipts"] if receipts else (), names)
+        for c in source_chunks(found.outputs):
             self.say(c)
-        if covered := merge_coverage(self.outputs.values()):
-            self.say(chunk("data-coverage", id="coverage", data=covered))
+        if found.covered:
+            self.say(chunk("data-coverage", id="coverage", data=found.covered))
         self.tell_budget()
-        if status == "completed" and (receipts := of_answer(self.parts, self.task.history)):
+        if receipts:
             self.say(chunk(f"data-{RECEIPTS}", id=RECEIPTS, data=receipts))
         self.say(chunk("data-usage", id="usage", data=usage))
         self.say(last)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +20,7 @@ from leaf.agent.folding import FOLDED, Entry, Fold, Mark, entries_of, newest_fol
 from leaf.agent.models.base import TooLongError
 from leaf.errors import ModelError
 from leaf.store.model import Message
+from leaf.tools.remarks import told_in
 
 Json = dict[str, Any]
 
@@ -91,6 +92,14 @@ class Context:
         entries = self._entries(raw, parts)
         outputs = [output for entry in entries[: position(entries, self.fold.receipts)] for output in entry.outputs.values()]
         return {str(source["handle"]) for output in outputs for source in output.get("sources") or ()}
+
+    def told(self, parts: Sequence[Part]) -> frozenset[str]:
+        """Keys of what tools have said of tables and the model can still see: as it came, or in a receipt."""
+        gone = {self.fold.short.message, self.fold.gone.message} if self.fold else set()
+        last = max((i for i, message in enumerate(self._history) if message.id in gone), default=-1)
+        own = () if self._message.id in gone else parts
+        seen = [*(part for message in self._history[last + 1 :] for part in message.parts), *own]
+        return told_in([output for part in seen if isinstance(output := part.get("output"), Mapping)])
 
     def amount(self, messages: Sequence[Json]) -> Amount:
         """What a request with these messages holds, system and tools included."""

@@ -47,9 +47,9 @@ def attached_line(chat_file: ChatFile, question: str = "") -> str:
     return line + "]"
 
 
-def describe_counts(file: File) -> str:
-    """How much there is of it: `48,210 rows × 12 columns, 3 sheets, 2.1 MB`."""
-    return ", ".join((*_counts(file), _size(file.size)))
+def describe_counts(file: File, *, rows: bool = True) -> str:
+    """How much there is of it: `48,210 rows × 12 columns, 3 sheets, 2.1 MB`; without rows where each table has its own."""
+    return ", ".join((*_counts(file, rows=rows), _size(file.size)))
 
 
 def describe(file: File) -> str:
@@ -62,12 +62,23 @@ def label(file: File) -> str:
     return KINDS[file.kind].label if file.kind in KINDS else "Unreadable"
 
 
+def may_hold_several(file: File) -> bool:
+    """Whether a file may hold more than one table, as far as its outline tells. Its rows are then those of the largest."""
+    return len(file.outline.get("sheets") or ()) > 1 or _has_blocks(file)
+
+
 def table_name(chat_file: ChatFile) -> str:
     """The name by which SQL reaches it; `q3_sales__…` where every sheet has one of its own; empty if it holds no tables."""
     kind = KINDS.get(chat_file.file.kind)
     if kind is None or not kind.tabular:
         return ""
-    return f"{chat_file.slug}__…" if len(chat_file.file.outline.get("sheets") or ()) > 1 else chat_file.slug
+    if len(chat_file.file.outline.get("sheets") or ()) > 1:
+        return f"{chat_file.slug}__…"
+    return f"{chat_file.slug}…" if _has_blocks(chat_file.file) else chat_file.slug
+
+
+def _has_blocks(file: File) -> bool:
+    return any(note.get("kind") == "several-blocks" for note in file.outline.get("notes") or ())
 
 
 def _facts(chat_file: ChatFile) -> list[str]:
@@ -86,21 +97,22 @@ def _facts(chat_file: ChatFile) -> list[str]:
     return facts
 
 
-def _counts(file: File) -> list[str]:
-    outline = file.outline
+def _counts(file: File, *, rows: bool = True) -> list[str]:
+    outline = file.outline if rows else {**file.outline, "rows": None, "columns": None}
     counts = []
     if outline.get("width") and outline.get("height"):
         counts.append(f"{outline['width']}×{outline['height']}")
-    rows, columns = outline.get("rows"), outline.get("columns")
-    if rows is not None and columns is not None:
-        counts.append(f"{_number(rows, 'row')} × {_number(columns, 'column')}")
-    elif rows is not None:
-        counts.append(_number(rows, "row"))
+    height, width = outline.get("rows"), outline.get("columns")
+    most = "up to " if may_hold_several(file) else ""
+    if height is not None and width is not None:
+        counts.append(f"{most}{_number(height, 'row')} × {_number(width, 'column')}")
+    elif height is not None:
+        counts.append(most + _number(height, "row"))
     if len(outline.get("sheets") or ()) > 1:
         counts.append(_number(len(outline["sheets"]), "sheet"))
     if outline.get("pages") is not None:
         counts.append(_number(outline["pages"], "slide" if file.kind == "pptx" else "page"))
-    if outline.get("lines") is not None and rows is None:
+    if outline.get("lines") is not None and height is None:
         counts.append(_number(outline["lines"], "line"))
     if outline.get("duration") is not None:
         counts.append(timestamp(outline["duration"]))

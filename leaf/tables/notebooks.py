@@ -17,7 +17,7 @@ from leaf.store import Store, cells, consents, messages
 from leaf.store.model import ChatFile, Scope
 from leaf.tables.child import ALL
 from leaf.tables.lineage import rests_on
-from leaf.tables.tables import Table, Tables
+from leaf.tables.tables import Table, Tables, beside
 from leaf.tables.views import views
 
 CONSENT_SECONDS = 120.0
@@ -41,6 +41,8 @@ class Rested:
     """Names of those of which rows of data alone were read, and no others by NAME__all."""
     opened: tuple[str, ...]
     """Files, likewise, by handle or name."""
+    beside: tuple[Table, ...] = ()
+    """The other tables of the files of `tables`."""
 
 
 class Notebooks:
@@ -110,7 +112,9 @@ class Notebooks:
         named, opened = rests_on([(c.code, c.files) for c in (*earlier, cell)], given)
         tables = {table.parquet: table for name, table in given.items() if name in named}
         data_only = frozenset(t.name for t in tables.values() if f"{t.name}{ALL}" not in named)
-        return Rested(ran, cell, tuple(tables.values()), data_only, tuple(sorted(opened)))
+        used = tuple(tables.values())
+        known = self._tables.of(scope, [c for c in chat_files if c.file.id in {t.file_id for t in used}], stop).tables
+        return Rested(ran, cell, used, data_only, tuple(sorted(opened)), beside(known, used))
 
     def again(
         self,

@@ -7,6 +7,7 @@ import json
 import re
 import threading
 import time
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
@@ -17,6 +18,7 @@ from typing import Any, Literal
 from leaf.errors import FileError, InvalidInputError, LeafError, NotFoundError, SandboxError, StoreError, not_found
 from leaf.formats.base import KINDS, ROW, Note
 from leaf.formats.header import places
+from leaf.formats.notes import OUTSIDE
 from leaf.sandbox.pool import Limits, Pool
 from leaf.store import Store
 from leaf.store.model import ChatFile, Scope
@@ -62,6 +64,28 @@ class Table:
     left_out: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
     """Kind (`subtotal`, `total`, `note`) -> rows of the file that are of it, at most 1,000."""
     left_out_counts: Mapping[str, int] = field(default_factory=dict)
+    doubtful: Mapping[str, tuple[int, ...]] = field(default_factory=dict)
+    """Kind -> rows of the file that may be of it but are not proven to be: they are rows of data. At most 1,000."""
+    doubtful_counts: Mapping[str, int] = field(default_factory=dict)
+    shared: bool = False
+    """Whether other tables stand in the same sheet or file beside it."""
+
+    @property
+    def label(self) -> str:
+        """What a person calls it: `book.xlsx · Data`; with its place where the sheet or the file holds several tables."""
+        if self.shared:
+            place = f"{self.sheet}!{self.place}" if self.sheet else self.place
+            return f"{self.file_name} · {place}" if place else f"{self.file_name} · {self.name}"
+        return f"{self.file_name} · {self.sheet}" if self.sheet else self.file_name
+
+    @property
+    def outside(self) -> Mapping[str, int]:
+        """What stands around its rows and is none of them: `title`, `remark` … -> how many rows."""
+        counts: dict[str, int] = {}
+        for note in self.findings:
+            if note.kind in OUTSIDE:
+                counts[OUTSIDE[note.kind]] = counts.get(OUTSIDE[note.kind], 0) + note.count
+        return counts
 
     @property
     def notes(self) -> tuple[str, ...]:
@@ -80,18 +104,37 @@ class Table:
 
     @property
     def excluded(self) -> str:
-        """`12 subtotal rows and 1 total row excluded`; empty where every row is data."""
-        said = [
-            f"{count:,} {'summary' if kind == 'note' else kind} row{'s' if count != 1 else ''}"
-            for kind, count in self.left_out_counts.items()
-        ]
-        return f"{' and '.join(said)} excluded" if said else ""
+        """`12 left out as subtotals, 1 as a total`; empty where every row is data."""
+        return left_out_in_words(self.left_out_counts)
 
     @property
     def excluded_places(self) -> str:
         """`rows 4, 7, 12` of the file."""
         numbers = sorted(n for found in self.left_out.values() for n in found)
         return places(numbers, shown=12) if numbers else ""
+
+    def cells(self, rows: Sequence[int]) -> str:
+        """Where some rows are: `Data!A7:F7, A14:F15`, `rows 7, 14-15`."""
+        span = re.fullmatch(r"([A-Z]+)\d+:([A-Z]+)\d+", self.place) if self.sheet else None
+        said = places(sorted(rows), shown=12)
+        if not span:
+            return said
+        said, _, more = said.partition(" and ")
+        runs = [(a, b or a) for a, b in re.findall(r"(\d+)(?:-(\d+))?", said)]
+        return f"{self.sheet}!" + ", ".join(f"{span[1]}{a}:{span[2]}{b}" for a, b in runs) + (f" and {more}" if more else "")
+
+
+_AS_ONE = {"note": "a summary", "summary": "a summary", "unreadable line": "an unreadable line"}
+_AS_SEVERAL = {"note": "summaries", "summary": "summaries"}
+
+
+def left_out_in_words(counts: Mapping[str, int]) -> str:
+    """`2 left out as totals, 1 as a title`."""
+    said = ""
+    for kind, count in counts.items():
+        what = _AS_ONE.get(kind, f"a {kind}") if count == 1 else _AS_SEVERAL.get(kind, f"{kind}s")
+        said += f", {count:,} as {what}" if said else f"{count:,} left out as {what}"
+    return said
 
 
 @dataclass(frozen=True)
@@ -160,6 +203,8 @@ class QueryResult:
     """Shown cells that were cut."""
     data_only: tuple[str, ...] = ()
     """Names of tables of which rows of data alone were read, and no other ones by NAME__all."""
+    beside: tuple[Table, ...] = ()
+    """The other tables of the files that these are in."""
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -227,7 +272,11 @@ class Tables:
                 continue
             names = table_names(chat_file.slug, [str(i["sheet"]) for i in infos], taken)
             folder = self._converter.folder(chat_file.file)
-            tables += [_table(chat_file, name, info, folder) for name, info in zip(names, infos, strict=True)]
+            sheets = Counter(info["sheet"] for info in infos)
+            tables += [
+                _table(chat_file, name, info, folder, shared=sheets[info["sheet"]] > 1)
+                for name, info in zip(names, infos, strict=True)
+            ]
         return TableSet(tuple(tables), failures)
 
     def describe(self, scope: Scope, table: Table, stop: threading.Event | None = None) -> Profile:
@@ -252,7 +301,7 @@ class Tables:
         """
         began = time.monotonic()
         with new_folder(self._folder(scope, chat_id)) as folder:
-            answer, used = self._run(scope, files, sql, folder, stop)
+            answer, used, others = self._run(scope, files, sql, folder, stop)
             seconds = round(time.monotonic() - began, 3)
             data_only = tuple(answer["data_only"])
             about = {
@@ -264,8 +313,9 @@ class Tables:
             }
             result_id = self._keep(scope, chat_id, folder / "result.parquet", about)
         values = {key: answer[key] for key in ("columns", "types", "rows", "total", "clipped")}
+        scanned = sum(t.rows for t in used)
         return QueryResult(
-            result_id, sql, **values, seconds=seconds, tables=used, scanned=sum(t.rows for t in used), data_only=data_only
+            result_id, sql, **values, seconds=seconds, tables=used, scanned=scanned, data_only=data_only, beside=others
         )
 
     def keep_frame(
@@ -453,8 +503,8 @@ class Tables:
 
     def _run(
         self, scope: Scope, files: Sequence[ChatFile], sql: str, folder: Path, stop: threading.Event | None
-    ) -> tuple[Json, tuple[Table, ...]]:
-        """Run a statement; its result is in `folder`. What the child says of it, and the tables that it reads."""
+    ) -> tuple[Json, tuple[Table, ...], tuple[Table, ...]]:
+        """Run a statement; its result is in `folder`. What the child says of it, the tables that it reads, and those beside."""
         found = self.of(scope, files, stop)
         tables = found.tables
         if not tables and found.failures:
@@ -471,7 +521,8 @@ class Tables:
             "memory_mb": QUERY_LIMITS.memory_mb,
         }
         answer: Json = self._call("query", arguments, inputs, QUERY_LIMITS, stop, folder)
-        return answer, tuple(t for t in tables if t.name in answer["tables"])
+        used = tuple(t for t in tables if t.name in answer["tables"])
+        return answer, used, beside(tables, used)
 
     def _converted(self, scope: Scope, files: Sequence[ChatFile], stop: threading.Event | None) -> list[list[Json] | LeafError]:
         """The tables of each file or why it has none, in order; two files are read at a time."""
@@ -582,7 +633,19 @@ def _mentioned(tables: Sequence[Table], sql: str) -> list[Table]:
     return [t for t in tables if t.name.lower() in text]
 
 
-def _table(chat_file: ChatFile, name: str, info: Json, folder: Path) -> Table:
+def beside(tables: Sequence[Table], used: Sequence[Table]) -> tuple[Table, ...]:
+    """The tables of the same files that were not used."""
+    names, files = {t.name for t in used}, {t.file_id for t in used}
+    return tuple(t for t in tables if t.file_id in files and t.name not in names)
+
+
+def in_order(tables: Sequence[Table]) -> list[Table]:
+    """The tables of a file, the one first that is meant where none is named: the largest that is not hidden."""
+    first = max(tables, key=lambda t: (not t.hidden, t.rows))
+    return [first, *(t for t in tables if t is not first)]
+
+
+def _table(chat_file: ChatFile, name: str, info: Json, folder: Path, *, shared: bool = False) -> Table:
     return Table(
         name=name,
         file_id=chat_file.file.id,
@@ -600,6 +663,9 @@ def _table(chat_file: ChatFile, name: str, info: Json, folder: Path) -> Table:
         marked=info["marked"],
         left_out={kind: tuple(rows) for kind, rows in info["left_out"]},
         left_out_counts=dict(info["left_out_counts"]),
+        doubtful={kind: tuple(rows) for kind, rows in info.get("doubtful", ())},
+        doubtful_counts=dict(info.get("doubtful_counts", ())),
+        shared=shared,
     )
 
 

@@ -47,13 +47,19 @@ class Coverage:
     file_id: str
     name: str
     unit: str
-    """`rows`, `pages`, `lines` …"""
+    """`rows`, `pages`, `lines` …; `passages` of a search, of which nobody knows how many there are."""
     seen: int
     total: int
     ranges: tuple[tuple[int, int], ...] = ()
     """What was seen, 1-based and inclusive, so that calls add up without counting twice. Empty for a scan of all `seen`."""
     excluded: str = ""
-    """What stands in the file and was left out on purpose: `12 subtotal rows excluded`."""
+    """What stands in the file and was left out, which `total` counts: `2 left out as totals, 1 as a title`."""
+    table: str = ""
+    """SQL name, for rows of a table: a sheet may hold several."""
+    doubtful: tuple[Json, ...] = ()
+    """{"kind", "count", "cells", "text"}: rows that are counted as data and may be none."""
+    notes: tuple[Json, ...] = ()
+    """{"kind", "text", "cells"}: how the table was read, as far as it changes the figures that were asked for."""
 
 
 @dataclass(frozen=True)
@@ -138,6 +144,8 @@ class Hooks:
     """Whether the model that answers sees pictures."""
     file_tokens: int | None = None
     """Tokens of file content that the call may still bring in; None for no limit. See `within_budget`."""
+    told: frozenset[str] = frozenset()
+    """Keys of what was said of tables earlier in this chat and still stands before the model; see `tools.remarks`."""
 
 
 @dataclass(frozen=True)

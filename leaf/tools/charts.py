@@ -10,8 +10,9 @@ from pydantic import BaseModel, Field, model_validator
 from leaf.errors import InvalidInputError
 from leaf.tables import charts
 from leaf.tables.tables import ResultPage
+from leaf.tools import remarks
 from leaf.tools.base import Json, Source, Tool, ToolContext, ToolOutput
-from leaf.tools.tables import place_of, run_query
+from leaf.tools.tables import place_of, readings_of, run_query
 
 ROWS_DRAWN = 5_000
 
@@ -40,10 +41,12 @@ def make_chart(context: ToolContext, given: MakeChartInput) -> ToolOutput:
     """Check the spec against the columns of the result, and hand both to the page."""
     result_id = given.result_id
     sources: tuple[Source, ...] = ()
+    readings: list[remarks.Reading] = []
     if given.sql:
         result = run_query(context, given.sql)
         result_id = result.result_id
         sources = tuple(Source(t.handle, t.file_id, t.file_name, place_of(t), "queried", query=given.sql) for t in result.tables)
+        readings = readings_of(result)
     page: ResultPage = context.tables.result(context.scope, context.chat_id, result_id, limit=ROWS_DRAWN, stop=context.stop)
     if not page.rows:
         raise InvalidInputError(f"Result {result_id} has no rows to draw.", "Query something that has rows.")
@@ -51,11 +54,14 @@ def make_chart(context: ToolContext, given: MakeChartInput) -> ToolOutput:
     cut = f" Only the first {len(page.rows):,} of {page.total:,} rows are drawn." if page.total > len(page.rows) else ""
     title = spec.get("title")
     name = title if isinstance(title, str) and title else f"a chart of {result_id}"
+    said = remarks.new(readings, context.hooks.told)
     return ToolOutput(
-        f"Chart drawn from {result_id} ({page.total:,} rows); the user sees it.{cut}",
+        "\n".join([f"Chart drawn from {result_id} ({page.total:,} rows); the user sees it.{cut}", *said.lines]),
         f"Drew {name}",
         sources=sources,
+        coverage=tuple(remarks.coverage(r) for r in readings),
         data={
+            **said.to_json(),
             "chart": {
                 "spec": spec,
                 "columns": page.columns,
@@ -63,7 +69,7 @@ def make_chart(context: ToolContext, given: MakeChartInput) -> ToolOutput:
                 "rows": page.rows,
                 "result_id": result_id,
                 "total": page.total,
-            }
+            },
         },
     )
 

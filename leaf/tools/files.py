@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pydantic import BaseModel, Field
 
 from leaf.files.library import SearchResult
-from leaf.files.line import describe_counts
+from leaf.files.line import describe_counts, may_hold_several
 from leaf.formats.base import KINDS, Window
 from leaf.store.model import ChatFile
+from leaf.tables.tables import Table, in_order
 from leaf.tools.base import (
     LEAST_READ,
     Coverage,
@@ -35,6 +38,11 @@ PLURAL = {
 READ_TOKENS = 8_000
 READ_TOKENS_MOST = 30_000
 FILES_LISTED = 200
+FILES_OPENED = 12
+"""Files that are opened to be listed, because they may hold several tables."""
+OPENED_BYTES = 5_000_000
+TABLES_NAMED = 8
+"""Tables of one file that are named."""
 
 
 class ListFilesInput(BaseModel):
@@ -42,10 +50,13 @@ class ListFilesInput(BaseModel):
 
 
 def list_files(context: ToolContext, _: ListFilesInput) -> ToolOutput:
-    """One line a file, with the table names under which SQL reaches it. Converts nothing: that waits for the first query."""
+    """One line a file, with the tables under whose names SQL reaches it. Only files that may hold several are opened for that,
+    and only where they are small and few: the others wait for the first query.
+    """
     if not context.files and not context.deleted:
         return ToolOutput("No files in this chat. The user can attach some.", "Looked for files: none here")
-    lines = [_file_line(chat_file) for chat_file in context.files[:FILES_LISTED]]
+    tables = _known_tables(context, context.files[:FILES_LISTED])
+    lines = [_file_line(chat_file, tables.get(chat_file.file.id, ())) for chat_file in context.files[:FILES_LISTED]]
     lines += [f"{c.handle} · {gone(c)}" for c in context.deleted]
     if len(context.files) > FILES_LISTED:
         lines.append(f"… and {len(context.files) - FILES_LISTED} more files; search_files finds text in all of them.")
@@ -55,7 +66,7 @@ def list_files(context: ToolContext, _: ListFilesInput) -> ToolOutput:
             "file_id": c.file.id,
             "name": c.file.name,
             "kind": c.file.kind,
-            "tables": [c.slug] if is_table(c) else [],
+            "tables": [t.name for t in tables.get(c.file.id, ())] or ([c.slug] if is_table(c) else []),
         }
         for c in context.files[:FILES_LISTED]
     ]
@@ -63,21 +74,46 @@ def list_files(context: ToolContext, _: ListFilesInput) -> ToolOutput:
     return ToolOutput("\n".join(lines), f"Listed {count} file{'s' if count != 1 else ''}", data={"files": rows})
 
 
-def _file_line(chat_file: ChatFile) -> str:
+def _known_tables(context: ToolContext, files: Sequence[ChatFile]) -> dict[str, list[Table]]:
+    """File id -> its tables in the order in which they are described, for files that may hold several."""
+    several = [c for c in files if is_table(c) and may_hold_several(c.file) and c.file.size <= OPENED_BYTES]
+    found = context.tables.of(context.scope, several[:FILES_OPENED], context.stop)
+    by_file: dict[str, list[Table]] = {}
+    for table in found.tables:
+        by_file.setdefault(table.file_id, []).append(table)
+    return {file_id: in_order(tables) for file_id, tables in by_file.items()}
+
+
+def _file_line(chat_file: ChatFile, tables: Sequence[Table]) -> str:
     file = chat_file.file
     label = KINDS[file.kind].label if file.kind in KINDS else "Unreadable"
-    line = f"{chat_file.handle} · {file.name} · {label} · {describe_counts(file)}"
-    sheets = file.outline.get("sheets") or []
+    counts = describe_counts(file, rows=len(tables) < 2)
+    line = f"{chat_file.handle} · {file.name} · {label} · {counts}"
     if is_table(chat_file):
-        several = (
-            f"{chat_file.slug}__… (sheets: {', '.join(sheets[:12])}{' …' if len(sheets) > 12 else ''}; describe_table names them)"
-        )
-        line += f" · SQL: {several if len(sheets) > 1 else chat_file.slug}"
+        line += f" · SQL: {_names(chat_file, tables)}"
     if file.upload_context:
         line += f" · came with: {quoted(file.upload_context, 160)}"
     if file.outline.get("error"):
         line += f" · cannot be read: {file.outline['error']}"
     return line
+
+
+def _names(chat_file: ChatFile, tables: Sequence[Table]) -> str:
+    """`q3__data (1,204 rows × 6 columns), q3__notes (12 × 2, hidden) and 3 more`; of a table that is alone its name."""
+    if tables:
+        sizes = (
+            f"{t.rows:,}{' rows' if not i else ''} × {len(t.columns)}{' columns' if not i else ''}" for i, t in enumerate(tables)
+        )
+        said = [f"{t.name} ({size}{', hidden' if t.hidden else ''})" for t, size in zip(tables, sizes, strict=True)]
+        more = f" and {len(said) - TABLES_NAMED} more: describe_table names them" if len(said) > TABLES_NAMED else ""
+        return tables[0].name if len(tables) == 1 else ", ".join(said[:TABLES_NAMED]) + more
+    sheets = [str(name) for name in chat_file.file.outline.get("sheets") or ()]
+    if len(sheets) > 1:
+        listed = f"{', '.join(sheets[:TABLES_NAMED])}{' …' if len(sheets) > TABLES_NAMED else ''}"
+        return f"{chat_file.slug}__… (sheets: {listed}; describe_table names them)"
+    return (
+        f"{chat_file.slug}… (several tables; describe_table names them)" if may_hold_several(chat_file.file) else chat_file.slug
+    )
 
 
 def is_table(chat_file: ChatFile) -> bool:

@@ -16,9 +16,10 @@ from leaf.sandbox.sessions import Cell, Ran
 from leaf.store.model import ChatFile
 from leaf.tables.notebooks import Notebooks
 from leaf.tables.tables import QueryResult
+from leaf.tools import remarks
 from leaf.tools.advice import advice
 from leaf.tools.base import Json, Picture, Source, Tool, ToolContext, ToolOutput, find_file, gone, quoted
-from leaf.tools.tables import left_out, place_of, table_json, text_table, whole
+from leaf.tools.tables import beside_json, place_of, table_json, text_table
 
 CODE_CHARACTERS = 50_000
 TABLE_CHARACTERS = 6_000
@@ -82,12 +83,20 @@ def run_python(context: ToolContext, given: RunPythonInput) -> ToolOutput:
     sources = [Source(t.handle, t.file_id, t.file_name, place_of(t), "computed", query=given.code) for t in tables]
     opened = {c.handle: c for c in context.files for name in rested.opened if name in (c.handle, c.file.id, c.file.name, c.slug)}
     sources += [Source(c.handle, c.file.id, c.file.name, "", "computed", query=given.code) for c in opened.values()]
+    readings = [remarks.Reading(t, t.name in rested.data_only) for t in tables]
+    said = remarks.new(readings, context.hooks.told)
     return ToolOutput(
-        _text(ran, cell, results, pictures, [left_out(t) for t in tables if t.name in rested.data_only and t.left_out]),
+        _text(ran, cell, results, pictures, said.lines),
         _in_words(given.code, results, pictures),
         sources=tuple(sources),
-        coverage=tuple(whole(t, t.name in rested.data_only) for t in tables),
-        data={"python": _about(ran, cell), "tables": _tables_json(results), "figures": _figures_json(pictures)},
+        coverage=tuple(remarks.coverage(r) for r in readings),
+        data={
+            "python": _about(ran, cell),
+            "tables": _tables_json(results),
+            "figures": _figures_json(pictures),
+            "beside": beside_json(rested.beside),
+            **said.to_json(),
+        },
         pictures=pictures,
     )
 
@@ -106,7 +115,7 @@ def _refuse_deleted(context: ToolContext, code: str) -> None:
 
 
 def _text(
-    ran: Ran, cell: Cell, results: Sequence[tuple[str, QueryResult]], pictures: Sequence[Picture], left_out: Sequence[str]
+    ran: Ran, cell: Cell, results: Sequence[tuple[str, QueryResult]], pictures: Sequence[Picture], said: Sequence[str]
 ) -> str:
     pieces = [f"Cell {cell.number} ran in {ran.seconds:.2f} s.", *_said_of_namespace(ran)]
     if ran.printed.strip():
@@ -123,8 +132,7 @@ def _text(
     pieces += [*ran.notes]
     if len(pieces) == 1:
         pieces.append("Nothing was printed and the last line has no value.")
-    pieces += [f"Left out: {said}." for said in left_out]
-    return "\n".join(pieces)
+    return "\n".join([*pieces, *said])
 
 
 def _said_of_namespace(ran: Ran) -> list[str]:

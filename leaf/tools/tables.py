@@ -11,9 +11,11 @@ from pydantic import BaseModel, Field
 
 from leaf.errors import FileError, InvalidInputError, NotFoundError, not_found
 from leaf.formats.base import KINDS, Note
+from leaf.formats.notes import Effect, effect
 from leaf.store.model import ChatFile
-from leaf.tables.tables import ColumnProfile, Profile, QueryResult, Table
-from leaf.tools.base import Coverage, Json, Source, Tool, ToolContext, ToolOutput, find_file, gone, quoted
+from leaf.tables.tables import ColumnProfile, Profile, QueryResult, Table, in_order
+from leaf.tools import remarks
+from leaf.tools.base import Json, Source, Tool, ToolContext, ToolOutput, find_file, gone, quoted
 
 TEXT_CHARACTERS = 20_000
 """Longest table text for the model, about 8,000 tokens."""
@@ -34,26 +36,32 @@ def describe_table(context: ToolContext, given: DescribeTableInput) -> ToolOutpu
     tables = _tables_of(context, chat_file)
     table = _choose(tables, wanted, chat_file)
     profile = context.tables.describe(context.scope, table, context.stop)
-    others = [t for t in tables if t.name != table.name]
+    others = [t for t in in_order(tables) if t.name != table.name]
     return ToolOutput(
         _describe(table, profile, others),
         f"Looked at the columns of {table.name}: {profile.rows:,} rows × {len(profile.columns)} columns",
         sources=(Source(table.handle, table.file_id, table.file_name, place_of(table), "described"),),
-        coverage=(whole(table),),
-        data={"profile": _profile_json(table, profile), "others": [t.name for t in others], **findings_json(table)},
+        coverage=(remarks.coverage(remarks.Reading(table)),),
+        data={
+            "profile": _profile_json(table, profile),
+            "others": [t.name for t in others],
+            "beside": beside_json(others),
+            **findings_json(table),
+        },
     )
 
 
 def _file_and_table(context: ToolContext, given: DescribeTableInput) -> tuple[ChatFile, str]:
     """The file, and the table or sheet wanted in it. A model often gives the SQL name where the file belongs."""
+    name = given.file.strip().strip('"').lower()
     try:
-        return find_file(context, given.file), given.sheet
+        found = find_file(context, given.file)
     except NotFoundError:
-        name = given.file.strip().strip('"').lower()
         owner = max((c for c in context.files if name.startswith(c.slug)), key=lambda c: len(c.slug), default=None)
         if owner is None:
             raise
         return owner, given.sheet or name
+    return found, given.sheet or (name if name == found.slug else "")
 
 
 def _tables_of(context: ToolContext, chat_file: ChatFile) -> Sequence[Table]:
@@ -75,14 +83,16 @@ def _tables_of(context: ToolContext, chat_file: ChatFile) -> Sequence[Table]:
 
 
 def _choose(tables: Sequence[Table], wanted: str, chat_file: ChatFile) -> Table:
-    """The table with that SQL or sheet name; without one the largest that is not hidden."""
-    if not wanted:
-        return max(tables, key=lambda t: (not t.hidden, t.rows))
-    for table in tables:
-        if wanted.strip().lower() in (table.name.lower(), table.sheet.lower()):
-            return table
-    if len(tables) == 1 and wanted == chat_file.slug:
-        return tables[0]
+    """The table with that SQL name, else the first of that sheet; without one the first of all, as `list_files` names them."""
+    ordered = in_order(tables)
+    asked = wanted.strip().lower()
+    if not asked:
+        return ordered[0]
+    found = [t for t in ordered if t.name.lower() == asked] or [t for t in ordered if t.sheet.lower() == asked]
+    if found:
+        return found[0]
+    if asked == chat_file.slug:
+        return ordered[0]
     names = [name for t in tables for name in (t.sheet, t.name) if name]
     raise not_found("sheet or table", wanted, names, chat_file.file.name)
 
@@ -94,21 +104,15 @@ def place_of(table: Table) -> str:
     return table.place
 
 
-def whole(table: Table, data_only: bool = True) -> Coverage:
-    """A query or a profile scans every row of data of its table."""
-    name = f"{table.file_name} · {table.sheet}" if table.sheet else table.file_name
-    return Coverage(table.file_id, name, "rows", table.rows, table.rows, excluded=table.excluded if data_only else "")
+def beside_json(tables: Sequence[Table]) -> list[Json]:
+    """Tables of the same files that a call did not read, for what an answer did not touch."""
+    return [{"file_id": t.file_id, "name": t.label, "table": t.name} for t in tables[:TABLES_LISTED]]
 
 
 def _excluded_at(table: Table) -> str:
-    """`2 subtotal rows excluded (rows 4, 7 of Q3.xlsx, sheet Data)`."""
+    """`2 left out as subtotals (rows 4, 7 of Q3.xlsx, sheet Data)`."""
     sheet = f", sheet {table.sheet}" if table.sheet else ""
     return f"{table.excluded} ({table.excluded_places} of {table.file_name}{sheet})"
-
-
-def left_out(table: Table) -> str:
-    """The same, and the name that has them."""
-    return f"{_excluded_at(table)}; {table.name}__all has them, with _row and _kind"
 
 
 def _describe(table: Table, profile: Profile, others: Sequence[Table]) -> str:
@@ -119,8 +123,10 @@ def _describe(table: Table, profile: Profile, others: Sequence[Table]) -> str:
         f"{profile.rows:,} rows × {len(profile.columns)} columns; every row was scanned"
     ]
     if table.left_out:
-        lines.append(f"Left out: {left_out(table)}.")
-    lines += [f"Note: {finding.text}{_at(finding)}" for finding in table.findings]
+        lines.append(f"Not counted: {_excluded_at(table)}; {table.name}__all has them, with _row and _kind.")
+    if table.doubtful_counts:
+        lines += [f"Doubtful: {doubt['text']}." for doubt in remarks.doubts(table)]
+    lines += [f"Note: {n.text}{_at(n)}" for n in table.findings if not (table.doubtful_counts and effect(n.kind) is Effect.DOUBT)]
     if profile.approximate:
         lines.append("Note: the numbers of distinct values are estimates.")
     lines.append("Columns:")
@@ -189,13 +195,6 @@ def _profile_json(table: Table, profile: Profile) -> Json:
     return {**about, "rows": profile.rows, "columns": columns, "sample": [list(row) for row in profile.sample]}
 
 
-_DESCRIBED = {
-    *("subtotal-rows", "total-rows", "summary-rows", "duplicate-rows", "duplicate-keys", "sum-columns", "numbers-as-text"),
-    *("hidden-columns", "merged-cells", "several-blocks", "preamble", "footer", "header-two-rows"),
-}
-"""Findings that `describe_table` names and a query's result does not repeat."""
-
-
 class QueryTablesInput(BaseModel):
     sql: str = Field(description="One DuckDB SELECT statement.", min_length=1)
 
@@ -204,19 +203,30 @@ def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
     """Rows of a query with the true total; the whole result is kept under its id."""
     result = run_query(context, given.sql)
     text, shown = text_table(result.columns, result.rows)
-    used = ", ".join(f"{t.name} ({t.rows:,} rows)" for t in result.tables) or "no table"
+    readings = readings_of(result)
+    said = remarks.new(readings, context.hooks.told)
+    used = ", ".join(f"{r.table.name} ({_how_many(r)})" for r in readings) or "no table"
     head = f"Result {result.result_id}: {result.total:,} rows; {shown:,} shown below. Scanned {used}."
     if result.clipped:
         head += f" {result.clipped:,} long cells are cut."
-    notes = "".join(f"\nLeft out of {t.name}: {left_out(t)}." for t in result.tables if t.name in result.data_only and t.left_out)
-    notes += "".join(f"\nNote on {t.name}: {f.text}" for t in result.tables for f in t.findings if f.kind not in _DESCRIBED)
     return ToolOutput(
-        f"{head}{notes}\n{text}",
+        "\n".join([head, *said.lines, text]),
         in_words(result),
         sources=_query_sources(result),
-        coverage=tuple(whole(t, t.name in result.data_only) for t in result.tables),
-        data={"table": table_json(result)},
+        coverage=tuple(remarks.coverage(r) for r in readings),
+        data={"table": table_json(result), "beside": beside_json(result.beside), **said.to_json()},
     )
+
+
+def readings_of(result: QueryResult) -> list[remarks.Reading]:
+    """The tables that a query read, each with what it read of it."""
+    return [remarks.Reading(t, t.name in result.data_only, result.sql) for t in result.tables]
+
+
+def _how_many(reading: remarks.Reading) -> str:
+    """`8 rows`, `6 of 8 rows`."""
+    read = remarks.coverage(reading)
+    return f"{read.seen:,} rows" if read.seen == read.total else f"{read.seen:,} of {read.total:,} rows"
 
 
 def run_query(context: ToolContext, sql: str) -> QueryResult:
@@ -252,9 +262,9 @@ def table_json(result: QueryResult) -> Json:
 
 def _scanned(table: Table, data_only: bool) -> Json:
     """Where a result's rows come from: table, file as it was then, place in it, and how many rows were read of how many."""
-    total = table.rows + sum(table.left_out_counts.values())
+    read = remarks.coverage(remarks.Reading(table, data_only))
     about = {"name": table.name, "file": table.file_name, "file_id": table.file_id, "sha256": table.sha256}
-    return {**about, "sheet": table.sheet, "place": place_of(table), "rows": table.rows if data_only else total, "total": total}
+    return {**about, "sheet": table.sheet, "place": place_of(table), "rows": read.seen, "total": read.total}
 
 
 def _query_sources(result: QueryResult) -> tuple[Source, ...]:

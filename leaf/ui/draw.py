@@ -7,6 +7,7 @@ from typing import Any
 
 import streamlit as st
 
+from leaf.agent import coverage
 from leaf.agent.cited import citation_of
 from leaf.store.model import Message, Scope
 from leaf.ui import charts, citations, code, document_card, freshness, markdown, marks, pictures, receipts, steps, words
@@ -64,7 +65,7 @@ def draw_answer(message: Message, scope: Scope) -> None:
 
 def draw_basis(message: Message) -> None:
     """What an answer rests on and what it took: coverage, sources and cost."""
-    draw_coverage(data(message.parts, "coverage"))
+    draw_coverage(coverage.covered_of(message.parts), message.id)
     receipts.draw_list(data(message.parts, "receipts"), message.id, show_receipt)
     draw_sources(message)
     freshness.draw_marks(message.chat_id, [use["file_id"] for use in rests_on(message.parts)])
@@ -72,11 +73,24 @@ def draw_basis(message: Message) -> None:
     draw_usage(data(message.parts, "usage"))
 
 
-def draw_coverage(covered: Any) -> None:
-    """`48,210 of 48,210 rows · 12 of 340 pages`."""
-    files: Sequence[Mapping[str, Any]] = covered.get("files", ()) if isinstance(covered, Mapping) else covered or ()
-    if files:
-        st.caption(f":material/fact_check: {markdown.label(words.coverage(files), 300)}")
+NOTES_SHOWN = 3
+"""Notes on how tables were read that stand under an answer; the others open with a click."""
+
+
+def draw_coverage(covered: Mapping[str, Any], message_id: str) -> None:
+    """`6 of 8 rows; 2 left out as totals · 12 of 340 pages`, then what is doubtful, then how the tables were read."""
+    if said := coverage.line(covered):
+        st.caption(f":material/fact_check: {markdown.label(said, 400)}")
+    for said in coverage.doubts(covered):
+        st.caption(f":orange[:material/warning:] {markdown.label(said, 300)}")
+    notes = [f":material/info: {markdown.label(said, 300)}" for said in coverage.notes(covered)]
+    for note in notes[:NOTES_SHOWN]:
+        st.caption(note)
+    if more := notes[NOTES_SHOWN:]:
+        title = f"{words.count(len(more), 'more note')} on how the data was read"
+        with st.expander(title, type="compact", key=f"notes-{message_id}"):
+            for note in more:
+                st.caption(note)
 
 
 def draw_budget(budget: Any, message_id: str) -> None:

@@ -7,10 +7,16 @@ from typing import Any
 
 import streamlit as st
 
+from leaf.formats.notes import EFFECTS, Effect
 from leaf.ui import markdown
 
 SHOWN = 12
-_WARNING = frozenset({"totals-differ", "totals-doubtful", "duplicate-keys", "no-cached-values", "error-cells", "dates-ambiguous"})
+_WARNING = frozenset(
+    {
+        *("totals-differ", "duplicate-keys", "no-cached-values", "error-cells", "dates-ambiguous"),
+        *(kind for kind, effect in EFFECTS.items() if effect is Effect.DOUBT),
+    }
+)
 """Findings after which figures may be wrong."""
 
 

@@ -301,7 +301,7 @@ def _draw_table(preview: Preview, place: str) -> None:
     tabular.draw(rows.columns, rows.rows, rows.types, key="preview-frame", tall=16, marks=marks)
     last = min(rows.offset + len(rows.rows), rows.total)
     shown = f"Rows {rows.offset + 1:,}–{last:,} of {rows.total:,}" if rows.total else "No rows"
-    left = f" · {table.excluded} from queries" if table.excluded else ""
+    left = f" · in queries {table.excluded}" if table.excluded else ""
     st.caption(f"{shown}{left}")
     if rows.total > ROWS:
         st.pagination(math.ceil(rows.total / ROWS), key="preview-rows-page", max_visible_pages=5)

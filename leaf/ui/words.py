@@ -148,18 +148,6 @@ def notes(file: File) -> list[str]:
     return [note["text"] for note in file.outline.get("notes") or () if note.get("text")]
 
 
-def coverage(items: Sequence[Mapping[str, Any]]) -> str:
-    """`48,210 of 48,210 rows, 12 subtotal rows excluded · 12 of 340 pages`; files are named where several have the same unit."""
-    units = [item["unit"] for item in items]
-    pieces = []
-    for item in items:
-        text = f"{item['seen']:,} of {item['total']:,} {item['unit']}"
-        if item.get("excluded"):
-            text = f"{text}, {item['excluded']}"
-        pieces.append(f"{text} in {item['name']}" if units.count(item["unit"]) > 1 else text)
-    return " · ".join(pieces)
-
-
 def waiting(place: Place, limit: int) -> str:
     """What a question waits for; `limit` is the number of answers that may be written at once."""
     if place.ahead == 1:

@@ -1,0 +1,54 @@
+"""What each kind of note means for figures: whoever repeats notes asks here which of them a figure cannot do without."""
+
+from __future__ import annotations
+
+from enum import Enum
+
+
+class Effect(Enum):
+    """What a note says about the figures that are made from its table."""
+
+    NONE = "none"
+    """Nothing: names, places, the look of the file."""
+    FIGURES = "figures"
+    """A figure means something else, or may be wrong, because of it."""
+    COUNTED = "counted"
+    """Rows of the file are no rows of data; the counts of what was left out say it."""
+    DOUBT = "doubt"
+    """Rows are kept as data that may be none; they are named one by one."""
+
+
+EFFECTS: dict[str, Effect] = {
+    **dict.fromkeys(("totals-doubtful", "titles-doubtful", "notes-doubtful"), Effect.DOUBT),
+    **dict.fromkeys(("subtotal-rows", "total-rows", "summary-rows"), Effect.COUNTED),
+    **dict.fromkeys(("preamble", "footer", "header-repeated", "rows-skipped"), Effect.COUNTED),
+    **dict.fromkeys(
+        (
+            *("header-assumed", "header-shifted", "header-two-rows", "no-header", "several-blocks", "loose-cells"),
+            *("members-left", "rows-long", "rows-ragged", "repaired-quotes", "encoding-guessed"),
+            *("cells-unparsed", "error-cells", "missing-words", "no-cached-values", "types-mixed"),
+            *("currency", "currency-mixed", "currency-stripped", "percent", "durations"),
+            *("decimal-comma", "numbers-ambiguous", "date-serials", "dates-ambiguous", "dates-mixed", "two-digit-years"),
+            *("duplicate-keys", "duplicate-rows", "sum-columns", "totals-differ"),
+            *("filtered-rows", "hidden-rows", "hidden-sheet", "merged-cells"),
+        ),
+        Effect.FIGURES,
+    ),
+    **dict.fromkeys(
+        (
+            *("animation", "cues-skipped", "hidden-columns", "hidden-slide", "index-cut", "names-empty", "names-repeated"),
+            *("nested", "newlines-mixed", "no-sound", "no-text-layer", "nul-bytes", "numbers-as-text", "rows-empty"),
+            *("rows-estimated", "totals-called", "transcript-partial"),
+        ),
+        Effect.NONE,
+    ),
+}
+"""Kind -> its effect. The place to add a kind of note."""
+
+OUTSIDE = {"preamble": "title", "footer": "remark", "header-repeated": "repeated header", "rows-skipped": "unreadable line"}
+"""Kinds of notes that count rows around or between the rows of a table -> what those rows are."""
+
+
+def effect(kind: str) -> Effect:
+    """The effect of a kind; of one that an older or newer version wrote, the one that hides nothing."""
+    return EFFECTS.get(kind, Effect.FIGURES)

@@ -1,0 +1,424 @@
+"""What an answer rests on: which of its steps count, how much they read, and what is said of it once."""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pytest
+
+from leaf.agent import basis
+from leaf.agent.coverage import covered_of, doubts, line, notes, sentence
+from leaf.agent.export import answer_markdown
+from leaf.agent.fold_receipts import receipt
+from leaf.agent.receipts import answer as receipts
+from leaf.formats.base import Note
+from leaf.formats.notes import EFFECTS, OUTSIDE, Effect
+from leaf.store.model import Message
+from leaf.tables.tables import Table
+from leaf.tools import remarks
+from tests.leaf_kit import add, finished, opened
+from tests.messages_server import MessagesServer, Turn
+
+Json = dict[str, Any]
+FOREIGN = Path(__file__).parents[2] / "shared" / "data"
+
+
+# Which steps an answer used
+
+
+def source(name: str, action: str = "queried", place: str = "") -> Json:
+    return {"handle": name[0], "file_id": name, "name": name, "place": place, "action": action, "query": "", "quote": ""}
+
+
+def rows(name: str, seen: int = 8, **more: Any) -> Json:
+    found = {"file_id": name, "name": name, "unit": "rows", "seen": seen, "total": 8, "ranges": [], "table": name[0]}
+    return {**found, "excluded": "", "doubtful": [], "notes": [], **more}
+
+
+def part(tool: str, call: str, output: Json | None, **given: Any) -> Json:
+    state = "output-available" if output else "output-error"
+    return {"type": f"tool-{tool}", "toolCallId": call, "state": state, "input": given, "output": output}
+
+
+def query(call: str, name: str, cells: Sequence[Sequence[Any]], result: str = "r1", **more: Any) -> Json:
+    columns = [f"c{i}" for i in range(len(cells[0]))]
+    table = {"columns": columns, "rows": [list(row) for row in cells], "total": len(cells), "result_id": result}
+    data = {"table": table, "beside": more.pop("beside", [])}
+    output = {"text": "", "sources": [source(name)], "coverage": [rows(name, **more)], "data": data}
+    return part("query_tables", call, output, sql=f"SELECT * FROM {name}")
+
+
+def describe(call: str, name: str) -> Json:
+    data = {"profile": {"name": name, "rows": 8, "columns": []}}
+    return part("describe_table", call, {"sources": [source(name, "described")], "coverage": [rows(name)], "data": data})
+
+
+def read(call: str, name: str, text: str, first: int, last: int) -> Json:
+    cover = {"file_id": name, "name": name, "unit": "pages", "seen": last - first + 1, "total": 40, "ranges": [[first, last]]}
+    data = {"passages": [{"text": text, "name": name, "place": f"pages {first}-{last}"}]}
+    return part("read_file", call, {"sources": [source(name, "read")], "coverage": [cover], "data": data})
+
+
+def say(text: str) -> Json:
+    return {"type": "text", "id": "text-9-0", "text": text}
+
+
+def asked(text: str, *earlier: Message) -> list[Message]:
+    return [*earlier, Message("q", "chat", "", "user", "completed", [{"type": "text", "text": text}], [])]
+
+
+def covered(parts: Sequence[Json], history: Sequence[Message] = (), files: Sequence[str] = ()) -> Json:
+    found = receipts.of_answer(parts, history) or {"receipts": []}
+    return basis.of_answer(parts, history, found["receipts"], {name[0]: name for name in files}).covered
+
+
+def names(parts: Sequence[Json], history: Sequence[Message] = ()) -> list[str]:
+    found = receipts.of_answer(parts, history) or {"receipts": []}
+    outputs = basis.of_answer(parts, history, found["receipts"], {}).outputs
+    return [one["name"] for output in outputs for one in output["sources"]]
+
+
+def test_a_described_table_is_no_table_that_was_read() -> None:
+    parts = [describe("1", "a.csv"), describe("2", "b.csv"), query("3", "a.csv", [[40_125.5]]), say("The sum is 40,125.5.")]
+    said = covered(parts, files=["a.csv", "b.csv", "c.csv"])
+    assert line(said) == "8 of 8 rows · only the columns of b.csv · not touched: c.csv"
+    assert names(parts) == ["a.csv"]
+
+
+def test_a_query_that_the_answer_does_not_show_was_looked_at_only() -> None:
+    parts = [query("1", "a.csv", [[71_223]]), query("2", "b.csv", [[40_125.5]]), say("The sum is 40,125.5.")]
+    assert line(covered(parts)) == "8 of 8 rows · looked at 8 of 8 rows of a.csv"
+
+
+def test_a_failed_query_and_one_that_was_asked_again_count_once_and_for_the_later_one() -> None:
+    parts = [
+        part("query_tables", "1", None),
+        query("2", "a.csv", [[71_223]]),
+        query("3", "a.csv", [[40_125.5]]),
+        say("The sum is 40,125.5."),
+    ]
+    assert line(covered(parts, files=["a.csv", "b.csv"])) == "8 of 8 rows · not touched: b.csv"
+
+
+def test_where_nobody_can_tell_which_table_was_used_none_is_said_to_have_been_read() -> None:
+    parts = [query("1", "a.csv", [[71_223]]), query("2", "b.csv", [[40_125.5]]), say("Both look fine.")]
+    said = covered(parts)
+    assert "files" not in said
+    assert sentence(said) == "Looked at 8 of 8 rows of a.csv · looked at 8 of 8 rows of b.csv"
+    assert line(covered([parts[0], say("It looks fine.")])) == "8 of 8 rows"
+
+
+def test_words_of_rows_show_the_query_unless_the_question_or_a_used_step_holds_them() -> None:
+    history = asked("How much is it in Hamburg?")
+    parts = [
+        query("1", "a.csv", [["Hamburg"], ["Bremen"]]),
+        query("2", "b.csv", [["Bremen", 40_125.5]], "r2"),
+        query("3", "d.csv", [["Lübeck"]], "r3"),
+        say("Bremen leads Hamburg with 40,125.5; only Lübeck is missing."),
+    ]
+    said = covered(parts, history)
+    assert [cover["name"] for cover in said["files"]] == ["b.csv", "d.csv"]
+    assert [cover["name"] for cover in said["looked"]] == ["a.csv"]
+
+
+def test_a_chart_rests_on_the_query_that_it_was_drawn_from_also_of_an_earlier_answer() -> None:
+    chart = part(
+        "make_chart", "9", {"sources": [], "coverage": [], "data": {"chart": {"result_id": "r7", "columns": [], "rows": []}}}
+    )
+    parts = [query("1", "a.csv", [[1]], "r7"), query("2", "b.csv", [[2]], "r8"), chart, say("The chart is above.")]
+    assert [cover["name"] for cover in covered(parts)["files"]] == ["a.csv"]
+    before = Message("m", "chat", "", "assistant", "completed", parts[:1], [])
+    assert [cover["name"] for cover in covered([chart, say("Here.")], asked("A chart?", before))["files"]] == ["a.csv"]
+
+
+def test_a_figure_of_an_earlier_answer_brings_its_table_with_it() -> None:
+    before = Message("m", "chat", "", "assistant", "completed", [query("1", "a.csv", [["North", 40_125.5]])], [])
+    said = covered([say("As said, North made 40,125.5.")], asked("Again?", before), ["a.csv", "b.csv"])
+    assert line(said) == "8 of 8 rows · not touched: b.csv"
+
+
+def test_a_read_counts_where_its_words_stand_and_else_only_if_nothing_else_was_read() -> None:
+    words = "The contract ends on the last day of the month in which notice is given."
+    text = "It says that the contract ends on the last day of the month."
+    parts = [read("1", "a.pdf", "Nothing of the sort.", 1, 5), read("2", "b.pdf", words, 3, 4), say(text)]
+    assert line(covered(parts)) == "2 of 40 pages · looked at 5 of 40 pages of a.pdf"
+    assert line(covered([parts[0], read("2", "a.pdf", "More.", 9, 10), say("No.")])) == "7 of 40 pages"
+
+
+def test_a_search_counts_the_passages_that_the_answer_shows() -> None:
+    hits = [
+        ("a.pdf", "page 1", "One two three four five six seven."),
+        ("b.pdf", "page 2", "Entirely other words stand here in this file."),
+    ]
+    data = {"passages": [{"name": n, "place": p, "text": t} for n, p, t in hits]}
+    found = {"sources": [source(n, "found", p) for n, p, _ in hits], "coverage": [], "data": data}
+    parts = [part("search_files", "1", found), say("Entirely other words stand here in this one.")]
+    assert line(covered(parts)) == "1 passage"
+    assert names(parts) == ["b.pdf"]
+    assert line(covered([parts[0], say("Yes.")])) == "Looked at 1 passage of a.pdf · looked at 1 passage of b.pdf"
+
+
+def test_tables_beside_and_files_that_were_not_touched_are_named_and_many_are_counted() -> None:
+    beside = [{"file_id": "w.xlsx", "name": "w.xlsx · Plan", "table": "w__plan"}]
+    parts = [query("1", "w.xlsx", [[40_125.5]], beside=beside), say("40,125.5")]
+    files = {"w": "w.xlsx"} | {f"f{n}": f"{n}.csv" for n in range(40)}
+    said = basis.of_answer(parts, (), (), files).covered
+    assert line(said) == "8 of 8 rows · not touched: w.xlsx · Plan, 0.csv, 1.csv and 38 more"
+    assert len(said["untouched"]) == basis.UNTOUCHED_NAMED
+    assert basis.of_answer([say("Hello.")], (), (), files).covered == {}
+
+
+def test_an_answer_from_columns_alone_has_its_source_and_claims_no_rows() -> None:
+    parts = [describe("1", "a.csv"), say("It has 2 columns.")]
+    assert line(covered(parts)) == "Only the columns of a.csv"
+    assert names(parts) == ["a.csv"]
+
+
+def test_answers_of_earlier_versions_are_still_drawn() -> None:
+    old = {
+        "file_id": "1",
+        "name": "sales.csv",
+        "unit": "rows",
+        "seen": 4,
+        "total": 4,
+        "ranges": [],
+        "excluded": "2 total rows excluded",
+    }
+    message = Message("m", "c", "", "assistant", "completed", [say("Four."), {"type": "data-coverage", "data": [old]}], [])
+    assert line(covered_of(message.parts)) == "4 of 4 rows; 2 total rows excluded"
+    assert "Read: 4 of 4 rows of sales.csv; 2 total rows excluded" in answer_markdown(message, None)
+    assert line(covered_of([])) == ""
+
+
+# Notes
+
+
+def _kinds(path: Path) -> set[str]:
+    """The kinds of notes that a module makes: the first argument of `Note`, or the words that the name there can hold."""
+    tree = ast.parse(path.read_text())
+    found: set[str] = set()
+    functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef)]
+    for call in (node for node in ast.walk(tree) if isinstance(node, ast.Call)):
+        named = call.func.id if isinstance(call.func, ast.Name) else ""
+        if named not in ("Note", "_Found") or not call.args:
+            continue
+        kind = call.args[0]
+        if isinstance(kind, ast.Constant):
+            found.add(str(kind.value))
+        else:
+            around = [f for f in functions if f.lineno <= call.lineno <= (f.end_lineno or 0)]
+            words = [node.value for f in around for node in ast.walk(f) if isinstance(node, ast.Constant)]
+            found |= {w for w in words if isinstance(w, str) and re.fullmatch(r"[a-z]+(?:-[a-z]+)+", w)}
+    return found
+
+
+def test_every_kind_of_note_says_whether_it_changes_figures() -> None:
+    modules = Path(remarks.__file__).parents[1]
+    kinds = {kind for path in (modules / "formats").glob("*.py") for kind in _kinds(path)}
+    kinds |= _kinds(modules / "files" / "library.py")
+    values = (modules / "formats" / "values.py").read_text()
+    kinds |= set(re.findall(r'^    "([a-z-]+)": ".*[.]",$', values, re.MULTILINE))
+    assert len(kinds) > 40
+    assert kinds - set(EFFECTS) == set()
+    assert {kind for kind in OUTSIDE if EFFECTS[kind] is not Effect.COUNTED} == set()
+
+
+def table(*findings: Note, **more: Any) -> Table:
+    columns = (("region", "VARCHAR"), ("amount", "DOUBLE"), ("price", "DOUBLE"))
+    kept: Json = {"rows": 6, "columns": columns, "findings": findings, "sha256": "ab", **more}
+    return Table("t", "id", "t.xlsx", "f1", "Data", "A3:C10", Path("0.parquet"), **kept)
+
+
+def test_doubtful_rows_are_named_with_their_cells_and_stay_counted_as_data() -> None:
+    found = table(doubtful={"total": (7, 14), "summary": (9,)}, doubtful_counts={"total": 2, "summary": 1})
+    cover = remarks.coverage(remarks.Reading(found))
+    assert (cover.seen, cover.total, cover.excluded) == (6, 6, "")
+    said = {"files": [{**vars(cover)}]}
+    assert doubts(said) == [
+        "2 rows that may be totals are counted as data (Data!A7:C7, A14:C14)",
+        "1 row that may be an average or another summary is counted as data (Data!A9:C9)",
+    ]
+    told = remarks.new([remarks.Reading(found)], frozenset())
+    assert told.lines[0].startswith(
+        "On t: 2 rows that may be totals are counted as data (Data!A7:C7, A14:C14): a sum may count twice."
+    )
+
+
+def test_rows_thrown_away_as_titles_and_remarks_are_not_read() -> None:
+    found = table(
+        Note("preamble", "3 rows above the header …", 3),
+        Note("footer", "1 row below …", 1),
+        left_out={"total": (9, 10)},
+        left_out_counts={"total": 2},
+    )
+    cover = remarks.coverage(remarks.Reading(found))
+    assert (cover.seen, cover.total) == (6, 12)
+    assert cover.excluded == "2 left out as totals, 3 as titles, 1 as a remark"
+    everything = remarks.coverage(remarks.Reading(found, data_only=False))
+    assert (everything.seen, everything.total, everything.excluded) == (8, 12, "3 left out as titles, 1 as a remark")
+
+
+def test_a_note_on_a_column_comes_only_with_queries_that_touch_the_column() -> None:
+    found = table(
+        Note("currency-stripped", "'€' was taken off the numbers in 'price'.", 5),
+        Note("several-blocks", "2 separate tables were found here.", 2),
+        Note("names-repeated", "1 column name is repeated.", 1),
+    )
+
+    def said(sql: str) -> str:
+        return " ".join(remarks.new([remarks.Reading(found, sql=sql)], frozenset()).lines)
+
+    assert "€" not in said("SELECT count(*), sum(amount) FROM t")
+    assert "2 separate tables" in said("SELECT count(*), sum(amount) FROM t")
+    for sql in ('SELECT max("Price") FROM t', "SELECT * FROM t", "SELECT DISTINCT t.* FROM t", "FROM t", "SUMMARIZE t", ""):
+        assert "€" in said(sql), sql
+    assert "repeated" not in said("SELECT * FROM t")
+
+
+def test_what_was_told_is_not_told_again_but_another_column_of_it_is() -> None:
+    found = table(
+        Note("currency-stripped", "'€' was taken off the numbers in 'price'.", 5),
+        Note("several-blocks", "2 separate tables were found here.", 2),
+    )
+    first = remarks.new([remarks.Reading(found, sql="SELECT sum(amount) FROM t")], frozenset())
+    told = remarks.told_in([{"data": first.to_json()}])
+    assert remarks.new([remarks.Reading(found, sql="SELECT sum(amount) FROM t")], told).lines == ()
+    again = remarks.new([remarks.Reading(found, sql="SELECT sum(price) FROM t")], told)
+    assert again.lines == ("On t: '€' was taken off the numbers in 'price'.",)
+    assert remarks.told_in([{"data": {}}, {}]) == frozenset()
+
+
+def test_a_folded_result_keeps_what_it_told_of_its_table() -> None:
+    output = {"summary": "Queried t", "data": {"remarks": ["On t: 3 left out as titles."], "told": ["k"]}}
+    assert "On t: 3 left out as titles." in receipt({"name": "query_tables", "input": {}}, output, "x" * 900)
+
+
+# In a chat
+
+SHEET = (
+    *(["Sales of the year", None], ["region", "amount"], ["North", 10.5], ["North", 20], ["North Total", 30.5]),
+    *(["South", 7], ["South", 8], ["South Total", 15], ["Grand Total", 45.5]),
+)
+
+
+@pytest.fixture
+def workbook(tmp_path: Path) -> bytes:
+    book = openpyxl.Workbook()
+    sheet = book.active
+    assert sheet is not None
+    sheet.title = "Data"
+    for row in SHEET:
+        sheet.append(row)
+    book.create_sheet("Other").append(["a", "b"])
+    book["Other"].append([1, 2])
+    book.save(tmp_path / "made.xlsx")
+    return (tmp_path / "made.xlsx").read_bytes()
+
+
+def test_an_answer_says_what_it_read_and_the_model_is_told_once(tmp_path: Path, workbook: bytes) -> None:
+    sql = "SELECT region, sum(amount) AS total FROM q3__data GROUP BY 1 ORDER BY 1"
+    turns = [
+        Turn.call(("describe_table", {"file": "f1"})),
+        Turn.call(("query_tables", {"sql": sql})),
+        Turn.call(("query_tables", {"sql": "SELECT sum(amount) FROM q3__data"})),
+        Turn.say("North made 30.5 and South 15."),
+        Turn.call(("query_tables", {"sql": "SELECT avg(amount) FROM q3__data"})),
+        Turn.say("On average 11.375."),
+    ]
+    with MessagesServer(turns) as server, opened(tmp_path / "home", model_url=server.url, api_key="k") as leaf:
+        scope = leaf.local_scope()
+        chat = leaf.new_chat(scope)
+        files = [add(leaf, scope, "q3.xlsx", workbook).id, add(leaf, scope, "costs.csv", b"a,b\n1,2\n").id]
+        first = finished(leaf, scope, leaf.send(scope, chat.id, "Totals?", file_ids=files).id)
+        second = finished(leaf, scope, leaf.send(scope, chat.id, "And the average?").id)
+        assert server.refused == []
+        outputs = [p["output"] for m in (first, second) for p in m.parts if p["type"] == "tool-query_tables"]
+    assert "On q3__data: 2 left out as subtotals, 1 as a total (rows 5, 8-9)" in outputs[0]["text"]
+    assert "1 left out as a title." in outputs[0]["text"]
+    assert [output["text"].count("left out") for output in outputs[1:]] == [0, 0]
+    assert all("Scanned q3__data (4 of 8 rows)" in output["text"] for output in outputs)
+    expected = "4 of 8 rows; 2 left out as subtotals, 1 as a total, 1 as a title · not touched: q3.xlsx · Other, costs.csv"
+    assert [line(covered_of(m.parts)) for m in (first, second)] == [expected, expected]
+    assert "Read: 4 of 8 rows of q3.xlsx · Data; 2 left out as subtotals" in answer_markdown(second, first)
+
+
+def test_the_first_table_that_the_list_names_is_the_one_that_is_described(tmp_path: Path) -> None:
+    blocks = (
+        b"team,head\nA,Ann\nB,Bob\n\n\n"
+        + b"day,amount,region\n"
+        + b"".join(b"2024-01-%02d,%d,N\n" % (d, d) for d in range(1, 20))
+    )
+    with opened(tmp_path) as leaf:
+        scope = leaf.local_scope()
+        chat = leaf.new_chat(scope)
+        leaf.attach(scope, chat.id, [add(leaf, scope, "two.csv", blocks).id])
+
+        def run(name: str, **given: Any) -> Any:
+            return leaf.run_tool(scope, name, given, chat_id=chat.id)
+
+        assert "SQL: two__2 (19 rows × 3 columns), two (2 × 2)" in run("list_files").text
+        assert run("list_files").data["files"][0]["tables"] == ["two__2", "two"]
+        for asked_for, name, count in (
+            ("f1", "two__2", 19),
+            ("two.csv", "two__2", 19),
+            ("two", "two", 2),
+            ("two__2", "two__2", 19),
+        ):
+            described = run("describe_table", file=asked_for)
+            assert (described.data["profile"]["name"], described.data["profile"]["rows"]) == (name, count)
+            assert described.data["others"] == [{"two__2": "two", "two": "two__2"}[name]]
+            queried = run("query_tables", sql=f"SELECT count(*) FROM {name}")
+            assert queried.data["table"]["rows"] == [[count]]
+        both = run("query_tables", sql="SELECT (SELECT count(*) FROM two) + (SELECT count(*) FROM two__2)")
+        assert [cover.seen for cover in both.coverage] == [2, 19]
+        assert len({cover.name for cover in both.coverage}) == 2
+
+
+SEVERAL = [
+    path
+    for pattern in ("*.xlsx", "*.xls", "foreign/poi/*.xls*", "foreign/fuste/csv/*.csv")
+    for path in sorted(FOREIGN.glob(pattern))[:12]
+    if path.stat().st_size < 200_000
+]
+
+
+@pytest.mark.skipif(not SEVERAL, reason="the foreign files are not here")
+def test_names_of_foreign_files_stand_for_the_same_table_everywhere(tmp_path: Path) -> None:
+    checked = 0
+    with opened(tmp_path) as leaf:
+        scope = leaf.local_scope()
+        for path in SEVERAL:
+            chat = leaf.new_chat(scope)
+            leaf.attach(scope, chat.id, [add(leaf, scope, path.name, path.read_bytes()).id])
+            listed = leaf.run_tool(scope, "list_files", {}, chat_id=chat.id).data["files"][0]["tables"]
+            if len(listed) < 2:
+                continue
+            if checked == 6:
+                break
+            checked += 1
+            first = leaf.run_tool(scope, "describe_table", {"file": "f1"}, chat_id=chat.id).data
+            assert first["profile"]["name"] == listed[0], path.name
+            assert [listed[0], *first["others"]] == listed, path.name
+            last = leaf.run_tool(scope, "describe_table", {"file": listed[-1]}, chat_id=chat.id).data["profile"]
+            assert last["name"] == listed[-1], path.name
+            counted = leaf.run_tool(scope, "query_tables", {"sql": f"SELECT count(*) FROM {listed[-1]}"}, chat_id=chat.id)
+            assert counted.data["table"]["rows"] == [[last["rows"]]], path.name
+    assert checked >= 5
+
+
+def test_notes_of_a_table_are_part_of_every_answer_that_rests_on_it() -> None:
+    note = {"kind": "several-blocks", "text": "2 separate tables were found here.", "cells": "A1:B9"}
+    doubtful = {"kind": "total", "count": 1, "cells": "A7", "text": "1 row that may be a total is counted as data (A7)"}
+    parts = [query("1", "a.csv", [[40_125.5]], notes=[note], doubtful=[doubtful]), say("40,125.5")]
+    said = covered(parts)
+    assert notes(said) == ["2 separate tables were found here (A1:B9)"]
+    assert doubts(said) == ["1 row that may be a total is counted as data (A7)"]
+    message = Message("m", "c", "", "assistant", "completed", [*parts, {"type": "data-coverage", "data": said}], [])
+    text = answer_markdown(message, None)
+    assert "- Doubtful: 1 row that may be a total is counted as data (A7)." in text
+    assert "- Note: 2 separate tables were found here (A1:B9)." in text
