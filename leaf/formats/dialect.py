@@ -1,6 +1,7 @@
 """How the cells of delimited text are parted and quoted, and reading its records so that a stray quote cannot swallow rows.
 
-The dialect is the one that gives rows of one width, with cells that look like values; nothing is taken from a file's name.
+The dialect is the one that gives rows of one width, with cells that look like values, and whose split is proven (`splits.py`); else
+each line is one value. Nothing is taken from a file's name.
 """
 
 from __future__ import annotations
@@ -12,10 +13,16 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
+from leaf.formats.splits import HARD, Split
+
+ONE_COLUMN = "\x1e"
+"""Stands for a delimiter where nothing parts the lines: a sign that no text holds."""
+_FIRMER = ("\t", "|", ";", ",")
+"""Of two delimiters that both give rows of one width, the one that is the rarer sign within values."""
 _SINGLE = (",", ";", "\t", "|", ":", "^", "~", " ", "\x1f", "\x01")
 _LONG = ("||", "::", "|~|", ";;", "~|~", "^|^", "##", "<>", "@@", "\t\t", ", ")
 _VALUE = re.compile(
-    r"[\s$€£¥+\-(]*\d[\d.,\s]*%?\)?(?:e[+-]?\d+)?|\d{1,4}[-/.:]\d{1,2}(?:[-/.:T ]\d+.*)?|true|false|n/?a|null",
+    r"[ \u00a0$€£¥+\-(]*\d[\d.,' \u00a0\u202f]*%?\)?(?:e[+-]?\d+)?|\d{1,4}[-/.:]\d{1,2}(?:[-/.:T ]\d+.*)?|true|false|n/?a|null",
     re.IGNORECASE | re.ASCII,
 )
 _JOINED_LINES = 400
@@ -38,6 +45,13 @@ class Dialect:
     """The first line is Excel's `sep=;` and no data."""
     width: int = 1
     """Cells in most rows."""
+    doubt: str = ""
+    """Where the lines stay one column: the delimiter that might have been meant, for people."""
+
+    @property
+    def one_column(self) -> bool:
+        """Whether every line is one value."""
+        return self.delimiter == ONE_COLUMN
 
     @property
     def label(self) -> str:
@@ -51,10 +65,32 @@ def sniff(sample: str) -> Dialect:
     declared = re.fullmatch(r'"?sep=(.{1,3}?)"?', head.strip("\ufeff\r "), re.IGNORECASE) or (
         re.fullmatch(r"sep=(\t)", head.strip("\ufeff\r"), re.IGNORECASE)
     )
-    if declared:
-        width, _, skip = _measure(rest, declared[1], '"', "")
+    if declared and not declared[1].isalnum():
+        width, _, skip, _ = _measure(rest, declared[1], '"', "")
         return Dialect(declared[1], '"', "", skip, True, width)
-    best, best_score = Dialect(), 0.0
+    readings = sorted(_readings(sample), key=lambda reading: reading.score, reverse=True)
+    proven = [reading for reading in readings[:_TRIED] if reading.split and reading.split.proven]
+    if not proven or not readings[0].split:
+        doubted = next((r.dialect.label for r in readings if r.split and r.split.plausible), "")
+        return Dialect(ONE_COLUMN, '"', doubt=doubted)
+    return _firmest(proven).dialect
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """A dialect and what speaks for it."""
+
+    dialect: Dialect
+    score: float
+    split: Split | None
+    """None where it leaves most lines whole."""
+
+
+_TRIED = 8
+"""Readings, the best first, whose split is looked at."""
+
+
+def _readings(sample: str) -> Iterator[_Reading]:
     lines = sample.count("\n") + 1
     for delimiter in (*_SINGLE, *_LONG):
         often = sample.count(delimiter)
@@ -64,11 +100,33 @@ def sniff(sample: str) -> Dialect:
             if quote == "'" and not _quotes_cells(sample, delimiter):
                 continue
             for escape in ("", "\\") if "\\" + quote in sample else ("",):
-                width, score, skip = _measure(sample, delimiter, quote, escape)
-                score *= _prior(delimiter, quote)
-                if score > best_score:
-                    best, best_score = Dialect(delimiter, quote, escape, skip, False, width), score
+                width, score, skip, split = _measure(sample, delimiter, quote, escape)
+                if score > 0:
+                    dialect = Dialect(delimiter, quote, escape, skip, False, width)
+                    yield _Reading(dialect, score * _prior(delimiter, quote), split)
+
+
+def _firmest(proven: list[_Reading]) -> _Reading:
+    """The best reading, or one as regular whose delimiter stands in the best one's cells: `64,897⇥1` is no cell."""
+    best = proven[0]
+    for sign in _FIRMER:
+        if sign == best.dialect.delimiter:
+            break
+        for reading in proven[1:]:
+            if reading.dialect.delimiter == sign and _within(sign, best.split) and _covers(reading.split):
+                return reading
     return best
+
+
+def _within(sign: str, split: Split | None) -> bool:
+    """Whether nearly every row of a split has a cell with the sign inside."""
+    rows = split.rows if split else []
+    return sum(any(sign in cell for cell in row) for row in rows) >= 0.9 * len(rows)
+
+
+def _covers(split: Split | None) -> bool:
+    """Whether a split gives all rows, the first among them, one width."""
+    return split is not None and len(split.core) >= 0.9 * len(split.rows) and split.regular >= 0.9
 
 
 def _quotes_cells(sample: str, delimiter: str) -> bool:
@@ -84,19 +142,19 @@ def _prior(delimiter: str, quote: str) -> float:
     return weight * (0.97 if quote == "'" else 1)
 
 
-def _measure(sample: str, delimiter: str, quote: str, escape: str) -> tuple[int, float, bool]:
-    """Width of most rows, score, and whether blanks follow the delimiters."""
+def _measure(sample: str, delimiter: str, quote: str, escape: str) -> tuple[int, float, bool, Split | None]:
+    """Width of most rows, score, whether blanks follow the delimiters, and the rows if most have several cells."""
     probe = Dialect(delimiter, quote, escape)
     reader = Records(sample.splitlines(keepends=True)[:600], probe)
     rows = [row for row, _ in zip(reader, range(400), strict=False) if any(c.strip() for c in row)]
     if len(rows) > 20 and not sample.endswith("\n"):
         rows.pop()
     if not rows:
-        return 1, 0.0, False
+        return 1, 0.0, False, None
     widths = Counter(len(r) for r in rows)
     width, count = max(widths.items(), key=lambda w: w[1] * (1 + min(w[0], 8) / 8) if w[0] > 1 else w[1] * 0.45)
     if width == 1:
-        return 1, 0.45 * count / len(rows), False
+        return 1, 0.45 * count / len(rows), False, None
     body = [r for r in rows if len(r) == width]
     cells = [c for r in body for c in r]
     skip = (
@@ -110,7 +168,18 @@ def _measure(sample: str, delimiter: str, quote: str, escape: str) -> tuple[int,
     ragged = sum(n for w, n in widths.items() if w != width and w > 1)
     consistent = count / len(rows) * (1 - 0.3 * ragged / len(rows))
     score = consistent * (1 + min(width, 10) / 20) * (1 + 0.35 * values) * (1 - 0.6 * dirty) * (1 - 0.5 * blank)
-    return width, score * (1 - 0.5 * len(reader.repaired) / len(rows)), skip
+    lines = [line.strip(" ") for line in sample.split("\n", 401)[:400] if line.strip()]
+    split = Split(delimiter, width, rows, lines, _beside(lines, delimiter, quote))
+    return width, score * (1 - 0.5 * len(reader.repaired) / len(rows)), skip, split
+
+
+def _beside(lines: list[str], delimiter: str, quote: str) -> float:
+    """Share of the lines with a quote that ends a cell before a delimiter, or begins one behind it."""
+    mark, sign = re.escape(delimiter), re.escape(quote)
+    cell = re.compile(
+        rf"(?:^|{mark}) ?{sign}(?:[^{sign}]|{sign}{sign})*{sign}{mark}|{mark} ?{sign}(?:[^{sign}]|{sign}{sign})*{sign}(?:{mark}|$)"
+    )
+    return sum(bool(cell.search(line)) for line in lines) / len(lines) if lines else 0.0
 
 
 @dataclass
