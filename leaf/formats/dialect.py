@@ -169,17 +169,16 @@ def _measure(sample: str, delimiter: str, quote: str, escape: str) -> tuple[int,
     consistent = count / len(rows) * (1 - 0.3 * ragged / len(rows))
     score = consistent * (1 + min(width, 10) / 20) * (1 + 0.35 * values) * (1 - 0.6 * dirty) * (1 - 0.5 * blank)
     lines = [line.strip(" ") for line in sample.split("\n", 401)[:400] if line.strip()]
-    split = Split(delimiter, width, rows, lines, _beside(lines, delimiter, quote))
+    split = Split(delimiter, width, rows, lines, *_beside(lines, delimiter, quote))
     return width, score * (1 - 0.5 * len(reader.repaired) / len(rows)), skip, split
 
 
-def _beside(lines: list[str], delimiter: str, quote: str) -> float:
-    """Share of the lines with a quote that ends a cell before a delimiter, or begins one behind it."""
+def _beside(lines: list[str], delimiter: str, quote: str) -> tuple[float, float]:
+    """Share of the lines with a quoted cell that has a delimiter beside it, and with several of them."""
     mark, sign = re.escape(delimiter), re.escape(quote)
-    cell = re.compile(
-        rf"(?:^|{mark}) ?{sign}(?:[^{sign}]|{sign}{sign})*{sign}{mark}|{mark} ?{sign}(?:[^{sign}]|{sign}{sign})*{sign}(?:{mark}|$)"
-    )
-    return sum(bool(cell.search(line)) for line in lines) / len(lines) if lines else 0.0
+    cell = re.compile(rf"(?:^|{mark}) ?{sign}(?:[^{sign}]|{sign}{sign})*{sign}(?={mark}|$)")
+    counts = [sum(m.end() - m.start() < len(line) for m in cell.finditer(line)) for line in lines]
+    return (sum(n > 0 for n in counts) / len(lines), sum(n > 1 for n in counts) / len(lines)) if lines else (0.0, 0.0)
 
 
 @dataclass

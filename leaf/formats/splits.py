@@ -54,7 +54,9 @@ class Split:
     lines: Sequence[str]
     """Lines that are not empty, as they stand."""
     quoted: float
-    """Share of the lines that have a quote beside the delimiter."""
+    """Share of the lines that have a quoted cell beside the delimiter."""
+    twice: float
+    """Share of the lines that have several."""
 
     @cached_property
     def core(self) -> Sequence[Sequence[str]]:
@@ -115,31 +117,43 @@ class Split:
     @property
     def proven(self) -> bool:
         """Whether the lines are rather rows of cells than whole values."""
-        if self.quoted >= 0.3 and self.regular >= 0.8 and not (self.width == 2 and self.untitled and self.quoted < 0.8):
+        soft = self.delimiter in _SOFT or self.spaced
+        if self._cells_quoted() if soft else self.quoted >= 0.3 and self.regular >= 0.8:
             return True
         if self.delimiter in HARD:
             return self._parts()
         if self._whole_values():
             return False
-        if self.delimiter in _SOFT or self.spaced:
+        if soft:
             return self._proven_soft()
         if self.delimiter in _RARE and self.regular < 0.9:
-            return False
-        if self.width == 2 and self.untitled and not self.typed:
             return False
         return self._parts()
 
     @property
     def plausible(self) -> bool:
         """Whether somebody may have meant the split all the same, so that it is named."""
-        return self.regular >= 0.9 and len(self.core) > 1 and not self._whole_values()
+        soft = self.delimiter in _SOFT or self.untitled
+        return self.regular >= 0.9 and len(self.core) > 1 and not (soft and self._whole_values())
+
+    def _cells_quoted(self) -> bool:
+        """Whether quotes stand where cells need them, and not around words of a text."""
+        if self.quoted < 0.3:
+            return False
+        within = any(
+            self.delimiter.strip() in c if self.delimiter.strip() else " " in c.strip() for row in self.body for c in row
+        )
+        return not self.untitled and (self.twice >= 0.9 or (self.regular >= _NEARLY and (within or bool(self.typed))))
 
     def _parts(self) -> bool:
-        """Most lines have the sign, or a long block of equal width below a long preamble has."""
+        """Most lines have the sign, or a long block of equal width below a long preamble has; lists within one column have not."""
+        if self.delimiter != "\t" and self.width == 2 and self.untitled and not self.typed:
+            return False
         if self.wide < 0.5:
             return self.regular >= 0.9 and len(self.core) >= 3 and self.headed
-        lists = self.delimiter != "\t" and self.untitled and self.regular < 0.6 and not self.typed
-        return not lists
+        even = sum(len(row) == self.width for row in self.rows) / len(self.rows)
+        lists = even < 0.6 if self.untitled else even <= 0.5
+        return self.delimiter == "\t" or not lists or self.headed or len(self.typed) > 1
 
     def _whole_values(self) -> bool:
         """Whether each line is by itself a number, date, time, address of the web … that holds the sign."""
@@ -151,8 +165,8 @@ class Split:
             return _same_digits(self.body)
         if self.delimiter not in (",", ";") or not all(_DECIMAL_COMMA.fullmatch(x) or x.isdigit() for x in below):
             return self.delimiter not in (",", ";") or not self.headed
-        if _WHOLE_VALUE.fullmatch(lines[0]) and len(lines) > 1:
-            return len(lines) > 2 and (all(_GROUP.fullmatch(x) for x in lines) or all(_CENTS.fullmatch(x) for x in lines))
+        if _WHOLE_VALUE.fullmatch(lines[0]):
+            return all(_GROUP.fullmatch(x) or x.isdigit() for x in lines) or all(_CENTS.fullmatch(x) for x in lines)
         return len(self.rows[0]) == 1
 
     def _proven_soft(self) -> bool:
@@ -187,4 +201,5 @@ def _make(cell: str) -> str:
 
 def _same_digits(rows: Sequence[Sequence[str]]) -> bool:
     """Whether each column holds digits of one length: card, account and telephone numbers written in groups."""
-    return all(all(c.isdigit() for c in column) and len({len(c) for c in column}) == 1 for column in zip(*rows, strict=True))
+    columns = [[c.lstrip("+") for c in column] for column in zip(*rows, strict=True)]
+    return all(all(c.isdigit() for c in column) and len({len(c) for c in column}) == 1 for column in columns)
