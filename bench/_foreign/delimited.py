@@ -10,8 +10,8 @@ recall and F1 of header, records and cells, each as bags), averaged over the fil
 score takes the average by the weight of each pollution in its survey, of those that are here. Leaf gives typed values and the
 clean form gives text, so that both are compared as values: 74.69 is $74.69, and a date is its day, month and year.
 
-One column: names, places, goods, sentences, addresses, times, numbers and words of many languages (the lists of Unicode's CLDR, as
-Babel ships them), 1 to 50,000 rows, with and without a name above. Each has to load as one column that holds every line.
+One column: names, places, goods, sentences, addresses, times, numbers and words of many languages (the lists of Unicode's CLDR,
+as Babel ships them), 1 to 50,000 rows, with and without a name above. Each has to load as one column that holds every line.
 """
 
 from __future__ import annotations
@@ -332,36 +332,41 @@ def _words() -> Iterator[tuple[str, str, list[str]]]:
 def _made() -> Iterator[tuple[str, str, list[str]]]:
     """What people keep in one column, at several lengths."""
     pick = random.Random(10)
+    number = pick.randint
+
+    def word() -> str:
+        return pick.choice(WORDS)
+
     makers = {
         ("names", "Name"): lambda: f"{pick.choice(FIRST)} {pick.choice(LAST)}",
         ("two words", "Full name"): lambda: f"{pick.choice(FIRST[:3])} {pick.choice(LAST[:3])}",
         ("last, first", "Name"): lambda: f"{pick.choice(LAST)}, {pick.choice(FIRST)}",
         ("places", "Place"): lambda: pick.choice(CITIES),
-        ("addresses", "Address"): lambda: f"{pick.randint(1, 999)} {pick.choice(STREETS)}, {pick.choice(CITIES)} {pick.randint(10000, 99999)}",
+        ("addresses", "Address"): lambda: f"{number(1, 999)} {pick.choice(STREETS)}, {pick.choice(CITIES)} {number(100, 999)}99",
         ("goods", "Product"): lambda: pick.choice(GOODS),
-        ("sentences", "Comment"): lambda: " ".join(pick.choices(WORDS, k=pick.randint(3, 14))).capitalize() + pick.choice((".", "!", ", or not.")),
-        ("addresses of pages", "URL"): lambda: f"https://www.{pick.choice(WORDS)}.org/{pick.choice(WORDS)}?a={pick.randint(1, 99)},{pick.randint(1, 9)}",
-        ("times", "Time"): lambda: f"{pick.randint(0, 23):02d}:{pick.randint(0, 59):02d}",
-        ("times with seconds", "Start"): lambda: f"{pick.randint(0, 23):02d}:{pick.randint(0, 59):02d}:{pick.randint(0, 59):02d}",
-        ("thousands", "Population"): lambda: f"{pick.randint(1000, 9_999_999):,}",
-        ("small thousands", "Amount"): lambda: f"{pick.randint(1, 99_999):,}",
-        ("amounts", "Price"): lambda: f"$ {pick.randint(100, 9_999_999) / 100:,.2f}",
-        ("decimal commas", "Preis"): lambda: f"{pick.randint(1, 999)},{pick.randint(0, 99):02d}",
-        ("days", "Day"): lambda: f"{pick.randint(2000, 2030)}-{pick.randint(1, 12):02d}-{pick.randint(1, 28):02d}",
-        ("moments", "At"): lambda: f"{pick.randint(1, 28):02d}/{pick.randint(1, 12):02d}/2024 {pick.randint(0, 23):02d}:{pick.randint(0, 59):02d}",
-        ("days in words", "Date"): lambda: f"{pick.choice(('January', 'May', 'Sept.'))} {pick.randint(1, 28)}, {pick.randint(1990, 2030)}",
-        ("mail", "E-mail"): lambda: f"{pick.choice(WORDS)}.{pick.choice(WORDS)}@{pick.choice(WORDS)}.org",
-        ("telephones", "Phone"): lambda: f"+43 {pick.randint(100, 999)} {pick.randint(100000, 999999)}",
-        ("card numbers", "Card"): lambda: " ".join(f"{pick.randint(0, 9999):04d}" for _ in range(4)),
-        ("hardware addresses", "MAC"): lambda: ":".join(f"{pick.randint(0, 255):02x}" for _ in range(6)),
-        ("ratios", "Ratio"): lambda: f"{pick.randint(1, 9)}:{pick.randint(1, 9)}",
-        ("keys and values", "Setting"): lambda: f"{pick.choice(WORDS)}: {pick.choice(WORDS)}",
-        ("kinds", "genres"): lambda: "|".join(pick.sample(WORDS, pick.randint(1, 5))),
-        ("labels", "tags"): lambda: ",".join(pick.sample(WORDS, pick.randint(1, 4))),
-        ("paths", "Path"): lambda: "/" + "/".join(pick.choices(WORDS, k=pick.randint(1, 5))),
-        ("ranges", "Range"): lambda: f"{pick.randint(1, 50)}-{pick.randint(51, 99)}",
-        ("said", "Quote"): lambda: f'"{pick.choice(WORDS)}" {pick.choice(WORDS)}, he said',
-        ("sizes", "Size"): lambda: f'{pick.randint(2, 40)}" {pick.choice(GOODS[:4])}',
+        ("sentences", "Comment"): lambda: " ".join(pick.choices(WORDS, k=number(3, 14))) + pick.choice((".", "!", ", or not.")),
+        ("addresses of pages", "URL"): lambda: f"https://www.{word()}.org/{word()}?a={number(1, 99)},{number(1, 9)}",
+        ("times", "Time"): lambda: f"{number(0, 23):02d}:{number(0, 59):02d}",
+        ("times with seconds", "Start"): lambda: f"{number(0, 23):02d}:{number(0, 59):02d}:{number(0, 59):02d}",
+        ("thousands", "Population"): lambda: f"{number(1000, 9_999_999):,}",
+        ("small thousands", "Amount"): lambda: f"{number(1, 99_999):,}",
+        ("amounts", "Price"): lambda: f"$ {number(100, 9_999_999) / 100:,.2f}",
+        ("decimal commas", "Preis"): lambda: f"{number(1, 999)},{number(0, 99):02d}",
+        ("days", "Day"): lambda: f"{number(2000, 2030)}-{number(1, 12):02d}-{number(1, 28):02d}",
+        ("moments", "At"): lambda: f"{number(1, 28):02d}/{number(1, 12):02d}/2024 {number(10, 23)}:{number(10, 59)}",
+        ("days in words", "Date"): lambda: f"{pick.choice(('January', 'May', 'Sept.'))} {number(1, 28)}, {number(1990, 2030)}",
+        ("mail", "E-mail"): lambda: f"{word()}.{word()}@{word()}.org",
+        ("telephones", "Phone"): lambda: f"+43 {number(100, 999)} {number(100000, 999999)}",
+        ("card numbers", "Card"): lambda: " ".join(f"{number(0, 9999):04d}" for _ in range(4)),
+        ("hardware addresses", "MAC"): lambda: ":".join(f"{number(0, 255):02x}" for _ in range(6)),
+        ("ratios", "Ratio"): lambda: f"{number(1, 9)}:{number(1, 9)}",
+        ("keys and values", "Setting"): lambda: f"{word()}: {word()}",
+        ("kinds", "genres"): lambda: "|".join(pick.sample(WORDS, number(1, 5))),
+        ("labels", "tags"): lambda: ",".join(pick.sample(WORDS, number(1, 4))),
+        ("paths", "Path"): lambda: "/" + "/".join(pick.choices(WORDS, k=number(1, 5))),
+        ("ranges", "Range"): lambda: f"{number(1, 50)}-{number(51, 99)}",
+        ("said", "Quote"): lambda: f'"{word()}" {word()}, he said',
+        ("sizes", "Size"): lambda: f'{number(2, 40)}" {pick.choice(GOODS[:4])}',
         ("Chinese", "姓名"): lambda: "".join(pick.choices("王李张刘陈杨黄赵吴周小明华", k=3)),
         ("Arabic", "الاسم"): lambda: " ".join(pick.sample(("محمد", "أحمد", "فاطمة", "علي", "زينب", "حسن"), 2)),
     }  # fmt: skip

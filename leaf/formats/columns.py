@@ -616,7 +616,8 @@ def _doubt(column: Column) -> Note:
     if column.marks and plan.kind in ("integer", "decimal"):
         sign = "comma" if column.marks.mark == "," else "dot"
         reading = "a mark of thousands" if plan.kind == "integer" else "the decimal mark"
-        text = f"In '{column.name}' the {sign} of numbers such as {column.marks.example} was read as {reading}; nothing else shows it."
+        example = column.marks.example
+        text = f"In '{column.name}' the {sign} of numbers such as {example} was read as {reading}; nothing else shows it."
         return Note("numbers-ambiguous", text, 1)
     if plan.kind == "text":
         text = f"Column '{column.name}' stays text: its dates can be read as day/month or as month/day."

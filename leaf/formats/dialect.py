@@ -1,7 +1,7 @@
 """How the cells of delimited text are parted and quoted, and reading its records so that a stray quote cannot swallow rows.
 
-The dialect is the one that gives rows of one width, with cells that look like values, and whose split is proven (`splits.py`); else
-each line is one value. Nothing is taken from a file's name.
+The dialect is the one that gives rows of one width, with cells that look like values, and whose split is proven (`splits.py`);
+else each line is one value. Nothing is taken from a file's name.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
-from leaf.formats.splits import HARD, Split
+from leaf.formats.splits import Split
 
 ONE_COLUMN = "\x1e"
 """Stands for a delimiter where nothing parts the lines: a sign that no text holds."""
@@ -109,19 +109,28 @@ def _readings(sample: str) -> Iterator[_Reading]:
 def _firmest(proven: list[_Reading]) -> _Reading:
     """The best reading, or one as regular whose delimiter stands in the best one's cells: `64,897⇥1` is no cell."""
     best = proven[0]
-    for sign in _FIRMER:
-        if sign == best.dialect.delimiter:
-            break
+    for sign in _FIRMER[: _FIRMER.index(best.dialect.delimiter)] if best.dialect.delimiter in _FIRMER else ():
         for reading in proven[1:]:
-            if reading.dialect.delimiter == sign and _within(sign, best.split) and _covers(reading.split):
+            if reading.dialect.delimiter == sign and _parts_better(sign, reading.split, best.split):
                 return reading
     return best
+
+
+def _parts_better(sign: str, split: Split | None, best: Split | None) -> bool:
+    """Whether a split gives all rows one width and more values, where the best one leaves its sign within cells."""
+    return _within(sign, best) and _covers(split) and _plain(split) > _plain(best)
 
 
 def _within(sign: str, split: Split | None) -> bool:
     """Whether nearly every row of a split has a cell with the sign inside."""
     rows = split.rows if split else []
     return sum(any(sign in cell for cell in row) for row in rows) >= 0.9 * len(rows)
+
+
+def _plain(split: Split | None) -> float:
+    """Share of the cells that are numbers, dates and the like."""
+    cells = [cell.strip() for row in (split.rows if split else []) for cell in row]
+    return sum(bool(_VALUE.fullmatch(cell)) for cell in cells) / len(cells)
 
 
 def _covers(split: Split | None) -> bool:

@@ -1,4 +1,4 @@
-"""A file of one column: every line that is not empty is a row. Nothing is taken for a remark, and a title only above typed values."""
+"""A file of one column: every line that is not empty is a row. None is a remark; titles stand only above typed values."""
 
 from __future__ import annotations
 

@@ -146,7 +146,7 @@ class Split:
         return not self.untitled and (self.twice >= 0.9 or (self.regular >= _NEARLY and (within or bool(self.typed))))
 
     def _parts(self) -> bool:
-        """Most lines have the sign, or a long block of equal width below a long preamble has; lists within one column have not."""
+        """Most lines have the sign, or a block of equal width below a long preamble; lists within one column do not count."""
         if self.delimiter != "\t" and self.width == 2 and self.untitled and not self.typed:
             return False
         if self.wide < 0.5:
@@ -162,7 +162,7 @@ class Split:
         if sum(bool(_WHOLE_VALUE.fullmatch(line)) for line in below) < 0.9 * len(below):
             return False
         if self.delimiter == " " and self.width > 2 and not all(re.fullmatch(rf"{GROUPED}|{_DAY}.*", x) for x in below):
-            return _same_digits(self.body)
+            return _same_digits(self.core)
         if self.delimiter not in (",", ";") or not all(_DECIMAL_COMMA.fullmatch(x) or x.isdigit() for x in below):
             return self.delimiter not in (",", ";") or not self.headed
         if _WHOLE_VALUE.fullmatch(lines[0]):
@@ -183,7 +183,7 @@ class Split:
             return False
         if typed == self.width:
             decimals = any("." in row[c] for row in self.body for c in range(self.width))
-            return decimals or (self.width > 2 and not _same_digits(self.body))
+            return decimals or (self.width > 2 and not _same_digits(self.core))
         return (typed >= 2 and self.width > 2) or (comma and typed >= 1 and self.width >= 5 and rows >= 5)
 
 
@@ -201,5 +201,5 @@ def _make(cell: str) -> str:
 
 def _same_digits(rows: Sequence[Sequence[str]]) -> bool:
     """Whether each column holds digits of one length: card, account and telephone numbers written in groups."""
-    columns = [[c.lstrip("+") for c in column] for column in zip(*rows, strict=True)]
+    columns = [[c.lstrip("+") for c in column] for column in zip(*rows, strict=False)]
     return all(all(c.isdigit() for c in column) and len({len(c) for c in column}) == 1 for column in columns)
