@@ -132,7 +132,7 @@ class _Source:
         if self.encoding.mixed_newlines:
             notes.append(Note("newlines-mixed", "Lines end in different ways; each kind of ending was taken as one."))
         if self.dialect.doubt:
-            text = f"Each line was read as one value: that {self.dialect.doubt} parts it into columns is possible, but not shown."
+            text = f"Each line was read as one value; it may be columns parted by {self.dialect.doubt}, but nothing proves that."
             notes.append(Note("one-column", text))
         return tuple(notes)
 

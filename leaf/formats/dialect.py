@@ -40,7 +40,7 @@ class Dialect:
     escape: str = ""
     """Sign that takes the meaning from a quote, where quotes are not doubled."""
     skip_space: bool = False
-    """Blanks after a delimiter are no part of the value."""
+    """Blanks after a delimiter are no part of the value; where a blank is the delimiter, any number of them is one."""
     sep_line: bool = False
     """The first line is Excel's `sep=;` and no data."""
     width: int = 1
@@ -54,9 +54,16 @@ class Dialect:
         return self.delimiter == ONE_COLUMN
 
     @property
+    def runs(self) -> bool:
+        """Whether runs of blanks part the cells, as in aligned tables of numbers."""
+        return self.delimiter == " " and self.skip_space
+
+    @property
     def label(self) -> str:
         """For people."""
-        return {"\t": "tab", " ": "blank", "\x1f": "unit separator", "\x01": "^A"}.get(self.delimiter, f"'{self.delimiter}'")
+        if self.runs:
+            return "runs of blanks"
+        return {"\t": "tabs", " ": "blanks", "\x1f": "unit separator", "\x01": "^A"}.get(self.delimiter, f"'{self.delimiter}'")
 
 
 def sniff(sample: str) -> Dialect:
@@ -68,10 +75,13 @@ def sniff(sample: str) -> Dialect:
     if declared and not declared[1].isalnum():
         width, _, skip, _ = _measure(rest, declared[1], '"', "")
         return Dialect(declared[1], '"', "", skip, True, width)
+    lines = sum(not line.isspace() for line in sample.splitlines())
     readings = sorted(_readings(sample), key=lambda reading: reading.score, reverse=True)
     proven = [reading for reading in readings[:_TRIED] if reading.split and reading.split.proven]
     if not proven or not readings[0].split:
         doubted = next((r.dialect.label for r in readings if r.split and r.split.plausible), "")
+        if len(re.findall(r"^.*\S {2,}\S", sample, re.M)) > 0.6 * lines:
+            doubted = "runs of blanks"
         return Dialect(ONE_COLUMN, '"', doubt=doubted)
     return _firmest(proven).dialect
 
@@ -100,10 +110,11 @@ def _readings(sample: str) -> Iterator[_Reading]:
             if quote == "'" and not _quotes_cells(sample, delimiter):
                 continue
             for escape in ("", "\\") if "\\" + quote in sample else ("",):
-                width, score, skip, split = _measure(sample, delimiter, quote, escape)
-                if score > 0:
-                    dialect = Dialect(delimiter, quote, escape, skip, False, width)
-                    yield _Reading(dialect, score * _prior(delimiter, quote), split)
+                for runs in (False, True) if delimiter == " " and "  " in sample else (False,):
+                    width, score, skip, split = _measure(sample, delimiter, quote, escape, runs)
+                    if score > 0:
+                        dialect = Dialect(delimiter, quote, escape, skip, False, width)
+                        yield _Reading(dialect, score * _prior(delimiter, quote), split)
 
 
 def _firmest(proven: list[_Reading]) -> _Reading:
@@ -151,22 +162,22 @@ def _prior(delimiter: str, quote: str) -> float:
     return weight * (0.97 if quote == "'" else 1)
 
 
-def _measure(sample: str, delimiter: str, quote: str, escape: str) -> tuple[int, float, bool, Split | None]:
+def _measure(sample: str, delimiter: str, quote: str, escape: str, runs: bool = False) -> tuple[int, float, bool, Split | None]:
     """Width of most rows, score, whether blanks follow the delimiters, and the rows if most have several cells."""
-    probe = Dialect(delimiter, quote, escape)
+    probe = Dialect(delimiter, quote, escape, runs)
     reader = Records(sample.splitlines(keepends=True)[:600], probe)
     rows = [row for row, _ in zip(reader, range(400), strict=False) if any(c.strip() for c in row)]
     if len(rows) > 20 and not sample.endswith("\n"):
         rows.pop()
     if not rows:
-        return 1, 0.0, False, None
+        return 1, 0.0, runs, None
     widths = Counter(len(r) for r in rows)
     width, count = max(widths.items(), key=lambda w: w[1] * (1 + min(w[0], 8) / 8) if w[0] > 1 else w[1] * 0.45)
     if width == 1:
-        return 1, 0.45 * count / len(rows), False, None
+        return 1, 0.45 * count / len(rows), runs, None
     body = [r for r in rows if len(r) == width]
     cells = [c for r in body for c in r]
-    skip = (
+    skip = runs or (
         sum(all(c[:1] == " " for c in r[1:] if c) for r in body) > 0.9 * len(body)
         and delimiter != " "
         and any(any(r[1:]) for r in body)
@@ -213,6 +224,8 @@ class Records:
             self._next_line()
         while (line := self._next_line()) is not None:
             self.record += 1
+            if self.dialect.runs:
+                line = line.strip(" \n") + "\n"
             simple = not quote or (quote not in line and plain)
             cells = line.rstrip("\n").split(delimiter) if simple else self._quoted(line)
             yield [c.strip(" ") for c in cells] if self.dialect.skip_space else cells

@@ -147,7 +147,7 @@ class Split:
 
     def _parts(self) -> bool:
         """Most lines have the sign, or a block of equal width below a long preamble; lists within one column do not count."""
-        if self.delimiter != "\t" and self.width == 2 and self.untitled and not self.typed:
+        if self.delimiter != "\t" and self.width == 2 and self.untitled and not self.typed and not self.differs:
             return False
         if self.wide < 0.5:
             return self.regular >= 0.9 and len(self.core) >= 3 and self.headed
