@@ -25,6 +25,8 @@ _VALUE = re.compile(
     r"[ \u00a0$€£¥+\-(]*\d[\d.,' \u00a0\u202f]*%?\)?(?:e[+-]?\d+)?|\d{1,4}[-/.:]\d{1,2}(?:[-/.:T ]\d+.*)?|true|false|n/?a|null",
     re.IGNORECASE | re.ASCII,
 )
+_LOOKED_AT = 4_000
+"""Characters of a line that tell whether it is one value or cells with quotes."""
 _JOINED_LINES = 400
 """Most lines that one quoted cell may go over; more are taken for a quote gone astray."""
 csv.field_size_limit(1 << 30)
@@ -75,15 +77,14 @@ def sniff(sample: str) -> Dialect:
     if declared and not declared[1].isalnum():
         width, _, skip, _ = _measure(rest, declared[1], '"', "")
         return Dialect(declared[1], '"', "", skip, True, width)
-    lines = sum(not line.isspace() for line in sample.splitlines())
     readings = sorted(_readings(sample), key=lambda reading: reading.score, reverse=True)
-    proven = [reading for reading in readings[:_TRIED] if reading.split and reading.split.proven]
-    if not proven or not readings[0].split:
-        doubted = next((r.dialect.label for r in readings if r.split and r.split.plausible), "")
-        if len(re.findall(r"^.*\S {2,}\S", sample, re.M)) > 0.6 * lines:
-            doubted = "runs of blanks"
-        return Dialect(ONE_COLUMN, '"', doubt=doubted)
-    return _firmest(proven).dialect
+    best = next((r for r in readings[:_TRIED] if r.split and r.split.proven), None) if readings and readings[0].split else None
+    if best:
+        return _firmest(best, readings).dialect
+    doubted = next((r.dialect.label for r in readings if r.split and r.split.plausible), "")
+    if len(re.findall(r"^.*\S {2,}\S", sample, re.M)) > 0.6 * sum(not line.isspace() for line in sample.splitlines()):
+        doubted = "runs of blanks"
+    return Dialect(ONE_COLUMN, '"', doubt=doubted)
 
 
 @dataclass(frozen=True)
@@ -117,11 +118,10 @@ def _readings(sample: str) -> Iterator[_Reading]:
                         yield _Reading(dialect, score * _prior(delimiter, quote), split)
 
 
-def _firmest(proven: list[_Reading]) -> _Reading:
+def _firmest(best: _Reading, readings: list[_Reading]) -> _Reading:
     """The best reading, or one as regular whose delimiter stands in the best one's cells: `64,897⇥1` is no cell."""
-    best = proven[0]
     for sign in _FIRMER[: _FIRMER.index(best.dialect.delimiter)] if best.dialect.delimiter in _FIRMER else ():
-        for reading in proven[1:]:
+        for reading in readings:
             if reading.dialect.delimiter == sign and _parts_better(sign, reading.split, best.split):
                 return reading
     return best
@@ -129,7 +129,7 @@ def _firmest(proven: list[_Reading]) -> _Reading:
 
 def _parts_better(sign: str, split: Split | None, best: Split | None) -> bool:
     """Whether a split gives all rows one width and more values, where the best one leaves its sign within cells."""
-    return _within(sign, best) and _covers(split) and _plain(split) > _plain(best)
+    return _within(sign, best) and _covers(split) and _plain(split) > _plain(best) and split is not None and split.proven
 
 
 def _within(sign: str, split: Split | None) -> bool:
@@ -188,7 +188,7 @@ def _measure(sample: str, delimiter: str, quote: str, escape: str, runs: bool = 
     ragged = sum(n for w, n in widths.items() if w != width and w > 1)
     consistent = count / len(rows) * (1 - 0.3 * ragged / len(rows))
     score = consistent * (1 + min(width, 10) / 20) * (1 + 0.35 * values) * (1 - 0.6 * dirty) * (1 - 0.5 * blank)
-    lines = [line.strip(" ") for line in sample.split("\n", 401)[:400] if line.strip()]
+    lines = [line[:_LOOKED_AT].strip(" ") for line in sample.split("\n", 400)[:400] if line.strip()]
     split = Split(delimiter, width, rows, lines, *_beside(lines, delimiter, quote))
     return width, score * (1 - 0.5 * len(reader.repaired) / len(rows)), skip, split
 
@@ -197,7 +197,7 @@ def _beside(lines: list[str], delimiter: str, quote: str) -> tuple[float, float]
     """Share of the lines with a quoted cell that has a delimiter beside it, and with several of them."""
     mark, sign = re.escape(delimiter), re.escape(quote)
     cell = re.compile(rf"(?:^|{mark}) ?{sign}(?:[^{sign}]|{sign}{sign})*{sign}(?={mark}|$)")
-    counts = [sum(m.end() - m.start() < len(line) for m in cell.finditer(line)) for line in lines]
+    counts = [sum(m.end() - m.start() < len(line) for m in cell.finditer(line)) if quote in line else 0 for line in lines]
     return (sum(n > 0 for n in counts) / len(lines), sum(n > 1 for n in counts) / len(lines)) if lines else (0.0, 0.0)
 
 
