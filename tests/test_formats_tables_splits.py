@@ -8,7 +8,7 @@ from typing import Any
 import duckdb
 import pytest
 
-from leaf.formats.base import TableInfo
+from leaf.formats.base import TableInfo, Where
 from leaf.formats.delimited import DelimitedReader
 from leaf.formats.dialect import sniff
 
@@ -173,3 +173,30 @@ def test_a_late_fraction_ends_the_doubt(tmp_path: Path) -> None:
     assert rows[0][1] == 1.1
     assert rows[-1][1] == 2.5
     assert "numbers-ambiguous" not in notes
+
+
+@pytest.mark.parametrize(
+    ("lines", "name", "rows"),
+    [
+        (["Amount", "n.a.", "12", "15"], "Amount", [None, 12, 15]),
+        (["12", "15", "18"], "column_1", [12, 15, 18]),
+        (["Sales of 2024", "Amount", "12", "15"], "Amount", [12, 15]),
+        (["Amount", "unknown", "12", "15"], "Amount", ["unknown", "12", "15"]),
+        (["Note", "Source: own survey", "Total", "end"], "Note", ["Source: own survey", "Total", "end"]),
+    ],
+)
+def test_only_a_title_of_several_words_stands_above_a_single_column(
+    tmp_path: Path, lines: list[str], name: str, rows: list[Any]
+) -> None:
+    info, found, _ = one(tmp_path, "\n".join(lines) + "\n")
+    assert info.columns[0][0] == name
+    assert [row[0] for row in found] == rows
+
+
+def test_a_single_column_is_counted_and_read_like_any_table(tmp_path: Path) -> None:
+    path = tmp_path / "names.csv"
+    path.write_text("Name\n" + "".join(f"Given{n} Family\n" + "\n" * (n % 4 == 0) for n in range(40)))
+    outline = DelimitedReader().outline(path)
+    assert (outline.rows, outline.columns) == (40, 1)
+    passages = list(DelimitedReader().passages(path, Where("row", 1, 4)))
+    assert [passage.text for passage in passages] == ["Name", "Given0 Family", "Given1 Family"]

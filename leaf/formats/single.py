@@ -13,7 +13,7 @@ from leaf.formats.header import Block, Found, is_empty, kind_of, places, shape_o
 _SAMPLE = 500
 """Rows from the beginning that tell the header."""
 _TITLES = 3
-"""Most lines of text that may stand above the name of a column of numbers, dates or the like."""
+"""Most lines above a column of numbers, dates or the like: its name, and titles of several words above that."""
 
 
 def one_column(grid: Sequence[Sequence[str]]) -> Found:
@@ -33,9 +33,10 @@ def one_column(grid: Sequence[Sequence[str]]) -> Found:
 def _above(texts: Sequence[str]) -> tuple[int, bool]:
     """How many rows stand above the values, and whether these show it."""
     kinds = [kind_of(text) for text in texts]
-    first = next((n for n, kind in enumerate(kinds) if kind in "nydb"), len(kinds))
+    first = next((n for n, kind in enumerate(kinds) if kind in "nydbm"), len(kinds))
     below = kinds[first:]
-    if first <= _TITLES and below and sum(k in "nydbm" for k in below) >= 0.8 * len(below):
+    titled = first <= _TITLES and all(" " in text for text in texts[: max(0, first - 1)])
+    if titled and below and sum(k in "nydbm" for k in below) >= 0.8 * len(below):
         year = first == 0 and kinds[0] == "y" and len(kinds) > 2 and "y" not in kinds[1:]
         return (1, True) if year else (first, True)
     return _above_texts(texts)

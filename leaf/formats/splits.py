@@ -138,7 +138,7 @@ class Split:
 
     def _cells_quoted(self) -> bool:
         """Whether quotes stand where cells need them, and not around words of a text."""
-        if self.quoted < 0.3:
+        if self.quoted < 0.3 or len(self.core) < 0.8 * len(self.rows):
             return False
         within = any(
             self.delimiter.strip() in c if self.delimiter.strip() else " " in c.strip() for row in self.body for c in row
