@@ -43,8 +43,9 @@ _WHOLE = {
     ",": r"(?:0|[1-9][0-9]{0,14}|[1-9][0-9]{0,2}(?:\.[0-9]{3})+)",
     " .": rf"(?:0|[1-9][0-9]{{0,14}}|[1-9][0-9]{{0,2}}(?:{_SPACE}[0-9]{{3}})+)",
     " ,": rf"(?:0|[1-9][0-9]{{0,14}}|[1-9][0-9]{{0,2}}(?:{_SPACE}[0-9]{{3}})+)",
+    "in.": r"(?:0|[1-9][0-9]{0,14}|[1-9][0-9]?(?:,[0-9]{2})*,[0-9]{3})",
 }
-"""Integer part by style: `.` is 1,234.5, `,` is 1.234,5, ` .` and ` ,` are 1 234.5 and 1 234,5."""
+"""Integer part by style: `.` is 1,234.5, `,` is 1.234,5, ` .` and ` ,` are 1 234.5 and 1 234,5, `in.` is 12,34,567.5."""
 
 
 @dataclass(frozen=True)
@@ -135,11 +136,11 @@ def _compiled(pattern: str) -> re.Pattern[str]:
     return re.compile(pattern, re.ASCII)
 
 
-def _number(style: str, *, percent: bool = False, currency: bool = False) -> Plan:
+def _number(style: str, *, percent: bool = False, currency: bool = False, whole: bool = False) -> Plan:
+    """Numbers with marked thousands; `whole` ones have no fraction and become integers."""
     mark = style[-1]
-    fraction = rf"(?:[{mark}][0-9]*)?"
-    core = rf"(?:{_WHOLE[style]}{fraction}|[{mark}][0-9]+)"
-    if style == ".":
+    core = f"(?:{_WHOLE[style]})" if whole else rf"(?:{_WHOLE[style]}(?:[{mark}][0-9]*)?|[{mark}][0-9]+)"
+    if style == "." and not whole:
         core += "(?:[eE][-+]?[0-9]{1,3})?"
     money = f"(?:{_CURRENCY}\\s?)?" if currency else ""
     tail = (r"\s?%" if percent else "") + (f"(?:\\s?{_CURRENCY})?" if currency else "")
@@ -151,7 +152,8 @@ def _number(style: str, *, percent: bool = False, currency: bool = False) -> Pla
     x = f"replace(replace({x}, '.', ''), ',', '.')" if mark == "," else f"replace({x}, ',', '')"
     if "\\(" in pattern:
         x = f"regexp_replace({x}, '^\\((.*)\\)$', '-\\1')"
-    return Plan("decimal", "DOUBLE", pattern, f"TRY_CAST({x} AS DOUBLE)", style, percent, currency)
+    kind, sql_type = ("integer", "BIGINT") if whole else ("decimal", "DOUBLE")
+    return Plan(kind, sql_type, pattern, f"TRY_CAST({x} AS {sql_type})", style, percent, currency)
 
 
 def _times(date_pattern: str, formats: Sequence[str], style: str) -> list[Plan]:
@@ -177,6 +179,7 @@ def _plans() -> tuple[Plan, ...]:
     zoned = "TRY_CAST(regexp_replace({x}, '([-+][0-9][0-9])([0-9][0-9])$', '\\1:\\2') AS TIMESTAMPTZ)"
     plans = [
         Plan("integer", "BIGINT", "0|-?[1-9][0-9]{0,17}", whole, exact=f"coalesce(CAST({whole} AS VARCHAR) = {{x}}, false)"),
+        *(_number(style, whole=True) for style in (".", " .")),
         Plan(
             "boolean", "BOOLEAN", "(?i)true|false", "(lower({x}) = 'true')", exact="(lower({x}) = 'true' OR lower({x}) = 'false')"
         ),
@@ -203,7 +206,8 @@ def _plans() -> tuple[Plan, ...]:
     plans += _times(f"{day} [A-Za-z]{{3,9}} [0-9]{{4}}", ["%d %B %Y"], "text")
     plans += _times(f"[A-Za-z]{{3,9}} {day}, [0-9]{{4}}", ["%B %d, %Y", "%b %d, %Y"], "text")
     for percent, currency in ((False, False), (True, False), (False, True)):
-        plans += [_number(style, percent=percent, currency=currency) for style in (".", ",", " .", " ,")]
+        for style in (".", ",", " .", " ,", "in."):
+            plans += [_number(style, percent=percent, currency=currency, whole=whole) for whole in (True, False)]
     return tuple(plans)
 
 
@@ -234,12 +238,32 @@ def propose(sample: Sequence[str], comma_first: bool = False) -> list[Plan]:
     return plans
 
 
-def ambiguous_number(values: Sequence[str]) -> bool:
-    """Whether `1.234` may be a thousand or a fraction for all that these values say."""
-    marked = [v for v in (s.strip().lstrip("-+") for s in values) if "," in v or "." in v]
-    return (
-        bool(marked) and all(re.fullmatch(r"[1-9]\d{0,2}[.,]\d{3}", v) for v in marked) and len({("," in v) for v in marked}) == 1
-    )
+@dataclass(frozen=True)
+class Marks:
+    """What a column of numbers such as 1,234 says by itself: each has one mark, with three digits behind it."""
+
+    mark: str
+    """`,` or `.`."""
+    example: str
+    thousands: bool
+    """Whether the values speak for a mark of thousands: its numbers differ in length, and none is as long without one."""
+
+
+def marks_of(values: Sequence[str]) -> Marks | None:
+    """The column's only mark where it may be one of thousands or of a fraction for all that the values prove; else None."""
+    bare = [s.strip().lstrip("-+−$€£¥ (").rstrip("%$€£¥ )") for s in values]
+    marked = [v for v in dict.fromkeys(bare) if "," in v or "." in v]
+    if not marked or not all(re.fullmatch(r"[1-9]\d{0,2}[.,]\d{3}", v, re.ASCII) for v in marked):
+        return None
+    if len({"," in v for v in marked}) > 1:
+        return None
+    mark = "," if "," in marked[0] else "."
+    lengths = {v.index(mark) for v in marked}
+    plain = [v for v in bare if v.isdigit()]
+    short = bool(plain) and all(len(v) <= 3 for v in plain)
+    long = any(len(v) > 3 for v in plain)
+    shown = len(marked) >= 3 and (short or (mark == "," and len(lengths) > 1)) and not long
+    return Marks(mark, marked[0], shown)
 
 
 @dataclass
@@ -254,7 +278,8 @@ class Column:
     type: str = "VARCHAR"
     plan: Plan = TEXT
     proposals: list[Plan] = field(default_factory=list)
-    ambiguous: bool = False
+    marks: Marks | None = None
+    """Where thousands and fractions look alike."""
 
 
 @dataclass(frozen=True)
@@ -422,14 +447,14 @@ def _propose_all(connection: duckdb.DuckDBPyConnection, relation: str, columns: 
                 late = f"SELECT {_x(column)} FROM {_layers(relation, [column])} WHERE {_x(column)} IS NOT NULL LIMIT {_SAMPLE}"
                 sample = [r[0] for r in connection.execute(late).fetchall()]
             column.proposals = propose(sample, comma_first)
-            column.ambiguous = bool(column.proposals) and ambiguous_number(sample)
+            column.marks = marks_of(sample) if column.proposals else None
 
 
 def _proof(connection: duckdb.DuckDBPyConnection, relation: str, columns: list[Column]) -> dict[str, _Counts]:
     """Count what does not fit: first against what is likeliest, then, where that fails, against the other proposals."""
     rest = {}
     for column in columns:
-        if column.ambiguous or column.proposals[0].style[:3] in ("dmy", "mdy"):
+        if column.marks or column.proposals[0].style[:3] in ("dmy", "mdy"):
             continue
         rest[column.source] = column.proposals[1:]
         column.proposals = column.proposals[:1]
@@ -477,15 +502,20 @@ def _settled(fitting: list[Plan]) -> list[Plan]:
 
 
 def _decimal_marks(columns: list[Column], choices: dict[str, list[Plan]]) -> set[str]:
-    """The decimal marks that columns show beyond doubt."""
-    found = {
-        p.style[-1:] if p.style != "plain" else "."
-        for c in columns
-        if not c.ambiguous
-        for p in choices[c.source][:1]
-        if p.kind == "decimal"
-    }
-    return found & {".", ","}
+    """The decimal marks that columns show beyond doubt: by a fraction, or by thousands marked more than once."""
+    found = set()
+    for column in columns:
+        plans = choices[column.source][:1]
+        if plans and not (column.marks and _readings(choices[column.source])):
+            plan = plans[0]
+            if plan.kind == "decimal" or (plan.kind == "integer" and plan.style in (".", ",", "in.")):
+                found.add("." if plan.style == "plain" else plan.style[-1:])
+    return found
+
+
+def _readings(fitting: list[Plan]) -> bool:
+    """Whether plans with either decimal mark fit."""
+    return len({"." if p.style == "plain" else p.style[-1:] for p in fitting if p.kind in ("integer", "decimal")}) > 1
 
 
 def _choose(
@@ -499,12 +529,24 @@ def _choose(
             return
         first = next(p for p in fitting if p.style[:3] in order)
         doubtful.append(column)
-    elif column.ambiguous and first.kind == "decimal":
-        mark = next(iter(decimals)) if len(decimals) == 1 else "," if comma_first else ""
-        if mark:
-            first = next((p for p in fitting if p.style[-1:] == mark), first)
-        doubtful.append(column)
+    elif column.marks and _readings(fitting):
+        first, sure = _by_marks(column.marks, fitting, decimals, comma_first)
+        if not sure:
+            doubtful.append(column)
     column.plan = first
+
+
+def _by_marks(marks: Marks, fitting: list[Plan], decimals: set[str], comma_first: bool) -> tuple[Plan, bool]:
+    """The reading of numbers such as 1,234, and whether the file or the column shows it rather than habit."""
+    if len(decimals) == 1:
+        decimal, sure = next(iter(decimals)), True
+    elif comma_first:
+        decimal, sure = ",", marks.thousands and marks.mark == "."
+    else:
+        thousands = marks.thousands or marks.mark == ","
+        decimal, sure = (".," if marks.mark == "," else ",.")[0 if thousands else 1], marks.thousands
+    fits = (p for p in fitting if ("." if p.style == "plain" else p.style[-1:]) == decimal)
+    return next(fits, fitting[0]), sure
 
 
 def _mixed_note(
@@ -544,7 +586,7 @@ def _notes(
         text = f"The percent sign was taken off {_names(percent)}: 12.5% is 12.5, not 0.125."
         notes.append(Note("percent", text, sum(counts[c.source].values for c in percent)))
     notes += [_currency(connection, relation, c, counts) for c in typed if c.plan.currency]
-    comma = [c for c in typed if c.plan.style in (",", " ,")]
+    comma = [c for c in typed if c.plan.style in (",", " ,") and c.plan.kind == "decimal"]
     if comma:
         text = f"The comma was read as the decimal mark in {_names(comma)} (1.234,5 is 1234.5)."
         notes.append(Note("decimal-comma", text, len(comma)))
@@ -571,11 +613,12 @@ def _currency(connection: duckdb.DuckDBPyConnection, relation: str, column: Colu
 
 def _doubt(column: Column) -> Note:
     plan = column.plan
-    if plan.kind == "decimal":
-        reading = "the decimal mark" if plan.style == "plain" or plan.style[-1:] == "." else "a mark of thousands"
-        return Note(
-            "numbers-ambiguous", f"In '{column.name}' all numbers look like 1.234 or 1,234; a dot was read as {reading}.", 1
-        )
+    if column.marks and plan.kind in ("integer", "decimal"):
+        sign = "comma" if column.marks.mark == "," else "dot"
+        reading = "a mark of thousands" if plan.kind == "integer" else "the decimal mark"
+        example = column.marks.example
+        text = f"In '{column.name}' the {sign} of numbers such as {example} was read as {reading}; nothing else shows it."
+        return Note("numbers-ambiguous", text, 1)
     if plan.kind == "text":
         text = f"Column '{column.name}' stays text: its dates can be read as day/month or as month/day."
         return Note("dates-ambiguous", text, 1)
@@ -600,7 +643,7 @@ def guarded_plans(samples: Sequence[Sequence[str]]) -> list[Plan] | None:
             plans.append(TEXT)
             continue
         first = next((p for p in proposals if all(p.fits(v) for v in values)), None)
-        if first is None or first.style not in ("", "iso", "plain") or (first.style == "plain" and ambiguous_number(values)):
+        if first is None or first.style not in ("", "iso", "plain") or (first.style == "plain" and marks_of(values)):
             return None
         plans.append(replace(first, missing=False))
     return plans

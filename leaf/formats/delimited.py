@@ -37,6 +37,7 @@ from leaf.formats.dialect import Dialect, Records, sniff
 from leaf.formats.encoding import Encoding, guess_note, open_text, sniff_encoding
 from leaf.formats.header import Block, Found, find_tables, hard_columns, is_empty, places, unique_names
 from leaf.formats.integrity import Place, called_totals, examine, softened
+from leaf.formats.single import one_column
 from leaf.formats.window import Extent
 
 if TYPE_CHECKING:
@@ -130,6 +131,9 @@ class _Source:
         notes = [n for n in (guess_note(self.encoding),) if n]
         if self.encoding.mixed_newlines:
             notes.append(Note("newlines-mixed", "Lines end in different ways; each kind of ending was taken as one."))
+        if self.dialect.doubt:
+            text = f"Each line was read as one value; it may be columns parted by {self.dialect.doubt}, but nothing proves that."
+            notes.append(Note("one-column", text))
         return tuple(notes)
 
 
@@ -195,6 +199,8 @@ def _repair_notes(records: Records) -> tuple[Note, ...]:
 
 
 def _find(source: _Source, grid: list[list[str]]) -> Found:
+    if source.dialect.one_column:
+        return one_column(grid)
     return find_tables(grid, widths=[len(row) for row in grid])
 
 
@@ -492,7 +498,7 @@ class _TextSink:
         pending: list[tuple[int, list[str]]] = []
         for cells in rows:
             self.seen += 1
-            if len(cells) == self._usual:
+            if len(cells) == self._usual and cells != [""]:
                 if pending:
                     self._flush_pending(pending)
                 self._buffer.append(cells)

@@ -1,6 +1,7 @@
 """How the cells of delimited text are parted and quoted, and reading its records so that a stray quote cannot swallow rows.
 
-The dialect is the one that gives rows of one width, with cells that look like values; nothing is taken from a file's name.
+The dialect is the one that gives rows of one width, with cells that look like values, and whose split is proven (`splits.py`);
+else each line is one value. Nothing is taken from a file's name.
 """
 
 from __future__ import annotations
@@ -12,12 +13,20 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
 
+from leaf.formats.splits import Split
+
+ONE_COLUMN = "\x1e"
+"""Stands for a delimiter where nothing parts the lines: a sign that no text holds."""
+_FIRMER = ("\t", "|", ";", ",")
+"""Of two delimiters that both give rows of one width, the one that is the rarer sign within values."""
 _SINGLE = (",", ";", "\t", "|", ":", "^", "~", " ", "\x1f", "\x01")
 _LONG = ("||", "::", "|~|", ";;", "~|~", "^|^", "##", "<>", "@@", "\t\t", ", ")
 _VALUE = re.compile(
-    r"[\s$€£¥+\-(]*\d[\d.,\s]*%?\)?(?:e[+-]?\d+)?|\d{1,4}[-/.:]\d{1,2}(?:[-/.:T ]\d+.*)?|true|false|n/?a|null",
+    r"[ \u00a0$€£¥+\-(]*\d[\d.,' \u00a0\u202f]*%?\)?(?:e[+-]?\d+)?|\d{1,4}[-/.:]\d{1,2}(?:[-/.:T ]\d+.*)?|true|false|n/?a|null",
     re.IGNORECASE | re.ASCII,
 )
+_LOOKED_AT = 4_000
+"""Characters of a line that tell whether it is one value or cells with quotes."""
 _JOINED_LINES = 400
 """Most lines that one quoted cell may go over; more are taken for a quote gone astray."""
 csv.field_size_limit(1 << 30)
@@ -33,16 +42,30 @@ class Dialect:
     escape: str = ""
     """Sign that takes the meaning from a quote, where quotes are not doubled."""
     skip_space: bool = False
-    """Blanks after a delimiter are no part of the value."""
+    """Blanks after a delimiter are no part of the value; where a blank is the delimiter, any number of them is one."""
     sep_line: bool = False
     """The first line is Excel's `sep=;` and no data."""
     width: int = 1
     """Cells in most rows."""
+    doubt: str = ""
+    """Where the lines stay one column: the delimiter that might have been meant, for people."""
+
+    @property
+    def one_column(self) -> bool:
+        """Whether every line is one value."""
+        return self.delimiter == ONE_COLUMN
+
+    @property
+    def runs(self) -> bool:
+        """Whether runs of blanks part the cells, as in aligned tables of numbers."""
+        return self.delimiter == " " and self.skip_space
 
     @property
     def label(self) -> str:
         """For people."""
-        return {"\t": "tab", " ": "blank", "\x1f": "unit separator", "\x01": "^A"}.get(self.delimiter, f"'{self.delimiter}'")
+        if self.runs:
+            return "runs of blanks"
+        return {"\t": "tabs", " ": "blanks", "\x1f": "unit separator", "\x01": "^A"}.get(self.delimiter, f"'{self.delimiter}'")
 
 
 def sniff(sample: str) -> Dialect:
@@ -51,10 +74,34 @@ def sniff(sample: str) -> Dialect:
     declared = re.fullmatch(r'"?sep=(.{1,3}?)"?', head.strip("\ufeff\r "), re.IGNORECASE) or (
         re.fullmatch(r"sep=(\t)", head.strip("\ufeff\r"), re.IGNORECASE)
     )
-    if declared:
-        width, _, skip = _measure(rest, declared[1], '"', "")
+    if declared and not declared[1].isalnum():
+        width, _, skip, _ = _measure(rest, declared[1], '"', "")
         return Dialect(declared[1], '"', "", skip, True, width)
-    best, best_score = Dialect(), 0.0
+    readings = sorted(_readings(sample), key=lambda reading: reading.score, reverse=True)
+    best = next((r for r in readings[:_TRIED] if r.split and r.split.proven), None) if readings and readings[0].split else None
+    if best:
+        return _firmest(best, readings).dialect
+    doubted = next((r.dialect.label for r in readings if r.split and r.split.plausible), "")
+    if len(re.findall(r"^.*\S {2,}\S", sample, re.M)) > 0.6 * sum(not line.isspace() for line in sample.splitlines()):
+        doubted = "runs of blanks"
+    return Dialect(ONE_COLUMN, '"', doubt=doubted)
+
+
+@dataclass(frozen=True)
+class _Reading:
+    """A dialect and what speaks for it."""
+
+    dialect: Dialect
+    score: float
+    split: Split | None
+    """None where it leaves most lines whole."""
+
+
+_TRIED = 8
+"""Readings, the best first, whose split is looked at."""
+
+
+def _readings(sample: str) -> Iterator[_Reading]:
     lines = sample.count("\n") + 1
     for delimiter in (*_SINGLE, *_LONG):
         often = sample.count(delimiter)
@@ -64,11 +111,42 @@ def sniff(sample: str) -> Dialect:
             if quote == "'" and not _quotes_cells(sample, delimiter):
                 continue
             for escape in ("", "\\") if "\\" + quote in sample else ("",):
-                width, score, skip = _measure(sample, delimiter, quote, escape)
-                score *= _prior(delimiter, quote)
-                if score > best_score:
-                    best, best_score = Dialect(delimiter, quote, escape, skip, False, width), score
+                for runs in (False, True) if delimiter == " " and "  " in sample else (False,):
+                    width, score, skip, split = _measure(sample, delimiter, quote, escape, runs)
+                    if score > 0:
+                        dialect = Dialect(delimiter, quote, escape, skip, False, width)
+                        yield _Reading(dialect, score * _prior(delimiter, quote), split)
+
+
+def _firmest(best: _Reading, readings: list[_Reading]) -> _Reading:
+    """The best reading, or one as regular whose delimiter stands in the best one's cells: `64,897⇥1` is no cell."""
+    for sign in _FIRMER[: _FIRMER.index(best.dialect.delimiter)] if best.dialect.delimiter in _FIRMER else ():
+        for reading in readings:
+            if reading.dialect.delimiter == sign and _parts_better(sign, reading.split, best.split):
+                return reading
     return best
+
+
+def _parts_better(sign: str, split: Split | None, best: Split | None) -> bool:
+    """Whether a split gives all rows one width and more values, where the best one leaves its sign within cells."""
+    return _within(sign, best) and _covers(split) and _plain(split) > _plain(best) and split is not None and split.proven
+
+
+def _within(sign: str, split: Split | None) -> bool:
+    """Whether nearly every row of a split has a cell with the sign inside."""
+    rows = split.rows if split else []
+    return sum(any(sign in cell for cell in row) for row in rows) >= 0.9 * len(rows)
+
+
+def _plain(split: Split | None) -> float:
+    """Share of the cells that are numbers, dates and the like."""
+    cells = [cell.strip() for row in (split.rows if split else []) for cell in row]
+    return sum(bool(_VALUE.fullmatch(cell)) for cell in cells) / len(cells)
+
+
+def _covers(split: Split | None) -> bool:
+    """Whether a split gives all rows, the first among them, one width."""
+    return split is not None and len(split.core) >= 0.9 * len(split.rows) and split.regular >= 0.9
 
 
 def _quotes_cells(sample: str, delimiter: str) -> bool:
@@ -84,22 +162,22 @@ def _prior(delimiter: str, quote: str) -> float:
     return weight * (0.97 if quote == "'" else 1)
 
 
-def _measure(sample: str, delimiter: str, quote: str, escape: str) -> tuple[int, float, bool]:
-    """Width of most rows, score, and whether blanks follow the delimiters."""
-    probe = Dialect(delimiter, quote, escape)
+def _measure(sample: str, delimiter: str, quote: str, escape: str, runs: bool = False) -> tuple[int, float, bool, Split | None]:
+    """Width of most rows, score, whether blanks follow the delimiters, and the rows if most have several cells."""
+    probe = Dialect(delimiter, quote, escape, runs)
     reader = Records(sample.splitlines(keepends=True)[:600], probe)
     rows = [row for row, _ in zip(reader, range(400), strict=False) if any(c.strip() for c in row)]
     if len(rows) > 20 and not sample.endswith("\n"):
         rows.pop()
     if not rows:
-        return 1, 0.0, False
+        return 1, 0.0, runs, None
     widths = Counter(len(r) for r in rows)
     width, count = max(widths.items(), key=lambda w: w[1] * (1 + min(w[0], 8) / 8) if w[0] > 1 else w[1] * 0.45)
     if width == 1:
-        return 1, 0.45 * count / len(rows), False
+        return 1, 0.45 * count / len(rows), runs, None
     body = [r for r in rows if len(r) == width]
     cells = [c for r in body for c in r]
-    skip = (
+    skip = runs or (
         sum(all(c[:1] == " " for c in r[1:] if c) for r in body) > 0.9 * len(body)
         and delimiter != " "
         and any(any(r[1:]) for r in body)
@@ -110,7 +188,17 @@ def _measure(sample: str, delimiter: str, quote: str, escape: str) -> tuple[int,
     ragged = sum(n for w, n in widths.items() if w != width and w > 1)
     consistent = count / len(rows) * (1 - 0.3 * ragged / len(rows))
     score = consistent * (1 + min(width, 10) / 20) * (1 + 0.35 * values) * (1 - 0.6 * dirty) * (1 - 0.5 * blank)
-    return width, score * (1 - 0.5 * len(reader.repaired) / len(rows)), skip
+    lines = [line[:_LOOKED_AT].strip(" ") for line in sample.split("\n", 400)[:400] if line.strip()]
+    split = Split(delimiter, width, rows, lines, *_beside(lines, delimiter, quote))
+    return width, score * (1 - 0.5 * len(reader.repaired) / len(rows)), skip, split
+
+
+def _beside(lines: list[str], delimiter: str, quote: str) -> tuple[float, float]:
+    """Share of the lines with a quoted cell that has a delimiter beside it, and with several of them."""
+    mark, sign = re.escape(delimiter), re.escape(quote)
+    cell = re.compile(rf"(?:^|{mark}) ?{sign}(?:[^{sign}]|{sign}{sign})*{sign}(?={mark}|$)")
+    counts = [sum(m.end() - m.start() < len(line) for m in cell.finditer(line)) if quote in line else 0 for line in lines]
+    return (sum(n > 0 for n in counts) / len(lines), sum(n > 1 for n in counts) / len(lines)) if lines else (0.0, 0.0)
 
 
 @dataclass
@@ -136,6 +224,8 @@ class Records:
             self._next_line()
         while (line := self._next_line()) is not None:
             self.record += 1
+            if self.dialect.runs:
+                line = line.strip(" \n") + "\n"
             simple = not quote or (quote not in line and plain)
             cells = line.rstrip("\n").split(delimiter) if simple else self._quoted(line)
             yield [c.strip(" ") for c in cells] if self.dialect.skip_space else cells
