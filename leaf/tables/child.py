@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 
 from leaf.errors import LeafError, QueryError, SandboxMemoryError, SandboxTimeoutError, UnreadableFileError, not_found
 from leaf.tables.filters import condition
+from leaf.tables.sql import without_semicolon, words
 
 if TYPE_CHECKING:
     import duckdb
@@ -83,7 +84,7 @@ def query(
     con = _connect(tables.values(), seconds, memory_mb)
     used: list[str] = []
     try:
-        sql = _without_semicolon(sql)
+        sql = without_semicolon(sql)
         _check_reading(con, sql)
         everything = {f"{name}{ALL}": name for name in tables if f"{name}{ALL}" in sql.lower() and f"{name}{ALL}" not in tables}
         found = _used_tables(con, sql, [*tables, *everything])
@@ -293,31 +294,11 @@ def _check_reading(con: duckdb.DuckDBPyConnection, sql: str) -> None:
         changing = re.search(r'"type":"(INSERT|UPDATE|DELETE|MERGE_INTO|MERGE|COPY)_QUERY_NODE"', tree)
         name = changing.group(1).split("_")[0] if changing else ""
     elif kind == duckdb.StatementType.MULTI:  # PIVOT: a type and a SELECT
-        name = next((w.upper() for w in _keywords(sql) if w in CHANGING), "")
+        name = next((w.upper() for w in words(sql) if w in CHANGING), "")
     else:
         name = str(kind).rpartition(".")[2]
     if name:
         raise QueryError(f"{name} is not possible.", READING_ONLY)
-
-
-def _without_semicolon(sql: str) -> str:
-    """DuckDB puts the query into parentheses, and there a last `;` has no place."""
-    import duckdb
-
-    significant = [start for start, kind in duckdb.tokenize(sql) if kind != duckdb.token_type.comment]
-    while significant and sql[significant[-1]] == ";":
-        sql = sql[: significant.pop()]
-    return sql
-
-
-def _keywords(sql: str) -> list[str]:
-    """Words of the query outside of strings, comments and quoted names."""
-    import duckdb
-
-    tokens = duckdb.tokenize(sql)
-    ends = [start for start, _ in tokens[1:]] + [len(sql)]
-    words = [sql[start:end].strip() for (start, _), end in zip(tokens, ends, strict=True)]
-    return [w.lower() for w in words if w and w[0] not in "'\"-/"]
 
 
 def _used_tables(con: duckdb.DuckDBPyConnection, sql: str, tables: Sequence[str]) -> list[str]:
