@@ -494,3 +494,27 @@ def test_a_place_in_an_error_is_the_place_in_the_text(tables: Tables, sales: Cha
     with pytest.raises(QueryError) as failure:
         tables.query(SCOPE, CHAT, [sales], "SELECT '手机手机', region FRUM q3_sales")
     assert "手机手机" in str(failure.value)
+
+
+# --- several names for the same bytes
+
+
+def test_two_names_of_the_same_bytes_are_two_tables_converted_once(tables: Tables, attach: Attach) -> None:
+    first, second = attach("sales of May.csv", SALES + "west,1,2024-01-05\n"), attach("umsatz.csv", SALES + "west,1,2024-01-05\n")
+    found = tables.of(SCOPE, [first, second]).tables
+    assert [t.name for t in found] == ["sales_of_may", "umsatz"]
+    assert found[0].parquet == found[1].parquet
+    sql = "SELECT (SELECT count(*) FROM sales_of_may) AS a, (SELECT count(*) FROM umsatz) AS b"
+    result = tables.query(SCOPE, CHAT, [first, second], sql)
+    assert result.rows == [[5, 5]]
+    assert [t.file_name for t in result.tables] == ["sales of May.csv", "umsatz.csv"]
+
+
+def test_the_same_bytes_read_in_two_ways_keep_both_tables(tables: Tables, attach: Attach) -> None:
+    text = '[{"a": 1, "b": 2},\n{"a": 3, "b": 4}]\n'
+    as_json, as_csv = attach("rows.json", text, kind="json"), attach("rows.csv", text, kind="csv", slug="rows_2")
+    first = tables.of(SCOPE, [as_json]).tables[0].parquet
+    both = tables.of(SCOPE, [as_csv, as_json]).tables
+    assert {t.name for t in both} >= {"rows", "rows_2"}
+    assert [t.parquet for t in both if t.name == "rows"] == [first]
+    assert first.is_file()

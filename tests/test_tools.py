@@ -201,3 +201,20 @@ def test_schemas_hold_no_titles_and_all_descriptions() -> None:
     for schema in registry.schemas():
         assert schema["description"]
         assert "title" not in schema["input_schema"]
+
+
+def test_a_file_is_found_by_each_name_of_its_bytes(leaf: Leaf, scope: Scope) -> None:
+    content = SALES + b"West,2025-03,7\n"
+    names = ("quarter.csv", "Umsatz Mai.csv")
+    ids = [add(leaf, scope, name, content).id for name in names]
+    listed = leaf.run_tool(scope, "list_files", {}, file_ids=ids).text.splitlines()
+    assert "same content as f1" in listed[1]
+    assert "same content" not in listed[0]
+    for name, table in zip(names, ("quarter", "umsatz_mai"), strict=True):
+        assert f"Table {table} · {name}" in leaf.run_tool(scope, "describe_table", {"file": name}, file_ids=ids).text
+        counted = leaf.run_tool(scope, "query_tables", {"sql": f"SELECT count(*) FROM {table}"}, file_ids=ids)
+        assert (counted.data["table"]["rows"], counted.sources[0].name) == ([[5]], name)
+    found = leaf.run_tool(scope, "search_files", {"query": "umsatz west"}, file_ids=ids)
+    assert [p["name"] for p in found.data["passages"]] == ["Umsatz Mai.csv"]
+    assert "These files have the same content: quarter.csv, Umsatz Mai.csv." in found.text
+    assert "searched 2 of 2 files" in found.text

@@ -28,7 +28,8 @@ def tokens(sql: str) -> list[Token]:
     raw = encoded(sql)
     found = duckdb.tokenize(sql)
     starts = _characters(raw, [start for start, _ in found])
-    pieces = [sql[start:end].strip() for start, end in zip(starts, [*starts[1:], len(sql)], strict=True)]
+    ends = [*starts[1:], len(sql)]
+    pieces = [sql[start:end].strip() for start, end in zip(starts, ends, strict=False)]
     kinds = [kind.name for _, kind in found]
     # DuckDB takes every blank of Unicode for a blank, and its tokenizer some of them for a name.
     return [Token(*token) for token in zip(pieces, kinds, starts, strict=True) if token[0]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pydantic import BaseModel, Field
 
 from leaf.files.library import SearchResult
-from leaf.files.line import describe_counts
+from leaf.files.line import describe_counts, same_content
 from leaf.formats.base import KINDS, Window
 from leaf.store.model import ChatFile
 from leaf.tools.base import (
@@ -45,7 +45,8 @@ def list_files(context: ToolContext, _: ListFilesInput) -> ToolOutput:
     """One line a file, with the table names under which SQL reaches it. Converts nothing: that waits for the first query."""
     if not context.files and not context.deleted:
         return ToolOutput("No files in this chat. The user can attach some.", "Looked for files: none here")
-    lines = [_file_line(chat_file) for chat_file in context.files[:FILES_LISTED]]
+    twins = same_content(context.files)
+    lines = [_file_line(chat_file, twins.get(chat_file.handle, "")) for chat_file in context.files[:FILES_LISTED]]
     lines += [f"{c.handle} · {gone(c)}" for c in context.deleted]
     if len(context.files) > FILES_LISTED:
         lines.append(f"… and {len(context.files) - FILES_LISTED} more files; search_files finds text in all of them.")
@@ -63,7 +64,7 @@ def list_files(context: ToolContext, _: ListFilesInput) -> ToolOutput:
     return ToolOutput("\n".join(lines), f"Listed {count} file{'s' if count != 1 else ''}", data={"files": rows})
 
 
-def _file_line(chat_file: ChatFile) -> str:
+def _file_line(chat_file: ChatFile, same_as: str) -> str:
     file = chat_file.file
     label = KINDS[file.kind].label if file.kind in KINDS else "Unreadable"
     line = f"{chat_file.handle} · {file.name} · {label} · {describe_counts(file)}"
@@ -73,6 +74,8 @@ def _file_line(chat_file: ChatFile) -> str:
             f"{chat_file.slug}__… (sheets: {', '.join(sheets[:12])}{' …' if len(sheets) > 12 else ''}; describe_table names them)"
         )
         line += f" · SQL: {several if len(sheets) > 1 else chat_file.slug}"
+    if same_as:
+        line += f" · same content as {same_as}"
     if file.upload_context:
         line += f" · came with: {quoted(file.upload_context, 160)}"
     if file.outline.get("error"):
