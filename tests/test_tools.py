@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
@@ -218,3 +219,24 @@ def test_a_file_is_found_by_each_name_of_its_bytes(leaf: Leaf, scope: Scope) -> 
     assert [p["name"] for p in found.data["passages"]] == ["Umsatz Mai.csv"]
     assert "These files have the same content: quarter.csv, Umsatz Mai.csv." in found.text
     assert "searched 2 of 2 files" in found.text
+
+
+@pytest.mark.parametrize("name", ["Übersicht é.csv", "📱 中 ع.csv", "שלום.csv", "İstanbul.csv", "👩\u200d💻.csv"])
+def test_a_file_is_found_however_its_name_is_composed(leaf: Leaf, scope: Scope, name: str) -> None:
+    ids = [add(leaf, scope, unicodedata.normalize("NFD", name), f"Größe,n\n{name},1\n".encode()).id]
+    for asked in (name, unicodedata.normalize("NFD", name), name.upper(), f"\u200f{name}\u200e"):
+        described = leaf.run_tool(scope, "describe_table", {"file": asked}, file_ids=ids)
+        assert described.sources[0].name == name
+
+
+def test_a_column_is_found_however_its_name_is_composed(leaf: Leaf, scope: Scope) -> None:
+    ids = [add(leaf, scope, "composed.csv", unicodedata.normalize("NFD", "Größe,Übertrag\n1,2\n").encode()).id]
+    found = leaf.run_tool(scope, "query_tables", {"sql": 'SELECT "Größe" + "Übertrag" AS x FROM composed'}, file_ids=ids)
+    assert found.data["table"]["rows"] == [[3]]
+
+
+@pytest.mark.parametrize("tool", ["query_tables", "search_files", "read_file", "describe_table"])
+def test_half_a_character_in_an_input_is_told_in_words(leaf: Leaf, scope: Scope, file_ids: list[str], tool: str) -> None:
+    given = {"sql": "SELECT '\ud83d'", "query": "\ud83d", "file": "\udc00.csv"}
+    with pytest.raises(InvalidInputError, match="holds half of a character"):
+        leaf.run_tool(scope, tool, given, file_ids=file_ids)

@@ -37,7 +37,7 @@ from leaf.store import Store, chat_files, files, media
 from leaf.store.media import Derived
 from leaf.store.model import ChatFile, File, Json, Scope
 
-__all__ = ["Added", "Hit", "Library", "SearchResult", "clean_name", "open_path"]
+__all__ = ["Added", "Hit", "Library", "SearchResult", "clean_name", "name_key", "open_path"]
 
 NAME_LENGTH = 200
 INSPECT = Limits(seconds=120)
@@ -489,6 +489,12 @@ def clean_name(name: str) -> str:
         tail = dot + ending if stem and len(ending) <= 10 else ""
         plain = plain[: NAME_LENGTH - len(tail)].rstrip() + tail
     return plain or "file"
+
+
+def name_key(name: str) -> str:
+    """What is equal for names that look the same: composed or not, in capitals or not, with or without marks of direction."""
+    seen = (c for c in unicodedata.normalize("NFC", name) if c in JOINERS or not unicodedata.category(c).startswith("C"))
+    return unicodedata.normalize("NFC", " ".join("".join(seen).split()).casefold())
 
 
 def _sought(found: Mapping[str, Any]) -> Sought:

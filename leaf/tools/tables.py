@@ -10,6 +10,7 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from leaf.errors import FileError, InvalidInputError, NotFoundError, not_found
+from leaf.files.library import name_key
 from leaf.formats.base import KINDS, Note
 from leaf.store.model import ChatFile
 from leaf.tables.tables import ColumnProfile, Profile, QueryResult, Table
@@ -79,7 +80,7 @@ def _choose(tables: Sequence[Table], wanted: str, chat_file: ChatFile) -> Table:
     if not wanted:
         return max(tables, key=lambda t: (not t.hidden, t.rows))
     for table in tables:
-        if wanted.strip().lower() in (table.name.lower(), table.sheet.lower()):
+        if name_key(wanted) in (name_key(table.name), name_key(table.sheet)):
             return table
     if len(tables) == 1 and wanted == chat_file.slug:
         return tables[0]
