@@ -240,3 +240,13 @@ def test_half_a_character_in_an_input_is_told_in_words(leaf: Leaf, scope: Scope,
     given = {"sql": "SELECT '\ud83d'", "query": "\ud83d", "file": "\udc00.csv"}
     with pytest.raises(InvalidInputError, match="holds half of a character"):
         leaf.run_tool(scope, tool, given, file_ids=file_ids)
+
+
+def test_a_query_may_ask_which_tables_there_are(run: Any) -> None:
+    shown = {row[0] for row in run("query_tables", sql="SHOW TABLES").data["table"]["rows"]}
+    assert {"q3_sales", "budget__plan", "budget__actual", "budget__secret"} <= shown
+
+
+def test_a_file_named_in_sql_is_answered_with_its_tables(run: Any) -> None:
+    with pytest.raises(NotFoundError, match=r"its tables are budget__plan, budget__actual, budget__secret\. Write FROM budget__"):
+        run("query_tables", sql='SELECT * FROM "budget.xlsx"')

@@ -13,7 +13,7 @@ from leaf.errors import FileError, InvalidInputError, NotFoundError, not_found
 from leaf.files.library import name_key
 from leaf.formats.base import KINDS, Note
 from leaf.store.model import ChatFile
-from leaf.tables.tables import ColumnProfile, Profile, QueryResult, Table
+from leaf.tables.tables import ColumnProfile, Profile, QueryResult, Table, asks_which
 from leaf.tools.base import Coverage, Json, Source, Tool, ToolContext, ToolOutput, find_file, gone, quoted
 
 TEXT_CHARACTERS = 20_000
@@ -222,7 +222,8 @@ def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
 
 def run_query(context: ToolContext, sql: str) -> QueryResult:
     """Query the files that the SQL names. All are converted only if that fails, so that the error can name the nearest."""
-    named = [c for c in context.files if c.slug in sql.lower()]
+    asked, whole = name_key(sql), asks_which(sql)
+    named = [c for c in context.files if whole or c.slug in sql.lower() or name_key(c.file.name) in asked]
     for deleted in context.deleted:
         if deleted.slug in sql.lower() and not any(deleted.slug in c.slug for c in named):
             raise gone(deleted)
