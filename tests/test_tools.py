@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import unicodedata
 from collections.abc import Iterator
 from typing import Any
@@ -250,3 +251,14 @@ def test_a_query_may_ask_which_tables_there_are(run: Any) -> None:
 def test_a_file_named_in_sql_is_answered_with_its_tables(run: Any) -> None:
     with pytest.raises(NotFoundError, match=r"its tables are budget__plan, budget__actual, budget__secret\. Write FROM budget__"):
         run("query_tables", sql='SELECT * FROM "budget.xlsx"')
+
+
+def test_a_shown_cell_can_be_copied_into_a_query(leaf: Leaf, scope: Scope) -> None:
+    values = ["two  blanks", " before", "after ", "a\ttab", "it's\nlines", "back\\slash\nline", "no\u00a0break", "plain"]
+    ids = [add(leaf, scope, "cells.json", json.dumps([{"v": value, "n": i} for i, value in enumerate(values)]).encode()).id]
+    shown = leaf.run_tool(scope, "query_tables", {"sql": "SELECT v FROM cells ORDER BY n"}, file_ids=ids).text.splitlines()[2:]
+    assert len(shown) == len(values)
+    for number, cell in enumerate(shown):
+        literal = cell if cell.startswith(("'", "E'")) else "'" + cell + "'"
+        found = leaf.run_tool(scope, "query_tables", {"sql": f"SELECT n FROM cells WHERE v = {literal}"}, file_ids=ids)
+        assert found.data["table"]["rows"] == [[number]], cell

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -305,9 +306,20 @@ def text_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], limit: int
 
 
 def _cell(value: Any) -> str:
+    """A value so that it can be copied into SQL: what blanks at its ends or lines would hide stands in quotes."""
     if value is None:
         return "NULL"
-    return quoted(str(value), CELL_CHARACTERS).replace("|", "\\|")
+    text = str(value)
+    if len(text) > CELL_CHARACTERS:
+        return quoted(text, CELL_CHARACTERS).replace("|", "\\|")
+    if any(unicodedata.category(c) in ("Cc", "Zl", "Zp") for c in text):
+        return "E'" + "".join(_ESCAPES.get(c) or (f"\\u{ord(c):04x}" if c < " " else c) for c in text) + "'"
+    if not text or text != text.strip():
+        return "'" + text.replace("'", "''") + "'"
+    return text.replace("|", "\\|")
+
+
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", "'": "\\'"}
 
 
 TOOLS = (
