@@ -442,6 +442,8 @@ def _files_add(given: argparse.Namespace) -> int:
             problem = added.file.outline.get("error")
             unreadable += bool(problem)
             state = "already there" if added.duplicate else "added"
+            if added.same_as:
+                state += f", same content as {', '.join(added.same_as)}"
             print(f"{added.file.id}  {added.file.name}  {state}" + (f"  cannot be read: {problem}" if problem else ""))
     return FAILED if unreadable else OK
 

@@ -220,16 +220,19 @@ def test_a_failing_tool_exits_with_1_and_the_text_for_the_model(
     assert "Traceback" not in done.stderr
 
 
-def test_files_are_added_once_and_listed(cli: Cli, tmp_path: Path, sales: Path) -> None:
+def test_files_are_added_once_a_name_and_listed(cli: Cli, tmp_path: Path, sales: Path) -> None:
     folder = tmp_path / "folder"
     (folder / "deep").mkdir(parents=True)
     (folder / "deep" / "note.txt").write_text("The meeting is on Monday.")
     (folder / "copy.csv").write_text(SALES)
-    done = cli("files", "add", str(sales), str(folder), "--context", "for the board")
+    done = cli("files", "add", str(sales), str(folder), str(sales), "--context", "for the board")
     assert done.returncode == 0, done.stderr
-    assert "already there" in done.stdout
+    said = [line.split("  ", 1)[1] for line in done.stdout.splitlines()]
+    assert said[0] == "Q3 Sales.csv  added"
+    assert said[-1] == "Q3 Sales.csv  already there"
+    assert "copy.csv  added, same content as Q3 Sales.csv" in said
     files = json.loads(cli("files", "list", "--json").stdout)
-    assert sorted(f["name"] for f in files) == ["Q3 Sales.csv", "note.txt"]
+    assert sorted(f["name"] for f in files) == ["Q3 Sales.csv", "copy.csv", "note.txt"]
     assert all(f["upload_context"] == "for the board" for f in files)
 
 

@@ -6,6 +6,8 @@ import io
 import threading
 import zipfile
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -68,9 +70,9 @@ def test_file_is_kept_and_counted(library: Library, scope: Scope) -> None:
     assert library.open(scope, file.id).read_bytes() == CSV
 
 
-def test_same_bytes_are_one_file_under_whatever_name(library: Library, scope: Scope) -> None:
+def test_same_bytes_under_the_same_name_are_one_file(library: Library, scope: Scope) -> None:
     first = add(library, scope, "sales.csv", CSV, context="from Ann")
-    again = library.add(scope, "copy.csv", io.BytesIO(CSV), context="sent again by Bob")
+    again = library.add(scope, "Sales.csv", io.BytesIO(CSV), context="sent again by Bob")
     assert again.duplicate
     assert (again.file.id, again.file.name) == (first.id, "sales.csv")
     assert again.file.upload_context == "from Ann\nsent again by Bob"
@@ -78,6 +80,49 @@ def test_same_bytes_are_one_file_under_whatever_name(library: Library, scope: Sc
     back = library.add(scope, "sales.csv", io.BytesIO(CSV))
     assert (back.duplicate, back.file.id, back.file.deleted_at) == (True, first.id, None)
     assert [f.id for f in library.list(scope)] == [first.id]
+
+
+def test_same_bytes_under_another_name_are_a_file_of_their_own(library: Library, store: Store, scope: Scope) -> None:
+    first = add(library, scope, "sales.csv", CSV)
+    copy = library.add(scope, "umsatz.csv", io.BytesIO(CSV))
+    assert (copy.duplicate, copy.same_as) == (False, ("sales.csv",))
+    assert (copy.file.kind, copy.file.outline) == (first.kind, first.outline)
+    assert {f.name for f in library.list(scope)} == {"sales.csv", "umsatz.csv"}
+    assert [f.name for f in library.list(scope, query="umsatz")] == ["umsatz.csv"]
+    chat = chats.create(store.db, scope)
+    attached = library.attach(scope, chat.id, [first.id, copy.file.id])
+    assert [c.slug for c in attached] == ["sales", "umsatz"]
+
+
+def test_the_same_bytes_added_at_once_are_stored_once_and_a_file_a_name(library: Library, scope: Scope) -> None:
+    names = ["sales.csv", "umsatz.csv", "sales.csv", "Sales.csv"]
+    with ThreadPoolExecutor(len(names)) as threads:
+        added = list(threads.map(lambda name: library.add(scope, name, io.BytesIO(CSV)), names))
+    assert {f.name.lower() for f in library.list(scope)} == {"sales.csv", "umsatz.csv"}
+    assert sum(not one.duplicate for one in added) == 2
+    assert len({library.open(scope, one.file.id) for one in added}) == 1
+
+
+def test_bytes_go_with_the_last_of_their_names(library: Library, scope: Scope) -> None:
+    first = add(library, scope, "sales.csv", CSV)
+    copy = add(library, scope, "umsatz.csv", CSV)
+    assert library.search(scope, [copy], "North").hits
+    path = library.open(scope, first.id)
+    library.purge(scope, first.id)
+    assert library.open(scope, copy.id) == path
+    assert library.search(scope, [copy], "North").indexed == 0
+    assert library.read(scope, copy).text
+    library.purge(scope, copy.id)
+    assert not path.exists()
+
+
+def test_same_bytes_with_another_ending_are_looked_at_anew(library: Library, scope: Scope) -> None:
+    words = b"name\nJane Doe\nJohn Smith\n"
+    table, text = add(library, scope, "people.csv", words), add(library, scope, "people.txt", words)
+    assert (table.kind, text.kind) == ("csv", "text")
+    hits = {file.kind: library.search(scope, [file], "Smith").hits[0] for file in (table, text)}
+    assert (hits["csv"].file_id, hits["csv"].place) == (table.id, "row 3")
+    assert (hits["text"].file_id, hits["text"].place) == (text.id, "lines 1-3")
 
 
 def test_two_files_of_one_name_are_both_kept(library: Library, scope: Scope) -> None:
@@ -281,6 +326,14 @@ def test_no_line_is_longer_than_sixty_tokens_and_none_can_end_early() -> None:
     assert line.count("[") == line.count("]") == 1
     assert "id=f12345" in line
     assert "final.xlsx (Spreadsheet)" in line
+
+
+def test_lines_say_which_files_have_the_same_content() -> None:
+    first, second, third = (chat_file(f"{name}.csv", "csv", {"rows": 1}) for name in "abc")
+    named = [replace(first, handle="f1"), replace(second, handle="f2")]
+    other = replace(third, handle="f3", file=replace(third.file, sha256="b" * 64))
+    lines = attached_lines([*named, other]).splitlines()
+    assert ["same content as f1" in line for line in lines] == [False, True, False]
 
 
 def test_many_files_are_counted_by_kind() -> None:

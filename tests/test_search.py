@@ -283,7 +283,7 @@ def test_purged_file_leaves_the_index(library: Library, scope: Scope, add: Add, 
     library.search(scope, [file, other], "needle")
     library.purge(scope, file.id)
     with sqlite3.connect(index_of(tmp_path, scope)) as db:
-        assert db.execute("SELECT sha256 FROM sources").fetchall() == [(other.sha256,)]
+        assert db.execute("SELECT content FROM sources").fetchall() == [(f"{other.sha256} {other.kind}",)]
         assert db.execute("SELECT count(*) FROM passages").fetchall() == [(1,)]
         assert db.execute("SELECT count(*) FROM words WHERE words MATCH 'needle'").fetchall() == [(1,)]
     assert [h.file_id for h in library.search(scope, [other], "needle").hits] == [other.id]

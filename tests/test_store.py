@@ -297,19 +297,60 @@ def test_twenty_threads_write_one_chat_and_nothing_is_lost(store: Store, scope: 
 # Files
 
 
-def test_the_same_bytes_have_one_row_and_another_file_of_that_name_gets_a_number(store: Store, scope: Scope) -> None:
+def test_the_same_bytes_have_a_row_a_name_and_another_file_of_that_name_gets_a_number(store: Store, scope: Scope) -> None:
     first = add_file(store, scope, "report.csv", b"1")
-    assert add_file(store, scope, "copy of report.csv", b"1") == first
-    assert add_file(store, scope, "Report.csv", b"2").name == "Report (2).csv"
+    assert add_file(store, scope, "Report.CSV", b"1") == first
+    copy = add_file(store, scope, "copy of report.csv", b"1")
+    assert (copy.name, copy.sha256) == ("copy of report.csv", first.sha256)
+    second = add_file(store, scope, "Report.csv", b"2")
+    assert second.name == "Report (2).csv"
+    assert add_file(store, scope, "report.csv", b"2") == second
     assert add_file(store, scope, "report.csv", b"3").name == "report (3).csv"
     assert add_file(store, scope, "README", b"4").name == "README"
     assert add_file(store, scope, "README", b"5").name == "README (2)"
-    assert files.by_sha(store.db, scope, first.sha256) == first
+    assert files.with_bytes(store.db, scope, first.sha256) == [first, copy]
+    assert files.other_names(store.db, scope, first) == ["copy of report.csv"]
 
 
-def test_two_uploads_of_the_same_bytes_at_once_make_one_row(store: Store, scope: Scope) -> None:
-    found = in_threads(8, lambda i: add_file(store, scope, f"{i}.csv", b"same").id)
-    assert len(set(found)) == 1
+def test_a_file_that_was_renamed_is_another_one_than_what_comes_under_its_first_name(store: Store, scope: Scope) -> None:
+    file = add_file(store, scope, "report.csv", b"1")
+    files.rename(store.db, scope, file.id, "final.csv")
+    assert add_file(store, scope, "final.csv", b"1").id == file.id
+    again = add_file(store, scope, "report.csv", b"1")
+    assert (again.id != file.id, again.name) == (True, "report.csv")
+
+
+def test_two_uploads_of_the_same_bytes_at_once_make_a_row_a_name(store: Store, scope: Scope) -> None:
+    found = in_threads(8, lambda i: add_file(store, scope, f"{i % 2}.csv", b"same").id)
+    assert len(set(found)) == 2
+    assert {f.name for f in files.list_files(store.db, scope)} == {"0.csv", "1.csv"}
+
+
+def test_files_kept_by_an_earlier_version_get_further_names(settings: Settings) -> None:
+    store = open_store_at(settings, 8)
+    scope = users.ensure_local_user(store.db)
+    with store.db.transaction() as tx:
+        tx.execute(
+            "INSERT INTO files (id, workspace_id, user_id, name, media_type, kind, size, sha256, source, upload_context, "
+            "outline, created_at) VALUES ('a', :w, :u, 'old.csv', '', 'csv', 1, :sha, 'upload', 'words', :outline, :at)",
+            {
+                "w": scope.workspace_id,
+                "u": scope.user_id,
+                "sha": hashlib.sha256(b"1").hexdigest(),
+                "outline": {"rows": 1},
+                "at": datetime.now(UTC),
+            },
+        )
+    store.close()
+    for _ in range(2):  # as the migration left it, and as the database is opened again
+        store = open_store(settings)
+        try:
+            old = add_file(store, scope, "old.csv", b"1")
+            assert (old.id, old.upload_context, old.outline) == ("a", "words", {"rows": 1})
+            assert add_file(store, scope, "new.csv", b"1").name == "new.csv"
+            assert [f.name for f in files.with_bytes(store.db, scope, old.sha256)] == ["old.csv", "new.csv"]
+        finally:
+            store.close()
 
 
 def test_files_are_searched_and_sorted(store: Store, scope: Scope) -> None:
@@ -511,7 +552,7 @@ def test_nothing_of_another_workspace_is_found_by_any_call(store: Store, scope: 
     for s in (stranger, forged):
         assert [c.id for c in chats.list_chats(db, s)] == ([own_chat.id] if s is stranger else [])
         assert files.list_files(db, s) == []
-        assert files.by_sha(db, s, file.sha256) is None
+        assert files.with_bytes(db, s, file.sha256) == []
         assert usage.total(db, s).answers == 0
         assert usage.total(db, s, whole=True).answers == 0
         for whose in get_args(usage.Whose):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import io
 import json
+import random
 import threading
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
@@ -21,6 +22,7 @@ from leaf.settings import Settings
 from leaf.store import Store, open_store
 from leaf.store.model import ChatFile, File, Scope
 from leaf.tables.names import slug_of, table_names
+from leaf.tables.sql import tokens, words
 from leaf.tables.tables import Tables
 
 SCOPE = Scope("workspace", "user")
@@ -303,6 +305,19 @@ def test_a_table_of_many_hundred_columns_is_profiled_in_part(tables: Tables, att
         ("SELECT s.revnue FROM q3_sales s", "Did you mean 'revenue'"),
         ("SELECT * FROM q3_sale", "No table 'q3_sale' in this chat. Did you mean 'q3_sales'"),
         ("SELECT nosuch(region) FROM q3_sales", "nosuch"),
+        ("SELECT STDEV(revenue) FROM q3_sales", 'Did you mean "stddev"'),
+        (
+            'SELECT * FROM "Q3 sales.csv"',
+            "'Q3 sales.csv' is a file, and SQL reads tables: its table is q3_sales. Write FROM q3_sales.",
+        ),
+        ("FROM 'data/Q3 sales.CSV'", "its table is q3_sales. Write FROM q3_sales."),
+        ("FROM read_csv('q3 sales.csv')", "its table is q3_sales. Write FROM q3_sales."),
+        ('SELECT "Q3 sales.csv".revenue FROM q3_sales', "its table is q3_sales. Write FROM q3_sales."),
+        (
+            'SELECT * FROM q3_sales WHERE region="north"',
+            "If it is a text, write 'north': double quotes are for names of columns.",
+        ),
+        ('SELECT * FROM q3_sales WHERE region IN ("north", "it\'s")', "write 'north'"),
         ("SELECT CAST(region AS INTEGER) FROM q3_sales", "Could not convert"),
         ("SELEC 1", "syntax error"),
         ("", "empty"),
@@ -433,3 +448,86 @@ def test_real_files_are_queried(tables: Tables, store: Store, attach: Attach, re
     assert found.tables
     for table in found.tables[:8]:
         assert tables.query(SCOPE, CHAT, files, f'SELECT count(*) FROM "{table.name}"').rows == [[table.rows]]
+
+
+# --- text beyond ASCII
+
+BEYOND = ("ä", "中", "ع", "📱", "e\u0301", "👩\u200d💻", "\u200fש", "İ", "\x00", "\ufdd0")
+"""Letters of one to four bytes, combining, joined and right-to-left ones, and what is no letter at all."""
+
+
+@pytest.mark.parametrize(
+    "sql",
+    [
+        "SELECT '手机手机手机手机' AS x",
+        "SELECT '手机手机手机手机' AS x;",
+        'SELECT region AS "total Stück" FROM q3_sales LIMIT 1;',
+        "SELECT '📱' AS x /* 手机 ; ع */ ; -- zum Schluß;",
+        "SELECT '👩\u200d💻' AS \"e\u0301\";\u3000\u00a0;\n",
+        "SELECT $$ü;$$ AS x;;",
+        'WITH "ع" AS (SELECT 1 AS "中") SELECT "中" FROM "ع";',
+        "PIVOT (SELECT '中' AS 键, 1 AS n) ON 键 USING sum(n); -- 删除 delete",
+    ],
+)
+def test_sql_may_hold_text_of_every_script(tables: Tables, sales: ChatFile, sql: str) -> None:
+    assert tables.query(SCOPE, CHAT, [sales], sql).total == 1
+
+
+def test_letters_of_every_length_are_values_names_aliases_and_comments(tables: Tables, attach: Attach) -> None:
+    rows = "".join(f'"{sign * 3}",{number}\n' for number, sign in enumerate(BEYOND[:-2]))
+    file = attach("beyond.csv", f"Größe 中 ع 📱,n\n{rows}", slug="beyond")
+    for number, sign in enumerate(BEYOND[:-2]):
+        sql = f'SELECT "Größe 中 ع 📱" AS "{sign}" FROM beyond AS "{sign}t" WHERE "Größe 中 ع 📱" = \'{sign * 3}\'; -- {sign};'
+        result = tables.query(SCOPE, CHAT, [file], sql)
+        assert (result.columns, result.rows) == ([sign], [[sign * 3]]), number
+
+
+def test_words_of_a_query_are_not_those_of_its_strings_names_and_comments() -> None:
+    sql = "PIVOT t ON '手机 copy' /* 中 copy */; INSERT INTO \"update\" -- löschen: delete"
+    assert words(sql) == ["pivot", "t", "on", "insert", "into"]
+
+
+def test_tokens_stand_where_they_are_in_the_text() -> None:
+    chosen = random.Random(10)
+    for _ in range(300):
+        signs = "".join(chosen.choices([*BEYOND[:-2], "a", " "], k=chosen.randint(1, 9)))
+        pieces = [f"'{signs}'", f'"{signs}"', f"/* {signs} */", "x", "+", "1", f"-- {signs}\n", f"$${signs}$$"]
+        sql = " ".join(chosen.choices(pieces, k=chosen.randint(1, 12)))
+        found = tokens(sql)
+        assert [t.text for t in found] == [sql[t.start : t.start + len(t.text)] for t in found]
+        assert "".join(t.text for t in found).replace(" ", "") == "".join(sql.split()).replace(" ", "")
+
+
+def test_half_a_character_in_sql_is_told_in_words(tables: Tables, sales: ChatFile) -> None:
+    with pytest.raises(QueryError, match="half of a character"):
+        tables.query(SCOPE, CHAT, [sales], "SELECT '\ud83d' FROM q3_sales")
+
+
+def test_a_place_in_an_error_is_the_place_in_the_text(tables: Tables, sales: ChatFile) -> None:
+    with pytest.raises(QueryError) as failure:
+        tables.query(SCOPE, CHAT, [sales], "SELECT '手机手机', region FRUM q3_sales")
+    assert "手机手机" in str(failure.value)
+
+
+# --- several names for the same bytes
+
+
+def test_two_names_of_the_same_bytes_are_two_tables_converted_once(tables: Tables, attach: Attach) -> None:
+    first, second = attach("sales of May.csv", SALES + "west,1,2024-01-05\n"), attach("umsatz.csv", SALES + "west,1,2024-01-05\n")
+    found = tables.of(SCOPE, [first, second]).tables
+    assert [t.name for t in found] == ["sales_of_may", "umsatz"]
+    assert found[0].parquet == found[1].parquet
+    sql = "SELECT (SELECT count(*) FROM sales_of_may) AS a, (SELECT count(*) FROM umsatz) AS b"
+    result = tables.query(SCOPE, CHAT, [first, second], sql)
+    assert result.rows == [[5, 5]]
+    assert [t.file_name for t in result.tables] == ["sales of May.csv", "umsatz.csv"]
+
+
+def test_the_same_bytes_read_in_two_ways_keep_both_tables(tables: Tables, attach: Attach) -> None:
+    text = '[{"a": 1, "b": 2},\n{"a": 3, "b": 4}]\n'
+    as_json, as_csv = attach("rows.json", text, kind="json"), attach("rows.csv", text, kind="csv", slug="rows_2")
+    first = tables.of(SCOPE, [as_json]).tables[0].parquet
+    both = tables.of(SCOPE, [as_csv, as_json]).tables
+    assert {t.name for t in both} >= {"rows", "rows_2"}
+    assert [t.parquet for t in both if t.name == "rows"] == [first]
+    assert first.is_file()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import unicodedata
 from collections.abc import Iterator
 from typing import Any
 
@@ -203,3 +205,62 @@ def test_schemas_hold_no_titles_and_all_descriptions() -> None:
     for schema in registry.schemas():
         assert schema["description"]
         assert "title" not in schema["input_schema"]
+
+
+def test_a_file_is_found_by_each_name_of_its_bytes(leaf: Leaf, scope: Scope) -> None:
+    content = SALES + b"West,2025-03,7\n"
+    names = ("quarter.csv", "Umsatz Mai.csv")
+    ids = [add(leaf, scope, name, content).id for name in names]
+    listed = leaf.run_tool(scope, "list_files", {}, file_ids=ids).text.splitlines()
+    assert "same content as f1" in listed[1]
+    assert "same content" not in listed[0]
+    for name, table in zip(names, ("quarter", "umsatz_mai"), strict=True):
+        assert f"Table {table} · {name}" in leaf.run_tool(scope, "describe_table", {"file": name}, file_ids=ids).text
+        counted = leaf.run_tool(scope, "query_tables", {"sql": f"SELECT count(*) FROM {table}"}, file_ids=ids)
+        assert (counted.data["table"]["rows"], counted.sources[0].name) == ([[5]], name)
+    found = leaf.run_tool(scope, "search_files", {"query": "umsatz west"}, file_ids=ids)
+    assert [p["name"] for p in found.data["passages"]] == ["Umsatz Mai.csv"]
+    assert "These files have the same content: quarter.csv, Umsatz Mai.csv." in found.text
+    assert "searched 2 of 2 files" in found.text
+
+
+@pytest.mark.parametrize("name", ["Übersicht é.csv", "📱 中 ع.csv", "שלום.csv", "İstanbul.csv", "👩\u200d💻.csv"])
+def test_a_file_is_found_however_its_name_is_composed(leaf: Leaf, scope: Scope, name: str) -> None:
+    ids = [add(leaf, scope, unicodedata.normalize("NFD", name), f"Größe,n\n{name},1\n".encode()).id]
+    for asked in (name, unicodedata.normalize("NFD", name), name.upper(), f"\u200f{name}\u200e"):
+        described = leaf.run_tool(scope, "describe_table", {"file": asked}, file_ids=ids)
+        assert described.sources[0].name == name
+
+
+def test_a_column_is_found_however_its_name_is_composed(leaf: Leaf, scope: Scope) -> None:
+    ids = [add(leaf, scope, "composed.csv", unicodedata.normalize("NFD", "Größe,Übertrag\n1,2\n").encode()).id]
+    found = leaf.run_tool(scope, "query_tables", {"sql": 'SELECT "Größe" + "Übertrag" AS x FROM composed'}, file_ids=ids)
+    assert found.data["table"]["rows"] == [[3]]
+
+
+@pytest.mark.parametrize("tool", ["query_tables", "search_files", "read_file", "describe_table"])
+def test_half_a_character_in_an_input_is_told_in_words(leaf: Leaf, scope: Scope, file_ids: list[str], tool: str) -> None:
+    given = {"sql": "SELECT '\ud83d'", "query": "\ud83d", "file": "\udc00.csv"}
+    with pytest.raises(InvalidInputError, match="holds half of a character"):
+        leaf.run_tool(scope, tool, given, file_ids=file_ids)
+
+
+def test_a_query_may_ask_which_tables_there_are(run: Any) -> None:
+    shown = {row[0] for row in run("query_tables", sql="SHOW TABLES").data["table"]["rows"]}
+    assert {"q3_sales", "budget__plan", "budget__actual", "budget__secret"} <= shown
+
+
+def test_a_file_named_in_sql_is_answered_with_its_tables(run: Any) -> None:
+    with pytest.raises(NotFoundError, match=r"its tables are budget__plan, budget__actual, budget__secret\. Write FROM budget__"):
+        run("query_tables", sql='SELECT * FROM "budget.xlsx"')
+
+
+def test_a_shown_cell_can_be_copied_into_a_query(leaf: Leaf, scope: Scope) -> None:
+    values = ["two  blanks", " before", "after ", "a\ttab", "it's\nlines", "back\\slash\nline", "no\u00a0break", "plain"]
+    ids = [add(leaf, scope, "cells.json", json.dumps([{"v": value, "n": i} for i, value in enumerate(values)]).encode()).id]
+    shown = leaf.run_tool(scope, "query_tables", {"sql": "SELECT v FROM cells ORDER BY n"}, file_ids=ids).text.splitlines()[2:]
+    assert len(shown) == len(values)
+    for number, cell in enumerate(shown):
+        literal = cell if cell.startswith(("'", "E'")) else "'" + cell + "'"
+        found = leaf.run_tool(scope, "query_tables", {"sql": f"SELECT n FROM cells WHERE v = {literal}"}, file_ids=ids)
+        assert found.data["table"]["rows"] == [[number]], cell

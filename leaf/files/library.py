@@ -27,6 +27,7 @@ from leaf.files.search import Hit, Search, SearchResult
 from leaf.files.transcripts import KINDS as SOUND
 from leaf.files.transcripts import SHORT_SECONDS, OnProgress, StillTranscribingError, Transcript, Transcripts
 from leaf.formats.base import Note, Section, Window
+from leaf.formats.detect import ending
 from leaf.formats.locate import Box, Located, Sought
 from leaf.formats.where import timestamp
 from leaf.formats.window import CHARS_PER_TOKEN
@@ -36,7 +37,7 @@ from leaf.store import Store, chat_files, files, media
 from leaf.store.media import Derived
 from leaf.store.model import ChatFile, File, Json, Scope
 
-__all__ = ["Added", "Hit", "Library", "SearchResult", "clean_name", "open_path"]
+__all__ = ["Added", "Hit", "Library", "SearchResult", "clean_name", "name_key", "open_path"]
 
 NAME_LENGTH = 200
 INSPECT = Limits(seconds=120)
@@ -55,7 +56,9 @@ class Added:
     file: File
     """With `error` in its outline if it is kept but cannot be read."""
     duplicate: bool
-    """Whether the workspace had these bytes already."""
+    """Whether the workspace had these bytes already under this name."""
+    same_as: tuple[str, ...] = ()
+    """Other files with these bytes: each is a file of its own, and the bytes are stored once."""
 
 
 def open_path(path: Path) -> BinaryIO:
@@ -97,21 +100,24 @@ class Library:
         context: str = "",
         on_progress: Callable[[int], None] | None = None,
     ) -> Added:
-        """Keep a file. One that cannot be read is kept too, and its outline says why; the same bytes are kept once.
+        """Keep a file. One that cannot be read is kept too, and its outline says why.
 
-        `context` are the words it came with; `on_progress` is told the bytes taken so far. Raises FileTooLargeError, StoreError.
+        The same bytes are stored, read and indexed once; under another name they are another file. `context` are the words
+        it came with; `on_progress` is told the bytes taken so far. Raises FileTooLargeError, StoreError.
         """
         name = clean_name(name)
         kept = self._store.blobs.put(scope.workspace_id, stream, self._limit_bytes, on_progress=on_progress)
-        known = files.by_sha(self._store.db, scope, kept.sha256)
+        known = files.same(self._store.db, scope, kept.sha256, name, source)
         if known is not None:
             return Added(self._welcome_back(scope, known, context, source), True)
-        looked = self._inspect(scope, kept.sha256, name)
+        looked = self._known_as(scope, kept.sha256, name) or self._inspect(scope, kept.sha256, name)
         new = files.NewFile(name, looked.media_type, looked.kind, kept.size, kept.sha256, source, context.strip(), looked.outline)
         file, is_new = files.add(self._store.db, scope, new)
-        if is_new and (file.outline.get("duration") or 0) < SHORT_SECONDS:
+        if not is_new:
+            return Added(self._welcome_back(scope, file, context, source), True)
+        if (file.outline.get("duration") or 0) < SHORT_SECONDS:
             self._transcripts.begin(scope, file)
-        return Added(file if is_new else self._welcome_back(scope, file, context, source), not is_new)
+        return Added(file, False, tuple(files.other_names(self._store.db, scope, file)))
 
     def list(self, scope: Scope, *, query: str = "", sort: str = "newest", deleted: bool = False) -> FileList:
         """Files whose name, kind or upload context have all the words; sorted by newest, oldest, name, size or kind."""
@@ -136,8 +142,13 @@ class Library:
         return files.restore(self._store.db, scope, file_id)
 
     def purge(self, scope: Scope, file_id: str) -> None:
-        """Delete for good: row, search index, bytes, and what was made of them. Raises NotFoundError."""
+        """Delete for good: the row, and with the last file of these bytes them, their index and what was made of them.
+
+        Raises NotFoundError.
+        """
         file = files.purge(self._store.db, scope, file_id)
+        if files.with_bytes(self._store.db, scope, file.sha256):
+            return
         self._transcripts.forget(scope, file.sha256)
         self._search.forget(scope, file.sha256)
         self._pictures.forget(scope, file.sha256)
@@ -299,10 +310,10 @@ class Library:
         """Keep with the file that its words are known, and how many tokens they take."""
         path = self._transcripts.captions(scope, file)
         tokens = int(path.stat().st_size / CHARS_PER_TOKEN) if path else 0
-        with suppress(NotFoundError):
-            now = files.get(self._store.db, scope, file.id, deleted=True)
+        for now in files.with_bytes(self._store.db, scope, file.sha256):
             outline = {**now.outline, "cues": transcript.cues, "tokens": tokens}
-            files.set_outline(self._store.db, scope, file.id, kind=now.kind, media_type=now.media_type, outline=outline)
+            with suppress(NotFoundError):
+                files.set_outline(self._store.db, scope, now.id, kind=now.kind, media_type=now.media_type, outline=outline)
 
     def warm(self) -> None:
         """Begin to prepare the children that read files, without waiting for them."""
@@ -419,6 +430,13 @@ class Library:
             )
         return file
 
+    def _known_as(self, scope: Scope, sha256: str, name: str) -> _Looked | None:
+        """What a file of these bytes was found to be, if its name has the same ending: beside the content only that counts."""
+        for file in files.with_bytes(self._store.db, scope, sha256):
+            if ending(file.name) == ending(name) and not file.outline.get("error"):
+                return _Looked(file.kind, file.media_type, file.outline)
+        return None
+
     def _inspect(self, scope: Scope, sha256: str, name: str) -> _Looked:
         """What the file is. A failure that lies in the file is its outline; one of the disk or a stop is raised."""
         try:
@@ -471,6 +489,12 @@ def clean_name(name: str) -> str:
         tail = dot + ending if stem and len(ending) <= 10 else ""
         plain = plain[: NAME_LENGTH - len(tail)].rstrip() + tail
     return plain or "file"
+
+
+def name_key(name: str) -> str:
+    """What is equal for names that look the same: composed or not, in capitals or not, with or without marks of direction."""
+    seen = (c for c in unicodedata.normalize("NFC", name) if c in JOINERS or not unicodedata.category(c).startswith("C"))
+    return unicodedata.normalize("NFC", " ".join("".join(seen).split()).casefold())
 
 
 def _sought(found: Mapping[str, Any]) -> Sought:

@@ -22,22 +22,24 @@ LEAST_WORDS = 20
 def attached_lines(files: Sequence[ChatFile], question: str = "") -> str:
     """A line for each file, or one for them all where they are many. Words that are the question itself are not said twice."""
     if len(files) <= MOST_LINES:
-        return "\n".join(attached_line(file, question) for file in files)
+        twins = same_content(files)
+        return "\n".join(attached_line(file, question, twins.get(file.handle, "")) for file in files)
     kinds = Counter(label(chat_file.file) for chat_file in files)
     counts = ", ".join(f"{number} {kind}" for kind, number in kinds.most_common())
     return f"[Attached: {len(files)} files, {files[0].handle} to {files[-1].handle}: {counts}. call list_files to see them]"
 
 
-def attached_line(chat_file: ChatFile, question: str = "") -> str:
+def attached_line(chat_file: ChatFile, question: str = "", same_as: str = "") -> str:
     """`[Attached: q3 sales.xlsx (Spreadsheet) id=f3 48,210 rows × 12 columns, 3 sheets, 2.1 MB, tables q3_sales__…]`.
 
+    `same_as` is the handle of another file with the same bytes, so that nobody counts their rows twice.
     What does not fit into `LINE_LENGTH` is left out, the least useful first.
     """
     file = chat_file.file
     line = (
         f"[Attached: {_shortened(_unbracketed(file.name), NAME_LENGTH)} ({label(file)}) id={chat_file.handle} {_size(file.size)}"
     )
-    for fact in _facts(chat_file):
+    for fact in ([f"same content as {same_as}"] if same_as else []) + _facts(chat_file):
         if len(line) + len(fact) + 3 <= LINE_LENGTH:
             line += f", {fact}"
     words = _unbracketed(" ".join(file.upload_context.split()))
@@ -45,6 +47,12 @@ def attached_line(chat_file: ChatFile, question: str = "") -> str:
     if words and words != _unbracketed(" ".join(question.split())) and left >= LEAST_WORDS:
         line += f', came with: "{_shortened(words, left, end=True)}"'
     return line + "]"
+
+
+def same_content(files: Sequence[ChatFile]) -> dict[str, str]:
+    """Handle of each file that has the bytes of an earlier one -> that one's handle."""
+    first: dict[str, str] = {}
+    return {f.handle: first[f.file.sha256] for f in files if first.setdefault(f.file.sha256, f.handle) != f.handle}
 
 
 def describe_counts(file: File, *, rows: bool = True) -> str:

@@ -111,7 +111,7 @@ class Pictures:
     def forget(self, scope: Scope, source_sha256: str) -> None:
         """Delete what was made from a file, but for bytes that are a file of their own as well."""
         for sha256 in media.forget(self._store.db, scope, source_sha256):
-            if files.by_sha(self._store.db, scope, sha256) is None:
+            if not files.with_bytes(self._store.db, scope, sha256):
                 self._store.blobs.delete(scope.workspace_id, sha256)
 
     def _made(

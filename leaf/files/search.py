@@ -2,6 +2,7 @@
 
 The text of a passage stands in an ordinary table and the FTS5 index holds only words, because a word of the index is not always
 one of the text: Chinese, Japanese and Korean characters are indexed one by one. The index can be thrown away at any time.
+Files with the same bytes that are read in the same way have their text in it once.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ from leaf.files.query import Term, exact, loose, parse, plain, spaced
 from leaf.sandbox.pool import Limits, Pool
 from leaf.store.model import File, Scope
 
-VERSION = 1
+VERSION = 2
 """Raised when passages are cut or stored in another way; older indexes are then thrown away."""
 NAME_WEIGHT = 2.0
 """What a word in the file's name adds to the score; BM25 of a rare word in a passage is between 2 and 10."""
@@ -34,18 +35,20 @@ PARALLEL = 3
 BATCH = 1_000
 
 SCHEMA = (
-    "CREATE TABLE sources (sha256 TEXT PRIMARY KEY, note TEXT NOT NULL, error TEXT NOT NULL)",
+    "CREATE TABLE sources (content TEXT PRIMARY KEY, note TEXT NOT NULL, error TEXT NOT NULL)",
     """
     CREATE TABLE passages (
-        id INTEGER PRIMARY KEY, sha256 TEXT NOT NULL, unit TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
+        id INTEGER PRIMARY KEY, content TEXT NOT NULL, unit TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
         sheet TEXT NOT NULL, start REAL, stop REAL, text TEXT NOT NULL)
     """,
-    "CREATE INDEX passages_by_source ON passages (sha256)",
+    "CREATE INDEX passages_by_source ON passages (content)",
     "CREATE VIRTUAL TABLE words USING fts5 (text, content='', tokenize='unicode61 remove_diacritics 2')",
     f"PRAGMA user_version = {VERSION}",
 )
 
 
+ByContent = dict[str, list[File]]
+"""Files by what the index knows their text by, in the order in which they were given."""
 TextOf = Callable[[Scope, File, threading.Event | None, Callable[[str], None] | None], tuple[Path | None, str]]
 
 
@@ -110,17 +113,18 @@ class Search:
         return self._search(scope, files, terms, limit, stop, on_progress)
 
     def forget(self, scope: Scope, sha256: str) -> None:
-        """Remove a file from the index."""
+        """Remove what the index has of these bytes."""
         if not self._path(scope).exists():
             return
         try:
             with self._transaction(scope) as db:
-                rows = db.execute("SELECT id, text FROM passages WHERE sha256 = ?", (sha256,)).fetchall()
+                those = f"{sha256} *"
+                rows = db.execute("SELECT id, text FROM passages WHERE content GLOB ?", (those,)).fetchall()
                 db.executemany(
                     "INSERT INTO words (words, rowid, text) VALUES ('delete', ?, ?)", ((i, spaced(t)) for i, t in rows)
                 )
-                db.execute("DELETE FROM passages WHERE sha256 = ?", (sha256,))
-                db.execute("DELETE FROM sources WHERE sha256 = ?", (sha256,))
+                db.execute("DELETE FROM passages WHERE content GLOB ?", (those,))
+                db.execute("DELETE FROM sources WHERE content GLOB ?", (those,))
         except sqlite3.DatabaseError as e:
             _raise_if_full(e)
             self._throw_away(scope)
@@ -134,25 +138,26 @@ class Search:
         stop: threading.Event | None,
         on_progress: Callable[[str], None] | None,
     ) -> SearchResult:
-        readable = {f.sha256: f for f in files if not f.outline.get("error")}
         failures = {f.name: f"it cannot be read: {f.outline['error']}" for f in files if f.outline.get("error")}
+        readable = _by_content(f for f in files if not f.outline.get("error"))
         missing = self._missing(scope, readable)
         failures |= self._fill(scope, missing, stop, on_progress)
         with closing(self._connect(scope)) as db:
             known = _known(db, readable)
-            failures |= {readable[sha256].name: error for sha256, (_, error) in known.items() if error}
-            searched = {sha256: readable[sha256] for sha256, (_, error) in known.items() if not error}
-            cut = [f"{readable[sha256].name}: {note}" for sha256, (note, _) in known.items() if note]
+            failures |= {f.name: error for content, (_, error) in known.items() if error for f in readable[content]}
+            searched = {content: readable[content] for content, (_, error) in known.items() if not error}
+            cut = [f"{f.name}: {note}" for content, (note, _) in known.items() if note for f in readable[content]]
             found, partly = _find(db, searched, terms, limit)
         notes = [f"{name} was not searched: {reason}" for name, reason in failures.items()] + cut
         if partly and found and len(terms) > 1:
             notes.insert(0, "No passage has all of the words; these have some of them.")
-        return SearchResult(found, len(searched), len(missing), tuple(notes))
+        notes += _same_content(searched, found)
+        return SearchResult(found, sum(map(len, searched.values())), len(missing), tuple(notes))
 
-    def _missing(self, scope: Scope, files: dict[str, File]) -> list[File]:
+    def _missing(self, scope: Scope, files: ByContent) -> list[File]:
         with closing(self._connect(scope)) as db:
             known = _known(db, files)
-        return [file for sha256, file in files.items() if sha256 not in known]
+        return [named[0] for content, named in files.items() if content not in known]
 
     def _fill(
         self, scope: Scope, files: list[File], stop: threading.Event | None, on_progress: Callable[[str], None] | None
@@ -165,10 +170,10 @@ class Search:
     def _add(self, scope: Scope, file: File, stop: threading.Event | None, on_progress: Callable[[str], None] | None) -> str:
         """Read one file into the index, unless another thread has done it meanwhile; returns why not."""
         with self._guard:
-            lock = self._locks[scope.workspace_id, file.sha256]
+            lock = self._locks[scope.workspace_id, _content(file)]
         with lock, tempfile.TemporaryDirectory(prefix=".reading-", dir=self._made()) as out:
             with closing(self._connect(scope)) as db:
-                if _known(db, {file.sha256: file}):
+                if _known(db, [_content(file)]):
                     return ""
             note = error = ""
             try:
@@ -179,7 +184,7 @@ class Search:
                 error = e.message
             except LeafError as e:
                 return e.message
-            self._insert(scope, file.sha256, Path(out) / "passages.jsonl", note, error, stop)
+            self._insert(scope, _content(file), Path(out) / "passages.jsonl", note, error, stop)
         return ""
 
     def _extract(
@@ -199,11 +204,11 @@ class Search:
         )
         return " ".join(str(note["text"]) for note in found["notes"])
 
-    def _insert(self, scope: Scope, sha256: str, lines: Path, note: str, error: str, stop: threading.Event | None) -> None:
+    def _insert(self, scope: Scope, content: str, lines: Path, note: str, error: str, stop: threading.Event | None) -> None:
         with self._transaction(scope) as db:
-            if db.execute("SELECT 1 FROM sources WHERE sha256 = ?", (sha256,)).fetchone():
+            if db.execute("SELECT 1 FROM sources WHERE content = ?", (content,)).fetchone():
                 return
-            db.execute("INSERT INTO sources VALUES (?, ?, ?)", (sha256, note, error))
+            db.execute("INSERT INTO sources VALUES (?, ?, ?)", (content, note, error))
             if error:
                 return
             (last,) = db.execute("SELECT coalesce(max(id), 0) FROM passages").fetchone()
@@ -213,7 +218,7 @@ class Search:
                         raise RunError("Stopped.")
                     db.executemany(
                         "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                        ((i, sha256, p.unit, p.first, p.last, p.sheet, p.start, p.stop, p.text) for i, p in batch),
+                        ((i, content, p.unit, p.first, p.last, p.sheet, p.start, p.stop, p.text) for i, p in batch),
                     )
                     db.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", ((i, spaced(p.text)) for i, p in batch))
 
@@ -260,19 +265,39 @@ class Search:
             self._path(scope).with_name(self._path(scope).name + ending).unlink(missing_ok=True)
 
 
-def _known(db: sqlite3.Connection, files: Iterable[str]) -> dict[str, tuple[str, str]]:
-    """Note and error of those files that the index has."""
+def _content(file: File) -> str:
+    """What the index knows a file's text by: bytes that are a table under one name may be plain text under another."""
+    return f"{file.sha256} {file.kind}"
+
+
+def _by_content(files: Iterable[File]) -> ByContent:
+    found: defaultdict[str, list[File]] = defaultdict(list)
+    for file in files:
+        found[_content(file)].append(file)
+    return dict(found)
+
+
+def _same_content(files: ByContent, hits: Iterable[Hit]) -> list[str]:
+    """A sentence for each file whose passages stand under one of several names."""
+    there = {hit.file_id for hit in hits}
+    several = [named for named in files.values() if len(named) > 1 and any(file.id in there for file in named)]
+    return [f"These files have the same content: {', '.join(file.name for file in named)}." for named in several]
+
+
+def _known(db: sqlite3.Connection, contents: Iterable[str]) -> dict[str, tuple[str, str]]:
+    """Note and error of those contents that the index has."""
     rows = db.execute(
-        "SELECT sha256, note, error FROM sources WHERE sha256 IN (SELECT value FROM json_each(?))", (json.dumps(list(files)),)
+        "SELECT content, note, error FROM sources WHERE content IN (SELECT value FROM json_each(?))",
+        (json.dumps(list(contents)),),
     )
-    return {sha256: (note, error) for sha256, note, error in rows}
+    return {content: (note, error) for content, note, error in rows}
 
 
-def _find(db: sqlite3.Connection, files: dict[str, File], terms: list[Term], limit: int) -> tuple[tuple[Hit, ...], bool]:
+def _find(db: sqlite3.Connection, files: ByContent, terms: list[Term], limit: int) -> tuple[tuple[Hit, ...], bool]:
     """The best hits, and whether they have only some of the words: all words as they are, else as beginnings, else any."""
     groups = _by_missing_terms(files, terms)
     for form in (exact, loose):
-        rows = [row for shas, left in groups for row in _match_all(db, shas, left, terms, form, limit * 4)]
+        rows = [row for contents, left in groups for row in _match_all(db, contents, left, terms, form, limit * 4)]
         if rows:
             return _hits(db, files, terms, rows, limit), False
     words = [word for term in terms for word in ([term] if term.quoted else map(Term, term.text.split()))]
@@ -281,52 +306,61 @@ def _find(db: sqlite3.Connection, files: dict[str, File], terms: list[Term], lim
 
 
 def _match_all(
-    db: sqlite3.Connection, shas: list[str], left: list[Term], terms: list[Term], form: Callable[[Term], str], limit: int
+    db: sqlite3.Connection, contents: list[str], left: list[Term], terms: list[Term], form: Callable[[Term], str], limit: int
 ) -> list[tuple[float, int]]:
     """Passages with all the terms that the names of these files do not have; if they have them all, passages with any."""
     if left:
-        return _match(db, shas, " AND ".join(map(form, left)), limit)
-    return _match(db, shas, " OR ".join(map(form, terms)), limit) or _beginnings(db, shas)
+        return _match(db, contents, " AND ".join(map(form, left)), limit)
+    return _match(db, contents, " OR ".join(map(form, terms)), limit) or _beginnings(db, contents)
 
 
-def _by_missing_terms(files: dict[str, File], terms: list[Term]) -> list[tuple[list[str], list[Term]]]:
-    """Files grouped by the terms that their names do not have: those must be in the text."""
+def _by_missing_terms(files: ByContent, terms: list[Term]) -> list[tuple[list[str], list[Term]]]:
+    """Contents grouped by the terms that their names do not have: those must be in the text."""
     groups: defaultdict[tuple[Term, ...], list[str]] = defaultdict(list)
-    for sha256, file in files.items():
-        name = f" {plain(file.name)} "
-        groups[tuple(t for t in terms if not t.is_in(name))].append(sha256)
-    return [(shas, list(left)) for left, shas in groups.items()]
+    for content, named in files.items():
+        name = f" {plain(_best_named(named, terms).name)} "
+        groups[tuple(t for t in terms if not t.is_in(name))].append(content)
+    return [(contents, list(left)) for left, contents in groups.items()]
 
 
-def _match(db: sqlite3.Connection, shas: list[str], query: str, limit: int) -> list[tuple[float, int]]:
+def _best_named(named: Sequence[File], terms: Sequence[Term]) -> File:
+    """Of files with the same content the one whose name has most of the terms: it is the one that is meant."""
+    return max(named, key=lambda file: _in_name(file, terms))
+
+
+def _in_name(file: File, terms: Sequence[Term]) -> int:
+    name = f" {plain(file.name)} "
+    return sum(term.is_in(name) for term in terms)
+
+
+def _match(db: sqlite3.Connection, contents: list[str], query: str, limit: int) -> list[tuple[float, int]]:
     rows = db.execute(
         "SELECT -bm25(words), words.rowid FROM words JOIN passages ON passages.id = words.rowid "
-        "WHERE words MATCH ? AND passages.sha256 IN (SELECT value FROM json_each(?)) ORDER BY 1 DESC, 2 LIMIT ?",
-        (query, json.dumps(shas), limit),
+        "WHERE words MATCH ? AND passages.content IN (SELECT value FROM json_each(?)) ORDER BY 1 DESC, 2 LIMIT ?",
+        (query, json.dumps(contents), limit),
     )
     return [(float(score), int(row)) for score, row in rows]
 
 
-def _beginnings(db: sqlite3.Connection, shas: list[str]) -> list[tuple[float, int]]:
+def _beginnings(db: sqlite3.Connection, contents: list[str]) -> list[tuple[float, int]]:
     """The first passage of each file: what to show of a file that was found by its name alone."""
     rows = db.execute(
-        "SELECT min(id) FROM passages WHERE sha256 IN (SELECT value FROM json_each(?)) GROUP BY sha256", (json.dumps(shas),)
+        "SELECT min(id) FROM passages WHERE content IN (SELECT value FROM json_each(?)) GROUP BY content", (json.dumps(contents),)
     )
     return [(0.0, int(row)) for (row,) in rows]
 
 
 def _hits(
-    db: sqlite3.Connection, files: dict[str, File], terms: list[Term], rows: list[tuple[float, int]], limit: int
+    db: sqlite3.Connection, files: ByContent, terms: list[Term], rows: list[tuple[float, int]], limit: int
 ) -> tuple[Hit, ...]:
     """The passages of these rows, weighted by the names of their files; of one page or line only the best."""
     hits = []
     for score, row in rows:
-        sha256, *values = db.execute(
-            "SELECT sha256, unit, first, last, sheet, start, stop, text FROM passages WHERE id = ?", (row,)
+        content, *values = db.execute(
+            "SELECT content, unit, first, last, sheet, start, stop, text FROM passages WHERE id = ?", (row,)
         ).fetchone()
-        file = files[sha256]
-        name = f" {plain(file.name)} "
-        hits.append(_hit(file.id, Passage(*values), terms, score + NAME_WEIGHT * sum(t.is_in(name) for t in terms)))
+        file = _best_named(files[content], terms)
+        hits.append(_hit(file.id, Passage(*values), terms, score + NAME_WEIGHT * _in_name(file, terms)))
     hits.sort(key=lambda hit: -hit.score)
     best = {(hit.file_id, hit.place): hit for hit in reversed(hits)}
     return tuple(sorted(best.values(), key=lambda hit: -hit.score)[:limit])

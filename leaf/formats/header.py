@@ -7,6 +7,7 @@ a sample of the rows is looked at cell by cell, so a long table costs one cheap 
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
@@ -179,7 +180,7 @@ def _name(cell: Any) -> str:
         cell = int(cell)
     if isinstance(cell, datetime) and cell.time() == time():
         cell = cell.date()
-    text = re.sub(r"\s+", " ", str(cell)).strip().strip("\ufeff")
+    text = re.sub(r"\s+", " ", unicodedata.normalize("NFC", str(cell))).strip().strip("\ufeff")
     return text[:200]
 
 

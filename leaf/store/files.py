@@ -46,24 +46,26 @@ class NewFile:
 
 
 def add(db: Database, scope: Scope, new: NewFile) -> tuple[File, bool]:
-    """The row of these bytes in the workspace, and whether it was made by this call; the same bytes have one row, deleted or not.
+    """The row of these bytes under this name, which may be a deleted one, and whether it was made by this call.
 
-    Where another file has the name already, the new one is called `report (2).csv`.
+    Where a file with other bytes has the name already, the new one is called `report (2).csv`.
     """
     with db.transaction() as tx:
         _check_member(tx, scope)
+        if known := same(tx, scope, new.sha256, new.name, new.source):
+            return known, False
         file_id = new_id()
         tx.execute(
             """
-            INSERT INTO files (id, workspace_id, user_id, name, media_type, kind, size, sha256, source, upload_context, outline,
-                created_at)
-            VALUES (:id, :workspace, :user, :name, :media_type, :kind, :size, :sha256, :source, :context, :outline, :at)
-            ON CONFLICT (workspace_id, sha256) DO NOTHING
+            INSERT INTO files (id, workspace_id, user_id, name, given_name, media_type, kind, size, sha256, source,
+                upload_context, outline, created_at)
+            VALUES (:id, :workspace, :user, :name, :given, :media_type, :kind, :size, :sha256, :source, :context, :outline, :at)
             """,
             params(
                 scope,
                 id=file_id,
                 name=free_name(tx, scope, new.name),
+                given=new.name,
                 media_type=new.media_type,
                 kind=new.kind,
                 size=new.size,
@@ -74,10 +76,23 @@ def add(db: Database, scope: Scope, new: NewFile) -> tuple[File, bool]:
                 at=now(),
             ),
         )
-        file = by_sha(tx, scope, new.sha256)
-        if file is None:
-            raise NotFoundError(f"The file '{new.name}' was deleted while it was added.", "Add it again.")
-        return file, file.id == file_id
+        return get(tx, scope, file_id), True
+
+
+def same(db: Database | Transaction, scope: Scope, sha256: str, name: str, source: str) -> File | None:
+    """The file that has these bytes under this name or came under it, a deleted one too.
+
+    What Leaf wrote is its text, whatever it is called: versions of a document are renamed when there is a newer one.
+    """
+    rows = db.read(
+        f"SELECT {COLUMNS}, f.given_name FROM files f WHERE f.sha256 = :sha256 AND {VISIBLE} ORDER BY f.created_at, f.id",
+        params(scope, sha256=sha256),
+    )
+    found = [(str(row.pop("given_name")).lower(), File(**row)) for row in rows]
+    named = [file for _, file in found if file.name.lower() == name.lower()]
+    named += [file for given, file in found if given == name.lower() and file.source != "generated"]
+    written = [file for _, file in sorted(found, key=lambda one: one[1].source != "generated")] if source == "generated" else []
+    return next(iter([*named, *written]), None)
 
 
 def get(db: Database | Transaction, scope: Scope, file_id: str, *, deleted: bool = False) -> File:
@@ -91,10 +106,23 @@ def get(db: Database | Transaction, scope: Scope, file_id: str, *, deleted: bool
     return file
 
 
-def by_sha(db: Database | Transaction, scope: Scope, sha256: str) -> File | None:
-    """The file with these bytes, a deleted one too."""
-    rows = db.read(f"SELECT {COLUMNS} FROM files f WHERE f.sha256 = :sha256 AND {VISIBLE}", params(scope, sha256=sha256))
-    return File(**rows[0]) if rows else None
+def with_bytes(db: Database | Transaction, scope: Scope, sha256: str) -> list[File]:
+    """All files with these bytes, under whatever names, deleted ones too; oldest first."""
+    rows = db.read(
+        f"SELECT {COLUMNS} FROM files f WHERE f.sha256 = :sha256 AND {VISIBLE} ORDER BY f.created_at, f.id",
+        params(scope, sha256=sha256),
+    )
+    return [File(**row) for row in rows]
+
+
+def other_names(db: Database | Transaction, scope: Scope, file: File) -> list[str]:
+    """Names of the other files in the library that have the same bytes."""
+    rows = db.read(
+        f"SELECT f.name FROM files f WHERE f.sha256 = :sha256 AND f.id <> :id AND f.deleted_at IS NULL "
+        f"AND {VISIBLE} AND {LISTED} ORDER BY f.created_at, f.id",
+        params(scope, sha256=file.sha256, id=file.id),
+    )
+    return [str(row["name"]) for row in rows]
 
 
 def list_files(
@@ -137,8 +165,11 @@ def rename(db: Database, scope: Scope, file_id: str, name: str) -> File:
 def rename_in(tx: Transaction, scope: Scope, file: File, name: str) -> str:
     """Give it this name, or the next that is free; returns the name that it has now."""
     if name != file.name:
-        name = free_name(tx, scope, name)
-        tx.execute("UPDATE files SET name = :name WHERE id = :id", {"name": name, "id": file.id})
+        free = free_name(tx, scope, name)
+        tx.execute(
+            "UPDATE files SET name = :name, given_name = :given WHERE id = :id", {"name": free, "given": name, "id": file.id}
+        )
+        return free
     return name
 
 
@@ -189,9 +220,9 @@ def restore(db: Database, scope: Scope, file_id: str) -> File:
 
 
 def purge(db: Database, scope: Scope, file_id: str) -> File:
-    """Delete the row for good and return what it was, so that the caller can delete the bytes. Raises NotFoundError.
+    """Delete the row for good and return what it was; the caller deletes the bytes, if no other file has them.
 
-    The rows of `chat_files` stay, so that no chat gives the handle or the slug to another file.
+    Raises NotFoundError. The rows of `chat_files` stay, so that no chat gives the handle or the slug to another file.
     """
     with db.transaction() as tx:
         file = get(tx, scope, file_id, deleted=True)

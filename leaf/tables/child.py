@@ -15,8 +15,17 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leaf.errors import LeafError, QueryError, SandboxMemoryError, SandboxTimeoutError, UnreadableFileError, not_found
+from leaf.errors import (
+    LeafError,
+    NotFoundError,
+    QueryError,
+    SandboxMemoryError,
+    SandboxTimeoutError,
+    UnreadableFileError,
+    not_found,
+)
 from leaf.tables.filters import condition
+from leaf.tables.sql import without_semicolon, words
 
 if TYPE_CHECKING:
     import duckdb
@@ -70,20 +79,22 @@ def query(
     seconds: float,
     memory_mb: int,
     rows: Mapping[str, Json] | None = None,
+    files: Mapping[str, Sequence[str]] | None = None,
 ) -> Json:
     """Run one reading statement over views named `tables` (name -> Parquet file); write its whole result to `out`/result.parquet.
 
     A view holds the rows of data; `_row` is a column of it where the statement names it, so that `SELECT *` and PIVOT see the
     file's own columns only. NAME__all has every row with `_row` and `_kind`. `rows` says of a table where its rows stand:
     {"first": row of the file, "marked": whether `_row` and `_kind` are in it, "whole": whether all rows are data}.
-    `names` are all tables of the chat, for errors. Raises QueryError, NotFoundError, SandboxMemoryError, SandboxTimeoutError.
+    `names` are all tables of the chat and `files` its files with their tables, for errors.
+    Raises QueryError, NotFoundError, SandboxMemoryError, SandboxTimeoutError.
     """
     import duckdb
 
     con = _connect(tables.values(), seconds, memory_mb)
     used: list[str] = []
     try:
-        sql = _without_semicolon(sql)
+        sql = without_semicolon(sql)
         _check_reading(con, sql)
         everything = {f"{name}{ALL}": name for name in tables if f"{name}{ALL}" in sql.lower() and f"{name}{ALL}" not in tables}
         found = _used_tables(con, sql, [*tables, *everything])
@@ -100,7 +111,7 @@ def query(
         reader = relation.project(_projection(columns, types, kept)).to_arrow_reader(BATCH)
         shown, total, clipped = _write(reader, Path(out) / "result.parquet")
     except duckdb.Error as e:
-        raise _translated(e, con, used, names) from e
+        raise _translated(e, con, sql, used, names, files or {}) from e
     data = [name for name in found if name in tables]
     return {
         "columns": columns,
@@ -293,31 +304,11 @@ def _check_reading(con: duckdb.DuckDBPyConnection, sql: str) -> None:
         changing = re.search(r'"type":"(INSERT|UPDATE|DELETE|MERGE_INTO|MERGE|COPY)_QUERY_NODE"', tree)
         name = changing.group(1).split("_")[0] if changing else ""
     elif kind == duckdb.StatementType.MULTI:  # PIVOT: a type and a SELECT
-        name = next((w.upper() for w in _keywords(sql) if w in CHANGING), "")
+        name = next((w.upper() for w in words(sql) if w in CHANGING), "")
     else:
         name = str(kind).rpartition(".")[2]
     if name:
         raise QueryError(f"{name} is not possible.", READING_ONLY)
-
-
-def _without_semicolon(sql: str) -> str:
-    """DuckDB puts the query into parentheses, and there a last `;` has no place."""
-    import duckdb
-
-    significant = [start for start, kind in duckdb.tokenize(sql) if kind != duckdb.token_type.comment]
-    while significant and sql[significant[-1]] == ";":
-        sql = sql[: significant.pop()]
-    return sql
-
-
-def _keywords(sql: str) -> list[str]:
-    """Words of the query outside of strings, comments and quoted names."""
-    import duckdb
-
-    tokens = duckdb.tokenize(sql)
-    ends = [start for start, _ in tokens[1:]] + [len(sql)]
-    words = [sql[start:end].strip() for (start, _), end in zip(tokens, ends, strict=True)]
-    return [w.lower() for w in words if w and w[0] not in "'\"-/"]
 
 
 def _used_tables(con: duckdb.DuckDBPyConnection, sql: str, tables: Sequence[str]) -> list[str]:
@@ -469,7 +460,13 @@ def _top(con: Any, name: str, kind: str, cells: _Cells) -> list[list[Any]]:
     return cells.rows(con.sql(counts).to_arrow_reader(TOP).read_all())
 
 
-def _translated(error: duckdb.Error, con: Any, used: Sequence[str], names: Sequence[str]) -> LeafError:
+_NO_TABLE = r'Table with name (.+?) does not exist|Referenced table "(.+?)" not found'
+_UNKNOWN = rf'{_NO_TABLE}|Cannot access file "(.+?)"|No files found that match the pattern "(.+?)"'
+
+
+def _translated(
+    error: duckdb.Error, con: Any, sql: str, used: Sequence[str], names: Sequence[str], files: Mapping[str, Sequence[str]]
+) -> LeafError:
     """DuckDB's error in our terms: the nearest names for a name that is not there, no paths, no class names."""
     import duckdb
 
@@ -480,9 +477,16 @@ def _translated(error: duckdb.Error, con: Any, used: Sequence[str], names: Seque
         )
     if isinstance(error, duckdb.InterruptException):
         return SandboxTimeoutError("The query took longer than it may.", "Filter or aggregate first, or take fewer columns.")
-    if isinstance(error, duckdb.PermissionException) or "configuration has been locked" in text:
+    if found := re.search(_UNKNOWN, text):
+        named = next(group for group in found.groups() if group).strip('"')
+        name = named.replace("\\", "/").rpartition("/")[2].lower()
+        if inside := next((tables for file, tables in files.items() if file.lower() == name), None):
+            return _file_for_table(named, inside)
+    if isinstance(error, duckdb.PermissionException) or re.search(
+        "configuration has been locked|No files found that match", text
+    ):
         return QueryError("SQL here can read the tables of this chat and nothing else: no files, no network, no settings.")
-    if found := re.search(r'Table with name (.+?) does not exist|Referenced table "(.+?)" not found', text):
+    if found := re.search(_NO_TABLE, text):
         return not_found("table", (found[1] or found[2]).strip('"'), names, "this chat")
     if re.search(r'column "?_kind"?', text):
         everything = ", ".join(f"{name}{ALL}" for name in used) or "the table's name with __all behind it"
@@ -490,12 +494,33 @@ def _translated(error: duckdb.Error, con: Any, used: Sequence[str], names: Seque
     if found := re.search(r'Referenced column "(.+?)" not found|does not have a column named "(.+?)"', text):
         columns = [c for table in used for c in con.table(table).columns]
         if columns:
-            return not_found("column", found[1] or found[2], columns, ", ".join(used))
+            unknown = not_found("column", found[1] or found[2], columns, ", ".join(used))
+            return _with_quotes(unknown, found[1], sql)
     message = re.sub(r"^[A-Z][\w ]+ Error: ", "", text)
     # The line number and the mark below it count from a statement that DuckDB wrapped around the query.
     message = re.sub(r"\s*\nLINE \d+: (.*)\n[ ^]*$", r" In: \1", message)
     message = re.sub(r"(?:/[\w.@+-]+){2,}", lambda m: Path(m[0]).name, message)
     return QueryError(message[:1_000].strip())
+
+
+def _file_for_table(file: str, tables: Sequence[str]) -> NotFoundError:
+    """What is said of a query that names a file where a table belongs."""
+    several = len(tables) > 1
+    listed = ", ".join(tables[:12]) + (f" and {len(tables) - 12} more" if len(tables) > 12 else "")
+    message = f"'{file}' is a file, and SQL reads tables: {'its tables are' if several else 'its table is'} {listed}."
+    return NotFoundError(message, f"Write FROM {tables[0]}." if tables else "")
+
+
+def _with_quotes(unknown: NotFoundError, name: str | None, sql: str) -> NotFoundError:
+    """The same with a word on quotes, where a name in double quotes is compared with something, as a text would be."""
+    if name is None or not re.search(
+        r"""(?:[=<>(,]|\b(?:like|in|and|when|then|else))\s*""" + re.escape(_quoted(name)), sql, re.I
+    ):
+        return unknown
+    text = _text(name)
+    return NotFoundError(
+        unknown.message, f"{unknown.hint} If it is a text, write {text}: double quotes are for names of columns."
+    )
 
 
 def _quoted(name: str) -> str:

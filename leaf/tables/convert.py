@@ -35,12 +35,13 @@ class Converter:
         self._pool = pool
         self._home = home / "tables"
         self._locks: dict[tuple[str, str], threading.Lock] = {}
-        self._failures: dict[tuple[str, str], LeafError] = {}
+        self._failures: dict[tuple[str, str, str], LeafError] = {}
         self._guard = threading.Lock()
 
     def folder(self, file: File) -> Path:
-        """Where the file's Parquet is, or would be."""
-        return self._home / plain_id(file.workspace_id) / plain_id(file.sha256)
+        """Where the file's Parquet is, or would be: under its bytes, and apart where they are of another kind under this name."""
+        folder = self._home / plain_id(file.workspace_id) / plain_id(file.sha256)
+        return folder if _manifest(folder).get("kind", file.kind) == file.kind else folder.with_name(f"{folder.name}.{file.kind}")
 
     def tables(self, file: File, stop: threading.Event | None) -> list[Json]:
         """The file's tables, `formats.base.TableInfo` as JSON. Raises FileError, SandboxError; RunError after `stop`."""
@@ -52,21 +53,18 @@ class Converter:
         with _held(lock, stop):
             if (known := self._read(file)) is not None:
                 return known
-            if key in self._failures:
-                raise self._failures[key]
+            if (*key, file.kind) in self._failures:
+                raise self._failures[*key, file.kind]
             try:
                 return self._convert(file, stop)
             except (FileError, SandboxError) as e:
                 if not isinstance(e, SandboxTimeoutError):
-                    self._failures[key] = e
+                    self._failures[*key, file.kind] = e
                 raise
 
     def _read(self, file: File) -> list[Json] | None:
         folder = self.folder(file)
-        try:
-            manifest = json.loads((folder / "manifest.json").read_text())
-        except (OSError, ValueError):
-            return None
+        manifest = _manifest(folder)
         if manifest.get("version") != VERSION or manifest.get("kind") != file.kind:
             return None
         tables: list[Json] = manifest["tables"]
@@ -90,6 +88,15 @@ class Converter:
                 if self._read(file) is None:  # else another process was faster, and its tables are the same
                     raise StoreError(f"The tables of {file.name} cannot be kept: {e.strerror}.", "Free some space.") from e
         return tables
+
+
+def _manifest(folder: Path) -> Json:
+    """What is kept with the Parquet of a folder; nothing where that is not whole."""
+    try:
+        found = json.loads((folder / "manifest.json").read_text())
+    except (OSError, ValueError):
+        return {}
+    return found if isinstance(found, dict) else {}
 
 
 def plain_id(text: str) -> str:

@@ -516,6 +516,7 @@ class Tables:
             "tables": {table.name: f"in:{number}.parquet" for number, table in enumerate(linked)},
             "rows": {table.name: table.mark for table in linked},
             "names": [name for t in tables for name in ((t.name, f"{t.name}__all") if t.left_out else (t.name,))],
+            "files": {name: [t.name for t in tables if t.file_name == name] for name in {t.file_name for t in tables}},
             "out": "out:",
             "seconds": QUERY_LIMITS.seconds,
             "memory_mb": QUERY_LIMITS.memory_mb,
@@ -625,10 +626,15 @@ def _is_written(path: Path) -> bool:
     return path.is_file() and path.stat().st_size > 0
 
 
+def asks_which(sql: str) -> bool:
+    """Whether a query asks DuckDB which tables there are."""
+    return re.search(r"\b(show|information_schema|duckdb_\w+|pg_\w+|sqlite_master)\b", sql, re.IGNORECASE) is not None
+
+
 def _mentioned(tables: Sequence[Table], sql: str) -> list[Table]:
     """Tables whose name occurs in the query, or all if it asks DuckDB which there are."""
     text = sql.lower()
-    if re.search(r"\b(show|information_schema|duckdb_\w+|pg_\w+|sqlite_master)\b", text):
+    if asks_which(sql):
         return list(tables)
     return [t for t in tables if t.name.lower() in text]
 

@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from leaf.documents.documents import Documents
 from leaf.drive.drive import Drive
 from leaf.errors import InvalidInputError, NotFoundError, not_found
-from leaf.files.library import Library
+from leaf.files.library import Library, name_key
 from leaf.store.model import ChatFile, Scope
 from leaf.tables.notebooks import Notebooks
 from leaf.tables.tables import Tables
@@ -232,14 +232,15 @@ def find_file(context: ToolContext, name: str) -> ChatFile:
     for chat_file in context.files:
         if wanted in (chat_file.handle, chat_file.file.id):
             return chat_file
-    named = [c for c in context.files if wanted.lower() in (c.file.name.lower(), c.slug.lower())]
+    key = name_key(name)
+    named = [c for c in context.files if key in (name_key(c.file.name), c.slug.lower())]
     if len(named) == 1:
         return named[0]
     if len(named) > 1:
         handles = ", ".join(c.handle for c in named)
         raise InvalidInputError(f"Several files are named '{wanted}'.", f"Use a handle: {handles}.")
     for chat_file in context.deleted:
-        if wanted.lower() in (chat_file.handle, chat_file.file.name.lower(), chat_file.slug):
+        if key in (chat_file.handle, name_key(chat_file.file.name), chat_file.slug):
             raise gone(chat_file)
     candidates = [c.file.name for c in context.files] + [c.handle for c in context.files]
     raise not_found("file", wanted, candidates, "this chat")

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pydantic import BaseModel, Field
 
 from leaf.files.library import SearchResult
-from leaf.files.line import describe_counts, may_hold_several
+from leaf.files.line import describe_counts, may_hold_several, same_content
 from leaf.formats.base import KINDS, Window
 from leaf.store.model import ChatFile
 from leaf.tables.tables import Table, in_order
@@ -56,7 +56,11 @@ def list_files(context: ToolContext, _: ListFilesInput) -> ToolOutput:
     if not context.files and not context.deleted:
         return ToolOutput("No files in this chat. The user can attach some.", "Looked for files: none here")
     tables = _known_tables(context, context.files[:FILES_LISTED])
-    lines = [_file_line(chat_file, tables.get(chat_file.file.id, ())) for chat_file in context.files[:FILES_LISTED]]
+    twins = same_content(context.files)
+    lines = [
+        _file_line(chat_file, tables.get(chat_file.file.id, ()), twins.get(chat_file.handle, ""))
+        for chat_file in context.files[:FILES_LISTED]
+    ]
     lines += [f"{c.handle} · {gone(c)}" for c in context.deleted]
     if len(context.files) > FILES_LISTED:
         lines.append(f"… and {len(context.files) - FILES_LISTED} more files; search_files finds text in all of them.")
@@ -84,13 +88,15 @@ def _known_tables(context: ToolContext, files: Sequence[ChatFile]) -> dict[str, 
     return {file_id: in_order(tables) for file_id, tables in by_file.items()}
 
 
-def _file_line(chat_file: ChatFile, tables: Sequence[Table]) -> str:
+def _file_line(chat_file: ChatFile, tables: Sequence[Table], same_as: str) -> str:
     file = chat_file.file
     label = KINDS[file.kind].label if file.kind in KINDS else "Unreadable"
     counts = describe_counts(file, rows=len(tables) < 2)
     line = f"{chat_file.handle} · {file.name} · {label} · {counts}"
     if is_table(chat_file):
         line += f" · SQL: {_names(chat_file, tables)}"
+    if same_as:
+        line += f" · same content as {same_as}"
     if file.upload_context:
         line += f" · came with: {quoted(file.upload_context, 160)}"
     if file.outline.get("error"):

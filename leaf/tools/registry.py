@@ -49,12 +49,23 @@ def check_input(tool: Tool, given: str | Json) -> Any:
             raise InvalidInputError(f"The input of {tool.name} is not valid JSON: {e}.", "Send one JSON object.") from e
     if not isinstance(given, dict):
         raise InvalidInputError(f"The input of {tool.name} is not a JSON object.", 'Send an object such as {"file": "f1"}.')
+    if broken := _broken_text(given):
+        raise InvalidInputError(f"{broken} holds half of a character.", "Write the character itself, such as 📱 or ü.")
     try:
         return tool.input_model.model_validate(given)
     except ValidationError as e:
         problems = "; ".join(_problem(error) for error in e.errors()[:5])
         names = ", ".join(tool.input_model.model_fields) or "none"
         raise InvalidInputError(f"The input of {tool.name} is wrong: {problems}.", f"Its parameters are: {names}.") from e
+
+
+def _broken_text(value: Any, name: str = "The input") -> str:
+    """Which parameter holds half of a surrogate pair, which no file, query or database takes; empty for none."""
+    if isinstance(value, str):
+        return name if any("\ud800" <= c <= "\udfff" for c in value) else ""
+    if isinstance(value, dict):
+        return next((b for key, v in value.items() if (b := _broken_text(v, str(key)) or _broken_text(key, name))), "")
+    return next((b for v in value if (b := _broken_text(v, name))), "") if isinstance(value, list) else ""
 
 
 def _problem(error: Any) -> str:

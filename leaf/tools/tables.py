@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any
@@ -10,10 +11,11 @@ from typing import Any
 from pydantic import BaseModel, Field
 
 from leaf.errors import FileError, InvalidInputError, NotFoundError, not_found
+from leaf.files.library import name_key
 from leaf.formats.base import KINDS, Note
 from leaf.formats.notes import Effect, effect
 from leaf.store.model import ChatFile
-from leaf.tables.tables import ColumnProfile, Profile, QueryResult, Table, in_order
+from leaf.tables.tables import ColumnProfile, Profile, QueryResult, Table, asks_which, in_order
 from leaf.tools import remarks
 from leaf.tools.base import Json, Source, Tool, ToolContext, ToolOutput, find_file, gone, quoted
 
@@ -85,10 +87,10 @@ def _tables_of(context: ToolContext, chat_file: ChatFile) -> Sequence[Table]:
 def _choose(tables: Sequence[Table], wanted: str, chat_file: ChatFile) -> Table:
     """The table with that SQL name, else the first of that sheet; without one the first of all, as `list_files` names them."""
     ordered = in_order(tables)
-    asked = wanted.strip().lower()
+    asked = name_key(wanted)
     if not asked:
         return ordered[0]
-    found = [t for t in ordered if t.name.lower() == asked] or [t for t in ordered if t.sheet.lower() == asked]
+    found = [t for t in ordered if name_key(t.name) == asked] or [t for t in ordered if name_key(t.sheet) == asked]
     if found:
         return found[0]
     if asked == chat_file.slug:
@@ -231,7 +233,8 @@ def _how_many(reading: remarks.Reading) -> str:
 
 def run_query(context: ToolContext, sql: str) -> QueryResult:
     """Query the files that the SQL names. All are converted only if that fails, so that the error can name the nearest."""
-    named = [c for c in context.files if c.slug in sql.lower()]
+    asked, whole = name_key(sql), asks_which(sql)
+    named = [c for c in context.files if whole or c.slug in sql.lower() or name_key(c.file.name) in asked]
     for deleted in context.deleted:
         if deleted.slug in sql.lower() and not any(deleted.slug in c.slug for c in named):
             raise gone(deleted)
@@ -313,9 +316,20 @@ def text_table(columns: Sequence[str], rows: Sequence[Sequence[Any]], limit: int
 
 
 def _cell(value: Any) -> str:
+    """A value so that it can be copied into SQL: what blanks at its ends or lines would hide stands in quotes."""
     if value is None:
         return "NULL"
-    return quoted(str(value), CELL_CHARACTERS).replace("|", "\\|")
+    text = str(value)
+    if len(text) > CELL_CHARACTERS:
+        return quoted(text, CELL_CHARACTERS).replace("|", "\\|")
+    if any(unicodedata.category(c) in ("Cc", "Zl", "Zp") for c in text):
+        return "E'" + "".join(_ESCAPES.get(c) or (f"\\u{ord(c):04x}" if c < " " else c) for c in text) + "'"
+    if not text or text != text.strip():
+        return "'" + text.replace("'", "''") + "'"
+    return text.replace("|", "\\|")
+
+
+_ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", "'": "\\'"}
 
 
 TOOLS = (

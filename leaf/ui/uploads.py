@@ -68,4 +68,4 @@ def say(where: str) -> None:
     names = said["duplicates"]
     if names:
         listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        st.info(f"{markdown.literal(listed)}: already in the library, recognised by content.", icon=":material/content_copy:")
+        st.info(f"{markdown.literal(listed)}: already in the library with the same content.", icon=":material/content_copy:")

@@ -1,0 +1,67 @@
+"""The words of an SQL statement, as DuckDB cuts it. Pure; used in the confined child."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from leaf.errors import QueryError
+
+_CONTINUATION = bytes(range(0x80, 0xC0))
+"""Bytes of UTF-8 that begin no character."""
+
+
+@dataclass(frozen=True)
+class Token:
+    text: str
+    """With its quotes, without the blanks around it."""
+    kind: str
+    """`keyword`, `identifier`, `string_const`, `numeric_const`, `operator` or `comment`."""
+    start: int
+    """In characters of the statement."""
+
+
+def tokens(sql: str) -> list[Token]:
+    """The statement's tokens in order, comments among them. Raises QueryError for text that is not Unicode."""
+    import duckdb
+
+    raw = encoded(sql)
+    found = duckdb.tokenize(sql)
+    starts = _characters(raw, [start for start, _ in found])
+    ends = [*starts[1:], len(sql)]
+    pieces = [sql[start:end].strip() for start, end in zip(starts, ends, strict=False)]
+    kinds = [kind.name for _, kind in found]
+    # DuckDB takes every blank of Unicode for a blank, and its tokenizer some of them for a name.
+    return [Token(*token) for token in zip(pieces, kinds, starts, strict=True) if token[0]]
+
+
+def encoded(sql: str) -> bytes:
+    """The statement as DuckDB gets it. Raises QueryError for half of a surrogate pair, which no text may hold."""
+    try:
+        return sql.encode()
+    except UnicodeEncodeError as e:
+        message = f"The query holds half of a character (\\u{ord(sql[e.start]):04x}) at place {e.start + 1:,}."
+        raise QueryError(message, "Write the character itself, such as 📱 or ü.") from e
+
+
+def words(sql: str) -> list[str]:
+    """Keywords and names of the statement in lower case: nothing of its strings, comments and quoted names."""
+    return [t.text.lower() for t in tokens(sql) if t.kind in ("keyword", "identifier") and not t.text.startswith('"')]
+
+
+def without_semicolon(sql: str) -> str:
+    """The statement without what ends it: DuckDB puts a query into parentheses, and there a last `;` has no place."""
+    significant = [t for t in tokens(sql) if t.kind != "comment"]
+    while significant and significant[-1].text == ";":
+        sql = sql[: significant.pop().start]
+    return sql
+
+
+def _characters(raw: bytes, places: Sequence[int]) -> list[int]:
+    """Places in characters for ascending `places` in bytes, which is how DuckDB counts."""
+    counted, before, found = 0, 0, []
+    for place in places:
+        counted += len(raw[before:place].translate(None, _CONTINUATION))
+        before = place
+        found.append(counted)
+    return found
