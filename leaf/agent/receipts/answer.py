@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from leaf.agent.cited import Text, flow
@@ -45,6 +45,12 @@ def kept_receipts(parts: Sequence[Mapping[str, Any]]) -> Sequence[Json]:
     """The receipts that are kept with an answer; none for one that is not complete or holds no figure."""
     found = [part["data"]["receipts"] for part in parts if part["type"] == f"data-{RECEIPTS}"]
     return found[-1] if found else ()
+
+
+def used_calls(receipts: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Ids of the answer's own calls whose results its figures rest on."""
+    own = [receipt for receipt in receipts if receipt["kind"] not in ("none", "asked") and not receipt.get("message_id")]
+    return {str(receipt[name]) for receipt in own for name in ("call_id", "other_call_id") if receipt.get(name)}
 
 
 def _calls(parts: Sequence[Part], message_id: str = "") -> Iterator[Evidence]:
