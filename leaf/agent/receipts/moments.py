@@ -1,0 +1,103 @@
+"""Which of two numbers of a result is the later one: by a column of dates, years, quarters or months, or by the columns' names. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+from leaf.agent.receipts.evidence import Book, Table, Value
+from leaf.agent.receipts.figures import MONTHS
+
+Moment = tuple[int, ...]
+
+_YEARS = r"(?:1[5-9]|20|21)\d\d"
+_DAY = re.compile(rf"({_YEARS})(?:-(\d\d)(?:-(\d\d))?)?(?:[T ]\d\d:\d\d.*)?\Z")
+_PART = re.compile(rf"(?:(?P<y1>{_YEARS})[ -]?)?(?P<kind>[qthks])(?P<n>[1-4])(?:[ /-]?(?P<y2>{_YEARS}))?\Z", re.IGNORECASE)
+_FISCAL = re.compile(rf"(?:fy|gj|ex|cy)[ _-]?(?:({_YEARS})|(\d\d))\Z", re.IGNORECASE)
+_MONTH = re.compile(rf"(?:(?P<y1>{_YEARS})[ -])?(?P<name>[^\W\d_]+)\.?(?:[ -](?P<y2>{_YEARS}))?\Z")
+_TIME_NAME = re.compile(
+    r"(?i)(?:^|_|\b)(?:year|yr|month|quarter|qtr|week|day|date|period|jahr|monat|quartal|woche|tag|datum|année|annee|an|mois|trimestre|semaine|"
+    r"jour|año|ano|mes|semana|dia|día|fecha|decade|season)(?:$|_|\b|s\b|\d)"
+)
+_RANKS = {"year": 0, "yr": 0, "jahr": 0, "année": 0, "annee": 0, "an": 0, "año": 0, "ano": 0, "decade": 0, "season": 0}
+_PAIRS = [
+    pair.split("/")
+    for pair in (
+        "before/after previous/current previous/this prev/curr prev/current prior/current last/this old/new start/end begin/end "
+        "beginning/end first/last initial/final pre/post opening/closing open/close vorher/nachher alt/neu anfang/ende avant/après "
+        "avant/apres ancien/nouveau début/fin antes/después antes/despues anterior/actual inicial/final inicio/fin earlier/later"
+    ).split()
+]
+
+
+def later(a: Value, b: Value, book: Book) -> int:
+    """1 where `a` is the later one of two cells that differ in their time alone, -1 where `b` is; 0 where that is not known."""
+    table = book.table_of(a)
+    if table is None or table is not book.table_of(b) or (a.row != b.row) == (a.column != b.column):
+        return 0
+    return _by_rows(table, a.row, b.row) if a.row != b.row else _by_names(a.column, b.column)
+
+
+def _by_rows(table: Table, a: int, b: int) -> int:
+    """By the cells that say when, if the rows have all their other words in common."""
+    first: list[tuple[int, Moment]] = []
+    second: list[tuple[int, Moment]] = []
+    for name in dict.fromkeys(table.columns):
+        x, y = table.order[a].get(name), table.order[b].get(name)
+        if isinstance(x, int) != isinstance(y, int):
+            continue
+        moments = moment(x, name), moment(y, name)
+        if moments[0] and moments[1] and len(moments[0]) == len(moments[1]):
+            rank = next((rank for word, rank in _RANKS.items() if word in name.casefold()), 1)
+            first.append((rank, moments[0]))
+            second.append((rank, moments[1]))
+        elif isinstance(x, str) and x != y:
+            return 0
+    first.sort()
+    second.sort()
+    if [rank for rank, _ in first] != [rank for rank, _ in second]:
+        return 0
+    return (first > second) - (first < second)
+
+
+def _by_names(a: str, b: str) -> int:
+    one, other = (re.split(r"[\W_]+", name.casefold()) for name in (a, b))
+    one, other = _split(one), _split(other)
+    if len(one) != len(other):
+        return 0
+    differ = [(x, y) for x, y in zip(one, other, strict=True) if x != y]
+    if not differ:
+        return 0
+    if len(differ) == 1:
+        x, y = differ[0]
+        if [x, y] in _PAIRS or [y, x] in _PAIRS:
+            return 1 if [y, x] in _PAIRS else -1
+    moments = [(moment(x, "year"), moment(y, "year")) for x, y in differ]
+    if not all(x and y and len(x) == len(y) for x, y in moments):
+        return 0
+    ordered = sorted(moments, key=lambda pair: pair[0][0] < 1_000)
+    first, second = [x for x, _ in ordered], [y for _, y in ordered]
+    return (first > second) - (first < second)
+
+
+def _split(words: list[str]) -> list[str]:
+    """The words of a column's name; a year that hangs on a word stands apart."""
+    return [piece for word in words for piece in re.split(rf"(?<=[a-z])(?={_YEARS}\b)", word) if piece]
+
+
+def moment(cell: Any, name: str) -> Moment:
+    """When a cell is: the year and what is below it, as far as it says; empty for what is no time."""
+    if isinstance(cell, bool) or cell is None:
+        return ()
+    if isinstance(cell, int | float):
+        return (int(cell),) if cell == int(cell) and _TIME_NAME.search(name) and 0 < cell < 3_000 else ()
+    text = str(cell).strip()
+    if day := _DAY.match(text):
+        return tuple(int(part) for part in day.groups() if part)
+    if part := _PART.match(text):
+        return tuple(int(n) for n in (part["y1"] or part["y2"], part["n"]) if n)
+    if fiscal := _FISCAL.match(text):
+        return (int(fiscal[1] or 2_000 + int(fiscal[2])),)
+    if (month := _MONTH.match(text)) and (number := MONTHS.get(month["name"].casefold())):
+        return tuple(int(n) for n in (month["y1"] or month["y2"], number) if n)
+    return ()
