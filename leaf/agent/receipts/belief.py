@@ -14,6 +14,7 @@ from functools import cached_property
 from leaf.agent.receipts.derive import RECALLED, chance
 from leaf.agent.receipts.evidence import SMALL, Book, Table, Value, tokens
 from leaf.agent.receipts.figures import Figure, Reading, figures
+from leaf.agent.receipts.moments import before, moment
 
 COMMON = 1_000
 """Smaller numbers are not taken from a row of which the sentence does not speak, if it speaks of others."""
@@ -136,7 +137,7 @@ def believed(figure: Figure, reading: Reading, hit: Value, exact: bool, as_ratio
         return _recalled(figure, reading, hit, said, book)
     small = abs(reading.value) < SMALL and reading.value == int(reading.value)
     if hit.row >= 0:
-        return _of_cell(reading, hit, small, said, book)
+        return _of_cell(reading, hit, small, figure.unit == "year", said, book)
     common = said.words & hit.labels
     if hit.kind == "counted" and small:
         return bool(said.near & hit.labels)
@@ -146,16 +147,18 @@ def believed(figure: Figure, reading: Reading, hit: Value, exact: bool, as_ratio
     return len(common) >= 2 or by_chance <= BY_CHANCE or (bool(common) and (hit.kind not in ("quoted",) or by_chance <= 0.3))
 
 
-def _of_cell(reading: Reading, hit: Value, small: bool, said: Said, book: Book) -> bool:
+def _of_cell(reading: Reading, hit: Value, small: bool, year: bool, said: Said, book: Book) -> bool:
     """The same for a cell of the answer's own results."""
     table = book.table_of(hit)
     if table is None:
         return bool(said.words & hit.labels)
+    if year:
+        return bool(moment(int(reading.value), hit.column)) or bool(tokens(hit.column) & said.near)
     named, column = table.named(said.words), tokens(hit.column)
     beside = [j for j, name in enumerate(table.columns) if table.is_measure(j) and tokens(name) & said.beside]
     if beside and hit.column not in {table.columns[j] for j in beside}:
         return False
-    if named and hit.row not in named and abs(reading.value) < COMMON:
+    if named and hit.row not in named and abs(reading.value) < COMMON and hit.row not in {before(table).get(i) for i in named}:
         return False
     in_row = hit.row in named or len(table.labels) == 1
     spoken = bool(column & said.words)

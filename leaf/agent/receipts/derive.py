@@ -16,6 +16,7 @@ import numpy as np
 
 from leaf.agent.receipts.evidence import SMALL, Table, Value, bounds, tokens
 from leaf.agent.receipts.figures import Figure, Reading
+from leaf.agent.receipts.moments import before
 
 SENTENCE, LABELLED, PARAGRAPH, ANYWHERE = 0.5, 0.3, 0.1, 0.03
 """Expected hits by chance up to which a step is believed: from figures of the sentence, from cells whose rows the sentence names,
@@ -146,6 +147,30 @@ def of_named(table: Table, said: frozenset[str], spoken: bool = False) -> Steps:
     if table.whole:
         found += [_shares(table, rows, j) for j in named_columns or columns]
     return _joined(found)
+
+
+def of_best(table: Table, said: frozenset[str]) -> Steps:
+    """Steps from the rows of which a sentence says most: `North 2024` rather than all rows of North and all of 2024."""
+    named = table.named(said)
+    if len(named) < 3:
+        return _joined([])
+    most = max(len(table.labels[i] & said) for i in named)
+    rows = [i for i in sorted(named) if len(table.labels[i] & said) == most][:NAMED]
+    if most < 2 or len(rows) == len(named):
+        return _joined([])
+    return _joined([_of_column(table, rows, j) for j in _spoken(table, said)])
+
+
+def of_before(table: Table, said: frozenset[str]) -> Steps:
+    """Steps from each row that a sentence names to the one just before it in time."""
+    earlier, columns = before(table), _spoken(table, said)
+    rows = [(earlier[i], i) for i in sorted(table.named(said)) if i in earlier][:NAMED]
+    return _joined([_of_column(table, pair, j, sums=False) for pair in rows for j in columns])
+
+
+def _spoken(table: Table, said: frozenset[str]) -> Sequence[int]:
+    """The columns that a sentence names, or all where it names none."""
+    return [j for j, name in enumerate(table.columns) if table.is_measure(j) and tokens(name) & said] or range(len(table.columns))
 
 
 def of_totals(table: Table, said: frozenset[str]) -> Steps:

@@ -56,8 +56,8 @@ _WORD = re.compile(
     rf"(?i)(?<![\w-])(?:(?P<less>{_LESS})|(?P<more>{_MORE})|(?P<up>{_UP})|(?P<down>{_DOWN})|(?P<updown>{_UP_DOWN}))(?![\w-])"
 )
 _APART = re.compile(
-    r"(?i)\b(?:n(?:ahm|immt|ahmen|ehmen)|leg(?:te|ten|t|en))\b[^.;,]*?\b(?P<up>zu)\b(?=\s*(?:[.;,)]|$))|"
-    r"\b(?:n(?:ahm|immt|ahmen|ehmen)|g(?:ing|ingen|eht|ehen))\b[^.;,]*?\b(?P<down>ab|zurück)\b(?=\s*(?:[.;,)]|$))"
+    r"(?i)\b(?:n(?:ahm|immt|ahmen|ehmen)|leg(?:te|ten|t|en))\b(?:[^.;,]|(?<=\d)[.,](?=\d))*?\b(?P<up>zu)\b(?=\s*(?:[.;,)]|$))|"
+    r"\b(?:n(?:ahm|immt|ahmen|ehmen)|g(?:ing|ingen|eht|ehen))\b(?:[^.;,]|(?<=\d)[.,](?=\d))*?\b(?P<down>ab|zurück)\b(?=\s*(?:[.;,)]|$))"
 )
 """German verbs in two pieces: `nahm um 12 % zu`."""
 _HEDGE = re.compile(
@@ -163,16 +163,10 @@ def _of_clause(
     for i in inside:
         if i in values and (said := _of_column(told, all_figures[i], values[i])):
             yield i, said
-    if told and not changes:
-        pair = [i for i in inside if i in values and all_figures[i].unit in ("number", "percent")]
-        if len(pair) == 2 and (said := _of_pair(clause, told, [all_figures[i] for i in pair], [values[i] for i in pair], book)):
+    pair = [i for i in inside if i in values and all_figures[i].unit in ("number", "percent")]
+    if told and len(pair) == 2:
+        if said := _of_pair(clause, told, [all_figures[i] for i in pair], [values[i] for i in pair], book):
             yield pair[1], said
-    elif told and not told.compares:
-        pair = [i for i in inside if i in values and i not in changes and all_figures[i].unit in ("number", "percent")]
-        if len(pair) == 2 and not (set(changes) & {i for i, _ in ()}):
-            said = _of_pair(clause, told, [all_figures[i] for i in pair], [values[i] for i in pair], book)
-            if said:
-                yield pair[1], said
 
 
 def _of_change(clause: Clause, told: Told | None, figure: Figure, derived: Derived, book: Book) -> str:
@@ -182,7 +176,7 @@ def _of_change(clause: Clause, told: Told | None, figure: Figure, derived: Deriv
     if sign == 0 or any(v is not None and v.number < 0 for step in steps for v in (step.value, step.other)):
         return ""
     if told and told.compares and not _over_time(clause, told):
-        return next((said for step in steps if (said := _compared(clause, told, step, book))), "") if len(steps) else ""
+        return next((said for step in steps if (said := _compared(clause, told, step, book))), "")
     ordered = [pair for step in steps if (pair := _in_order(step, book))]
     if not ordered or any((last.number > first.number) == (sign > 0) or last.number == first.number for first, last in ordered):
         return ""
@@ -215,7 +209,7 @@ def _of_pair(clause: Clause, told: Told, pair: Sequence[Figure], of: Sequence[Va
     named = bool(_FROM.search(before[0]) and _TO.search(before[1])) or bool(re.fullmatch(r"[*_\s]*(?:→|->)[*_\s$€£]*", between))
     if named and (b.number > a.number) != (told.sign > 0):
         return _said(told.word, told.sign, a, b)
-    if order == 0 or _runs_back(clause.text) or _its_own_year(clause, pair, of, book):
+    if order == 0 or _runs_back(clause.text) or (named and order < 0 and _says_back(clause.text)):
         return ""
     first, last = (a, b) if order > 0 else (b, a)
     if (last.number > first.number) == (told.sign > 0):
@@ -223,12 +217,10 @@ def _of_pair(clause: Clause, told: Told, pair: Sequence[Figure], of: Sequence[Va
     return _said(told.word, told.sign, first, last)
 
 
-def _its_own_year(clause: Clause, pair: Sequence[Figure], of: Sequence[Value], book: Book) -> bool:
-    """Whether the clause itself says that the number that it names first is the later one."""
-    if later(of[1], of[0], book) > 0:
-        return False
-    years = _YEAR.findall(clause.text)
-    return len(years) >= 2 and years == sorted(years, reverse=True) and len(set(years)) > 1
+def _says_back(text: str) -> bool:
+    """Whether the clause itself names the later year first."""
+    years = _YEAR.findall(text)
+    return len(set(years)) > 1 and years == sorted(years, reverse=True)
 
 
 def _compared(clause: Clause, told: Told, step: Step, book: Book) -> str:

@@ -48,6 +48,7 @@ _FUNCTION = frozenset(
 )
 """Words that two texts share whatever they speak of."""
 _NUMBER = re.compile(r"\d+")
+_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d(?!\d)")
 _PLAIN = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 
 
@@ -267,7 +268,9 @@ def _add_table(book: Book, one: Evidence, table: Json) -> None:
     rows = (table.get("rows") or [])[: max(1, CELLS // max(1, len(columns)))]
     book.names.update(columns)
     for column in columns:
-        _add_text(book, column, Value(0.0, column, "condition", one, column=column, how="name of a column"))
+        named = Value(0.0, column, "condition", one, column=column, how="name of a column")
+        _add_text(book, column, named)
+        book.dates += [(year, named) for year in _YEAR.findall(column)]
     result_id = str(table.get("result_id") or "")
     total = int(table.get("total") or len(rows))
     texts = [c for j, c in enumerate(columns) if not any(isinstance(row[j], int | float) for row in rows if j < len(row))]

@@ -22,6 +22,8 @@ from leaf.agent.receipts.derive import (
     Derived,
     Steps,
     derive,
+    of_before,
+    of_best,
     of_cells,
     of_figures,
     of_first,
@@ -132,7 +134,9 @@ def _pools(
     yield of_figures(near), SENTENCE
     newest, words = book.tables[:DERIVED_FROM], said.words
     tables = [table for table in newest if not table.evidence.message_id]
+    yield from ((of_best(table, words), LABELLED) for table in tables)
     yield from ((of_named(table, words, spoken=True), LABELLED) for table in tables)
+    yield from ((of_before(table, words), LABELLED) for table in tables)
     yield from ((of_named(table, words), LABELLED) for table in tables)
     yield from ((of_first(table, words), LABELLED) for table in tables)
     if len(about) > len(near):

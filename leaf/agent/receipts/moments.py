@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+from itertools import pairwise
 from typing import Any
 
-from leaf.agent.receipts.evidence import Book, Table, Value
+from leaf.agent.receipts.evidence import Book, Table, Value, number_of
 from leaf.agent.receipts.figures import MONTHS
 
 Moment = tuple[int, ...]
@@ -38,26 +39,44 @@ def later(a: Value, b: Value, book: Book) -> int:
     return _by_rows(table, a.row, b.row) if a.row != b.row else _by_names(a.column, b.column)
 
 
+def before(table: Table) -> dict[int, int]:
+    """For each row the one that comes just before it in time, if there is one that has its other words."""
+
+    def made() -> dict[int, int]:
+        groups: dict[tuple[Any, ...], list[tuple[list[tuple[int, Moment]], int]]] = {}
+        for row, (names, when) in enumerate(_keys(table)):
+            if when:
+                groups.setdefault((names, tuple((rank, len(at)) for rank, at in when)), []).append((when, row))
+        found = {}
+        for rows in groups.values():
+            rows.sort()
+            found |= {row: earlier for (at, earlier), (when, row) in pairwise(rows) if at < when}
+        return found
+
+    return table.kept("before", made)
+
+
 def _by_rows(table: Table, a: int, b: int) -> int:
     """By the cells that say when, if the rows have all their other words in common."""
-    first: list[tuple[int, Moment]] = []
-    second: list[tuple[int, Moment]] = []
-    for name in dict.fromkeys(table.columns):
-        x, y = table.order[a].get(name), table.order[b].get(name)
-        if isinstance(x, int) != isinstance(y, int):
-            continue
-        moments = moment(x, name), moment(y, name)
-        if moments[0] and moments[1] and len(moments[0]) == len(moments[1]):
-            rank = next((rank for word, rank in _RANKS.items() if word in name.casefold()), 1)
-            first.append((rank, moments[0]))
-            second.append((rank, moments[1]))
-        elif isinstance(x, str) and x != y:
-            return 0
-    first.sort()
-    second.sort()
-    if [rank for rank, _ in first] != [rank for rank, _ in second]:
+    (names, first), (others, second) = _keys(table)[a], _keys(table)[b]
+    if names != others or [(rank, len(at)) for rank, at in first] != [(rank, len(at)) for rank, at in second]:
         return 0
     return (first > second) - (first < second)
+
+
+def _keys(table: Table) -> list[tuple[tuple[str, ...], list[tuple[int, Moment]]]]:
+    """For each row its words, and the moments of which it is, the years first."""
+
+    def key(row: dict[str, Any]) -> tuple[tuple[str, ...], list[tuple[int, Moment]]]:
+        times = {name: moment(cell, name) for name, cell in row.items()}
+        words = tuple(cell for name, cell in row.items() if isinstance(cell, str) and not times[name] and number_of(cell) is None)
+        return words, sorted((_rank(name), at) for name, at in times.items() if at)
+
+    return table.kept("moments", lambda: [key(row) for row in table.order])
+
+
+def _rank(name: str) -> int:
+    return next((rank for word, rank in _RANKS.items() if word in name.casefold()), 1)
 
 
 def _by_names(a: str, b: str) -> int:
