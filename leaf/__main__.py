@@ -384,6 +384,10 @@ class _TextWriter:
             from leaf.agent.coverage import in_words
 
             self._note("Read: " + " · ".join(in_words(cover) for cover in chunk["data"]))
+        elif kind == "data-receipts":
+            from leaf.agent.export import figures_in_words
+
+            self._note(" ".join(figures_in_words(chunk["data"]["receipts"])))
         elif kind == "reset-step":
             self._note("· The connection was cut; asking again")
         elif kind in ("error", "abort"):

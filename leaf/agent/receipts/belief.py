@@ -1,7 +1,7 @@
 """Whether a value that would be written like a figure is the one that is meant, or is met by chance. Pure.
 
-Numbers that are met easily, the small and the roughly rounded ones, need words in common with what they are matched to. Results of
-earlier answers become more with every question, so they count only where the sentence speaks of them: of their row and their
+Numbers that are met easily, the small and the roughly rounded ones, need words in common with what they are matched to. Results
+of earlier answers become more with every question, so they count only where the sentence speaks of them: of their row and their
 column, of no other row, year or condition, and with so many digits that hardly any other of them could be meant.
 """
 
@@ -30,24 +30,22 @@ _PERCENT = re.compile(
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d(?!\d)")
 _QUOTED = re.compile(r"'((?:[^']|'')*)'")
 _RECALLS = re.compile(
-    r"(?i)\b(?:earlier|previous(?:ly)?|above|before|already|again|as (?:said|shown|found)|recall|vorhin|zuvor|oben|bereits|wie gesagt|"
-    r"précédemment|déjà|ci-dessus|plus tôt|antes|anterior(?:mente)?|ya|arriba)\b"
+    r"(?i)\b(?:earlier|previous(?:ly)?|above|before|already|again|as (?:said|shown|found)|recall|vorhin|zuvor|oben|bereits|"
+    r"wie gesagt|précédemment|déjà|ci-dessus|plus tôt|antes|anterior(?:mente)?|ya|arriba)\b"
 )
 _CUES = {
-    "above": r"above|over|more than|greater than|larger than|higher than|at least|exceed(?:s|ed|ing)?|>=?|≥|from|since|after|older than|"
-    r"ab|über|mehr als|mindestens|größer als|seit|nach|plus de|au moins|supérieure?s? à|depuis|après|más de|al menos|mayor(?:es)? (?:que|de)|"
-    r"superior(?:es)? a|desde|después de",
-    "below": r"below|under|less than|fewer than|smaller than|lower than|at most|up to|until|before|<=?|≤|younger than|unter|weniger als|"
-    r"höchstens|kleiner als|bis|vor|moins de|au plus|inférieure?s? à|jusqu'à|avant|menos de|como máximo|menor(?:es)? (?:que|de)|hasta|"
-    r"antes de",
+    "above": r"above|over|more than|greater than|larger than|higher than|at least|exceed(?:s|ed|ing)?|>=?|≥|from|since|after|"
+    r"older than|ab|über|mehr als|mindestens|größer als|seit|nach|plus de|au moins|supérieure?s? à|depuis|après|más de|al menos|"
+    r"mayor(?:es)? (?:que|de)|superior(?:es)? a|desde|después de",
+    "below": r"below|under|less than|fewer than|smaller than|lower than|at most|up to|until|before|<=?|≤|younger than|unter|"
+    r"weniger als|höchstens|kleiner als|bis|vor|moins de|au plus|inférieure?s? à|jusqu'à|avant|menos de|como máximo|"
+    r"menor(?:es)? (?:que|de)|hasta|antes de",
     "between": r"between|zwischen|entre|(?:between|zwischen|entre)\s\S+\s(?:and|und|et|y)",
     "limit": r"top|first|last|limit(?:ed to)?|ersten|letzten|premiers|premières|derniers|primeros|últimos",
     "equal": r"=|equals?|exactly|genau|exactement|exactamente",
 }
 _ROLES = [(name, re.compile(rf"(?i)(?<!\w)(?:{words})\s*[$€£¥]?\s*$")) for name, words in _CUES.items()]
-_OR_MORE = re.compile(
-    r"(?i)\s*(?:[\w%]+\s)?(?:or (?P<more>more|over|above)|or (?P<less>less|fewer)|oder (?P<mehr>mehr)|ou (?P<plus>plus)|o (?P<mas>más))\b"
-)
+_OR_MORE = re.compile(r"(?i)\s*(?:[\w%]+\s)?(?:or (?:more|over|above)|or (?P<less>less|fewer)|oder mehr|ou plus|o más)\b")
 _NOUN = re.compile(r"\s*[%€$£]?\s*([^\W\d_]{3,})")
 _OF = re.compile(
     r"(?i)([^\W\d_]{3,})\s*(?:of|is|was|were|are|:|=|\||von|ist|war|waren|beträgt|betrug|est|était|de|es|fue|eran)?\s*[*_]*[$€£]?$"
@@ -196,11 +194,13 @@ def _recalled(figure: Figure, reading: Reading, hit: Value, said: Said, book: Bo
         return False
     table = book.table_of(hit)
     if table is None:
-        if len(said.words & hit.labels) < 2 or said.years - tokens(" ".join(hit.labels)) - hit.labels:
+        if len(said.words & hit.labels) < 2 or said.years - hit.labels:
             return False
-    elif hit.row not in table.named(said.words) and len(table.labels) > 1:
-        return False
-    elif not (tokens(hit.column) & said.words or said.recalls) or not referred(table, said, book):
+    elif (
+        (hit.row not in table.named(said.words) and len(table.labels) > 1)
+        or not (tokens(hit.column) & said.words or said.recalls)
+        or not referred(table, said, book)
+    ):
         return False
     own = said.words & hit.labels
     alike = {abs(v.number) for v in book.alike(reading.value) if not v.own and len(v.labels & said.words) >= len(own)}

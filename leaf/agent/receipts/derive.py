@@ -81,7 +81,7 @@ class Steps:
 
 
 def derive(figure: Figure, after: str, pools: Iterable[tuple[Steps, float]]) -> Derived | None:
-    """The first step that gives the figure, where it is unlikely that any would by chance. `after`: the text behind the figure."""
+    """The first step that gives the figure, where it is unlikely that any would by chance. `after`: the text behind it."""
     unit = _UNITS.get(figure.unit)
     times = bool(_TIMES.match(after))
     for steps, limit in pools if unit is not None else ():

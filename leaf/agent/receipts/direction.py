@@ -1,8 +1,8 @@
 """Whether the words beside a change say the opposite of it: "rose" where the results fell. Pure, and without a model.
 
-Only what is sure is said. A clause must hold one word of direction, no negation, no condition and no forecast; and the change must
-follow from two known numbers whose order in time is known, or that the clause itself names in order or compares, or from a column
-that holds changes with their sign. In English, German, French and Spanish. Everything else is left alone.
+Only what is sure is said. A clause must hold one word of direction, no negation, no condition and no forecast; and the change
+must follow from two known numbers whose order in time is known, or that the clause itself names in order or compares, or from a
+column that holds changes with their sign. In English, German, French and Spanish. Everything else is left alone.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 
 from leaf.agent.receipts.derive import CHANGES, Derived, Step
 from leaf.agent.receipts.evidence import Book, Value, tokens
 from leaf.agent.receipts.figures import Figure
-from leaf.agent.receipts.moments import later, moment
+from leaf.agent.receipts.moments import later
 
 _UP = (
     r"rose|ris(?:en?|es|ing)|increas(?:e[sd]?|ing)|gr[eo]w(?:s|n|ing)?|growth|climb(?:s|ed|ing)?|gain(?:s|ed|ing)?|jump(?:s|ed|ing)?|"
@@ -43,15 +44,19 @@ _DOWN = (
 )
 _MORE = (
     r"higher|more|greater|larger|bigger|above|ahead of|höher(?:e[nrs]?)?|größer(?:e[nrs]?)?|mehr|"
-    r"plus (?:élevée?s?|grande?s?|hauts?|important(?:e|s|es)?)|de plus|supérieure?s?|más alt[oa]s?|mayor(?:es)?|más|superior(?:es)?"
+    r"plus (?:élevée?s?|grande?s?|hauts?|important(?:e|s|es)?)|de plus|supérieure?s?|más alt[oa]s?|mayor(?:es)?|más|"
+    r"superior(?:es)?"
 )
 _LESS = (
     r"lower|less|fewer|smaller|below|behind|niedriger(?:e[nrs]?)?|geringer(?:e[nrs]?)?|kleiner(?:e[nrs]?)?|weniger|tiefer|"
     r"(?:plus (?:bas(?:se)?s?|faibles?|petite?s?)|de moins|moins (?:élevée?s?|grande?s?))|inférieure?s?|"
     r"más baj[oa]s?|menor(?:es)?|menos|inferior(?:es)?"
 )
-_UP_DOWN = r"(?:(?<=\bwas )|(?<=\bwere )|(?<=\bis )|(?<=\bare )|(?<=\bwent )|(?<=\bmoved )|(?<=\bticked )|(?<=\bedged )|(?<=% ))(?:up|down)\b(?! to\b)"
-_UP_DOWN += r"|\b(?:up|down)(?=\s(?:by\s|from\s|nearly\s|about\s|almost\s|around\s|over\s|some\s)?[$€£+−-]?\d)|\b(?:went|moved) (?:up|down)\b"
+_UP_DOWN = (
+    r"(?:(?<=\bwas )|(?<=\bwere )|(?<=\bis )|(?<=\bare )|(?<=\bticked )|(?<=\bedged )|(?<=% ))(?:up|down)\b(?! to\b)|"
+    r"\b(?:up|down)(?=\s(?:by\s|from\s|nearly\s|about\s|almost\s|around\s|over\s|some\s)?[$€£+−-]?\d)|"
+    r"\b(?:went|moved) (?:up|down)\b"
+)
 _WORD = re.compile(
     rf"(?i)(?<![\w-])(?:(?P<less>{_LESS})|(?P<more>{_MORE})|(?P<up>{_UP})|(?P<down>{_DOWN})|(?P<updown>{_UP_DOWN}))(?![\w-])"
 )
@@ -61,8 +66,8 @@ _APART = re.compile(
 )
 """German verbs in two pieces: `nahm um 12 % zu`."""
 _HEDGE = re.compile(
-    r"(?i)(?:by |um |de |en |d')?\b(?:more than|less than|fewer than|no more than|mehr als|weniger als|plus de|moins de|más de|menos de|above|below)"
-    r"(?=\s*[~≈]?[$€£+−-]?\s?\d)"
+    r"(?i)(?:by |um |de |en |d')?\b(?:more than|less than|fewer than|no more than|mehr als|weniger als|plus de|moins de|más de|"
+    r"menos de|above|below)(?=\s*[~≈]?[$€£+−-]?\s?\d)"
 )
 _UNSURE = re.compile(
     r"(?i)\b(?:not|never|no|nor|neither|without|hardly|barely|instead|rather|cannot|would|could|should|might|may|if|unless|whether|expect\w*|"
@@ -80,18 +85,19 @@ _SPLIT = re.compile(
     re.IGNORECASE,
 )
 _GOES_ON = re.compile(
-    r"(?i)\s*(?:from|to|by|or|namely|i\.e\.|von|auf|um|also|oder|bzw\.|de|à|soit|ou|contre|desde|hasta|a|o|es decir|frente a|compared|against|"
-    r"verglichen|gegenüber|nach|after|versus|vs\.?|in|im|en|[(]|[$€£]?\d[\d.,\s]*(?:→|->))\b"
+    r"(?i)\s*(?:from|to|by|or|namely|i\.e\.|von|auf|um|also|oder|bzw\.|de|à|soit|ou|contre|desde|hasta|a|o|es decir|"
+    r"frente a|compared|against|verglichen|gegenüber|nach|after|versus|vs\.?|in|im|en|[(]|[$€£]?\d[\d.,\s]*(?:→|->))\b"
 )
 _FROM = re.compile(r"(?i)(?:\bfrom|\bvon|\bde|\bdes|\bdu|\bdesde|\bfrom about|\bfrom around)\s*[*_]*[$€£]?\s?$")
 _TO = re.compile(r"(?i)(?:\bto|\bauf|\bà|\ba|\bhasta|\bto about|→|->)\s*[*_]*[$€£]?\s?$")
 _THAN = re.compile(r"(?i)\b(?:than|als|que|qu['’]|of|to|à|au|a|al|de la|del?|behind|above|below)(?=\s|\b)")
 _PREVIOUS = re.compile(
-    r"(?i)\b(?:year before|previous|prior|preceding|last (?:year|month|quarter|week)|a year earlier|vorjahr\w*|vormonat\w*|vorquartal\w*|"
-    r"précédent\w*|dernier|anterior\w*|pasado|year[- ]on[- ]year|year[- ]over[- ]year|yoy)\b"
+    r"(?i)\b(?:year before|previous|prior|preceding|last (?:year|month|quarter|week)|a year earlier|vorjahr\w*|"
+    r"vormonat\w*|vorquartal\w*|précédent\w*|dernier|anterior\w*|pasado|year[- ]on[- ]year|year[- ]over[- ]year|yoy)\b"
 )
 _CHANGE_NAMES = tokens(
-    "growth change delta variation veränderung wachstum zuwachs croissance évolution evolution cambio crecimiento variación variacion yoy mom"
+    "growth change delta variation veränderung wachstum zuwachs croissance évolution evolution cambio crecimiento variación "
+    "variacion yoy mom"
 )
 _SIGNED = re.compile(r"[+−-]")
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d(?!\d)")
@@ -164,9 +170,10 @@ def _of_clause(
         if i in values and (said := _of_column(told, all_figures[i], values[i])):
             yield i, said
     pair = [i for i in inside if i in values and all_figures[i].unit in ("number", "percent")]
-    if told and len(pair) == 2:
-        if said := _of_pair(clause, told, [all_figures[i] for i in pair], [values[i] for i in pair], book):
-            yield pair[1], said
+    if told is None or len(pair) != 2:
+        return
+    if said := _of_pair(clause, told, [all_figures[i] for i in pair], [values[i] for i in pair], book):
+        yield pair[1], said
 
 
 def _of_change(clause: Clause, told: Told | None, figure: Figure, derived: Derived, book: Book) -> str:
@@ -319,11 +326,13 @@ def _clauses(text: str, bounds: tuple[int, int]) -> list[Clause]:
     """A sentence cut where another statement begins; what only goes on with the one before stays with it."""
     start, end = bounds[0], min(bounds[1], len(text))
     cuts = [start, *(found.end() + start for found in _SPLIT.finditer(text[start:end])), end]
-    pieces = [[a, b] for a, b in zip(cuts, cuts[1:], strict=False) if text[a:b].strip()]
+    pieces = [[a, b] for a, b in pairwise(cuts) if text[a:b].strip()]
     joined: list[list[int]] = []
     for a, b in pieces:
         words = list(_directions(text[a:b]))
-        leads = bool(words) and words[0].start <= 12 and bool(joined) and not list(_directions(text[joined[-1][0] : joined[-1][1]]))
+        leads = (
+            bool(words) and words[0].start <= 12 and bool(joined) and not list(_directions(text[joined[-1][0] : joined[-1][1]]))
+        )
         goes_on = bool(_GOES_ON.match(text[a:b])) and not words
         opens = len(joined) == 1 and bool(_GOES_ON.match(text[joined[0][0] : joined[0][1]])) and joined[0][0] == start
         if joined and (leads or goes_on or (opens and not list(_directions(text[joined[0][0] : joined[0][1]])))):

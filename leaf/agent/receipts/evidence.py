@@ -37,15 +37,16 @@ SMALL = 100
 _WORD = re.compile(r"[^\W\d_]{3,}")
 _CODE = re.compile(r"\b(?:[A-Z]{2}|[A-Z]{1,3}\d{1,4})\b")
 """Short names: `EU`, `Q3`."""
-_FUNCTION = frozenset(
-    "the and for are was were has have had not but that this these those than then with from into its it's their there they them his "
-    "her our your you who whom which what when where how why will would can could should may might must been being did does also "
-    "more most less all any some such only just very about over under per one two "
-    "der die das den dem des ein eine einen einem einer eines und oder aber nicht mit von vom zum zur bei für auf aus ist sind war "
-    "waren hat haben hatte hatten wird werden wurde wurden als wie auch nur noch nach über unter durch sich dass dies diese dieser "
-    "les des une est sont été était étaient avec pour dans par sur aux ont avait que qui ses son leur plus pas mais "
-    "los las una uno unos unas del con por para que fue fueron era eran han había como sus más pero entre desde hasta".split()
+_FUNCTION_WORDS = (
+    "the and for are was were has have had not but that this these those than then with from into its it's their there they them "
+    "his her our your you who whom which what when where how why will would can could should may might must been being did does "
+    "also more most less all any some such only just very about over under per one two "
+    "der die das den dem des ein eine einen einem einer eines und oder aber nicht mit von vom zum zur bei für auf aus ist sind "
+    "war waren hat haben hatte hatten wird werden wurde wurden als wie auch nur noch nach über unter durch sich dass dies diese "
+    "dieser les une est sont été était étaient avec pour dans par sur aux ont avait que qui ses son leur plus pas mais "
+    "los las una uno unos unas del con para fue fueron era eran han había como sus más pero entre desde hasta"
 )
+_FUNCTION = frozenset(_FUNCTION_WORDS.split())
 """Words that two texts share whatever they speak of."""
 _NUMBER = re.compile(r"\d+")
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d(?!\d)")
@@ -196,7 +197,9 @@ class Book:
 
     def table_of(self, value: Value) -> Table | None:
         """The result that a cell is of."""
-        return next((t for t in self.tables_of(value.evidence) if t.result_id == value.result_id), None) if value.row >= 0 else None
+        return (
+            next((t for t in self.tables_of(value.evidence) if t.result_id == value.result_id), None) if value.row >= 0 else None
+        )
 
     @property
     def row_words(self) -> frozenset[str]:
@@ -297,9 +300,7 @@ def _add_table(book: Book, one: Evidence, table: Json) -> None:
         own = [label - shared for label in labels]
         order = [{c: cell for c, cell in zip(columns, row, strict=False) if not _is_fraction(cell)} for row in rows]
         sql = str(table.get("sql") or one.input.get("sql") or "")
-        book.tables.append(
-            Table(one, result_id, columns, numbers, own, _names(rows), total == len(rows), shared, order, sql)
-        )
+        book.tables.append(Table(one, result_id, columns, numbers, own, _names(rows), total == len(rows), shared, order, sql))
 
 
 def _is_fraction(cell: Any) -> bool:

@@ -41,8 +41,8 @@ class Figure:
     readings: tuple[Reading, ...] = ()
     """What it may mean: `1.234` is a thousand in Germany, and little more than one elsewhere. Empty for dates and times."""
     dates: tuple[str, ...] = ()
-    """ISO, as exact as it is written: `2024`, `2024-03`, `2024-03-05`, and `-03-05` of no year; several where day and month may be
-    the other way round."""
+    """ISO, as exact as it is written: `2024`, `2024-03`, `2024-03-05`, and `-03-05` of no year; several where day and month may
+    be the other way round."""
 
     @property
     def digits(self) -> int:
@@ -72,7 +72,9 @@ MONTHS = {
     )
     for name in names.split()
 }
-_LOWER = "janvier février mars avril mai juin juillet août septembre octobre novembre décembre enero febrero marzo abril mayo junio"
+_LOWER = (
+    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre enero febrero marzo abril mayo junio"
+)
 _LOWER += " julio agosto septiembre octubre noviembre diciembre"
 """Months that are not written with a capital; `may` and `march` without one are verbs."""
 _DAY_MONTH = rf"(?=[A-ZÄÖÜ]|(?:{_LOWER.replace(' ', '|')})\b)"
@@ -105,7 +107,8 @@ _SCALES = {
 _THIN = "\u00a0\u202f\u2009'’"
 _NUMBER = rf"\d{{1,3}}(?:[,.{_THIN}]\d{{3}})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?"
 _POINTS = (
-    r"(?:(?:%|percent(?:age)?)[ -]?points?|Prozentpunkte?n?|%-Punkte?n?|points? de (?:pourcentage|%)|puntos porcentuales|pp|pts)\b"
+    r"(?:(?:%|percent(?:age)?)[ -]?points?|Prozentpunkte?n?|%-Punkte?n?|points? de (?:pourcentage|%)|puntos porcentuales|pp|pts"
+    r")\b"
 )
 _FIGURE = re.compile(
     rf"(?P<sign>(?<![\w)\]])[-−+])?(?:[$€£¥]\s?)?(?P<number>{_NUMBER})"
@@ -115,10 +118,15 @@ _FIGURE = re.compile(
 )
 _DATES = (
     re.compile(r"\b(?P<y>(?:1[5-9]|20|21)\d\d)-(?P<m>\d\d)(?:-(?P<d>\d\d))?\b"),
-    re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s(?:of\s|de\s)?(?P<month>{_MONTH}),?\s(?:de\s)?(?P<y>\d{{4}})\b", re.IGNORECASE),
+    re.compile(
+        rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s(?:of\s|de\s)?(?P<month>{_MONTH}),?\s(?:de\s)?(?P<y>\d{{4}})\b",
+        re.IGNORECASE,
+    ),
     re.compile(rf"\b(?P<month>{_MONTH})\s(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<y>\d{{4}})\b", re.IGNORECASE),
     re.compile(rf"\b(?P<month>{_MONTH})\s(?:de\s)?(?P<y>\d{{4}})\b", re.IGNORECASE),
-    re.compile(rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s(?:of\s|de\s)?(?-i:{_DAY_MONTH})(?P<month>{_MONTH})(?!\w)", re.IGNORECASE),
+    re.compile(
+        rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s(?:of\s|de\s)?(?-i:{_DAY_MONTH})(?P<month>{_MONTH})(?!\w)", re.IGNORECASE
+    ),
     re.compile(rf"\b(?-i:(?=[A-Z]))(?P<month>{_MONTH})\s(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?![\w%]|[.,]\d|\s%)", re.IGNORECASE),
     re.compile(r"\b(?P<a>\d{1,2})(?P<sep>[./])(?P<b>\d{1,2})(?P=sep)(?P<y>\d{4})\b"),
 )

@@ -91,9 +91,7 @@ def _of_text(index: int, text: str, book: Book, asked: frozenset[Role]) -> list[
     sentences = [_around(text, figure) for figure in all_figures]
     whole = {bounds: _said(text, bounds, all_figures) for bounds in {*sentences}}
     everywhere = tokens(text)
-    said = [
-        _speaks(text, figure, at, whole[at], everywhere) for figure, at in zip(all_figures, sentences, strict=True)
-    ]
+    said = [_speaks(text, figure, at, whole[at], everywhere) for figure, at in zip(all_figures, sentences, strict=True)]
     direct = {i: (figure, *hit) for i, figure in enumerate(all_figures) if (hit := _direct(figure, book, said[i]))}
     made: dict[int, Derived] = {}
     found: list[Receipt] = []
@@ -144,7 +142,9 @@ def _pools(
     yield from ((of_totals(table, words), PARAGRAPH) for table in tables)
     yield from ((of_cells(table), ANYWHERE) for table in tables if not table.named(words))
     if figure.digits >= DIGITS:
-        earlier = [t for t in newest if t.evidence.message_id and (len(t.labels) == 1 or t.named(words)) and referred(t, said, book)]
+        earlier = [
+            t for t in newest if t.evidence.message_id and (len(t.labels) == 1 or t.named(words)) and referred(t, said, book)
+        ]
         yield from ((of_named(table, words, spoken=True), RECALLED) for table in earlier)
 
 

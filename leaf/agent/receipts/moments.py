@@ -1,4 +1,5 @@
-"""Which of two numbers of a result is the later one: by a column of dates, years, quarters or months, or by the columns' names. Pure."""
+"""Which of two numbers of a result is the later one: by a column of dates, years, quarters or months, or by the columns' names.
+Pure."""
 
 from __future__ import annotations
 
@@ -21,14 +22,12 @@ _TIME_NAME = re.compile(
     r"jour|año|ano|mes|semana|dia|día|fecha|decade|season)(?:$|_|\b|s\b|\d)"
 )
 _RANKS = {"year": 0, "yr": 0, "jahr": 0, "année": 0, "annee": 0, "an": 0, "año": 0, "ano": 0, "decade": 0, "season": 0}
-_PAIRS = [
-    pair.split("/")
-    for pair in (
-        "before/after previous/current previous/this prev/curr prev/current prior/current last/this old/new start/end begin/end "
-        "beginning/end first/last initial/final pre/post opening/closing open/close vorher/nachher alt/neu anfang/ende avant/après "
-        "avant/apres ancien/nouveau début/fin antes/después antes/despues anterior/actual inicial/final inicio/fin earlier/later"
-    ).split()
-]
+_FIRST_AND_LAST = (
+    "before/after previous/current previous/this prev/curr prev/current prior/current last/this old/new start/end begin/end "
+    "beginning/end first/last initial/final pre/post opening/closing open/close vorher/nachher alt/neu anfang/ende avant/après "
+    "avant/apres ancien/nouveau début/fin antes/después antes/despues anterior/actual inicial/final inicio/fin earlier/later"
+)
+_PAIRS = [pair.split("/") for pair in _FIRST_AND_LAST.split()]
 
 
 def later(a: Value, b: Value, book: Book) -> int:
@@ -47,7 +46,7 @@ def before(table: Table) -> dict[int, int]:
         for row, (names, when) in enumerate(_keys(table)):
             if when:
                 groups.setdefault((names, tuple((rank, len(at)) for rank, at in when)), []).append((when, row))
-        found = {}
+        found: dict[int, int] = {}
         for rows in groups.values():
             rows.sort()
             found |= {row: earlier for (at, earlier), (when, row) in pairwise(rows) if at < when}

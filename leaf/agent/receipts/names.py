@@ -1,8 +1,8 @@
 """What only looks like a figure: numbers that are part of a name, an order or an address, and so carry no mark. Pure.
 
 Ordinals (`3rd`, `3.`, `3e`, `3.º`), numbers of lists, headings, steps, pages and rows, `top 5`, code, addresses, versions,
-telephone numbers, marks of citations, names with digits (`Q3`, `COVID-19`, `iPhone 15`), and the names of the chat's columns, files
-and rows. In English, German, French and Spanish.
+telephone numbers, marks of citations, names with digits (`Q3`, `COVID-19`, `iPhone 15`), and the names of the chat's columns,
+files and rows. In English, German, French and Spanish.
 """
 
 from __future__ import annotations
@@ -11,26 +11,29 @@ import re
 from collections.abc import Iterable
 
 _LOCATORS = (
-    "page pages p pp slide sheet row rows line lines column section sec chapter part step table figure fig appendix annex question "
-    "point item option rank ranks ranked place position no nr phase stage tier note footnote exhibit version release build "
+    "page pages p pp slide sheet row rows line lines column section sec chapter part step table figure fig appendix annex "
+    "question point item option rank ranks ranked place position no nr phase stage tier note footnote exhibit version release build "
     "seite seiten folie blatt zeile zeilen spalte abschnitt kapitel teil schritt tabelle abbildung abb anhang frage punkt rang "
     "platz fußnote "
     "diapositive feuille ligne lignes colonne chapitre partie étape tableau annexe rang place numéro n "
     "página páginas pág diapositiva hoja fila filas línea columna sección capítulo parte paso tabla figura anexo pregunta punto "
     "puesto lugar número núm"
-).split()
+)
 _BARE = "s p pp n no nr"
 """Short ones, which need a point or a sign behind them: `S. 3`, `n° 3`."""
 _NAMES = (
-    "iphone ipad ipod windows office boeing airbus galaxy pixel playstation xbox nintendo python java android ios macos ubuntu debian "
-    "gpt claude gemini llama formula formel formule fórmula type typ tipo model modell modèle modelo class klasse category kategorie "
-    "catégorie categoría group gruppe groupe grupo cluster zone zona route highway gate room raum flight terminal store filiale level "
-    "iso din iec rfc covid apollo http utf sha week quarter team lot batch"
-).split()
-_WORDY = [word for word in _LOCATORS if word not in _BARE.split()]
+    "iphone ipad ipod windows office boeing airbus galaxy pixel playstation xbox nintendo python java android ios macos ubuntu "
+    "debian gpt claude gemini llama formula formel formule fórmula type typ tipo model modell modèle modelo class klasse category "
+    "kategorie catégorie categoría group gruppe groupe grupo cluster zone zona route highway gate room raum flight terminal store filiale "
+    "level iso din iec rfc covid apollo http utf sha week quarter team lot batch"
+)
+_WORDY = [word for word in _LOCATORS.split() if word not in _BARE.split()]
 _COUNT = r"\d{1,4}(?:\.\d{1,3}){0,3}(?![\w%]|[.,]\d|\s?%)"
 _RANGE = rf"{_COUNT}(?:\s?(?:[-–,&]|to|and|bis|und|à|et|a|y)\s?{_COUNT})*"
-_MOST = "largest|biggest|smallest|highest|lowest|best|worst|leading|größten|kleinsten|höchsten|besten|plus grande?s|meilleure?s|mayores"
+_MOST = (
+    "largest|biggest|smallest|highest|lowest|best|worst|leading|größten|kleinsten|höchsten|besten|plus grande?s|meilleure?s|"
+    "mayores"
+)
 _FIRST = (
     "top|first|last|bottom|ersten|letzten|premiers|premières|derniers|dernières|primeros|primeras|últimos|últimas|"
     f"{_MOST}|mejores"
@@ -64,7 +67,7 @@ PASSED_OVER = (
     re.compile(rf"\b\d{{1,3}}\.\s(?=(?:{_GERMAN})\w{{0,3}}\b)"),
     re.compile(rf"(?i)\b(?:{'|'.join(_WORDY)})s?\.?\s(?:n[°º]\s?)?{_RANGE}"),
     re.compile(rf"(?i)\b(?:{'|'.join(_BARE.split())})[.°º]\s?{_RANGE}"),
-    re.compile(rf"(?i)\b(?:{'|'.join(_NAMES)})\s{_COUNT}"),
+    re.compile(rf"(?i)\b(?:{'|'.join(_NAMES.split())})\s{_COUNT}"),
     re.compile(rf"\b[a-zA-Z]*[a-z][A-Z][A-Za-z]*\s{_COUNT}"),
     re.compile(rf"(?i)\b(?:{_FIRST})[\s-]\d{{1,2}}(?![\w%]|[.,]\d|\s?%)"),
     re.compile(rf"(?i)\b\d{{1,2}}\s(?=(?:{_MOST})\b)"),
