@@ -16,7 +16,7 @@ import numpy as np
 
 from leaf.agent.receipts.evidence import SMALL, Table, Value, bounds, tokens
 from leaf.agent.receipts.figures import Figure, Reading
-from leaf.agent.receipts.moments import before
+from leaf.agent.receipts.moments import before, columns_before
 
 SENTENCE, LABELLED, PARAGRAPH, ANYWHERE = 0.5, 0.3, 0.1, 0.03
 """Expected hits by chance up to which a step is believed: from figures of the sentence, from cells whose rows the sentence names,
@@ -150,22 +150,38 @@ def of_named(table: Table, said: frozenset[str], spoken: bool = False) -> Steps:
 
 
 def of_best(table: Table, said: frozenset[str]) -> Steps:
-    """Steps from the rows of which a sentence says most: `North 2024` rather than all rows of North and all of 2024."""
-    named = table.named(said)
-    if len(named) < 3:
+    """Steps from the rows and columns of which a sentence says most: `North 2024` rather than all of North and all of 2024."""
+    rows, columns = _best_rows(table, said), _best_columns(table, said)
+    if len(table.labels) == 1:
+        rows = [0]
+    if len(rows) == len(table.named(said)) and len(columns) == len(_spoken(table, said)):
         return _joined([])
-    most = max(len(table.labels[i] & said) for i in named)
-    rows = [i for i in sorted(named) if len(table.labels[i] & said) == most][:NAMED]
-    if most < 2 or len(rows) == len(named):
-        return _joined([])
-    return _joined([_of_column(table, rows, j) for j in _spoken(table, said)])
+    across = [_of_row(table, i, columns) for i in rows] if len(columns) > 1 else []
+    return _joined([*(_of_column(table, rows, j) for j in columns), *across])
 
 
 def of_before(table: Table, said: frozenset[str]) -> Steps:
-    """Steps from each row that a sentence names to the one just before it in time."""
-    earlier, columns = before(table), _spoken(table, said)
-    rows = [(earlier[i], i) for i in sorted(table.named(said)) if i in earlier][:NAMED]
-    return _joined([_of_column(table, pair, j, sums=False) for pair in rows for j in columns])
+    """Steps from what a sentence names to what came just before it in time: another row, or another column."""
+    earlier, columns = before(table), _best_columns(table, said)
+    rows = [0] if len(table.labels) == 1 else _best_rows(table, said)
+    found = [_of_column(table, (earlier[i], i), j, sums=False) for i in rows if i in earlier for j in columns]
+    past = columns_before(table)
+    found += [_of_row(table, i, (past[j], j)) for j in columns if j in past for i in rows]
+    return _joined(found)
+
+
+def _best_rows(table: Table, said: frozenset[str]) -> list[int]:
+    """The named rows that have most words in common with a sentence."""
+    named = table.named(said)
+    most = max((len(table.labels[i] & said) for i in named), default=0)
+    return [i for i in sorted(named) if len(table.labels[i] & said) == most][:NAMED]
+
+
+def _best_columns(table: Table, said: frozenset[str]) -> list[int]:
+    """The same of columns of numbers; all of them where none is named."""
+    measures = [j for j in range(len(table.columns)) if table.is_measure(j)]
+    common = {j: len(tokens(table.columns[j]) & said) for j in measures}
+    return [j for j in measures if common[j] == max(common.values())][:NAMED]
 
 
 def _spoken(table: Table, said: frozenset[str]) -> Sequence[int]:

@@ -13,16 +13,16 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from leaf.agent.receipts.derive import CHANGES, Derived, Step
-from leaf.agent.receipts.evidence import Book, Value, tokens
+from leaf.agent.receipts.evidence import Book, Table, Value, bounds, spoken, tokens
 from leaf.agent.receipts.figures import Figure
-from leaf.agent.receipts.moments import later
+from leaf.agent.receipts.moments import in_time, later
 
 _UP = (
     r"rose|ris(?:en?|es|ing)|increas(?:e[sd]?|ing)|gr[eo]w(?:s|n|ing)?|growth|climb(?:s|ed|ing)?|gain(?:s|ed|ing)?|jump(?:s|ed|ing)?|"
     r"soar(?:s|ed|ing)?|surg(?:e[sd]?|ing)|doubl(?:es?|ed|ing)|tripl(?:es?|ed|ing)|quadrupl(?:es?|ed|ing)|expan(?:d(?:s|ed|ing)?|sion)|"
     r"rais(?:es?|ed|ing)|spik(?:es?|ed|ing)|skyrocket(?:s|ed|ing)?|rall(?:y|ied)|advanced|swell(?:ed)?|uptick|upturn|upswing|uplift|"
     r"stieg(?:en)?|steig(?:t|en|ert|erte|erten|end)|gestiegen|gesteigert|anstieg(?:e[ns]?|s)?|steigerung|zunahme|zugenommen|zugelegt|"
-    r"wuchs(?:en)?|wächst|wachsen|gewachsen|wachstum|zuwachs|zuwächse|erhöh(?:t|te|ten|en|ung)|kletter(?:t|te|ten|n)|geklettert|"
+    r"gewann(?:en)?|gewonnen|wuchs(?:en)?|wächst|wachsen|gewachsen|wachstum|zuwachs|zuwächse|erhöh(?:t|te|ten|en|ung)|kletter(?:t|te|ten|n)|geklettert|"
     r"verdoppel(?:t|te|ten|ung)|verdreifach(?:t|te|ten)|plus von|"
     r"augment(?:é|ée|és|ées|e|ent|a|ait|ation|er)|hausse|progress(?:é|e|ent|ion|er|a)|crû|crois(?:sance|sent|sait)|croît|accru(?:e|s|es)?|"
     r"accroissement|grimp(?:é|e|ent|a)|bondi|gagn(?:é|e|ent)|doublé(?:e|s|es)?|triplé|"
@@ -35,7 +35,7 @@ _DOWN = (
     r"plung(?:e[sd]?|ing)|tumbl(?:e[sd]?|ing)|contract(?:ed|s|ion)|reduc(?:e[sd]?|ing|tion)|halv(?:ed?|es|ing)|plummet(?:s|ed|ing)?|"
     r"slump(?:s|ed)?|crash(?:ed)?|diminish(?:ed|es)?|dwindl(?:ed|es)?|downturn|downtick|lower(?:ed|ing)|retreat(?:ed)?|collaps(?:ed?|es)|"
     r"fiel(?:en)?|fällt|gefallen|sinkt|gesunken|rückgang(?:s|es)?|rückgänge|zurückgegangen|zurückging|abnahme|abgenommen|"
-    r"schrumpf(?:t|te|ten|en)|geschrumpft|verringer(?:t|te|ten|ung)|verminder(?:t|te|ten|ung)|verl(?:or|oren|iert|ieren)|"
+    r"schrumpf(?:t|te|ten|en)|geschrumpft|verringer(?:t|te|ten|ung)|verminder(?:t|te|ten|ung)|verl(?:or|oren|iert|ieren)|eingebüßt|büß(?:t|te|ten)|"
     r"halbier(?:t|te|ten|ung)|reduzier(?:t|te|ten|ung)|eingebrochen|einbruch|absackte|sackte|minus von|"
     r"baiss(?:é|e|ent|a|ait|er)|diminu(?:é|ée|e|ent|a|tion|er)|chut(?:é|e|ent|a|er)|recul(?:é|e|ent|a|er)?|perdu|perd(?:ent)?|rédui(?:t|te|sent|re)|"
     r"réduction|tomb(?:é|ée|e|ent|a)|régress(?:é|e|ion)|rétréci|"
@@ -72,7 +72,7 @@ _HEDGE = re.compile(
 _UNSURE = re.compile(
     r"(?i)\b(?:not|never|no|nor|neither|without|hardly|barely|instead|rather|cannot|would|could|should|might|may|if|unless|whether|expect\w*|"
     r"forecast\w*|target\w*|goal|plan|plans|planned|project(?:ed|s|ion)|aim\w*|assum\w*|suppos\w*|hypothe\w*|claim\w*|alleg\w*|wrong\w*|"
-    r"slow\w*|narrow\w*|decelerat\w*|accelerat\w*|flatten\w*|rank\w*|position|place|backwards?|reverse\w*|correct\w*|despite|except|ago|"
+    r"say|says|said|saying|believ\w*|think\w*|thought|rumou?r\w*|heißt|behaupt\w*|dicen|disent|going back|slow\w*|narrow\w*|decelerat\w*|accelerat\w*|flatten\w*|rank\w*|position|place|backwards?|reverse\w*|correct\w*|despite|except|ago|"
     r"nicht|kein\w*|nie|niemals|ohne|kaum|statt|würde\w*|könnte\w*|sollte\w*|wenn|falls|ob|erwart\w*|prognos\w*|ziel\w*|geplant\w*|soll|"
     r"langsamer|verlangsam\w*|rang|platz|umgekehrt|trotz|angeblich\w*|"
     r"ne|pas|jamais|sans|si|serait|pourrait|devrait|aurait|prévu\w*|prévision\w*|objectif|ralenti\w*|malgré|plutôt|"
@@ -88,6 +88,7 @@ _GOES_ON = re.compile(
     r"(?i)\s*(?:from|to|by|or|namely|i\.e\.|von|auf|um|also|oder|bzw\.|de|à|soit|ou|contre|desde|hasta|a|o|es decir|"
     r"frente a|compared|against|verglichen|gegenüber|nach|after|versus|vs\.?|in|im|en|[(]|[$€£]?\d[\d.,\s]*(?:→|->))\b"
 )
+_RELATIVE = re.compile(r"(?i)\s*(?:which|that is|this is|was|ce qui|soit|lo que|das (?:ist|sind|waren|entspricht)|was)\b")
 _FROM = re.compile(r"(?i)(?:\bfrom|\bvon|\bde|\bdes|\bdu|\bdesde|\bfrom about|\bfrom around)\s*[*_]*[$€£]?\s?$")
 _TO = re.compile(r"(?i)(?:\bto|\bauf|\bà|\ba|\bhasta|\bto about|→|->)\s*[*_]*[$€£]?\s?$")
 _THAN = re.compile(r"(?i)\b(?:than|als|que|qu['’]|of|to|à|au|a|al|de la|del?|behind|above|below)(?=\s|\b)")
@@ -101,6 +102,9 @@ _CHANGE_NAMES = tokens(
 )
 _SIGNED = re.compile(r"[+−-]")
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d(?!\d)")
+
+
+_MONTH = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d-\d\d(?!\d)")
 
 
 @dataclass(frozen=True)
@@ -122,6 +126,18 @@ class Clause:
     start: int
     end: int
     text: str
+    sentence: str
+    begins: int
+    """Where the sentence begins."""
+
+    @property
+    def years(self) -> set[str]:
+        return set(_YEAR.findall(self.sentence))
+
+    @property
+    def times(self) -> set[str]:
+        """Its years and months."""
+        return self.years | set(_MONTH.findall(self.sentence))
 
     def holds(self, figure: Figure) -> bool:
         return self.start <= figure.start < self.end
@@ -162,14 +178,15 @@ def _of_clause(
     if len(words) > 1 or (words and tokens(words[0].word) & _names(book)):
         return
     told = words[0] if words else None
-    changes = [i for i in inside if i in made and made[i].step.operation in CHANGES]
+    changes = [i for i in inside if i in made]
     for i in changes:
         if said := _of_change(clause, told, all_figures[i], made[i], book):
             yield i, said
     for i in inside:
-        if i in values and (said := _of_column(told, all_figures[i], values[i])):
+        if i in values and (said := _of_column(clause, told, all_figures[i], values[i], book)):
             yield i, said
-    pair = [i for i in inside if i in values and all_figures[i].unit in ("number", "percent")]
+    pair = [i for i in inside if i in values and all_figures[i].unit == "number"]
+    pair = pair or [i for i in inside if i in values and all_figures[i].unit == "percent"]
     if told is None or len(pair) != 2:
         return
     if said := _of_pair(clause, told, [all_figures[i] for i in pair], [values[i] for i in pair], book):
@@ -184,23 +201,37 @@ def _of_change(clause: Clause, told: Told | None, figure: Figure, derived: Deriv
         return ""
     if told and told.compares and not _over_time(clause, told):
         return next((said for step in steps if (said := _compared(clause, told, step, book))), "")
-    ordered = [pair for step in steps if (pair := _in_order(step, book))]
+    ordered = [pair for step in steps if (pair := _in_order(step, clause, book))]
     if not ordered or any((last.number > first.number) == (sign > 0) or last.number == first.number for first, last in ordered):
         return ""
-    if _runs_back(clause.text):
+    if _runs_back(clause.sentence):
         return ""
     return _said(told.word if told else figure.text, sign, *ordered[0])
 
 
-def _of_column(told: Told | None, figure: Figure, value: Value) -> str:
+def _of_column(clause: Clause, told: Told | None, figure: Figure, value: Value, book: Book) -> str:
     """A cell of a column that holds changes with their sign."""
-    if value.row < 0 or not tokens(value.column) & _CHANGE_NAMES or value.number == 0 or (told and told.compares):
+    table = book.table_of(value)
+    if table is None or not tokens(value.column) & _CHANGE_NAMES or value.number == 0:
         return ""
-    sign = _sign_of(figure, told)
-    if sign == 0 or (value.number > 0) == (sign > 0):
+    if told and told.compares and not _over_time(clause, told) and max(len(clause.years), len(clause.times - clause.years)) < 2:
+        return ""
+    sign, change = _sign_of(figure, told), _change_meant(clause, figure, value, table)
+    if sign == 0 or change == 0 or (change > 0) == (sign > 0) or _runs_back(clause.sentence):
         return ""
     word = told.word if told else figure.text
-    return f"The text says “{word}”; the results say {value.number:+,.10g} ({value.column}).".replace("-", "−", 1)
+    return f"The text says “{word}”; the results say {change:+,.10g} ({value.column}).".replace("-", "−", 1)
+
+
+def _change_meant(clause: Clause, figure: Figure, value: Value, table: Table) -> float:
+    """Of the changes that would be written like the figure, that of the latest row that the sentence names; 0 where they differ."""
+    column = table.numbers[:, table.columns.index(value.column)]
+    within = [bounds(reading) for reading in figure.readings]
+    named = table.named(spoken(clause.sentence) - tokens(figure.text))
+    rows = [i for i, n in enumerate(column) if any(low <= abs(n) <= high for low, high in within) and (not named or i in named)]
+    last = [i for i in rows if all(i == other or in_time(table, i, other) > 0 for other in rows)]
+    found = [float(column[i]) for i in last or rows]
+    return found[0] if found and all((n > 0) == (found[0] > 0) for n in found) else 0.0
 
 
 def _of_pair(clause: Clause, told: Told, pair: Sequence[Figure], of: Sequence[Value], book: Book) -> str:
@@ -209,14 +240,15 @@ def _of_pair(clause: Clause, told: Told, pair: Sequence[Figure], of: Sequence[Va
     if a.number < 0 or b.number < 0 or a.number == b.number or pair[0].text == pair[1].text or pair[0].unit != pair[1].unit:
         return ""
     before = [clause.text[: figure.start - clause.start] for figure in pair]
-    order = later(b, a, book) if _is_alone(a, book) and _is_alone(b, book) else 0
+    words = spoken(clause.sentence)
+    order = later(b, a, book) if _is_alone(a, words, book) and _is_alone(b, words, book) else 0
     if told.compares and not _over_time(clause, told):
         return ""
     between = clause.text[pair[0].end - clause.start : pair[1].start - clause.start]
     named = bool(_FROM.search(before[0]) and _TO.search(before[1])) or bool(re.fullmatch(r"[*_\s]*(?:→|->)[*_\s$€£]*", between))
     if named and (b.number > a.number) != (told.sign > 0):
         return _said(told.word, told.sign, a, b)
-    if order == 0 or _runs_back(clause.text) or (named and order < 0 and _says_back(clause.text)):
+    if order == 0 or _runs_back(clause.sentence) or (named and order < 0 and _says_back(clause.text)):
         return ""
     first, last = (a, b) if order > 0 else (b, a)
     if (last.number > first.number) == (told.sign > 0):
@@ -233,18 +265,17 @@ def _says_back(text: str) -> bool:
 def _compared(clause: Clause, told: Told, step: Step, book: Book) -> str:
     """`X is 12 % higher than Y`, where it is clear which of the two numbers is of X and which of Y."""
     a, b = step.value, step.other
-    than = _THAN.search(clause.text, told.end - (3 if told.word.casefold().endswith(" of") else 0))
-    if b is None or than is None or a.number == b.number:
+    names = _told_apart(a, b, book) if b is not None and a.number != b.number else None
+    if b is None or names is None:
         return ""
-    names = _told_apart(a, b, book)
-    if not names:
-        return ""
-    left, right = tokens(clause.text[: than.start()]), tokens(clause.text[than.end() :])
-    for x, y, own, others in ((a, b, names[0], names[1]), (b, a, names[1], names[0])):
-        if own & left and others & right and not own & right and not others & left:
-            if (x.number > y.number) == (told.sign > 0):
-                return ""
-            return f"The text says “{told.word}”; the results say the opposite: {x.number:,.10g} and {y.number:,.10g}."
+    before = clause.sentence[: clause.start - clause.begins]
+    for than in _THAN.finditer(clause.text, told.end):
+        left, right = tokens(before + clause.text[: than.start()]), tokens(clause.text[than.end() :])
+        for x, y, own, others in ((a, b, names[0], names[1]), (b, a, names[1], names[0])):
+            if own & left and others & right and not own & right and not others & left:
+                if (x.number > y.number) == (told.sign > 0):
+                    return ""
+                return f"The text says “{told.word}”; the results say the opposite: {x.number:,.10g} and {y.number:,.10g}."
     return ""
 
 
@@ -262,12 +293,24 @@ def _told_apart(a: Value, b: Value, book: Book) -> tuple[frozenset[str], frozens
     return (one - other, other - one) if one - other and other - one else None
 
 
-def _in_order(step: Step, book: Book) -> tuple[Value, Value] | None:
+def _in_order(step: Step, clause: Clause, book: Book) -> tuple[Value, Value] | None:
     """The two numbers of a change, the earlier first; None where that is not known."""
     if step.other is None:
         return None
     order = later(step.value, step.other, book)
-    return None if order == 0 else (step.other, step.value) if order > 0 else (step.value, step.other)
+    if order == 0 or not _speaks_of(step.value, step.other, clause, book):
+        return None
+    return (step.other, step.value) if order > 0 else (step.value, step.other)
+
+
+def _speaks_of(a: Value, b: Value, clause: Clause, book: Book) -> bool:
+    """Whether the years that a sentence names, if any, are those of a change."""
+    names = _told_apart(a, b, book)
+    both = {year for words in names or () for year in words if _YEAR.fullmatch(year)}
+    named = clause.years
+    if not named or not both:
+        return True
+    return both <= named if len(named) == 2 else bool(both & named)
 
 
 def _over_time(clause: Clause, told: Told) -> bool:
@@ -275,12 +318,13 @@ def _over_time(clause: Clause, told: Told) -> bool:
     return bool(_PREVIOUS.search(clause.text, told.end))
 
 
-def _is_alone(value: Value, book: Book) -> bool:
-    """Whether no other cell of its column has the same number."""
+def _is_alone(value: Value, words: frozenset[str], book: Book) -> bool:
+    """Whether no other cell of its column, among the rows that the sentence names, has the same number."""
     table = book.table_of(value)
     if table is None:
         return False
-    column = table.numbers[:, table.columns.index(value.column)]
+    rows = sorted(table.named(words) | {value.row})
+    column = table.numbers[rows if value.row in table.named(words) else slice(None), table.columns.index(value.column)]
     return int((abs(column - value.number) <= 1e-9 * max(1.0, abs(value.number))).sum()) == 1
 
 
@@ -339,4 +383,4 @@ def _clauses(text: str, bounds: tuple[int, int]) -> list[Clause]:
             joined[-1][1] = b
         else:
             joined.append([a, b])
-    return [Clause(a, b, text[a:b]) for a, b in joined]
+    return [Clause(a, b, text[a:b], text[start:end], start) for a, b in joined]

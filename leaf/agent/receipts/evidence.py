@@ -32,6 +32,11 @@ HITS = 2_000
 LARGEST = 1e100
 NEARBY = 60
 """Characters before and after a figure in a text whose words say what it is of."""
+TIME_NAME = re.compile(
+    r"(?i)(?:^|_|\b)(?:year|yr|month|quarter|qtr|week|day|date|period|jahr|monat|quartal|woche|tag|datum|année|annee|an|mois|trimestre|"
+    r"semaine|jour|año|ano|mes|semana|dia|día|fecha|decade|season)(?:$|_|\b|s\b|\d)"
+)
+"""Columns that say when."""
 SMALL = 100
 """Whole numbers below it stand everywhere."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
@@ -50,6 +55,7 @@ _FUNCTION = frozenset(_FUNCTION_WORDS.split())
 """Words that two texts share whatever they speak of."""
 _NUMBER = re.compile(r"\d+")
 _YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d(?!\d)")
+_AMOUNT = re.compile(r"\d+(?:[.,]\d+)+")
 _PLAIN = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 
 
@@ -60,6 +66,11 @@ def tokens(text: str) -> frozenset[str]:
     words = (word for word in map(str.casefold, _WORD.findall(text)) if word not in _FUNCTION)
     codes = (code.casefold() for code in _CODE.findall(text))
     return frozenset((*(word.rstrip("s") if len(word) > 4 else word for word in words), *codes, *_NUMBER.findall(text)))
+
+
+def spoken(text: str) -> frozenset[str]:
+    """The same of a sentence: the digits of its amounts name nothing."""
+    return tokens(_AMOUNT.sub(" ", text))
 
 
 @dataclass(frozen=True)
@@ -281,7 +292,7 @@ def _add_table(book: Book, one: Evidence, table: Json) -> None:
     for scanned in table.get("scanned") or ():
         book.values.append(_counted(scanned["rows"], one, f"rows of {scanned['name']}"))
     numbers = np.full((len(rows), len(columns)), math.nan)
-    labels = [_labels(row) for row in rows]
+    labels = [_labels(row, columns) for row in rows]
     for i, row in enumerate(rows):
         for j, cell in enumerate(row):
             if cell is None or isinstance(cell, bool):
@@ -307,8 +318,8 @@ def _is_fraction(cell: Any) -> bool:
     return isinstance(cell, float) and not cell.is_integer()
 
 
-def _labels(row: Sequence[Any]) -> frozenset[str]:
-    """The words of a row, its dates as they may be written, and the number that it begins with, as years do."""
+def _labels(row: Sequence[Any], columns: Sequence[str]) -> frozenset[str]:
+    """The words of a row, its dates as they may be written, its years and months, and the number that it begins with."""
     found: set[str] = set()
     for i, cell in enumerate(row):
         if isinstance(cell, str) and number_of(cell) is None:
@@ -316,7 +327,7 @@ def _labels(row: Sequence[Any]) -> frozenset[str]:
             for figure in figures(cell[:40]) if any(c.isdigit() for c in cell[:40]) else ():
                 found |= {date[:end] for date in figure.dates for end in (4, 7, 10)}
                 found |= {name for date in figure.dates for name, number in MONTHS.items() if date[5:7] == f"{number:02}"}
-        elif i == 0 and isinstance(cell, int) and not isinstance(cell, bool):
+        elif isinstance(cell, int) and not isinstance(cell, bool) and (i == 0 or TIME_NAME.search(columns[i : i + 1][0])):
             found.add(str(cell))
     return frozenset(found)
 
@@ -344,7 +355,7 @@ def _add_profile(book: Book, one: Evidence, profile: Json) -> None:
         for value, _ in column.get("top") or ():
             _add_cell(book, value, Value(0.0, str(value), "exact", one, column=title, how=f"a value of {title}"))
     for row in profile.get("sample") or ():
-        labels = _labels(row)
+        labels = _labels(row, [str(column["name"]) for column in columns])
         for column, cell in zip(columns, row, strict=False):
             title = str(column["name"])
             _add_cell(book, cell, Value(0.0, str(cell), "exact", one, column=title, how="a sample row", labels=labels))

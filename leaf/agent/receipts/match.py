@@ -31,7 +31,7 @@ from leaf.agent.receipts.derive import (
     of_totals,
 )
 from leaf.agent.receipts.direction import contradictions
-from leaf.agent.receipts.evidence import NO_CALL, Book, Evidence, Kind, Value, book_of, tokens
+from leaf.agent.receipts.evidence import NO_CALL, Book, Evidence, Kind, Value, book_of, spoken, tokens
 from leaf.agent.receipts.figures import Figure, Reading, figures
 
 Json = dict[str, Any]
@@ -133,8 +133,8 @@ def _pools(
     newest, words = book.tables[:DERIVED_FROM], said.words
     tables = [table for table in newest if not table.evidence.message_id]
     yield from ((of_best(table, words), LABELLED) for table in tables)
-    yield from ((of_named(table, words, spoken=True), LABELLED) for table in tables)
     yield from ((of_before(table, words), LABELLED) for table in tables)
+    yield from ((of_named(table, words, spoken=True), LABELLED) for table in tables)
     yield from ((of_named(table, words), LABELLED) for table in tables)
     yield from ((of_first(table, words), LABELLED) for table in tables)
     if len(about) > len(near):
@@ -162,9 +162,9 @@ def _direct(figure: Figure, book: Book, said: Said) -> tuple[Value, Kind] | None
     for reading, as_ratio in _targets(figure):
         for at, hit in enumerate(book.near(reading)):
             exact = abs(abs(hit.number) - abs(reading.value)) <= 1e-11 * max(1e-6, abs(reading.value))
-            labelled = bool(said.words & hit.labels)
+            common = len(said.words & hit.labels)
             cell = hit.kind == "exact"
-            rank = (not hit.own, not (cell and labelled), not exact, not cell, _WEAKER.get(hit.kind, 0), not labelled, at)
+            rank = (not hit.own, not (cell and common), not exact, not cell, _WEAKER.get(hit.kind, 0), -common, at)
             if (best is None or rank < best[0]) and believed(figure, reading, hit, exact, as_ratio, said, book):
                 best = (rank, hit, hit.kind if exact or not cell else "rounded")
     return (best[1], best[2]) if best else None
@@ -208,7 +208,7 @@ def _receipt(index: int, figure: Figure, kind: Kind, value: Value, number: str =
 def _said(text: str, bounds: tuple[int, int], all_figures: Sequence[Figure]) -> frozenset[str]:
     """The words of a sentence, and its dates as results write them."""
     dates = {date for f in all_figures if bounds[0] <= f.start < bounds[1] for date in f.dates}
-    return tokens(text[bounds[0] : bounds[1]]) | dates
+    return spoken(text[bounds[0] : bounds[1]]) | dates
 
 
 def _around(text: str, figure: Figure) -> tuple[int, int]:

@@ -7,20 +7,19 @@ import re
 from itertools import pairwise
 from typing import Any
 
-from leaf.agent.receipts.evidence import Book, Table, Value, number_of
+from leaf.agent.receipts.evidence import TIME_NAME, Book, Table, Value, number_of
 from leaf.agent.receipts.figures import MONTHS
 
 Moment = tuple[int, ...]
+
+MOST_COLUMNS = 40
+"""Columns whose names are compared with each other."""
 
 _YEARS = r"(?:1[5-9]|20|21)\d\d"
 _DAY = re.compile(rf"({_YEARS})(?:-(\d\d)(?:-(\d\d))?)?(?:[T ]\d\d:\d\d.*)?\Z")
 _PART = re.compile(rf"(?:(?P<y1>{_YEARS})[ -]?)?(?P<kind>[qthks])(?P<n>[1-4])(?:[ /-]?(?P<y2>{_YEARS}))?\Z", re.IGNORECASE)
 _FISCAL = re.compile(rf"(?:fy|gj|ex|cy)[ _-]?(?:({_YEARS})|(\d\d))\Z", re.IGNORECASE)
 _MONTH = re.compile(rf"(?:(?P<y1>{_YEARS})[ -])?(?P<name>[^\W\d_]+)\.?(?:[ -](?P<y2>{_YEARS}))?\Z")
-_TIME_NAME = re.compile(
-    r"(?i)(?:^|_|\b)(?:year|yr|month|quarter|qtr|week|day|date|period|jahr|monat|quartal|woche|tag|datum|année|annee|an|mois|trimestre|semaine|"
-    r"jour|año|ano|mes|semana|dia|día|fecha|decade|season)(?:$|_|\b|s\b|\d)"
-)
 _RANKS = {"year": 0, "yr": 0, "jahr": 0, "année": 0, "annee": 0, "an": 0, "año": 0, "ano": 0, "decade": 0, "season": 0}
 _FIRST_AND_LAST = (
     "before/after previous/current previous/this prev/curr prev/current prior/current last/this old/new start/end begin/end "
@@ -35,7 +34,7 @@ def later(a: Value, b: Value, book: Book) -> int:
     table = book.table_of(a)
     if table is None or table is not book.table_of(b) or (a.row != b.row) == (a.column != b.column):
         return 0
-    return _by_rows(table, a.row, b.row) if a.row != b.row else _by_names(a.column, b.column)
+    return in_time(table, a.row, b.row) if a.row != b.row else _by_names(a.column, b.column)
 
 
 def before(table: Table) -> dict[int, int]:
@@ -55,7 +54,23 @@ def before(table: Table) -> dict[int, int]:
     return table.kept("before", made)
 
 
-def _by_rows(table: Table, a: int, b: int) -> int:
+def columns_before(table: Table) -> dict[int, int]:
+    """For each column of numbers the one that comes just before it in time by its name."""
+
+    def made() -> dict[int, int]:
+        found: dict[int, int] = {}
+        measures = [j for j in range(len(table.columns)) if table.is_measure(j)][:MOST_COLUMNS]
+        for j in measures:
+            earlier = [i for i in measures if _by_names(table.columns[j], table.columns[i]) > 0]
+            newest = [i for i in earlier if not any(_by_names(table.columns[k], table.columns[i]) > 0 for k in earlier)]
+            if len(newest) == 1:
+                found[j] = newest[0]
+        return found
+
+    return table.kept("columns before", made)
+
+
+def in_time(table: Table, a: int, b: int) -> int:
     """By the cells that say when, if the rows have all their other words in common."""
     (names, first), (others, second) = _keys(table)[a], _keys(table)[b]
     if names != others or [(rank, len(at)) for rank, at in first] != [(rank, len(at)) for rank, at in second]:
@@ -108,7 +123,7 @@ def moment(cell: Any, name: str) -> Moment:
     if isinstance(cell, bool) or cell is None:
         return ()
     if isinstance(cell, int | float):
-        return (int(cell),) if cell == int(cell) and _TIME_NAME.search(name) and 0 < cell < 3_000 else ()
+        return (int(cell),) if cell == int(cell) and TIME_NAME.search(name) and 0 < cell < 3_000 else ()
     text = str(cell).strip()
     if day := _DAY.match(text):
         return tuple(int(part) for part in day.groups() if part)
