@@ -80,10 +80,14 @@ class Steps:
     """How number i came about."""
 
 
-def derive(figure: Figure, after: str, pools: Iterable[tuple[Steps, float]]) -> Derived | None:
-    """The first step that gives the figure, where it is unlikely that any would by chance. `after`: the text behind it."""
+def derive(figure: Figure, said: frozenset[str], after: str, pools: Iterable[tuple[Steps, float]]) -> Derived | None:
+    """The first step that gives the figure, where it is unlikely that any would by chance.
+
+    `said`: the words of its sentence; `after`: the text behind it.
+    """
     unit = _UNITS.get(figure.unit)
     times = bool(_TIMES.match(after))
+    of_pieces = times or bool(said & _TYPICAL)
     for steps, limit in pools if unit is not None else ():
         usable = np.flatnonzero(steps.units == unit)
         if not len(usable):
@@ -98,14 +102,20 @@ def derive(figure: Figure, after: str, pools: Iterable[tuple[Steps, float]]) -> 
             described = [steps.describe(int(usable[i])) for i in found[:HITS]]
             if times and not any(step.operation == RATIO for step in described):
                 continue
+            if _is_small(reading) and not of_pieces and described[0].operation == RATIO:
+                continue
             return Derived(float(steps.numbers[usable[found[0]]]), described[0], tuple(described[1:]))
     return None
+
+
+def _is_small(reading: Reading) -> bool:
+    return reading.value == int(reading.value) and abs(reading.value) < SMALL
 
 
 def _likely(numbers: Any, groups: Any, reading: Reading, limit: float, plain: bool) -> bool:
     """Whether it is unlikely that any of so many steps would meet the figure by chance."""
     others = _different(numbers, groups, reading.value)
-    if plain and reading.value == int(reading.value) and abs(reading.value) < SMALL:
+    if plain and _is_small(reading):
         return chance(others + 1, reading) <= min(limit, SURE)
     return chance(others, reading) <= limit
 
@@ -140,8 +150,9 @@ def of_named(table: Table, said: frozenset[str], spoken: bool = False) -> Steps:
         own = _only(table, named)
         named = [i for i in named if own[i] & said]
     rows = [0] if len(table.numbers) == 1 else named[:NAMED]
-    named_columns = [j for j, name in enumerate(table.columns) if tokens(name) & said]
-    columns = named_columns if spoken else list(range(len(table.columns)))
+    measures = [j for j in range(len(table.columns)) if table.is_measure(j)]
+    named_columns = [j for j in measures if tokens(table.columns[j]) & said]
+    columns = named_columns if spoken else measures
     found = [_of_column(table, rows, j) for j in columns]
     found += [_of_row(table, i, columns) for i in rows]
     if table.whole:
@@ -186,7 +197,8 @@ def _best_columns(table: Table, said: frozenset[str]) -> list[int]:
 
 def _spoken(table: Table, said: frozenset[str]) -> Sequence[int]:
     """The columns that a sentence names, or all where it names none."""
-    return [j for j, name in enumerate(table.columns) if table.is_measure(j) and tokens(name) & said] or range(len(table.columns))
+    measures = [j for j in range(len(table.columns)) if table.is_measure(j)]
+    return [j for j in measures if tokens(table.columns[j]) & said] or measures
 
 
 def of_totals(table: Table, said: frozenset[str]) -> Steps:
@@ -211,7 +223,7 @@ def of_cells(table: Table) -> Steps:
     """
     if len(table.numbers) > PAIRED:
         return _joined([])
-    rows, columns = list(range(len(table.numbers))), range(min(NAMED, table.numbers.shape[1]))
+    rows, columns = list(range(len(table.numbers))), [j for j in range(len(table.columns)) if table.is_measure(j)][:NAMED]
     return table.kept(
         "cells",
         lambda: _joined(

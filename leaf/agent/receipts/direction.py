@@ -143,6 +143,16 @@ class Clause:
         return self.start <= figure.start < self.end
 
 
+def speaks_of_a_change(text: str) -> bool:
+    """Whether a text holds a word of direction."""
+    return any(True for _ in _directions(text))
+
+
+def speaks_of_changes(column: str) -> bool:
+    """Whether a column holds changes, by its name."""
+    return bool(tokens(column) & _CHANGE_NAMES)
+
+
 def contradictions(
     text: str,
     all_figures: Sequence[Figure],
@@ -212,7 +222,7 @@ def _of_change(clause: Clause, told: Told | None, figure: Figure, derived: Deriv
 def _of_column(clause: Clause, told: Told | None, figure: Figure, value: Value, book: Book) -> str:
     """A cell of a column that holds changes with their sign."""
     table = book.table_of(value)
-    if table is None or not tokens(value.column) & _CHANGE_NAMES or value.number == 0:
+    if table is None or not speaks_of_changes(value.column) or value.number == 0:
         return ""
     if told and told.compares and not _over_time(clause, told) and max(len(clause.years), len(clause.times - clause.years)) < 2:
         return ""

@@ -153,8 +153,21 @@ class Table:
         return made
 
     def is_measure(self, column: int) -> bool:
-        """Whether a column holds numbers."""
-        return bool((~np.isnan(self.numbers[:, column])).any())
+        """Whether a column holds numbers that something may follow from: years and months are none."""
+        return self.measures[column]
+
+    @property
+    def measures(self) -> list[bool]:
+        def made() -> list[bool]:
+            filled = (~np.isnan(self.numbers)).any(axis=0)
+            return [bool(some) and not self._is_time(j) for j, some in enumerate(filled)]
+
+        return self.kept("measures", made)
+
+    def _is_time(self, column: int) -> bool:
+        numbers = self.numbers[:, column][~np.isnan(self.numbers[:, column])]
+        whole = bool(np.all((numbers == np.floor(numbers)) & (numbers > 0) & (numbers < 3_000)))
+        return whole and bool(TIME_NAME.search(self.columns[column])) and len(self.columns) > 1
 
     @property
     def words(self) -> frozenset[str]:

@@ -15,6 +15,7 @@ from typing import Any
 from leaf.agent.receipts.belief import DIGITS, Role, Said, believed, dated, referred, role_of, roles
 from leaf.agent.receipts.derive import (
     ANYWHERE,
+    CHANGES,
     LABELLED,
     PARAGRAPH,
     RECALLED,
@@ -30,7 +31,7 @@ from leaf.agent.receipts.derive import (
     of_named,
     of_totals,
 )
-from leaf.agent.receipts.direction import contradictions
+from leaf.agent.receipts.direction import contradictions, speaks_of_a_change, speaks_of_changes
 from leaf.agent.receipts.evidence import NO_CALL, Book, Evidence, Kind, Value, book_of, spoken, tokens
 from leaf.agent.receipts.figures import Figure, Reading, figures
 
@@ -92,14 +93,22 @@ def _of_text(index: int, text: str, book: Book, asked: frozenset[Role]) -> list[
     whole = {bounds: _said(text, bounds, all_figures) for bounds in {*sentences}}
     everywhere = tokens(text)
     said = [_speaks(text, figure, at, whole[at], everywhere) for figure, at in zip(all_figures, sentences, strict=True)]
-    direct = {i: (figure, *hit) for i, figure in enumerate(all_figures) if (hit := _direct(figure, book, said[i]))}
-    made: dict[int, Derived] = {}
+    repeated = {i for i, f in enumerate(all_figures) if not f.dates and role_of(f, said[i].before, said[i].after) & asked}
+    direct = {
+        i: (figure, *hit) for i, figure in enumerate(all_figures) if i not in repeated and (hit := _direct(figure, book, said[i]))
+    }
+    made = {i: change for i in direct if (change := _change(all_figures[i], said[i], direct[i][1], book))}
     found: list[Receipt] = []
     for i, figure in enumerate(all_figures):
-        if i in direct:
+        if i in repeated:
+            found.append(_receipt(index, figure, "asked", Value(0.0, "", "asked", NO_CALL)))
+        elif i in made:
+            del direct[i]
+            found.append(_of_step(index, figure, made[i]))
+        elif i in direct:
             _, value, kind = direct[i]
             found.append(_receipt(index, figure, kind, value))
-        elif derived := derive(figure, said[i].after, _pools(text, figure, sentences[i], said[i], direct, book)):
+        elif derived := derive(figure, said[i].words, said[i].after, _pools(text, figure, sentences[i], said[i], direct, book)):
             made[i] = derived
             found.append(_of_step(index, figure, derived))
         else:
@@ -109,6 +118,16 @@ def _of_text(index: int, text: str, book: Book, asked: frozenset[Role]) -> list[
     for i, against in contradictions(text, all_figures, sentences, values, made, book).items():
         found[i] = replace(found[i], against=against)
     return found
+
+
+def _change(figure: Figure, said: Said, hit: Value, book: Book) -> Derived | None:
+    """The change that a percentage is, where the sentence speaks of one, though it also equals some cell."""
+    if figure.unit != "percent" or hit.row < 0 or speaks_of_changes(hit.column) or not speaks_of_a_change(said.sentence):
+        return None
+    tables = [table for table in book.tables[:DERIVED_FROM] if not table.evidence.message_id]
+    pools = [(make(table, said.words), LABELLED) for table in tables for make in (of_best, of_before)]
+    derived = derive(figure, said.words, said.after, pools)
+    return derived if derived and derived.step.operation in CHANGES else None
 
 
 def _speaks(text: str, figure: Figure, at: tuple[int, int], words: frozenset[str], everywhere: frozenset[str]) -> Said:
