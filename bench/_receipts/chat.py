@@ -1,5 +1,5 @@
-"""A chat of 100 questions full of numbers. Into each answer figures are planted that nothing gave: small ones, round ones, numbers of
-earlier questions and of this one, of earlier answers and of queries. None may have a receipt; lists and ordinals have no mark.
+"""A chat of 100 questions full of numbers. Into each answer figures are planted that nothing gave: small ones, round ones, numbers
+of earlier questions and of this one, of earlier answers. None may have a receipt; lists and ordinals have no mark.
 """
 
 from __future__ import annotations
@@ -14,9 +14,21 @@ from leaf.agent.receipts.answer import of_answer
 from leaf.store.model import Message
 
 QUESTIONS = 100
-NOUNS = (
-    "complaints branches meetings visitors machines returns errors parcels tickets employees windows hotels pages_printed".split()
-)
+NOUNS = [
+    "complaints",
+    "branches",
+    "meetings",
+    "visitors",
+    "machines",
+    "returns",
+    "errors",
+    "parcels",
+    "tickets",
+    "employees",
+    "windows",
+    "hotels",
+    "pages_printed",
+]
 
 
 @dataclass
@@ -103,21 +115,23 @@ def _turn(
     limit, threshold = chance.randrange(3, 40), chance.randrange(50, 900)
     asked.append(threshold)
     when = f" in {at}" if one.group else ""
-    question = f"Which {label} have more than {threshold} {one.measure}{when}? Show the top {limit}. We had {chance.randrange(2, 99)} offices."
+    question = f"Which {label} have more than {threshold} {one.measure}{when}? Show the top {limit}."
+    question += f" We had {chance.randrange(2, 99)} offices."
     where = f" WHERE {one.time} = {at!r}" if one.group else ""
-    sql = f"SELECT {label}, round(sum({one.measure}), {chance.randrange(2, 9)}) AS {one.measure} FROM t{where} GROUP BY 1 LIMIT {limit}"
+    amount = f"round(sum({one.measure}), {chance.randrange(2, 9)}) AS {one.measure}"
+    sql = f"SELECT {label}, {amount} FROM t{where} GROUP BY 1 LIMIT {limit}"
     shown = [[_plain(a), round(float(b), 4)] for a, b in zip(rows[label], rows[one.measure], strict=True)]
     said = Said()
     name, value = shown[0]
     said.plain("1").say(". **").say(str(name)).say(f"** comes first{when} with {one.measure} of ").fig(
         _written(value), "own", True
     )
-    said.say(".\n").plain("2").say(". These are the top ").plain(str(limit)).say(f", each above ").plain(str(threshold)).say(
+    said.say(".\n").plain("2").say(". These are the top ").plain(str(limit)).say(", each above ").plain(str(threshold)).say(
         ".\n\n"
     )
     if len(shown) > 1:
         other, less = shown[1]
-        said.say(f"The ").plain("2").say(f"nd is {other}, {one.measure} ").fig(_written(less), "own", True).say(".\n")
+        said.say("The ").plain("2").say(f"nd is {other}, {one.measure} ").fig(_written(less), "own", True).say(".\n")
     _plant(said, one, chance, past, asked, str(name), when)
     for series_of, label_of, value_of, when_of in past[-12::6]:
         if series_of.group and when_of and (not when or when != when_of):

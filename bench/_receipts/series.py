@@ -1,4 +1,4 @@
-"""Figures over time and by group, computed with pandas from tables that nobody here made; from seeded ones where those are absent."""
+"""Figures over time and by group, computed with pandas from tables that nobody here made, and from seeded ones."""
 
 from __future__ import annotations
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from leaf.agent.receipts.derive import RECALLED, chance
+from leaf.agent.receipts.direction import speaks_of_a_change
 from leaf.agent.receipts.evidence import SMALL, Book, Table, Value, tokens
 from leaf.agent.receipts.figures import Figure, Reading, figures
 from leaf.agent.receipts.moments import before, moment
@@ -150,13 +151,15 @@ def _of_cell(reading: Reading, hit: Value, small: bool, year: bool, said: Said, 
     table = book.table_of(hit)
     if table is None:
         return bool(said.words & hit.labels)
+    if table.is_time(table.columns.index(hit.column)) and not year:
+        return False
     if year:
         return bool(moment(int(reading.value), hit.column)) or bool(tokens(hit.column) & said.near)
     named, column = table.named(said.words), tokens(hit.column)
     beside = [j for j, name in enumerate(table.columns) if table.is_measure(j) and tokens(name) & said.beside]
     if beside and hit.column not in {table.columns[j] for j in beside}:
         return False
-    if named and hit.row not in named and abs(reading.value) < COMMON and hit.row not in {before(table).get(i) for i in named}:
+    if named and hit.row not in named and abs(reading.value) < COMMON and not _is_before(hit, named, table, said):
         return False
     in_row = hit.row in named or len(table.labels) == 1
     spoken = bool(column & said.words)
@@ -167,6 +170,11 @@ def _of_cell(reading: Reading, hit: Value, small: bool, year: bool, said: Said, 
     if chance(book.around(reading.value), reading) <= BY_CHANCE and not small:
         return True
     return spoken and (_is_end(table, hit) or chance(_in_column(table, hit, reading.value), reading) <= BY_CHANCE)
+
+
+def _is_before(hit: Value, named: frozenset[int], table: Table, said: Said) -> bool:
+    """Whether a cell comes just before one that is named, in a sentence about a change."""
+    return speaks_of_a_change(said.sentence) and hit.row in {before(table).get(row) for row in named}
 
 
 def _speaks_of_columns(table: Table, said: Said) -> bool:

@@ -38,6 +38,8 @@ CHANGES = frozenset({DIFFERENCE, GROWTH, POINTS, POINTS_OF_RATIOS})
 """Steps that have a direction: the first less the second."""
 _SIGNS = ("{} − {}", "{} + {}", "{} ÷ {}", "{} ÷ {}", "({} − {}) ÷ {}", "{} − {}", "{} − {}")
 _UNITS: dict[str, int] = {"number": 0, "percent": 1, "points": 2}
+_IS_DIFFERENCE = np.array([True, False, False, False, False, True, True])
+_IS_RATIO = np.array([False, False, True, True, False, False, False])
 _UNIT_OF = np.array([0, 0, 0, 1, 1, 2, 2, 0])
 _TIMES = re.compile(r"\s?(?:x\b|×|-?fold\b|times\b|-?fach|mal\b|fois\b|veces\b)", re.IGNORECASE)
 HITS = 12
@@ -116,7 +118,7 @@ def _likely(numbers: Any, groups: Any, reading: Reading, limit: float, plain: bo
     """Whether it is unlikely that any of so many steps would meet the figure by chance."""
     others = _different(numbers, groups, reading.value)
     if plain and _is_small(reading):
-        return chance(others + 1, reading) <= min(limit, SURE)
+        return limit >= LABELLED and chance(others + 1, reading) <= SURE
     return chance(others, reading) <= limit
 
 
@@ -245,13 +247,14 @@ def _pairs(numbers: Any, names: Sequence[str], cell: Callable[[int], Value], sum
     x, y = numbers[a], numbers[b]
     with np.errstate(all="ignore"):
         found = np.concatenate([x - y, x + y, x / y, x / y * 100, (x - y) / np.abs(y) * 100, x - y, (x - y) * 100])
-    operations = np.repeat(np.arange(7), len(a))
+    operations, back = np.repeat(np.arange(7), len(a)), np.tile(a > b, 7)
     pairs = np.tile(np.minimum(a, b) * count + np.maximum(a, b), 7)
-    found[(operations == SUM) & (np.tile(a > b, 7) | (not sums))] = np.nan
-    found[np.isin(operations, (DIFFERENCE, POINTS, POINTS_OF_RATIOS)) & np.tile(x == y, 7)] = np.nan
-    found[(operations == POINTS_OF_RATIOS) & np.tile(np.maximum(np.abs(x), np.abs(y)) > 1, 7)] = np.nan
+    shares = np.tile(np.maximum(np.abs(x), np.abs(y)) > 1, 7)
+    found[(operations == SUM) & (back | (not sums))] = np.nan
+    found[_IS_DIFFERENCE[operations] & np.tile(x == y, 7)] = np.nan
+    found[(operations == POINTS_OF_RATIOS) & shares] = np.nan
     good = np.flatnonzero(np.isfinite(found))
-    directed = np.isin(operations, (RATIO, SHARE)) & np.tile(a > b, 7)
+    directed = _IS_RATIO[operations] & back
 
     def describe(i: int) -> Step:
         at = good[i]

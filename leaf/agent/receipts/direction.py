@@ -69,18 +69,20 @@ _HEDGE = re.compile(
     r"(?i)(?:by |um |de |en |d')?\b(?:more than|less than|fewer than|no more than|mehr als|weniger als|plus de|moins de|más de|"
     r"menos de|above|below)(?=\s*[~≈]?[$€£+−-]?\s?\d)"
 )
-_UNSURE = re.compile(
-    r"(?i)\b(?:not|never|no|nor|neither|without|hardly|barely|instead|rather|cannot|would|could|should|might|may|if|unless|whether|expect\w*|"
-    r"forecast\w*|target\w*|goal|plan|plans|planned|project(?:ed|s|ion)|aim\w*|assum\w*|suppos\w*|hypothe\w*|claim\w*|alleg\w*|wrong\w*|"
-    r"say|says|said|saying|believ\w*|think\w*|thought|rumou?r\w*|heißt|behaupt\w*|dicen|disent|going back|slow\w*|narrow\w*|decelerat\w*|accelerat\w*|flatten\w*|rank\w*|position|place|backwards?|reverse\w*|correct\w*|despite|except|ago|"
-    r"nicht|kein\w*|nie|niemals|ohne|kaum|statt|würde\w*|könnte\w*|sollte\w*|wenn|falls|ob|erwart\w*|prognos\w*|ziel\w*|geplant\w*|soll|"
-    r"langsamer|verlangsam\w*|rang|platz|umgekehrt|trotz|angeblich\w*|"
-    r"ne|pas|jamais|sans|si|serait|pourrait|devrait|aurait|prévu\w*|prévision\w*|objectif|ralenti\w*|malgré|plutôt|"
-    r"nunca|sin|sería|podría|debería|habría|previst\w*|pronóstic\w*|objetivo|desaceler\w*|puesto|posición|pese|ni|tampoco)\b|n['’]|\?|[\"“”„«»]"
+_DOUBTS = (
+    r"not|never|no|nor|neither|without|hardly|barely|instead|rather|cannot|would|could|should|might|may|if|unless|whether|expect\w*",
+    r"forecast\w*|target\w*|goal|plan|plans|planned|project(?:ed|s|ion)|aim\w*|assum\w*|suppos\w*|hypothe\w*|claim\w*|alleg\w*",
+    r"wrong\w*|say|says|said|saying|believ\w*|think\w*|thought|rumou?r\w*|going back|slow\w*|narrow\w*|decelerat\w*|accelerat\w*",
+    r"flatten\w*|rank\w*|position|place|backwards?|reverse\w*|correct\w*|despite|except",
+    r"nicht|kein\w*|nie|niemals|ohne|kaum|statt|würde\w*|könnte\w*|sollte\w*|wenn|falls|ob|erwart\w*|prognos\w*|ziel\w*|geplant\w*",
+    r"soll|langsamer|verlangsam\w*|rang|platz|umgekehrt|trotz|angeblich\w*|heißt|behaupt\w*",
+    r"ne|pas|jamais|sans|si|serait|pourrait|devrait|aurait|prévu\w*|prévision\w*|objectif|ralenti\w*|malgré|plutôt|disent",
+    r"nunca|sin|sería|podría|debería|habría|previst\w*|pronóstic\w*|objetivo|desaceler\w*|puesto|posición|pese|ni|tampoco|dicen",
 )
+_UNSURE = re.compile(rf"(?i)\b(?:{'|'.join(_DOUBTS)})\b|\bn['’]|n['’]t\b|\?|[\"“”„«»]")
 _PLAN = re.compile(r"(?i)\b(?:will|wird|werden|va|vont|will be|to be)\b")
 _SPLIT = re.compile(
-    r"(?<!\d),\s|,(?=\s)|[;—]|\s[–-]\s|(?<=\w):\s|\s(?:while|whereas|but|although|though|and|während|wohingegen|aber|und|doch|et|mais|"
+    r",(?=\s)|[;—]|\s[–-]\s|(?<=\w):\s|\s(?:while|whereas|but|although|though|and|während|wohingegen|aber|und|doch|et|mais|"
     r"tandis que|alors que|y|pero|mientras(?: que)?)\s",
     re.IGNORECASE,
 )
@@ -164,11 +166,11 @@ def contradictions(
     """For figures whose direction the text turns round, what the results say. `values`: of figures that are values themselves;
     `made`: of those that follow from two."""
     found: dict[int, str] = {}
-    for bounds in dict.fromkeys(sentences):
-        within = [i for i, at in enumerate(sentences) if at == bounds]
+    for sentence in dict.fromkeys(sentences):
+        within = [i for i, at in enumerate(sentences) if at == sentence]
         if not any(i in values or i in made for i in within):
             continue
-        for clause in _clauses(text, bounds):
+        for clause in _clauses(text, sentence):
             inside = [i for i in within if clause.holds(all_figures[i])]
             found.update(_of_clause(clause, inside, all_figures, values, made, book))
     return found

@@ -131,8 +131,7 @@ class Table:
     """Whether all rows of the result are here."""
     shared: frozenset[str] = frozenset()
     """Words that all rows have."""
-    order: list[dict[str, Any]] = field(default_factory=list)
-    """For each row, its cells that are no measure by their column: what it is of, and when."""
+    rows: Sequence[Sequence[Any]] = ()
 
     sql: str = ""
     """What made it, or nothing."""
@@ -160,13 +159,14 @@ class Table:
     def measures(self) -> list[bool]:
         def made() -> list[bool]:
             filled = (~np.isnan(self.numbers)).any(axis=0)
-            return [bool(some) and not self._is_time(j) for j, some in enumerate(filled)]
+            return [bool(some) and not self.is_time(j) for j, some in enumerate(filled)]
 
         return self.kept("measures", made)
 
-    def _is_time(self, column: int) -> bool:
+    def is_time(self, column: int) -> bool:
+        """Whether a column holds years, months or other numbers that say when."""
         numbers = self.numbers[:, column][~np.isnan(self.numbers[:, column])]
-        whole = bool(np.all((numbers == np.floor(numbers)) & (numbers > 0) & (numbers < 3_000)))
+        whole = len(numbers) > 0 and bool(np.all((numbers == np.floor(numbers)) & (numbers > 0) & (numbers < 3_000)))
         return whole and bool(TIME_NAME.search(self.columns[column])) and len(self.columns) > 1
 
     @property
@@ -305,13 +305,14 @@ def _add_table(book: Book, one: Evidence, table: Json) -> None:
     for scanned in table.get("scanned") or ():
         book.values.append(_counted(scanned["rows"], one, f"rows of {scanned['name']}"))
     numbers = np.full((len(rows), len(columns)), math.nan)
+    of_columns = [tokens(column) for column in columns]
     labels = [_labels(row, columns) for row in rows]
     for i, row in enumerate(rows):
         for j, cell in enumerate(row):
             if cell is None or isinstance(cell, bool):
                 continue
             number = number_of(cell)
-            value = Value(number or 0.0, str(cell), "exact", one, result_id, i, columns[j], labels=labels[i] | tokens(columns[j]))
+            value = Value(number or 0.0, str(cell), "exact", one, result_id, i, columns[j], labels=labels[i] | of_columns[j])
             if number is not None:
                 numbers[i, j] = number
                 book.values.append(value)
@@ -322,13 +323,8 @@ def _add_table(book: Book, one: Evidence, table: Json) -> None:
     if rows:
         shared = labels[0].intersection(*labels[1:]) if len(labels) > 1 else frozenset()
         own = [label - shared for label in labels]
-        order = [{c: cell for c, cell in zip(columns, row, strict=False) if not _is_fraction(cell)} for row in rows]
         sql = str(table.get("sql") or one.input.get("sql") or "")
-        book.tables.append(Table(one, result_id, columns, numbers, own, _names(rows), total == len(rows), shared, order, sql))
-
-
-def _is_fraction(cell: Any) -> bool:
-    return isinstance(cell, float) and not cell.is_integer()
+        book.tables.append(Table(one, result_id, columns, numbers, own, _names(rows), total == len(rows), shared, rows, sql))
 
 
 def _labels(row: Sequence[Any], columns: Sequence[str]) -> frozenset[str]:

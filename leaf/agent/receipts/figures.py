@@ -132,6 +132,8 @@ _DATES = (
 )
 _TIME = re.compile(r"\b\d{1,2}:\d\d(?::\d\d)?\b")
 _YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
+_POINT = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})*\.(?:\d{1,2}|\d{4,})(?![\d.,]\d|\d)")
+_COMMA = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})*,(?:\d{1,2}|\d{4,})(?![\d.,]\d|\d)")
 LONGEST = 40
 """Characters of a number; a longer one is a key or a hash."""
 _ABOUT = (
@@ -162,7 +164,14 @@ def figures(text: str, names: Iterable[str] = ()) -> list[Figure]:
     return sorted(found, key=lambda figure: figure.start)
 
 
+def _decimal_mark(text: str) -> str:
+    """The mark that this text writes before decimals, as far as its other numbers tell: `.`, `,`, or nothing."""
+    point, comma = bool(_POINT.search(text)), bool(_COMMA.search(text))
+    return "" if point == comma else "." if point else ","
+
+
 def _numbers(masked: str, text: str) -> Iterator[Figure]:
+    point = _decimal_mark(masked)
     for match in _FIGURE.finditer(masked):
         start, end = match.span()
         if end < len(masked) and masked[end].isalpha() and not (match["scale"] or match["percent"] or match["points"]):
@@ -183,7 +192,7 @@ def _numbers(masked: str, text: str) -> Iterator[Figure]:
         sign = -1.0 if match["sign"] in ("-", "−") else 1.0
         if len(number) > LONGEST:
             continue
-        readings = tuple(_around(sign * value, half, hedge).scaled(scale) for value, half in _readings(number))
+        readings = tuple(_around(sign * value, half, hedge).scaled(scale) for value, half in _readings(number, point))
         unit: Unit = "points" if match["points"] else "percent" if match["percent"] else "number"
         yield Figure(start, start + len(written), written, unit, readings)
 
@@ -205,8 +214,8 @@ def _last_digit(value: float) -> float:
     return float(10 ** (len(digits) - len(digits.rstrip("0"))))
 
 
-def _readings(number: str) -> list[tuple[float, float]]:
-    """Value and half of the last digit, for each way to read the separators."""
+def _readings(number: str, point: str) -> list[tuple[float, float]]:
+    """Value and half of the last digit, for each way to read the separators; `point` is the mark before decimals, if it is known."""
     plain = re.sub(f"[{_THIN}]", "", number)
     marks = [c for c in plain if c in ",."]
     if not marks:
@@ -221,6 +230,8 @@ def _readings(number: str) -> list[tuple[float, float]]:
         return [as_thousands]
     if len(decimals) != 3 or len(whole) > 3 or whole == "0":
         return [as_decimal]
+    if point:
+        return [as_decimal if last == point else as_thousands]
     return [as_thousands, as_decimal] if last == "," else [as_decimal, as_thousands]
 
 

@@ -4,6 +4,7 @@ Pure."""
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from itertools import pairwise
 from typing import Any
 
@@ -81,12 +82,12 @@ def in_time(table: Table, a: int, b: int) -> int:
 def _keys(table: Table) -> list[tuple[tuple[str, ...], list[tuple[int, Moment]]]]:
     """For each row its words, and the moments of which it is, the years first."""
 
-    def key(row: dict[str, Any]) -> tuple[tuple[str, ...], list[tuple[int, Moment]]]:
-        times = {name: moment(cell, name) for name, cell in row.items()}
-        words = tuple(cell for name, cell in row.items() if isinstance(cell, str) and not times[name] and number_of(cell) is None)
-        return words, sorted((_rank(name), at) for name, at in times.items() if at)
+    def key(row: Sequence[Any]) -> tuple[tuple[str, ...], list[tuple[int, Moment]]]:
+        found = [(name, cell, moment(cell, name)) for name, cell in zip(table.columns, row, strict=False)]
+        words = tuple(cell for _, cell, at in found if isinstance(cell, str) and not at and number_of(cell) is None)
+        return words, sorted((_rank(name), at) for name, _, at in found if at)
 
-    return table.kept("moments", lambda: [key(row) for row in table.order])
+    return table.kept("moments", lambda: [key(row) for row in table.rows])
 
 
 def _rank(name: str) -> int:
@@ -123,7 +124,7 @@ def moment(cell: Any, name: str) -> Moment:
     if isinstance(cell, bool) or cell is None:
         return ()
     if isinstance(cell, int | float):
-        return (int(cell),) if cell == int(cell) and TIME_NAME.search(name) and 0 < cell < 3_000 else ()
+        return (int(cell),) if 0 < cell < 3_000 and cell == int(cell) and TIME_NAME.search(name) else ()
     text = str(cell).strip()
     if day := _DAY.match(text):
         return tuple(int(part) for part in day.groups() if part)
