@@ -4,6 +4,9 @@ Each answer speaks of one to three results over a seeded table, with figures tha
 German or English, or that follow from others: differences, ratios, shares, growth, totals, averages. Into every answer wrong
 ones are planted: two digits swapped, rounded the wrong way, a share or growth that is off, a total with one row counted twice,
 another day. The baseline looks whether the figure stands in the results as it is written.
+
+Then a chat of 100 questions with planted figures (`_receipts.chat`), and sentences in four languages about changes, true ones and
+such that turn the direction round, over tables that nobody here made where those are at hand (`_receipts.directions`).
 """
 
 from __future__ import annotations
@@ -19,6 +22,7 @@ from typing import Any
 import duckdb
 import pyarrow
 
+from bench._receipts import chat, directions
 from leaf.agent.receipts.evidence import Evidence
 from leaf.agent.receipts.figures import figures
 from leaf.agent.receipts.match import match
@@ -51,7 +55,8 @@ class Answer:
 
 def main() -> int:
     """Print the table; 1 if a target is missed."""
-    chance = random.Random(int(sys.argv[1]) if len(sys.argv) > 1 else 11)
+    seed = int(sys.argv[1]) if len(sys.argv) > 1 else 11
+    chance = random.Random(seed)
     counts: dict[tuple[str, bool], list[bool]] = {}
     plain: list[tuple[bool, bool]] = []
     times: list[float] = []
@@ -92,9 +97,42 @@ def main() -> int:
         (f"{sum(wrong)} of {len(wrong)} wrong ones have one (target 0)", not any(wrong)),
         (f"{statistics.median(times):.1f} ms an answer, at most {max(times):.1f} (target 50)", max(times) <= MILLISECONDS),
     ]
+    checks += [*in_a_chat(seed), *of_directions(seed)]
     for text, ok in checks:
         print(f"{'ok  ' if ok else 'MISS'} {text}")
     return 0 if all(ok for _, ok in checks) else 1
+
+
+def in_a_chat(seed: int) -> list[tuple[str, bool]]:
+    """The long chat."""
+    found = chat.measure(seed)
+    for (sort, true), hits in sorted(found.counts.items()):
+        print(f"     chat: {sort:20} {'true ' if true else 'wrong'} {len(hits):4}  with a receipt {sum(hits) / len(hits):6.1%}")
+    for line in found.lines:
+        print("     missed:", line)
+    own, recalled = found.counts["own", True], found.counts["recalled", True]
+    wrong = [hit for (_, true), hits in found.counts.items() if not true for hit in hits]
+    return [
+        (f"chat of {chat.QUESTIONS} questions: {sum(own)} of {len(own)} figures of its own steps traced", all(own)),
+        (f"{sum(recalled)} of {len(recalled)} repeated from earlier answers traced", sum(recalled) >= 0.9 * len(recalled)),
+        (f"{sum(wrong)} of {len(wrong)} planted ones have a receipt (target 0)", not any(wrong)),
+        (f"{found.marked} of {found.unmarked} ordinals, list numbers and thresholds have a mark (target 0)", not found.marked),
+        (
+            f"{statistics.median(found.times):.1f} ms an answer in the chat, at most {max(found.times):.1f} (target 50)",
+            max(found.times) <= MILLISECONDS,
+        ),
+    ]
+
+
+def of_directions(seed: int) -> list[tuple[str, bool]]:
+    """Sentences about changes."""
+    found = directions.measure(seed)
+    for line in found.lines:
+        print("     direction:", line)
+    return [
+        (f"{found.alarms} of {found.true} sentences that are true raise an alarm (target 0)", not found.alarms),
+        (f"{found.caught} of {found.wrong} directions turned round are found (target 95 %)", found.caught >= 0.95 * found.wrong),
+    ]
 
 
 def made(number: int, chance: random.Random) -> tuple[Answer, list[Evidence], str]:

@@ -389,6 +389,10 @@ class _TextWriter:
                 self._note(f"Doubtful: {said}.")
             for said in coverage.notes(covered):
                 self._note(f"Note: {said}.")
+        elif kind == "data-receipts":
+            from leaf.agent.export import figures_in_words
+
+            self._note(" ".join(figures_in_words(chunk["data"]["receipts"])))
         elif kind == "reset-step":
             self._note("· The connection was cut; asking again")
         elif kind in ("error", "abort"):

@@ -311,13 +311,15 @@ def _figures(answers: Sequence[KeptAnswer], outputs: Mapping[tuple[str, str], Js
         found = (of_answer(parts, history) or {"receipts": ()})["receipts"] if answer.receipts else ()
         again = {(texts.index(r["part"]), r["start"]): r for r in found if r["part"] in texts}
         for receipt in answer.receipts:
-            if receipt.kind == "none":
+            if receipt.kind in ("none", "asked"):  # what stands in a question was kept as a receipt once
                 continue
             now = again.get((receipt.text, receipt.start), {})
             traced = now.get("kind", "none") != "none"
             agrees = traced and now.get("text") == receipt.figure and same_value(receipt.value, str(now.get("value") or ""))
             how = receipt.how or " ".join(filter(None, (receipt.column, receipt.result_id))) or receipt.place
             said = f"{receipt.figure}: {receipt.kind}, {how}"[:200]
+            if receipt.against:
+                said += f"; {receipt.against}"
             if not agrees:
                 said += f"; was {receipt.value or 'there'}, is {now.get('value') or 'there' if traced else 'not found'}"
             yield Line("figure", f"figure {answer.id}", agrees, said)

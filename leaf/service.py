@@ -19,6 +19,7 @@ from leaf.agent.context import user_message
 from leaf.agent.export import answer_markdown, chat_markdown
 from leaf.agent.models.directory import ModelChoice, ModelDirectory
 from leaf.agent.models.prices import context_window
+from leaf.agent.receipts.documents import of_messages, of_version
 from leaf.agent.suggestions import suggest
 from leaf.budgets.budgets import BudgetPlan, Budgets, Standing, UsageReport
 from leaf.budgets.export import days_csv
@@ -478,23 +479,25 @@ class Leaf:
         """An answer with its question, sources and coverage."""
         answer = messages.get(self._store.db, scope, message_id)
         question = messages.get(self._store.db, scope, answer.parent_id) if answer.parent_id else None
-        return answer_markdown(answer, question)
+        return answer_markdown(answer, question, of_messages(self._store, self.documents, scope, [answer]))
 
     def chat_markdown(self, scope: Scope, chat_id: str) -> str:
         """The shown branch of a chat, from its first question."""
         thread = self.thread(scope, chat_id, last=1_000_000)
-        return chat_markdown(self.chat(scope, chat_id).title, thread.messages)
+        traced = of_messages(self._store, self.documents, scope, thread.messages)
+        return chat_markdown(self.chat(scope, chat_id).title, thread.messages, traced)
 
     def export_chat(self, scope: Scope, chat_id: str, form: ChatForm) -> bytes:
         """The shown branch as Markdown, as a notebook, or as a folder (ZIP) that `python -m leaf replay` computes again."""
         chat, thread = self.chat(scope, chat_id), self.thread(scope, chat_id, last=1_000_000)
         if form == "markdown":
-            return chat_markdown(chat.title, thread.messages).encode()
+            return self.chat_markdown(scope, chat_id).encode()
         there = self._library.chat_files(scope, chat_id, deleted=True)
         used = used_files(thread.messages)
         named = self._tables.of(scope, [c for c in there if c.file.id in used and c.file.deleted_at is None]).tables
         tables = {c.file.id: [t for t in named if t.file_id == c.file.id] for c in there}
-        told = Told(chat.title, thread.messages, there, tables, __version__, datetime.now(UTC))
+        traced = of_messages(self._store, self.documents, scope, thread.messages)
+        told = Told(chat.title, thread.messages, there, tables, __version__, datetime.now(UTC), traced)
         return notebook(manifest_of(told)).encode() if form == "notebook" else bundle(told)
 
     # --- the operator's view of runs; it asks for everybody
@@ -732,6 +735,13 @@ class Leaf:
         saved = self.documents.write(scope, document_id, content, Change("edited by hand"), base=base)
         self._runs.touch()
         return saved
+
+    def document_receipts(self, scope: Scope, document_id: str, number: int = 0) -> Json | None:
+        """What the figures of a version (of the newest, for 0) rest on: {"figures", "with", "against", "receipts"}.
+
+        None for code, and while the answer that writes it is not finished. Raises NotFoundError.
+        """
+        return of_version(self._store, self.documents, scope, document_id, number)
 
     def restore_document_version(self, scope: Scope, document_id: str, number: int) -> Document:
         """Make an earlier version the newest again; what was the newest stays as a version."""

@@ -168,7 +168,7 @@ def test_strange_cells_do_no_harm(cell: Any) -> None:
 
 def test_long_answer_over_a_wide_result_is_matched() -> None:
     wide = query([f"c{i}" for i in range(80)], [[i * 7.31 + j for j in range(80)] for i in range(200)])
-    text = "\n".join(f"Row {i} has {i * 7.31 + 3:,.2f}." for i in range(200))
+    text = "\n".join(f"It has {i * 7.31 + 3:,.2f} and {i * 7.31 + 4:,.2f}." for i in range(200))
     assert len(match([text], [wide])) == 400
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from leaf.agent.cited import Text, citation_of, flow, footnotes, with_marks
 from leaf.agent.coverage import covered_of, doubts, notes, sentence
@@ -11,26 +12,29 @@ from leaf.agent.receipts.answer import kept_receipts
 from leaf.store.model import Message
 
 ROWS_SHOWN = 20
+Traced = Mapping[tuple[str, int], Mapping[str, Any]]
+"""Document and version -> what was found for its figures: `receipts.documents.of_version`."""
+NO_DOCUMENTS: Traced = {}
 
 
-def chat_markdown(title: str, messages: Iterable[Message]) -> str:
-    """A chat from its first question to its last answer."""
+def chat_markdown(title: str, messages: Iterable[Message], documents: Traced = NO_DOCUMENTS) -> str:
+    """A chat from its first question to its last answer. `documents`: what the figures of those that it wrote rest on."""
     sections = [f"# {title or 'Untitled chat'}"]
     for message in messages:
         if message.role == "user":
             sections.append(f"## {_text(message.parts)}\n{_files(message.parts)}".rstrip())
         else:
-            sections.append(_answer(message))
+            sections.append(_answer(message, documents))
     return "\n\n".join(sections) + "\n"
 
 
-def answer_markdown(answer: Message, question: Message | None) -> str:
+def answer_markdown(answer: Message, question: Message | None, documents: Traced = NO_DOCUMENTS) -> str:
     """One answer with its question, its steps, its sources and its coverage."""
     head = f"# {_text(question.parts)}\n\n" if question else ""
-    return head + _answer(answer) + "\n"
+    return head + _answer(answer, documents) + "\n"
 
 
-def _answer(message: Message) -> str:
+def _answer(message: Message, documents: Traced) -> str:
     sections = []
     for piece in flow(message.parts):
         if isinstance(piece, Text):
@@ -41,6 +45,7 @@ def _answer(message: Message) -> str:
     sections += [
         s for s in (_footnotes(message.parts), _sources(message.parts), _coverage(message.parts), _figures(message.parts)) if s
     ]
+    sections += [f"*{text}*" for text in _documents(message.parts, documents)]
     if message.status == "stopped":
         sections.append("*Stopped. What was found so far is kept.*")
     elif message.status == "error":
@@ -50,13 +55,35 @@ def _answer(message: Message) -> str:
 
 def _figures(parts: Sequence[Part]) -> str:
     """How many figures have a receipt, and those that have none."""
-    found = kept_receipts(parts)
-    missing = list(dict.fromkeys(str(receipt["text"]) for receipt in found if receipt["kind"] == "none"))
+    lines = figures_in_words(kept_receipts(parts))
+    return f"*{' '.join(lines)}*" if lines else ""
+
+
+def figures_in_words(found: Sequence[Mapping[str, Any]], verb: str = "have a receipt") -> list[str]:
+    """`12 of 13 figures have a receipt.`, those that have none, and what is said of those that the results contradict."""
     if not found:
-        return ""
-    having = sum(receipt["kind"] != "none" for receipt in found)
-    without = f" Without a receipt: {', '.join(missing)}." if missing else ""
-    return f"*{having} of {len(found)} figures have a receipt.{without}*"
+        return []
+    missing = list(dict.fromkeys(str(receipt["text"]) for receipt in found if receipt["kind"] == "none"))
+    against = [f"{receipt['text']}: {receipt['against']}" for receipt in found if receipt.get("against")]
+    having = sum(receipt["kind"] != "none" and not receipt.get("against") for receipt in found)
+    lines = [f"{having} of {len(found)} figures {verb}."]
+    if missing:
+        lines.append(f"Without a receipt: {', '.join(missing)}.")
+    if against:
+        lines.append(f"Against the results: {' '.join(against)}")
+    return lines
+
+
+def _documents(parts: Sequence[Part], documents: Traced) -> list[str]:
+    """The same for each document that an answer wrote."""
+    said = []
+    for part in parts:
+        card = part["data"] if part["type"] == "data-document" else {}
+        traced = documents.get((str(card.get("documentId")), int(card.get("version") or 0)))
+        if traced and traced["receipts"]:
+            lines = figures_in_words(traced["receipts"], "are traced")
+            said.append(f"Document “{card['title']}”, version {card['version']}: {' '.join(lines)}")
+    return said
 
 
 def _step(part: Part) -> str:

@@ -34,7 +34,7 @@ from leaf.agent.folding import Fold
 from leaf.agent.models.base import Model, ModelEvent, ModelRequest, ModelTurn, TooLongError, TurnCutError, Usage
 from leaf.agent.models.prices import context_window, cost, inline_cost
 from leaf.agent.narrate import Narrator, source_chunks, unique_id
-from leaf.agent.receipts.answer import RECEIPTS, of_answer
+from leaf.agent.receipts.answer import RECEIPTS, of_answer, passages_behind
 from leaf.agent.window import Context, folded_chunk, log_fold
 from leaf.errors import BudgetError, InvalidInputError, LeafError, ModelError, RunError, not_found
 from leaf.settings import RunLimits
@@ -459,7 +459,8 @@ class _Answer:
         ask = writer if self.agent.can_write else None
         sees = self.agent.sees_for(self.task.model)
         key = f"{self.task.message_id}/{step_name}"
-        return Hooks(key, show, progress, ask, sees, room if self.agent.can_write else None, self.context.told(self.parts))
+        room_left = room if self.agent.can_write else None
+        return Hooks(key, show, progress, ask, sees, room_left, self.context.told(self.parts), passages_behind)
 
     def result_of(self, call: _Call, value: Json | None, within: bool) -> Json:
         """The tool_result of a call; its chunk, already emitted by the step, goes into the parts."""

@@ -6,12 +6,12 @@ import io
 import re
 import zipfile
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from leaf.agent.cited import Text, flow
-from leaf.agent.export import chat_markdown
+from leaf.agent.export import Traced, chat_markdown
 from leaf.agent.receipts.answer import kept_receipts
 from leaf.exports.manifest import (
     CELLS,
@@ -54,6 +54,8 @@ class Told:
     leaf: str
     """Version of Leaf."""
     exported: datetime
+    traced: Traced = field(default_factory=dict)
+    """What the figures of the documents that the chat wrote rest on."""
 
 
 def bundle(told: Told) -> bytes:
@@ -61,7 +63,7 @@ def bundle(told: Told) -> bytes:
     manifest = manifest_of(told)
     entries = {
         "README.md": readme(manifest),
-        "chat.md": chat_markdown(told.title, told.messages),
+        "chat.md": chat_markdown(told.title, told.messages, told.traced),
         "chat.ipynb": notebook(manifest),
         "manifest.json": to_json(manifest),
     }
@@ -218,6 +220,7 @@ def _receipt(receipt: Mapping[str, Any], texts: Mapping[int, int], names: Mappin
         value=str(receipt.get("value") or "")[:400],
         how=str(receipt.get("how") or "")[:2_000],
         place=str(receipt.get("place") or "")[:2_000],
+        against=str(receipt.get("against") or "")[:400],
     )
 
 

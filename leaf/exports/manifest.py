@@ -116,6 +116,8 @@ class KeptReceipt(Entry):
     value: str = Field(default="", max_length=400)
     how: str = Field(default="", max_length=2_000)
     place: str = Field(default="", max_length=2_000)
+    against: str = Field(default="", max_length=400)
+    """What the results say where the text says the opposite."""
 
 
 class Said(Entry):

@@ -63,6 +63,8 @@ else:
             frame = RAN.get((receipt["answer"] or answer["id"], receipt["call"], receipt["result_id"]))
             if frame is None or receipt["row"] < 0 or receipt["kind"] == "derived":
                 print(f"{receipt['figure']}: {receipt['kind']} {receipt['how']}; not looked at without Leaf")
+                if receipt.get("against"):
+                    print(f"  {receipt['against']}")
             else:
                 cells = [frame[receipt["column"]].iloc[receipt["row"]], *frame[receipt["column"]]]
                 now = next((cell for cell in cells if same(receipt["value"], cell)), cells[0])

@@ -7,13 +7,14 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
 
 from leaf.agent.budget import FileInChat
 from leaf.agent.events import Chunk, apply, chunk, compact, reduce
 from leaf.agent.loop import Agent, AnswerTask, Outcome, RunTool, StepRunner
 from leaf.agent.models.base import Usage
+from leaf.agent.receipts.documents import of_messages
 from leaf.budgets.budgets import Budgets
 from leaf.documents.documents import Documents
 from leaf.drive.drive import Drive
@@ -145,6 +146,7 @@ class Executor:
     ) -> Json:
         """The last step: save, then let the stream end."""
         self._save(scope, message, outcome)
+        of_messages(self._store, self._documents, scope, [replace(message, status=outcome.status, parts=outcome.parts)])
         stream(last[-1])
         return {"status": outcome.status}
 

@@ -117,6 +117,7 @@ def purge(db: Database, scope: Scope, chat_id: str) -> None:
             "DELETE FROM messages WHERE chat_id = :id",
             "DELETE FROM chat_files WHERE chat_id = :id",
             "DELETE FROM drive_folders WHERE chat_id = :id",
+            "DELETE FROM document_receipts WHERE document_id IN (SELECT id FROM documents WHERE chat_id = :id)",
             "DELETE FROM document_versions WHERE document_id IN (SELECT id FROM documents WHERE chat_id = :id)",
             "DELETE FROM documents WHERE chat_id = :id",
             "DELETE FROM cells WHERE chat_id = :id",

@@ -6,6 +6,7 @@ The text of a version is a file (see `files`). The chat's handle of a document a
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 from leaf.errors import ConflictError, NotFoundError
 from leaf.store import chat_files, chats, files
@@ -206,6 +207,25 @@ def version(db: Database | Transaction, scope: Scope, document_id: str, number: 
     if not rows:
         raise NotFoundError(f"The document has no version {number}.", "See its versions on the Documents page.")
     return DocumentVersion(**rows[0])
+
+
+def receipts(db: Database, scope: Scope, document_id: str, number: int) -> dict[str, Any] | None:
+    """What was found for the figures of a version; None where nobody has looked. Raises NotFoundError."""
+    get(db, scope, document_id, deleted=True)
+    rows = db.read(
+        "SELECT found FROM document_receipts WHERE document_id = :id AND number = :number", {"id": document_id, "number": number}
+    )
+    return dict(rows[0]["found"]) if rows else None
+
+
+def keep_receipts(db: Database, scope: Scope, document_id: str, number: int, found: dict[str, Any]) -> None:
+    """Keep it; a version never changes, so what is there stays. Raises NotFoundError."""
+    with db.transaction() as tx:
+        version(tx, scope, document_id, number)
+        tx.execute(
+            "INSERT INTO document_receipts (document_id, number, found) VALUES (:id, :number, :found) ON CONFLICT DO NOTHING",
+            {"id": document_id, "number": number, "found": found},
+        )
 
 
 def delete(db: Database, scope: Scope, document_id: str) -> Document:

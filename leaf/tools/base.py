@@ -127,6 +127,11 @@ def _say_nothing(text: str) -> None:
     """Outside of a run nobody watches."""
 
 
+def _keep_nothing(text: str, read: Sequence[Json]) -> list[Json]:
+    """Outside of a run nothing is traced."""
+    return []
+
+
 @dataclass(frozen=True)
 class Hooks:
     """What a run lends to a tool call."""
@@ -146,6 +151,8 @@ class Hooks:
     """Tokens of file content that the call may still bring in; None for no limit. See `within_budget`."""
     told: frozenset[str] = frozenset()
     """Keys of what was said of tables earlier in this chat and still stands before the model; see `tools.remarks`."""
+    passages_behind: Callable[[str, Sequence[Json]], list[Json]] = _keep_nothing
+    """Those lines of what a tool read, {"name", "place", "text"}, that hold the figures of a text which it wrote from that."""
 
 
 @dataclass(frozen=True)

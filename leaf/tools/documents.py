@@ -90,7 +90,7 @@ def _write_from_files(context: ToolContext, ask: Ask, given: CreateDocumentInput
         f"{receipt.summary} from {len(chosen)} file{'s' if len(chosen) != 1 else ''}",
         sources=writing.sources(pieces),
         coverage=writing.coverage(pieces),
-        data=receipt.data,
+        data={**receipt.data, "passages": context.hooks.passages_behind(written.text, writing.passages(pieces))},
         shows=receipt.shows,
     )
 

@@ -13,7 +13,7 @@ from leaf.errors import FileTooLargeError, InvalidInputError
 from leaf.formats.base import Window
 from leaf.formats.window import CHARS_PER_TOKEN, MAX_TOKENS
 from leaf.store.model import ChatFile
-from leaf.tools.base import Ask, AskRequest, Coverage, Source, ToolContext, quoted
+from leaf.tools.base import Ask, AskRequest, Coverage, Json, Source, ToolContext, quoted
 from leaf.tools.files import PLURAL
 
 ANSWER = 16_000
@@ -175,6 +175,18 @@ def sources(pieces: Sequence[Piece]) -> tuple[Source, ...]:
     return tuple(
         Source(c.handle, c.file.id, c.file.name, places[0] if len(places) == 1 else "", "read") for c, places in found.values()
     )
+
+
+def passages(pieces: Sequence[Piece]) -> list[Json]:
+    """What was read, window by window: {"name", "place", "text"}."""
+    return [
+        {
+            "name": p.chat_file.file.name,
+            "place": " to ".join(dict.fromkeys((*p.window.places[:1], *p.window.places[-1:]))),
+            "text": p.window.text,
+        }
+        for p in pieces
+    ]
 
 
 def coverage(pieces: Sequence[Piece]) -> tuple[Coverage, ...]:

@@ -8,7 +8,7 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.store.model import Document, Scope
-from leaf.ui import markdown, preview
+from leaf.ui import markdown, preview, words
 from leaf.ui.blocks import Block, blocks
 from leaf.ui.documents import ICONS
 from leaf.ui.items import Item
@@ -87,7 +87,9 @@ def _draw_card(data: Any, scope: Scope, key: str) -> None:
             st.markdown(f"{ICONS[data['kind']]} **{title}**")
             newer = f", now {document.version}" if document.version > data["version"] else ""
             change = f" · {data['summary'].lower()}" if data.get("summary") else ""
-            st.caption(markdown.label(f"Version {data['version']}{newer}{change}", 120))
+            found = leaf().document_receipts(scope, document.id, int(data["version"]))
+            traced = f" · {words.traced(found)}" if found and found["figures"] else ""
+            st.caption(markdown.label(f"Version {data['version']}{newer}{change}{traced}", 200))
         if st.button("Open", key=f"open-document-{key}", icon=":material/right_panel_open:", help="Open it beside the chat"):
             preview.show_document(document.id)
             st.rerun()

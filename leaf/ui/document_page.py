@@ -10,7 +10,7 @@ import streamlit as st
 
 from leaf.errors import ConflictError, LeafError
 from leaf.store.model import Document, Scope
-from leaf.ui import documents, markdown, preview, tabular
+from leaf.ui import documents, markdown, marks, preview, tabular
 from leaf.ui.controls import icon_button, icon_menu
 from leaf.ui.state import leaf
 
@@ -114,8 +114,8 @@ def draw_document(document: Document, scope: Scope) -> None:
     elif shown == "Versions":
         documents.draw_versions(document, scope, "page")
     else:
-        text = leaf().documents.content(scope, document)
-        documents.draw_text(document.kind, text, document.file_name, key="document-rows")
+        marks.listen(scope)
+        documents.draw_newest(document, scope, "document-rows")
 
 
 def _draw_editor(document: Document, scope: Scope) -> None:

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 import csv
 import io
+from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
+from leaf.agent.cited import Text
 from leaf.errors import LeafError
 from leaf.store.model import Document, DocumentVersion, Scope
-from leaf.ui import markdown, tabular, words
+from leaf.ui import markdown, marks, preview, receipts, tabular, words
 from leaf.ui.blocks import blocks
 from leaf.ui.state import later, leaf
 
+Json = Mapping[str, Any]
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "documents.py"
 CHAT_PAGE = PAGE.parent / "chat.py"
 SHOWN = 60_000
@@ -33,19 +37,29 @@ def facts(document: Document) -> str:
     return f"{what} · version {document.version} · {words.when(document.updated_at, today)}"
 
 
-def draw_text(kind: str, text: str, name: str, key: str) -> None:
-    """What stands in a document, or its beginning."""
+def draw_traced(document: Document, scope: Scope, number: int = 0) -> Json | None:
+    """How many figures of a version are traced, each behind a click; returns what was found, for `draw_text`."""
+    found = leaf().document_receipts(scope, document.id, number)
+    if found and found["figures"]:
+        mark = receipts.of_document(document.id, number or document.version)
+        receipts.draw_list(found, mark, preview.show_receipt, words.traced(found))
+    return found
+
+
+def draw_text(kind: str, text: str, name: str, key: str, found: Json | None = None, mark: str = "") -> None:
+    """What stands in a document, or its beginning; with what was `found` for its figures, these as marks."""
     if kind == "sheet":
         _draw_sheet(text, key)
     elif kind == "code":
         ending = name.rpartition(".")[2]
         st.code(text[:SHOWN], language={"py": "python", "js": "javascript", "sh": "bash"}.get(ending, ending), wrap_lines=True)
     else:
-        for block in blocks(text[:SHOWN]):
+        numbered = list(enumerate(found["receipts"])) if found else []
+        for block in blocks(marks.held(Text(0, text[:SHOWN]), numbered)):
             if block.kind == "code":
-                st.code(block.text, language=block.language or None, wrap_lines=True)
+                st.code(marks.taken_out(block.text)[0], language=block.language or None, wrap_lines=True)
             else:
-                st.markdown(markdown.safe(block.text))
+                st.markdown(marks.drawn(markdown.safe(block.text), mark))
     if kind != "sheet" and len(text) > SHOWN:
         st.caption(f"The first {SHOWN:,} of {len(text):,} characters. Download it to see all.")
 
@@ -117,8 +131,10 @@ def _draw_version(document: Document, version: DocumentVersion, scope: Scope, ke
             st.rerun()
     with st.container(key=f"old-{key}-{version.number}"):
         text = leaf().documents.content(scope, document, version.number)
-        st.caption("Its text")
-        draw_text(document.kind, text, document.file_name, key=f"old-rows-{key}-{version.number}")
+        found = leaf().document_receipts(scope, document.id, version.number)
+        st.caption(f"Its text · {words.traced(found).lower()}" if found and found["figures"] else "Its text")
+        mark = receipts.of_document(document.id, version.number)
+        draw_text(document.kind, text, document.file_name, f"old-rows-{key}-{version.number}", found, mark)
 
 
 def draw_panel(document: Document, scope: Scope) -> None:
@@ -138,4 +154,11 @@ def draw_panel(document: Document, scope: Scope) -> None:
     elif shown == "Versions":
         draw_versions(document, scope, "panel")
     else:
-        draw_text(document.kind, leaf().documents.content(scope, document), document.file_name, key="panel-rows")
+        draw_newest(document, scope, "panel-rows")
+
+
+def draw_newest(document: Document, scope: Scope, key: str) -> None:
+    """The newest version with the marks of its figures."""
+    found = draw_traced(document, scope)
+    text = leaf().documents.content(scope, document)
+    draw_text(document.kind, text, document.file_name, key, found, receipts.of_document(document.id, document.version))

@@ -24,10 +24,10 @@ FRAGMENT = "#leaf-cite-"
 _OPEN, _CLOSE = "\ue0c1", "\ue0c2"
 """Stand around a mark in the text of an item. They are for private use, and taken out of what a model says."""
 _HELD = re.compile(rf"{_OPEN}(\d+)([?…]?):([\w-]+){_CLOSE}")
-FIGURE, UNRECEIPTED = "#leaf-figure-", "#leaf-unreceipted-"
+FIGURE, UNRECEIPTED, AGAINST = "#leaf-figure-", "#leaf-unreceipted-", "#leaf-against-"
 _BEGIN, _THEN, _END = "\ue0c3", "\ue0c4", "\ue0c5"
-"""Around a figure: `BEGIN number of its receipt, "?" where it has none THEN figure END`."""
-_FIGURE_HELD = re.compile(rf"{_BEGIN}(\d+)(\??){_THEN}([^{_END}]*){_END}")
+"""Around a figure: `BEGIN number of its receipt, "?" where it has none, "!" where the results contradict it THEN figure END`."""
+_FIGURE_HELD = re.compile(rf"{_BEGIN}(\d+)([?!]?){_THEN}([^{_END}]*){_END}")
 _NOT_HERE = re.compile(r"!?\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])|(?<![\\$])\$(?![\s\d$])[^$\n]+\$")
 """A link cannot stand in a link or in a formula: figures there stay plain."""
 _ADDRESS_END = re.compile(r"(?:https?://|www\.|@)\S*$")
@@ -37,6 +37,7 @@ const KINDS = [
   ["#leaf-cite-", "cited"],
   ["#leaf-figure-", "figure"],
   ["#leaf-unreceipted-", "figure"],
+  ["#leaf-against-", "figure"],
 ]
 const ANY = KINDS.map(([start]) => `a[href^="${start}"]`).join(",")
 
@@ -45,6 +46,8 @@ function words(link, text) {
   if (href.startsWith("#leaf-figure-")) return [`${text}: open its receipt`, "Open the receipt of this figure"]
   if (href.startsWith("#leaf-unreceipted-"))
     return [`${text}: no receipt was found for this figure`, "No receipt: this figure was not found in what the tools gave"]
+  if (href.startsWith("#leaf-against-"))
+    return [`${text}: the results say the opposite, open its receipt`, "The results say the opposite of the text"]
   const number = text.replace(/[\\[\\]]/g, "")
   return number.endsWith("?")
     ? [`Source ${number.replace("?", "")}, not verified: open the quoted place`, "Not verified: open the source"]
@@ -100,7 +103,7 @@ def held(text: Text, receipts: Sequence[tuple[int, Mapping[str, Any]]] = ()) -> 
         start, end = int(receipt["start"]), int(receipt["end"])
         if end > len(text.text) or any(first < end and start < last for first, last in plain):
             continue
-        state = "?" if receipt["kind"] == "none" else ""
+        state = "!" if receipt.get("against") else "?" if receipt["kind"] == "none" else ""
         puts += [(start, 2, f"{_BEGIN}{number}{state}{_THEN}"), (end, 0, _END)]
     last: tuple[int, str] | None = None
     for mark in text.marks:
@@ -136,7 +139,8 @@ def drawn(text: str, message_id: str) -> str:
 
     def figure(found: re.Match[str]) -> str:
         apart = JOINER if found.string[: found.start()].endswith(("!", "]")) else ""
-        return f"{apart}[{found[3]}]({UNRECEIPTED if found[2] else FIGURE}{message_id}.{found[1]})"
+        start = {"?": UNRECEIPTED, "!": AGAINST}.get(found[2], FIGURE)
+        return f"{apart}[{found[3]}]({start}{message_id}.{found[1]})"
 
     return _HELD.sub(link, _FIGURE_HELD.sub(figure, text))
 

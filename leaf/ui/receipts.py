@@ -17,6 +17,7 @@ from leaf.ui.state import leaf
 
 Json = Mapping[str, Any]
 
+DOCUMENT = "document:"
 LISTED = 60
 """Figures that are listed under an answer."""
 KINDS = {
@@ -32,24 +33,23 @@ KINDS = {
 }
 
 
-def draw_list(receipts: Json | None, message_id: str, show: Callable[[str, int], None]) -> None:
-    """`12 of 13 figures have a receipt`, and each of them behind a click; those without one first."""
+def draw_list(receipts: Json | None, message_id: str, show: Callable[[str, int], None], title: str = "") -> None:
+    """`12 of 13 figures have a receipt`, and each of them behind a click; those that are against the results and those without
+    one first."""
     if not receipts or not receipts.get("figures"):
         return
     found: Sequence[Json] = receipts["receipts"]
     missing = receipts["figures"] - receipts["with"]
-    icon = ":material/receipt_long:" if not missing else ":material/help:"
-    details = st.expander(
-        f"{icon} {words.receipts(receipts)}", type="compact", key=f"receipts-of-{message_id}", on_change="rerun"
-    )
+    icon = ":material/warning:" if receipts.get("against") else ":material/help:" if missing else ":material/receipt_long:"
+    title = markdown.label(title or words.receipts(receipts), 160)
+    details = st.expander(f"{icon} {title}", type="compact", key=f"receipts-of-{message_id}", on_change="rerun")
     if not details.open:
         return
     with details, st.container(gap="xxsmall", key=f"receipts-{message_id}"):
-        order = sorted(range(len(found)), key=lambda i: found[i]["kind"] != "none")
+        order = sorted(range(len(found)), key=lambda i: (not found[i].get("against"), found[i]["kind"] != "none"))
         for number in order[:LISTED]:
-            title = markdown.label(f"{found[number]['text']} · {words.receipt(found[number])}", 110)
-            none = found[number]["kind"] == "none"
-            symbol = ":material/help:" if none else ":material/receipt_long:"
+            title = markdown.label(f"{found[number]['text']} · {words.receipt(found[number])}", 140)
+            symbol = _symbol(found[number])
             if st.button(title, key=f"receipt-{message_id}-{number}", icon=symbol, type="tertiary"):
                 show(message_id, number)
                 st.rerun()
@@ -57,13 +57,33 @@ def draw_list(receipts: Json | None, message_id: str, show: Callable[[str, int],
             st.caption(f"and {words.count(len(found) - LISTED, 'more figure')}")
 
 
+def _symbol(receipt: Json) -> str:
+    if receipt.get("against"):
+        return ":material/warning:"
+    return ":material/help:" if receipt["kind"] == "none" else ":material/receipt_long:"
+
+
+def of_document(document_id: str, version: int) -> str:
+    """What stands for a version of a document where else the id of an answer stands."""
+    return f"{DOCUMENT}{document_id}:{version}"
+
+
+def _found(message_id: str, scope: Scope) -> tuple[Sequence[Json], Message | None]:
+    """The receipts of an answer with its message, or those of a version of a document, each of which names its own."""
+    if message_id.startswith(DOCUMENT):
+        document_id, _, version = message_id.removeprefix(DOCUMENT).rpartition(":")
+        traced = leaf().document_receipts(scope, document_id, int(version)) if version.isdigit() else None
+        return (traced or {}).get("receipts", ()), None
+    message = leaf().message(scope, message_id)
+    return kept_receipts(message.parts), message
+
+
 def draw_panel(message_id: str, number: int, scope: Scope, show_result: Callable[[str, str], None]) -> None:
     """One figure: where it comes from, the query, the cells, the way to all rows, and whether the query gives them again.
 
     Raises NotFoundError if the answer is gone.
     """
-    message = leaf().message(scope, message_id)
-    found: Sequence[Json] = kept_receipts(message.parts)
+    found, message = _found(message_id, scope)
     if number >= len(found):
         st.caption("This figure is not there any more.")
         return
@@ -76,10 +96,14 @@ def draw_panel(message_id: str, number: int, scope: Scope, show_result: Callable
             "follow from them by one step. It may still be right: ask Leaf to compute it with a query."
         )
         return
-    st.badge(markdown.label(KINDS[receipt["kind"]]), icon=":material/receipt_long:", color="green")
+    if receipt.get("against"):
+        st.badge("Against the results", icon=":material/warning:", color="orange")
+        st.markdown(markdown.paragraph(str(receipt["against"])))
+    else:
+        st.badge(markdown.label(KINDS[receipt["kind"]]), icon=":material/receipt_long:", color="green")
     for line in _facts(receipt):
         st.markdown(line)
-    if receipt["kind"] == "asked":
+    if receipt["kind"] == "asked" and message is not None:
         st.markdown("> " + markdown.label(_question(message, scope), 400))
     if receipt.get("call_id"):
         _draw_call(receipt, message, scope, show_result)
@@ -106,11 +130,13 @@ def _question(message: Message, scope: Scope) -> str:
         return ""
 
 
-def _draw_call(receipt: Json, message: Message, scope: Scope, show_result: Callable[[str, str], None]) -> None:
+def _draw_call(receipt: Json, message: Message | None, scope: Scope, show_result: Callable[[str, str], None]) -> None:
     """The call behind a figure: its code, its rows with the cell marked, its files, and the button that runs it again."""
     if receipt.get("message_id"):
+        st.caption("From an earlier answer of this chat." if message else "From an answer of its chat.")
         message = leaf().message(scope, receipt["message_id"])
-        st.caption("From an earlier answer of this chat.")
+    if message is None:
+        return
     part = next((p for p in message.parts if p.get("toolCallId") == receipt["call_id"]), None)
     if part is None:
         st.caption("The step behind it is not there any more.")
@@ -125,6 +151,8 @@ def _draw_call(receipt: Json, message: Message, scope: Scope, show_result: Calla
         _draw_rows(table, receipt)
         for scanned in table.get("scanned") or ():
             st.caption(markdown.label(words.scanned(scanned), 240))
+    if passage := _passage_of(output, receipt):
+        st.markdown("> " + markdown.label(passage, 500))
     if table and receipt.get("result_id"):
         total = int(table.get("total") or len(table["rows"]))
         results.draw_button(message.chat_id, receipt["result_id"], total, "preview-receipt", show_result)
@@ -139,6 +167,13 @@ def _table_of(data: Json, result_id: str) -> Json | None:
     """The rows behind a figure: of the query, of the frame with that id, or of the chart."""
     frames = [frame for frame in data.get("tables") or () if isinstance(frame, Mapping) and frame.get("result_id") == result_id]
     return data.get("table") or (frames[0] if frames else None) or data.get("chart")
+
+
+def _passage_of(output: Json, receipt: Json) -> str:
+    """The words of a source of a document that hold the figure."""
+    passages = (output.get("data") or {}).get("passages") or () if receipt["kind"] == "quoted" else ()
+    here = [p for p in passages if f"{p.get('name', '')} {p.get('place', '')}".strip() == receipt.get("place")]
+    return next((str(p.get("text", "")) for p in here if str(receipt.get("value")) in str(p.get("text", ""))), "")
 
 
 def _draw_printed(output: Json, receipt: Json) -> None:

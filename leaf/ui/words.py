@@ -240,18 +240,35 @@ def usage(data: Mapping[str, Any]) -> list[str]:
 
 
 def receipts(found: Mapping[str, Any]) -> str:
-    """`All 12 figures have a receipt`, `11 of 12 figures have a receipt`."""
-    figures, having = int(found["figures"]), int(found["with"])
+    """`All 12 figures have a receipt`, `10 of 12 figures have a receipt · 1 says the opposite of the results`."""
+    figures, having, against = int(found["figures"]), int(found["with"]), int(found.get("against") or 0)
+    if figures == 1 and against:
+        return "The figure says the opposite of the results"
     if figures == 1:
         return "The figure has a receipt" if having else "The figure has no receipt"
     if figures == having:
         return f"All {figures:,} figures have a receipt"
-    return f"{having:,} of {figures:,} figures have a receipt"
+    return f"{having:,} of {figures:,} figures have a receipt{_opposite(against)}"
+
+
+def traced(found: Mapping[str, Any]) -> str:
+    """The same of a document: `12 of 13 figures traced`."""
+    figures, having = int(found["figures"]), int(found["with"])
+    if not figures:
+        return "No figures to trace"
+    noun = "figure" if figures == 1 else "figures"
+    return f"{having:,} of {figures:,} {noun} traced{_opposite(int(found.get('against') or 0))}"
+
+
+def _opposite(against: int) -> str:
+    return f" · {against:,} {'says' if against == 1 else 'say'} the opposite of the results" if against else ""
 
 
 def receipt(found: Mapping[str, Any]) -> str:
     """Where one figure comes from, in a few words."""
     kind, how = found["kind"], str(found.get("how") or "")
+    if found.get("against"):
+        return str(found["against"])
     if kind == "none":
         return "no receipt"
     if kind in ("exact", "rounded"):

@@ -1,44 +1,95 @@
-"""The receipts of a whole answer: its texts against the calls of its chat, as the part that is kept with the message. Pure."""
+"""The receipts of a whole answer, or of a document: their texts against the calls of the chat, in the form that is kept. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 from leaf.agent.cited import Text, flow
 from leaf.agent.events import Part
-from leaf.agent.receipts.evidence import Evidence
-from leaf.agent.receipts.match import match
+from leaf.agent.receipts.evidence import Evidence, tokens
+from leaf.agent.receipts.match import Receipt, match
 from leaf.store.model import Message
 
 Json = dict[str, Any]
 
 RECEIPTS = "receipts"
-"""The part is `data-receipts`: {"figures": n, "with": m, "receipts": [...]}; see `of_answer`."""
+"""The part is `data-receipts`: {"figures": n, "with": m, "against": k, "receipts": [...]}; see `of_answer`."""
 EARLIER = 60
 """Calls of earlier answers that figures are matched to, newest first."""
 _CHANGING = ("create_", "write_", "edit_", "delete_")
-"""What the model itself has written is no evidence for its figures."""
+"""What the model itself has written is no evidence for its figures; what a document was written from is."""
+PASSAGES, PASSAGE = 120, 400
+"""Passages of its sources that are kept for the figures of a document, and the characters of one."""
 
 
 def of_answer(parts: Sequence[Part], history: Sequence[Message]) -> Json | None:
     """Each figure of an answer with its receipt, in the order of the text; None where it holds no figure.
 
     A receipt is `match.Receipt` as JSON, but for `part` in place of `text_index`: the index among the message's parts at which
-    its text begins, as `cited.flow` draws texts together. `start` and `end` count the characters of that text.
+    its text begins, as `cited.flow` draws texts together. `start` and `end` count the characters of that text. Figures that only
+    repeat the question in the role that they have there are left out.
     """
     texts = [piece for piece in flow(parts) if isinstance(piece, Text)]
-    evidence = [*_calls(parts), *_earlier(history)]
-    question = "\n".join(_asked(message) for message in history if message.role == "user")
-    found = match([text.text for text in texts], evidence, question)
-    if not found:
-        return None
+    found = match([text.text for text in texts], [*_calls(parts), *_earlier(history)], _question(history))
+    return _as_kept(found, [text.index for text in texts])
+
+
+def of_document(text: str, made_by: Sequence[Message], history: Sequence[Message]) -> Json | None:
+    """The same for a document, with 0 as `part`. Each receipt says whose call it rests on.
+
+    `made_by`: the answers that wrote its versions, newest first; `history`: the chat before the newest, its question included.
+    """
+    own = [(call, message.id) for message in made_by for call in _calls(message.parts)]
+    others = [message for message in history if message.id not in {made.id for made in made_by}]
+    found = match([text], [*(call for call, _ in own), *_earlier(others)], _question(history))
+    whose = {call.call_id: message_id for call, message_id in own}
+    named = [replace(r, message_id=r.message_id or whose.get(r.call_id, "")) for r in found]
+    return _as_kept(named, [0])
+
+
+def passages_behind(text: str, read: Sequence[Json]) -> list[Json]:
+    """Those lines of what was read that hold the figures of a text. `read`: {"name", "place", "text"}; so is what is returned."""
+    found = match([text], [Evidence("read", "read_file", {}, {"data": {"passages": list(read)}})])
+    kept: dict[tuple[str, str, str], None] = {}
+    for receipt in found:
+        line = _line_of(text, receipt.start)
+        for passage in read if receipt.kind == "quoted" else ():
+            if receipt.place == f"{passage['name']} {passage['place']}".strip() and receipt.value in passage["text"]:
+                kept[passage["name"], passage["place"], _best_line(passage["text"], receipt.value, tokens(line))] = None
+    return [{"name": name, "place": place, "text": line} for name, place, line in kept][:PASSAGES]
+
+
+def _line_of(text: str, at: int) -> str:
+    end = text.find("\n", at)
+    return text[text.rfind("\n", 0, at) + 1 : len(text) if end < 0 else end]
+
+
+def _best_line(text: str, number: str, words: frozenset[str]) -> str:
+    """The surroundings of a number, where it stands several times those that have most words in common with a sentence."""
+    places = [found.start() for found in re.finditer(rf"(?<![\d.,]){re.escape(number)}(?![\d])", text)] or [text.find(number)]
+    around = [text[max(0, at - PASSAGE // 2) : at + PASSAGE // 2] for at in places[:200]]
+    return max(around, key=lambda piece: len(tokens(piece) & words))
+
+
+def _question(history: Sequence[Message]) -> str:
+    return next((_asked(message) for message in reversed(history) if message.role == "user"), "")
+
+
+def _as_kept(found: Sequence[Receipt], indices: Sequence[int]) -> Json | None:
     receipts = []
     for receipt in found:
-        told = receipt.to_json()
-        told["part"] = texts[told.pop("text_index")].index
-        receipts.append(told)
-    return {"figures": len(found), "with": sum(receipt.kind != "none" for receipt in found), "receipts": receipts}
+        if receipt.kind != "asked":
+            told = receipt.to_json()
+            told["part"] = indices[told.pop("text_index")]
+            receipts.append(told)
+    if not receipts:
+        return None
+    against = sum(bool(receipt.get("against")) for receipt in receipts)
+    having = sum(receipt["kind"] != "none" for receipt in receipts) - against
+    return {"figures": len(receipts), "with": having, "against": against, "receipts": receipts}
 
 
 def kept_receipts(parts: Sequence[Mapping[str, Any]]) -> Sequence[Json]:
@@ -47,13 +98,24 @@ def kept_receipts(parts: Sequence[Mapping[str, Any]]) -> Sequence[Json]:
     return found[-1] if found else ()
 
 
+def used_calls(receipts: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Ids of the answer's own calls whose results its figures rest on."""
+    own = [receipt for receipt in receipts if receipt["kind"] not in ("none", "asked") and not receipt.get("message_id")]
+    return {str(receipt[name]) for receipt in own for name in ("call_id", "other_call_id") if receipt.get(name)}
+
+
 def _calls(parts: Sequence[Part], message_id: str = "") -> Iterator[Evidence]:
     for part in parts:
         tool = part["type"].removeprefix("tool-")
         output = part.get("output")
         if tool == part["type"] or part.get("state") != "output-available" or not isinstance(output, Mapping):
             continue
-        if not tool.startswith(_CHANGING):
+        if tool.startswith(_CHANGING):
+            passages = (output.get("data") or {}).get("passages")
+            read = {"data": {"passages": passages}, "sources": output.get("sources") or ()}
+            if passages:
+                yield Evidence(str(part["toolCallId"]), tool, {}, read, message_id)
+        else:
             yield Evidence(str(part["toolCallId"]), tool, dict(part.get("input") or {}), dict(output), message_id)
 
 

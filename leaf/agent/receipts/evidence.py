@@ -12,12 +12,14 @@ from typing import Any, Literal, TypeVar
 import numpy as np
 
 from leaf.agent.receipts.figures import MONTHS, Figure, Reading, figures
+from leaf.agent.receipts.names import names_a_row
 
 Json = dict[str, Any]
 T = TypeVar("T")
 Kind = Literal["exact", "rounded", "derived", "counted", "printed", "quoted", "condition", "asked", "none"]
 """`exact`, `rounded`: a cell, or a fact of a column. `counted`: rows, coverage, frequencies. `printed`: what code printed.
-`quoted`: words of a file. `condition`: stands in a query or another input of a tool. `asked`: stands in the question."""
+`quoted`: words of a file. `condition`: stands in a query or another input of a tool, and is spoken of as a condition.
+`asked`: repeated from the question in the role that it has there; such a figure has no mark."""
 
 CELLS = 10_000
 """Cells of one result that are looked at: 200 rows of 50 columns."""
@@ -30,15 +32,45 @@ HITS = 2_000
 LARGEST = 1e100
 NEARBY = 60
 """Characters before and after a figure in a text whose words say what it is of."""
+TIME_NAME = re.compile(
+    r"(?i)(?:^|_|\b)(?:year|yr|month|quarter|qtr|week|day|date|period|jahr|monat|quartal|woche|tag|datum|année|annee|an|mois|trimestre|"
+    r"semaine|jour|año|ano|mes|semana|dia|día|fecha|decade|season)(?:$|_|\b|s\b|\d)"
+)
+"""Columns that say when."""
+SMALL = 100
+"""Whole numbers below it stand everywhere."""
 _WORD = re.compile(r"[^\W\d_]{3,}")
+_CODE = re.compile(r"\b(?:[A-Z]{2}|[A-Z]{1,3}\d{1,4})\b")
+"""Short names: `EU`, `Q3`."""
+_FUNCTION_WORDS = (
+    "the and for are was were has have had not but that this these those than then with from into its it's their there they them "
+    "his her our your you who whom which what when where how why will would can could should may might must been being did does "
+    "also more most less all any some such only just very about over under per one two "
+    "der die das den dem des ein eine einen einem einer eines und oder aber nicht mit von vom zum zur bei für auf aus ist sind "
+    "war waren hat haben hatte hatten wird werden wurde wurden als wie auch nur noch nach über unter durch sich dass dies diese "
+    "dieser les une est sont été était étaient avec pour dans par sur aux ont avait que qui ses son leur plus pas mais "
+    "los las una uno unos unas del con para fue fueron era eran han había como sus más pero entre desde hasta"
+)
+_FUNCTION = frozenset(_FUNCTION_WORDS.split())
+"""Words that two texts share whatever they speak of."""
 _NUMBER = re.compile(r"\d+")
+_YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d(?!\d)")
+_AMOUNT = re.compile(r"\d+(?:[.,]\d+)+")
 _PLAIN = re.compile(r"-?(?:0|[1-9]\d*)(?:\.\d+)?")
 
 
+@lru_cache(maxsize=8_192)
 def tokens(text: str) -> frozenset[str]:
     """Words and numbers by which two texts are held to speak of the same thing. A plural is its singular."""
-    words = (word.casefold() for word in _WORD.findall(text.replace("_", " ")))
-    return frozenset((*(word.rstrip("s") if len(word) > 4 else word for word in words), *_NUMBER.findall(text)))
+    text = text.replace("_", " ")
+    words = (word for word in map(str.casefold, _WORD.findall(text)) if word not in _FUNCTION)
+    codes = (code.casefold() for code in _CODE.findall(text))
+    return frozenset((*(word.rstrip("s") if len(word) > 4 else word for word in words), *codes, *_NUMBER.findall(text)))
+
+
+def spoken(text: str) -> frozenset[str]:
+    """The same of a sentence: the digits of its amounts name nothing."""
+    return tokens(_AMOUNT.sub(" ", text))
 
 
 @dataclass(frozen=True)
@@ -73,6 +105,13 @@ class Value:
     how: str = ""
     labels: frozenset[str] = frozenset()
     """Words that say what it is of: its row, its column, the words around it."""
+    line: frozenset[str] = frozenset()
+    """Of these, those of the same line of a text."""
+
+    @property
+    def own(self) -> bool:
+        """Whether the answer's own calls gave it."""
+        return not self.evidence.message_id
 
 
 @dataclass
@@ -90,7 +129,12 @@ class Table:
     """For each row, what it is called: its first words."""
     whole: bool
     """Whether all rows of the result are here."""
+    shared: frozenset[str] = frozenset()
+    """Words that all rows have."""
+    rows: Sequence[Sequence[Any]] = ()
 
+    sql: str = ""
+    """What made it, or nothing."""
     _named: dict[frozenset[str], frozenset[int]] = field(default_factory=dict)
     _kept: dict[str, Any] = field(default_factory=dict)
 
@@ -106,6 +150,33 @@ class Table:
             self._kept[name] = make()
         made: T = self._kept[name]
         return made
+
+    def is_measure(self, column: int) -> bool:
+        """Whether a column holds numbers that something may follow from: years and months are none."""
+        return self.measures[column]
+
+    @property
+    def measures(self) -> list[bool]:
+        def made() -> list[bool]:
+            filled = (~np.isnan(self.numbers)).any(axis=0)
+            return [bool(some) and not self.is_time(j) for j, some in enumerate(filled)]
+
+        return self.kept("measures", made)
+
+    def is_time(self, column: int) -> bool:
+        """Whether a column holds years, months or other numbers that say when."""
+        numbers = self.numbers[:, column][~np.isnan(self.numbers[:, column])]
+        whole = len(numbers) > 0 and bool(np.all((numbers == np.floor(numbers)) & (numbers > 0) & (numbers < 3_000)))
+        return whole and bool(TIME_NAME.search(self.columns[column])) and len(self.columns) > 1
+
+    @property
+    def words(self) -> frozenset[str]:
+        """Every word of its rows, its columns and what made it."""
+
+        def all_words() -> frozenset[str]:
+            return frozenset().union(*self.labels, self.shared, *map(tokens, self.columns), tokens(self.sql))
+
+        return self.kept("words", all_words)
 
     def cell(self, row: int, column: int) -> Value:
         number = float(self.numbers[row, column])
@@ -127,6 +198,9 @@ class Book:
     _numbers: Any = None
     """Absolute numbers of `values`, ascending."""
     _order: Any = None
+    _row_words: frozenset[str] | None = None
+    _own: Any = None
+    """Absolute numbers of the answer's own calls among `values`, ascending."""
     _by_call: dict[int, list[Table]] = field(default_factory=dict)
     characters_left: int = ALL_TEXT
     """Of texts that may still be searched."""
@@ -136,6 +210,7 @@ class Book:
         sizes = np.array([abs(value.number) for value in self.values], dtype=float)
         self._order = np.argsort(sizes, kind="stable")
         self._numbers = sizes[self._order]
+        self._own = np.unique(sizes[[i for i, value in enumerate(self.values) if value.own]])
 
     def tables_of(self, one: Evidence) -> list[Table]:
         """The results of one call."""
@@ -144,6 +219,19 @@ class Book:
                 self._by_call.setdefault(id(table.evidence), []).append(table)
         return self._by_call.get(id(one), [])
 
+    def table_of(self, value: Value) -> Table | None:
+        """The result that a cell is of."""
+        return (
+            next((t for t in self.tables_of(value.evidence) if t.result_id == value.result_id), None) if value.row >= 0 else None
+        )
+
+    @property
+    def row_words(self) -> frozenset[str]:
+        """The words by which rows of any result are told apart."""
+        if self._row_words is None:
+            self._row_words = frozenset().union(*(labels for table in self.tables for labels in table.labels))
+        return self._row_words
+
     def near(self, reading: Reading) -> list[Value]:
         """Values whose size may be written like this, in the order in which they were found."""
         low, high = bounds(reading)
@@ -151,11 +239,16 @@ class Book:
         last = np.searchsorted(self._numbers, high, side="right")
         return [self.values[i] for i in sorted(self._order[first:last])[:HITS]]
 
-    def around(self, value: float) -> int:
-        """How many different values are of about this size."""
+    def alike(self, value: float) -> list[Value]:
+        """Values of about this size, as far as they are looked at."""
         first = np.searchsorted(self._numbers, abs(value) / 1.5, side="left")
         last = np.searchsorted(self._numbers, abs(value) * 1.5, side="right")
-        return len(np.unique(self._numbers[first:last]))
+        return [self.values[i] for i in self._order[first:last][:HITS]]
+
+    def around(self, value: float) -> int:
+        """How many different values of the answer's own calls are of about this size."""
+        first = np.searchsorted(self._own, abs(value) / 1.5, side="left")
+        return int(np.searchsorted(self._own, abs(value) * 1.5, side="right") - first)
 
 
 def bounds(reading: Reading) -> tuple[float, float]:
@@ -167,7 +260,7 @@ def bounds(reading: Reading) -> tuple[float, float]:
     return low - slack, high + slack
 
 
-def book_of(evidence: Iterable[Evidence], question: str) -> Book:
+def book_of(evidence: Iterable[Evidence]) -> Book:
     """`evidence`: the calls of this answer first, then those of earlier ones, newest first."""
     book = Book()
     for one in evidence:
@@ -189,7 +282,6 @@ def book_of(evidence: Iterable[Evidence], question: str) -> Book:
             _add_texts(book, one, data)
         for given in _strings(one.input):
             _add_text(book, given, Value(0.0, "", "condition", one, how="stands in the query"))
-    _add_text(book, question, Value(0.0, "", "asked", NO_CALL, how="stands in the question"))
     book.close()
     return book
 
@@ -203,33 +295,40 @@ def _add_table(book: Book, one: Evidence, table: Json) -> None:
     rows = (table.get("rows") or [])[: max(1, CELLS // max(1, len(columns)))]
     book.names.update(columns)
     for column in columns:
-        _add_text(book, column, Value(0.0, column, "condition", one, column=column, how="name of a column"))
+        named = Value(0.0, column, "condition", one, column=column, how="name of a column")
+        _add_text(book, column, named)
+        book.dates += [(year, named) for year in _YEAR.findall(column)]
     result_id = str(table.get("result_id") or "")
     total = int(table.get("total") or len(rows))
-    book.values.append(_counted(total, one, f"rows of {result_id or 'the result'}", result_id, " ".join(columns)))
+    texts = [c for j, c in enumerate(columns) if not any(isinstance(row[j], int | float) for row in rows if j < len(row))]
+    book.values.append(_counted(total, one, f"rows of {result_id or 'the result'}", result_id, " ".join(texts)))
     for scanned in table.get("scanned") or ():
         book.values.append(_counted(scanned["rows"], one, f"rows of {scanned['name']}"))
     numbers = np.full((len(rows), len(columns)), math.nan)
-    labels = [_labels(row) for row in rows]
+    of_columns = [tokens(column) for column in columns]
+    labels = [_labels(row, columns) for row in rows]
     for i, row in enumerate(rows):
         for j, cell in enumerate(row):
             if cell is None or isinstance(cell, bool):
                 continue
             number = number_of(cell)
-            value = Value(number or 0.0, str(cell), "exact", one, result_id, i, columns[j], labels=labels[i] | tokens(columns[j]))
+            value = Value(number or 0.0, str(cell), "exact", one, result_id, i, columns[j], labels=labels[i] | of_columns[j])
             if number is not None:
                 numbers[i, j] = number
                 book.values.append(value)
             elif isinstance(cell, str):
                 _add_text(book, cell[:2_000], value)
+                if names_a_row(cell):
+                    book.names.add(cell)
     if rows:
         shared = labels[0].intersection(*labels[1:]) if len(labels) > 1 else frozenset()
         own = [label - shared for label in labels]
-        book.tables.append(Table(one, result_id, columns, numbers, own, _names(rows), total == len(rows)))
+        sql = str(table.get("sql") or one.input.get("sql") or "")
+        book.tables.append(Table(one, result_id, columns, numbers, own, _names(rows), total == len(rows), shared, rows, sql))
 
 
-def _labels(row: Sequence[Any]) -> frozenset[str]:
-    """The words of a row, its dates as they may be written, and the number that it begins with, as years do."""
+def _labels(row: Sequence[Any], columns: Sequence[str]) -> frozenset[str]:
+    """The words of a row, its dates as they may be written, its years and months, and the number that it begins with."""
     found: set[str] = set()
     for i, cell in enumerate(row):
         if isinstance(cell, str) and number_of(cell) is None:
@@ -237,7 +336,7 @@ def _labels(row: Sequence[Any]) -> frozenset[str]:
             for figure in figures(cell[:40]) if any(c.isdigit() for c in cell[:40]) else ():
                 found |= {date[:end] for date in figure.dates for end in (4, 7, 10)}
                 found |= {name for date in figure.dates for name, number in MONTHS.items() if date[5:7] == f"{number:02}"}
-        elif i == 0 and isinstance(cell, int) and not isinstance(cell, bool):
+        elif isinstance(cell, int) and not isinstance(cell, bool) and (i == 0 or TIME_NAME.search(columns[i : i + 1][0])):
             found.add(str(cell))
     return frozenset(found)
 
@@ -265,7 +364,7 @@ def _add_profile(book: Book, one: Evidence, profile: Json) -> None:
         for value, _ in column.get("top") or ():
             _add_cell(book, value, Value(0.0, str(value), "exact", one, column=title, how=f"a value of {title}"))
     for row in profile.get("sample") or ():
-        labels = _labels(row)
+        labels = _labels(row, [str(column["name"]) for column in columns])
         for column, cell in zip(columns, row, strict=False):
             title = str(column["name"])
             _add_cell(book, cell, Value(0.0, str(cell), "exact", one, column=title, how="a sample row", labels=labels))
@@ -306,8 +405,8 @@ def _add_text(book: Book, text: str, value: Value) -> None:
         return
     book.characters_left -= len(text)
     book.texts.append((text, value))
-    for figure, near in _figures_in(text):
-        found = replace(value, shown=value.shown or figure.text, labels=value.labels | near)
+    for figure, near, line in _figures_in(text):
+        found = replace(value, shown=value.shown or figure.text, labels=value.labels | near, line=line)
         for reading in figure.readings:
             book.values.append(replace(found, number=reading.value))
             if figure.unit == "percent":
@@ -316,13 +415,15 @@ def _add_text(book: Book, text: str, value: Value) -> None:
 
 
 @lru_cache(maxsize=512)
-def _figures_in(text: str) -> tuple[tuple[Figure, frozenset[str]], ...]:
-    """The figures of a text, each with the words around it. Kept, since later answers of a chat look at the same results."""
+def _figures_in(text: str) -> tuple[tuple[Figure, frozenset[str], frozenset[str]], ...]:
+    """The figures of a text, each with the words around it and those of its line. Kept, since later answers of a chat look at the
+    same results."""
 
-    def around(figure: Figure) -> frozenset[str]:
-        return tokens(text[max(0, figure.start - NEARBY) : figure.start] + " " + text[figure.end : figure.end + NEARBY])
+    def around(figure: Figure, before: str, after: str) -> tuple[Figure, frozenset[str], frozenset[str]]:
+        line = before.rpartition("\n")[2] + " " + after.partition("\n")[0]
+        return figure, tokens(f"{before} {after}"), tokens(line)
 
-    return tuple((figure, around(figure)) for figure in figures(text))
+    return tuple(around(f, text[max(0, f.start - NEARBY) : f.start], text[f.end : f.end + NEARBY]) for f in figures(text))
 
 
 def number_of(cell: Any) -> float | None:

@@ -1,49 +1,48 @@
 """A receipt for each figure of an answer: the value that it is, or that it is made from. Pure, and without a model.
 
 A figure has a receipt if it equals a value that a tool gave, as it stands or rounded as it is written; if it stands in words
-that were read, in the question, or in a query; or if it follows from such values by one step (`derive`). Numbers that are met
-easily, the small and the roughly rounded ones, need a word in common with what they are matched to.
+that were read, or as a condition in a query; or if it follows from such values by one step (`derive`). `belief` says when such a
+hit is more than chance, `direction` whether the words beside a change say the opposite of it.
 """
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
+from leaf.agent.receipts.belief import DIGITS, Role, Said, believed, dated, referred, role_of, roles
 from leaf.agent.receipts.derive import (
     ANYWHERE,
+    CHANGES,
     LABELLED,
     PARAGRAPH,
+    RECALLED,
     SENTENCE,
+    Derived,
     Steps,
-    chance,
     derive,
+    of_before,
+    of_best,
     of_cells,
     of_figures,
     of_first,
     of_named,
     of_totals,
 )
-from leaf.agent.receipts.evidence import NO_CALL, Book, Evidence, Kind, Value, book_of, tokens
+from leaf.agent.receipts.direction import contradictions, speaks_of_a_change, speaks_of_changes
+from leaf.agent.receipts.evidence import NO_CALL, Book, Evidence, Kind, Value, book_of, spoken, tokens
 from leaf.agent.receipts.figures import Figure, Reading, figures
 
 Json = dict[str, Any]
 
 DERIVED_FROM = 10
 """Results that figures may follow from: those of this answer, then the newest of earlier ones."""
-SMALL = 100
-"""Whole numbers below it stand everywhere."""
-COMMON = 1_000
-"""Smaller numbers are not taken from a row of which the sentence does not speak, if it speaks of others."""
-BY_CHANCE = 0.3
-"""Expected hits by chance up to which a rounded value is taken for what it was rounded from, without a word in common."""
-_WEAKER = {"quoted": 1, "condition": 2, "asked": 3}
-_PERCENT = re.compile(
-    r"%|pct|percent|prozent|share|rate|ratio|growth|margin|change|anteil|quote|marge|wachstum|portion|proportion", re.IGNORECASE
-)
-_SENTENCE_END = re.compile(r"(?<=[.!?:])\s+(?=[A-ZÄÖÜ(*\"“])|\n+")
+_WEAKER = {"quoted": 1, "condition": 2}
+_SENTENCE_END = re.compile(r"(?<=[.!?:])\s+(?=[A-ZÄÖÜÉÀÊ¿¡(*\"“«])|\n+")
+NEAR = 40
+"""Characters before and after a figure that say in which role it is used."""
 
 
 @dataclass(frozen=True)
@@ -69,6 +68,10 @@ class Receipt:
     """In words: `North − South`, `rows of r2`."""
     place: str = ""
     """File and place of the words that it stands in."""
+    other_call_id: str = ""
+    """Of the second number that it is made from, where another call gave that."""
+    against: str = ""
+    """What the results say where the text says the opposite: `The text says “rose”; the results say it fell: 1,204 → 1,060.`"""
 
     def to_json(self) -> Json:
         return {k: v for k, v in asdict(self).items() if v not in ("", -1) or k in ("kind", "text_index")}
@@ -77,40 +80,67 @@ class Receipt:
 def match(texts: Sequence[str], evidence: Sequence[Evidence], question: str = "") -> list[Receipt]:
     """A receipt for each figure of an answer's texts, in their order; of kind `none` where there is none.
 
-    `evidence`: the calls of this answer first, then those of earlier ones, newest first.
+    `evidence`: the calls of this answer first, then those of earlier ones, newest first. `question`: the one that is answered.
     """
-    book = book_of(evidence, question)
-    return [receipt for index, text in enumerate(texts) for receipt in _of_text(index, text, book)]
+    book = book_of(evidence)
+    asked = roles(question)
+    return [receipt for index, text in enumerate(texts) for receipt in _of_text(index, text, book, asked)]
 
 
-def _of_text(index: int, text: str, book: Book) -> list[Receipt]:
+def _of_text(index: int, text: str, book: Book, asked: frozenset[Role]) -> list[Receipt]:
     all_figures = figures(text, book.names)
     sentences = [_around(text, figure) for figure in all_figures]
-    said = {bounds: _said(text, bounds, all_figures) for bounds in {*sentences}}
+    whole = {bounds: _said(text, bounds, all_figures) for bounds in {*sentences}}
+    everywhere = tokens(text)
+    said = [_speaks(text, figure, at, whole[at], everywhere) for figure, at in zip(all_figures, sentences, strict=True)]
+    repeated = {i for i, f in enumerate(all_figures) if not f.dates and role_of(f, said[i].before, said[i].after) & asked}
     direct = {
-        i: (figure, *hit)
-        for i, (figure, at) in enumerate(zip(all_figures, sentences, strict=True))
-        if (hit := _direct(figure, book, said[at]))
+        i: (figure, *hit) for i, figure in enumerate(all_figures) if i not in repeated and (hit := _direct(figure, book, said[i]))
     }
+    made = {i: change for i in direct if (change := _change(all_figures[i], said[i], direct[i][1], book))}
     found: list[Receipt] = []
     for i, figure in enumerate(all_figures):
-        if i in direct:
+        if i in repeated:
+            found.append(_receipt(index, figure, "asked", Value(0.0, "", "asked", NO_CALL)))
+        elif i in made:
+            del direct[i]
+            found.append(_of_step(index, figure, made[i]))
+        elif i in direct:
             _, value, kind = direct[i]
             found.append(_receipt(index, figure, kind, value))
-            continue
-        derived = derive(figure, _pools(text, figure, sentences[i], said[sentences[i]], direct, book))
-        if derived:
-            found.append(_receipt(index, figure, "derived", derived.value, f"{derived.number:,.10g}", derived.how))
+        elif derived := derive(figure, said[i].words, said[i].after, _pools(text, figure, sentences[i], said[i], direct, book)):
+            made[i] = derived
+            found.append(_of_step(index, figure, derived))
         else:
-            found.append(_receipt(index, figure, "none", Value(0.0, "", "none", NO_CALL)))
+            kind = "asked" if role_of(figure, said[i].before, said[i].after) & asked else "none"
+            found.append(_receipt(index, figure, kind, Value(0.0, "", kind, NO_CALL)))
+    values = {i: value for i, (_, value, kind) in direct.items() if kind in ("exact", "rounded", "printed", "quoted")}
+    for i, against in contradictions(text, all_figures, sentences, values, made, book).items():
+        found[i] = replace(found[i], against=against)
     return found
+
+
+def _change(figure: Figure, said: Said, hit: Value, book: Book) -> Derived | None:
+    """The change that a percentage is, where the sentence speaks of one, though it also equals some cell."""
+    if figure.unit != "percent" or hit.row < 0 or speaks_of_changes(hit.column) or not speaks_of_a_change(said.sentence):
+        return None
+    tables = [table for table in book.tables[:DERIVED_FROM] if not table.evidence.message_id]
+    pools = [(make(table, said.words), LABELLED) for table in tables for make in (of_best, of_before)]
+    derived = derive(figure, said.words, said.after, pools)
+    return derived if derived and derived.step.operation in CHANGES else None
+
+
+def _speaks(text: str, figure: Figure, at: tuple[int, int], words: frozenset[str], everywhere: frozenset[str]) -> Said:
+    """What is said about a figure; the figure itself says nothing about what it is of."""
+    before, after = text[max(at[0], figure.start - NEAR) : figure.start], text[figure.end : min(at[1], figure.end + NEAR)]
+    return Said(words - tokens(figure.text) - {*figure.dates}, before, after, text[at[0] : at[1]], everywhere)
 
 
 def _pools(
     text: str,
     figure: Figure,
     sentence: tuple[int, int],
-    said: frozenset[str],
+    said: Said,
     direct: Mapping[int, tuple[Figure, Value, Kind]],
     book: Book,
 ) -> Iterator[tuple[Steps, float]]:
@@ -119,69 +149,61 @@ def _pools(
     near = [(f, v) for f, v, _ in direct.values() if sentence[0] <= f.start < sentence[1]]
     about = [(f, v) for f, v, _ in direct.values() if paragraph[0] <= f.start < paragraph[1]]
     yield of_figures(near), SENTENCE
-    tables = book.tables[:DERIVED_FROM]
-    yield from ((of_named(table, said), LABELLED) for table in tables)
-    yield from ((of_first(table, said), LABELLED) for table in tables)
+    newest, words = book.tables[:DERIVED_FROM], said.words
+    tables = [table for table in newest if not table.evidence.message_id]
+    yield from ((of_best(table, words), LABELLED) for table in tables)
+    yield from ((of_before(table, words), LABELLED) for table in tables)
+    yield from ((of_named(table, words, spoken=True), LABELLED) for table in tables)
+    yield from ((of_named(table, words), LABELLED) for table in tables)
+    yield from ((of_first(table, words), LABELLED) for table in tables)
     if len(about) > len(near):
         yield of_figures(about), PARAGRAPH
-    yield from ((of_totals(table, said), PARAGRAPH) for table in tables)
-    yield from ((of_cells(table), ANYWHERE) for table in tables if not table.named(said))
+    yield from ((of_totals(table, words), PARAGRAPH) for table in tables)
+    yield from ((of_cells(table), ANYWHERE) for table in tables if not table.named(words))
+    if figure.digits >= DIGITS:
+        earlier = [
+            t for t in newest if t.evidence.message_id and (len(t.labels) == 1 or t.named(words)) and referred(t, said, book)
+        ]
+        yield from ((of_named(table, words, spoken=True), RECALLED) for table in earlier)
 
 
-def _direct(figure: Figure, book: Book, said: frozenset[str]) -> tuple[Value, Kind] | None:
+def _direct(figure: Figure, book: Book, said: Said) -> tuple[Value, Kind] | None:
     """The value that a figure is, as it stands or rounded, and how it is that."""
     if figure.unit == "time":
-        hit = next((value for text, value in book.texts if figure.text in text), None)
+        hit = next((value for text, value in book.texts if value.own and value.kind != "condition" and figure.text in text), None)
         return (hit, hit.kind) if hit else None
     if figure.dates:
-        hit = next((value for date, value in book.dates if any(date.startswith(d) for d in figure.dates)), None)
+        days = (value for date, value in book.dates if any(_same_day(date, d) for d in figure.dates))
+        hit = next((value for value in days if dated(figure, value, said, book)), None)
         if hit is not None or figure.unit == "date":
             return (hit, hit.kind) if hit else None
     best: tuple[tuple[bool | int, ...], Value, Kind] | None = None
     for reading, as_ratio in _targets(figure):
         for at, hit in enumerate(book.near(reading)):
             exact = abs(abs(hit.number) - abs(reading.value)) <= 1e-11 * max(1e-6, abs(reading.value))
-            labelled = bool(said & hit.labels)
-            if not _believed(figure, reading, hit, exact, said, as_ratio, book):
-                continue
+            common = len(said.words & hit.labels)
             cell = hit.kind == "exact"
-            kind: Kind = hit.kind if exact or not cell else "rounded"
-            rank = (not (cell and labelled), not exact, not cell, _WEAKER.get(hit.kind, 0), not labelled, at)
-            if best is None or rank < best[0]:
-                best = (rank, hit, kind)
+            rank = (not hit.own, not (cell and common), not exact, not cell, _WEAKER.get(hit.kind, 0), -common, at)
+            if (best is None or rank < best[0]) and believed(figure, reading, hit, exact, as_ratio, said, book):
+                best = (rank, hit, hit.kind if exact or not cell else "rounded")
     return (best[1], best[2]) if best else None
 
 
-def _believed(
-    figure: Figure, reading: Reading, hit: Value, exact: bool, said: frozenset[str], as_ratio: bool, book: Book
-) -> bool:
-    """Whether a value that would be written like the figure is the one that is meant."""
-    labelled = bool(said & hit.labels)
-    if hit.kind in ("asked", "condition"):
-        return exact
-    if figure.unit == "percent" and not as_ratio and not _PERCENT.search(f"{hit.column} {hit.how} {hit.shown}"):
-        return labelled and exact and hit.kind == "exact" and reading.value != int(reading.value)
-    if abs(reading.value) < COMMON and hit.row >= 0 and _of_another_row(hit, said, book):
-        return False
-    small = abs(reading.value) < SMALL and reading.value == int(reading.value)
-    if exact and not small:
-        return True
-    return labelled or (not small and chance(max(0, book.around(reading.value) - 1), reading) <= BY_CHANCE)
-
-
-def _of_another_row(hit: Value, said: frozenset[str], book: Book) -> bool:
-    """Whether the sentence names rows of the result, and the value's row is none of them."""
-    table = next((t for t in book.tables_of(hit.evidence) if t.result_id == hit.result_id), None)
-    if table is None:
-        return False
-    named = table.named(said)
-    return bool(named) and hit.row not in named
+def _same_day(date: str, wanted: str) -> bool:
+    return date[4:10] == wanted if wanted.startswith("-") else date.startswith(wanted)
 
 
 def _targets(figure: Figure) -> list[tuple[Reading, bool]]:
     """What a value may be to be written like this: `12.3 %` is 12.3, or as a ratio 0.123."""
     found = [(reading, False) for reading in figure.readings]
-    return found + [(r.scaled(0.01), True) for r in figure.readings] if figure.unit == "percent" else found
+    return found + [(r.scaled(0.01), True) for r in figure.readings] if figure.unit in ("percent", "points") else found
+
+
+def _of_step(index: int, figure: Figure, derived: Derived) -> Receipt:
+    step = derived.step
+    made = _receipt(index, figure, "derived", step.value, f"{derived.number:,.10g}", step.how)
+    other = step.other.evidence.call_id if step.other and step.other.own else ""
+    return replace(made, other_call_id=other if other != made.call_id else "")
 
 
 def _receipt(index: int, figure: Figure, kind: Kind, value: Value, number: str = "", how: str = "") -> Receipt:
@@ -205,7 +227,7 @@ def _receipt(index: int, figure: Figure, kind: Kind, value: Value, number: str =
 def _said(text: str, bounds: tuple[int, int], all_figures: Sequence[Figure]) -> frozenset[str]:
     """The words of a sentence, and its dates as results write them."""
     dates = {date for f in all_figures if bounds[0] <= f.start < bounds[1] for date in f.dates}
-    return tokens(text[bounds[0] : bounds[1]]) | dates
+    return spoken(text[bounds[0] : bounds[1]]) | dates
 
 
 def _around(text: str, figure: Figure) -> tuple[int, int]:

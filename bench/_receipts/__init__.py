@@ -1,0 +1,1 @@
+"""Parts of `bench.receipts` with files of their own: `series` over foreign tables, `directions` of changes, a long `chat`."""
