@@ -120,7 +120,7 @@ def _add_files_commands(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add = commands.add_parser("add", help="add files, or all files of a folder")
     add.add_argument("paths", metavar="PATH", nargs="+", type=Path)
-    add.add_argument("--context", metavar="TEXT", default="", help="words that come with the files")
+    add.add_argument("--context", metavar="TEXT", default="", help="what you write about the files; nobody else reads it")
     add.set_defaults(command=_files_add)
     listing = commands.add_parser("list", help="list the library, newest first")
     listing.add_argument("--json", action="store_true")

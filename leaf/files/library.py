@@ -95,26 +95,28 @@ class Library:
         *,
         source: Literal["upload", "drive", "generated", "sample"] = "upload",
         context: str = "",
+        shared: bool = False,
         on_progress: Callable[[int], None] | None = None,
     ) -> Added:
         """Keep a file. One that cannot be read is kept too, and its outline says why; the same bytes are kept once.
 
-        `context` are the words it came with; `on_progress` is told the bytes taken so far. Raises FileTooLargeError, StoreError.
+        `context` is what the caller writes about it, for nobody else's eyes unless `shared`; `on_progress` is told the bytes taken so far. Raises FileTooLargeError, StoreError.
         """
         name = clean_name(name)
         kept = self._store.blobs.put(scope.workspace_id, stream, self._limit_bytes, on_progress=on_progress)
         known = files.by_sha(self._store.db, scope, kept.sha256)
         if known is not None:
-            return Added(self._welcome_back(scope, known, context, source), True)
+            return Added(self._welcome_back(scope, known, context, source, shared), True)
         looked = self._inspect(scope, kept.sha256, name)
-        new = files.NewFile(name, looked.media_type, looked.kind, kept.size, kept.sha256, source, context.strip(), looked.outline)
+        known_so_far = (name, looked.media_type, looked.kind, kept.size, kept.sha256, source)
+        new = files.NewFile(*known_so_far, context.strip(), looked.outline, shared)
         file, is_new = files.add(self._store.db, scope, new)
         if is_new and (file.outline.get("duration") or 0) < SHORT_SECONDS:
             self._transcripts.begin(scope, file)
-        return Added(file if is_new else self._welcome_back(scope, file, context, source), not is_new)
+        return Added(file if is_new else self._welcome_back(scope, file, context, source, shared), not is_new)
 
     def list(self, scope: Scope, *, query: str = "", sort: str = "newest", deleted: bool = False) -> FileList:
-        """Files whose name, kind or upload context have all the words; sorted by newest, oldest, name, size or kind."""
+        """Files whose name, kind or words that the caller may read have all the words; sorted by newest, oldest, name, size or kind."""
         return files.list_files(self._store.db, scope, query=query, sort=sort, deleted=deleted)
 
     def get(self, scope: Scope, file_id: str) -> File:
@@ -405,13 +407,13 @@ class Library:
         """Best passages for the words, with their places, and which files could not be searched. Raises RunError after `stop`."""
         return self._search.search(scope, found, query, limit, stop, on_progress)
 
-    def _welcome_back(self, scope: Scope, known: File, context: str, source: str) -> File:
+    def _welcome_back(self, scope: Scope, known: File, context: str, source: str, shared: bool) -> File:
         """The file that was there: restored if deleted, with the new words, and looked at again if that had failed."""
         file = files.restore(self._store.db, scope, known.id) if known.deleted_at is not None else known
         if file.source == "generated" and source != "generated":
             file = files.set_source(self._store.db, scope, file.id, source)
         if context.strip():
-            file = files.add_context(self._store.db, scope, file.id, context)
+            file = files.add_context(self._store.db, scope, file.id, context, shared=shared)
         if file.outline.get("error"):
             looked = self._inspect(scope, file.sha256, file.name)
             file = files.set_outline(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from pydantic import BaseModel, Field
 
 from leaf.files.library import SearchResult
@@ -35,6 +37,10 @@ PLURAL = {
 READ_TOKENS = 8_000
 READ_TOKENS_MOST = 30_000
 FILES_LISTED = 200
+WORDS_SHOWN = 160
+"""Characters of what people wrote about a file."""
+ABOUT_LISTED = 20
+"""Different such words in one list."""
 
 
 class ListFilesInput(BaseModel):
@@ -47,6 +53,7 @@ def list_files(context: ToolContext, _: ListFilesInput) -> ToolOutput:
         return ToolOutput("No files in this chat. The user can attach some.", "Looked for files: none here")
     lines = [_file_line(chat_file) for chat_file in context.files[:FILES_LISTED]]
     lines += [f"{c.handle} · {gone(c)}" for c in context.deleted]
+    lines += _words_about(context.files[:FILES_LISTED])
     if len(context.files) > FILES_LISTED:
         lines.append(f"… and {len(context.files) - FILES_LISTED} more files; search_files finds text in all of them.")
     rows = [
@@ -63,6 +70,21 @@ def list_files(context: ToolContext, _: ListFilesInput) -> ToolOutput:
     return ToolOutput("\n".join(lines), f"Listed {count} file{'s' if count != 1 else ''}", data={"files": rows})
 
 
+def _words_about(files: Sequence[ChatFile]) -> list[str]:
+    """What people wrote about the files, once for all those of which they say the same."""
+    about: dict[str, list[str]] = {}
+    for chat_file in files:
+        if chat_file.file.upload_context:
+            about.setdefault(quoted(chat_file.file.upload_context, WORDS_SHOWN), []).append(chat_file.handle)
+    lines = [f"About {_handles(handles)}: {words}" for words, handles in list(about.items())[:ABOUT_LISTED]]
+    more = len(about) - ABOUT_LISTED
+    return [*lines, f"… and words about {more} more files."] if more > 0 else lines
+
+
+def _handles(handles: Sequence[str]) -> str:
+    return ", ".join(handles) if len(handles) <= 6 else f"{', '.join(handles[:3])} … {handles[-1]} ({len(handles)} files)"
+
+
 def _file_line(chat_file: ChatFile) -> str:
     file = chat_file.file
     label = KINDS[file.kind].label if file.kind in KINDS else "Unreadable"
@@ -73,8 +95,6 @@ def _file_line(chat_file: ChatFile) -> str:
             f"{chat_file.slug}__… (sheets: {', '.join(sheets[:12])}{' …' if len(sheets) > 12 else ''}; describe_table names them)"
         )
         line += f" · SQL: {several if len(sheets) > 1 else chat_file.slug}"
-    if file.upload_context:
-        line += f" · came with: {quoted(file.upload_context, 160)}"
     if file.outline.get("error"):
         line += f" · cannot be read: {file.outline['error']}"
     return line
