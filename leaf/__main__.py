@@ -46,6 +46,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _print_json({"type": "error", "errorText": str(e)})
         print(f"leaf: {e}", file=sys.stderr)
         return USAGE if isinstance(e, UsageError) else FAILED
+    except Exception:  # noqa: BLE001 - a person reads a sentence; what a developer needs of it is kept beside
+        text = f"Leaf failed at this in a way that it did not expect.{_kept_details()} What was saved before is kept."
+        if getattr(given, "json", False):
+            _print_json({"type": "error", "errorText": text})
+        print(f"leaf: {text}", file=sys.stderr)
+        return FAILED
+
+
+def _kept_details() -> str:
+    """Write down the exception that is being handled, and say where; nothing where that is impossible."""
+    import tempfile
+    import traceback
+
+    try:
+        with tempfile.NamedTemporaryFile("w", prefix="leaf-", suffix=".log", delete=False, encoding="utf-8") as file:
+            file.write(traceback.format_exc())
+    except OSError:
+        return ""
+    return f" If it happens again, please report it with {file.name}."
 
 
 class UsageError(LeafError):

@@ -166,13 +166,15 @@ def chat_file(number: int, words: str) -> ChatFile:
 
 
 def test_words_that_many_files_share_are_said_once(tmp_path: Path) -> None:
-    words = "Monthly returns of the branches, as sent by the regional offices; amounts are in thousands of euros, not audited. " * 4
+    words = (
+        "Monthly returns of the branches, as sent by the regional offices; amounts are in thousands of euros, not audited. " * 4
+    )
     many = [chat_file(n, words) for n in range(1, 133)]
     with opened(tmp_path) as leaf:
         scope = leaf.local_scope()
         ids = [leaf.add_file(scope, f"r{n}.csv", BytesIO(SALES + b"%d" % n), context=words).file.id for n in range(4)]
         listed = leaf.run_tool(scope, "list_files", {}, file_ids=ids).text
-    assert listed.count("Monthly returns") == 1
+    assert listed.count("About f") == 1
     assert "About f1, f2, f3, f4: Monthly returns" in listed
     assert len(attached_lines(many)) < 150
     assert attached_lines(many[:20]).count("[Attached: ") == 20

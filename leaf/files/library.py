@@ -17,7 +17,8 @@ from leaf.errors import (
     LeafError,
     NotFoundError,
     RunError,
-    SandboxError,
+    SandboxMemoryError,
+    SandboxTimeoutError,
     StoreError,
     UnreadableFileError,
     not_found,
@@ -459,7 +460,8 @@ class _Looked:
 def _failure(name: str, error: LeafError) -> Json:
     """An outline that says which file it is and what to do; the sandbox knows neither."""
     message = error.message if name in error.message else f"{name}: {error.message}"
-    hint = "Save it again in a simpler format or in parts, and add that." if isinstance(error, SandboxError) else error.hint
+    too_much = isinstance(error, SandboxTimeoutError | SandboxMemoryError)
+    hint = "Save it again in a simpler format or in parts, and add that." if too_much else error.hint
     return {"error": message, "hint": hint}
 
 
