@@ -436,7 +436,7 @@ class _Answer:
             value["content"] = content_of(output, self.agent.calibration.rates(self.task.model))
         except LeafError as e:
             value["error"] = str(e)
-        except Exception:  # a fault in one tool is logged and told to the model; the answer goes on without it
+        except Exception:  # noqa: BLE001 - a fault in one tool is logged and told to the model; the answer goes on without it
             _log.exception("tool %s failed", call.name)
             value["error"] = (
                 f"{call.name} failed by a fault of Leaf, not of the file or the input. Try another way; tell the user."

@@ -101,7 +101,8 @@ class Library:
     ) -> Added:
         """Keep a file. One that cannot be read is kept too, and its outline says why; the same bytes are kept once.
 
-        `context` is what the caller writes about it, for nobody else's eyes unless `shared`; `on_progress` is told the bytes taken so far. Raises FileTooLargeError, StoreError.
+        `context` is what the caller writes about it, for nobody else's eyes unless `shared`.
+        `on_progress` is told the bytes taken so far. Raises FileTooLargeError, StoreError.
         """
         name = clean_name(name)
         kept = self._store.blobs.put(scope.workspace_id, stream, self._limit_bytes, on_progress=on_progress)
@@ -117,7 +118,7 @@ class Library:
         return Added(file if is_new else self._welcome_back(scope, file, context, source, shared), not is_new)
 
     def list(self, scope: Scope, *, query: str = "", sort: str = "newest", deleted: bool = False) -> FileList:
-        """Files whose name, kind or words that the caller may read have all the words; sorted by newest, oldest, name, size or kind."""
+        """Files whose name, kind or description have all the words; sorted by newest, oldest, name, size or kind."""
         return files.list_files(self._store.db, scope, query=query, sort=sort, deleted=deleted)
 
     def get(self, scope: Scope, file_id: str) -> File:
