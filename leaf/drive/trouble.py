@@ -1,7 +1,7 @@
 """What Google's answers mean, in words for a person, and which of them are worth another try.
 
 Google has two forms of errors, sometimes both in one answer: a list `errors` with reasons such as `rateLimitExceeded`, and the
-newer `status` and `details`, of which an `ErrorInfo` has a reason such as `RATE_LIMIT_EXCEEDED` (google.rpc, google.api.ErrorReason).
+newer `status` and `details`, of which an `ErrorInfo` has a reason such as `RATE_LIMIT_EXCEEDED` (see google.api.ErrorReason).
 """
 
 from __future__ import annotations

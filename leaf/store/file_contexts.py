@@ -35,7 +35,7 @@ def own(db: Database | Transaction, scope: Scope, file_id: str) -> tuple[str, bo
 
 
 def add(tx: Transaction, scope: Scope, file_id: str, words: str, *, shared: bool = False) -> None:
-    """Keep further words that the caller wrote outside of chats, unless they are there. The file must be one that the caller may see."""
+    """Keep further words that the caller wrote outside of chats, unless they are there. Who calls checks the file."""
     there = next((r for r in _rows(tx, scope, file_id) if not r["chat_id"]), None)
     before = str(there["words"]) if there else ""
     words = words.strip()

@@ -13,7 +13,8 @@ from leaf.store.model import Chat, File, Json, Scope
 from leaf.store.users import MEMBER, params
 
 _PLAIN = """
-    f.id, f.workspace_id, f.user_id, f.name, f.media_type, f.kind, f.size, f.sha256, f.source, f.outline, f.created_at, f.deleted_at
+    f.id, f.workspace_id, f.user_id, f.name, f.media_type, f.kind, f.size, f.sha256, f.source, f.outline, f.created_at,
+    f.deleted_at
 """
 COLUMNS = f"{_PLAIN}, {file_contexts.SEEN} AS upload_context"
 IN_CHAT = f"{_PLAIN}, {file_contexts.SEEN_IN_CHAT} AS upload_context"

@@ -1,7 +1,7 @@
 """Why a sign-in failed: Streamlit's own routes log it and send the browser back without a word; here it is put into words.
 
-What was sent back is a word of a fixed list in the address, which the gate draws and clears. Nothing that a provider or an address
-says is shown, and no code, state, token or secret is read.
+What is sent back is a word of a fixed list in the address, which the gate draws and clears. Nothing that a provider or an
+address says is shown, and no code, state, token or secret is read.
 """
 
 from __future__ import annotations
@@ -20,8 +20,8 @@ _ASK = "If it happens again, tell whoever runs Leaf; its log says more."
 TROUBLES = {
     "cancelled": "You were not signed in: access was not allowed at the login provider. Sign in again to allow it.",
     "refused": f"The login provider refused the sign-in. Try again. {_ASK}",
-    "stale": "This sign-in was used already, is too old, or was begun in another browser. Sign in again from here; cookies of this "
-    "page must be allowed.",
+    "stale": "This sign-in was used already, is too old, or was begun in another browser. Sign in again from here; cookies of "
+    "this page must be allowed.",
     "client": "The login provider does not accept this Leaf. Whoever runs it has to check `client_id`, `client_secret` and "
     "`redirect_uri` in the `[auth]` section of the secrets; nothing is wrong with your account.",
     "unreachable": f"The login provider cannot be reached just now. Wait a minute, then sign in again. {_ASK}",
@@ -31,7 +31,9 @@ TROUBLES = {
 LOGIN, CALLBACK = "/auth/login", "/oauth2callback"
 COOKIE = "_streamlit_user="
 STREAMLITS = "streamlit.web.server.starlette.starlette_auth_routes"
-_raised: ContextVar[list[BaseException] | None] = ContextVar("raised", default=None)
+NO_PROVIDER = "Missing provider"
+"""How Streamlit's record begins where no sign-in of this browser is known."""
+_heard: ContextVar[list[logging.LogRecord] | None] = ContextVar("heard", default=None)
 
 
 class SignInWords:
@@ -49,16 +51,20 @@ class SignInWords:
             await self.app(scope, receive, send)
             return
         begun = False
+        word = ""
 
         async def send_with_word(message: Message) -> None:
-            nonlocal begun
+            nonlocal begun, word
             if message["type"] == "http.response.start":
                 begun = True
-                if word := _word(path, scope.get("query_string", b"").decode("latin-1"), message, raised):
+                word = _word(path, scope.get("query_string", b"").decode("latin-1"), message, heard)
+                if word:
                     _lead_back(message, path, word)
+            elif word:
+                message = {**message, "body": b""}
             await send(message)
 
-        with _listening() as raised:
+        with _listening() as heard:
             try:
                 await self.app(scope, receive, send_with_word)
             except Exception:
@@ -72,29 +78,29 @@ class SignInWords:
 
 
 class _Listener(logging.Filter):
-    """Hears which exception Streamlit logs while it answers a request, and lets every record pass."""
+    """Hears what Streamlit logs while it answers a request, exceptions above all, and lets every record pass."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        heard = _raised.get()
-        if heard is not None and record.exc_info and record.exc_info[1] is not None:
-            heard.append(record.exc_info[1])
+        heard = _heard.get()
+        if heard is not None:
+            heard.append(record)
         return True
 
 
 @contextmanager
-def _listening() -> Iterator[list[BaseException]]:
-    heard: list[BaseException] = []
-    token = _raised.set(heard)
+def _listening() -> Iterator[list[logging.LogRecord]]:
+    heard: list[logging.LogRecord] = []
+    token = _heard.set(heard)
     try:
         yield heard
     finally:
-        _raised.reset(token)
+        _heard.reset(token)
 
 
-def _word(path: str, query: str, start: Message, raised: list[BaseException]) -> str:
+def _word(path: str, query: str, start: Message, heard: list[logging.LogRecord]) -> str:
     """Why it failed; empty if it did not, or if nothing was tried: providers lead back here after a sign-out too."""
     if path.endswith(LOGIN):
-        return _cause(raised) if start["status"] >= 400 else ""
+        return _cause(heard) if start["status"] >= 400 else ""
     given = parse_qs(query)
     if not {"code", "error", "state"} & given.keys():
         return ""
@@ -103,16 +109,18 @@ def _word(path: str, query: str, start: Message, raised: list[BaseException]) ->
         return ""
     if error := given.get("error"):
         return "cancelled" if error[0] in ("access_denied", "user_cancelled_login", "user_cancelled_authorize") else "refused"
-    return _cause(raised) if raised else "stale" if start["status"] < 400 and not cookies else "unclear"
+    return _cause(heard)
 
 
 def _clears(cookie: str) -> bool:
     return cookie.removeprefix(COOKIE).startswith(('"";', ";")) or "max-age=0" in cookie.lower()
 
 
-def _cause(raised: list[BaseException]) -> str:
+def _cause(heard: list[logging.LogRecord]) -> str:
     """What the exception says: a word of OAuth's, or a connection that failed."""
-    for error in raised:
+    if any(str(record.msg).startswith(NO_PROVIDER) for record in heard):
+        return "stale"
+    for error in (record.exc_info[1] for record in heard if record.exc_info):
         said = str(getattr(error, "error", ""))
         if said in ("invalid_client", "unauthorized_client", "redirect_uri_mismatch"):
             return "client"
