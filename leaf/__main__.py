@@ -46,6 +46,25 @@ def main(arguments: Sequence[str] | None = None) -> int:
             _print_json({"type": "error", "errorText": str(e)})
         print(f"leaf: {e}", file=sys.stderr)
         return USAGE if isinstance(e, UsageError) else FAILED
+    except Exception:  # noqa: BLE001 - a person reads a sentence; what a developer needs of it is kept beside
+        text = f"Leaf failed at this in a way that it did not expect.{_kept_details()} What was saved before is kept."
+        if getattr(given, "json", False):
+            _print_json({"type": "error", "errorText": text})
+        print(f"leaf: {text}", file=sys.stderr)
+        return FAILED
+
+
+def _kept_details() -> str:
+    """Write down the exception that is being handled, and say where; nothing where that is impossible."""
+    import tempfile
+    import traceback
+
+    try:
+        with tempfile.NamedTemporaryFile("w", prefix="leaf-", suffix=".log", delete=False, encoding="utf-8") as file:
+            file.write(traceback.format_exc())
+    except OSError:
+        return ""
+    return f" If it happens again, please report it with {file.name}."
 
 
 class UsageError(LeafError):
@@ -120,7 +139,7 @@ def _add_files_commands(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add = commands.add_parser("add", help="add files, or all files of a folder")
     add.add_argument("paths", metavar="PATH", nargs="+", type=Path)
-    add.add_argument("--context", metavar="TEXT", default="", help="words that come with the files")
+    add.add_argument("--context", metavar="TEXT", default="", help="what you write about the files; nobody else reads it")
     add.set_defaults(command=_files_add)
     listing = commands.add_parser("list", help="list the library, newest first")
     listing.add_argument("--json", action="store_true")

@@ -47,6 +47,10 @@ class LeafError(Exception):
         return f"{self.message} {self.hint}".strip()
 
 
+FAULT = "Leaf failed at this in a way that it did not expect. Try again; its log says more."
+"""For a person where anything but a LeafError is raised: its name and words are for the log."""
+
+
 class SettingsError(LeafError):
     """A setting is missing or wrong; the message names its key."""
 

@@ -57,7 +57,7 @@ from leaf.runs.runs import Runs
 from leaf.runs.waiting import Place
 from leaf.settings import Allowance, Settings
 from leaf.sound.base import Cue
-from leaf.store import Store, chats, consents, files, logins, members, messages, participants, users
+from leaf.store import Store, chats, consents, file_contexts, files, logins, members, messages, participants, users
 from leaf.store.documents import Change
 from leaf.store.model import (
     Chat,
@@ -546,7 +546,10 @@ class Leaf:
     def add_file(
         self, scope: Scope, name: str, stream: BinaryIO, context: str = "", on_progress: Callable[[int], None] | None = None
     ) -> Added:
-        """Keep a file in the library; the same content is kept once. Raises FileTooLargeError, StoreError."""
+        """Keep a file in the library; the same content is kept once. Raises FileTooLargeError, StoreError.
+
+        `context` is what the caller writes about it, for nobody else's eyes; `set_file_words` shares it.
+        """
         return self._library.add(scope, name, stream, context=context, on_progress=on_progress)
 
     def add_path(self, scope: Scope, path: Path, context: str = "") -> Added:
@@ -557,7 +560,7 @@ class Leaf:
     def add_sample(self, scope: Scope) -> list[File]:
         """Sample data to try Leaf with."""
         return [
-            self._library.add(scope, name, BytesIO(content), source="sample", context="Sample data").file
+            self._library.add(scope, name, BytesIO(content), source="sample", context="Sample data", shared=True).file
             for name, content in sample_files().items()
         ]
 
@@ -572,6 +575,17 @@ class Leaf:
     def rename_file(self, scope: Scope, file_id: str, name: str) -> File:
         """The chats that use it keep their table names."""
         return self._library.rename(scope, file_id, name)
+
+    def file_words(self, scope: Scope, file_id: str) -> tuple[str, bool]:
+        """What the caller wrote about a file, and whether it is shared with the workspace."""
+        return file_contexts.own(self._store.db, scope, file_id)
+
+    def set_file_words(self, scope: Scope, file_id: str, words: str, *, chat_id: str = "", shared: bool = False) -> File:
+        """Say something about a file, in place of what the caller said before.
+
+        Others read it who take part in the chat, or if it is shared everybody in the workspace. Raises NotFoundError.
+        """
+        return files.set_context(self._store.db, scope, file_id, words, chat_id=chat_id, shared=shared)
 
     def delete_file(self, scope: Scope, file_id: str) -> None:
         """`restore_file` undoes. Chats that use it say that it was deleted."""

@@ -234,20 +234,16 @@ def load(environ: Mapping[str, str] | None = None, secrets: Mapping[str, object]
         value = environ.get(key) or secrets.get(key)
         if value not in (None, ""):
             values[key] = _text(value)
-    if "ANTHROPIC_BASE_URL" in values:
-        values.setdefault("LEAF_MODEL_URL", values["ANTHROPIC_BASE_URL"])
+    url_key = "LEAF_MODEL_URL" if "LEAF_MODEL_URL" in values else "ANTHROPIC_BASE_URL"
     profile = values.get("LEAF_MODEL_PROFILE", "")
     if profile not in ("", "claude", "basic"):
         raise SettingsError(f"LEAF_MODEL_PROFILE is '{profile}'.", "Set it to 'claude' or 'basic', or leave it out.")
-    url = values.get("LEAF_MODEL_URL", "")
-    if url and urlsplit(url).scheme not in ("http", "https"):
-        raise SettingsError(f"LEAF_MODEL_URL is '{url}'.", "Give an address that begins with http:// or https://.")
     default = RunLimits()
     return Settings(
         home=Path(values.get("LEAF_HOME", ".leaf")).expanduser().resolve(),
         api_key=values.get("ANTHROPIC_API_KEY", ""),
         model=values.get("LEAF_MODEL", DEFAULT_MODEL),
-        model_url=url.rstrip("/"),
+        model_url=model_address(values.get(url_key, ""), url_key),
         model_profile=profile,
         model_vision=_choice(values, "LEAF_MODEL_VISION", ("yes", "no")),
         files_api=_choice(values, "LEAF_FILES_API", ("on", "off")),
@@ -282,6 +278,42 @@ def load(environ: Mapping[str, str] | None = None, secrets: Mapping[str, object]
         google=_google(values),
         secret_keys=tuple(key.strip() for key in values.get("LEAF_SECRET_KEY", "").split(",") if key.strip()),
     )
+
+
+_ENDPOINT = re.compile(r"(?i)(/v1)?(/messages(/count_tokens)?|/chat/completions|/completions|/responses|/models)?$")
+"""What people paste behind the base: the version, and an endpoint of the Messages API or of OpenAI's."""
+
+
+def model_address(given: str, key: str = "LEAF_MODEL_URL") -> str:
+    """The base of a model server's address, to which `/v1/messages` is added; empty for nothing. Raises SettingsError.
+
+    Whatever stands behind the base is taken off, so that the address of an endpoint is as good as the base itself. The error
+    shows no user, password or query, which may be secret.
+    """
+    text = given.strip().strip("\"'<>").strip()
+    if not text:
+        return ""
+    try:
+        parts = urlsplit(text)
+        host, port = parts.hostname or "", parts.port
+    except ValueError as e:
+        raise SettingsError(f"{key} is not an address.", _ADDRESS) from e
+    if parts.scheme not in ("http", "https"):
+        shown = text.partition("?")[0].rpartition("@")[2]
+        raise SettingsError(f"{key} is '{shown}', without http:// or https:// in front.", _ADDRESS)
+    place = f"{parts.scheme}://{f'[{host}]' if ':' in host else host}" + (f":{port}" if port else "")
+    if not host or re.search(r"[\s\x00-\x1f]", text):
+        raise SettingsError(f"{key} is not an address.", _ADDRESS)
+    path = re.sub(r"/{2,}", "/", parts.path).rstrip("/")
+    if parts.query or parts.fragment:
+        raise SettingsError(
+            f"{key} has something behind a ? or # after {place}{path}.", "Leave that out; only the address is needed."
+        )
+    login = f"{parts.netloc.rpartition('@')[0]}@" if "@" in parts.netloc else ""
+    return place.replace("://", f"://{login}", 1) + _ENDPOINT.sub("", path).rstrip("/")
+
+
+_ADDRESS = "Give the address of a server that speaks the Messages API, such as http://localhost:11434."
 
 
 def _text(value: object) -> str:

@@ -293,10 +293,42 @@ def _check_model(settings: Settings) -> Check:
     if settings.keyless:
         text = "none connected: rules answer. Set ANTHROPIC_API_KEY, or LEAF_MODEL_URL for a server of your own."
         return Check("Model", False, text, needed=False)
-    where = urlsplit(settings.model_url).netloc if settings.model_url else "Anthropic's API"
+    where = _place(settings.model_url) or "Anthropic's API"
     profile = settings.profile_for(settings.model)
     try:
-        count = len(_ask_models(settings))
+        answers = _try_model(settings)
+        offered = _offered(settings)
     except LeafError as e:
         return Check("Model", False, f"{settings.model} at {where}: {e}")
-    return Check("Model", True, f"{settings.model} at {where} (profile {profile}), {count} models offered")
+    return Check("Model", True, f"{settings.model} at {where} (profile {profile}){answers}, {offered}")
+
+
+def _place(url: str) -> str:
+    """Host and port, without a user or password."""
+    return urlsplit(url).netloc.rpartition("@")[2]
+
+
+def _try_model(settings: Settings) -> str:
+    """Ask a server of one's own for one word: that it lists models does not say that it can be asked. Raises ModelError."""
+    import threading
+
+    from leaf.agent.models.base import ModelRequest
+    from leaf.agent.models.claude import ClaudeModel
+
+    if not settings.model_url:
+        return ""
+    model = ClaudeModel(api_key=settings.api_key, base_url=settings.model_url, stall_seconds=60)
+    question = {"role": "user", "content": [{"type": "text", "text": "Answer with the one word: ready"}]}
+    request = ModelRequest(settings.model, "Be brief.", (), [question], max_tokens=8, profile="basic")
+    model.turn(request, lambda event: None, threading.Event())
+    return " answers"
+
+
+def _offered(settings: Settings) -> str:
+    """How many models there are. A server of one's own may answer without listing them. Raises ModelError."""
+    try:
+        return f"{len(_ask_models(settings))} models offered"
+    except LeafError:
+        if not settings.model_url:
+            raise
+        return "which does not list its models"

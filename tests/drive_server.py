@@ -78,12 +78,22 @@ class Fault:
     """Pattern over path and query."""
     status: int = 0
     reason: str = ""
+    details: tuple[Json, ...] = ()
+    """The newer form: what `error.details` holds; `errors` is then left out, unless a `reason` is given too."""
+    rpc_status: str = ""
+    """`error.status` of the newer form, such as `RESOURCE_EXHAUSTED`."""
     retry_after: str = ""
     cut_after: int | None = None
     """Bytes of the body after which the connection is closed."""
     times: int = 1
     before: Callable[[], None] | None = None
     """Done before the request is answered as usual."""
+
+
+def error_info(reason: str, **metadata: str) -> Json:
+    """What `error.details` says of the reason in Google's newer form."""
+    about = {"service": "drive.googleapis.com", "consumer": "projects/1", **metadata}
+    return {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": "googleapis.com", "metadata": about}
 
 
 class DriveServer:
@@ -505,7 +515,11 @@ class _Handler(BaseHTTPRequestHandler):
             else:
                 self._oauth(method, parts.path, {k: v[0] for k, v in parse_qs(body).items()})
         except _Refused as e:
-            error = {"code": e.status, "message": e.text, "errors": [{"domain": "global", "reason": e.reason, "message": e.text}]}
+            error: Json = {"code": e.status, "message": e.text}
+            if not (fault and fault.rpc_status and not fault.reason):
+                error["errors"] = [{"domain": "global", "reason": e.reason, "message": e.text}]
+            if fault and fault.rpc_status:
+                error |= {"status": fault.rpc_status, **({"details": list(fault.details)} if fault.details else {})}
             after = {"retry-after": fault.retry_after} if fault and fault.retry_after else {}
             self._send(e.status, json.dumps({"error": error}).encode(), headers=after)
 

@@ -21,7 +21,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from tests.files_server import FilesDesk
 
@@ -153,6 +153,7 @@ class MessagesServer:
         basic: bool = False,
         window: int = 0,
         tokens: Callable[[str], int] | None = None,
+        form: Literal["events", "unnamed", "whole"] = "events",
     ) -> None:
         self.requests: list[Request] = []
         """Requests for a message that were in order, oldest first."""
@@ -172,6 +173,8 @@ class MessagesServer:
         """The Files API, and the checks of pictures."""
         self.window = window
         """Tokens above which a request is refused as too long; 0 for no limit."""
+        self.form = form
+        """How it answers: a stream of named events, one of `data:` alone, or one JSON message although a stream is asked for."""
         self._tokens = tokens or (lambda text: _tokens(len(text)))
         """Counts the tokens of a text."""
         self._script = script if callable(script) else None
@@ -502,6 +505,8 @@ class _Handler(BaseHTTPRequestHandler):
         usage = self.app.count(self.app.desk.resolved(body))
         with self.app._lock:
             self.app.requests.append(Request(path, headers, body, usage))
+        if self.app.form == "whole":
+            return self._json(200, _whole(self._events(body, answer, usage, cited)))
         return self._stream(body, answer, usage, cited)
 
     def _json(self, status: int, value: Json, headers: Sequence[tuple[str, str]] = ()) -> None:
@@ -546,11 +551,13 @@ class _Handler(BaseHTTPRequestHandler):
                 self._chunk(b'event: content_block_delta\ndata: {"type": "content_blo\n\n')
             if number == turn.error_after:
                 error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
-                self._chunk(f"event: error\ndata: {json.dumps(error)}\n\n".encode())
+                named = "event: error\n" if self.app.form == "events" else ""
+                self._chunk(f"{named}data: {json.dumps(error)}\n\n".encode())
                 break
             if turn.delay and event["type"] == "content_block_delta" and not self.app.wait(turn.delay):
                 return
-            self._chunk(f"event: {event['type']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n".encode())
+            name = f"event: {event['type']}\n" if self.app.form == "events" else ""
+            self._chunk(f"{name}data: {json.dumps(event, ensure_ascii=False)}\n\n".encode())
         self.wfile.write(b"0\r\n\r\n")
 
     def _client_is_there(self) -> bool:
@@ -621,6 +628,39 @@ class _Handler(BaseHTTPRequestHandler):
             deltas = [{"type": "input_json_delta", "partial_json": t} for t in ["", *_cut(text, pieces)]]
             return {**whole, "input": {}}, deltas, whole
         return {"type": "text", "text": ""}, [{"type": "text_delta", "text": t} for t in _cut(given["text"], pieces)], given
+
+
+def _whole(events: Iterator[Json]) -> Json:
+    """The message that a stream would have told."""
+    message: Json = {}
+    for event in events:
+        match event["type"]:
+            case "message_start":
+                message = {**event["message"], "content": []}
+            case "content_block_start":
+                message["content"].append(dict(event["content_block"]))
+                given = ""
+            case "content_block_delta":
+                block, delta = message["content"][-1], event["delta"]
+                if delta["type"] == "input_json_delta":
+                    given += delta["partial_json"]
+                    block["input"] = json.loads(given) if event["delta"]["partial_json"] and _is_json(given) else {}
+                elif delta["type"] == "citations_delta":
+                    block["citations"].append(delta["citation"])
+                else:
+                    [key] = set(delta) - {"type"}
+                    block[key] = block[key] + delta[key] if key != "signature" else delta[key]
+            case "message_delta":
+                message |= event["delta"] | {"usage": event["usage"]}
+    return message
+
+
+def _is_json(text: str) -> bool:
+    try:
+        json.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def _cut(text: str, pieces: int) -> list[str]:

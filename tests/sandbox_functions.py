@@ -192,3 +192,9 @@ def threads(count: int) -> int:
     for thread in running:
         thread.join()
     return len(seen)
+
+
+def missing_key() -> str:
+    """A fault of Leaf's own."""
+    known: dict[str, str] = {}
+    return known["secret column"]

@@ -125,7 +125,9 @@ def test_error_and_fault_of_a_tool_go_back_to_the_model_beside_the_good_results(
     result, server = ask([Turn.call("fail", "crash", ADD), Turn.say("One worked.")])
     failed, crashed, added = results_of(server)
     assert failed["content"] == "No file 'x.csv'. There is 'a.csv'."
-    assert "crash failed unexpectedly (ZeroDivisionError)." in crashed["content"]
+    assert "crash failed by a fault of Leaf, not of the file or the input." in crashed["content"]
+    assert "ZeroDivision" not in str([m["content"] for r in server.requests for m in r.body["messages"]])
+    assert "ZeroDivision" not in str(result.outcome.parts)
     assert (failed["is_error"], crashed["is_error"], added["content"]) == (True, True, "sum=6")
     assert [p["state"] for p in tool_parts(result)] == ["output-error", "output-error", "output-available"]
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 from email.utils import format_datetime
@@ -25,7 +26,7 @@ from leaf.errors import (
 from leaf.store import chats
 from leaf.store.model import Scope
 from tests.drive_kit import World, connect, world
-from tests.drive_server import ANA, BEN, DOC, DOCX, FORM, PPTX, SHEET, SLIDES, XLSX, Fault
+from tests.drive_server import ANA, BEN, DOC, DOCX, FORM, PPTX, SHEET, SLIDES, XLSX, Fault, error_info
 
 
 @pytest.fixture(autouse=True)
@@ -389,6 +390,66 @@ def test_trouble_that_passes_is_waited_out(w: World, status: int, reason: str) -
     assert len(w.google.calls()) == 3
 
 
+NEWER = [
+    (429, "RESOURCE_EXHAUSTED", "", (error_info("RATE_LIMIT_EXCEEDED"),)),
+    (403, "RESOURCE_EXHAUSTED", "", (error_info("RATE_LIMIT_EXCEEDED", quota_unit="1/min/{project}/{user}"),)),
+    (403, "PERMISSION_DENIED", "", (error_info("RATE_LIMIT_EXCEEDED"),)),
+    (403, "PERMISSION_DENIED", "forbidden", (error_info("RATE_LIMIT_EXCEEDED"),)),
+    (403, "RESOURCE_EXHAUSTED", "", ()),
+    (409, "ABORTED", "", ()),
+    (503, "UNAVAILABLE", "", ()),
+]
+
+
+@pytest.mark.parametrize(("status", "word", "reason", "details"), NEWER)
+def test_trouble_told_in_googles_newer_form_is_waited_out_too(
+    w: World, status: int, word: str, reason: str, details: tuple[dict[str, object], ...]
+) -> None:
+    w.google.faults.append(Fault("/files", status, reason, details, word, times=2))
+    assert w.drive.list(w.ana).items == ()
+    assert len(w.google.calls()) == 3
+
+
+FINAL = [
+    (
+        429,
+        "RESOURCE_EXHAUSTED",
+        error_info("RATE_LIMIT_EXCEEDED", quota_unit="1/d/{project}"),
+        "quota for this is used up",
+        False,
+    ),
+    (403, "RESOURCE_EXHAUSTED", error_info("RATE_LIMIT_EXCEEDED", quota_limit="QueriesPerDay"), "used up", False),
+    (403, "RESOURCE_EXHAUSTED", error_info("RESOURCE_QUOTA_EXCEEDED"), "quota for this is used up", True),
+    (403, "PERMISSION_DENIED", error_info("SERVICE_DISABLED"), "API is not enabled", False),
+    (403, "PERMISSION_DENIED", error_info("CONSUMER_SUSPENDED"), "has stopped this app's Google project", False),
+    (403, "PERMISSION_DENIED", error_info("ACCESS_TOKEN_SCOPE_INSUFFICIENT"), "lacks the permission", False),
+    (403, "PERMISSION_DENIED", error_info("SECURITY_POLICY_VIOLATED"), "rules of an organisation", True),
+]
+
+
+@pytest.mark.parametrize(("status", "word", "detail", "sentence", "connected"), FINAL)
+def test_trouble_of_the_newer_form_that_will_not_pass_is_told_at_once(
+    w: World, status: int, word: str, detail: dict[str, object], sentence: str, connected: bool
+) -> None:
+    w.google.faults.append(Fault("/files", status, "", (detail,), word, times=9))
+    with pytest.raises(DriveError, match=sentence):
+        w.drive.list(w.ana)
+    assert len(w.google.calls()) == 1
+    assert (w.drive.connection(w.ana).state == "connected") is connected
+
+
+def test_adding_a_folder_asks_once_from_where_on_changes_count(w: World) -> None:
+    folder = w.google.folder("Reports", w.root)
+    for n in range(24):
+        w.google.add(f"{n}.txt", "text/plain", folder, str(n).encode())
+    shared = w.google.shared_drive("Team", ANA)
+    ids = [w.google.add(f"team {n}.txt", "text/plain", shared, b"x%d" % n) for n in range(8)]
+    w.google.faults.append(Fault("/startPageToken", before=lambda: time.sleep(0.1), times=99))
+    assert len(w.drive.add(w.ana, [folder, *ids]).files) == 32
+    asked = [path for _, path in w.google.requests if "startPageToken" in path]
+    assert len(asked) == 2  # of Ana's own Drive, and of the shared one
+
+
 def test_trouble_that_stays_is_one_sentence_and_the_connection_stays_good(w: World) -> None:
     w.google.faults.append(Fault("/files", 429, "rateLimitExceeded", times=99))
     with pytest.raises(DriveError, match="limits how fast"):
@@ -410,6 +471,11 @@ def test_retry_after_is_honoured_in_seconds_and_as_a_date_and_not_waited_for_whe
     client.ask(lambda drive: drive.about().get(fields="user"), stop=Stop())
     assert waited[0] == 7.0
     assert 20 < waited[1] <= 30
+    waits = {"@type": "type.googleapis.com/google.rpc.RetryInfo", "retryDelay": "9.5s"}
+    limited = (error_info("RATE_LIMIT_EXCEEDED"), waits)
+    w.google.faults.append(Fault("/about", 429, "", limited, "RESOURCE_EXHAUSTED"))
+    client.ask(lambda drive: drive.about().get(fields="user"), stop=Stop())
+    assert waited.pop() == 9.5
     w.google.faults.append(Fault("/about", 429, retry_after="3600"))
     with pytest.raises(DriveError, match="limits how fast"):
         client.ask(lambda drive: drive.about().get(fields="user"), stop=Stop())

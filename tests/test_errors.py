@@ -2,9 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
 
-from leaf.errors import not_found
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from leaf.drive.model import DriveItem
+from leaf.errors import FAULT, SandboxError, not_found
+from leaf.sandbox.pool import Pool
+from leaf.store.model import Scope
+from leaf.ui.adding import Adding
+from leaf.ui.freshness import Look
 
 
 @pytest.mark.parametrize(
@@ -22,3 +34,66 @@ def test_not_found_names_what_is_near(name: str, candidates: list[str], hint: st
     assert error.message == f"No column '{name}' in sales.csv."
     assert hint in error.hint
     assert str(error) == f"{error.message} {error.hint}"
+
+
+UNEXPECTED = re.compile(r"\b[A-Z]\w*(Error|Exception|Warning)\b|Traceback|0x[0-9a-f]{6}")
+"""What is for developers alone."""
+
+
+def test_an_unexpected_failure_in_a_child_blames_no_file_and_names_no_exception(tmp_path: Path) -> None:
+    pool = Pool(tmp_path, size=1)
+    try:
+        for function in ("tests.sandbox_functions:missing_key", "tests.sandbox_functions:no_such_function", "no.such:module"):
+            with pytest.raises(SandboxError) as caught:
+                pool.call(function, {})
+            assert not UNEXPECTED.search(str(caught.value))
+            assert "file" not in str(caught.value)
+            assert "did not expect" in str(caught.value)
+    finally:
+        pool.close()
+
+
+def test_a_command_that_fails_unexpectedly_says_so_and_keeps_the_details_aside(tmp_path: Path) -> None:
+    # A method of the service is missing, as after an update that was installed by half.
+    code = (
+        "import sys, leaf.service, leaf.__main__; del leaf.service.Leaf.local_scope; "
+        "sys.exit(leaf.__main__.main(['files', 'list', '--json']))"
+    )
+    environ = {**os.environ, "LEAF_HOME": str(tmp_path)}
+    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=False)
+    assert done.returncode == 1
+    assert "Leaf failed at this in a way that it did not expect." in done.stderr
+    assert not UNEXPECTED.search(done.stderr + done.stdout)
+    kept = Path(re.search(r"report it with (\S+)\. What", done.stderr)[1])  # type: ignore[index]
+    assert "AttributeError" in kept.read_text()
+    kept.unlink()
+
+
+def test_a_page_that_fails_unexpectedly_is_one_sentence() -> None:
+    def page() -> None:
+        from leaf.ui.server import explain
+
+        try:
+            {}["secret column"]
+        except KeyError as e:
+            explain(e)
+
+    shown = AppTest.from_function(page).run()
+    assert [w.value for w in shown.warning] == ["This page could not be drawn. Reload it; the log says why."]
+    assert not shown.exception
+
+
+def test_an_unexpected_failure_beside_the_page_is_told_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+    class Broken:
+        def drive_changes(self, *_: object) -> None:
+            raise KeyError("secret column")
+
+        drive_add = drive_changes
+
+    item = DriveItem("1", "a", "text", "text/plain")
+    scope = Scope("w", "u")
+    adding, look = Adding([item], "", "drive"), Look("chat")
+    adding.run(Broken(), scope)  # type: ignore[arg-type]
+    look.ask(Broken(), scope)  # type: ignore[arg-type]
+    assert (adding.problem, look.problem, adding.done) == (FAULT, FAULT, True)
+    assert "secret column" in caplog.text

@@ -310,9 +310,9 @@ def test_line_says_what_a_model_needs_to_choose() -> None:
     assert describe_counts(chat_file("a.vtt", "captions", {"duration": 3723.5}).file) == "01:02:03, 2.1 MB"
 
 
-def test_words_that_came_with_a_file_are_said_unless_they_are_the_question() -> None:
+def test_words_about_a_file_are_said_unless_they_are_the_question() -> None:
     file = chat_file("a.pdf", "pdf", {"pages": 3}, context="The signed  contract\nof May")
-    assert attached_line(file).endswith('came with: "The signed contract of May"]')
+    assert attached_line(file).endswith('about it: "The signed contract of May"]')
     assert "contract" not in attached_line(file, "The signed contract of May")
 
 

@@ -436,9 +436,11 @@ class _Answer:
             value["content"] = content_of(output, self.agent.calibration.rates(self.task.model))
         except LeafError as e:
             value["error"] = str(e)
-        except Exception as e:  # noqa: BLE001 - a fault in one tool is logged and told to the model; the answer goes on without it
+        except Exception:  # noqa: BLE001 - a fault in one tool is logged and told to the model; the answer goes on without it
             _log.exception("tool %s failed", call.name)
-            value["error"] = f"{call.name} failed unexpectedly ({type(e).__name__}). Try another way, and tell the user."
+            value["error"] = (
+                f"{call.name} failed by a fault of Leaf, not of the file or the input. Try another way; tell the user."
+            )
         value["stopped"] = value["output"] is None and self.stop.is_set()
         value["seconds"] = time.monotonic() - started
         if writer.attempts:

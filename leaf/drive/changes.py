@@ -74,7 +74,7 @@ def _read_log(client: Client, db: Database, scope: Scope, shared_drive: str, tok
         except NotFoundError:
             return  # the shared drive is gone or not shared any more; reading its files will say so
         except DriveError as e:
-            if e.reason not in ("invalid", "invalidPageToken", "badRequest"):
+            if e.reason not in ("invalid", "invalidPageToken", "badRequest", "INVALID_ARGUMENT"):
                 raise
             drive_files.save_changes(db, scope, shared_drive, _start(client, shared_drive), ())
             return

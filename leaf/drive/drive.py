@@ -80,6 +80,7 @@ class Drive:
         self._listings = listing.Listings()
         self._clients: OrderedDict[str, Client] = OrderedDict()
         self._guard = threading.Lock()
+        self._beginning = threading.Lock()
 
     # Connection
 
@@ -220,7 +221,7 @@ class Drive:
         folder = listing.get_item(client, ref)
         if not folder.is_folder:
             raise InvalidInputError(f"{folder.name} is a file, not a folder.", "Add it as a file.")
-        changes.begin(client, self._db, scope, folder.drive_id)
+        self._begin_changes(client, scope, folder.drive_id)
         count, inside, incomplete = 0, [], ""
         for item in listing.walk(client, folder):
             if item.is_folder:
@@ -274,6 +275,11 @@ class Drive:
                 self._clients.popitem(last=False)
         return client
 
+    def _begin_changes(self, client: Client, scope: Scope, shared_drive: str) -> None:
+        """Ask once from where on changes count, however many files of a folder come at the same time."""
+        with self._beginning:
+            changes.begin(client, self._db, scope, shared_drive)
+
     def _bring(
         self, scope: Scope, item: DriveItem, on_progress: Callable[[int], None] | None, stop: threading.Event | None
     ) -> Brought:
@@ -284,7 +290,7 @@ class Drive:
             file = self._shelf.get(scope, same.file_id)
             return Brought(replace(item, file_id=file.id), file, False, _others(kept, file.id))
         client = self._client(scope)
-        changes.begin(client, self._db, scope, item.drive_id)
+        self._begin_changes(client, scope, item.drive_id)
         try:
             file = self._download(scope, client, item, on_progress, stop)
         except content.ChangedError:

@@ -1,4 +1,8 @@
-"""What Google's answers mean, in words for a person, and which of them are worth another try."""
+"""What Google's answers mean, in words for a person, and which of them are worth another try.
+
+Google has two forms of errors, sometimes both in one answer: a list `errors` with reasons such as `rateLimitExceeded`, and the
+newer `status` and `details`, of which an `ErrorInfo` has a reason such as `RATE_LIMIT_EXCEEDED` (see google.api.ErrorReason).
+"""
 
 from __future__ import annotations
 
@@ -10,9 +14,16 @@ from typing import Any
 
 from leaf.errors import DriveError, DriveNotConnectedError, LeafError, NotFoundError
 
-RETRYABLE_REASONS = frozenset(
-    {"rateLimitExceeded", "userRateLimitExceeded", "backendError", "internalError", "sharingRateLimitExceeded"}
+TOO_FAST = frozenset(
+    {"rateLimitExceeded", "userRateLimitExceeded", "sharingRateLimitExceeded", "RATE_LIMIT_EXCEEDED", "RESOURCE_EXHAUSTED"}
 )
+FAULTS = frozenset({"backendError", "internalError", "transientError", "INTERNAL", "UNAVAILABLE", "DEADLINE_EXCEEDED", "ABORTED"})
+A_DAY = frozenset({"dailyLimitExceeded", "dailyLimitExceededUnreg"})
+USED_UP = frozenset({"quotaExceeded", "downloadQuotaExceeded", "RESOURCE_QUOTA_EXCEEDED"})
+DISABLED = frozenset({"accessNotConfigured", "SERVICE_DISABLED"})
+TOO_LITTLE = frozenset({"insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"})
+PROJECT = frozenset({"CONSUMER_SUSPENDED", "CONSUMER_INVALID", "GCP_SUSPENDED", "BILLING_DISABLED", "USER_PROJECT_DENIED"})
+RULES = frozenset({"domainPolicy", "SECURITY_POLICY_VIOLATED", "ORG_RESTRICTION_VIOLATION", "LOCATION_POLICY_VIOLATED"})
 RECONNECT = "Connect Google Drive again on the settings page."
 
 
@@ -25,25 +36,49 @@ class Trouble:
     """Whether the connection does not work until something is done about it."""
 
 
-def reason_of(error: Any) -> str:
-    """Google's word for an HttpError, such as `rateLimitExceeded`; empty where it gave none."""
-    try:
-        body = json.loads(error.content)["error"]
-        listed = [str(e.get("reason", "")) for e in (*body.get("errors", ()), *body.get("details", ()))]
-    except (ValueError, KeyError, TypeError, AttributeError):
-        return ""
-    return next((reason for reason in listed if reason), "")
+def reasons_of(error: Any) -> list[str]:
+    """Google's words for an HttpError, of both forms, the most telling first; none where it gave none."""
+    body = _body(error)
+    found = [str(e["reason"]) for e in (*_listed(body, "errors"), *_listed(body, "details")) if e.get("reason")]
+    if any(_is_by_day(e) for e in _listed(body, "details")):
+        found.insert(0, "dailyLimitExceeded")
+    return list(dict.fromkeys([*found, *filter(None, [str(body.get("status") or "")])]))
 
 
 def is_retryable(error: Any) -> bool:
-    """Whether the same call may succeed later."""
-    status = int(error.resp.status)
-    return status in (429, 500, 502, 503, 504) or (status == 403 and reason_of(error) in RETRYABLE_REASONS)
+    """Whether the same call may succeed in a moment. What is used up for a day, or for good, will not."""
+    status, reasons = int(error.resp.status), set(reasons_of(error))
+    if reasons & (A_DAY | USED_UP):
+        return False
+    return status in (408, 409, 429, 500, 502, 503, 504) or (status == 403 and bool(reasons & (TOO_FAST | FAULTS)))
+
+
+def _body(error: Any) -> dict[str, Any]:
+    try:
+        body = json.loads(error.content)["error"]
+    except (ValueError, KeyError, TypeError):
+        return {}
+    return body if isinstance(body, dict) else {}
+
+
+def _listed(body: dict[str, Any], key: str) -> list[dict[str, Any]]:
+    found = body.get(key)
+    return [e for e in found if isinstance(e, dict)] if isinstance(found, list) else []
+
+
+def _is_by_day(detail: dict[str, Any]) -> bool:
+    """Whether an ErrorInfo speaks of a limit by day: `quota_unit` is then like `1/d/{project}`."""
+    about = detail.get("metadata")
+    return isinstance(about, dict) and (
+        "/d/" in f"{about.get('quota_unit', '')}/" or "PerDay" in str(about.get("quota_limit", ""))
+    )
 
 
 def retry_after(error: Any) -> float | None:
-    """Seconds that Google asks to wait; None where it does not say."""
+    """Seconds that Google asks to wait, by a header or a `RetryInfo`; None where it does not say."""
     given = str(error.resp.get("retry-after", "")).strip()
+    delays = [str(e["retryDelay"]) for e in _listed(_body(error), "details") if e.get("retryDelay")]
+    given = given or next((d.removesuffix("s") for d in delays), "")
     if not given:
         return None
     try:
@@ -58,26 +93,30 @@ def retry_after(error: Any) -> float | None:
 
 def explain(error: Any, name: str) -> Trouble:
     """An HttpError that no further try would mend. `name` is what was asked for, as far as it is known."""
-    status, reason = int(error.resp.status), reason_of(error)
+    status, reasons = int(error.resp.status), reasons_of(error)
+    reason, words = next(iter(reasons), ""), set(reasons)
     if status == 401:
         return Trouble(
             DriveNotConnectedError("Google no longer accepts the Drive connection.", RECONNECT, reason="revoked"), True
         )
-    if reason in ("accessNotConfigured", "SERVICE_DISABLED"):
+    if words & DISABLED:
         hint = "Enable it in Google's console (APIs & Services), wait a minute, and try again."
         return Trouble(
             DriveError("The Google Drive API is not enabled for this app's Google project.", hint, reason=reason), True
         )
-    if reason in ("insufficientPermissions", "ACCESS_TOKEN_SCOPE_INSUFFICIENT"):
+    if words & PROJECT:
+        text, hint = "Google has stopped this app's Google project.", "Its owner finds out why in Google's console."
+        return Trouble(DriveError(text, hint, reason=reason), True)
+    if words & TOO_LITTLE:
         text = "The Drive connection lacks the permission to read files."
         return Trouble(DriveNotConnectedError(text, "Connect again and tick the box for Google Drive.", reason=reason), True)
-    if reason in ("dailyLimitExceeded", "quotaExceeded", "downloadQuotaExceeded"):
+    if words & (A_DAY | USED_UP):
         return Trouble(
-            DriveError("Google's quota for this is used up.", "Try again tomorrow.", reason=reason),
-            reason == "dailyLimitExceeded",
+            DriveError("Google's quota for this is used up.", "Try again tomorrow.", reason=reason), bool(words & A_DAY)
         )
     if is_retryable(error):
-        busy = "Google Drive limits how fast it may be asked" if status in (403, 429) else "Google Drive does not work just now"
+        fast = status == 429 or words & TOO_FAST
+        busy = "Google Drive limits how fast it may be asked" if fast else "Google Drive does not work just now"
         return Trouble(DriveError(f"{busy}.", "Try again in a few minutes.", reason=reason or str(status)))
     if status == 404:
         return Trouble(
@@ -87,6 +126,9 @@ def explain(error: Any, name: str) -> Trouble:
         return Trouble(
             DriveError(f"Google does not export {name} this way.", "Download it by hand and upload it.", reason=reason)
         )
+    if words & RULES:
+        text = f"The rules of an organisation do not let Leaf read {name} in Google Drive."
+        return Trouble(DriveError(text, "Ask its administrator.", reason=reason))
     if status == 403:
         text = f"Google does not let the connected account read {name}."
         return Trouble(DriveError(text, "Ask its owner.", reason=reason))

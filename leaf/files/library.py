@@ -17,7 +17,8 @@ from leaf.errors import (
     LeafError,
     NotFoundError,
     RunError,
-    SandboxError,
+    SandboxMemoryError,
+    SandboxTimeoutError,
     StoreError,
     UnreadableFileError,
     not_found,
@@ -98,29 +99,32 @@ class Library:
         *,
         source: Literal["upload", "drive", "generated", "sample"] = "upload",
         context: str = "",
+        shared: bool = False,
         on_progress: Callable[[int], None] | None = None,
     ) -> Added:
         """Keep a file. One that cannot be read is kept too, and its outline says why.
 
-        The same bytes are stored, read and indexed once; under another name they are another file. `context` are the words
-        it came with; `on_progress` is told the bytes taken so far. Raises FileTooLargeError, StoreError.
+        The same bytes are stored, read and indexed once; under another name they are another file. `context` is what the
+        caller writes about it, for nobody else's eyes unless `shared`. `on_progress` is told the bytes taken so far.
+        Raises FileTooLargeError, StoreError.
         """
         name = clean_name(name)
         kept = self._store.blobs.put(scope.workspace_id, stream, self._limit_bytes, on_progress=on_progress)
         known = files.same(self._store.db, scope, kept.sha256, name, source)
         if known is not None:
-            return Added(self._welcome_back(scope, known, context, source), True)
+            return Added(self._welcome_back(scope, known, context, source, shared), True)
         looked = self._known_as(scope, kept.sha256, name) or self._inspect(scope, kept.sha256, name)
-        new = files.NewFile(name, looked.media_type, looked.kind, kept.size, kept.sha256, source, context.strip(), looked.outline)
+        known_so_far = (name, looked.media_type, looked.kind, kept.size, kept.sha256, source)
+        new = files.NewFile(*known_so_far, context.strip(), looked.outline, shared)
         file, is_new = files.add(self._store.db, scope, new)
         if not is_new:
-            return Added(self._welcome_back(scope, file, context, source), True)
+            return Added(self._welcome_back(scope, file, context, source, shared), True)
         if (file.outline.get("duration") or 0) < SHORT_SECONDS:
             self._transcripts.begin(scope, file)
         return Added(file, False, tuple(files.other_names(self._store.db, scope, file)))
 
     def list(self, scope: Scope, *, query: str = "", sort: str = "newest", deleted: bool = False) -> FileList:
-        """Files whose name, kind or upload context have all the words; sorted by newest, oldest, name, size or kind."""
+        """Files whose name, kind or description have all the words; sorted by newest, oldest, name, size or kind."""
         return files.list_files(self._store.db, scope, query=query, sort=sort, deleted=deleted)
 
     def get(self, scope: Scope, file_id: str) -> File:
@@ -416,13 +420,13 @@ class Library:
         """Best passages for the words, with their places, and which files could not be searched. Raises RunError after `stop`."""
         return self._search.search(scope, found, query, limit, stop, on_progress)
 
-    def _welcome_back(self, scope: Scope, known: File, context: str, source: str) -> File:
+    def _welcome_back(self, scope: Scope, known: File, context: str, source: str, shared: bool) -> File:
         """The file that was there: restored if deleted, with the new words, and looked at again if that had failed."""
         file = files.restore(self._store.db, scope, known.id) if known.deleted_at is not None else known
         if file.source == "generated" and source != "generated":
             file = files.set_source(self._store.db, scope, file.id, source)
         if context.strip():
-            file = files.add_context(self._store.db, scope, file.id, context)
+            file = files.add_context(self._store.db, scope, file.id, context, shared=shared)
         if file.outline.get("error"):
             looked = self._inspect(scope, file.sha256, file.name)
             file = files.set_outline(
@@ -475,7 +479,8 @@ class _Looked:
 def _failure(name: str, error: LeafError) -> Json:
     """An outline that says which file it is and what to do; the sandbox knows neither."""
     message = error.message if name in error.message else f"{name}: {error.message}"
-    hint = "Save it again in a simpler format or in parts, and add that." if isinstance(error, SandboxError) else error.hint
+    too_much = isinstance(error, SandboxTimeoutError | SandboxMemoryError)
+    hint = "Save it again in a simpler format or in parts, and add that." if too_much else error.hint
     return {"error": message, "hint": hint}
 
 

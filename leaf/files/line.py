@@ -16,7 +16,7 @@ NAME_LENGTH = 60
 MOST_LINES = 20
 """Files that get a line each; beyond, they are only counted."""
 LEAST_WORDS = 20
-"""Characters of the words that a file came with; less of them says nothing."""
+"""Characters of what people wrote about a file; less of them says nothing."""
 
 
 def attached_lines(files: Sequence[ChatFile], question: str = "") -> str:
@@ -43,9 +43,9 @@ def attached_line(chat_file: ChatFile, question: str = "", same_as: str = "") ->
         if len(line) + len(fact) + 3 <= LINE_LENGTH:
             line += f", {fact}"
     words = _unbracketed(" ".join(file.upload_context.split()))
-    left = LINE_LENGTH - len(line) - len(', came with: ""]')
+    left = LINE_LENGTH - len(line) - len(', about it: ""]')
     if words and words != _unbracketed(" ".join(question.split())) and left >= LEAST_WORDS:
-        line += f', came with: "{_shortened(words, left, end=True)}"'
+        line += f', about it: "{_shortened(words, left, end=True)}"'
     return line + "]"
 
 

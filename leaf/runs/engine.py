@@ -326,7 +326,7 @@ def _serializer() -> Serializer:
 
         def serialize(self, data: Any) -> str:
             if isinstance(data, BaseException):
-                message = str(data) if isinstance(data, LeafError) else f"{type(data).__name__} in a step."
+                message = str(data) if isinstance(data, LeafError) else "A step failed by a fault of Leaf; the log says why."
                 data = {"__error__": message}
             return json.dumps(data, separators=(",", ":"))
 
@@ -375,4 +375,4 @@ def _batches(items: Sequence[str]) -> Iterator[list[str]]:
 
 
 def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or [type(error).__name__])[0].rstrip(".") + "."
+    return (str(error).strip().splitlines() or ["no reason given"])[0].rstrip(".") + "."

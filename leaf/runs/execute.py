@@ -155,7 +155,7 @@ class Executor:
         text = str(error)
         if not isinstance(error, LeafError):
             logger.error("run %s failed", message.id, exc_info=error)
-            text = f"Leaf failed unexpectedly ({type(error).__name__}). Ask again; if it happens twice, please report it."
+            text = "Leaf failed in a way that it did not expect. Ask again; if it happens twice, please report it."
         parts = reduce(compact(run.read().chunks))
         last = chunk("error", errorText=text)
         apply(parts, last)

@@ -453,7 +453,7 @@ class Child:
         if number == getattr(signal, "SIGKILL", 9) or out_of_memory or self._peak > 0.8 * limits.memory_mb * 1024**2:
             return _memory_error(limits)
         how = f" (signal {number})" if number else ""
-        hint = "The file may be damaged, or made to crash readers; nothing else was affected."
+        hint = "Nothing else was affected."
         return errors.SandboxError(f"The process that did this work crashed{how}.", hint)
 
     def _last_words(self) -> str:
@@ -510,9 +510,10 @@ def _unpack(answer: Mapping[str, Any], limits: Limits) -> Any:
         raise errors.StoreError("There is no space left on the disk.", "Free some space and try again.")
     if failure.get("too_big"):
         raise _output_error(limits)
-    log.debug("sandbox child failed: %s", failure.get("details", ""))
-    hint = "The file may be damaged; nothing else was affected."
-    error_ = errors.SandboxError(f"The work failed inside its own process ({failure.get('type', 'no answer')}).", hint)
+    # Its name would tell a person nothing, and whether Leaf or the file is to blame nobody knows here.
+    log.warning("sandbox child failed: %s", failure.get("details", "no answer"))
+    hint = "Nothing else was affected; Leaf's log says more."
+    error_ = errors.SandboxError("The work failed in its own process, in a way that Leaf did not expect.", hint)
     raise error_ from RuntimeError(failure.get("details", ""))
 
 
@@ -621,7 +622,7 @@ def _start_error(failure: Exception | None) -> errors.LeafError:
 def _disk_error(error: OSError) -> errors.StoreError:
     if error.errno == errno.ENOSPC:
         return errors.StoreError("There is no space left on the disk.", "Free some space and try again.")
-    return errors.StoreError(f"The disk failed: {error.strerror or type(error).__name__}.")
+    return errors.StoreError(f"The disk failed: {error.strerror or 'no reason given'}.")
 
 
 @contextlib.contextmanager

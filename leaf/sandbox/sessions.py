@@ -409,7 +409,7 @@ class _Call:
             said = "The Python process ended before the cell did." if "crashed" in e.message else e.message
             raise errors.SandboxError(said.replace("The work", "The code"), _GONE) from e
         except OSError as e:
-            raise errors.StoreError(f"The disk failed: {e.strerror or type(e).__name__}.") from e
+            raise errors.StoreError(f"The disk failed: {e.strerror or 'no reason given'}.") from e
 
     def _answer(self, request_id: str) -> Json:
         """Wait for the end of the cell, and give it the tables and files that it asks for. That takes none of its time."""

@@ -72,7 +72,7 @@ class TranscriptionServer:
             except httpx2.TimeoutException as e:
                 raise _Busy(f"The transcription server at {self.host} did not answer in time.") from e
             except httpx2.HTTPError as e:
-                raise _Busy(f"The transcription server at {self.host} cannot be reached ({type(e).__name__}).") from e
+                raise _Busy(f"The transcription server at {self.host} cannot be reached.") from e
         return self._checked(response, piece, stop)
 
     def _checked(self, response: httpx2.Response, piece: Pcm, stop: threading.Event) -> httpx2.Response:

@@ -124,4 +124,4 @@ def _size(folder: Path) -> int:
 
 def _line(error: BaseException) -> str:
     lines = str(error).strip().splitlines()
-    return (lines[0] if lines else type(error).__name__)[:200].rstrip(".")
+    return (lines[0] if lines else "no reason given")[:200].rstrip(".")

@@ -52,7 +52,8 @@ def attach(db: Database, scope: Scope, chat_id: str, file_ids: Sequence[str], me
     with db.transaction() as tx:
         chats.hold(tx, scope, chat_id, now())
         rows = tx.read("SELECT * FROM chat_files WHERE chat_id = :chat ORDER BY position", {"chat": chat_id})
-        return [_attach(tx, rows, chat_id, files.get(tx, scope, file_id), message_id) for file_id in dict.fromkeys(file_ids)]
+        found = [files.get(tx, scope, file_id, chat_id=chat_id) for file_id in dict.fromkeys(file_ids)]
+        return [_attach(tx, rows, chat_id, file, message_id) for file in found]
 
 
 def attach_again(tx: Transaction, chat_id: str, file: File, name: str, message_id: str) -> ChatFile:
@@ -68,7 +69,7 @@ def attach_as(db: Database, scope: Scope, chat_id: str, file_id: str, handle: st
         rows = tx.read("SELECT handle, slug FROM chat_files WHERE chat_id = :chat", {"chat": chat_id})
         if any(handle == r["handle"] or slug == r["slug"] for r in rows):
             raise InvalidInputError(f"'{handle}' or '{slug}' is taken in this chat.")
-        file = files.get(tx, scope, file_id)
+        file = files.get(tx, scope, file_id, chat_id=chat_id)
         _write(tx, chat_id, handle, slug, file, "", int(handle.removeprefix("f")))
         return ChatFile(chat_id, handle, slug, file)
 
@@ -96,7 +97,7 @@ def list_chat_files(db: Database | Transaction, scope: Scope, chat_id: str, *, d
     chats.get(db, scope, chat_id)
     live = "" if deleted else "AND f.deleted_at IS NULL "
     rows = db.read(
-        f"SELECT k.handle, k.slug, k.message_id, {files.COLUMNS} FROM chat_files k JOIN files f ON f.id = k.file_id "
+        f"SELECT k.handle, k.slug, k.message_id, {files.IN_CHAT} FROM chat_files k JOIN files f ON f.id = k.file_id "
         f"WHERE k.chat_id = :chat AND k.detached_at IS NULL AND {files.VISIBLE} {live}ORDER BY k.position",
         params(scope, chat=chat_id),
     )

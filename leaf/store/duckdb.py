@@ -194,4 +194,5 @@ def _failed(path: Path, reason: str) -> StoreError:
 
 def _first_line(reason: str) -> str:
     line = reason.strip().splitlines()[0].rstrip(".!") if reason.strip() else "no reason given"
+    line = re.sub(r"^[A-Z][\w ]* (?:Error|exception): ", "", line)  # DuckDB's name for the kind of error
     return line + "."

@@ -6,16 +6,19 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from leaf.errors import InvalidInputError, NotFoundError
-from leaf.store import chats
+from leaf.store import chats, file_contexts
 from leaf.store.database import Database, Row, Transaction, containing, now
 from leaf.store.ids import new_id
 from leaf.store.model import Chat, File, Json, Scope
 from leaf.store.users import MEMBER, params
 
-COLUMNS = """
-    f.id, f.workspace_id, f.user_id, f.name, f.media_type, f.kind, f.size, f.sha256, f.source, f.upload_context, f.outline,
-    f.created_at, f.deleted_at
+_PLAIN = """
+    f.id, f.workspace_id, f.user_id, f.name, f.media_type, f.kind, f.size, f.sha256, f.source, f.outline, f.created_at,
+    f.deleted_at
 """
+COLUMNS = f"{_PLAIN}, {file_contexts.SEEN} AS upload_context"
+IN_CHAT = f"{_PLAIN}, {file_contexts.SEEN_IN_CHAT} AS upload_context"
+"""The same for work in the chat `:chat`, where only such words about files stand as everybody there may read."""
 VISIBLE = f"f.workspace_id = :workspace AND {MEMBER}"
 """True for the files (as `f`) that the caller may see."""
 LISTED = """(f.source <> 'generated' OR EXISTS (
@@ -42,7 +45,10 @@ class NewFile:
     sha256: str
     source: str
     upload_context: str
+    """What the caller wrote about it."""
     outline: Json
+    shared: bool = False
+    """Whether everybody in the workspace may read what the caller wrote."""
 
 
 def add(db: Database, scope: Scope, new: NewFile) -> tuple[File, bool]:
@@ -71,11 +77,12 @@ def add(db: Database, scope: Scope, new: NewFile) -> tuple[File, bool]:
                 size=new.size,
                 sha256=new.sha256,
                 source=new.source,
-                context=new.upload_context,
+                context="",
                 outline=new.outline,
                 at=now(),
             ),
         )
+        file_contexts.add(tx, scope, file_id, new.upload_context, shared=new.shared)
         return get(tx, scope, file_id), True
 
 
@@ -95,9 +102,13 @@ def same(db: Database | Transaction, scope: Scope, sha256: str, name: str, sourc
     return next(iter([*named, *written]), None)
 
 
-def get(db: Database | Transaction, scope: Scope, file_id: str, *, deleted: bool = False) -> File:
-    """Raises NotFoundError, which for a deleted file says when, and how to get it back; with `deleted` it is found."""
-    rows = db.read(f"SELECT {COLUMNS} FROM files f WHERE f.id = :id AND {VISIBLE}", params(scope, id=file_id))
+def get(db: Database | Transaction, scope: Scope, file_id: str, *, deleted: bool = False, chat_id: str = "") -> File:
+    """Raises NotFoundError, which for a deleted file says when, and how to get it back; with `deleted` it is found.
+
+    With a chat it comes with those words alone that may be said there.
+    """
+    columns, more = (IN_CHAT, {"chat": chat_id}) if chat_id else (COLUMNS, {})
+    rows = db.read(f"SELECT {columns} FROM files f WHERE f.id = :id AND {VISIBLE}", params(scope, id=file_id, **more))
     if not rows:
         raise NotFoundError(f"No file '{file_id}'.", "See the Files page for what there is.")
     file = File(**rows[0])
@@ -135,7 +146,7 @@ def list_files(
     limit: int = 10_000,
     offset: int = 0,
 ) -> list[File]:
-    """Files whose name, kind or upload context contain all words of the query. `sort` is a key of `ORDERS`.
+    """Files whose name, kind or words that the caller may read contain all words of the query. `sort` is a key of `ORDERS`.
 
     A generated file is there as long as it is the newest version of a document that the caller may see.
     """
@@ -145,7 +156,7 @@ def list_files(
     words: Row = {}
     for i, word in enumerate(query.split()[:10]):
         words[f"word{i}"] = containing(word)
-        conditions.append(f"lower(f.name || ' ' || f.kind || ' ' || f.upload_context) LIKE :word{i} ESCAPE '!'")
+        conditions.append(f"lower(f.name || ' ' || f.kind || ' ' || {file_contexts.SEEN}) LIKE :word{i} ESCAPE '!'")
     rows = db.read(
         f"SELECT {COLUMNS} FROM files f WHERE {' AND '.join(conditions)} ORDER BY {ORDERS[sort]} LIMIT :limit OFFSET :offset",
         params(scope, limit=limit, offset=offset, **words),
@@ -181,14 +192,21 @@ def set_source(db: Database, scope: Scope, file_id: str, source: str) -> File:
         return get(tx, scope, file_id)
 
 
-def add_context(db: Database, scope: Scope, file_id: str, words: str) -> File:
-    """Keep further words with which the same file came, unless they are there. Raises NotFoundError."""
-    words = words.strip()
+def add_context(db: Database, scope: Scope, file_id: str, words: str, *, shared: bool = False) -> File:
+    """Keep further words of the caller about a file, unless they are there. Raises NotFoundError."""
     with db.transaction() as tx:
-        file = get(tx, scope, file_id)
-        if words and words not in file.upload_context:
-            joined = f"{file.upload_context}\n{words}".strip()
-            tx.execute("UPDATE files SET upload_context = :words WHERE id = :id", {"words": joined, "id": file_id})
+        get(tx, scope, file_id)
+        file_contexts.add(tx, scope, file_id, words, shared=shared)
+        return get(tx, scope, file_id)
+
+
+def set_context(db: Database, scope: Scope, file_id: str, words: str, *, chat_id: str = "", shared: bool = False) -> File:
+    """Put words in place of those that the caller wrote. Raises NotFoundError, for a chat that is not the caller's too."""
+    with db.transaction() as tx:
+        get(tx, scope, file_id)
+        if chat_id:
+            chats.get(tx, scope, chat_id)
+        file_contexts.replace(tx, scope, file_id, words, chat_id=chat_id, shared=shared)
         return get(tx, scope, file_id)
 
 
@@ -227,6 +245,7 @@ def purge(db: Database, scope: Scope, file_id: str) -> File:
     with db.transaction() as tx:
         file = get(tx, scope, file_id, deleted=True)
         tx.execute("DELETE FROM files WHERE id = :id", {"id": file_id})
+        file_contexts.forget(tx, file_id)
         return file
 
 

@@ -163,7 +163,7 @@ class File:
     sha256: str
     source: Literal["upload", "drive", "generated", "sample"]
     upload_context: str
-    """The words it came with."""
+    """What people wrote about it, as far as the caller may read it, or, in a chat, everybody there."""
     outline: Json
     """`formats.base.Outline` as JSON: counts, notes, estimated tokens; {"error": …, "hint": …} if it could not be read."""
     created_at: datetime

@@ -163,4 +163,4 @@ def _plain(row: Mapping[str, Any]) -> Row:
 
 def _first_line(error: Exception) -> str:
     lines = str(error).strip().splitlines()
-    return (lines[0].rstrip(".") if lines else type(error).__name__) + "."
+    return (lines[0].rstrip(".") if lines else "no reason given") + "."

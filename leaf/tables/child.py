@@ -139,7 +139,8 @@ def adopt(parquet: str, out: str, memory_mb: int) -> Json:
         reader = relation.project(_projection(columns, types)).to_arrow_reader(BATCH)
         rows, total, clipped = _write(reader, Path(out) / "result.parquet")
     except duckdb.Error as e:
-        raise UnreadableFileError(f"The table that the code made cannot be read: {str(e).splitlines()[0][:200]}.") from e
+        said = re.sub(r"^[A-Z][\w ]+ Error: ", "", str(e).strip()).partition("\n")[0][:200]
+        raise UnreadableFileError(f"The table that the code made cannot be read: {said}.") from e
     return {"columns": columns, "types": types, "rows": rows, "total": total, "clipped": clipped}
 
 

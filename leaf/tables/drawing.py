@@ -44,7 +44,7 @@ def draw(chart: Json, form: str, out: str) -> None:
         else:
             target.write_bytes(vl_convert.vegalite_to_png(chart, vl_version="6.4", allowed_base_urls=[], scale=SCALE))
     except ValueError as e:
-        reason = next((line for line in str(e).splitlines() if "rror" in line), "")[:200]
+        reason = next((line for line in str(e).splitlines() if "rror" in line), "").rpartition("rror: ")[2][:200]
         raise InvalidInputError(
             f"The chart cannot be drawn as a picture. {reason}".strip(), "Change it, or take its spec."
         ) from e

@@ -43,6 +43,10 @@ FILES_OPENED = 12
 OPENED_BYTES = 5_000_000
 TABLES_NAMED = 8
 """Tables of one file that are named."""
+WORDS_SHOWN = 160
+"""Characters of what people wrote about a file."""
+ABOUT_LISTED = 20
+"""Different such words in one list."""
 
 
 class ListFilesInput(BaseModel):
@@ -62,6 +66,7 @@ def list_files(context: ToolContext, _: ListFilesInput) -> ToolOutput:
         for chat_file in context.files[:FILES_LISTED]
     ]
     lines += [f"{c.handle} · {gone(c)}" for c in context.deleted]
+    lines += _words_about(context.files[:FILES_LISTED])
     if len(context.files) > FILES_LISTED:
         lines.append(f"… and {len(context.files) - FILES_LISTED} more files; search_files finds text in all of them.")
     rows = [
@@ -76,6 +81,21 @@ def list_files(context: ToolContext, _: ListFilesInput) -> ToolOutput:
     ]
     count = len(context.files)
     return ToolOutput("\n".join(lines), f"Listed {count} file{'s' if count != 1 else ''}", data={"files": rows})
+
+
+def _words_about(files: Sequence[ChatFile]) -> list[str]:
+    """What people wrote about the files, once for all those of which they say the same."""
+    about: dict[str, list[str]] = {}
+    for chat_file in files:
+        if chat_file.file.upload_context:
+            about.setdefault(quoted(chat_file.file.upload_context, WORDS_SHOWN), []).append(chat_file.handle)
+    lines = [f"About {_handles(handles)}: {words}" for words, handles in list(about.items())[:ABOUT_LISTED]]
+    more = len(about) - ABOUT_LISTED
+    return [*lines, f"… and words about {more} more files."] if more > 0 else lines
+
+
+def _handles(handles: Sequence[str]) -> str:
+    return ", ".join(handles) if len(handles) <= 6 else f"{', '.join(handles[:3])} … {handles[-1]} ({len(handles)} files)"
 
 
 def _known_tables(context: ToolContext, files: Sequence[ChatFile]) -> dict[str, list[Table]]:
@@ -97,8 +117,6 @@ def _file_line(chat_file: ChatFile, tables: Sequence[Table], same_as: str) -> st
         line += f" · SQL: {_names(chat_file, tables)}"
     if same_as:
         line += f" · same content as {same_as}"
-    if file.upload_context:
-        line += f" · came with: {quoted(file.upload_context, 160)}"
     if file.outline.get("error"):
         line += f" · cannot be read: {file.outline['error']}"
     return line

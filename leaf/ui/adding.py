@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections import Counter
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from pathlib import Path
 import streamlit as st
 
 from leaf.drive.model import DriveAdded, DriveItem, DriveProgress
-from leaf.errors import LeafError
+from leaf.errors import FAULT, LeafError
 from leaf.service import Leaf
 from leaf.store.model import Scope
 from leaf.ui import markdown, preview, words
@@ -51,6 +52,9 @@ class Adding:
             self._bring(app, scope)
         except LeafError as e:
             self.problem = "" if self.stop.is_set() else str(e)
+        except Exception:
+            logging.getLogger("leaf").exception("adding from Drive failed")
+            self.problem = FAULT
         finally:
             self.done = True
 

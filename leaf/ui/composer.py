@@ -10,7 +10,7 @@ import streamlit as st
 from leaf.drive.model import DriveFolder
 from leaf.errors import LeafError
 from leaf.store.model import Chat, ChatFile, Scope
-from leaf.ui import adding, browser, budget, connection, freshness, markdown, pictures, sound, uploads, words
+from leaf.ui import about, adding, browser, budget, connection, freshness, markdown, pictures, sound, uploads, words
 from leaf.ui.controls import icon_button
 from leaf.ui.draw import draw_folder
 from leaf.ui.preview import show as show_preview
@@ -85,7 +85,7 @@ def attach(scope: Scope, chat: Chat | None, file_ids: Sequence[str]) -> None:
 
 
 def _submit(scope: Scope, chat: Chat | None, text: str, files: Sequence[Any], recording: Any = None) -> None:
-    """Files first, with their words. If one fails, nothing is asked yet: the others wait and the text comes back.
+    """Files first. If one fails, nothing is asked yet: the others wait and the text comes back.
 
     A recording without words beside it is the question: it is transcribed, and asked in its words.
     """
@@ -93,7 +93,7 @@ def _submit(scope: Scope, chat: Chat | None, text: str, files: Sequence[Any], re
     if recording is not None:
         recording.name = sound.recording_name()
         files = [*files, recording]
-    outcome = uploads.take_in(files, scope, context=text) if files else uploads.Outcome()
+    outcome = uploads.take_in(files, scope) if files else uploads.Outcome()
     file_ids = [file.id for file in outcome.files]
     uploads.remember(outcome, "composer")
     if recording is not None and not text and not outcome.problems:
@@ -154,6 +154,8 @@ def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], s
                 if st.button(title, key=f"look-{file.id}", icon=words.kind_icon(file.kind), help="Open the file"):
                     show_preview(file.id)
                     st.rerun()
+                if icon_button(f"Say something about {title}", f"about-{file.id}", "edit_note"):
+                    about.write(file.id, file.name, chat.id)
                 if icon_button(f"Leave out {title}", f"remove-{file.id}", "close"):
                     leaf().detach(scope, chat.id, file.id)
                     st.rerun()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import threading
 import time
 from collections.abc import Sequence
@@ -11,7 +12,7 @@ from datetime import datetime
 import streamlit as st
 
 from leaf.drive.model import DriveChange
-from leaf.errors import LeafError
+from leaf.errors import FAULT, LeafError
 from leaf.service import Leaf
 from leaf.store.model import Scope
 from leaf.ui import markdown, words
@@ -39,6 +40,9 @@ class Look:
             self.changes, self.problem = tuple(app.drive_changes(scope, self.chat_id)), ""
         except LeafError as e:
             self.problem = str(e)
+        except Exception:
+            logging.getLogger("leaf").exception("asking Drive for changes failed")
+            self.problem = FAULT
 
 
 def known(chat_id: str) -> tuple[DriveChange, ...]:

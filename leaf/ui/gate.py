@@ -9,7 +9,7 @@ import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
 from leaf.errors import LeafError, SignInError
-from leaf.ui import browser, frame, markdown, state
+from leaf.ui import browser, frame, markdown, sign_in, state
 
 PROVIDERS = {
     "accounts.google.com": "Google",
@@ -29,6 +29,7 @@ POINTS = (
 
 def admit(chat_id: str) -> None:
     """Let this browser in, or draw why not and end the run. `chat_id` is where its address leads."""
+    _take_trouble()
     try:
         visit = state.enter()
     except SignInError as e:
@@ -37,6 +38,7 @@ def admit(chat_id: str) -> None:
     except LeafError as e:
         frame.draw_not_ready(e)
         st.stop()
+    st.session_state.pop("sign-in-trouble", None)
     if visit is not None:
         browser.return_to_place()
         state.follow_link(chat_id)
@@ -60,7 +62,9 @@ def _draw_landing(problem: SignInError) -> None:
     with st.container(key="landing", gap="medium"):
         st.title("Ask your files", anchor=False)
         st.markdown("Leaf is a data analyst in the browser. It opens just what it needs of your files and shows its work.")
-        if problem.reason != "none":
+        if trouble := st.session_state.get("sign-in-trouble"):
+            st.warning(markdown.paragraph(trouble), icon=":material/warning:")
+        elif problem.reason != "none":
             st.warning(markdown.paragraph(str(problem)), icon=":material/lock:")
         if problem.reason == "refused":
             _draw_leave()
@@ -71,6 +75,13 @@ def _draw_landing(problem: SignInError) -> None:
                 st.markdown(f"{icon} {text}")
     if problem.reason != "refused":
         browser.keep_place()
+
+
+def _take_trouble() -> None:
+    """If a sign-in has just failed: keep what is to be said of it, and clear it from the address."""
+    word = st.query_params.pop(sign_in.PARAMETER, None)
+    if word in sign_in.TROUBLES:
+        st.session_state["sign-in-trouble"] = sign_in.TROUBLES[word]
 
 
 def _draw_buttons() -> None:

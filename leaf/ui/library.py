@@ -10,7 +10,7 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.store.model import File, Scope
-from leaf.ui import markdown, preview, uploads, words
+from leaf.ui import about, markdown, preview, uploads, words
 from leaf.ui.controls import icon_button, icon_menu
 from leaf.ui.state import current_scope, later, leaf
 
@@ -49,7 +49,7 @@ def draw_rows(files: Sequence[File], scope: Scope) -> None:
 def draw_empty(scope: Scope, query: str) -> None:
     """What to do where there is nothing to see."""
     if query:
-        st.markdown(f"No file matches “{markdown.label(query)}”. Names and the words that a file came with are searched.")
+        st.markdown(f"No file matches “{markdown.label(query)}”. Names and what was written about files are searched.")
         return
     st.markdown(
         "No files yet. Drop some above: tables, spreadsheets, PDFs, Word and PowerPoint documents, pictures, web pages, mails, "
@@ -100,14 +100,14 @@ def _draw_row(file: File, scope: Scope, today: date) -> None:
             leaf().attach(scope, chat.id, [file.id])
             preview.close()
             st.switch_page(CHAT_PAGE, query_params={"chat": chat.id})
-        options = ["Preview", "Rename", "Download", "Where it is used", "Delete"]
+        options = ["Preview", "Rename", "About this file", "Download", "Where it is used", "Delete"]
         chosen = icon_menu("More for this file", options, key=f"file-menu-{file.id}")
     if chosen:
         _carry_out(chosen, file, scope)
 
 
 def _draw_remarks(file: File) -> None:
-    """What went wrong or was guessed, and the words that it came with."""
+    """What went wrong or was guessed, and what people wrote about it."""
     problem = words.problem(file)
     if problem:
         st.caption(f":orange[:material/warning: {markdown.label(problem, 300)}]")
@@ -115,8 +115,8 @@ def _draw_remarks(file: File) -> None:
     if remarks:
         more = f" (and {len(remarks) - 1} more)" if len(remarks) > 1 else ""
         st.caption(f":material/info: {markdown.label(remarks[0], 200)}{more}")
-    if file.upload_context and file.source == "upload":
-        st.caption(f"Came with “{markdown.label(file.upload_context, 120)}”")
+    if file.upload_context and file.source != "sample":
+        st.caption(f"“{markdown.label(file.upload_context, 120)}”")
 
 
 def _carry_out(chosen: str, file: File, scope: Scope) -> None:
@@ -125,6 +125,8 @@ def _carry_out(chosen: str, file: File, scope: Scope) -> None:
         st.rerun()
     elif chosen == "Rename":
         _rename(file.id, file.name)
+    elif chosen == "About this file":
+        about.write(file.id, file.name)
     elif chosen == "Download":
         _download(file)
     elif chosen == "Where it is used":

@@ -17,6 +17,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from leaf.errors import LeafError
 from leaf.remote.server import routes
 from leaf.ui import state
+from leaf.ui.sign_in import SignInWords
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -113,6 +114,11 @@ class SecurityHeaders:
             await send(message)
 
         await self.app(scope, receive, send_with_headers)
+
+
+def sign_in_words() -> Middleware:
+    """What says on the page why a sign-in failed."""
+    return Middleware(SignInWords)
 
 
 def security_headers() -> Middleware:

@@ -25,7 +25,7 @@ class Outcome:
     """One sentence a file that was not kept."""
 
 
-def take_in(uploads: Sequence[Any], scope: Scope, context: str = "") -> Outcome:
+def take_in(uploads: Sequence[Any], scope: Scope) -> Outcome:
     """Add uploaded files to the library under a progress bar. One bad file does not keep the others out."""
     outcome = Outcome()
     total = sum(upload.size for upload in uploads) or 1
@@ -39,7 +39,7 @@ def take_in(uploads: Sequence[Any], scope: Scope, context: str = "") -> Outcome:
             bar.progress(min((before + taken) / total, 1.0), text=text)
 
         try:
-            added = leaf().add_file(scope, upload.name, upload, context=context, on_progress=report)
+            added = leaf().add_file(scope, upload.name, upload, on_progress=report)
         except LeafError as e:
             outcome.problems.append(f"{upload.name}: {e}")
         else:

@@ -13,6 +13,7 @@ from playwright.sync_api import Browser, BrowserContext, Page, expect
 
 from tests.browser.conftest import PATIENCE, App
 from tests.browser.test_journeys import ask, composer, finished
+from tests.login_server import CODE, SECRET, LoginServer
 
 pytestmark = pytest.mark.browser
 
@@ -207,3 +208,38 @@ def test_a_callback_that_was_made_up_signs_nobody_in(guarded: App, page: Page) -
     page.goto(f"{guarded.url}/oauth2callback?code=forged&state=forged")
     expect(page.get_by_role("button", name="Sign in with Firm")).to_be_visible()
     expect(composer(page)).to_have_count(0)
+
+
+FAILURES = [
+    ("client", "The login provider does not accept this Leaf."),
+    ("grant", "This sign-in was used already, is too old"),
+    ("down", "The login provider cannot be reached just now."),
+    ("cut", "The login provider cannot be reached just now."),
+    ("garbage", "did not confirm the sign-in"),
+    ("empty", "did not confirm the sign-in"),
+    ("state", "This sign-in was used already, is too old"),
+    ("access_denied", "access was not allowed at the login provider"),
+    ("server_error", "The login provider refused the sign-in."),
+    ("metadata", "The login provider cannot be reached just now."),
+]
+
+
+def test_a_sign_in_that_fails_says_why_on_the_page_and_nothing_secret_anywhere(
+    new_app: Callable[..., App], page: Page, tmp_path: Path
+) -> None:
+    with LoginServer("client") as server:
+        guarded = start(new_app, f"{server.url}/.well-known/openid-configuration", tmp_path)
+        for fails, sentence in FAILURES:
+            server.fails = fails
+            page.goto(f"{guarded.url}/settings")
+            page.get_by_role("button", name="Sign in with Firm").click()
+            expect(page.get_by_test_id("stAlert"), fails).to_contain_text(sentence)
+            expect(page, fails).to_have_url(re.compile(r"/(settings)?$"))
+            expect(page.get_by_role("button", name="Sign in with Firm")).to_be_visible()
+            for secret in (CODE, SECRET, "client-secret-of-tests"):
+                assert secret not in page.content()
+        page.reload()
+        expect(page.get_by_role("button", name="Sign in with Firm")).to_be_visible()
+        expect(page.get_by_test_id("stAlert")).to_have_count(0)
+    assert CODE not in guarded.log.read_text()
+    assert "client-secret-of-tests" not in guarded.log.read_text()

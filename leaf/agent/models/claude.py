@@ -18,8 +18,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from leaf.agent.media import NoFilesError
+from leaf.agent.models import openai_only, wire
 from leaf.agent.models.base import Emit, Json, ModelEvent, ModelRequest, ModelTurn, TooLongError, TurnCutError, Usage
 from leaf.errors import ModelError, RunError
+from leaf.settings import model_address
 
 if TYPE_CHECKING:
     import anthropic
@@ -54,7 +56,7 @@ class ClaudeModel:
         """`media` puts pictures into requests; without it a request has none."""
         self._media = media
         self._api_key = api_key
-        self._url = base_url or ANTHROPIC
+        self._url = model_address(base_url) or ANTHROPIC
         self._retries = retries
         """New tries before the stream begins; each waits as long as the server asks for."""
         self._stall_seconds = stall_seconds
@@ -121,10 +123,12 @@ class ClaudeModel:
         import httpx2
 
         place = self._place()
-        if isinstance(error, anthropic.APIStatusError) and error.status_code >= 400:
-            return self._translate_status(error, model)
         if isinstance(error, anthropic.APIStatusError):
+            return self._translate_status(error, model)
+        if isinstance(error, wire.BrokenOffError):
             return _translate_event(error)
+        if isinstance(error, wire.NotMessagesError) and not began:
+            return self._no_messages_api(error.said, openai=error.openai)
         if isinstance(error, anthropic.APITimeoutError | httpx2.TimeoutException):
             kind = TurnCutError if began else ModelError
             return kind(
@@ -134,8 +138,20 @@ class ClaudeModel:
             return ModelError(f"The model server at {place} cannot be reached.", self._where_to_look(), retryable=True)
         if isinstance(error, httpx2.HTTPError):
             return TurnCutError("The connection to the model was cut in the middle of the answer.", "Ask again.", retryable=True)
-        kind = TurnCutError if began else ModelError
-        return kind(f"The model server at {place} sent something that is not a Messages API stream.", self._where_to_look())
+        if began:
+            said = error.said if isinstance(error, wire.NotMessagesError) else ""
+            return TurnCutError(f"The model server at {place} {_foreign(said)}", "Ask again.")
+        return self._no_messages_api("", openai=False)
+
+    def _no_messages_api(self, said: str, *, openai: bool, status: int | None = None) -> ModelError:
+        """What answers there is something else: a server of OpenAI's API alone, which is named, or anything."""
+        place, mark = self._place(), f" ({status})" if status else ""
+        if openai or (self._url != ANTHROPIC and openai_only.speaks_openai(self._url, self._api_key)):
+            text = f"The server at {place} speaks only OpenAI's API{mark}, and Leaf needs one that speaks the Messages API."
+            return ModelError(text, openai_only.WHAT_TO_DO, status=status)
+        if status:
+            return ModelError(f"There is no Messages API at {place}{mark}.", self._where_to_look(), status=status)
+        return ModelError(f"The model server at {place} {_foreign(said)}", self._where_to_look())
 
     def _translate_status(self, error: anthropic.APIStatusError, model: str) -> ModelError:
         status, place, said = error.status_code, self._place(), _said(error)
@@ -143,11 +159,11 @@ class ClaudeModel:
             return ModelError(f"The model server at {place} refused the key (401).", "Check ANTHROPIC_API_KEY.", status=status)
         if status == 403:
             return ModelError(f"The key may not use this model or server (403): {said}.", "Choose another model.", status=status)
-        if status == 404 and said and model:
+        if status == 404 and model and _is_about_model(error, said, model):
             hint = "Choose another in the settings, or set LEAF_MODEL."
             return ModelError(f"The model server at {place} has no model '{model}' (404).", hint, status=status)
-        if status == 404:
-            return ModelError(f"There is no Messages API at {place} (404).", self._where_to_look(), status=status)
+        if status in (404, 405, 501) or (status in (400, 422) and openai_only.is_about_path(said)):
+            return self._no_messages_api(said, openai=False, status=status)
         if status == 413 or (status == 400 and _too_long(said)):
             hint = "Start a new chat, or ask with fewer files."
             text = f"The question with its history is longer than the model can take ({status})."
@@ -255,8 +271,8 @@ class _Reader:
                 self._response = stream.response
                 if self._closed.is_set():
                     return
-                for event in stream:
-                    self._queue.put(_plain(event))
+                for event in wire.events(stream.response.iter_bytes()):
+                    self._queue.put(event)
             self._queue.put(None)
         except Exception as e:  # noqa: BLE001 - handed to the thread that waits, which sorts it
             self._queue.put(e)
@@ -304,14 +320,6 @@ def _lost_uploads(said: str, file_ids: Sequence[str]) -> list[str]:
     if not about_files:
         return []
     return named or list(file_ids)
-
-
-def _plain(event: Any) -> Json:
-    """A stream event as plain JSON. What is no object at all is garbage."""
-    if not hasattr(event, "to_dict"):
-        raise ValueError("a stream event is not an object")
-    data: Json = event.to_dict(mode="json")
-    return data
 
 
 class _TurnBuilder:
@@ -423,12 +431,23 @@ _KINDS: dict[str, tuple[Any, str]] = {
 """Block type -> kind of its events, and the field that its deltas add to."""
 
 
-def _translate_event(error: anthropic.APIStatusError) -> ModelError:
-    """An error event in a stream that had begun well. Overload and inner faults may pass; a refused request will not."""
-    if error.type in ("invalid_request_error", "authentication_error", "permission_error", "billing_error", "not_found_error"):
-        return ModelError(f"The model server broke the answer off: {_said(error)}.")
-    reason = "it is overloaded" if error.type == "overloaded_error" else _said(error) or "no reason given"
+def _translate_event(error: wire.BrokenOffError) -> ModelError:
+    """An error in place of an answer, or of the rest of one. Overload and inner faults may pass; a refused request will not."""
+    if error.kind in ("invalid_request_error", "authentication_error", "permission_error", "billing_error", "not_found_error"):
+        return ModelError(f"The model server broke the answer off: {error.said or 'no reason given'}.")
+    reason = "it is overloaded" if error.kind == "overloaded_error" else error.said or "no reason given"
     return TurnCutError(f"The model server broke the answer off: {reason}.", _AGAIN, retryable=True)
+
+
+def _foreign(said: str) -> str:
+    return "sent something that is not a Messages API stream" + (f": {said}." if said else ".")
+
+
+def _is_about_model(error: anthropic.APIStatusError, said: str, model: str) -> bool:
+    """Whether a 404 means the model. Of the servers that do not use the Messages API's own form, it names it."""
+    body = error.body if isinstance(error.body, dict) else {}
+    own = body.get("type") == "error" and not openai_only.is_about_path(said)
+    return bool(said) and (own or model in said or ("model" in said.lower() and not openai_only.is_about_path(said)))
 
 
 def _asked_wait(response: Any) -> float:
@@ -440,8 +459,9 @@ def _asked_wait(response: Any) -> float:
 
 
 def _said(error: anthropic.APIStatusError) -> str:
-    """The server's own words, at most 300 characters, empty where the body is not the API's."""
-    return " ".join(str(error.api_message or "").split())[:300].rstrip(".")
+    """The server's own words, at most 300 characters; empty where the body is no JSON, which is a page for browsers."""
+    body = error.body if isinstance(error.body, dict) else {}
+    return wire.words(body.get("error") or body.get("detail") or body)
 
 
 def _too_long(said: str) -> bool:
