@@ -184,13 +184,8 @@ def check(settings: Settings) -> list[Check]:
 
 
 def _checks(settings: Settings) -> Iterator[Check]:
-    import platform
-
-    import leaf
-
-    yield Check(
-        "Leaf", True, f"{leaf.__version__} on Python {platform.python_version()}, {platform.system()} {platform.release()}"
-    )
+    yield _check_versions()
+    yield _check_sqlite(settings)
     yield _check_home(settings.home)
     app, runs = _check_app(settings)
     yield app
@@ -200,6 +195,56 @@ def _checks(settings: Settings) -> Iterator[Check]:
     yield _check_model(settings)
     yield _check_sound(settings)
     yield _check_drive(settings)
+
+
+def _check_versions() -> Check:
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
+    import leaf
+
+    def installed(package: str) -> str:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            return "missing"
+
+    libc = " ".join(platform.libc_ver()).strip()
+    system = ", ".join(filter(None, (f"{platform.system()} {platform.release()} {platform.machine()}", libc)))
+    packages = {
+        "DuckDB": "duckdb",
+        "Streamlit": "streamlit",
+        "DBOS": "dbos",
+        "SQLAlchemy": "sqlalchemy",
+        "anthropic": "anthropic",
+    }
+    versions = {name: installed(package) for name, package in packages.items()}
+    named = ", ".join(f"{name} {found}" for name, found in versions.items())
+    text = f"{leaf.__version__} on Python {platform.python_version()}, {system}; {named}"
+    if "missing" in versions.values():
+        return Check("Leaf", False, f"{text}. Install what is missing: python -m pip install -r requirements.txt")
+    return Check("Leaf", True, text)
+
+
+def _check_sqlite(settings: Settings) -> Check:
+    """SQLite keeps the search index, and the runs where there is no PostgreSQL."""
+    import sqlite3
+    from contextlib import closing
+
+    from leaf.runs.sqlite import driver
+
+    text = sqlite3.sqlite_version
+    try:
+        with closing(sqlite3.connect(":memory:")) as db:
+            db.execute("CREATE VIRTUAL TABLE words USING fts5 (text)")
+        if not settings.database_url:
+            used = driver()
+            text += f", {used.note}" if used.note else ""
+    except sqlite3.OperationalError:
+        return Check("SQLite", False, f"{text} has no full-text search (FTS5). Use a Python whose SQLite has it.")
+    except LeafError as e:
+        return Check("SQLite", False, str(e))
+    return Check("SQLite", True, text)
 
 
 def _check_home(home: Path) -> Check:
