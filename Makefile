@@ -2,13 +2,14 @@
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
 PORT ?= 8501
+ADDRESS ?= 127.0.0.1
 BIN := .venv/bin
 BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/__init__.py bench/_%,$(wildcard bench/*.py)))
 
 .PHONY: run demo-drive test check format docs bench clean
 
-run: .venv/.run ## The app on http://127.0.0.1:8501 (PORT=… for another)
-	$(BIN)/streamlit run app.py --server.port $(PORT)
+run: .venv/.run ## The app on http://127.0.0.1:8501 (PORT=…, ADDRESS=… for others)
+	$(BIN)/streamlit run app.py --server.address $(ADDRESS) --server.port $(PORT)
 
 demo-drive: .venv/.dev ## The app beside a Google on loopback with demo files: try Drive without an account
 	$(BIN)/python -m tests.demo_drive --port $(PORT)

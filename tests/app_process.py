@@ -42,8 +42,9 @@ class App:
             else {}
         )
         with self.log.open("ab") as log:
+            served = ["--server.address", "127.0.0.1", "--server.port", str(self.port)]
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port), *self._options],
+                [sys.executable, "-m", "streamlit", "run", "app.py", *served, *self._options],
                 cwd=ROOT,
                 env={**clean, **model, **self.variables, "LEAF_HOME": str(self.home)},
                 stdout=log,
