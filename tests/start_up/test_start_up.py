@@ -22,7 +22,10 @@ from tests.messages_server import MessagesServer, Turn
 from tests.start_up.machines import ROOT, CannotBeHadError, Machine, machine
 
 PYTHONS = ("3.11", "3.12", "3.13")
-COMBINATIONS = [(python, age) for python in PYTHONS for age in ("old", "new")] + [("3.12", "oldest")]
+COMBINATIONS = [
+    pytest.param(python, age, marks=pytest.mark.xdist_group(python))  # one environment for each Python
+    for python, age in [*((python, age) for python in PYTHONS for age in ("old", "new")), ("3.12", "oldest")]
+]
 SALES = "region,revenue\nNorth,100\nSouth,120\nNorth,200\n"
 SLOW = Turn.say("\n\n".join(f"Paragraph {i}." for i in range(1, 41)), pieces=120, delay=0.1)
 WHOLE = Turn.say("The whole answer.")
@@ -139,6 +142,5 @@ def _read_until_it_speaks(asking: subprocess.Popen[str]) -> str:
 
 def _check_times(run: dict[str, Any], asked: datetime) -> None:
     """What the run database says of when: begun after it was asked, ended by now."""
-    print(run)
     begun, ended = (datetime.fromisoformat(run[name]) for name in ("begun_at", "ended_at"))
     assert asked <= begun <= ended <= datetime.now(UTC)
