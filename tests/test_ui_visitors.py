@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import html
 import json
 import os
 import socket
@@ -146,6 +147,8 @@ def test_only_the_named_hosts_lead_to_an_app_that_names_some(serve: Callable[...
         answered, page = get(app, **HTML, Host=host)
         assert answered == status, host
         assert ("LEAF_ALLOWED_HOSTS" in page) == (status == 403)
+    assert get(app, **HTML, **{"Host": "inner", "X-Forwarded-Host": "leaf.example.com"})[0] == 200
+    assert "as 'inner'" in html.unescape(get(app, **HTML, Host="inner")[1])
     assert shake(app, {"Host": "inner:8501", "Origin": "https://leaf.example.com"})[0] == 403
     assert shake(app, {"Host": "localhost:8501", "Origin": "https://leaf.example.com"})[0] == 101
 

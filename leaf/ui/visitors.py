@@ -52,16 +52,13 @@ class Rules:
 def refusal(rules: Rules, headers: Headers, client: str) -> tuple[str, str] | None:
     """Why this request is refused and what to do, or None. `client` is the address it comes from; empty for here."""
     host = headers.get("host") or ""
-    name = host_name(host)
     if not rules.is_open and not is_local(host, client, any(header in headers for header in FORWARDED)):
         return (rules.problem, "") if rules.problem else CLOSED
-    if (
-        rules.is_open
-        and rules.hosts
-        and not (_is_loopback(name) or _named(name, (*rules.hosts, host_name(urlsplit(rules.origin).netloc))))
-    ):
+    names = [host_name(given) for given in (host, _first(headers.get("x-forwarded-host"))) if given]
+    known = (*rules.hosts, host_name(urlsplit(rules.origin).netloc))
+    if rules.is_open and rules.hosts and not any(_is_loopback(name) or _named(name, known) for name in names):
         return (
-            "This Leaf is not reached by this address.",
+            f"This Leaf is not reached as '{names[0] if names else ''}'.",
             "Use the address that you were given. Whoever runs it can add the name to LEAF_ALLOWED_HOSTS.",
         )
     return None
