@@ -1,21 +1,26 @@
 # Two commands do all the set-up: `make run` and `make test`.
 PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
-	$$p -c 'import sys; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
+	$$p -c 'import sys, ensurepip, sqlite3; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
 PORT ?= 8501
+ADDRESS ?= 127.0.0.1
 BIN := .venv/bin
 BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/__init__.py bench/_%,$(wildcard bench/*.py)))
 
-.PHONY: run demo-drive test check format docs bench clean
+.PHONY: run demo-drive test start-up check format docs bench clean
 
-run: .venv/.run ## The app on http://127.0.0.1:8501 (PORT=… for another)
-	$(BIN)/streamlit run app.py --server.port $(PORT)
+run: .venv/.run ## The app on http://127.0.0.1:8501 (PORT=…, ADDRESS=… for others)
+	$(BIN)/streamlit run app.py --server.address $(ADDRESS) --server.port $(PORT)
 
 demo-drive: .venv/.dev ## The app beside a Google on loopback with demo files: try Drive without an account
 	$(BIN)/python -m tests.demo_drive --port $(PORT)
 
 test: check ## Lint, types, import contracts, every test
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore tests/browser
+	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore tests/browser --ignore tests/start_up
 	$(BIN)/python -m pytest tests/browser
+	$(MAKE) --no-print-directory start-up
+
+start-up: .venv/.dev ## The start on Python 3.11, 3.12 and 3.13, each with an old and a new SQLite, in clean environments
+	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/start_up
 
 check: .venv/.dev
 	$(BIN)/ruff format --check .
@@ -35,7 +40,8 @@ bench: .venv/.dev ## Every measurement; each prints ratios to a baseline of the 
 	test -z "$$failed" || { echo "targets missed in:$$failed"; exit 1; }
 
 .venv/bin/python:
-	@test -n "$(PYTHON)" || { echo "Leaf needs Python 3.11, 3.12 or 3.13; none was found on the PATH."; exit 1; }
+	@test -n "$(PYTHON)" || { echo "Leaf needs Python 3.11, 3.12 or 3.13 with venv and sqlite3 (Debian: python3 python3-venv);" \
+		"none that runs was found on the PATH. PYTHON=/path/to/python3.12 names one."; exit 1; }
 	$(PYTHON) -m venv .venv
 
 .venv/.run: requirements.txt | .venv/bin/python

@@ -2,12 +2,12 @@
 
 import streamlit as st
 
-from leaf.ui.server import command_routes, explain, lifespan, security_headers, sign_in_words
+from leaf.ui.server import command_routes, explain, lifespan, middleware
 
 app = st.App(
     "leaf/ui/shell.py",
     lifespan=lifespan,
     routes=command_routes(),
-    middleware=[security_headers(), sign_in_words()],
+    middleware=middleware(),
     on_script_error=explain,
 )

@@ -259,8 +259,9 @@ def _app(home: Path, model_url: str) -> Iterator[str]:
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
+    served = ["--server.address", "127.0.0.1", "--server.port", str(port)]
     process = subprocess.Popen(
-        [sys.executable, "-m", "streamlit", "run", "bench/_page_app.py", "--server.port", str(port)],
+        [sys.executable, "-m", "streamlit", "run", "bench/_page_app.py", *served],
         cwd=ROOT,
         env={**os.environ, "LEAF_HOME": str(home), "LEAF_MODEL_URL": model_url, "LEAF_MODEL": "stamps", "PYTHONPATH": str(ROOT)},
         stdout=subprocess.DEVNULL,

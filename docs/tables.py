@@ -28,6 +28,7 @@ SETTINGS_MEANINGS = {
     "LEAF_ALLOWED_EMAILS": "addresses that may sign in besides; both empty: everybody whom the login provider knows",
     "LEAF_SESSION_HOURS": "hours that a sign-in lasts; empty: as long as the provider's token says (Google: one hour)",
     "LEAF_ALLOW_OPEN": "`1` lets other machines reach Leaf although no sign-in is set up; all visitors are then one user",
+    "LEAF_ALLOWED_HOSTS": "names under which others may reach Leaf, by commas (`*.example.com`: all below it); empty: any",
     "LEAF_RUN_TURNS": "model turns of one answer",
     "LEAF_RUN_TOOL_CALLS": "tool calls of one answer",
     "LEAF_RUN_SECONDS": "wall time of one answer",

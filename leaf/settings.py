@@ -121,6 +121,8 @@ class Settings:
     """How long a sign-in lasts; 0 means as long as the provider's token says."""
     allow_open: bool = False
     """Whether Leaf may be reached from other machines without sign-in."""
+    allowed_hosts: tuple[str, ...] = ()
+    """Names under which others may reach it; empty: any. `*.example.org` is every name below."""
     limits: RunLimits = RunLimits()
     model_patience: float = 120.0
     """Seconds for which a run waits for a model server that is down or busy."""
@@ -193,6 +195,7 @@ VARIABLES = {
     "LEAF_ALLOWED_EMAILS": "allowed_emails",
     "LEAF_SESSION_HOURS": "session_hours",
     "LEAF_ALLOW_OPEN": "allow_open",
+    "LEAF_ALLOWED_HOSTS": "allowed_hosts",
     "LEAF_RUN_TURNS": "limits.turns",
     "LEAF_RUN_TOOL_CALLS": "limits.tool_calls",
     "LEAF_RUN_SECONDS": "limits.seconds",
@@ -257,6 +260,7 @@ def load(environ: Mapping[str, str] | None = None, secrets: Mapping[str, object]
         allowed_emails=_words(values, "LEAF_ALLOWED_EMAILS"),
         session_hours=_number(values, "LEAF_SESSION_HOURS", 0.0),
         allow_open=_switch(values, "LEAF_ALLOW_OPEN"),
+        allowed_hosts=_hosts(values),
         limits=RunLimits(
             turns=int(_number(values, "LEAF_RUN_TURNS", default.turns)),
             tool_calls=int(_number(values, "LEAF_RUN_TOOL_CALLS", default.tool_calls)),
@@ -342,6 +346,18 @@ def _words(values: Mapping[str, str], key: str) -> tuple[str, ...]:
         kind = "addresses like ann@example.org" if key == "LEAF_ALLOWED_EMAILS" else "domains like example.org"
         raise SettingsError(f"{key} is '{values[key]}'.", f"Give {kind}, separated by commas.")
     return words
+
+
+def _hosts(values: Mapping[str, str]) -> tuple[str, ...]:
+    """Names of hosts, split at commas and spaces, in lower case, without port and last dot."""
+    key = "LEAF_ALLOWED_HOSTS"
+    names = tuple(word.lower().removesuffix(".") for word in values.get(key, "").replace(",", " ").split())
+    wrong = [name for name in names if not re.fullmatch(r"(\*\.)?[\w-]+(\.[\w-]+)*|[0-9a-f:.]+", name)]
+    if wrong:
+        raise SettingsError(
+            f"{key} holds '{wrong[0]}'.", "Give names like leaf.example.org or *.example.org, separated by commas."
+        )
+    return names
 
 
 def _choice(values: Mapping[str, str], key: str, options: tuple[str, ...]) -> str:

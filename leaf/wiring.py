@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
@@ -128,12 +128,14 @@ def _notebooks(settings: Settings, store: Store, tables: Tables) -> Notebooks | 
     """Where Python runs; None on a machine that cannot confine it, where the tools for it are absent as well."""
     from leaf.sandbox.confine import confinement
     from leaf.sandbox.packages import Packages
-    from leaf.sandbox.sessions import Sessions
+    from leaf.sandbox.room import room
+    from leaf.sandbox.sessions import LIMITS, Sessions
     from leaf.tables.notebooks import Notebooks
 
     if confinement().kind != "landlock":
         return None
-    sessions = Sessions(settings.home, idle_seconds=60 * settings.python_idle_minutes)
+    limits = replace(LIMITS, memory_mb=min(LIMITS.memory_mb, room().child_mb))
+    sessions = Sessions(settings.home, idle_seconds=60 * settings.python_idle_minutes, limits=limits)
     return Notebooks(store, sessions, tables, Packages(settings.home, settings.packages))
 
 
@@ -184,13 +186,9 @@ def check(settings: Settings) -> list[Check]:
 
 
 def _checks(settings: Settings) -> Iterator[Check]:
-    import platform
-
-    import leaf
-
-    yield Check(
-        "Leaf", True, f"{leaf.__version__} on Python {platform.python_version()}, {platform.system()} {platform.release()}"
-    )
+    yield _check_versions()
+    yield _check_sqlite(settings)
+    yield _check_memory()
     yield _check_home(settings.home)
     app, runs = _check_app(settings)
     yield app
@@ -200,6 +198,68 @@ def _checks(settings: Settings) -> Iterator[Check]:
     yield _check_model(settings)
     yield _check_sound(settings)
     yield _check_drive(settings)
+
+
+def _check_versions() -> Check:
+    import platform
+    from importlib.metadata import PackageNotFoundError, version
+
+    import leaf
+
+    def installed(package: str) -> str:
+        try:
+            return version(package)
+        except PackageNotFoundError:
+            return "missing"
+
+    libc = " ".join(platform.libc_ver()).strip()
+    system = ", ".join(filter(None, (f"{platform.system()} {platform.release()} {platform.machine()}", libc)))
+    packages = {
+        "DuckDB": "duckdb",
+        "Streamlit": "streamlit",
+        "DBOS": "dbos",
+        "SQLAlchemy": "sqlalchemy",
+        "anthropic": "anthropic",
+    }
+    versions = {name: installed(package) for name, package in packages.items()}
+    named = ", ".join(f"{name} {found}" for name, found in versions.items())
+    text = f"{leaf.__version__} on Python {platform.python_version()}, {system}; {named}"
+    if "missing" in versions.values():
+        return Check("Leaf", False, f"{text}. Install what is missing: python -m pip install -r requirements.txt")
+    return Check("Leaf", True, text)
+
+
+def _check_sqlite(settings: Settings) -> Check:
+    """SQLite keeps the search index, and the runs where there is no PostgreSQL."""
+    import sqlite3
+    from contextlib import closing
+
+    from leaf.runs.sqlite import driver
+
+    text = sqlite3.sqlite_version
+    try:
+        with closing(sqlite3.connect(":memory:")) as db:
+            db.execute("CREATE VIRTUAL TABLE words USING fts5 (text)")
+        if not settings.database_url:
+            used = driver()
+            text += f", {used.note}" if used.note else ""
+    except sqlite3.OperationalError:
+        return Check("SQLite", False, f"{text} has no full-text search (FTS5). Use a Python whose SQLite has it.")
+    except LeafError as e:
+        return Check("SQLite", False, str(e))
+    return Check("SQLite", True, text)
+
+
+def _check_memory() -> Check:
+    from leaf.sandbox.room import room
+
+    found = room()
+    if not found.total_mb:
+        return Check("Memory", True, "this system does not say how much there is", needed=False)
+    if not found.tight:
+        return Check("Memory", True, f"{found.total_mb:,} MB", needed=False)
+    text = f"{found.total_mb:,} MB; files and SQL are handled {found.running} at a time, with at most {found.child_mb:,} MB each"
+    return Check("Memory", True, text, needed=False)
 
 
 def _check_home(home: Path) -> Check:

@@ -22,7 +22,14 @@ class App:
     """`streamlit run app.py` over a data folder, on a free port, which it keeps when it is started again."""
 
     def __init__(
-        self, home: Path, model_url: str = "", log: Path | None = None, *, secrets: Path | None = None, **variables: str
+        self,
+        home: Path,
+        model_url: str = "",
+        log: Path | None = None,
+        *,
+        secrets: Path | None = None,
+        python: str = sys.executable,
+        **variables: str,
     ) -> None:
         self.home = home
         self.model_url = model_url
@@ -31,6 +38,7 @@ class App:
         """Further environment variables."""
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
+        self._python = python
         self._options = ["--secrets.files", str(secrets)] if secrets else []
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -42,8 +50,9 @@ class App:
             else {}
         )
         with self.log.open("ab") as log:
+            served = ["--server.address", "127.0.0.1", "--server.port", str(self.port)]
             self._process = subprocess.Popen(
-                [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(self.port), *self._options],
+                [self._python, "-m", "streamlit", "run", "app.py", *served, *self._options],
                 cwd=ROOT,
                 env={**clean, **model, **self.variables, "LEAF_HOME": str(self.home)},
                 stdout=log,

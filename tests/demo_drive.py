@@ -31,7 +31,8 @@ def main() -> int:
     }
     with google:
         print(f"Google on {google.url}; connect it on the settings page as {google.accounts[0]}.", flush=True)
-        command = [sys.executable, "-m", "streamlit", "run", "app.py", "--server.port", str(given.port)]
+        served = ["--server.address", "127.0.0.1", "--server.port", str(given.port)]
+        command = [sys.executable, "-m", "streamlit", "run", "app.py", *served]
         app = subprocess.Popen(command, env={**os.environ, **environment})
         signal.signal(signal.SIGTERM, lambda *_: app.terminate())  # the app must not outlive its Google
         try:

@@ -4,14 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+import platform
 import pty
 import signal
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from importlib.metadata import version
 from pathlib import Path
 
+import duckdb
 import pytest
+import streamlit
 
 from leaf.agent.events import reduce
 from leaf.sandbox.confine import confinement
@@ -399,6 +404,11 @@ def test_doctor_says_what_works(cli: Cli) -> None:
     assert done.returncode == 0, done.stdout
     for name in ("Data folder", "App", "History", "Sandbox", "Model"):
         assert name in done.stdout
+    versions = {"DuckDB": duckdb.__version__, "Streamlit": streamlit.__version__, "DBOS": version("dbos")}
+    for name, found in {"Python": platform.python_version(), **versions}.items():
+        assert f"{name} {found}" in done.stdout
+    assert f"SQLite: {sqlite3.sqlite_version}" in done.stdout
+    assert ("Leaf adds the clock" in done.stdout) == ((3, 35) <= sqlite3.sqlite_version_info < (3, 42))
 
 
 def test_start_up_loads_no_heavy_library() -> None:

@@ -29,6 +29,7 @@ from leaf.errors import (
 )
 from leaf.sandbox.confine import confinement
 from leaf.sandbox.pool import Limits, Pool
+from leaf.sandbox.room import OWN_MB, Room, memory_mb
 
 HERE = Path(__file__).resolve().parent
 landlock = pytest.mark.skipif(confinement().kind != "landlock", reason="this kernel cannot confine a process")
@@ -152,6 +153,30 @@ def test_a_crash_in_native_code_leaves_the_app_alone(pool: Pool) -> None:
 def test_too_much_memory_is_named_as_such(pool: Pool, piece: int) -> None:
     with pytest.raises(SandboxMemoryError, match="256 MB"):
         call(pool, "grow", Limits(seconds=20, memory_mb=256), piece=piece)
+
+
+def test_a_container_of_a_gigabyte_lets_a_call_have_a_part_of_it(tmp_path: Path) -> None:
+    (tmp_path / "memory.max").write_text(f"{1024**3}\n")
+    space = Room(memory_mb(tmp_path))
+    assert (space.total_mb, space.running) == (1024, 2)
+    assert space.running * space.child_mb + OWN_MB <= 1024
+    pool = Pool(tmp_path / "home", preload=(), paths=[HERE], space=space)
+    try:
+        with pytest.raises(SandboxMemoryError, match=f"{space.child_mb} MB"):
+            call(pool, "grow", Limits(seconds=20, memory_mb=2048), piece=50_000_000)
+        assert call(pool, "echo", value=1) == 1
+    finally:
+        pool.close()
+
+
+@pytest.mark.parametrize(("text", "version"), [("max\n", 2), ("9223372036854771712\n", 1)])
+def test_a_container_without_a_limit_has_the_memory_of_the_machine(tmp_path: Path, text: str, version: int) -> None:
+    (tmp_path / "memory").mkdir()
+    (tmp_path / ("memory.max" if version == 2 else "memory/memory.limit_in_bytes")).write_text(text)
+    assert memory_mb(tmp_path) == os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 1024**2
+    assert not Room(24_000).tight
+    assert Room(24_000).child_mb > 2048
+    assert not Room(0).tight
 
 
 @pytest.mark.parametrize("name", ["spin", "sleep"])

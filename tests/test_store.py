@@ -18,7 +18,7 @@ from typing import TypeVar, get_args
 
 import pytest
 
-from leaf.errors import FileTooLargeError, InvalidInputError, NotFoundError, SettingsError, StoreError
+from leaf.errors import FileTooLargeError, InvalidInputError, NotFoundError, SettingsError, StoreBusyError, StoreError
 from leaf.settings import Allowance, Settings
 from leaf.store import (
     Store,
@@ -679,6 +679,26 @@ def test_a_damaged_database_is_left_alone_and_named(tmp_path: Path) -> None:
     assert path.read_bytes() == b"not a database " * 1000
 
 
+def test_a_database_with_a_damaged_block_is_not_said_to_be_in_use(tmp_path: Path) -> None:
+    path = tmp_path / "leaf.duckdb"
+    open_store(Settings(home=tmp_path)).close()
+    kept = bytearray(path.read_bytes())
+    kept[8192:24576] = b"\xff" * 16384
+    path.write_bytes(kept)
+    with pytest.raises(StoreError, match="cannot be opened") as caught:
+        open_store(Settings(home=tmp_path))
+    assert not isinstance(caught.value, StoreBusyError)
+    assert "leaf.duckdb.damaged" in caught.value.hint
+
+
+def test_a_history_that_may_not_be_opened_is_not_called_damaged(tmp_path: Path) -> None:
+    (tmp_path / "leaf.duckdb").mkdir()
+    with pytest.raises(StoreError, match="cannot be opened") as caught:
+        open_store(Settings(home=tmp_path))
+    assert "who may write there" in caught.value.hint
+    assert "Error" not in str(caught.value)
+
+
 def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "file").write_text("")
     with pytest.raises(StoreError, match="cannot be made"):
@@ -748,7 +768,7 @@ def test_a_full_disk_is_said_and_the_store_goes_on_once_there_is_space(tmp_path:
     code = """
         import resource, signal
         from pathlib import Path
-        from leaf.errors import StoreError
+        from leaf.errors import StoreBusyError, StoreError
         from leaf.settings import Allowance, Settings
         from leaf.store import chats, messages, open_store, users
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
@@ -823,7 +843,7 @@ def test_a_full_disk_keeps_no_half_blob(tmp_path: Path) -> None:
     code = """
         import io, resource, signal
         from pathlib import Path
-        from leaf.errors import StoreError
+        from leaf.errors import StoreBusyError, StoreError
         from leaf.store.blobs import Blobs
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (2_000_000, resource.RLIM_INFINITY))

@@ -12,7 +12,6 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from leaf import settings
-from leaf.errors import SettingsError
 from leaf.service import Leaf
 from leaf.store.model import Scope
 from leaf.ui import gate, state
@@ -241,61 +240,6 @@ def test_without_sign_in_there_are_no_people_to_show(tmp_path: Path) -> None:
         assert "Workspace" not in words_of(page)
         assert not page.sidebar.selectbox
     finally:
-        state.close()
-        delattr(sys, state.REGISTRY)
-
-
-@pytest.mark.parametrize(
-    ("host", "address", "forwarded", "local"),
-    [
-        ("localhost:8501", "", False, True),
-        ("[::1]:8501", "", False, True),
-        ("127.0.0.1:8501", "127.0.0.1", False, True),
-        ("leaf.example.org", "", False, False),
-        ("localhost.example.org:8501", "", False, False),
-        ("localhost:8501", "203.0.113.9", False, False),
-        ("localhost:8501", "", True, False),
-    ],
-)
-def test_a_visitor_whom_a_proxy_brings_in_is_not_taken_for_a_local_one(
-    host: str, address: str, forwarded: bool, local: bool
-) -> None:
-    assert state.is_local(host, address, forwarded) is local
-
-
-@pytest.mark.parametrize(
-    ("address", "is_open", "served"),
-    [
-        ("127.0.0.1", "0", True),
-        ("localhost", "0", True),
-        ("::1", "0", True),
-        ("0.0.0.0", "0", False),
-        ("", "0", False),
-        ("192.168.1.5", "0", False),
-        ("leaf.example.org", "0", False),
-        ("0.0.0.0", "1", True),
-    ],
-)
-def test_without_sign_in_only_this_machine_is_served_unless_told_otherwise(
-    tmp_path: Path, address: str, is_open: str, served: bool
-) -> None:
-    from streamlit import config
-
-    app = build(settings.load({"LEAF_HOME": str(tmp_path / "home"), "LEAF_ALLOW_OPEN": is_open}))
-    setattr(sys, state.REGISTRY, state.Registry(leaf=app, login=False))
-    before = config.get_option("server.address")
-    config.set_option("server.address", address)
-    try:
-        if served:
-            state.check_served()
-        else:
-            with pytest.raises(SettingsError, match="no sign-in is set up"):
-                state.check_served()
-            page = AppTest.from_file(str(ROOT / "leaf" / "ui" / "shell.py"), default_timeout=PATIENCE).run()
-            assert page.title[0].value == "Leaf is not set up yet"
-            assert not page.sidebar.button
-    finally:
-        config.set_option("server.address", before)
         state.close()
         delattr(sys, state.REGISTRY)
 

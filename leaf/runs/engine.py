@@ -23,6 +23,8 @@ from typing import IO, TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from leaf.agent.events import Chunk
 from leaf.errors import LeafError, RunError, StoreBusyError, StoreError
+from leaf.runs import trouble
+from leaf.runs.sqlite import Driver, driver
 
 if TYPE_CHECKING:
     from dbos import DBOSConfig, Serializer, StepInfo, WorkflowStatus
@@ -82,6 +84,7 @@ class Engine:
         self._path = home / "runs.sqlite"
         self._home = home
         self._url = database_url
+        self._driver: Driver | None = None
         self._seats: list[IO[str]] = []
         self.executors: tuple[str, ...] = ()
         """Names of the processes whose unfinished work is this one's: its own, and those that are gone from this folder."""
@@ -100,7 +103,8 @@ class Engine:
         from dbos import DBOS
 
         if not self.shared:
-            self.note = prepare_file(self._path)
+            self._driver = driver()
+            self.note = prepare_file(self._path, self._driver)
         self.executors, self._seats = _take_seats(self._home, shared=self.shared)
         DBOS(config=self._config())
         try:
@@ -118,9 +122,7 @@ class Engine:
             DBOS.register_queue(self._queue, polling_interval_sec=POLL_SECONDS, on_conflict="always_update")
         except Exception as e:
             self.close()
-            raise StoreError(
-                f"The run database cannot be used: {_first_line(e)}", "Check LEAF_HOME and LEAF_DATABASE_URL."
-            ) from e
+            raise trouble.explain(e, shared=self.shared) from e
         self._take_over()
 
     def close(self) -> None:
@@ -213,7 +215,7 @@ class Engine:
             "executor_id": self.executors[0],
             "log_level": "ERROR",
             "serializer": _serializer(),
-            "db_engine_kwargs": {"hide_parameters": True},
+            "db_engine_kwargs": {"hide_parameters": True, **(self._driver.engine_arguments if self._driver else {})},
             "notification_listener_polling_interval_sec": 1.0,
             "scheduler_polling_interval_sec": 3600.0,
         }
@@ -230,28 +232,27 @@ class Engine:
                 self.begin(status.workflow_id)
 
 
-def prepare_file(path: Path) -> str:
+def prepare_file(path: Path, by: Driver | None = None) -> str:
     """Make the run database ready to be opened: write-ahead log on, a damaged one put aside. Returns what to tell people.
 
     Raises StoreBusyError for a locked file, StoreError for one of a newer version and for one that cannot be opened.
     """
+    module = (by or driver()).module
     try:
-        with closing(sqlite3.connect(path, timeout=LOCK_SECONDS)) as db:
+        with closing(module.connect(path, timeout=LOCK_SECONDS)) as db:
             db.execute("PRAGMA journal_mode=wal")
             found = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
             if found == "ok":
                 _check_version(db, path)
                 return ""
-    except sqlite3.DatabaseError as e:
+    except module.DatabaseError as e:
         found = str(e)
         if "locked" in found:
             raise StoreBusyError(
                 f"The run database {path} is locked by another program.", "Close that program, then start Leaf again."
             ) from e
-        if isinstance(e, sqlite3.OperationalError):
-            raise StoreError(
-                f"The run database {path} cannot be opened: {found}.", "Check LEAF_HOME, its disk and permissions."
-            ) from e
+        if isinstance(e, module.OperationalError):
+            raise trouble.explain(e, shared=False) from e
     return _put_aside(path, found)
 
 
@@ -372,7 +373,3 @@ def _moment(milliseconds: int | None) -> datetime | None:
 def _batches(items: Sequence[str]) -> Iterator[list[str]]:
     for start in range(0, len(items), BATCH):
         yield list(items[start : start + BATCH])
-
-
-def _first_line(error: Exception) -> str:
-    return (str(error).strip().splitlines() or ["no reason given"])[0].rstrip(".") + "."

@@ -20,6 +20,7 @@ from typing import Protocol
 from leaf.agent.events import TERMINAL, Chunk, chunk, reduce
 from leaf.agent.loop import STATUS, STOPPED, StepRunner, good, shown
 from leaf.errors import LeafError, NotFoundError, RunError
+from leaf.runs import trouble
 from leaf.runs.engine import VERSION, Engine, Record
 from leaf.runs.records import Load, RunRecord, StepRecord
 from leaf.runs.run import Run
@@ -348,7 +349,7 @@ class Runs:
             self._engine.begin(ticket.message_id)
         except Exception as e:  # noqa: BLE001 - whatever the database throws, the answer is still owed
             logger.warning("run %s could not be begun yet: %s", ticket.message_id, type(e).__name__)
-            self._park(ticket.message_id, "The run database cannot be written; the disk may be full.")
+            self._park(ticket.message_id, str(trouble.explain(e, shared=self._engine.shared)))
 
     # Answering
 

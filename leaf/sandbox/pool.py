@@ -26,7 +26,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -34,6 +34,7 @@ import leaf
 from leaf import errors
 from leaf.sandbox import confine
 from leaf.sandbox.bytecode import compile_ahead
+from leaf.sandbox.room import Room, room
 
 log = logging.getLogger(__name__)
 
@@ -94,18 +95,20 @@ class Pool:
         home: Path,
         *,
         size: int = 2,
-        running: int = 4,
+        running: int | None = None,
         preload: Sequence[str] = PRELOAD,
         paths: Sequence[Path] = (),
         confined: bool | None = None,
         serve: str = "",
         limits: Limits | None = None,
+        space: Room | None = None,
     ) -> None:
         """Nothing is started before the first call or `warm`.
 
         `preload` names modules that a waiting child imports and `module:function`s that it calls; `paths` are more folders to
         import from; `confined` False forces the plain process of machines that cannot confine. `serve` names the
-        `module:function` that answers in children that are borrowed, not called, and `limits` what these may use.
+        `module:function` that answers in children that are borrowed, not called, and `limits` what these may use. `space` is the
+        memory that they share; as many calls run at once, and each may hold as much, as it allows.
         """
         self._home = home
         self._size = size
@@ -114,7 +117,8 @@ class Pool:
         self._confined = confined
         self._serve = serve
         self._limits = _lasting_limits(limits) if limits else {}
-        self._slots = threading.BoundedSemaphore(running)
+        self._room = space or room()
+        self._slots = threading.BoundedSemaphore(running or self._room.running)
         self._changed = threading.Condition()
         self._waiting: deque[Child] = deque()
         self._busy: set[Child] = set()
@@ -147,6 +151,7 @@ class Pool:
         for key in inputs or {}:
             if not re.fullmatch(r"[\w.-]{1,100}", key) or key.startswith("."):
                 raise ValueError(f"input key {key!r} is not a plain file name")
+        limits, arguments = self._within(limits, arguments)
         while not self._slots.acquire(timeout=TICK):
             _raise_if_stopped(stop)
         try:
@@ -168,6 +173,12 @@ class Pool:
                 self._end(child)
         finally:
             self._slots.release()
+
+    def _within(self, limits: Limits, arguments: Mapping[str, Any]) -> tuple[Limits, Mapping[str, Any]]:
+        """No call may hold more than there is room for. A function that keeps to a limit by itself is told the lower one."""
+        most = self._room.child_mb
+        told = {"memory_mb": min(most, arguments["memory_mb"])} if isinstance(arguments.get("memory_mb"), int) else {}
+        return replace(limits, memory_mb=min(most, limits.memory_mb)), {**arguments, **told}
 
     def borrow(self, stop: threading.Event | None = None) -> Child:
         """A child of one's own, until `give_back`. Raises SandboxError where none can be started, RunError after `stop`."""

@@ -163,7 +163,7 @@ def _value(value: Any, is_json: bool) -> Any:
 
 
 def _cannot_open(path: Path, reason: str) -> StoreError:
-    if "lock" in reason.lower():
+    if re.search(r"set lock on|conflicting lock|used by another process", reason, re.IGNORECASE):
         found = re.search(r"PID (\d+)", reason)
         pid = int(found.group(1)) if found else None
         holder = f"process {pid}" if pid else "another process"
@@ -172,15 +172,20 @@ def _cannot_open(path: Path, reason: str) -> StoreError:
             "Use the app that it serves or stop it first, or set LEAF_HOME to another folder.",
             pid=pid,
         )
-    if "not a valid DuckDB database" in reason or path.exists():
+    said = f"The history in {path} cannot be opened: {_first_line(reason)}"
+    if re.search(r"permission denied|read-only|is a directory", reason, re.IGNORECASE):
+        return StoreError(said, f"Check {path.parent} and who may write there, or set LEAF_HOME to another folder.")
+    if re.search(r"version number|newer version|older version", reason, re.IGNORECASE):
+        return StoreError(said, "It was written by another version of Leaf: start that one, or set LEAF_HOME to another folder.")
+    if re.search(r"not a valid|corrupt|checksum|not read enough|deserializ", reason, re.IGNORECASE):
         return StoreError(
-            f"The history in {path} cannot be opened: {_first_line(reason)}",
+            said,
             f"Keep it by renaming it (for example to {path.name}.damaged), then put back a copy or begin with an empty history; "
             "uploaded files are kept apart from it.",
         )
-    return StoreError(
-        f"No database can be made in {path.parent}: {_first_line(reason)}", "Check LEAF_HOME and who may write there."
-    )
+    if re.search(r"no space left|disk.{0,12}full|quota", reason, re.IGNORECASE):
+        return StoreError(said, "Free some space, then start again.")
+    return StoreError(said, "Nothing was changed. `python -m leaf doctor` names the versions and what works here.")
 
 
 def _failed(path: Path, reason: str) -> StoreError:
@@ -193,6 +198,6 @@ def _failed(path: Path, reason: str) -> StoreError:
 
 
 def _first_line(reason: str) -> str:
+    """What the database said, without the name of its kind of error."""
     line = reason.strip().splitlines()[0].rstrip(".!") if reason.strip() else "no reason given"
-    line = re.sub(r"^[A-Z][\w ]* (?:Error|exception): ", "", line)  # DuckDB's name for the kind of error
-    return line + "."
+    return re.sub(r"^[A-Z][\w ]* (?:Error|exception): ", "", line) + "."

@@ -1,5 +1,5 @@
-"""Around the pages: Leaf is built before the first visitor and closed after the last; commands have routes of their own; every
-response carries headers."""
+"""Around the pages: Leaf is built before the first visitor and closed after the last; commands have routes of their own; who may
+come is decided first; every response carries headers."""
 
 from __future__ import annotations
 
@@ -18,6 +18,7 @@ from leaf.errors import LeafError
 from leaf.remote.server import routes
 from leaf.ui import state
 from leaf.ui.sign_in import SignInWords
+from leaf.ui.visitors import Visitors, is_local
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -54,13 +55,30 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     state.serve_commands(_own_url())
     try:
         await asyncio.to_thread(state.built)
-        state.check_served()
     except LeafError as e:
         logging.getLogger("leaf").warning("Leaf is not ready: %s", e)
+    except Exception:
+        logging.getLogger("leaf").exception("Leaf is not ready, by a fault of its own")
+    _say_who_may_come()
     try:
         yield
     finally:
         await asyncio.to_thread(state.close)
+
+
+def _say_who_may_come() -> None:
+    """For whoever started Leaf on an address that others reach."""
+    from streamlit import config
+
+    address = str(config.get_option("server.address") or "")
+    rules = state.rules()
+    if not rules.is_open and not is_local(address, "", forwarded=False):
+        why = rules.problem or "no sign-in is set up"
+        logging.getLogger("leaf").warning(
+            "Leaf listens on %s and lets in this machine only: %s (docs/sign-in.md; LEAF_ALLOW_OPEN=1 lets everybody in)",
+            address or "every address",
+            why,
+        )
 
 
 def command_routes() -> list[Route]:
@@ -116,11 +134,6 @@ class SecurityHeaders:
         await self.app(scope, receive, send_with_headers)
 
 
-def sign_in_words() -> Middleware:
-    """What says on the page why a sign-in failed."""
-    return Middleware(SignInWords)
-
-
-def security_headers() -> Middleware:
-    """The middleware, as `st.App` takes it."""
-    return Middleware(SecurityHeaders)
+def middleware() -> list[Middleware]:
+    """What stands around the pages, from the outside in, as `st.App` takes it."""
+    return [Middleware(SecurityHeaders), Middleware(Visitors, rules=state.rules), Middleware(SignInWords)]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ipaddress
 import logging
 import sys
 import threading
@@ -11,14 +10,15 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
-from urllib.parse import urlsplit
 
 import streamlit as st
+from starlette.datastructures import Headers
 
 from leaf import settings
 from leaf.errors import LeafError, SettingsError, SignInError
 from leaf.remote.address import announce, withdraw
 from leaf.store.model import Scope, Visit
+from leaf.ui import visitors
 
 if TYPE_CHECKING:
     from leaf.service import Leaf
@@ -45,6 +45,8 @@ class Registry:
     """What a command has to know; empty while none may come."""
     login: bool | None = None
     """Whether people sign in; read from the secrets once."""
+    rules: visitors.Rules | None = None
+    """Who may reach this process; read from the settings once."""
 
 
 def _registry() -> Registry:
@@ -143,7 +145,6 @@ def enter() -> Visit | None:
     Raises SignInError, and SettingsError where an app without login is reached from elsewhere.
     """
     if not login_needed():
-        check_served()
         _check_visitor()
         return None
     claims, wanted = _claims(), str(st.session_state.get("workspace", ""))
@@ -200,14 +201,29 @@ def follow_link(chat_id: str) -> None:
         open_workspace(workspace_id)
 
 
-def check_served() -> None:
-    """Without login Leaf serves this machine only, unless it is told otherwise. Raises SettingsError."""
-    address = str(st.get_option("server.address") or "")
-    if not login_needed() and not built().settings.allow_open and not _is_loopback(address):
-        raise SettingsError(
-            f"Leaf is served on {address or 'every address'} of this machine, and no sign-in is set up.",
-            "Set up sign-in (docs/sign-in.md), or serve on 127.0.0.1. LEAF_ALLOW_OPEN=1 lets everybody in who can reach it.",
-        )
+def rules() -> visitors.Rules:
+    """Who may reach this process; read from the settings once they can be read, without building Leaf."""
+    registry = _registry()
+    if registry.rules is not None:
+        return registry.rules
+    found = _read_rules()
+    if not found.problem:
+        registry.rules = found
+    return found
+
+
+def _read_rules() -> visitors.Rules:
+    """Settings that cannot be read let nobody in but this machine, and say which."""
+    try:
+        signed = login_needed()
+        given = settings.load(secrets=_secrets())
+    except SettingsError as e:
+        return visitors.Rules(problem=str(e))
+    return visitors.Rules(signed or given.allow_open, given.allowed_hosts, visitors.origin_of(_redirect_uri()) if signed else "")
+
+
+def _redirect_uri() -> str:
+    return str(auth_section().get("redirect_uri", ""))
 
 
 def checks() -> list[Check]:
@@ -235,28 +251,14 @@ def _claims() -> Mapping[str, object]:
 
 
 def _check_visitor() -> None:
-    """Raises SettingsError for a visitor from elsewhere whom a proxy on this machine brought in."""
+    """Raises SettingsError for a visitor whom the rules refuse; the middleware has done so before, where there is one."""
     address = st.context.ip_address
-    forwarded = "x-forwarded-for" in st.context.headers or "forwarded" in st.context.headers
-    host = st.context.headers.get("host") or "localhost"
-    if not built().settings.allow_open and not is_local(host, address if isinstance(address, str) else "", forwarded):
-        raise SettingsError(
-            "This Leaf has no sign-in and can be used only on the machine on which it runs.",
-            "Whoever runs it can set up sign-in (docs/sign-in.md), or set LEAF_ALLOW_OPEN=1 to let everybody in.",
-        )
-
-
-def is_local(host: str, address: str, forwarded: bool) -> bool:
-    """Whether a request is of this machine: what it was sent to, where it came from (empty for here), through no proxy."""
-    name = urlsplit(f"//{host}").hostname or ""
-    return not forwarded and _is_loopback(name) and (not address or _is_loopback(address))
-
-
-def _is_loopback(host: str) -> bool:
-    try:
-        return host == "localhost" or ipaddress.ip_address(host).is_loopback
-    except ValueError:
-        return False
+    client = address if isinstance(address, str) else ""
+    headers = Headers({**st.context.headers.to_dict(), "host": st.context.headers.get("host") or "localhost"})
+    given = built().settings
+    why = visitors.refusal(visitors.Rules(given.allow_open, given.allowed_hosts), headers, client)
+    if why is not None:
+        raise SettingsError(*why)
 
 
 def _secrets() -> dict[str, object]:
