@@ -207,7 +207,11 @@ def _report(label: str, outcomes: Sequence[tuple[Said, bool]], show: bool) -> bo
 def code_lines() -> int:
     """Lines of the rules and of what drives them."""
     agent = ROOT / "leaf" / "agent"
-    return sum(len(path.read_text().splitlines()) for path in (agent / "models" / "keyless.py", *sorted((agent / "rules").glob("*"))) if path.is_file())
+    return sum(
+        len(path.read_text().splitlines())
+        for path in (agent / "models" / "keyless.py", *sorted((agent / "rules").glob("*")))
+        if path.is_file()
+    )
 
 
 if __name__ == "__main__":

@@ -198,7 +198,7 @@ def _answer_from_files(question: str) -> Script:
     pressed = _UNITED.search(question)
     question = _UNITED.sub(" ", question)
     read = {f["handle"]: Grammar(question, Table("", f["handle"], f["name"], 0, ()), {}) for f in files}
-    named = [f for f in files if read[f["handle"]].names_table()]
+    named = [f for f in files if read[f["handle"]].has("T")]
     tabular = [f for f in named or files if f["tables"]]
     texts = [f for f in named or files if not f["tables"]]
     described = [f for f in texts if read[f["handle"]].describes()]

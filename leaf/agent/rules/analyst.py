@@ -75,7 +75,7 @@ class Analyst:
         if any(g.describes() for g in grammars):
             return self._described(grammars)
         found = [(g, with_time(query, g.table)) for g in grammars for query in g.readings()]
-        if len(found) == 1 and (not self.more or grammars[0].names_table()):
+        if len(found) == 1 and (not self.more or grammars[0].has("T")):
             grammar, query = found[0]
             if query.kind == "gaps" and not query.figures:
                 return Answer(answers.of_gaps(grammar.table, self.outputs[self.tables.index(grammar.table)]))
@@ -83,7 +83,7 @@ class Analyst:
         return self._ask_back(found) if found else self._refuse(grammars)
 
     def _described(self, grammars: Sequence[Grammar]) -> Answer:
-        chosen = [i for i, g in enumerate(grammars) if g.names_table()] or list(range(len(grammars)))
+        chosen = [i for i, g in enumerate(grammars) if g.has("T")] or list(range(len(grammars)))
         parts = [answers.of_profile(self.tables[i], self.outputs[i]) for i in chosen[:OFFERED]]
         return Answer("\n\n".join([*parts, *self.failed]), self._checked(grammars[chosen[0]], _usual(self.tables[chosen[0]])))
 
@@ -107,7 +107,7 @@ class Analyst:
 
     def _refuse(self, grammars: Sequence[Grammar]) -> Answer:
         self.refused = True
-        grammar = min(grammars, key=lambda g: (not g.names_table(), len(g.unknown()), -len(g.known())))
+        grammar = min(grammars, key=lambda g: (not g.has("T"), len(g.unknown()), -len(g.known())))
         unknown = ", ".join(f"“{word}”" for word in grammar.unknown())
         head = f"I did not understand: {unknown or 'how these words belong together'}."
         known = f"I did understand {', '.join(grammar.known())}." if grammar.known() else ""

@@ -30,6 +30,21 @@ _IDS = frozenset(
     "id key code zip zipcode postcode plz index nr no nummer number phone lat lon lng long latitude longitude fips".split()
 )
 _YEARS = frozenset("year yr jahr annee ano".split())
+_RATES = (
+    "class",
+    "rank",
+    "rating",
+    "grade",
+    "score",
+    "level",
+    "age",
+    "percent",
+    "percentage",
+    "pct",
+    "rate",
+    "ratio",
+    "temperature",
+)
 _OTHER_TIMES = frozenset(
     "birth born hire hired start end due expiry updated modified closed ship shipped delivery geburt naissance nacimiento".split()
 )
@@ -81,6 +96,11 @@ class Column:
     @property
     def is_figure(self) -> bool:
         return self.kind == "number" and not self.is_id and not self.is_year
+
+    @property
+    def is_rate(self) -> bool:
+        """Figures whose sum says nothing."""
+        return bool(self.words) and self.words[-1].endswith(_RATES)
 
     @property
     def is_added_up(self) -> bool:
