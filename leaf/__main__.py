@@ -384,6 +384,8 @@ class _TextWriter:
             from leaf.agent.coverage import in_words
 
             self._note("Read: " + " · ".join(in_words(cover) for cover in chunk["data"]))
+        elif kind == "data-questions":
+            print("\n".join(["", "Questions that work here:", *(f"- {question}" for question in chunk["data"])]))
         elif kind == "reset-step":
             self._note("· The connection was cut; asking again")
         elif kind in ("error", "abort"):

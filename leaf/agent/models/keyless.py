@@ -17,7 +17,7 @@ from leaf.agent.models.base import Emit, Json, ModelEvent, ModelRequest, ModelTu
 from leaf.agent.rules import answers
 from leaf.agent.rules.analyst import Analyst, Answer
 from leaf.agent.rules.grammar import Grammar, Query
-from leaf.agent.rules.query import chart_of, sql_of
+from leaf.agent.rules.query import sql_of
 from leaf.agent.rules.tables import Table, lookup_sql, read_table, shapes_sql
 from leaf.errors import RunError
 
@@ -248,14 +248,8 @@ def _carry_out(analyst: Analyst, table: Table, query: Query) -> Script:
     [result] = yield [Call("query_tables", {"sql": sql})]
     if result.error:
         return Answer(f"The query did not run: {result.error}\n\n```sql\n{sql}\n```")
-    shown = result.data["table"]
     where = f"{len(table.united)} tables of one shape" if table.united else f"`{table.name}`"
-    text = "\n\n".join([answers.of_query(query, table, result.output, where), *analyst.failed])
-    if query.chart and query.groups and shown["rows"]:
-        spec = chart_of(query, shown["columns"])
-        [drawn] = yield [Call("make_chart", {"result_id": shown["result_id"], "spec": spec})]
-        text = f"{text}\n\nThe chart could not be drawn: {drawn.error}" if drawn.error else f"The chart is drawn above.\n\n{text}"
-    return Answer(text)
+    return Answer("\n\n".join([answers.of_query(query, table, result.output, where), *analyst.failed]))
 
 
 # Texts

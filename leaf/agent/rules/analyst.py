@@ -77,8 +77,6 @@ class Analyst:
         found = [(g, with_time(query, g.table)) for g in grammars for query in g.readings()]
         if len(found) == 1 and (not self.more or grammars[0].has("T")):
             grammar, query = found[0]
-            if query.kind == "gaps" and not query.figures:
-                return Answer(answers.of_gaps(grammar.table, self.outputs[self.tables.index(grammar.table)]))
             return grammar.table, query
         return self._ask_back(found) if found else self._refuse(grammars)
 
@@ -165,5 +163,4 @@ def _usual(table: Table) -> Iterator[str]:
         yield f"{name} `{figure.name}` by month"
         yield f"average `{figure.name}`"
     yield from (f"number of rows by `{group.name}`" for group in groups[:1])
-    yield "missing values"
     yield "number of rows"

@@ -14,41 +14,29 @@ from leaf.formats.locate import unmarked
 
 Json = dict[str, Any]
 
-ROWS_SHOWN = 15
-COLUMNS_SHOWN = 12
-CELL = 80
-QUOTES = 4
-QUOTE = 600
-CITED = 240
-"""Characters of a quotation that are looked up and marked in the file."""
+ROWS_SHOWN, COLUMNS_SHOWN, COLUMNS_DESCRIBED, ITEMS = 15, 12, 40, 30
+CELL, QUOTES, QUOTE, CITED = 80, 4, 600, 240
+"""Characters of a cell; quotations, characters of one, and how many of them are looked up and marked in the file."""
 CONNECT = "*No model is connected, so fixed rules answered. Set ANTHROPIC_API_KEY or LEAF_MODEL_URL to ask freely.*"
-DRIVE_ITEMS = 30
-"""Items of a Drive folder that are named in an answer."""
-
-
-def number(value: Any, *, plain: bool = False) -> str:
-    """A figure for reading: thousands separated, no more decimals than say something; years and ids stay `plain`."""
-    if isinstance(value, bool) or value is None:
-        return {True: "yes", False: "no", None: "(empty)"}[value]
-    if isinstance(value, float) and abs(value) < 1e15 and value == int(value):
-        value = int(value)
-    if isinstance(value, int):
-        return str(value) if plain else f"{value:,}"
-    if isinstance(value, float):
-        return f"{value:,.2f}" if abs(value) >= 1 else f"{value:.4g}"
-    return str(value)
 
 
 def cell(value: Any, sql_type: str = "", *, plain: bool = False) -> str:
-    """A cell of a Markdown table; decimals come as text and are figures all the same."""
+    """A cell or figure for reading: thousands set apart, no more decimals than say something; years and ids stay `plain`."""
     value = float(value) if isinstance(value, str) and sql_type.startswith("DECIMAL") else value
-    text = " ".join(number(value, plain=plain).split())
+    if isinstance(value, float) and abs(value) < 1e15 and value == int(value):
+        value = int(value)
+    if isinstance(value, bool) or value is None:
+        text = {True: "yes", False: "no", None: "(empty)"}[value]
+    elif isinstance(value, int | float) and not plain:
+        text = f"{value:,}" if isinstance(value, int) else f"{value:,.2f}" if abs(value) >= 1 else f"{value:.4g}"
+    else:
+        text = " ".join(str(value).split())
     text = text if len(text) <= CELL else text[: CELL - 1] + "…"
     return text.replace("\\", "\\\\").replace("|", "\\|").replace("`", "'").replace("<", "&lt;").replace("![", "[")
 
 
 def _grid(result: Json, plain: Sequence[str] = ()) -> str:
-    """At most `ROWS_SHOWN` rows and `COLUMNS_SHOWN` columns of a result, and what is not shown."""
+    """The first rows and columns of a result, and what is not shown."""
     names, types = result["columns"][:COLUMNS_SHOWN], result["types"]
     ruler = ["---:" if kind_of(types[i]) == "number" else "---" for i in range(len(names))]
     rows = [
@@ -57,73 +45,63 @@ def _grid(result: Json, plain: Sequence[str] = ()) -> str:
     lines = ["| " + " | ".join(line) + " |" for line in ([cell(name) for name in names], ruler, *rows)]
     hidden = [f"{ROWS_SHOWN} of {result['total']:,} rows"] if result["total"] > ROWS_SHOWN else []
     hidden += [f"{COLUMNS_SHOWN} of {len(result['columns'])} columns"] if len(result["columns"]) > COLUMNS_SHOWN else []
-    more = f"\n\n{' and '.join(hidden)} are shown here; the whole result opens with the step above." if hidden else ""
-    return "\n".join(lines) + more
+    more = [f"\n{' and '.join(hidden)} are shown here; the whole result opens with the step above."] if hidden else []
+    return "\n".join([*lines, *more])
 
 
 def of_query(query: Query, table: Table, output: Json, where: str) -> str:
     """The answer to a question that was understood. How its words were taken stands before any figure."""
     result = output["data"]["table"]
-    plain = [c.name for c in table.columns if c.is_year or c.is_id] + ["year"]
+    plain = [*(c.name for c in table.columns if c.is_year or c.is_id), "year"]
     parts = [*sorted(query.said), _headline(query, result, plain)]
-    if result["rows"] and (query.groups or query.kind == "rows") and not (query.kind == "top" and query.limit == 1):
+    if result["rows"] and query.groups and not (query.kind == "top" and query.limit == 1):
         parts.append(_grid(result, plain))
-    empty = [table.column(c) for f, c in query.figures if c and table.column(c).nulls and query.kind in ("figures", "top")]
-    parts += [f"`{c.name}` is empty in {c.nulls:,} of {table.rows:,} rows; these do not count." for c in dict.fromkeys(empty)]
+    empty = [c for c in table.columns if c.nulls and query.kind != "share" and c.name in [name for _, name in query.figures]]
+    parts += [f"`{c.name}` is empty in {c.nulls:,} of {table.rows:,} rows; these do not count." for c in empty]
     parts.append(f"Read as: {in_words(query)}, in {where}. {covered(output)}".strip())
-    return "\n\n".join([*parts, *map(_said, output["data"].get("notes") or ())])
+    return "\n\n".join([*parts, *map(_noted, output["data"].get("notes") or ())])
 
 
 def _headline(query: Query, result: Json, plain: Sequence[str]) -> str:
-    rows, types = result["rows"], result["types"]
-    if not rows:
-        return "No row meets these conditions."
-    if query.kind == "rows":
-        return f"{result['total']:,} row{'s' if result['total'] != 1 else ''}:"
-    values = [cell(v, types[i], plain=query.figures[0][1] in plain if query.figures else False) for i, v in enumerate(rows[0])]
-    if query.kind == "top" and query.limit == 1:
-        first = " and ".join(f"**{cell(row[0], plain=result['columns'][0] in plain)}**" for row in rows[:ROWS_SHOWN])
-        said = f"{named(query.figures[0])}: **{cell(rows[0][-1], types[-1])}**"
-        return f"{first}: {said}{' each' if len(rows) > 1 else ''}."
-    if query.groups:
-        by = " and ".join(result["columns"][: len(query.groups)])
-        tie = " Ties are shown all." if query.kind == "top" and len(rows) > query.limit else ""
-        return _upper(f"{', '.join(result['columns'][len(query.groups) :])} by {by}, {result['total']:,} rows.{tie}")
-    if all(value is None for value in rows[0]):
+    rows, types, names = result["rows"], result["types"], result["columns"]
+    if not rows or (not query.groups and rows[0][0] is None):
         return "There is no value for this: no row meets the conditions, or all cells are empty."
-    if query.kind in ("share", "gaps"):
-        share = f"**{values[0]} %** ({values[1]} of {values[2]} rows)"
-        gaps = f"**{values[1]} %** ({values[0]} of {values[2]} rows)" if query.rank else f"**{values[0]}** of {values[2]} rows"
-        return f"Share: {share}" if query.kind == "share" else f"{_upper(result['columns'][0])}: {gaps}"
+    if query.kind == "top" and query.limit == 1:
+        first = " and ".join(f"**{cell(row[0], plain=names[0] in plain)}**" for row in rows[:ROWS_SHOWN])
+        return f"{first}: {names[-1]} **{cell(rows[0][-1], types[-1])}**{' each' if len(rows) > 1 else ''}."
+    if query.groups:
+        tie = " Ties are shown all." if query.kind == "top" and len(rows) > query.limit else ""
+        by = len(query.groups)
+        return f"{_upper(', '.join(names[by:]))} by {' and '.join(names[:by])}, {result['total']:,} rows.{tie}"
+    values = [cell(v, types[i], plain=query.figures[0][1] in plain) for i, v in enumerate(rows[0])]
+    if query.kind == "share":
+        return f"Share: **{values[0]} %** ({values[1]} of {values[2]} rows)"
     if query.kind == "correlation":
         return f"Correlation (Pearson): **{values[0]}**, over {values[1]} rows with both."
-    names = ["number of rows" if name == "rows" else name for name in result["columns"]]
-    names = [f"number of {n}" if n.startswith("different ") else n for n in names]
-    return "\n\n".join(f"{_upper(name)}: **{value}**" for name, value in zip(names, values, strict=True))
+    said = [f"number of {named(f)}" if f[0] in ("count", "distinct") else named(f) for f in query.figures]
+    return "\n\n".join(f"{_upper(name)}: **{value}**" for name, value in zip(said, values, strict=True))
 
 
 def of_sql(output: Json) -> str:
     """The result of SQL that the user typed."""
     result = output["data"]["table"]
-    if not result["rows"]:
-        return f"The query gave no rows. {covered(output)}".strip()
-    head = f"The query gave {result['total']:,} row{'s' if result['total'] != 1 else ''}."
-    return "\n\n".join((head, _grid(result), covered(output))).strip()
+    count = f"{result['total']:,} row{'s' if result['total'] != 1 else ''}" if result["rows"] else "no rows"
+    return "\n\n".join([f"The query gave {count}.", *([_grid(result)] if result["rows"] else []), covered(output)]).strip()
 
 
 def covered(output: Json) -> str:
     """`48,210 of 48,210 rows of sales.csv were read.`"""
-    seen = [f"{c['seen']:,} of {c['total']:,} {c['unit']} of {c['name']}" for c in output["coverage"]]
-    left = [f"{c['name']}: {c['excluded']}" for c in output["coverage"] if c.get("excluded")]
-    said = f" {'; '.join(dict.fromkeys(left))}, so that nothing counts twice." if left else ""
-    return f"{'; '.join(dict.fromkeys(seen))} were read.{said}" if seen else ""
+    seen = dict.fromkeys(f"{c['seen']:,} of {c['total']:,} {c['unit']} of {c['name']}" for c in output["coverage"])
+    left = dict.fromkeys(f"{c['name']}: {c['excluded']}" for c in output["coverage"] if c.get("excluded"))
+    said = f" {'; '.join(left)}, so that nothing counts twice." if left else ""
+    return f"{'; '.join(seen)} were read.{said}" if seen else ""
 
 
 def _upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _said(note: Any) -> str:
+def _noted(note: Any) -> str:
     return note if isinstance(note, str) else str(note.get("text", ""))
 
 
@@ -131,31 +109,19 @@ def of_profile(table: Table, output: Json) -> str:
     """What a table holds."""
     head = f"**{table.file_name}** (table `{table.name}`): {table.rows:,} rows, {len(table.columns)} columns."
     lines = ["| column | type | empty | different | values |", "| --- | --- | ---: | ---: | --- |"]
-    for c in table.columns[:40]:
-        lines.append(f"| {cell(c.name)} | {c.type.lower()} | {c.nulls:,} | {c.distinct:,} | {cell(_values(c))} |")
-    more = [f"40 of {len(table.columns)} columns are shown here."] if len(table.columns) > 40 else []
-    notes = "\n".join(f"- {_said(note)}" for note in output["data"].get("notes") or ())
-    return "\n\n".join(filter(None, (head, "\n".join(lines), *more, notes, covered(output))))
+    for c in table.columns[:COLUMNS_DESCRIBED]:
+        lines.append(f"| {cell(c.name)} | {c.type.lower()} | {c.nulls:,} | {c.distinct:,} | {_values(c)} |")
+    cut = f"{COLUMNS_DESCRIBED} of {len(table.columns)} columns are shown here." if len(table.columns) > COLUMNS_DESCRIBED else ""
+    notes = "\n".join(f"- {_noted(note)}" for note in output["data"].get("notes") or ())
+    return "\n\n".join(filter(None, (head, "\n".join(lines), cut, notes, covered(output))))
 
 
 def _values(column: Column) -> str:
     if column.top and column.kind != "date":
-        return ", ".join(f"{value} ({count:,})" for value, count in column.top[:4])
-    if column.min is None:
-        return ""
-    plain = not column.is_figure
-    mean = f", mean {number(column.mean)}" if column.mean is not None and not plain else ""
-    return f"{number(column.min, plain=plain)} to {number(column.max, plain=plain)}{mean}"
-
-
-def of_gaps(table: Table, output: Json) -> str:
-    """Empty cells by column."""
-    gaps = [c for c in table.columns if c.nulls]
-    if not gaps:
-        return f"No cell of `{table.name}` is empty ({table.rows:,} rows, {len(table.columns)} columns). {covered(output)}"
-    lines = ["| column | empty cells |", "| --- | ---: |", *(f"| {cell(c.name)} | {c.nulls:,} |" for c in gaps)]
-    head = f"{len(gaps)} of {len(table.columns)} columns of `{table.name}` ({table.rows:,} rows) have empty cells."
-    return "\n\n".join((head, "\n".join(lines), covered(output)))
+        return cell(", ".join(f"{value} ({count:,})" for value, count in column.top[:4]))
+    mean = f", mean {cell(column.mean)}" if column.mean is not None and column.is_figure else ""
+    low, high = (cell(value, plain=not column.is_figure) for value in (column.min, column.max))
+    return f"{low} to {high}{mean}" if column.min is not None else ""
 
 
 def of_passages(passages: Sequence[Json], question: str, notes: Sequence[str] = ()) -> str:
@@ -173,18 +139,15 @@ def of_passages(passages: Sequence[Json], question: str, notes: Sequence[str] = 
 def _citation(passage: Json) -> str:
     """What makes a quotation a mark in the page: its locator and the beginning of its words."""
     words = " ".join(unmarked(passage["text"]).replace('"', "'").replace("[", "(").replace("]", ")").strip("… \n").split())
-    if not passage.get("handle") or len(words) < 12:
-        return ""
     cut = words if len(words) <= CITED else words[:CITED].rsplit(" ", 1)[0] + " …"
-    return f'[{passage["handle"]}#{passage["place"]} "{cut}"]'
+    return f'[{passage["handle"]}#{passage["place"]} "{cut}"]' if passage.get("handle") and len(words) >= 12 else ""
 
 
 def of_drive_folder(output: Json) -> str:
     """The items of a Drive folder, and that there are more where there are."""
     items = output["data"]["drive_items"]
-    more = len(items) > DRIVE_ITEMS or output["data"]["cursor"]
-    lines = [f"{output['summary']}.", *(f"- {item['name']} ({item['kind']})" for item in items[:DRIVE_ITEMS])]
-    return "\n".join([*lines, *(["- … and more. Name a file to read it, or paste its link."] if more else [])])
+    cut = ["- … and more. Name a file to read it, or paste its link."] if len(items) > ITEMS or output["data"]["cursor"] else []
+    return "\n".join([f"{output['summary']}.", *(f"- {item['name']} ({item['kind']})" for item in items[:ITEMS]), *cut])
 
 
 def of_beginning(passage: Json, coverage: str) -> str:

@@ -10,6 +10,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from itertools import islice
 from typing import Any
 
 from leaf.agent.rules.tables import Column, Table
@@ -40,7 +41,7 @@ class Query:
     """What a question asks of a table."""
 
     kind: str = "figures"
-    """`figures` (grouped or not), `top`, `share`, `correlation`, `values`, `rows`, `gaps`."""
+    """`figures` (grouped or not), `top`, `share`, `correlation`."""
     figures: tuple[tuple[str, str], ...] = ()
     """Function and column: ("sum", "price"); ("count", "") counts rows, ("distinct", "city") different values."""
     groups: tuple[tuple[str, str], ...] = ()
@@ -49,7 +50,6 @@ class Query:
     rank: str = ""
     """`max` or `min`, for `top`."""
     limit: int = 1
-    chart: str = ""
     said: frozenset[str] = field(default=frozenset(), compare=False)
     """What the reader should know of how words were taken."""
 
@@ -112,12 +112,11 @@ class Grammar:
         for number, path in enumerate(self._paths() if 0 < self.end <= MOST_WORDS else ()):
             if number > MOST_PATHS:
                 return []
-            chart, path = (path[0][1], path[1:]) if path and path[0][0] == "j" else ("", path)
             letters = "".join(role for role, _ in path)
             for pattern, head in HEADS:
                 if (m := pattern.match(letters)) and (query := head(self.table, path[: m.end()])):
                     for whole in self._tails(query, letters, path, m.end()):
-                        found.update((replace(q, chart=chart), None) for q in self._placed(whole) if _allowed(q))
+                        found.update((q, None) for q in self._placed(whole) if _allowed(q))
         return list(found)
 
     def _tails(self, query: Query, letters: str, path: tuple[Item, ...], at: int) -> Iterator[Query]:
@@ -205,9 +204,7 @@ def _allowed(query: Query) -> bool:
         return False
     if query.kind == "share":
         return groups + len(query.filters) == 1 and (groups == 1 or query.figures[0][0] == "count")
-    if query.kind == "gaps":
-        return not groups and not query.filters
-    return groups == {"correlation": 0, "rows": 0, "values": 1, "top": 1}.get(query.kind, groups)
+    return groups == {"correlation": 0, "top": 1}.get(query.kind, groups)
 
 
 # Heads: what is asked for
@@ -258,13 +255,9 @@ def _count(table: Table, items: Sequence[Item]) -> Query | None:
 
 
 def _share(table: Table, items: Sequence[Item]) -> Query | None:
-    """`share of revenue by region`, `what percentage of orders are cancelled`, `percentage of missing values in a`."""
-    if _of(items, "r"):
-        return Query("share", (("count", ""),))
-    query = _gaps(table, items) if _of(items, "e") else _figures(table, items)
-    if query and query.kind == "gaps":
-        return replace(query, rank="share")
-    return replace(query, kind="share") if query and [f for f, _ in query.figures] == ["sum"] and not query.groups else None
+    """`share of revenue by region`, `what percentage of orders are cancelled`."""
+    query = Query(figures=(("count", ""),)) if _of(items, "r") else _figures(table, items)
+    return replace(query, kind="share") if query and query.figures[0][0] in ("sum", "count") and not query.groups else None
 
 
 def _correlation(table: Table, items: Sequence[Item]) -> Query | None:
@@ -274,17 +267,11 @@ def _correlation(table: Table, items: Sequence[Item]) -> Query | None:
 
 
 def _top(table: Table, items: Sequence[Item]) -> Query | None:
-    """`top 5 products by total revenue`, `bottom 3 orders by units`."""
+    """`top 5 products by total revenue`; where each row is a product of its own, `by revenue` is enough."""
     limit, at = next(iter(_of(items, "N")), "5"), next(i for i, (role, _) in enumerate(items) if role == "b")
-    key, pairs = items[at - 1], _of(items[at:], "K")
-    if not re.fullmatch(r"[1-9]\d{0,2}", limit) or len(pairs) != 1:
-        return None
-    single = key[0] == "K" and key[1][0].distinct == table.rows
-    if key[0] == "r" and not _of(items, "f"):
-        fits = pairs[0][0].is_figure
-        return Query("rows", (("", pairs[0][0].name),), rank=items[0][1], limit=int(limit), said=_said(*pairs)) if fits else None
-    query = _figures(table, [("f", "max"), *items[at:]] if single and not _of(items, "f") else items[at:])
-    return _ranked(query, key, items[0][1], int(limit))
+    single = items[at - 1][1][0].distinct == table.rows and not _of(items, "f")
+    query = _figures(table, [("f", "max"), *items[at:]] if single else items[at:])
+    return _ranked(query, items[at - 1], items[0][1], int(limit)) if re.fullmatch(r"[1-9]\d{0,2}", limit) else None
 
 
 def _which(table: Table, items: Sequence[Item]) -> Query | None:
@@ -306,19 +293,13 @@ def _ranked(query: Query | None, key: Item, rank: str, limit: int) -> Query | No
 
 
 def _values(table: Table, items: Sequence[Item]) -> Query | None:
-    """`which products are there`, `list the different regions`."""
+    """`which products are there`, `the different regions`: each with its rows."""
     [(column, said)] = _of(items, "K")
-    return Query("values", (("count", ""),), ((column.name, ""),), said=_said((column, said))) if column.kind == "text" else None
-
-
-def _rows(table: Table, items: Sequence[Item]) -> Query:
-    return Query("rows", filters=tuple(Filter(column, "in", values) for column, values in _of(items, "V")))
-
-
-def _gaps(table: Table, items: Sequence[Item]) -> Query:
-    """`missing values`, `how many missing values are in a`."""
-    pairs = _of(items, "K")
-    return Query("gaps", tuple(("gaps", c.name) for c, _ in pairs), said=_said(*pairs))
+    return (
+        Query(figures=(("count", ""),), groups=((column.name, ""),), said=_said((column, said)))
+        if column.kind == "text"
+        else None
+    )
 
 
 # Tails: what it is asked of
@@ -380,9 +361,9 @@ HEADS: list[tuple[re.Pattern[str], Head]] = [
     (re.compile(pattern), head)
     for pattern, head in (
         (f"o?{_FIGURE}", _figures), ("c", _count), ("cr", _count), ("c[VK]r", _count), ("c(?:P|dK|K)", _count), ("cV(?:P|dK)", _count),
-        ("cV", _count), ("pi?r", _share), (f"pi?{_FIGURE}", _share), ("pi?eiK", _share), ("z[wi]?KaK", _correlation),
-        (f"tN?[Kr]b{_FIGURE}", _top), (f"k[Kg][mf]{_FIGURE}", _which), ("k[Kg]mr", _which), (f"k[Kg]{_FIGURE}f", _which),
-        ("(?:[kl]d?|d)K", _values), ("lV?r", _rows), ("[ck]?e", _gaps), ("[ck]?eiK", _gaps),
+        ("cV", _count), ("pi?r", _share), (f"pi?{_FIGURE}", _share), ("z[wi]?KaK", _correlation),
+        (f"tN?Kb{_FIGURE}", _top), (f"k[Kg][mf]{_FIGURE}", _which), ("k[Kg]mr", _which), (f"k[Kg]{_FIGURE}f", _which),
+        ("(?:kd?|d)K", _values),
     )
 ]  # fmt: skip
 Tail = Callable[[Query, Sequence[Item]], Query | None]

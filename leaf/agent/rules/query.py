@@ -1,16 +1,13 @@
-"""From what was understood to SQL, a chart, and the words that say how it was understood."""
+"""From what was understood to SQL, and to the words that say how it was understood."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 from leaf.agent.rules.grammar import Filter, Query
-from leaf.agent.rules.tables import Table, quoted
-
-Json = dict[str, Any]
+from leaf.agent.rules.tables import Table, literal, quoted
 
 NAMES = {
     "sum": "total",
@@ -20,95 +17,79 @@ NAMES = {
     "max": "highest",
     "stddev": "standard deviation of",
 }
-_STEPS = {"month": "%Y-%m", "day": "%Y-%m-%d"}
-_BOUNDS = {"=": "is", ">": ">", "<": "<", ">=": "at least", "<=": "at most"}
+_TESTS = {"=": "is", ">=": "at least", "<=": "at most"}
 
 
 def named(figure: tuple[str, str]) -> str:
     """The name of a figure in results and sentences: `total revenue`."""
     function, column = figure
-    if function in ("count", "distinct"):
-        return f"different {column}" if column else "rows"
-    return f"{NAMES[function]} {column}" if function in NAMES else column
+    return f"{NAMES.get(function, 'different')} {column}" if column else "rows"
 
 
 def sql_of(query: Query, table: Table) -> str:
-    """One SELECT."""
-    source = f"{table.source}{_where(query.filters, table)}"
-    keys = [_key(table, column, grain) for column, grain in query.groups]
-    figures = [f"{_figure(f, table)} AS {_alias(named(f))}" for f in query.figures]
+    """One SELECT. Of those that share a rank all are in it."""
+    met = " AND ".join(_condition(f, table) for f in query.filters)
+    source = f"{table.source} WHERE {met}" if met else table.source
     if query.kind == "correlation":
         a, b = (quoted(column) for _, column in query.figures)
-        return f'SELECT corr({a}, {b}) AS "correlation", count(*) FILTER ({a} IS NOT NULL AND {b} IS NOT NULL) AS "rows" FROM {source}'
-    if query.kind == "gaps":
-        gaps = f"count(*) - count({quoted(query.figures[0][1])})"
-        return f'SELECT {gaps} AS "empty cells", 100.0 * ({gaps}) / count(*) AS "share in %", count(*) AS "rows" FROM {source}'
+        return f'SELECT corr({a}, {b}) AS "correlation", count(*) FILTER ({a} + {b} IS NOT NULL) AS "rows" FROM {source}'
+    if query.kind == "share" and met:
+        count = f"count(*) FILTER ({met})"
+        return f'SELECT 100.0 * {count} / count(*) AS "share in %", {count} AS "rows that do", count(*) AS "rows" FROM {table.source}'
+    figures = [f"{_figure(f, table)} AS {_alias(named(f))}" for f in query.figures]
+    keys = [f"{_key(table, column, grain)} AS {_alias(grain or column)}" for column, grain in query.groups]
     if query.kind == "share":
-        return _share(query, table, keys)
-    if query.kind == "rows":
-        order = f"{quoted(query.figures[0][1])} {'DESC' if query.rank == 'max' else 'ASC'}" if query.rank else ""
-        first = (
-            f" QUALIFY rank() OVER (ORDER BY {order} NULLS LAST) <= {query.limit} ORDER BY {order} NULLS LAST" if order else ""
+        figures.insert(
+            0, f'100.0 * {_figure(query.figures[0], table)} / sum({_figure(query.figures[0], table)}) OVER () AS "share in %"'
         )
-        return f"SELECT * FROM {source}{first}"
+    sql = f"SELECT {', '.join([*keys, *figures])} FROM {source}"
     if not keys:
-        return f"SELECT {', '.join(figures)} FROM {source}"
-    names = [_alias(column if not grain else grain) for column, grain in query.groups]
-    listed = ", ".join([*(f"{key} AS {name}" for key, name in zip(keys, names, strict=True)), *figures])
-    grouped = f"SELECT {listed} FROM {source} GROUP BY {', '.join(map(str, range(1, len(keys) + 1)))}"
+        return sql
+    sql += f" GROUP BY {', '.join(str(i + 1) for i in range(len(keys)))}"
     if query.kind == "top":
-        order = f"{_alias(named(query.figures[0]))} {'DESC' if query.rank == 'max' else 'ASC'}"
-        kept = f"SELECT * FROM ({grouped}) WHERE {names[0]} IS NOT NULL AND {_alias(named(query.figures[0]))} IS NOT NULL"
+        figure, key = _alias(named(query.figures[0])), _alias(query.groups[0][1] or query.groups[0][0])
+        order = f"{figure} {'DESC' if query.rank == 'max' else 'ASC'}"
+        kept = f"SELECT * FROM ({sql}) WHERE {key} IS NOT NULL AND {figure} IS NOT NULL"
         return f"{kept} QUALIFY rank() OVER (ORDER BY {order}) <= {query.limit} ORDER BY {order}, 1"
-    timed = query.groups[0][1] or table.column(query.groups[0][0]).kind in ("date", "number")
-    return f"{grouped} ORDER BY {'1' if timed else f'{len(keys) + 1} DESC NULLS LAST, 1'}"
-
-
-def _share(query: Query, table: Table, keys: Sequence[str]) -> str:
-    figure = _figure(query.figures[0], table)
-    if query.filters:
-        met = f"count(*) FILTER ({_where(query.filters, table).removeprefix(' WHERE ')})"
-        return f'SELECT 100.0 * {met} / count(*) AS "share in %", {met} AS "rows that do", count(*) AS "rows" FROM {table.source}'
-    name = _alias(named(query.figures[0]))
-    shares = f'100.0 * {figure} / sum({figure}) OVER () AS "share in %"'
-    return f"SELECT {keys[0]} AS {_alias(query.groups[0][0])}, {shares}, {figure} AS {name} FROM {table.source} GROUP BY 1 ORDER BY 2 DESC, 1"
+    along = query.groups[0][1] or table.column(query.groups[0][0]).kind in ("date", "number")
+    return f"{sql} ORDER BY {'1' if along else f'{len(keys) + 1} DESC NULLS LAST, 1'}"
 
 
 def _figure(figure: tuple[str, str], table: Table) -> str:
     function, column = figure
-    if function in ("count", "distinct"):
-        return f"count(DISTINCT {quoted(column)})" if column else "count(*)"
-    return f"{function}({table.column(column).sql})"
+    if function == "distinct":
+        return f"count(DISTINCT {quoted(column)})"
+    return f"{function}({table.column(column).sql})" if column else "count(*)"
 
 
 def _key(table: Table, column: str, grain: str) -> str:
     sql = table.column(column).sql
-    if grain == "year":
-        return f"year({sql})"
-    if grain == "quarter":
-        return f"strftime({sql}, '%Y') || '-Q' || quarter({sql})"
-    if grain == "week":
-        return f"strftime(date_trunc('week', {sql}), '%Y-%m-%d')"
-    return f"strftime({sql}, '{_STEPS[grain]}')" if grain else sql
-
-
-def _where(filters: Sequence[Filter], table: Table) -> str:
-    return " WHERE " + " AND ".join(_condition(f, table) for f in filters) if filters else ""
+    steps = {
+        "year": f"year({sql})",
+        "quarter": f"strftime({sql}, '%Y') || '-Q' || quarter({sql})",
+        "month": f"strftime({sql}, '%Y-%m')",
+    }
+    return steps.get(grain, sql)
 
 
 def _condition(f: Filter, table: Table) -> str:
     column = table.column(f.column)
     if f.test == "in":
-        return f"{column.sql} IN ({', '.join(chr(39) + v.replace(chr(39), chr(39) * 2) + chr(39) for v in f.values)})"
-    if f.test == "true":
-        return column.sql
+        return f"{column.sql} IN ({', '.join(map(literal, f.values))})"
     if f.test == "between":
         return f"{column.sql} BETWEEN {f.values[0]} AND {f.values[1]}"
     if f.test == "period":
-        bounds = [value[:4] if column.is_year else f"DATE '{value}'" for value in f.values if value]
-        tests = [sign for sign, value in zip((">=", "<"), f.values, strict=True) if value]
-        return " AND ".join(f"{column.sql} {test} {bound}" for test, bound in zip(tests, bounds, strict=True))
-    return f"{column.sql} {f.test} {f.values[0]}"
+        bounds = [
+            (test, value[:4] if column.is_year else f"DATE '{value}'")
+            for test, value in zip((">=", "<"), f.values, strict=True)
+            if value
+        ]
+        return " AND ".join(f"{column.sql} {test} {bound}" for test, bound in bounds)
+    return f"{column.sql} {f.test} {f.values[0]}" if f.values else column.sql
+
+
+def _alias(name: str) -> str:
+    return '"' + name.replace('"', "'") + '"'
 
 
 def with_time(query: Query, table: Table) -> Query:
@@ -122,26 +103,16 @@ def with_time(query: Query, table: Table) -> Query:
 
 
 def in_words(query: Query) -> str:
-    """How a question was understood; in the words of a question, so that it can be asked again."""
+    """How a question was understood, in words that are understood themselves."""
     figures = " and ".join(_asked(f) for f in query.figures)
     groups = " and ".join(f"{grain} of `{c}`" if grain else f"`{c}`" for c, grain in query.groups)
-    filters = "".join(f" {'and' if i else 'where'} {_filter(f)}" for i, f in enumerate(query.filters))
+    filters = "".join(f" {'and' if i else 'where'} `{f.column}`{_filter(f)}" for i, f in enumerate(query.filters))
     if query.kind == "top":
         return f"{'top' if query.rank == 'max' else 'bottom'} {query.limit} {groups} by {figures}{filters}"
-    if query.kind == "rows":
-        ranked = (
-            f"{'top' if query.rank == 'max' else 'bottom'} {query.limit} rows by `{query.figures[0][1]}`"
-            if query.rank
-            else "list rows"
-        )
-        return f"{ranked}{filters}"
-    if query.kind == "gaps":
-        return f"missing values in `{query.figures[0][1]}`" if query.figures else "missing values"
     if query.kind == "correlation":
         return f"correlation between {' and '.join(f'`{c}`' for _, c in query.figures)}{filters}"
-    share = "share of " if query.kind == "share" else ""
-    figures = "rows" if share and query.figures == (("count", ""),) else figures
-    return f"{share}{figures}{f' by {groups}' if groups else ''}{filters}"
+    share = f"share of {'rows' if query.figures == (('count', ''),) else figures}" if query.kind == "share" else figures
+    return f"{share}{f' by {groups}' if groups else ''}{filters}"
 
 
 def _asked(figure: tuple[str, str]) -> str:
@@ -153,49 +124,21 @@ def _asked(figure: tuple[str, str]) -> str:
 
 def _filter(f: Filter) -> str:
     if f.test == "in":
-        return f"`{f.column}` is " + " or ".join(f"“{v}”" for v in f.values)
-    if f.test == "true":
-        return f"`{f.column}`"
+        return " is " + " or ".join(f"“{v}”" for v in f.values)
     if f.test == "between":
-        return f"`{f.column}` between {f.values[0]} and {f.values[1]}"
+        return f" between {f.values[0]} and {f.values[1]}"
     if f.test == "period":
-        return f"`{f.column}` {_period(*f.values)}"
-    return f"`{f.column}` {_BOUNDS[f.test]} {f.values[0]}"
+        return f" {_period(*f.values)}"
+    return f" {_TESTS.get(f.test, f.test)} {f.values[0]}" if f.values else ""
 
 
 def _period(first: str, after: str) -> str:
-    """`in 2023`, `since 2023-04`, `before 2024`, `between 2022 and 2023-06`."""
-
-    def short(day: str) -> str:
-        return day[:4] if day.endswith("-01-01") else day[:7]
-
-    if not first or not after:
-        return f"since {short(first)}" if first else f"before {short(after)}"
+    """`in 2023`, `since 2023-04`, `before 2024`, `between 2022-01 and 2023-06`."""
+    start, stop = (re.sub("-01$", "", day[:7]) for day in (first, after))
+    if not start or not stop:
+        return f"since {start}" if start else f"before {stop}"
     year, month = int(after[:4]), int(after[5:7])
     last = f"{year - (month == 1)}-{(month - 2) % 12 + 1:02}"
-    if first[:7] == last:
-        return f"in {last}"
-    if first.endswith("-01-01") and month == 1:
-        return f"in {first[:4]}" if int(first[:4]) == year - 1 else f"between {first[:4]} and {year - 1}"
-    return f"between {first[:7]} and {last}"
-
-
-def chart_of(query: Query, columns: Sequence[str]) -> Json:
-    """A Vega-Lite spec without data for a grouped result."""
-    x, y = (re.sub(r"[.\[\]\\]", "_", columns[i]) for i in (0, len(query.groups)))
-    title = f"{columns[len(query.groups)]} by {columns[0]}"
-    if query.chart == "arc":
-        channels = {"theta": {"field": y, "type": "quantitative"}, "color": {"field": x, "type": "nominal"}}
-        return {"mark": "arc", "title": title, "encoding": channels}
-    timed = bool(query.groups[0][1])
-    encoding: Json = {"x": {"field": x, "type": "ordinal" if timed else "nominal"}, "y": {"field": y, "type": "quantitative"}}
-    if not timed:
-        encoding["x"]["sort"] = "-y"
-    if len(query.groups) > 1:
-        encoding["color"] = {"field": re.sub(r"[.\[\]\\]", "_", columns[1]), "type": "nominal"}
-    line = query.chart == "line" or timed
-    return {"mark": {"type": "line", "point": True} if line else "bar", "title": title, "encoding": encoding}
-
-
-def _alias(name: str) -> str:
-    return '"' + re.sub(r"[.\[\]\\]", "_", name).replace('"', "'") + '"'
+    if first[5:7] == "01" and month == 1:
+        return f"in {start}" if int(start) == year - 1 else f"between {start} and {year - 1}"
+    return f"in {last}" if first[:7] == last else f"between {first[:7]} and {last}"

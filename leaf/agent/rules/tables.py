@@ -177,6 +177,10 @@ def quoted(name: str) -> str:
     return '"' + name.replace('"', '""') + '"'
 
 
+def literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
 def name_words(name: str) -> tuple[str, ...]:
     """`Net_Revenue (EUR)` -> net, revenue, eur."""
     return tuple(word.key for word in split_words(re.sub(r"[^\w]|_", " ", name)))
@@ -218,13 +222,13 @@ def _in_history(value: Any) -> bool:
 
 def lookup_sql(table: Table, texts: Sequence[str]) -> str:
     """Which text columns hold these texts as whole cells, whatever their case and accents; empty where there is none."""
-    columns = [c for c in table.columns if c.kind == "text"][:30]
-    wanted = ", ".join("'" + text.replace("'", "''") + "'" for text in texts)
-    parts = [
-        f'SELECT \'{c.name.replace(chr(39), chr(39) * 2)}\' AS "column", {quoted(c.name)} AS "value" FROM {table.source} '
+    wanted = ", ".join(map(literal, texts))
+    parts = (
+        f'SELECT {literal(c.name)} AS "column", {quoted(c.name)} AS "value" FROM {table.source} '
         f"WHERE strip_accents(lower(trim({quoted(c.name)}))) IN ({wanted}) GROUP BY 2"
-        for c in columns
-    ]
+        for c in table.columns
+        if c.type == "VARCHAR"
+    )
     return " UNION ALL ".join(parts) if wanted else ""
 
 

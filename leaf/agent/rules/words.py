@@ -1,7 +1,5 @@
-"""A question as words, and the closed list of words that mean something by themselves, in English, German, French and Spanish.
-
-What is not on the list and names nothing in a table is not understood. Words that turn a figure into another one (not, without,
-only, except, first, last, growth, each) are not on it, and must not be.
+"""A question as words, and the closed list of words that mean something by themselves. What is not on it and names nothing in a
+table is not understood.
 """
 
 from __future__ import annotations
@@ -9,6 +7,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import dataclass
+from pathlib import Path
 
 _TOKEN = re.compile(
     r"""(?P<quoted>"[^"]+"|`[^`]+`|“[^”]+”|„[^“”]+[“”]|«[^»]+»|(?<!\w)'[^']+'(?!\w))
@@ -63,76 +62,11 @@ def same_word(a: str, b: str) -> bool:
     return a == b or b in forms(a) or a in forms(b)
 
 
-_LIST = """
-f sum: total, sum, sum total, summe, gesamt, gesamte, gesamtsumme, somme, totale, suma
-f avg: average, mean, avg, average value, mean value, durchschnitt, durchschnittlich, durchschnittliche, mittelwert, mittlere,
- moyenne, moyen, promedio, media, medio
-f median: median, mediane, mediana
-f stddev: standard deviation, stddev, standardabweichung, ecart type, desviacion estandar
-f max: maximum, max, highest, largest, greatest, biggest, hochste, grosste, maximale, maximo, maxima, mayor, le plus eleve,
- la plus elevee, le plus grand, la plus grande, mas alto, mas alta
-f min: minimum, min, lowest, smallest, niedrigste, kleinste, minimale, minimo, minima, menor, le plus bas, la plus basse,
- le plus petit, la plus petite, mas bajo, mas baja
-m max: most, die meisten, am meisten, le plus de, mas
-m min: fewest, least, die wenigsten, am wenigsten, le moins de, menos
-t max: top
-t min: bottom
-c: how many, number of, count, count of, wie viele, anzahl, anzahl der, anzahl von, combien de, combien d, nombre de, nombre d,
- cuantos, cuantas, numero de
-d: different, distinct, unique, verschiedene, unterschiedliche, differents, differentes, distincts, distintos, distintas
-r: row, record, entry, entries, zeile, zeilen, datensatze, eintrage, ligne, enregistrements, fila, filas, registros
-b by: by, for each, for every, by each, in each, grouped by, broken down by, nach, fur jede, fur jeden, fur jedes, pour chaque,
- para cada
-b per: per, pro, je, par, por, por cada
-g month: month, monthly, monat, monatlich, monatliche, mois, mensuel, mes, mensual
-g year: year, yearly, annual, jahr, jahre, jahrlich, jahrliche, annee, ano, anos, anual
-g quarter: quarter, quarterly, quartal, trimestre
-g week: week, weekly, woche, wochentlich, semaine, semana
-g day: day, daily, tag, taglich, jour, dia
-o: over time, trend of, im zeitverlauf, im verlauf, au fil du temps, a lo largo del tiempo
-i: in, for, of, with, where, from, at, on, whose, that are, which are, having, im, am, mit, fur, bei, von, aus, vom, in der, en,
- dans, pour, de, du, des, avec, au, a, con, para, del
-a: and, und, et, y, e, ",", &
-u: or, oder, ou, o
-q: is, are, was, were, =, ==, equals, equal to, ist, sind, war, gleich, est, sont, es, son
-h >: >, more than, greater than, higher than, larger than, above, over, exceeding, mehr als, grosser als, hoher als, uber,
- plus de, superieur a, superieure a, au dessus de, mas de, mayor que, superior a
-h <: <, less than, fewer than, lower than, smaller than, below, under, weniger als, kleiner als, niedriger als, unter, moins de,
- inferieur a, inferieure a, au dessous de, menos de, menor que, inferior a
-h >=: >=, at least, greater than or equal to, mindestens, au moins, al menos
-h <=: <=, at most, less than or equal to, hochstens, au plus, como maximo
-w: between, zwischen, entre
-s >=: since, seit, ab, depuis, desde
-s >: after, nach, apres, despues de
-s <: before, vor, avant, antes de
-k: which, what, welche, quel, quelle, quels, quelles, que, cual, cuales
-p: share, percentage, percent, proportion, %, anteil, prozentsatz, part, pourcentage, porcentaje
-z: correlation, correlation coefficient, pearson correlation, pearson correlation coefficient, korrelation, correlacion
-l: list, show, display, zeige, liste, montre, muestra
-j bar: chart, plot, draw, graph, bar chart of, draw a bar chart of, diagramm, graphique, grafico
-j line: line chart of, draw a line chart of
-j arc: pie chart of, draw a pie chart of
-e: missing values, empty cells, empty values, null values, nulls, gaps, fehlende werte, leere zellen, valeurs manquantes,
- cellules vides, valores faltantes, valores nulos, celdas vacias
-x: describe, description, summarise, summarize, summary, overview, schema, structure, columns, column names, oddities,
- what is in, what is inside, what s in, tell me about, main points of, beschreibe, uberblick, inhalt, was steht in, decris,
- resume, contenu, que contient, que hay en, resumen, contenido
-_: the, a, an, this, that, these, those, there, it, is, are, was, were, be, do, does, did, has, have, had, we, i, you, me, us, our,
- my, please, what, show, give, tell, calculate, compute, find, determine, get, how high, how large, how big, column, field, value,
- values, data, dataset, file, table, sheet, in total, altogether, in the data, in the dataset, in the table, in the file,
- in this file, in this table, in this dataset, of the data, of the dataset, ",", s, out,
- der, die, das, den, dem, des, ein, eine, einen, einer, es, gibt, ist, sind, war, waren, hat, haben, wir, zeige, gib, mir, bitte,
- was, wie hoch, wie gross, insgesamt, spalte, datei, tabelle, in der datei, in der tabelle, in den daten,
- le, la, les, l, un, une, d, est, sont, il y a, y a t il, ont, quel, quelle, en tout, colonne, fichier, montre, moi,
- dans le fichier, dans la table, el, los, las, una, hay, tiene, tienen, cual, que, en total, columna, archivo, muestra, por favor,
- en el archivo, en la tabla
-"""
-"""A role, for some with what it stands for: its words and phrases. What the letters are: `grammar.Grammar`."""
 PHRASES: dict[tuple[str, ...], list[tuple[str, str]]] = {}
-"""Words of a phrase -> its roles, each with what it stands for."""
-for _line in _LIST.replace("\n ", " ").strip().splitlines():
+"""Words of a phrase -> its roles, each with what it stands for; from words.txt."""
+for _line in Path(__file__).with_name("words.txt").read_text("utf-8").replace("\n ", " ").splitlines():
     _role, _, _meaning = _line.partition(": ")[0].partition(" ")
-    for _phrase in _line.partition(": ")[2].replace('","', "COMMA").split(","):
+    for _phrase in _line.partition(": ")[2].replace('","', "COMMA").split(",") if _role != "#" else ():
         PHRASES.setdefault(tuple(_phrase.replace("COMMA", ",").split()), []).append((_role, _meaning))
 MONTHS = """january januar janvier enero|february februar fevrier febrero|march marz mars marzo|april avril abril|may mai mayo
 june juni juin junio|july juli juillet julio|august aout agosto|september septembre septiembre|october oktober octobre octubre
