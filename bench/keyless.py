@@ -17,7 +17,7 @@ import re
 import sys
 import tempfile
 import time
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -167,10 +167,10 @@ def _dabench(desk: Desk, folder: Path, show: bool) -> bool:
     return _report("DABench", outcomes, show)
 
 
-def _is_labelled(said: Said, answers: Iterable[str]) -> bool:
-    """Whether each label is among the figures, within the label's own rounding."""
-    shown = [*said.figures, *(str(cell) for row in said.rows for cell in row)]
-    return all(any(_within(figure, answer) for figure in shown) for answer in answers)
+def _is_labelled(said: Said, answers: Sequence[str]) -> bool:
+    """Whether each figure that is bold, or shown where none is, is one of the labels within its own rounding."""
+    shown = said.figures or [str(cell) for row in said.rows for cell in row]
+    return bool(shown) and all(any(_within(figure, answer) for answer in answers) for figure in shown)
 
 
 def _within(figure: str, answer: str) -> bool:

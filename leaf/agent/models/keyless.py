@@ -45,12 +45,8 @@ _ABOUT = (
 _NO_FILE = "There is no file in this chat yet. Attach one with the paper clip, or load the sample data, and ask again."
 
 
-@dataclass(frozen=True)
-class Call:
-    """A tool call that the script wants."""
-
-    name: str
-    input: Json
+Call = tuple[str, Json]
+"""A tool's name and input."""
 
 
 @dataclass(frozen=True)
@@ -82,11 +78,14 @@ class KeylessModel:
             for results in done:
                 calls = script.send(results)
         except StopIteration as end:
-            content = [_say(end.value, emit, stop)]
-            return ModelTurn(content, "end_turn", model="keyless", seconds=time.monotonic() - started)
+            return ModelTurn([_say(end.value, emit, stop)], "end_turn", model="keyless", seconds=time.monotonic() - started)
         if stop.is_set():
             raise RunError("Stopped.")
-        content = [_call_block(call, f"rule_{len(request.messages)}_{i}", i, emit) for i, call in enumerate(calls)]
+        content = []
+        for i, (name, given) in enumerate(calls):
+            content.append({"type": "tool_use", "id": f"rule_{len(request.messages)}_{i}", "name": name, "input": given})
+            emit(ModelEvent("tool-input", "start", i, call_id=str(content[-1]["id"]), name=name))
+            emit(ModelEvent("tool-input", "end", i))
         return ModelTurn(content, "tool_use", model="keyless", seconds=time.monotonic() - started)
 
 
@@ -101,12 +100,6 @@ def _say(said: Answer, emit: Emit, stop: threading.Event) -> Json:
     if said.questions:
         emit(ModelEvent("questions", questions=said.questions))
     return {"type": "text", "text": text}
-
-
-def _call_block(call: Call, call_id: str, index: int, emit: Emit) -> Json:
-    emit(ModelEvent("tool-input", "start", index, call_id=call_id, name=call.name))
-    emit(ModelEvent("tool-input", "end", index))
-    return {"type": "tool_use", "id": call_id, "name": call.name, "input": call.input}
 
 
 def _question_and_results(request: ModelRequest) -> tuple[str, list[list[Result]]]:
@@ -149,7 +142,7 @@ def answer(question: str) -> Script:
     if _THANKS.fullmatch(question):
         return Answer("You are welcome. Ask on whenever you like.")
     if sql := typed_sql(question):
-        [result] = yield [Call("query_tables", {"sql": sql})]
+        [result] = yield [("query_tables", {"sql": sql})]
         return Answer(f"The query did not run: {result.error}" if result.error else answers.of_sql(result.output))
     if links := list(dict.fromkeys(_DRIVE_LINK.findall(question)))[:LINKS_FOLLOWED]:
         return (yield from _answer_from_drive(links, _DRIVE_LINK.sub(" ", question).strip(" ?.,:;")))
@@ -175,7 +168,7 @@ def _answer_from_drive(links: Sequence[str], question: str) -> Script:
     """Fetch the files behind links, list the folders; then answer from the files, if there are any."""
     folders = ["/folders/" in link or link.endswith(("/my-drive", "/shared-with-me", "/shared-drives")) for link in links]
     results = yield [
-        Call("list_drive_folder", {"folder": link}) if is_folder else Call("read_drive_file", {"file": link})
+        ("list_drive_folder", {"folder": link}) if is_folder else ("read_drive_file", {"file": link})
         for link, is_folder in zip(links, folders, strict=True)
     ]
     said: list[str] = []
@@ -191,72 +184,65 @@ def _answer_from_drive(links: Sequence[str], question: str) -> Script:
 
 
 def _answer_from_files(question: str) -> Script:
-    [listed] = yield [Call("list_files", {})]
+    [listed] = yield [("list_files", {})]
     files = listed.data.get("files") or []
     if listed.error or not files:
         return Answer(f"The files cannot be listed: {listed.error}" if listed.error else _NO_FILE)
     pressed = _UNITED.search(question)
     question = _UNITED.sub(" ", question)
-    read = {f["handle"]: Grammar(question, Table("", f["handle"], f["name"], 0, ()), {}) for f in files}
+    read = {f["handle"]: Grammar(question, Table("", f["handle"], f["name"]), {}) for f in files}
     named = [f for f in files if read[f["handle"]].has("T")]
-    tabular = [f for f in named or files if f["tables"]]
-    texts = [f for f in named or files if not f["tables"]]
+    tabular, texts = ([f for f in named or files if bool(f["tables"]) == wanted] for wanted in (True, False))
     described = [f for f in texts if read[f["handle"]].describes()]
     if described and (named or not tabular):
         return (yield from _begin_of(described))
     if not tabular:
-        return (yield from _search(question, named or files, ""))
+        return (yield from _search(question, texts))
     analyst = Analyst(question, int(pressed[1]) if pressed else 0)
     yield from _look(analyst, tabular)
-    if isinstance(found := analyst.decide(), Answer):
-        if texts and analyst.refused:
-            return (yield from _search(question, texts, found.text, found))
-        return found
-    return (yield from _carry_out(analyst, *found))
-
-
-def _look(analyst: Analyst, files: Sequence[Json]) -> Generator[list[Call], list[Result], None]:
-    """Describe the tables, at most so many; then look for what the question may name in them, and for tables of the same shape."""
-    chosen = files[:TABLES_DESCRIBED]
-    results = yield [Call("describe_table", {"file": f["handle"]}) for f in chosen]
-    others = [(f, name) for f, r in zip(chosen, results, strict=True) for name in r.data.get("others") or ()]
-    room = TABLES_DESCRIBED - len(chosen)
-    sheets = (
-        (yield [Call("describe_table", {"file": f["handle"], "sheet": name}) for f, name in others[:room]])
-        if others[:room]
-        else []
-    )
-    for file, result in zip([*chosen, *(f for f, _ in others[:room])], [*results, *sheets], strict=True):
-        if result.error:
-            analyst.failed.append(f"{file['name']} could not be used: {result.error}")
-        else:
-            analyst.add(read_table(result.data["profile"], file["handle"], file["name"]), result.output)
-    left = [name for f in files[TABLES_DESCRIBED:] for name in f["tables"]] + [name for _, name in others[room:]]
-    if left and analyst.tables:
-        [shapes] = yield [Call("query_tables", {"sql": shapes_sql(left)})]
-        analyst.take_shapes(left, [] if shapes.error else shapes.data["table"]["rows"])
-    analyst.unite()
-    lookups = [lookup_sql(table, analyst.stretches(table)) for table in analyst.tables]
-    if any(lookups):
-        found = yield [Call("query_tables", {"sql": sql}) for sql in lookups if sql]
-        rows = iter([] if r.error else r.data["table"]["rows"] for r in found)
-        analyst.values = [next(rows) if sql else [] for sql in lookups]
-
-
-def _carry_out(analyst: Analyst, table: Table, query: Query) -> Script:
+    found = analyst.decide()
+    if isinstance(found, Answer):
+        return (yield from _search(question, texts, found)) if texts and found.questions and not described else found
+    table, query = found
     sql = sql_of(query, table)
-    [result] = yield [Call("query_tables", {"sql": sql})]
+    [result] = yield [("query_tables", {"sql": sql})]
     if result.error:
         return Answer(f"The query did not run: {result.error}\n\n```sql\n{sql}\n```")
     where = f"{len(table.united)} tables of one shape" if table.united else f"`{table.name}`"
     return Answer("\n\n".join([answers.of_query(query, table, result.output, where), *analyst.failed]))
 
 
+def _look(analyst: Analyst, files: Sequence[Json]) -> Generator[list[Call], list[Result], None]:
+    """Describe the tables, at most so many; then look for what the question may name in them, and for tables of the same shape."""
+    asked = [(f, "") for f in files[:TABLES_DESCRIBED]]
+    left = [name for f in files[TABLES_DESCRIBED:] for name in f["tables"]]
+    while asked:
+        results = yield [("describe_table", {"file": f["handle"], **({"sheet": name} if name else {})}) for f, name in asked]
+        others = [(f, n) for (f, name), r in zip(asked, results, strict=True) if not name for n in r.data.get("others") or ()]
+        for (file, _), result in zip(asked, results, strict=True):
+            if result.error:
+                analyst.failed.append(f"{file['name']} could not be used: {result.error}")
+            else:
+                analyst.tables.append(read_table(result.data["profile"], file["handle"], file["name"]))
+                analyst.outputs.append(result.output)
+        room = max(0, TABLES_DESCRIBED - len(analyst.tables))
+        asked, left = others[:room], [*left, *(name for _, name in others[room:])]
+    if left and analyst.tables:
+        [shapes] = yield [("query_tables", {"sql": shapes_sql(left)})]
+        analyst.add_shapes(left, shapes.data["table"]["rows"] if not shapes.error else [])
+    analyst.unite()
+    lookups = [lookup_sql(table, Grammar(analyst.question, table, {}).stretches()) for table in analyst.tables]
+    if any(lookups):
+        found = yield [("query_tables", {"sql": sql}) for sql in lookups if sql]
+        rows = iter([] if r.error else r.data["table"]["rows"] for r in found)
+        analyst.values = [next(rows) if sql else [] for sql in lookups]
+
+
 # Texts
 
 
 def _begin_of(files: Sequence[Json]) -> Script:
-    results = yield [Call("read_file", {"file": f["handle"], "max_tokens": 1_500}) for f in files[:3]]
+    results = yield [("read_file", {"file": f["handle"], "max_tokens": 1_500}) for f in files[:3]]
     parts = []
     for file, result in zip(files, results, strict=False):
         passages: list[Any] = result.data.get("passages") or []
@@ -267,21 +253,19 @@ def _begin_of(files: Sequence[Json]) -> Script:
     return Answer("\n\n".join([*parts, *([f"3 of {len(files)} files are shown; name one to see it."] if len(files) > 3 else [])]))
 
 
-def _search(question: str, files: Sequence[Json], before: str, refused: Answer | None = None) -> Script:
-    """Passages that say most of the question's words; `before` is what the tables could not make of it."""
-    grammar = Grammar(question, Table("", "", "", 0, ()), {})
-    query = " ".join(grammar.unknown()) or question
-    [result] = yield [Call("search_files", {"query": query, "files": [f["handle"] for f in files]})]
-    if result.error:
-        return Answer(f"The files could not be searched: {result.error}")
+def _search(question: str, files: Sequence[Json], refused: Answer | None = None) -> Script:
+    """Passages that say most of the question's words; where the tables could not answer it, that is said first."""
+    query = " ".join(Grammar(question, Table("", "", ""), {}).unknown()) or question
+    [result] = yield [("search_files", {"query": query, "files": [f["handle"] for f in files]})]
     passages, notes = result.data.get("passages") or [], [str(note) for note in result.data.get("notes") or ()]
-    if not passages:
+    if result.error or not passages:
         tried = f"Nothing in {len(files)} file{'s' if len(files) != 1 else ''} matches “{query}”. Try other words."
-        return refused or Answer("\n\n".join([tried, *notes]))
+        failed = f"The files could not be searched: {result.error}" if result.error else tried
+        return refused or Answer("\n\n".join([failed, *notes]))
     if len(passages[0]["text"]) < 160 and passages[0]["place"]:
-        [around] = yield [Call("read_file", {"file": passages[0]["handle"], "where": passages[0]["place"], "max_tokens": 600})]
+        [around] = yield [("read_file", {"file": passages[0]["handle"], "where": passages[0]["place"], "max_tokens": 600})]
         found = around.data.get("passages") or []
         if found and len(found[0]["text"]) > len(passages[0]["text"]):
             passages = [{**passages[0], "text": found[0]["text"]}, *passages[1:]]
     said = answers.of_passages(passages, question, notes)
-    return Answer(f"{before.split(chr(10))[0]}\n\n{said}" if before else said, refused.questions if refused else ())
+    return Answer(f"{refused.text.splitlines()[0]}\n\n{said}", refused.questions) if refused else Answer(said)

@@ -8,7 +8,7 @@ from typing import Any
 
 from leaf.agent.rules.grammar import Query
 from leaf.agent.rules.query import in_words, named
-from leaf.agent.rules.tables import Column, Table, kind_of
+from leaf.agent.rules.tables import Column, Table, is_number
 from leaf.agent.rules.words import split_words
 from leaf.formats.locate import unmarked
 
@@ -38,7 +38,7 @@ def cell(value: Any, sql_type: str = "", *, plain: bool = False) -> str:
 def _grid(result: Json, plain: Sequence[str] = ()) -> str:
     """The first rows and columns of a result, and what is not shown."""
     names, types = result["columns"][:COLUMNS_SHOWN], result["types"]
-    ruler = ["---:" if kind_of(types[i]) == "number" else "---" for i in range(len(names))]
+    ruler = ["---:" if is_number(types[i]) else "---" for i in range(len(names))]
     rows = [
         [cell(v, types[i], plain=names[i] in plain) for i, v in enumerate(r[: len(names)])] for r in result["rows"][:ROWS_SHOWN]
     ]
@@ -52,7 +52,7 @@ def _grid(result: Json, plain: Sequence[str] = ()) -> str:
 def of_query(query: Query, table: Table, output: Json, where: str) -> str:
     """The answer to a question that was understood. How its words were taken stands before any figure."""
     result = output["data"]["table"]
-    plain = [*(c.name for c in table.columns if c.is_year or c.is_id), "year"]
+    plain = [*(c.name for c in table.columns if c.kind in ("year", "id")), "year"]
     parts = [*sorted(query.said), _headline(query, result, plain)]
     if result["rows"] and query.groups and not (query.kind == "top" and query.limit == 1):
         parts.append(_grid(result, plain))
@@ -119,8 +119,8 @@ def of_profile(table: Table, output: Json) -> str:
 def _values(column: Column) -> str:
     if column.top and column.kind != "date":
         return cell(", ".join(f"{value} ({count:,})" for value, count in column.top[:4]))
-    mean = f", mean {cell(column.mean)}" if column.mean is not None and column.is_figure else ""
-    low, high = (cell(value, plain=not column.is_figure) for value in (column.min, column.max))
+    mean = f", mean {cell(column.mean)}" if column.mean is not None and column.kind == "figure" else ""
+    low, high = (cell(value, plain=column.kind != "figure") for value in (column.min, column.max))
     return f"{low} to {high}{mean}" if column.min is not None else ""
 
 

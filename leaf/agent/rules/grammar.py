@@ -71,14 +71,18 @@ class Grammar:
                 for i in range(first, end):
                     self.roles[i] = [role for role in self.roles[i] if i == first and role[0] >= end or role[0] > end]
 
+        self._live = {self.end}
+        """Words from which the question can be read to its end."""
+        for at in reversed(range(self.end)):
+            self._live |= {at} if any(end in self._live for end, _, _ in self.roles[at]) else set()
+
     def _items(self, words: Sequence[Word]) -> Iterator[Item]:
         """All that these words can be."""
         keys, kinds, alone = tuple(w.key for w in words), {w.kind for w in words}, len(words) == 1
         if not kinds & {"quoted", "column"}:
-            roles = PHRASES.get(keys) or [
-                p for k in sorted(forms(keys[0])) if alone and len(keys[0]) > 3 for p in PHRASES.get((k,), ())
-            ]
-            yield from ((role, meaning) for role, meaning in dict.fromkeys(roles))
+            plural = forms(keys[0]) if alone and len(keys[0]) > 3 else ()
+            roles = PHRASES.get(keys) or [role for form in sorted(plural) for role in PHRASES.get((form,), ())]
+            yield from ((role, meaning) for role, meaning in dict.fromkeys(roles) if role[0] != "+")
             if alone and kinds == {"number"}:
                 yield "N", words[0].text.replace(",", "")
             if alone and any(forms(keys[0]) & forms(noun) for noun in self.table.nouns):
@@ -87,7 +91,7 @@ class Grammar:
                 yield "Y", period
         if keys in self.table.names:
             yield "T", ""
-        text = words[0].text if alone else self.question[words[0].first : words[-1].end]
+        text = self._text(words)
         inside = [w.key for w in (split_words(text) if kinds & {"quoted", "column"} else words) if w.kind != "sign"]
         exact = [c for c in self.table.columns if fold(c.name) == fold(text)] if kinds & {"quoted", "column"} else []
         found, loose = (exact, False) if exact or "column" in kinds else self.table.called(inside)
@@ -99,11 +103,14 @@ class Grammar:
         if "column" not in kinds:
             yield from (("V", (column, tuple(spelt))) for column, spelt in self.values.get(fold(text), {}).items())
 
+    def _text(self, words: Sequence[Word]) -> str:
+        return words[0].text if len(words) == 1 else self.question[words[0].first : words[-1].end]
+
     def _paths(self, at: int = 0) -> Iterator[tuple[Item, ...]]:
-        """Every way to give each word a role."""
+        """Every way to give each word a role. Those that lead nowhere are not begun."""
         if at == self.end:
             yield ()
-        for end, role, meaning in self.roles[at]:
+        for end, role, meaning in self.roles[at] if at in self._live else ():
             yield from ((*(() if role == "_" else ((role, meaning),)), *rest) for rest in self._paths(end))
 
     def readings(self) -> list[Query]:
@@ -132,23 +139,19 @@ class Grammar:
         if all(column for column, _ in query.groups) and all(f.column for f in query.filters):
             yield query
             return
-        named = {c for c, grain in query.groups if c and grain} | {
-            f.column for f in query.filters if f.test == "period" and f.column
-        }
+        periods = {f.column for f in query.filters if f.test == "period" and f.column}
+        named = periods | {column for column, grain in query.groups if column and grain}
+        steps = {grain for column, grain in query.groups if not column} - {"year", "time"}
         for c in self.table.columns:
-            steps = {grain for column, grain in query.groups if not column} - {"year", "time"}
             if (c.name in named if named else c.is_time) and (c.kind == "date" or not steps):
                 groups = tuple((g or c.name, grain if g or c.kind == "date" else "") for g, grain in query.groups)
-                yield replace(
-                    query, groups=groups, filters=tuple(f if f.column else replace(f, column=c.name) for f in query.filters)
-                )
+                filters = tuple(f if f.column else replace(f, column=c.name) for f in query.filters)
+                yield replace(query, groups=groups, filters=filters)
 
     def describes(self) -> bool:
         """Whether this only asks what a file or table holds."""
-        letters = ("".join(role for role, _ in path) for path in self._paths())
-        return self.end <= MOST_WORDS and any(
-            "x" in path and not set(path) - set("xTeiakr") for _, path in zip(range(500), letters, strict=False)
-        )
+        paths = ({role for role, _ in path} for path in islice(self._paths(), 500))
+        return self.end <= MOST_WORDS and any("x" in path and path <= set("xTiakr") for path in paths)
 
     def has(self, letter: str) -> bool:
         return any(role == letter for roles in self.roles for _, role, _ in roles)
@@ -172,9 +175,7 @@ class Grammar:
         """Texts that may be values of a column: stretches with a word that is neither a word of the rules nor a column."""
         sure = {i for i, roles in enumerate(self.roles) for end, role, _ in roles if role not in "NYV" for i in range(i, end)}
         spans = [(i, j) for i in range(self.end) for j in range(i + 1, min(self.end, i + _PARTS) + 1) if set(range(i, j)) - sure]
-        texts = (
-            self.words[i].text if j == i + 1 else self.question[self.words[i].first : self.words[j - 1].end] for i, j in spans
-        )
+        texts = (self._text(self.words[i:j]) for i, j in spans)
         return list(dict.fromkeys(map(fold, texts)))[:120]
 
 
@@ -228,7 +229,7 @@ def _figures(table: Table, items: Sequence[Item]) -> Query | None:
     if (
         not functions
         or ("sum" in functions and any(c.is_rate for c, _ in pairs))
-        or any(not c.is_figure and not (ends and (c.kind == "date" or c.is_year)) for c, _ in pairs)
+        or any(c.kind != "figure" and not (ends and c.kind in ("date", "year")) for c, _ in pairs)
     ):
         return None
     steps = [("", grain) for grain in _of(items, "g")] + [("", "time") for _ in _of(items, "o")]
@@ -244,10 +245,10 @@ def _count(table: Table, items: Sequence[Item]) -> Query | None:
             return Query(
                 figures=(("count", "" if rows else "where"),), filters=(Filter(column.name, "true"),), said=_said((column, said))
             )
-        named = _of(items, "P") and (column.kind == "text" or column.is_id)
+        named = _of(items, "P") and column.kind in ("text", "id")
         if rows or column.kind == "date" or not (distinct or named):
             return None
-        whole = column.is_id and column.nulls == 0 and column.distinct == table.rows
+        whole = table.is_key(column)
         return Query(
             figures=(("count", "") if whole else ("distinct", column.name),), filters=tuple(filters), said=_said((column, said))
         )
@@ -262,7 +263,7 @@ def _share(table: Table, items: Sequence[Item]) -> Query | None:
 
 def _correlation(table: Table, items: Sequence[Item]) -> Query | None:
     a, b = _of(items, "K")
-    fits = a[0] is not b[0] and a[0].is_figure and b[0].is_figure
+    fits = a[0] is not b[0] and a[0].kind == "figure" and b[0].kind == "figure"
     return Query("correlation", (("corr", a[0].name), ("corr", b[0].name)), said=_said(a, b)) if fits else None
 
 
@@ -312,7 +313,7 @@ def _by(query: Query, items: Sequence[Item]) -> Query | None:
         fits = all(c.kind == "date" for c, _ in pairs)
         groups = tuple((pairs[0][0].name if pairs else "", grain) for grain in steps)
     else:
-        fits = all(c.is_group and (c.kind != "number" or c.is_year or items[0][1] == "by" or not c.is_added_up) for c, _ in pairs)
+        fits = all(c.is_group and (c.kind != "figure" or items[0][1] == "by" or not c.is_added_up) for c, _ in pairs)
         groups = tuple((c.name, "") for c, _ in pairs)
     return replace(query, groups=(*query.groups, *groups), said=query.said | _said(*pairs)) if fits else None
 
@@ -340,7 +341,11 @@ def _is_number(query: Query, items: Sequence[Item]) -> Query | None:
     """`price above 5`, `price between 5 and 10`, `class 3`, `more than 5 units`."""
     [(column, said)], numbers = _of(items, "K"), _of(items, "N")
     test = "between" if _of(items, "w") else str(next(iter(_of(items, "h")), "="))
-    if column.kind != "number" or (column.is_id and said) or (column.is_year and test in ("between", "=")):
+    if (
+        column.kind not in ("figure", "id", "year")
+        or (column.kind == "id" and said)
+        or (column.kind == "year" and test in ("between", "="))
+    ):
         return None
     return _with(query, Filter(column.name, test, tuple(numbers)), _said((column, said)))
 
@@ -348,7 +353,7 @@ def _is_number(query: Query, items: Sequence[Item]) -> Query | None:
 def _is_when(query: Query, items: Sequence[Item]) -> Query | None:
     """`in 2023`, `since March 2023`, `order date between 2021 and 2022`."""
     pairs, periods = _of(items, "K"), _of(items, "Y")
-    if any(c.kind != "date" and not c.is_year for c, _ in pairs):
+    if any(c.kind not in ("date", "year") for c, _ in pairs):
         return None
     first, after = periods[0][0], periods[-1][1]
     values = {">=": (first, ""), ">": (after, ""), "<": ("", first)}.get(next(iter(_of(items, "s")), ""), (first, after))

@@ -51,7 +51,7 @@ def sql_of(query: Query, table: Table) -> str:
         order = f"{figure} {'DESC' if query.rank == 'max' else 'ASC'}"
         kept = f"SELECT * FROM ({sql}) WHERE {key} IS NOT NULL AND {figure} IS NOT NULL"
         return f"{kept} QUALIFY rank() OVER (ORDER BY {order}) <= {query.limit} ORDER BY {order}, 1"
-    along = query.groups[0][1] or table.column(query.groups[0][0]).kind in ("date", "number")
+    along = query.groups[0][1] or table.column(query.groups[0][0]).kind not in ("text", "bool")
     return f"{sql} ORDER BY {'1' if along else f'{len(keys) + 1} DESC NULLS LAST, 1'}"
 
 
@@ -80,7 +80,7 @@ def _condition(f: Filter, table: Table) -> str:
         return f"{column.sql} BETWEEN {f.values[0]} AND {f.values[1]}"
     if f.test == "period":
         bounds = [
-            (test, value[:4] if column.is_year else f"DATE '{value}'")
+            (test, value[:4] if column.kind == "year" else f"DATE '{value}'")
             for test, value in zip((">=", "<"), f.values, strict=True)
             if value
         ]

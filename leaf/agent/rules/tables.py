@@ -1,4 +1,4 @@
-"""Tables and columns as the rules see them, from the data of describe_table."""
+"""Tables and columns as the rules see them, from the data of describe_table; and the SQL that looks into them."""
 
 from __future__ import annotations
 
@@ -7,47 +7,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from leaf.agent.rules.words import ADDED_UP, CHANGES, GENERIC, fold, same_word, split_words
+from leaf.agent.rules.words import ADDED_UP, CHANGES, GENERIC, IDS, OTHER_TIMES, RATES, YEARS, fold, same_word, split_words
 
 Json = dict[str, Any]
 
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
-_NUMBERS = (
-    "TINYINT",
-    "SMALLINT",
-    "INTEGER",
-    "BIGINT",
-    "HUGEINT",
-    "UTINY",
-    "USMALL",
-    "UINT",
-    "UBIG",
-    "FLOAT",
-    "DOUBLE",
-    "DECIMAL",
-)
-_IDS = frozenset(
-    "id key code zip zipcode postcode plz index nr no nummer number phone lat lon lng long latitude longitude fips".split()
-)
-_YEARS = frozenset("year yr jahr annee ano".split())
-_RATES = (
-    "class",
-    "rank",
-    "rating",
-    "grade",
-    "score",
-    "level",
-    "age",
-    "percent",
-    "percentage",
-    "pct",
-    "rate",
-    "ratio",
-    "temperature",
-)
-_OTHER_TIMES = frozenset(
-    "birth born hire hired start end due expiry updated modified closed ship shipped delivery geburt naissance nacimiento".split()
-)
+_NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL")
 GROUPED = 30
 """Most different whole numbers of a column that is grouped by."""
 
@@ -59,7 +24,7 @@ class Column:
     name: str
     type: str
     kind: str
-    """`number`, `date`, `text` or `bool`."""
+    """`figure`, `id`, `year` (numbers that nothing is computed from), `date`, `bool` or `text`."""
     words: tuple[str, ...] = ()
     distinct: int = 0
     nulls: int = 0
@@ -69,49 +34,33 @@ class Column:
     top: tuple[tuple[Any, int], ...] = ()
     values: tuple[str, ...] = ()
     """Texts known from the profile: the most frequent, and those of the sample."""
-    text_date: bool = False
-    """Dates that are stored as text."""
 
     @property
     def sql(self) -> str:
-        return f"TRY_CAST({quoted(self.name)} AS TIMESTAMP)" if self.text_date else quoted(self.name)
-
-    @property
-    def is_year(self) -> bool:
-        return self.kind == "number" and bool(_YEARS & set(self.words)) and _in_history(self.min) and _in_history(self.max)
+        """Its values; dates that are stored as text as such."""
+        return (
+            f"TRY_CAST({quoted(self.name)} AS TIMESTAMP)" if (self.kind, self.type) == ("date", "VARCHAR") else quoted(self.name)
+        )
 
     @property
     def is_time(self) -> bool:
         """Whether “in 2023” can mean this column without naming it: a birthday or a day of hire is not when something was."""
-        if self.kind == "date":
-            return not _OTHER_TIMES & set(self.words)
-        return self.is_year and set(self.words) <= _YEARS
-
-    @property
-    def is_id(self) -> bool:
-        """Numbers and codes that name things: nothing is computed from them."""
-        joined = "".join(self.words)
-        return bool(self.words) and (self.words[-1] in _IDS or joined.endswith(("nummer", "numero")))
-
-    @property
-    def is_figure(self) -> bool:
-        return self.kind == "number" and not self.is_id and not self.is_year
+        return self.kind == "date" and not OTHER_TIMES & set(self.words) or self.kind == "year" and YEARS >= set(self.words)
 
     @property
     def is_rate(self) -> bool:
-        """Figures whose sum says nothing."""
-        return bool(self.words) and self.words[-1].endswith(_RATES)
+        return bool(self.words) and self.words[-1].endswith(tuple(RATES))
 
     @property
     def is_added_up(self) -> bool:
+        """Whether adding is what people mean where they do not say what to do."""
         core = [word for word in self.words if word not in GENERIC] or list(self.words)
-        return self.is_figure and bool(core) and core[-1] in ADDED_UP and not CHANGES & set(self.words)
+        return self.kind == "figure" and bool(ADDED_UP & set(core[-1:])) and not {"unit", *CHANGES} & set(self.words)
 
     @property
     def is_group(self) -> bool:
-        if self.kind == "number" and not self.is_year:
-            return "INT" in self.type and self.distinct <= GROUPED and not self.is_added_up
-        return True
+        numbers = "INT" in self.type and self.distinct <= GROUPED and not self.is_added_up
+        return numbers if self.kind in ("figure", "id") and self.type != "VARCHAR" else True
 
 
 @dataclass(frozen=True)
@@ -121,8 +70,8 @@ class Table:
     name: str
     handle: str
     file_name: str
-    rows: int
-    columns: tuple[Column, ...]
+    rows: int = 0
+    columns: tuple[Column, ...] = ()
     sheet: str = ""
     united: tuple[str, ...] = ()
     """SQL names of tables of the same shape that are read as one."""
@@ -140,37 +89,39 @@ class Table:
     @property
     def names(self) -> list[tuple[str, ...]]:
         """The ways to name it, as words."""
-        stem = re.sub(r"\.\w{1,8}$", "", self.file_name)
-        return [
-            tuple(w.key for w in split_words(name)) for name in (self.file_name, stem, self.name, self.handle, self.sheet) if name
-        ]
+        names = (self.file_name, re.sub(r"\.\w{1,8}$", "", self.file_name), self.name, self.handle, self.sheet)
+        return [tuple(w.key for w in split_words(name)) for name in names if name]
 
     @property
     def nouns(self) -> list[str]:
         """What one row is: `orders` of orders.csv, or of a column order_id without a repetition."""
         words = [w for w in name_words(re.sub(r"\.\w{1,8}$", "", self.file_name)) if not w[0].isdigit()]
-        found = [words[-1]] if words and not {"by", "per", "of", "nach", "pro", "je", "par", "por"} & set(words) else []
-        keys = [c for c in self.columns if c.is_id and c.nulls == 0 and c.distinct == self.rows > 1 and len(c.words) == 2]
-        return [*found, *(c.words[0] + "s" for c in keys)]
+        found = [] if {"by", "per", "of", "nach", "pro", "je", "par", "por"} & set(words) else words[-1:]
+        return [*found, *(c.words[0] + "s" for c in self.columns if len(c.words) == 2 and self.is_key(c))]
+
+    def is_key(self, column: Column) -> bool:
+        """Whether each row has its own."""
+        return bool(IDS & set(column.words[-1:])) and column.nulls == 0 and column.distinct == self.rows > 1
 
     def column(self, name: str) -> Column:
         return next(column for column in self.columns if column.name == name)
 
     def called(self, words: Sequence[str]) -> tuple[list[Column], bool]:
         """The columns that these words name equally well, and whether that has to be said because it is not quite their name."""
-        asked, joined = tuple(words), "".join(words)
-        exact = [c for c in self.columns if c.words == asked or "".join(c.words) == joined]
-        plural = [c for c in self.columns if _same(asked, c.words)]
-        core = [c for c in self.columns if _same(asked, tuple(w for w in c.words if w not in GENERIC))]
-        ends = [c for c in self.columns if len(asked) < len(c.words) and _same(asked, c.words[-len(asked) :])]
-        last = [c for c in ends if not CHANGES & set(c.words[: -len(asked)]) - {"unit"}]
-        return next(
-            ((found, found is not exact and found is not plural) for found in (exact, plural, core, last) if found), ([], False)
-        )
+        exact = [c for c in self.columns if c.words == tuple(words) or "".join(c.words) == "".join(words)]
+        plural = [c for c in self.columns if _same(words, c.words)]
+        core = [c for c in self.columns if _same(words, [w for w in c.words if w not in GENERIC])]
+        last = [c for c in self.columns if _same(words, c.words[-len(words) :]) and not CHANGES & set(c.words[: -len(words)])]
+        found = exact or plural or core or last
+        return found, not (exact or plural)
 
 
 def _same(asked: Sequence[str], name: Sequence[str]) -> bool:
     return len(asked) == len(name) > 0 and all(map(same_word, asked, name))
+
+
+def is_number(sql_type: str) -> bool:
+    return _NUMBER.match(sql_type) is not None
 
 
 def quoted(name: str) -> str:
@@ -196,28 +147,19 @@ def read_table(profile: Json, handle: str, file_name: str) -> Table:
 
 def _column(c: Json, sample: list[Any]) -> Column:
     top = tuple((value, int(count)) for value, count in c.get("top") or ())
-    seen = [str(v) for v in (*(value for value, _ in top), *sample) if v is not None]
-    text_date = c["type"] == "VARCHAR" and bool(seen) and all(_ISO_DATE.fullmatch(v) for v in seen)
-    kind = "date" if text_date else kind_of(c["type"])
-    return Column(
-        c["name"], c["type"], kind, name_words(c["name"]), int(c.get("distinct") or 0), int(c.get("nulls") or 0),
-        c.get("min"), c.get("max"), c.get("mean"), top, tuple(dict.fromkeys(seen)) if kind == "text" else (), text_date,
-    )  # fmt: skip
-
-
-def kind_of(sql_type: str) -> str:
-    if sql_type.startswith(_NUMBERS):
-        return "number"
-    if sql_type.startswith(("DATE", "TIMESTAMP")):
-        return "date"
-    return "bool" if sql_type == "BOOLEAN" else "text"
-
-
-def _in_history(value: Any) -> bool:
-    try:
-        return 1500 <= float(value) <= 2200
-    except (TypeError, ValueError):
-        return False
+    texts = dict.fromkeys(str(v) for v in (*(value for value, _ in top), *sample) if v is not None)
+    words, low, high = name_words(c["name"]), c.get("min"), c.get("max")
+    kind = "figure" if is_number(c["type"]) else "bool" if c["type"] == "BOOLEAN" else "text"
+    if kind == "figure" and (IDS & set(words[-1:]) or "".join(words).endswith(("nummer", "numero"))):
+        kind = "id"
+    elif kind == "figure" and YEARS & set(words) and all(re.match(r"(1[5-9]|2[01])\d\d(\.0*)?$", str(v)) for v in (low, high)):
+        kind = "year"
+    elif c["type"].startswith(("DATE", "TIMESTAMP")) or (
+        c["type"] == "VARCHAR" and texts and all(map(_ISO_DATE.fullmatch, texts))
+    ):
+        kind = "date"
+    known = (words, int(c.get("distinct") or 0), int(c.get("nulls") or 0), low, high, c.get("mean"), top)
+    return Column(c["name"], c["type"], kind, *known, tuple(texts) if kind == "text" else ())
 
 
 def lookup_sql(table: Table, texts: Sequence[str]) -> str:
@@ -234,16 +176,14 @@ def lookup_sql(table: Table, texts: Sequence[str]) -> str:
 
 def shapes_sql(names: Sequence[str]) -> str:
     """The columns of tables that were not described."""
-    parts = (f"SELECT '{name}' AS t, column_name, column_type FROM (DESCRIBE {quoted(name)})" for name in names)
-    return " UNION ALL ".join(parts)
+    return " UNION ALL ".join(f"SELECT {literal(n)}, column_name, column_type FROM (DESCRIBE {quoted(n)})" for n in names)
 
 
 def known_values(table: Table, found: Sequence[Sequence[Any]] = ()) -> dict[str, dict[str, list[str]]]:
     """Folded text -> column -> the values that are written so, from the profile and from rows of `lookup_sql`."""
     known: dict[str, dict[str, list[str]]] = {}
-    pairs = [(c.name, value) for c in table.columns for value in c.values] + [(str(c), str(v)) for c, v in found]
-    for column, value in pairs:
-        spelt = known.setdefault(fold(value), {}).setdefault(column, [])
-        if value not in spelt:
-            spelt.append(value)
+    for column, value in dict.fromkeys(
+        [*((c.name, v) for c in table.columns for v in c.values), *((str(c), str(v)) for c, v in found)]
+    ):
+        known.setdefault(fold(value), {}).setdefault(column, []).append(value)
     return known

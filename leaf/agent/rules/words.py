@@ -71,15 +71,11 @@ for _line in Path(__file__).with_name("words.txt").read_text("utf-8").replace("\
 MONTHS = """january januar janvier enero|february februar fevrier febrero|march marz mars marzo|april avril abril|may mai mayo
 june juni juin junio|july juli juillet julio|august aout agosto|september septembre septiembre|october oktober octobre octubre
 november novembre noviembre|december dezember decembre diciembre""".replace("\n", "|").split("|")
-ADDED_UP = frozenset(
-    """revenue sales sale amount quantity qty units cost costs expense expenses profit turnover votes umsatz betrag menge kosten
-    gewinn stuck absatz montant quantite ventes couts importe cantidad ventas ingresos unidades costes""".split()  # noqa: SIM905
-)
-"""Names of figures that are added up where a question does not say what to do with them."""
-GENERIC = frozenset(["id", "name", "number", "num", "no", "nr", "of", "code", "eur", "usd", "gbp", "kg", "km", "total", "amount"])
-"""Words of a column's name that people leave out."""
-CHANGES = frozenset(
-    """max min maximum minimum avg average mean median std pct percent percentage per rate ratio growth prev previous last first
-    target expected planned budget forecast change diff delta difference not non no other lost running cum cumulative""".split()  # noqa: SIM905
-)
-"""Words that make a name mean something else: the target price is not the price."""
+
+
+def _named(role: str) -> frozenset[str]:
+    return frozenset(" ".join(phrase) for phrase, roles in PHRASES.items() if (role, "") in roles)
+
+
+ADDED_UP, GENERIC, CHANGES, IDS, YEARS = (_named(role) for role in ("+added", "+generic", "+changes", "+ids", "+years"))
+RATES, OTHER_TIMES = _named("+rates"), _named("+times")
