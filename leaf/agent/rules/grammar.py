@@ -94,7 +94,8 @@ class Grammar:
         text = self._text(words)
         inside = [w.key for w in (split_words(text) if kinds & {"quoted", "column"} else words) if w.kind != "sign"]
         exact = [c for c in self.table.columns if fold(c.name) == fold(text)] if kinds & {"quoted", "column"} else []
-        found, loose = (exact, False) if exact or "column" in kinds else self.table.called(inside)
+        parted = any(w.kind == "sign" and (i in (0, len(words) - 1) or w.text not in "-/&+") for i, w in enumerate(words))
+        found, loose = (exact, False) if exact or "column" in kinds or parted else self.table.called(inside)
         for column in found:
             named = (column, f"“{text}” is read as the column `{column.name}`." if loose else "")
             yield "K", named
