@@ -412,6 +412,8 @@ class _TextWriter:
             from leaf.agent.export import figures_in_words
 
             self._note(" ".join(figures_in_words(chunk["data"]["receipts"])))
+        elif kind == "data-questions":
+            print("\n".join(["", "Questions that work here:", *(f"- {question}" for question in chunk["data"])]))
         elif kind == "reset-step":
             self._note("· The connection was cut; asking again")
         elif kind in ("error", "abort"):

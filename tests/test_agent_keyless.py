@@ -345,16 +345,12 @@ CASES: list[tuple[str, str, Any]] = [
     ("orders", "how many orders do we have", 240),
     ("orders", "How many customers are there?", ORDERS.customer_name.nunique()),
     ("orders", "number of different products", ORDERS["product"].nunique()),
-    ("orders", "How many units were sold?", ORDERS.units.sum()),
-    ("orders", "What is the latest order date?", ORDERS.order_date.max()),
-    ("orders", "earliest order date", ORDERS.order_date.min()),
     ("orders", "standard deviation of unit price", ORDERS.unit_price.std()),
-    ("orders", "correlation between units and net revenue", ORDERS.units.corr(ORDERS.net_revenue)),
+    ("orders", "correlation between units and net revenue", (ORDERS.units.corr(ORDERS.net_revenue), 240)),
     ("orders", "avg discount", ORDERS.discount.mean()),
     # groups
     ("orders", "total revenue by region", ORDERS.groupby("region").net_revenue.sum()),
     ("orders", "Show me revenue per region", ORDERS.groupby("region").net_revenue.sum()),
-    ("orders", "sales by product", ORDERS.groupby("product").net_revenue.sum()),
     ("orders", "average unit price for each product", ORDERS.groupby("product").unit_price.mean()),
     ("orders", "count of orders by status", ORDERS.groupby("status").size()),
     ("orders", "How many orders per region?", ORDERS.groupby("region").size()),
@@ -369,7 +365,7 @@ CASES: list[tuple[str, str, Any]] = [
     ("orders", "Which product has the lowest total revenue?", ORDERS.groupby("product").net_revenue.sum().nsmallest(1)),
     ("orders", "top 3 customers by revenue", ORDERS.groupby("customer_name").net_revenue.sum().nlargest(3)),
     ("orders", "bottom 2 products by units", ORDERS.groupby("product").units.sum().nsmallest(2)),
-    ("orders", "Which region has the most orders?", ORDERS.groupby("region").size().nlargest(1)),
+    ("orders", "Which region has the most orders?", ORDERS.groupby("region").size().nlargest(1, keep="all")),
     ("orders", "which product had the highest average unit price", ORDERS.groupby("product").unit_price.mean().nlargest(1)),
     # conditions
     ("orders", "total revenue in North", ORDERS[ORDERS.region == "North"].net_revenue.sum()),
@@ -381,17 +377,14 @@ CASES: list[tuple[str, str, Any]] = [
     ("orders", "count of orders where unit price between 50 and 100", ORDERS.unit_price.between(50, 100).sum()),
     ("orders", "revenue by product in East", ORDERS[ORDERS.region == "East"].groupby("product").net_revenue.sum()),
     ("orders", "total revenue for North and South", ORDERS[ORDERS.region.isin(["North", "South"])].net_revenue.sum()),
-    ("orders", "total revenue excluding North", ORDERS[ORDERS.region != "North"].net_revenue.sum()),
     ("orders", "revenue for Customer 05", ORDERS[ORDERS.customer_name == "Customer 05"].net_revenue.sum()),
     ("orders", 'total units for "customer 11"', ORDERS[ORDERS.customer_name == "Customer 11"].units.sum()),
     ("orders", "How many orders were returned?", ORDERS.returned.sum()),
-    ("orders", "revenue of orders not returned", ORDERS[~ORDERS.returned].net_revenue.sum()),
-    ("orders", "how many orders have no discount missing", ORDERS.discount.isna().sum()),
     (
         "orders",
         "share of revenue by region",
         pd.DataFrame(
-            {"r": (g := ORDERS.groupby("region").net_revenue.sum()).index, "s": g.values, "p": 100 * g.values / g.sum()}
+            {"r": (g := ORDERS.groupby("region").net_revenue.sum()).index, "p": 100 * g.values / g.sum(), "s": g.values}
         ),
     ),
     (
@@ -412,35 +405,19 @@ CASES: list[tuple[str, str, Any]] = [
     ("orders", "Show revenue over time", ORDERS.groupby(_month).net_revenue.sum()),
     ("orders", "number of orders by month in 2023", ORDERS[_year == 2023].groupby(_month).size()),
     ("orders", "which month had the highest revenue", ORDERS.groupby(_month).net_revenue.sum().nlargest(1)),
-    ("orders", "compare revenue in 2022 and 2023", ORDERS[_year.isin([2022, 2023])].groupby(_year).net_revenue.sum()),
     # other tables
     ("staff", "average salary by department", S.groupby("Department")["Salary (EUR)"].mean()),
     ("staff", "Which department has the highest average salary?", S.groupby("Department")["Salary (EUR)"].mean().nlargest(1)),
-    ("staff", "How many employees are in Berlin?", (S.City == "Berlin").sum()),
-    ("staff", "how many people per city", S.groupby("City").size()),
     ("staff", "average age of staff in IT", S[S.Department == "IT"].Age.mean()),
     ("staff", "median salary in Munich", S[S.City == "Munich"]["Salary (EUR)"].median()),
-    ("staff", "how many were hired after 2019", (pd.to_datetime(S["Hire Date"]).dt.year > 2019).sum()),
-    ("staff", "how many have a missing e-mail", S["E-Mail"].isna().sum()),
-    ("staff", "average salary of staff older than 40", S[S.Age > 40]["Salary (EUR)"].mean()),
-    ("staff", "oldest employee age", S.Age.max()),
     ("umsatz", "Umsatz nach Filiale", U.groupby("Filiale").Umsatz.sum()),
     ("umsatz", "total Umsatz by Filiale", U.groupby("Filiale").Umsatz.sum()),
     ("umsatz", "Summe Umsatz pro Kategorie", U.groupby("Kategorie").Umsatz.sum()),
     ("umsatz", "average Umsatz in Köln", U[U.Filiale == "Köln"].Umsatz.mean()),
     ("umsatz", "durchschnittlicher Umsatz je Filiale", U.groupby("Filiale").Umsatz.mean()),
     ("umsatz", "Stück by Kategorie for Bonn", U[U.Filiale == "Bonn"].groupby("Kategorie")["Stück"].sum()),
-    ("umsatz", "revenue by branch", U.groupby("Filiale").Umsatz.sum()),
     ("countries", "total population by country in 2020", C[C.year == 2020].groupby("country").population.sum()),
     ("countries", "average gdp per capita by year", C.groupby("year").gdp_per_capita.mean()),
-    ("countries", "population of Germany in 2018", C[(C.country == "Germany") & (C.year == 2018)].population.sum()),
-    ("countries", "population of Spain over time", C[C.country == "Spain"].groupby("year").population.sum()),
-    ("countries", "How many countries are there?", 5),
-    (
-        "countries",
-        "which country had the highest population in 2023",
-        C[C.year == 2023].groupby("country").population.sum().nlargest(1),
-    ),
     ("wide", "sum of 2023", 65),
     ("wide", "total 2022 by team", W.groupby("team")["2022"].sum()),
     ("wide", "sum of total", 125),
@@ -452,18 +429,13 @@ CASES: list[tuple[str, str, Any]] = [
     ("goals", "how many goals are in progress in Finance", ((G.state == "In Progress") & (G.department == "Finance")).sum()),
     ("goals", "average percent complete by department", G.groupby("department").percent_complete.mean()),
     ("goals", "how many goals per owner", G.groupby("owner").size()),
-    ("goals", "goals by quarter", G.groupby("quarter").size()),
     ("goals", "How many goals were met by department?", G[G.goal_met].groupby("department").size()),
-    ("goals", "percentage of goals met", (100 * G.goal_met.mean(), G.goal_met.sum(), 60)),
     ("goals", "number of goals by month of start date", G.groupby(pd.to_datetime(G.start_date).dt.strftime("%Y-%m")).size()),
-    ("goals", "goals for Mary Smith", G[G.owner == "Mary Smith"]),
-    ("goals", "list goals with percent complete above 95", G[G.percent_complete > 95]),
     (
         "goals",
         "average target percentage for high priority goals in IT",
         G[(G.priority == "High") & (G.department == "IT")].target_percentage.mean(),
     ),
-    ("goals", "which owner has the most closed goals", G[G.state == "Closed"].groupby("owner").size().sort_index().nlargest(1)),
     ("goals", "how many owners are there", G.owner.nunique()),
 ]
 
@@ -481,52 +453,118 @@ def test_question_gives_the_figures_that_pandas_gives(table: str, asked: str, ex
     assert f"{len(DATA[table]):,} of {len(DATA[table]):,} rows" in result.text
 
 
-def test_answer_says_which_columns_it_took_and_what_it_could_not_use() -> None:
-    text = World("orders").ask("total sales by region for profitability").text
-    assert "Read as: sum of `net_revenue` by `region`" in text
-    assert "“sales” was read as the column `net_revenue`." in text
-    assert "“profitability”" in text
+REFUSED = [
+    ("orders", "How many units were sold?"),
+    ("orders", "What is the latest order date?"),
+    ("orders", "earliest order date"),
+    ("orders", "sales by product"),
+    ("orders", "total revenue excluding North"),
+    ("orders", "revenue of orders not returned"),
+    ("orders", "how many orders have no discount missing"),
+    ("orders", "compare revenue in 2022 and 2023"),
+    ("staff", "How many employees are in Berlin?"),
+    ("staff", "how many people per city"),
+    ("staff", "how many were hired after 2019"),
+    ("staff", "how many have a missing e-mail"),
+    ("staff", "average salary of staff older than 40"),
+    ("staff", "oldest employee age"),
+    ("umsatz", "revenue by branch"),
+    ("countries", "population of Germany in 2018"),
+    ("countries", "population of Spain over time"),
+    ("countries", "How many countries are there?"),
+    ("countries", "which country had the highest population in 2023"),
+    ("goals", "goals by quarter"),
+    ("goals", "percentage of goals met"),
+    ("goals", "goals for Mary Smith"),
+    ("goals", "list goals with percent complete above 95"),
+    ("goals", "which owner has the most closed goals"),
+    ("orders", "How many orders did not ship?"),
+    ("orders", "net revenue per unit"),
+    ("orders", "growth of revenue by year"),
+    ("orders", "total order_id"),
+    ("orders", "total revenue by region without cancelled"),
+    ("orders", "Umsatz ohne North"),
+    ("orders", "ingresos sin North"),
+    ("orders", "total units across all files"),
+    ("orders", "second highest unit price"),
+    ("countries", "sum of year"),
+    ("countries", "population"),
+    ("staff", "What is the weather in Lisbon?"),
+]
 
 
-def test_question_about_nothing_here_names_the_columns_and_an_example() -> None:
-    world = World("staff")
-    text = world.ask("What is the weather in Lisbon?").text
-    assert "“weather”" in text
-    assert "`Salary (EUR)`" in text
-    assert "For example: “average Salary (EUR) by" in text
+def questions_of(result: Answered) -> list[str]:
+    """What is offered to be asked with a press."""
+    return [question for part in result.outcome.parts if part["type"] == "data-questions" for question in part["data"]]
 
 
-def test_figure_that_could_be_several_columns_is_asked_back() -> None:
-    text = World("orders").ask("average by region").text
-    assert "Which figure is meant?" in text
-    assert "`unit_price`" in text
+@pytest.mark.parametrize(("table", "asked"), REFUSED, ids=[asked for _, asked in REFUSED])
+def test_what_is_not_wholly_understood_is_said_and_never_answered_with_a_figure(table: str, asked: str) -> None:
+    result = World(table).ask(asked)
+    assert result.text.startswith("I did not understand")
+    assert "Read as: " not in result.text
+    assert f"**{table}.csv** (table `{table}`)" in result.text or "which of these is meant" in result.text
 
 
-def test_name_that_fits_two_columns_is_asked_back() -> None:
+@pytest.mark.parametrize(("table", "asked"), REFUSED, ids=[asked for _, asked in REFUSED])
+def test_every_question_that_is_offered_is_answered(table: str, asked: str) -> None:
+    offered = questions_of(World(table).ask(asked))
+    assert offered
+    for question in offered:
+        assert "Read as: " in World(table).ask(question).text
+
+
+def test_words_that_were_not_understood_are_named_and_those_that_were() -> None:
+    text = World("orders").ask("average unit price for profitable North").text
+    assert text.startswith("I did not understand: “profitable”.")
+    assert "I did understand `unit_price`, “North” in `region`." in text
+
+
+def test_name_that_is_nearly_a_column_is_offered_not_taken() -> None:
+    result = World("orders").ask("total units by regoin")
+    assert result.text.startswith("I did not understand: “regoin”.")
+    assert questions_of(result)[0] == "total units by region"
+
+
+def test_how_words_were_taken_stands_before_the_figure() -> None:
+    text = World("orders").ask("revenue in North").text
+    assert text.index("“revenue” is read as the column `net_revenue`.") < text.index("**")
+    assert text.index("`net_revenue` is added up, as nothing else was said.") < text.index("**")
+
+
+def test_name_that_fits_two_columns_is_asked_back_with_both() -> None:
     DATA["shops"] = pd.DataFrame({"shop": ["a", "b"], "list_price": [1.5, 2.5], "sale_price": [1.0, 2.0]})
-    text = World("shops").ask("average price by shop").text
-    assert "“price” could be `list_price` or `sale_price`." in text
+    result = World("shops").ask("average price by shop")
+    assert result.text.startswith("I did not understand which of these is meant.")
+    assert questions_of(result) == ["average `list_price` by `shop`", "average `sale_price` by `shop`"]
 
 
-@pytest.mark.parametrize(
-    ("asked", "mark", "fields"),
-    [
-        ("plot revenue by region", "bar", ("region", "total net_revenue")),
-        ("draw a line chart of revenue by month", "line", ("month", "total net_revenue")),
-        ("show the trend of units", "line", ("month", "total units")),
-        ("pie chart of orders by status", "arc", ("status", "rows")),
-        ("histogram of unit price", "bar", ("unit_price from", "rows")),
-        ("scatter plot of net revenue against units", "point", ("units", "net_revenue")),
-    ],
-)
-def test_chart_is_drawn_from_the_result_when_asked_for(asked: str, mark: str, fields: tuple[str, str]) -> None:
-    world = World("orders")
-    text = world.ask(asked).text
-    [spec] = world.charts
-    assert spec["mark"] == mark or spec["mark"]["type"] == mark
-    named = [channel["field"] for channel in spec["encoding"].values() if "field" in channel]
-    assert set(fields) <= set(named)
-    assert "The chart is drawn above." in text
+def test_signs_are_conditions_and_no_part_of_a_name() -> None:
+    DATA["signs"] = pd.DataFrame({"n": [4, 5, 6, 7]})
+    for sign, count in ((">", 2), (">=", 3), ("<", 1), ("<=", 2), ("=", 1)):
+        assert f"**{count}**" in World("signs").ask(f"number of rows where n {sign} 5").text
+    assert "I did not understand" in World("signs").ask("number of rows where n != 5").text
+
+
+def test_who_shares_a_rank_is_shown() -> None:
+    DATA["tied"] = pd.DataFrame({"team": ["red", "blue", "green"], "points": [3, 3, 1]})
+    assert "**blue** and **red**: total points **3** each." in World("tied").ask("which team has the highest total points?").text
+
+
+def test_tables_of_one_shape_are_united_on_a_press_only() -> None:
+    for month in (1, 2, 3):
+        DATA[f"till_{month}"] = pd.DataFrame({"shop": ["a", "b"], "amount": [month, 10 * month]})
+    names = ("till_1", "till_2", "till_3")
+    result = World(*names).ask("total amount")
+    assert "3 tables are here; it does not say which." in result.text
+    offered = questions_of(result)
+    assert offered[0] == "total `amount` across the 3 tables of this shape"
+    united = World(*names)
+    text = united.ask(offered[0]).text
+    assert "**66**" in text
+    assert "in 3 tables of one shape. 2 of 2 rows of till_1.csv; 2 of 2 rows of till_2.csv; 2 of 2 rows of till_3.csv" in text
+    assert "**22**" in World(*names).ask(offered[2]).text
+    assert "I did not understand" in World(*names).ask("total amount across all files").text
 
 
 TYPED = [
@@ -571,9 +609,9 @@ def test_description_gives_columns_with_their_gaps_and_values() -> None:
     assert "| E-Mail | varchar | 3 | 9 |" in text
 
 
-def test_gaps_are_listed_by_column() -> None:
-    text = World("orders").ask("are there missing values?").text
-    assert "| discount | 48 |" in text
+def test_empty_cells_are_named_where_gaps_are_asked_for() -> None:
+    text = World("orders").ask("missing values").text
+    assert "| discount | double | 48 |" in text
 
 
 TEXTS = {

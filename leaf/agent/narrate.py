@@ -46,6 +46,8 @@ class Narrator:
         elif event.kind == "citation":
             if citation := of_block(event.citation):
                 self._cited.setdefault(event.index, []).append(citation)
+        elif event.kind == "questions":
+            self._say(chunk("data-questions", id=f"questions-{self._number}", data=list(event.questions)))
         elif event.kind == "text":
             self._answer(event)
         else:

@@ -38,9 +38,9 @@ def _about_table(table: Table) -> list[str]:
     if measures and labels:
         questions.append(f"Total {measures[-1]} by {labels[0]} in {table.file_name}")
     if measures and dates:
-        questions.append(f"Chart {measures[-1]} by month from {table.file_name}")
+        questions.append(f"Total {measures[-1]} by month in {table.file_name}")
     if labels and not measures:
-        questions.append(f"How many rows per {labels[0]} are in {table.file_name}?")
+        questions.append(f"How many rows are there by {labels[0]} in {table.file_name}?")
     questions.append(f"Describe {table.file_name}: columns, gaps and oddities")
     return questions
 

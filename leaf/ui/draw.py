@@ -9,12 +9,14 @@ import streamlit as st
 
 from leaf.agent import coverage
 from leaf.agent.cited import citation_of
+from leaf.errors import LeafError
 from leaf.store.model import Message, Scope
 from leaf.ui import charts, citations, code, document_card, freshness, markdown, marks, pictures, receipts, steps, words
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.items import Item, answer_text, data, items
 from leaf.ui.preview import show as show_preview
 from leaf.ui.preview import show_receipt
+from leaf.ui.state import leaf
 
 
 def draw_item(place: Any, item: Item, scope: Scope, chat_id: str, message_id: str) -> Any:
@@ -47,6 +49,11 @@ def draw_item(place: Any, item: Item, scope: Scope, chat_id: str, message_id: st
         with holder:
             code.figures(item.part, scope, chat_id)
         return holder
+    if item.kind == "questions":
+        holder = place.container(key=f"{item.key}-{message_id}", gap="xsmall")
+        with holder:
+            _draw_questions(item, scope, chat_id, message_id)
+        return holder
     if item.kind == "consent":
         holder = place.container(key=f"{item.key.replace('/', '-')}-{message_id}", border=True)
         with holder:
@@ -55,6 +62,19 @@ def draw_item(place: Any, item: Item, scope: Scope, chat_id: str, message_id: st
     thought = place.expander("Thinking", type="compact")
     thought.caption(markdown.safe(item.text))
     return thought
+
+
+def _draw_questions(item: Item, scope: Scope, chat_id: str, message_id: str) -> None:
+    """Questions that a press asks."""
+    st.caption("Questions that work here")
+    for number, question in enumerate(item.text.splitlines()):
+        label = markdown.label(question, 160)
+        if st.button(label, key=f"asks-{item.key}-{number}-{message_id}", icon=":material/north_east:", type="tertiary"):
+            try:
+                leaf().send(scope, chat_id, question)
+            except LeafError as e:
+                st.session_state["composer-problem"] = str(e)
+            st.rerun()
 
 
 def draw_answer(message: Message, scope: Scope) -> None:

@@ -30,6 +30,7 @@ Kind = Literal[
     "status",
     "progress",
     "note",
+    "questions",
 ]
 
 WORKING = frozenset({"input-streaming", "input-available"})
@@ -43,7 +44,7 @@ class Item:
     key: str
     """Unique within the answer and the same in every drawing of it."""
     text: str = ""
-    """Markdown, code, a thought, or a step's state."""
+    """Markdown, code, a thought, a step's state, or questions, one a line."""
     language: str = ""
     part: Part = field(default_factory=dict, compare=False)
     """The part behind a step or a chart."""
@@ -114,6 +115,8 @@ def _of_part(number: int, part: Part) -> list[Item]:
         return [Item("thought", str(number), part["text"])] if part["text"].strip() else []
     if kind == "data-folded":
         return [Item("note", str(part.get("id") or number), words.folded(part["data"]))]
+    if kind == "data-questions":
+        return [Item("questions", str(part.get("id") or number), "\n".join(map(str, part["data"])))]
     if kind.startswith("tool-"):
         step = Item("step", str(part["toolCallId"]), part["state"], part=part)
         chart = chart_of(part)

@@ -56,7 +56,7 @@ class Usage:
 class ModelEvent:
     """Something that a turn shows while it is made."""
 
-    kind: Literal["text", "reasoning", "tool-input", "citation", "usage"]
+    kind: Literal["text", "reasoning", "tool-input", "citation", "usage", "questions"]
     phase: Literal["start", "delta", "end"] = "delta"
     index: int = 0
     """Place of the content block in the turn."""
@@ -68,6 +68,8 @@ class ModelEvent:
     """With a tool input's `start`: the tool's name."""
     citation: Json = field(default_factory=dict)
     """With `citation`: what the text of this block rests on, as the server named it."""
+    questions: tuple[str, ...] = ()
+    """With `questions`: what the user may ask next with a press."""
     usage: Usage = Usage()
     """With `usage`: what the turn has taken so far, so that an interrupted turn is counted too."""
 

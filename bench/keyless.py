@@ -1,0 +1,216 @@
+"""The analyst without a model: what it answers, what of that is right, and what it says without having understood it.
+
+    python -m bench.keyless [--show] [--shared FOLDER] [--rules FOLDER]
+
+Two sets of questions, through the real tools and the real loop: those of DABench that are there (its answers are the truth), and
+bench/_keyless/questions.py in four languages (pandas is the truth). A question counts as refused where the answer says what was
+not understood before any figure. Prints how many were answered, how many of these are right, wrong figures, refusals, and the
+lines of code. Exit code 1 if a figure is wrong, less than 97 % of what is answered is right, or the code has more than 1,000 lines.
+"""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import json
+import re
+import sys
+import tempfile
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+
+from bench._keyless import tables
+from bench._keyless.questions import HOSTILE, PLAIN
+from leaf.store.model import File, Message, Scope
+from leaf.service import Leaf
+from leaf.settings import Settings
+from leaf.wiring import build
+
+ROOT = Path(__file__).resolve().parents[1]
+SHARED = ROOT.parent / "shared" / "data"
+LINES = 1_000
+RIGHT = 0.97
+_REFUSED = re.compile(
+    r"did not understand|No column or value here|Which figure is meant|could be `|not be matched|Nothing in \d|needs two|"
+    r"no file in this chat|could not be used|does not say which|places? in the files",
+)
+"""How an answer says that it did not understand; the sentences of earlier rules among them."""
+_FIGURE = re.compile(r"\*\*[^*]*\*\*|^\|", re.MULTILINE)
+
+
+@dataclass(frozen=True)
+class Said:
+    """One answer, taken apart."""
+
+    question: str
+    text: str
+    refused: bool
+    figures: list[str]
+    """What is bold, in its order."""
+    rows: list[list[Any]]
+    """The result that was shown last."""
+
+
+def main() -> int:
+    given = argparse.ArgumentParser(description=__doc__)
+    given.add_argument("--show", action="store_true", help="print each answer that is wrong, and each refusal")
+    given.add_argument("--shared", type=Path, default=SHARED)
+    asked = given.parse_args()
+    if not (asked.shared / "foreign" / "dabench").is_dir():
+        print(f"No questions at {asked.shared}.")
+        return 1
+    with tempfile.TemporaryDirectory() as folder:
+        leaf = build(Settings(home=Path(folder) / "home"))
+        try:
+            desk = Desk(leaf, leaf.local_scope())
+            ok = _own(desk, asked.shared, Path(folder), asked.show)
+            ok = _dabench(desk, asked.shared / "foreign" / "dabench", asked.show) and ok
+        finally:
+            leaf.close()
+    lines = code_lines()
+    print(f"code {lines:,} lines (at most {LINES:,})")
+    return 0 if ok and lines <= LINES else 1
+
+
+class Desk:
+    """Asks each question in a chat of its own."""
+
+    def __init__(self, leaf: Leaf, scope: Scope) -> None:
+        self._leaf, self._scope = leaf, scope
+        self._files: dict[Path, File] = {}
+        leaf.launch()
+
+    def ask(self, question: str, paths: Sequence[Path]) -> Said:
+        for path in paths:
+            if path not in self._files:
+                self._files[path] = self._leaf.add_path(self._scope, path, "").file
+        chat = self._leaf.new_chat(self._scope)
+        sent = self._leaf.send(self._scope, chat.id, question, [self._files[path].id for path in paths])
+        while (message := self._leaf.message(self._scope, sent.id)).status in ("pending", "streaming"):
+            time.sleep(0.02)
+        return _taken_apart(question, message)
+
+
+def _taken_apart(question: str, message: Message) -> Said:
+    text = "\n\n".join(part["text"] for part in message.parts if part["type"] == "text")
+    results = [p["output"]["data"]["table"] for p in message.parts if p["type"] == "tool-query_tables" and p.get("output")]
+    rows = results[-1]["rows"] if results else []
+    refused, figure = _REFUSED.search(text), _FIGURE.search(text)
+    early = refused is not None and (figure is None or refused.start() < figure.start())
+    figures = [found.strip("* ") for found in re.findall(r"\*\*([^*]+)\*\*", text)]
+    return Said(question, text, early or figure is None, figures, rows)
+
+
+def _own(desk: Desk, shared: Path, folder: Path, show: bool) -> bool:
+    frames = tables.frames(shared)
+    paths = {name: tables.write(name, frame, shared, folder) for name, frame in frames.items()}
+    counted = []
+    for label, questions in (("answerable", PLAIN), ("hostile", HOSTILE)):
+        outcomes = []
+        for names, question, truth in questions:
+            said = desk.ask(question, [paths[name] for name in names.split("+")])
+            right = not said.refused and truth is not None and agrees(said, truth(frames))
+            outcomes.append((said, right))
+        counted.append(_report(label, outcomes, show))
+    return all(counted)
+
+
+def agrees(said: Said, truth: Any) -> bool:
+    """Whether an answer's figures are the true ones: bold ones for figures, the result's rows for groups."""
+    if isinstance(truth, pd.Series):
+        wanted = [[*map(_plain, key if isinstance(key, tuple) else (key,)), _plain(value)] for key, value in truth.items()]
+        got = [row for row in said.rows if row and all(cell is not None for cell in row)]
+        return len(got) == len(wanted) and all(any(_same_row(row, want) for row in got) for want in wanted)
+    values = truth if isinstance(truth, tuple) else (truth,)
+    shown = said.figures if len(values) > 1 else said.figures[:1]
+    return len(shown) == len(values) and all(near(figure, value) for figure, value in zip(shown, values, strict=True))
+
+
+def _plain(value: Any) -> Any:
+    return value.item() if hasattr(value, "item") else value
+
+
+def _same_row(row: Sequence[Any], want: Sequence[Any]) -> bool:
+    """Labels, then the figure: it may stand behind other columns."""
+    labels = [str(cell).strip() for cell in row[: len(want) - 1]] == [str(cell).strip() for cell in want[:-1]]
+    return labels and any(near(str(cell), want[-1]) for cell in row[len(want) - 1 :])
+
+
+def near(figure: str, value: Any) -> bool:
+    """Whether a figure is that value, rounded as it is shown."""
+    digits = re.sub(r"[,% ]", "", figure)
+    try:
+        shown = float(digits)
+    except ValueError:
+        return figure.strip() == str(value).strip()
+    if isinstance(value, str):
+        try:
+            value = float(value)
+        except ValueError:
+            return False
+    decimals = len(digits.partition(".")[2].partition("e")[0])
+    return abs(shown - float(value)) <= max(0.6 * 10**-decimals if "e" not in digits else 0, 2e-4 * abs(float(value)), 1e-9)
+
+
+def _dabench(desk: Desk, folder: Path, show: bool) -> bool:
+    labels = {d["id"]: d["common_answers"] for d in map(json.loads, _lines(folder / "labels.jsonl"))}
+    outcomes = []
+    for asked in map(json.loads, _lines(folder / "questions.jsonl")):
+        said = desk.ask(asked["question"], [folder / "tables" / asked["file_name"]])
+        answers = [str(value) for _, value in labels[asked["id"]]]
+        outcomes.append((said, not said.refused and _is_labelled(said, answers)))
+    return _report("DABench", outcomes, show)
+
+
+def _is_labelled(said: Said, answers: Sequence[str]) -> bool:
+    """Whether each figure that is bold, or shown where none is, is one of the labels within its own rounding."""
+    shown = said.figures or [str(cell) for row in said.rows for cell in row]
+    return bool(shown) and all(any(_within(figure, answer) for answer in answers) for figure in shown)
+
+
+def _within(figure: str, answer: str) -> bool:
+    try:
+        got, want = float(re.sub(r"[,% ]", "", figure)), float(answer)
+    except ValueError:
+        return figure.strip() == answer.strip('" ')
+    decimals = min(len(text.strip("% ").partition(".")[2]) for text in (figure, answer))
+    return abs(got - want) <= 0.6 * 10**-decimals
+
+
+def _lines(path: Path) -> list[str]:
+    return [line for line in path.read_text().splitlines() if line.strip()]
+
+
+def _report(label: str, outcomes: Sequence[tuple[Said, bool]], show: bool) -> bool:
+    answered = [(said, right) for said, right in outcomes if not said.refused]
+    wrong = [said for said, right in answered if not right]
+    right = len(answered) - len(wrong)
+    share = right / len(answered) if answered else 1.0
+    print(
+        f"{label}: {len(outcomes)} questions, {len(answered)} answered, {right} right ({share:.1%}), {len(wrong)} wrong figures "
+        f"without a word, {len(outcomes) - len(answered)} refused"
+    )
+    for said in wrong:
+        print(f"  WRONG {said.question}\n        " + " / ".join(said.text.splitlines()[:6])[:400])
+    if show:
+        for said, _ in outcomes:
+            if said.refused:
+                print(f"  refused {said.question}\n        " + said.text[:160].replace("\n", " / "))
+    return not wrong and share >= RIGHT
+
+
+def code_lines() -> int:
+    """Lines of the rules and of what drives them, docstrings and comments included, blank ones not."""
+    agent = ROOT / "leaf" / "agent"
+    files = (agent / "models" / "keyless.py", *sorted((agent / "rules").glob("*.py")))
+    return sum(bool(line.strip()) for path in files for line in path.read_text().splitlines())
+
+
+if __name__ == "__main__":
+    csv.field_size_limit(2**31 - 1)
+    sys.exit(main())

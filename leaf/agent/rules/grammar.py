@@ -1,0 +1,383 @@
+"""The grammar: which questions are understood, and as what. Every word must have a role, or there is no reading at all.
+
+A question is written as letters, one for each word or phrase (`words.PHRASES` for most; K a column, P one in the plural, V a value, N a number, Y a year,
+quarter or month, T a table, r the rows; words that mean nothing by themselves have none). It must be one of `HEADS`, then any of
+`TAILS`. A question that comes out in one way is answered; one that comes out in several is asked back.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from typing import Any
+
+from leaf.agent.rules.tables import Column, Table
+from leaf.agent.rules.words import MONTHS, PHRASES, Word, fold, forms, split_words
+
+MOST_WORDS, MOST_PATHS = 40, 20_000
+_PARTS = 6
+"""Most words of a phrase, name or value."""
+Values = Mapping[str, Mapping[str, Sequence[str]]]
+"""Folded text -> column -> values written so: `tables.known_values`."""
+Item = tuple[str, Any]
+"""A letter and what it stands for."""
+
+
+@dataclass(frozen=True)
+class Filter:
+    """A condition on one column."""
+
+    column: str
+    test: str
+    """`in`, `true`, `between`, `period`, `=`, `<`, `<=`, `>`, `>=`."""
+    values: tuple[str, ...] = ()
+    """Texts, numbers as text, or the first day and the day after the last (either may be empty) of a period."""
+
+
+@dataclass(frozen=True)
+class Query:
+    """What a question asks of a table."""
+
+    kind: str = "figures"
+    """`figures` (grouped or not), `top`, `share`, `correlation`."""
+    figures: tuple[tuple[str, str], ...] = ()
+    """Function and column: ("sum", "price"); ("count", "") counts rows, ("distinct", "city") different values."""
+    groups: tuple[tuple[str, str], ...] = ()
+    """Column and step of time: ("region", ""), ("day", "month")."""
+    filters: tuple[Filter, ...] = ()
+    rank: str = ""
+    """`max` or `min`, for `top`."""
+    limit: int = 1
+    said: frozenset[str] = field(default=frozenset(), compare=False)
+    """What the reader should know of how words were taken."""
+
+
+class Grammar:
+    """One question against one table."""
+
+    def __init__(self, question: str, table: Table, values: Values) -> None:
+        self.question, self.table, self.values = question, table, values
+        self.words: list[Word] = split_words(question)
+        self.end = len(self.words)
+        self.roles: list[list[tuple[int, str, Any]]] = [[] for _ in range(self.end + 1)]
+        """At each word: where a role ends, its letter, what it stands for."""
+        spans = [(i, j) for i in range(self.end) for j in range(i + 1, min(self.end, i + _PARTS) + 1)]
+        for first, end in spans:
+            self.roles[first] += [(end, *item) for item in self._items(self.words[first:end])]
+        for first, end in spans:  # the words of a whole name of several words mean nothing else
+            if end - first > 1 and any(e == end and r == "K" and not m[1] for e, r, m in self.roles[first]):
+                for i in range(first, end):
+                    self.roles[i] = [role for role in self.roles[i] if i == first and role[0] >= end or role[0] > end]
+
+        self._live = {self.end}
+        """Words from which the question can be read to its end."""
+        for at in reversed(range(self.end)):
+            self._live |= {at} if any(end in self._live for end, _, _ in self.roles[at]) else set()
+
+    def _items(self, words: Sequence[Word]) -> Iterator[Item]:
+        """All that these words can be."""
+        keys, kinds, alone = tuple(w.key for w in words), {w.kind for w in words}, len(words) == 1
+        if not kinds & {"quoted", "column"}:
+            plural = forms(keys[0]) if alone and len(keys[0]) > 3 else ()
+            roles = PHRASES.get(keys) or [role for form in sorted(plural) for role in PHRASES.get((form,), ())]
+            yield from ((role, meaning) for role, meaning in dict.fromkeys(roles) if role[0] != "+")
+            if alone and kinds == {"number"}:
+                yield "N", words[0].text.replace(",", "")
+            if alone and any(forms(keys[0]) & forms(noun) for noun in self.table.nouns):
+                yield "r", ""
+            if period := _period(keys):
+                yield "Y", period
+        if keys in self.table.names:
+            yield "T", ""
+        text = self._text(words)
+        inside = [w.key for w in (split_words(text) if kinds & {"quoted", "column"} else words) if w.kind != "sign"]
+        exact = [c for c in self.table.columns if fold(c.name) == fold(text)] if kinds & {"quoted", "column"} else []
+        parted = any(w.kind == "sign" and (i in (0, len(words) - 1) or w.text not in "-/&+") for i, w in enumerate(words))
+        found, loose = (exact, False) if exact or "column" in kinds or parted else self.table.called(inside)
+        for column in found:
+            named = (column, f"“{text}” is read as the column `{column.name}`." if loose else "")
+            yield "K", named
+            if keys[-1].endswith("s") or keys[-1] != (column.words or ("",))[-1]:
+                yield "P", named
+        if "column" not in kinds:
+            yield from (("V", (column, tuple(spelt))) for column, spelt in self.values.get(fold(text), {}).items())
+
+    def _text(self, words: Sequence[Word]) -> str:
+        return words[0].text if len(words) == 1 else self.question[words[0].first : words[-1].end]
+
+    def _paths(self, at: int = 0) -> Iterator[tuple[Item, ...]]:
+        """Every way to give each word a role. Those that lead nowhere are not begun."""
+        if at == self.end:
+            yield ()
+        for end, role, meaning in self.roles[at] if at in self._live else ():
+            yield from ((*(() if role == "_" else ((role, meaning),)), *rest) for rest in self._paths(end))
+
+    def readings(self) -> list[Query]:
+        """Every way to read the whole question; the same said in two ways counts once."""
+        found: dict[Query, None] = {}
+        for number, path in enumerate(self._paths() if 0 < self.end <= MOST_WORDS else ()):
+            if number > MOST_PATHS:
+                return []
+            letters = "".join(role for role, _ in path)
+            for pattern, head in HEADS:
+                if (m := pattern.match(letters)) and (query := head(self.table, path[: m.end()])):
+                    for whole in self._tails(query, letters, path, m.end()):
+                        found.update((q, None) for q in self._placed(whole) if _allowed(q))
+        return list(found)
+
+    def _tails(self, query: Query, letters: str, path: tuple[Item, ...], at: int) -> Iterator[Query]:
+        if at == len(letters):
+            yield query
+        for pattern, tail in TAILS:
+            m = pattern.match(letters, at)
+            if m and (longer := tail(query, path[m.start(1) : m.end(1)])):
+                yield from self._tails(longer, letters, path, m.end())
+
+    def _placed(self, query: Query) -> Iterator[Query]:
+        """With the column that says when, where a question has a period or a step of time without one."""
+        if all(column for column, _ in query.groups) and all(f.column for f in query.filters):
+            yield query
+            return
+        periods = {f.column for f in query.filters if f.test == "period" and f.column}
+        named = periods | {column for column, grain in query.groups if column and grain}
+        steps = {grain for column, grain in query.groups if not column} - {"year", "time"}
+        for c in self.table.columns:
+            if (c.name in named if named else c.is_time) and (c.kind == "date" or not steps):
+                groups = tuple((g or c.name, grain if g or c.kind == "date" else "") for g, grain in query.groups)
+                filters = tuple(f if f.column else replace(f, column=c.name) for f in query.filters)
+                yield replace(query, groups=groups, filters=filters)
+
+    def describes(self) -> bool:
+        """Whether this only asks what a file or table holds."""
+        paths = ({role for role, _ in path} for path in islice(self._paths(), 500))
+        return self.end <= MOST_WORDS and any("x" in path and path <= set("xTiakr") for path in paths)
+
+    def has(self, letter: str) -> bool:
+        return any(role == letter for roles in self.roles for _, role, _ in roles)
+
+    def unknown(self) -> list[str]:
+        """Words without any role; where none is, nothing: then the words are known, but not what they say together."""
+        covered = {i for first in range(self.end) for end, _, _ in self.roles[first] for i in range(first, end)}
+        return list(dict.fromkeys(w.text for i, w in enumerate(self.words) if i not in covered))
+
+    def known(self) -> list[str]:
+        """What was understood: columns and values, as the table writes them."""
+        columns = [f"`{column.name}`" for column in self.columns()]
+        values = [f"“{m[1][0]}” in `{m[0]}`" for roles in self.roles for _, role, m in roles if role == "V"]
+        return list(dict.fromkeys([*columns, *values]))
+
+    def columns(self) -> list[Column]:
+        """Columns that the question names."""
+        return list(dict.fromkeys(m[0] for roles in self.roles for _, role, m in roles if role == "K"))
+
+    def stretches(self) -> list[str]:
+        """Texts that may be values of a column: stretches with a word that is neither a word of the rules nor a column."""
+        sure = {i for i, roles in enumerate(self.roles) for end, role, _ in roles if role not in "NYV" for i in range(i, end)}
+        spans = [(i, j) for i in range(self.end) for j in range(i + 1, min(self.end, i + _PARTS) + 1) if set(range(i, j)) - sure]
+        texts = (self._text(self.words[i:j]) for i, j in spans)
+        return list(dict.fromkeys(map(fold, texts)))[:120]
+
+
+def _period(keys: Sequence[str]) -> tuple[str, str] | None:
+    """`2023`, `march 2023`, `q2 2023`, `2023-03`: its first day, and the day after its last."""
+    if not (found := re.fullmatch(r"(?:(\w+) )?(1[5-9]\d\d|2[01]\d\d)(?:-(0[1-9]|1[0-2]))?", " ".join(keys))):
+        return None
+    word, year, digits = found[1] or "", int(found[2]), found[3]
+    month = next((i for i, names in enumerate(MONTHS, 1) if word in names.split()), int(digits or 0))
+    quarter = re.fullmatch("q([1-4])", word)
+    if word and not (month or quarter or PHRASES.get((word,), [("", "")])[0] == ("g", "year")):
+        return None
+    first, count = (3 * int(quarter[1]) - 2, 3) if quarter else (month, 1) if month else (1, 12)
+    after = first + count
+    return f"{year}-{first:02}-01", f"{year + (after > 12)}-{(after - 1) % 12 + 1:02}-01"
+
+
+def _allowed(query: Query) -> bool:
+    """Whether the parts go together."""
+    columns, groups = [f.column for f in query.filters], len(query.groups)
+    if (
+        len(set(columns)) < len(columns)
+        or groups > 2
+        or len(set(query.groups)) < groups
+        or query.figures == (("count", "where"),)
+    ):
+        return False
+    if query.kind == "share":
+        return groups + len(query.filters) == 1 and (groups == 1 or query.figures[0][0] == "count")
+    return groups == {"correlation": 0, "top": 1}.get(query.kind, groups)
+
+
+# Heads: what is asked for
+
+
+def _of(items: Sequence[Item], role: str) -> list[Any]:
+    return [meaning for letter, meaning in items if letter == role]
+
+
+def _said(*pairs: tuple[Column, str]) -> frozenset[str]:
+    return frozenset(said for _, said in pairs if said)
+
+
+def _figures(table: Table, items: Sequence[Item]) -> Query | None:
+    """`average price`, `mean and median of a and b`, `prix moyen`, `monthly total units`, `trend of sales`, and a bare `revenue`."""
+    functions, pairs = _of(items, "f"), _of(items, "K")
+    said = _said(*pairs)
+    if not functions and pairs[0][0].is_added_up:
+        functions, said = ["sum"], said | {f"`{pairs[0][0].name}` is added up, as nothing else was said."}
+    ends = all(f in ("max", "min") for f in functions)
+    if (
+        not functions
+        or ("sum" in functions and any(c.is_rate for c, _ in pairs))
+        or any(c.kind != "figure" and not (ends and c.kind in ("date", "year")) for c, _ in pairs)
+    ):
+        return None
+    steps = [("", grain) for grain in _of(items, "g")] + [("", "time") for _ in _of(items, "o")]
+    return Query(figures=tuple((f, c.name) for c, _ in pairs for f in functions), groups=tuple(steps), said=said)
+
+
+def _count(table: Table, items: Sequence[Item]) -> Query | None:
+    """`how many cancelled orders`, `number of different cities`, `how many open …`."""
+    filters = [Filter(column, "in", values) for column, values in _of(items, "V")]
+    rows, distinct = bool(_of(items, "r")), bool(_of(items, "d"))
+    for column, said in [*_of(items, "K"), *_of(items, "P")]:
+        if column.kind == "bool" and not distinct:
+            return Query(
+                figures=(("count", "" if rows else "where"),), filters=(Filter(column.name, "true"),), said=_said((column, said))
+            )
+        named = _of(items, "P") and column.kind in ("text", "id")
+        if rows or column.kind == "date" or not (distinct or named):
+            return None
+        whole = table.is_key(column)
+        return Query(
+            figures=(("count", "") if whole else ("distinct", column.name),), filters=tuple(filters), said=_said((column, said))
+        )
+    return Query(figures=(("count", "" if rows or filters else "where"),), filters=tuple(filters))
+
+
+def _share(table: Table, items: Sequence[Item]) -> Query | None:
+    """`share of revenue by region`, `what percentage of orders are cancelled`."""
+    query = Query(figures=(("count", ""),)) if _of(items, "r") else _figures(table, items)
+    return replace(query, kind="share") if query and query.figures[0][0] in ("sum", "count") and not query.groups else None
+
+
+def _correlation(table: Table, items: Sequence[Item]) -> Query | None:
+    a, b = _of(items, "K")
+    fits = a[0] is not b[0] and a[0].kind == "figure" and b[0].kind == "figure"
+    return Query("correlation", (("corr", a[0].name), ("corr", b[0].name)), said=_said(a, b)) if fits else None
+
+
+def _top(table: Table, items: Sequence[Item]) -> Query | None:
+    """`top 5 products by total revenue`; where each row is a product of its own, `by revenue` is enough."""
+    limit, at = next(iter(_of(items, "N")), "5"), next(i for i, (role, _) in enumerate(items) if role == "b")
+    single = items[at - 1][1][0].distinct == table.rows and not _of(items, "f")
+    query = _figures(table, [("f", "max"), *items[at:]] if single else items[at:])
+    return _ranked(query, items[at - 1], items[0][1], int(limit)) if re.fullmatch(r"[1-9]\d{0,2}", limit) else None
+
+
+def _which(table: Table, items: Sequence[Item]) -> Query | None:
+    """`which region has the highest total revenue`, `which month had the most orders`."""
+    at = 2 if items[2][0] in "mf" and (items[2][0] == "m" or items[2][1] in ("max", "min")) else len(items) - 1
+    rest = [item for i, item in enumerate(items[2:], 2) if i != at]
+    query = Query(figures=(("count", ""),)) if rest[0][0] == "r" else _figures(table, rest)
+    return _ranked(query, items[1], str(items[at][1]), 1) if items[at][1] in ("max", "min") else None
+
+
+def _ranked(query: Query | None, key: Item, rank: str, limit: int) -> Query | None:
+    fits = key[0] == "g" or (key[0] == "K" and key[1][0].is_group and key[1][0].kind != "date")
+    if query is None or query.groups or len(query.figures) != 1 or not fits:
+        return None
+    group = ("", key[1]) if key[0] == "g" else (key[1][0].name, "")
+    return replace(
+        query, kind="top", groups=(group,), rank=rank, limit=limit, said=query.said | (_said(key[1]) if key[0] == "K" else set())
+    )
+
+
+def _values(table: Table, items: Sequence[Item]) -> Query | None:
+    """`which products are there`, `the different regions`: each with its rows."""
+    [(column, said)] = _of(items, "K")
+    return (
+        Query(figures=(("count", ""),), groups=((column.name, ""),), said=_said((column, said)))
+        if column.kind == "text"
+        else None
+    )
+
+
+# Tails: what it is asked of
+
+
+def _by(query: Query, items: Sequence[Item]) -> Query | None:
+    """`by region`, `by month of day`, `over time`. `revenue per unit` is a ratio, not a group."""
+    pairs = _of(items, "K")
+    if steps := [*_of(items, "g"), *("time" for _ in _of(items, "o"))]:
+        fits = all(c.kind == "date" for c, _ in pairs)
+        groups = tuple((pairs[0][0].name if pairs else "", grain) for grain in steps)
+    else:
+        fits = all(c.is_group and (c.kind != "figure" or items[0][1] == "by" or not c.is_added_up) for c, _ in pairs)
+        groups = tuple((c.name, "") for c, _ in pairs)
+    return replace(query, groups=(*query.groups, *groups), said=query.said | _said(*pairs)) if fits else None
+
+
+def _place(query: Query, items: Sequence[Item]) -> Query:
+    return query
+
+
+def _with(query: Query, condition: Filter, said: frozenset[str] = frozenset()) -> Query:
+    counted = (("count", ""),) if query.figures == (("count", "where"),) else query.figures
+    return replace(query, figures=counted, filters=(*query.filters, condition), said=query.said | said)
+
+
+def _is_value(query: Query, items: Sequence[Item]) -> Query | None:
+    """`in North`, `for North or South`, `region is North`, `returned`."""
+    values, pairs = _of(items, "V"), _of(items, "K")
+    if not values:
+        return _with(query, Filter(pairs[0][0].name, "true"), _said(*pairs)) if pairs[0][0].kind == "bool" else None
+    columns = {column for column, _ in values} | {c.name for c, _ in pairs}
+    spelt = tuple(dict.fromkeys(text for _, texts in values for text in texts))
+    return _with(query, Filter(values[0][0], "in", spelt), _said(*pairs)) if len(columns) == 1 else None
+
+
+def _is_number(query: Query, items: Sequence[Item]) -> Query | None:
+    """`price above 5`, `price between 5 and 10`, `class 3`, `more than 5 units`."""
+    [(column, said)], numbers = _of(items, "K"), _of(items, "N")
+    test = "between" if _of(items, "w") else str(next(iter(_of(items, "h")), "="))
+    if (
+        column.kind not in ("figure", "id", "year")
+        or (column.kind == "id" and said)
+        or (column.kind == "year" and test in ("between", "="))
+    ):
+        return None
+    return _with(query, Filter(column.name, test, tuple(numbers)), _said((column, said)))
+
+
+def _is_when(query: Query, items: Sequence[Item]) -> Query | None:
+    """`in 2023`, `since March 2023`, `order date between 2021 and 2022`."""
+    pairs, periods = _of(items, "K"), _of(items, "Y")
+    if any(c.kind not in ("date", "year") for c, _ in pairs):
+        return None
+    first, after = periods[0][0], periods[-1][1]
+    values = {">=": (first, ""), ">": (after, ""), "<": ("", first)}.get(next(iter(_of(items, "s")), ""), (first, after))
+    return _with(query, Filter(pairs[0][0].name if pairs else "", "period", values), _said(*pairs))
+
+
+_FIGURE = "(?:g?f(?:af|f)*i?K(?:aK)*|g?Kf|g?K)"
+Head = Callable[[Table, Sequence[Item]], Query | None]
+HEADS: list[tuple[re.Pattern[str], Head]] = [
+    (re.compile(pattern), head)
+    for pattern, head in (
+        (f"o?{_FIGURE}", _figures), ("c", _count), ("cr", _count), ("c[VK]r", _count), ("c(?:P|dK|K)", _count), ("cV(?:P|dK)", _count),
+        ("cV", _count), ("pi?r", _share), (f"pi?{_FIGURE}", _share), ("z[wi]?KaK", _correlation),
+        (f"tN?Kb{_FIGURE}", _top), (f"k[Kg][mf]{_FIGURE}", _which), ("k[Kg]mr", _which), (f"k[Kg]{_FIGURE}f", _which),
+        ("(?:kd?|d)K", _values),
+    )
+]  # fmt: skip
+Tail = Callable[[Query, Sequence[Item]], Query | None]
+TAILS: list[tuple[re.Pattern[str], Tail]] = [
+    (re.compile(pattern), tail)
+    for pattern, tail in (
+        ("(bK)", _by), ("(bKaK)", _by), ("(bg)", _by), ("(bgiK)", _by), ("(o)", _by), ("(i?T)", _place), ("(ir)", _place),
+        ("a?i?(V(?:[au]V)*)", _is_value), ("a?i?(V(?:[au]V)*K)", _is_value), ("a?i?(Kq?V(?:[au]V)*)", _is_value),
+        ("a?i?(K)", _is_value), ("a?i?(KhN|KwNaN|Kq?N|hNK)", _is_number), ("a?i?(K[iq]?Y|K?sY|K?i?wYaY)", _is_when), ("a?(iY)", _is_when),
+    )
+]  # fmt: skip

@@ -1,0 +1,189 @@
+"""Tables and columns as the rules see them, from the data of describe_table; and the SQL that looks into them."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from leaf.agent.rules.words import ADDED_UP, CHANGES, GENERIC, IDS, OTHER_TIMES, RATES, YEARS, fold, same_word, split_words
+
+Json = dict[str, Any]
+
+_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
+_NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL")
+GROUPED = 30
+"""Most different whole numbers of a column that is grouped by."""
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column, and what is known of its values."""
+
+    name: str
+    type: str
+    kind: str
+    """`figure`, `id`, `year` (numbers that nothing is computed from), `date`, `bool` or `text`."""
+    words: tuple[str, ...] = ()
+    distinct: int = 0
+    nulls: int = 0
+    min: Any = None
+    max: Any = None
+    mean: float | None = None
+    top: tuple[tuple[Any, int], ...] = ()
+    values: tuple[str, ...] = ()
+    """Texts known from the profile: the most frequent, and those of the sample."""
+
+    @property
+    def sql(self) -> str:
+        """Its values; dates that are stored as text as such."""
+        return (
+            f"TRY_CAST({quoted(self.name)} AS TIMESTAMP)" if (self.kind, self.type) == ("date", "VARCHAR") else quoted(self.name)
+        )
+
+    @property
+    def is_time(self) -> bool:
+        """Whether “in 2023” can mean this column without naming it: a birthday or a day of hire is not when something was."""
+        return self.kind == "date" and not OTHER_TIMES & set(self.words) or self.kind == "year" and YEARS >= set(self.words)
+
+    @property
+    def is_rate(self) -> bool:
+        return bool(self.words) and self.words[-1].endswith(tuple(RATES))
+
+    @property
+    def is_added_up(self) -> bool:
+        """Whether adding is what people mean where they do not say what to do."""
+        core = [word for word in self.words if word not in GENERIC] or list(self.words)
+        return self.kind == "figure" and bool(ADDED_UP & set(core[-1:])) and not {"unit", *CHANGES} & set(self.words)
+
+    @property
+    def is_group(self) -> bool:
+        numbers = "INT" in self.type and self.distinct <= GROUPED and not self.is_added_up
+        return numbers if self.kind in ("figure", "id") and self.type != "VARCHAR" else True
+
+
+@dataclass(frozen=True)
+class Table:
+    """A table that SQL can reach."""
+
+    name: str
+    handle: str
+    file_name: str
+    rows: int = 0
+    columns: tuple[Column, ...] = ()
+    sheet: str = ""
+    united: tuple[str, ...] = ()
+    """SQL names of tables of the same shape that are read as one."""
+
+    @property
+    def source(self) -> str:
+        """What to select from."""
+        parts = " UNION ALL BY NAME ".join(f"SELECT * FROM {quoted(name)}" for name in self.united)
+        return f"({parts})" if parts else quoted(self.name)
+
+    @property
+    def shape(self) -> tuple[tuple[str, str], ...]:
+        return tuple((column.name, column.type) for column in self.columns)
+
+    @property
+    def names(self) -> list[tuple[str, ...]]:
+        """The ways to name it, as words."""
+        names = (self.file_name, re.sub(r"\.\w{1,8}$", "", self.file_name), self.name, self.handle, self.sheet)
+        return [tuple(w.key for w in split_words(name)) for name in names if name]
+
+    @property
+    def nouns(self) -> list[str]:
+        """What one row is: `orders` of orders.csv, or of a column order_id without a repetition."""
+        words = [w for w in name_words(re.sub(r"\.\w{1,8}$", "", self.file_name)) if not w[0].isdigit()]
+        found = [] if {"by", "per", "of", "nach", "pro", "je", "par", "por"} & set(words) else words[-1:]
+        return [*found, *(c.words[0] + "s" for c in self.columns if len(c.words) == 2 and self.is_key(c))]
+
+    def is_key(self, column: Column) -> bool:
+        """Whether each row has its own."""
+        return bool(IDS & set(column.words[-1:])) and column.nulls == 0 and column.distinct == self.rows > 1
+
+    def column(self, name: str) -> Column:
+        return next(column for column in self.columns if column.name == name)
+
+    def called(self, words: Sequence[str]) -> tuple[list[Column], bool]:
+        """The columns that these words name equally well, and whether that has to be said because it is not quite their name."""
+        exact = [c for c in self.columns if c.words == tuple(words) or "".join(c.words) == "".join(words)]
+        plural = [c for c in self.columns if _same(words, c.words)]
+        core = [c for c in self.columns if _same(words, [w for w in c.words if w not in GENERIC])]
+        last = [c for c in self.columns if _same(words, c.words[-len(words) :]) and not CHANGES & set(c.words[: -len(words)])]
+        found = exact or plural or core or last
+        return found, not (exact or plural)
+
+
+def _same(asked: Sequence[str], name: Sequence[str]) -> bool:
+    return len(asked) == len(name) > 0 and all(map(same_word, asked, name))
+
+
+def is_number(sql_type: str) -> bool:
+    return _NUMBER.match(sql_type) is not None
+
+
+def quoted(name: str) -> str:
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    return "'" + text.replace("'", "''") + "'"
+
+
+def name_words(name: str) -> tuple[str, ...]:
+    """`Net_Revenue (EUR)` -> net, revenue, eur."""
+    return tuple(word.key for word in split_words(re.sub(r"[^\w]|_", " ", name)))
+
+
+def read_table(profile: Json, handle: str, file_name: str) -> Table:
+    """From `data["profile"]` of describe_table."""
+    sample = profile.get("sample") or []
+    columns = [_column(c, [row[i] for row in sample if i < len(row)]) for i, c in enumerate(profile["columns"])]
+    place = re.match(r"sheet ([^!]+)", str(profile.get("place") or ""))
+    return Table(profile["name"], handle, file_name, int(profile["rows"]), tuple(columns), place[1] if place else "")
+
+
+def _column(c: Json, sample: list[Any]) -> Column:
+    top = tuple((value, int(count)) for value, count in c.get("top") or ())
+    texts = dict.fromkeys(str(v) for v in (*(value for value, _ in top), *sample) if v is not None)
+    words, low, high = name_words(c["name"]), c.get("min"), c.get("max")
+    kind = "figure" if is_number(c["type"]) else "bool" if c["type"] == "BOOLEAN" else "text"
+    if kind == "figure" and (IDS & set(words[-1:]) or "".join(words).endswith(("nummer", "numero"))):
+        kind = "id"
+    elif kind == "figure" and YEARS & set(words) and all(re.match(r"(1[5-9]|2[01])\d\d(\.0*)?$", str(v)) for v in (low, high)):
+        kind = "year"
+    elif c["type"].startswith(("DATE", "TIMESTAMP")) or (
+        c["type"] == "VARCHAR" and texts and all(map(_ISO_DATE.fullmatch, texts))
+    ):
+        kind = "date"
+    known = (words, int(c.get("distinct") or 0), int(c.get("nulls") or 0), low, high, c.get("mean"), top)
+    return Column(c["name"], c["type"], kind, *known, tuple(texts) if kind == "text" else ())
+
+
+def lookup_sql(table: Table, texts: Sequence[str]) -> str:
+    """Which text columns hold these texts as whole cells, whatever their case and accents; empty where there is none."""
+    wanted = ", ".join(map(literal, texts))
+    parts = (
+        f'SELECT {literal(c.name)} AS "column", {quoted(c.name)} AS "value" FROM {table.source} '
+        f"WHERE strip_accents(lower(trim({quoted(c.name)}))) IN ({wanted}) GROUP BY 2"
+        for c in table.columns
+        if c.type == "VARCHAR"
+    )
+    return " UNION ALL ".join(parts) if wanted else ""
+
+
+def shapes_sql(names: Sequence[str]) -> str:
+    """The columns of tables that were not described."""
+    return " UNION ALL ".join(f"SELECT {literal(n)}, column_name, column_type FROM (DESCRIBE {quoted(n)})" for n in names)
+
+
+def known_values(table: Table, found: Sequence[Sequence[Any]] = ()) -> dict[str, dict[str, list[str]]]:
+    """Folded text -> column -> the values that are written so, from the profile and from rows of `lookup_sql`."""
+    known: dict[str, dict[str, list[str]]] = {}
+    for column, value in dict.fromkeys(
+        [*((c.name, v) for c in table.columns for v in c.values), *((str(c), str(v)) for c, v in found)]
+    ):
+        known.setdefault(fold(value), {}).setdefault(column, []).append(value)
+    return known
