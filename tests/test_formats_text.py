@@ -161,7 +161,6 @@ def zipped(parts: dict[str, bytes]) -> bytes:
     [
         (b"8BPS\x00\x01" + bytes(600), "which Leaf does not read"),
         (gzip.compress(b"hello", mtime=0), "a gzip archive"),
-        (b"SQLite format 3\x00" + bytes(100), "a SQLite database"),
         (b"{\\rtf1 hello}", "Rich Text"),
         (compound("WordDocument"), ".doc"),
         (compound("PowerPoint Document"), ".ppt"),

@@ -194,6 +194,23 @@ KINDS: dict[str, Kind] = {
     ),
     "parquet": Kind("Table (Parquet)", "leaf.formats.parquet:ParquetReader", True, ":material/table:", ("parquet", "pq")),
     "json": Kind("JSON", "leaf.formats.json:JsonReader", True, ":material/data_object:", ("json", "jsonl", "ndjson", "geojson")),
+    "arrow": Kind(
+        "Table (Arrow)", "leaf.formats.arrow:ArrowReader", True, ":material/table:", ("arrow", "feather", "ipc", "arrows", "orc")
+    ),
+    "stats": Kind(
+        "Table (SPSS, Stata, SAS)",
+        "leaf.formats.stats:StatsReader",
+        True,
+        ":material/table:",
+        ("sav", "zsav", "por", "dta", "sas7bdat", "xpt"),
+    ),
+    "database": Kind(
+        "Database",
+        "leaf.formats.databases:DatabaseReader",
+        True,
+        ":material/database:",
+        ("sqlite", "sqlite3", "db", "db3", "gpkg", "duckdb", "ddb"),
+    ),
     "pdf": Kind("PDF", "leaf.formats.pdf:PdfReader", False, ":material/picture_as_pdf:", ("pdf",)),
     "docx": Kind("Word document", "leaf.formats.docx:DocxReader", False, ":material/article:", ("docx", "docm")),
     "pptx": Kind("Presentation", "leaf.formats.pptx:PptxReader", False, ":material/slideshow:", ("pptx", "pptm")),

@@ -41,8 +41,8 @@ MEDIA = {
 TEXT_MEDIA = {"md": "text/markdown", "csv": "text/csv", "tsv": "text/tab-separated-values", "tab": "text/tab-separated-values"}
 
 READS = (
-    "Leaf reads tables (CSV, Excel, ODS, Parquet, JSON), PDF, Word, PowerPoint, web pages, e-mail, captions, text, audio, video "
-    "and pictures (PNG, JPEG, WebP, GIF, HEIC, AVIF, TIFF)."
+    "Leaf reads tables (CSV, Excel, ODS, Parquet, JSON, Arrow, ORC, SPSS, Stata, SAS), databases (SQLite, DuckDB), PDF, Word, "
+    "PowerPoint, web pages, e-mail, captions, text, audio, video and pictures (PNG, JPEG, WebP, GIF, HEIC, AVIF, TIFF)."
 )
 RESAVE = {
     "a Word 97-2003 document (.doc)": "Open it in Word or LibreOffice, save it as .docx or PDF, and add that.",
@@ -55,18 +55,28 @@ RESAVE = {
     "an e-book (.epub)": "Convert it to PDF or HTML, and add that.",
     "a ZIP archive": "Unpack it, and add the files that are in it.",
     "a gzip archive": "Unpack it, and add the file that is in it.",
-    "a SQLite database": "Export its tables as CSV or Parquet, and add those.",
-    "an Arrow or Feather file": "Save it as Parquet, and add that.",
     "a camera's raw picture": "Export it as JPEG or TIFF, and add that.",
 }
 """What Leaf knows but does not read -> what to do."""
 
 SIGNATURES = (
     (b"\x1f\x8b", "a gzip archive"),
-    (b"SQLite format 3\x00", "a SQLite database"),
-    (b"ARROW1\x00\x00", "an Arrow or Feather file"),
     (b"{\\rtf", "a Rich Text document (.rtf)"),
 )
+TYPED = (
+    (0, b"SQLite format 3\x00", "database", "application/vnd.sqlite3"),
+    (8, b"DUCK", "database", "application/vnd.duckdb"),
+    (0, b"ARROW1\x00\x00", "arrow", "application/vnd.apache.arrow.file"),
+    (0, b"FEA1", "arrow", "application/vnd.apache.arrow.file"),
+    (0, b"\xff\xff\xff\xff", "arrow", "application/vnd.apache.arrow.stream"),
+    (0, b"ORC", "arrow", "application/vnd.apache.orc"),
+    (0, b"$FL2", "stats", "application/x-spss-sav"),
+    (0, b"$FL3", "stats", "application/x-spss-sav"),
+    (0, b"<stata_dta>", "stats", "application/x-stata-dta"),
+    (0, b"HEADER RECORD*******LIB", "stats", "application/x-sas-xport"),
+    (12, b"\xc2\xea\x81\x60\xb3\x14\x11\xcf", "stats", "application/x-sas-data"),
+)
+"""Where a file of typed tables says what it is: offset, bytes, kind, media type."""
 PICTURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -104,6 +114,8 @@ def detect(path: Path, name: str) -> tuple[str, str]:
         if media_type == "image/tiff" and ending(name) in RAW_ENDINGS:
             raise unsupported(name, "a camera's raw picture")
         return "picture", media_type
+    if typed := _typed(head, name):
+        return typed
     for signature, what in SIGNATURES:
         if head.startswith(signature):
             raise unsupported(name, what)
@@ -113,6 +125,18 @@ def detect(path: Path, name: str) -> tuple[str, str]:
     if _is_binary(head, sample, encoding):
         raise unsupported(name, _known_as(path))
     return text_kind(sample, ending(name), cut=path.stat().st_size > HEAD_BYTES)
+
+
+def _typed(head: bytes, name: str) -> tuple[str, str] | None:
+    """Kind and media type of a file of typed tables; old Stata and portable SPSS files say little, so their name helps."""
+    for at, signature, kind, media_type in TYPED:
+        if head.startswith(signature, at):
+            return kind, media_type
+    if head[2:4] == b"\x01\x00" and head[0] in range(102, 116) and head[1] in (1, 2) and ending(name) == "dta":
+        return "stats", "application/x-stata-dta"
+    if b"SPSSPORT" in head[:1_000]:
+        return "stats", "application/x-spss-por"
+    return None
 
 
 def _picture(head: bytes) -> str:
