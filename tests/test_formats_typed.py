@@ -1,4 +1,4 @@
-"""Tables out of Arrow, ORC, SQLite, DuckDB, SPSS, Stata and SAS files."""
+"""Tables out of Arrow, ORC, SQLite, DuckDB, SPSS, Stata and SAS files, and odd Parquet and JSON."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import duckdb
 import pandas as pd
 import pyarrow as pa
 import pyarrow.feather as feather
+import pyarrow.parquet as pq
 import pyreadstat
 import pytest
 from pyarrow import orc
@@ -19,7 +20,7 @@ from pyarrow import orc
 from leaf.errors import FileError
 from leaf.formats.base import TableInfo, Where
 from leaf.formats.detect import detect
-from leaf.formats.worker import reader_of
+from leaf.formats.worker import extract, inspect, read, reader_of, tables
 
 TABLE = pa.table(
     {
@@ -213,3 +214,59 @@ def test_a_cut_file_is_refused_in_one_sentence_that_names_it(tmp_path: Path, nam
     with pytest.raises(FileError) as caught:
         reader.tables(path, tmp_path / "out")
     assert name in caught.value.message
+
+
+def test_a_parquet_file_that_one_library_cannot_read_is_read_by_the_other(tmp_path: Path, foreign: Path) -> None:
+    path = foreign / "parquet" / "data" / "map_no_value.parquet"
+    reader: Any = reader_of("parquet")
+    (info,) = reader.tables(path, tmp_path)
+    assert info.rows == 3
+    assert len(list(reader.passages(path, Where()))) == 3
+
+
+def test_dates_beyond_pythons_are_shown_as_text(tmp_path: Path) -> None:
+    path = tmp_path / "far.parquet"
+    far = pa.array([3_000_000_000_000_000, 0], pa.timestamp("ms"))
+    pq.write_table(pa.table({"at": far, "rec": pa.array([{"d": 5_000_000}, {"d": 0}], pa.struct([("d", pa.date32())]))}), path)
+    texts = [p.text for p in reader_of("parquet").passages(path, Where())]
+    assert len(texts) == 2
+    assert "1970-01-01" in texts[1]
+
+
+def test_every_foreign_parquet_file_is_read_or_refused_in_words(tmp_path: Path, foreign: Path) -> None:
+    refused = []
+    for path in sorted((foreign / "parquet").rglob("*.parquet")):
+        try:
+            looked = inspect(str(path), path.name)
+            read(str(path), looked["kind"])
+            (tmp_path / path.stem).mkdir()
+            tables(str(path), looked["kind"], str(tmp_path / path.stem))
+        except FileError as e:
+            refused.append((path.name, path.name in e.message))
+    assert set(refused) <= {("ARROW-GH-41321.parquet", True), ("ARROW-GH-45185.parquet", True)}
+
+
+@pytest.mark.parametrize("depth", [400, 990, 5_000, 200_000])
+@pytest.mark.parametrize("form", ["[{}]", '[{{"x": 1, "a": {}}}, {{"x": 2}}]', '{{"x": 1, "a": {}}}\n' * 3])
+def test_json_nested_beyond_tables_is_read_as_text(tmp_path: Path, depth: int, form: str) -> None:
+    path = tmp_path / "deep.json"
+    path.write_text(form.format("[" * depth + "]" * depth, *["[" * depth + "]" * depth] * 2))
+    looked = inspect(str(path), path.name)
+    assert looked["kind"] == "text"
+    assert [n["kind"] for n in looked["outline"]["notes"]][-1] == "not-json"
+
+
+def test_a_file_that_only_looks_like_json_is_read_as_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"a": 1, oops}\n// comment\n')
+    looked = inspect(str(path), path.name)
+    assert looked["kind"] == "text"
+    assert "no valid JSON" in looked["outline"]["notes"][-1]["text"]
+
+
+def test_half_characters_in_json_are_replaced(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('[{"a": "x\\ud800y"}, {"a": "\\ud83d\\ude00"}]')
+    assert extract(str(path), "json", str(tmp_path))["count"] == 2
+    ((_, rows),) = load(path, "json")
+    assert rows == [("x\ufffdy",), ("😀",)]

@@ -104,7 +104,7 @@ def detect(path: Path, name: str) -> tuple[str, str]:
         return _office(path, name)
     if head.startswith(OLE2):
         return _compound(path, name)
-    if head.startswith(b"PAR1"):
+    if head.startswith((b"PAR1", b"PARE")):
         return _parquet(path, name)
     if b"%PDF-" in head[:1024]:
         return "pdf", "application/pdf"

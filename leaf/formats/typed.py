@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import chain
 from pathlib import Path
@@ -79,7 +80,7 @@ class TypedReader(ABC):
         found = []
         with connect(out) as connection:
             for number, source in enumerate(self.sources(path)):
-                found.append(_write(connection, source, out / f"{number}.parquet"))
+                found.append(write(connection, source, out / f"{number}.parquet"))
         return found
 
 
@@ -98,14 +99,29 @@ def _rows(source: Source, where: Where) -> Iterator[Passage]:
         if number + batch.num_rows < where.first:
             number += batch.num_rows
             continue
-        plain = [_presentable(batch.column(i)).to_pylist() for i in range(left - 1, min(right, batch.num_columns))]
-        for cells in zip(*plain, strict=True):
+        columns = [plain(batch.column(i)) for i in range(left - 1, min(right, batch.num_columns))]
+        for cells in zip(*columns, strict=True):
             number += 1
             if where.last is not None and number > where.last:
                 return
             if number >= where.first:
                 yield Passage(header + " | ".join(describe(c) for c in cells), "row", number, source.name)
                 header = ""
+
+
+def plain(column: pa.Array) -> list[Any]:
+    """Python values of a column; as text where Python has none, as for the year 20000."""
+    import duckdb
+    import pyarrow as pa
+
+    try:
+        return list(_presentable(column).to_pylist())
+    except (OverflowError, ValueError):
+        if not _is_nested(column.type):
+            return list(column.cast(pa.string()).to_pylist())
+    with closing(duckdb.connect(":memory:")) as connection:
+        connection.register("t", pa.table({"x": column}))
+        return [text for (text,) in connection.execute("SELECT CAST(to_json(x) AS VARCHAR) FROM t").fetchall()]
 
 
 def _presentable(column: pa.Array) -> pa.Array:
@@ -131,7 +147,8 @@ def _characters(source: Source) -> float:
     return length / count * source.rows if count else 0.0
 
 
-def _write(connection: Any, source: Source, target: Path) -> TableInfo:
+def write(connection: Any, source: Source, target: Path) -> TableInfo:
+    """A table as Parquet. Raises UnreadableFileError."""
     import duckdb
     import pyarrow as pa
 
@@ -179,7 +196,7 @@ def _as(column: pa.Array, kind: pa.DataType) -> pa.Array:
     if column.type == kind:
         return column
     if pa.types.is_string(kind) and not pa.types.is_dictionary(column.type):
-        return pa.array([None if v is None else str(v) for v in _presentable(column).to_pylist()], kind)
+        return pa.array([None if v is None else str(v) for v in plain(column)], kind)
     return column.cast(kind, safe=False)
 
 
