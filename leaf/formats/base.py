@@ -216,6 +216,7 @@ KINDS: dict[str, Kind] = {
     "pptx": Kind("Presentation", "leaf.formats.pptx:PptxReader", False, ":material/slideshow:", ("pptx", "pptm")),
     "html": Kind("Web page", "leaf.formats.html:HtmlReader", False, ":material/language:", ("html", "htm", "xhtml")),
     "email": Kind("E-mail", "leaf.formats.email:EmailReader", False, ":material/mail:", ("eml",)),
+    "mailbox": Kind("Mailbox", "leaf.formats.mailbox:MailboxReader", True, ":material/all_inbox:", ("mbox", "mbx")),
     "captions": Kind("Transcript", "leaf.formats.captions:CaptionsReader", False, ":material/closed_caption:", ("vtt", "srt")),
     "audio": Kind(
         "Audio",

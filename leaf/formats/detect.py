@@ -10,6 +10,7 @@ import json
 import re
 import struct
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
@@ -124,7 +125,17 @@ def detect(path: Path, name: str) -> tuple[str, str]:
     sample = head[encoding.bom :].decode(encoding.name, FALLBACK)
     if _is_binary(head, sample, encoding):
         raise unsupported(name, _known_as(path))
-    return text_kind(sample, ending(name), cut=path.stat().st_size > HEAD_BYTES)
+    kind, media_type = text_kind(sample, ending(name), cut=path.stat().st_size > HEAD_BYTES)
+    if kind == "email" and head.startswith(b"From ") and _is_mailbox(path, name):
+        return "mailbox", "application/mbox"
+    return kind, media_type
+
+
+def _is_mailbox(path: Path, name: str) -> bool:
+    """Whether more than one message is in it."""
+    from leaf.formats.mailbox import split
+
+    return ending(name) in KINDS["mailbox"].endings or next(islice(split(path), 1, 2), None) is not None
 
 
 def _typed(head: bytes, name: str) -> tuple[str, str] | None:
@@ -333,7 +344,7 @@ def _known_as(path: Path) -> str:
 HTML_START = re.compile(r"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>]|head[\s>]|body[\s>])", re.I | re.S)
 HTML_TAG = re.compile(r"<(?:div|p|table|tr|td|ul|li|span|h[1-6]|a\s+href|br|img|script|style|title|meta)\b[^>]*>", re.I)
 SRT_START = re.compile(r"\s*\d+\s*\n\s*\d{1,2}:\d{2}:\d{2}[,.]\d{1,3}\s*-->\s*\d{1,2}:\d{2}:\d{2}[,.]\d{1,3}")
-HEADER = re.compile(r"([A-Za-z][A-Za-z0-9-]*):(?:[ \t]|$)")
+HEADER = re.compile(r"([!-9;-~]+)[ \t]*:")
 MAIL_HEADERS = frozenset(
     ["from", "to", "subject", "date", "received", "mime-version", "message-id", "return-path", "delivered-to", "content-type"]
 )
@@ -349,7 +360,7 @@ def text_kind(sample: str, suffix: str, *, cut: bool) -> tuple[str, str]:
         return "captions", "application/x-subrip"
     if HTML_START.match(text[:20_000]):
         return "html", "text/html"
-    if _is_mail(text):
+    if _is_mail(text, suffix):
         return "email", "message/rfc822"
     if _is_json(text, suffix, cut):
         return "json", "application/json"
@@ -362,22 +373,26 @@ def text_kind(sample: str, suffix: str, *, cut: bool) -> tuple[str, str]:
     return "text", "application/xml" if text.lstrip().startswith("<?xml") else TEXT_MEDIA.get(suffix, "text/plain")
 
 
-def _is_mail(text: str) -> bool:
+def _is_mail(text: str, suffix: str) -> bool:
+    """Whether headers of a mail come first. A line that is none may stand among them; a mail's ending asks for less."""
     lines = text.split("\n")
-    if lines[0].startswith("From "):
-        lines = lines[1:]
+    begins = lines[0].startswith("From ")
     seen: set[str] = set()
-    for line in lines[:400]:
+    wrong = 0
+    for line in lines[begins : begins + 400]:
         if not line.strip():
             break
         if line[0] in " \t" and seen:
             continue
         match = HEADER.match(line)
-        if not match:
-            return False
-        seen.add(match[1].lower())
+        if match:
+            seen.add(match[1].lower())
+        else:
+            wrong += 1
     known = seen & MAIL_HEADERS
-    return len(known) >= 3 or (len(known) >= 2 and bool(known & {"from", "received", "mime-version", "message-id"}))
+    named = suffix in KINDS["email"].endings + KINDS["mailbox"].endings
+    strong = len(known) >= 2 and bool(known & {"from", "received", "mime-version", "message-id"})
+    return wrong <= (len(seen) // 4 if len(known) >= 3 else 0) and (len(known) >= 3 or strong or bool(known and named))
 
 
 def _is_json(text: str, suffix: str, cut: bool) -> bool:
