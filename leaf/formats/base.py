@@ -7,10 +7,10 @@ they are given and the folder they are told to write to, and may die without har
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True)
@@ -61,6 +61,8 @@ class Outline:
     """Data rows of the (largest) table, header not counted; lines of a text are in `lines`."""
     columns: int | None = None
     lines: int | None = None
+    tables: int | None = None
+    """Tables inside a document, which can be queried; None for kinds that are tables themselves or hold none."""
     duration: float | None = None
     """Seconds."""
     sound: str = ""
@@ -182,6 +184,11 @@ class Kind:
     icon: str = ":material/description:"
     endings: tuple[str, ...] = field(default=())
     """Usual name endings, without the dot; a hint only, the content decides."""
+
+
+def holds_tables(kind: str, outline: Mapping[str, Any]) -> bool:
+    """Whether a file of this kind and outline can be queried."""
+    return kind in KINDS and (KINDS[kind].tabular or bool(outline.get("tables")))
 
 
 NO_TEXT = "(no text layer on this page)"

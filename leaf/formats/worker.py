@@ -69,7 +69,7 @@ def extract(path: str, kind: str, out: str) -> Json:
 
 def tables(path: str, kind: str, out: str) -> list[Json]:
     """Write every table of a file as Parquet. Raises FileError, InvalidInputError."""
-    if kind in KINDS and not KINDS[kind].tabular:
+    if kind in KINDS and not hasattr(reader_of(kind), "tables"):
         raise InvalidInputError(
             f"A file of this kind ({KINDS[kind].label}) holds no tables that can be queried.", "Read it instead."
         )
