@@ -221,8 +221,13 @@ KINDS: dict[str, Kind] = {
     "pdf": Kind("PDF", "leaf.formats.pdf:PdfReader", False, ":material/picture_as_pdf:", ("pdf",)),
     "docx": Kind("Word document", "leaf.formats.docx:DocxReader", False, ":material/article:", ("docx", "docm")),
     "pptx": Kind("Presentation", "leaf.formats.pptx:PptxReader", False, ":material/slideshow:", ("pptx", "pptm")),
+    "odt": Kind("Text document", "leaf.formats.opendocument:OdtReader", False, ":material/article:", ("odt", "ott")),
+    "odp": Kind("Presentation (OpenDocument)", "leaf.formats.opendocument:OdpReader", False, ":material/slideshow:", ("odp",)),
+    "rtf": Kind("Rich Text document", "leaf.formats.rtf:RtfReader", False, ":material/article:", ("rtf",)),
+    "epub": Kind("E-book", "leaf.formats.epub:EpubReader", False, ":material/menu_book:", ("epub",)),
     "html": Kind("Web page", "leaf.formats.html:HtmlReader", False, ":material/language:", ("html", "htm", "xhtml")),
     "email": Kind("E-mail", "leaf.formats.email:EmailReader", False, ":material/mail:", ("eml",)),
+    "msg": Kind("Outlook message", "leaf.formats.msg:MsgReader", False, ":material/mail:", ("msg",)),
     "mailbox": Kind("Mailbox", "leaf.formats.mailbox:MailboxReader", True, ":material/all_inbox:", ("mbox", "mbx")),
     "captions": Kind("Transcript", "leaf.formats.captions:CaptionsReader", False, ":material/closed_caption:", ("vtt", "srt")),
     "audio": Kind(

@@ -43,27 +43,20 @@ TEXT_MEDIA = {"md": "text/markdown", "csv": "text/csv", "tsv": "text/tab-separat
 
 READS = (
     "Leaf reads tables (CSV, Excel, ODS, Parquet, JSON, Arrow, ORC, SPSS, Stata, SAS), databases (SQLite, DuckDB), PDF, Word, "
-    "PowerPoint, web pages, e-mail, captions, text, audio, video and pictures (PNG, JPEG, WebP, GIF, HEIC, AVIF, TIFF)."
+    "PowerPoint, OpenDocument, RTF, EPUB, web pages, e-mail, captions, text, audio, video and pictures (PNG, JPEG, WebP, GIF, "
+    "HEIC, AVIF, TIFF)."
 )
 RESAVE = {
     "a Word 97-2003 document (.doc)": "Open it in Word or LibreOffice, save it as .docx or PDF, and add that.",
     "a PowerPoint 97-2003 presentation (.ppt)": "Open it in PowerPoint or LibreOffice, save it as .pptx or PDF, and add that.",
-    "an Outlook message (.msg)": "Open it in Outlook, save it as .eml, .html or PDF, and add that.",
-    "an OpenDocument text (.odt)": "Open it in Word or LibreOffice, save it as .docx or PDF, and add that.",
-    "an OpenDocument presentation (.odp)": "Open it in PowerPoint or LibreOffice, save it as .pptx or PDF, and add that.",
-    "a Rich Text document (.rtf)": "Open it in Word or LibreOffice, save it as .docx or PDF, and add that.",
     "a Pages, Numbers or Keynote file": "Export it as PDF, Word, Excel or PowerPoint, and add that.",
-    "an e-book (.epub)": "Convert it to PDF or HTML, and add that.",
     "a ZIP archive": "Unpack it, and add the files that are in it.",
     "a gzip archive": "Unpack it, and add the file that is in it.",
     "a camera's raw picture": "Export it as JPEG or TIFF, and add that.",
 }
 """What Leaf knows but does not read -> what to do."""
 
-SIGNATURES = (
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"{\\rtf", "a Rich Text document (.rtf)"),
-)
+SIGNATURES = ((b"\x1f\x8b", "a gzip archive"),)
 TYPED = (
     (0, b"SQLite format 3\x00", "database", "application/vnd.sqlite3"),
     (8, b"DUCK", "database", "application/vnd.duckdb"),
@@ -75,9 +68,10 @@ TYPED = (
     (0, b"$FL3", "stats", "application/x-spss-sav"),
     (0, b"<stata_dta>", "stats", "application/x-stata-dta"),
     (0, b"HEADER RECORD*******LIB", "stats", "application/x-sas-xport"),
+    (0, b"{\\rtf", "rtf", "application/rtf"),
     (12, b"\xc2\xea\x81\x60\xb3\x14\x11\xcf", "stats", "application/x-sas-data"),
 )
-"""Where a file of typed tables says what it is: offset, bytes, kind, media type."""
+"""Where a file says what it is: offset, bytes, kind, media type."""
 PICTURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -224,6 +218,15 @@ def _office(path: Path, name: str) -> tuple[str, str]:
     raise unsupported(name, "a ZIP archive")
 
 
+OPEN_DOCUMENTS = (
+    (MEDIA["ods"], "excel", "spreadsheet"),
+    ("application/vnd.oasis.opendocument.text", "odt", "text document"),
+    ("application/vnd.oasis.opendocument.presentation", "odp", "presentation"),
+    ("application/epub+zip", "epub", "e-book"),
+)
+"""Media type that an archive's `mimetype` begins with, kind, word for it."""
+
+
 def _open_document(path: Path, name: str, entries: list[ZipInfo]) -> tuple[str, str]:
     try:
         with ZipFile(path) as archive, archive.open("mimetype") as file:
@@ -234,16 +237,12 @@ def _open_document(path: Path, name: str, entries: list[ZipInfo]) -> tuple[str, 
                     manifest = file.read(1_000_000)
     except (BadZipFile, OSError, RuntimeError, KeyError) as e:
         raise damaged(name, "OpenDocument file") from e
-    if media.startswith(MEDIA["ods"]):
-        if b"encryption-data" in manifest:
-            raise _encrypted(name, "spreadsheet")
-        return "excel", MEDIA["ods"]
-    what = {
-        "application/vnd.oasis.opendocument.text": "an OpenDocument text (.odt)",
-        "application/vnd.oasis.opendocument.presentation": "an OpenDocument presentation (.odp)",
-        "application/epub+zip": "an e-book (.epub)",
-    }
-    raise unsupported(name, what.get(media, "a ZIP archive"))
+    for known, kind, what in OPEN_DOCUMENTS:
+        if media.startswith(known):
+            if b"encryption-data" in manifest:
+                raise _encrypted(name, what)
+            return kind, known
+    raise unsupported(name, "a ZIP archive")
 
 
 def _encrypted(name: str, what: str) -> EncryptedFileError:
@@ -263,7 +262,7 @@ def _compound(path: Path, name: str) -> tuple[str, str]:
     if "PowerPoint Document" in names:
         raise unsupported(name, "a PowerPoint 97-2003 presentation (.ppt)")
     if any(n.startswith(("__substg1.0", "__properties_version")) for n in names):
-        raise unsupported(name, "an Outlook message (.msg)")
+        return "msg", "application/vnd.ms-outlook"
     if not names:
         raise damaged(name, "Office 97-2003 document")
     raise unsupported(name, "an OLE compound file")

@@ -134,13 +134,18 @@ def _decoded(path: Path) -> tuple[str, Note | None]:
     return decode(data)[0], guess_note(encoding)
 
 
-def paragraphs_of(text: str) -> tuple[str, list[str]]:
-    """Title and paragraphs of a page: the article where it holds a fair part of the text and of the tables, else everything."""
+def paragraphs_of(text: str, *, whole: bool = False) -> tuple[str, list[str]]:
+    """Title and paragraphs of a page: the article where it holds a fair part of the text and of the tables, else everything.
+
+    `whole` takes everything at once, for pages without anything around their text.
+    """
     root = _parse(text)
     if root is None:
         return "", []
     title = " ".join("".join(root.xpath("//title[1]//text()")).split())[:300]
     full = _paragraphs(root)
+    if whole:
+        return title, full
     size = sum(map(len, full))
     small = size > TINY and len(text) <= MAX_ARTICLE and sum(1 for _ in root.iter()) <= MAX_ARTICLE_ELEMENTS
     article = _article(text) if small else []
