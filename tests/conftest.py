@@ -24,6 +24,14 @@ def real_data() -> Path:
 
 
 @pytest.fixture(scope="session")
+def foreign(real_data: Path) -> Path:
+    """Folder of public corpora with their truth."""
+    if not (real_data / "foreign").is_dir():
+        pytest.skip("the folder of foreign corpora is not beside this repository")
+    return real_data / "foreign"
+
+
+@pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
     with postgres.server() as address:
         yield address

@@ -7,10 +7,10 @@ they are given and the folder they are told to write to, and may die without har
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 
 @dataclass(frozen=True)
@@ -62,6 +62,8 @@ class Outline:
     """Data rows of the (largest) table, header not counted; lines of a text are in `lines`."""
     columns: int | None = None
     lines: int | None = None
+    tables: int | None = None
+    """Tables inside a document, which can be queried; None for kinds that are tables themselves or hold none."""
     duration: float | None = None
     """Seconds."""
     sound: str = ""
@@ -190,6 +192,11 @@ class Kind:
     """Usual name endings, without the dot; a hint only, the content decides."""
 
 
+def holds_tables(kind: str, outline: Mapping[str, Any]) -> bool:
+    """Whether a file of this kind and outline can be queried."""
+    return kind in KINDS and (KINDS[kind].tabular or bool(outline.get("tables")))
+
+
 NO_TEXT = "(no text layer on this page)"
 """What a page gives that is a picture only."""
 
@@ -200,11 +207,34 @@ KINDS: dict[str, Kind] = {
     ),
     "parquet": Kind("Table (Parquet)", "leaf.formats.parquet:ParquetReader", True, ":material/table:", ("parquet", "pq")),
     "json": Kind("JSON", "leaf.formats.json:JsonReader", True, ":material/data_object:", ("json", "jsonl", "ndjson", "geojson")),
+    "arrow": Kind(
+        "Table (Arrow)", "leaf.formats.arrow:ArrowReader", True, ":material/table:", ("arrow", "feather", "ipc", "arrows", "orc")
+    ),
+    "stats": Kind(
+        "Table (SPSS, Stata, SAS)",
+        "leaf.formats.stats:StatsReader",
+        True,
+        ":material/table:",
+        ("sav", "zsav", "por", "dta", "sas7bdat", "xpt"),
+    ),
+    "database": Kind(
+        "Database",
+        "leaf.formats.databases:DatabaseReader",
+        True,
+        ":material/database:",
+        ("sqlite", "sqlite3", "db", "db3", "gpkg", "duckdb", "ddb"),
+    ),
     "pdf": Kind("PDF", "leaf.formats.pdf:PdfReader", False, ":material/picture_as_pdf:", ("pdf",)),
     "docx": Kind("Word document", "leaf.formats.docx:DocxReader", False, ":material/article:", ("docx", "docm")),
     "pptx": Kind("Presentation", "leaf.formats.pptx:PptxReader", False, ":material/slideshow:", ("pptx", "pptm")),
+    "odt": Kind("Text document", "leaf.formats.opendocument:OdtReader", False, ":material/article:", ("odt", "ott")),
+    "odp": Kind("Presentation (OpenDocument)", "leaf.formats.opendocument:OdpReader", False, ":material/slideshow:", ("odp",)),
+    "rtf": Kind("Rich Text document", "leaf.formats.rtf:RtfReader", False, ":material/article:", ("rtf",)),
+    "epub": Kind("E-book", "leaf.formats.epub:EpubReader", False, ":material/menu_book:", ("epub",)),
     "html": Kind("Web page", "leaf.formats.html:HtmlReader", False, ":material/language:", ("html", "htm", "xhtml")),
     "email": Kind("E-mail", "leaf.formats.email:EmailReader", False, ":material/mail:", ("eml",)),
+    "msg": Kind("Outlook message", "leaf.formats.msg:MsgReader", False, ":material/mail:", ("msg",)),
+    "mailbox": Kind("Mailbox", "leaf.formats.mailbox:MailboxReader", True, ":material/all_inbox:", ("mbox", "mbx")),
     "captions": Kind("Transcript", "leaf.formats.captions:CaptionsReader", False, ":material/closed_caption:", ("vtt", "srt")),
     "audio": Kind(
         "Audio",

@@ -10,6 +10,7 @@ import json
 import re
 import struct
 from collections import Counter
+from itertools import islice
 from pathlib import Path
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
@@ -41,32 +42,36 @@ MEDIA = {
 TEXT_MEDIA = {"md": "text/markdown", "csv": "text/csv", "tsv": "text/tab-separated-values", "tab": "text/tab-separated-values"}
 
 READS = (
-    "Leaf reads tables (CSV, Excel, ODS, Parquet, JSON), PDF, Word, PowerPoint, web pages, e-mail, captions, text, audio, video "
-    "and pictures (PNG, JPEG, WebP, GIF, HEIC, AVIF, TIFF)."
+    "Leaf reads tables (CSV, Excel, ODS, Parquet, JSON, Arrow, ORC, SPSS, Stata, SAS), databases (SQLite, DuckDB), PDF, Word, "
+    "PowerPoint, OpenDocument, RTF, EPUB, web pages, e-mail, captions, text, audio, video and pictures (PNG, JPEG, WebP, GIF, "
+    "HEIC, AVIF, TIFF)."
 )
 RESAVE = {
     "a Word 97-2003 document (.doc)": "Open it in Word or LibreOffice, save it as .docx or PDF, and add that.",
     "a PowerPoint 97-2003 presentation (.ppt)": "Open it in PowerPoint or LibreOffice, save it as .pptx or PDF, and add that.",
-    "an Outlook message (.msg)": "Open it in Outlook, save it as .eml, .html or PDF, and add that.",
-    "an OpenDocument text (.odt)": "Open it in Word or LibreOffice, save it as .docx or PDF, and add that.",
-    "an OpenDocument presentation (.odp)": "Open it in PowerPoint or LibreOffice, save it as .pptx or PDF, and add that.",
-    "a Rich Text document (.rtf)": "Open it in Word or LibreOffice, save it as .docx or PDF, and add that.",
     "a Pages, Numbers or Keynote file": "Export it as PDF, Word, Excel or PowerPoint, and add that.",
-    "an e-book (.epub)": "Convert it to PDF or HTML, and add that.",
     "a ZIP archive": "Unpack it, and add the files that are in it.",
     "a gzip archive": "Unpack it, and add the file that is in it.",
-    "a SQLite database": "Export its tables as CSV or Parquet, and add those.",
-    "an Arrow or Feather file": "Save it as Parquet, and add that.",
     "a camera's raw picture": "Export it as JPEG or TIFF, and add that.",
 }
 """What Leaf knows but does not read -> what to do."""
 
-SIGNATURES = (
-    (b"\x1f\x8b", "a gzip archive"),
-    (b"SQLite format 3\x00", "a SQLite database"),
-    (b"ARROW1\x00\x00", "an Arrow or Feather file"),
-    (b"{\\rtf", "a Rich Text document (.rtf)"),
+SIGNATURES = ((b"\x1f\x8b", "a gzip archive"),)
+TYPED = (
+    (0, b"SQLite format 3\x00", "database", "application/vnd.sqlite3"),
+    (8, b"DUCK", "database", "application/vnd.duckdb"),
+    (0, b"ARROW1\x00\x00", "arrow", "application/vnd.apache.arrow.file"),
+    (0, b"FEA1", "arrow", "application/vnd.apache.arrow.file"),
+    (0, b"\xff\xff\xff\xff", "arrow", "application/vnd.apache.arrow.stream"),
+    (0, b"ORC", "arrow", "application/vnd.apache.orc"),
+    (0, b"$FL2", "stats", "application/x-spss-sav"),
+    (0, b"$FL3", "stats", "application/x-spss-sav"),
+    (0, b"<stata_dta>", "stats", "application/x-stata-dta"),
+    (0, b"HEADER RECORD*******LIB", "stats", "application/x-sas-xport"),
+    (0, b"{\\rtf", "rtf", "application/rtf"),
+    (12, b"\xc2\xea\x81\x60\xb3\x14\x11\xcf", "stats", "application/x-sas-data"),
 )
+"""Where a file says what it is: offset, bytes, kind, media type."""
 PICTURES = (
     (b"\x89PNG\r\n\x1a\n", "image/png"),
     (b"\xff\xd8\xff", "image/jpeg"),
@@ -94,7 +99,7 @@ def detect(path: Path, name: str) -> tuple[str, str]:
         return _office(path, name)
     if head.startswith(OLE2):
         return _compound(path, name)
-    if head.startswith(b"PAR1"):
+    if head.startswith((b"PAR1", b"PARE")):
         return _parquet(path, name)
     if b"%PDF-" in head[:1024]:
         return "pdf", "application/pdf"
@@ -104,6 +109,8 @@ def detect(path: Path, name: str) -> tuple[str, str]:
         if media_type == "image/tiff" and ending(name) in RAW_ENDINGS:
             raise unsupported(name, "a camera's raw picture")
         return "picture", media_type
+    if typed := _typed(head, name):
+        return typed
     for signature, what in SIGNATURES:
         if head.startswith(signature):
             raise unsupported(name, what)
@@ -112,7 +119,29 @@ def detect(path: Path, name: str) -> tuple[str, str]:
     sample = head[encoding.bom :].decode(encoding.name, FALLBACK)
     if _is_binary(head, sample, encoding):
         raise unsupported(name, _known_as(path))
-    return text_kind(sample, ending(name), cut=path.stat().st_size > HEAD_BYTES)
+    kind, media_type = text_kind(sample, ending(name), cut=path.stat().st_size > HEAD_BYTES)
+    if kind == "email" and head.startswith(b"From ") and _is_mailbox(path, name):
+        return "mailbox", "application/mbox"
+    return kind, media_type
+
+
+def _is_mailbox(path: Path, name: str) -> bool:
+    """Whether more than one message is in it."""
+    from leaf.formats.mailbox import split
+
+    return ending(name) in KINDS["mailbox"].endings or next(islice(split(path), 1, 2), None) is not None
+
+
+def _typed(head: bytes, name: str) -> tuple[str, str] | None:
+    """Kind and media type of a file of typed tables; old Stata and portable SPSS files say little, so their name helps."""
+    for at, signature, kind, media_type in TYPED:
+        if head.startswith(signature, at):
+            return kind, media_type
+    if head[2:4] == b"\x01\x00" and head[0] in range(102, 116) and head[1] in (1, 2) and ending(name) == "dta":
+        return "stats", "application/x-stata-dta"
+    if b"SPSSPORT" in head[:1_000]:
+        return "stats", "application/x-spss-por"
+    return None
 
 
 def _picture(head: bytes) -> str:
@@ -189,6 +218,15 @@ def _office(path: Path, name: str) -> tuple[str, str]:
     raise unsupported(name, "a ZIP archive")
 
 
+OPEN_DOCUMENTS = (
+    (MEDIA["ods"], "excel", "spreadsheet"),
+    ("application/vnd.oasis.opendocument.text", "odt", "text document"),
+    ("application/vnd.oasis.opendocument.presentation", "odp", "presentation"),
+    ("application/epub+zip", "epub", "e-book"),
+)
+"""Media type that an archive's `mimetype` begins with, kind, word for it."""
+
+
 def _open_document(path: Path, name: str, entries: list[ZipInfo]) -> tuple[str, str]:
     try:
         with ZipFile(path) as archive, archive.open("mimetype") as file:
@@ -199,16 +237,12 @@ def _open_document(path: Path, name: str, entries: list[ZipInfo]) -> tuple[str, 
                     manifest = file.read(1_000_000)
     except (BadZipFile, OSError, RuntimeError, KeyError) as e:
         raise damaged(name, "OpenDocument file") from e
-    if media.startswith(MEDIA["ods"]):
-        if b"encryption-data" in manifest:
-            raise _encrypted(name, "spreadsheet")
-        return "excel", MEDIA["ods"]
-    what = {
-        "application/vnd.oasis.opendocument.text": "an OpenDocument text (.odt)",
-        "application/vnd.oasis.opendocument.presentation": "an OpenDocument presentation (.odp)",
-        "application/epub+zip": "an e-book (.epub)",
-    }
-    raise unsupported(name, what.get(media, "a ZIP archive"))
+    for known, kind, what in OPEN_DOCUMENTS:
+        if media.startswith(known):
+            if b"encryption-data" in manifest:
+                raise _encrypted(name, what)
+            return kind, known
+    raise unsupported(name, "a ZIP archive")
 
 
 def _encrypted(name: str, what: str) -> EncryptedFileError:
@@ -228,7 +262,7 @@ def _compound(path: Path, name: str) -> tuple[str, str]:
     if "PowerPoint Document" in names:
         raise unsupported(name, "a PowerPoint 97-2003 presentation (.ppt)")
     if any(n.startswith(("__substg1.0", "__properties_version")) for n in names):
-        raise unsupported(name, "an Outlook message (.msg)")
+        return "msg", "application/vnd.ms-outlook"
     if not names:
         raise damaged(name, "Office 97-2003 document")
     raise unsupported(name, "an OLE compound file")
@@ -309,7 +343,7 @@ def _known_as(path: Path) -> str:
 HTML_START = re.compile(r"\s*(?:<\?xml[^>]*>\s*|<!--.*?-->\s*)*<(?:!doctype\s+html|html[\s>]|head[\s>]|body[\s>])", re.I | re.S)
 HTML_TAG = re.compile(r"<(?:div|p|table|tr|td|ul|li|span|h[1-6]|a\s+href|br|img|script|style|title|meta)\b[^>]*>", re.I)
 SRT_START = re.compile(r"\s*\d+\s*\n\s*\d{1,2}:\d{2}:\d{2}[,.]\d{1,3}\s*-->\s*\d{1,2}:\d{2}:\d{2}[,.]\d{1,3}")
-HEADER = re.compile(r"([A-Za-z][A-Za-z0-9-]*):(?:[ \t]|$)")
+HEADER = re.compile(r"([!-9;-~]+)[ \t]*:")
 MAIL_HEADERS = frozenset(
     ["from", "to", "subject", "date", "received", "mime-version", "message-id", "return-path", "delivered-to", "content-type"]
 )
@@ -325,7 +359,7 @@ def text_kind(sample: str, suffix: str, *, cut: bool) -> tuple[str, str]:
         return "captions", "application/x-subrip"
     if HTML_START.match(text[:20_000]):
         return "html", "text/html"
-    if _is_mail(text):
+    if _is_mail(text, suffix):
         return "email", "message/rfc822"
     if _is_json(text, suffix, cut):
         return "json", "application/json"
@@ -338,22 +372,26 @@ def text_kind(sample: str, suffix: str, *, cut: bool) -> tuple[str, str]:
     return "text", "application/xml" if text.lstrip().startswith("<?xml") else TEXT_MEDIA.get(suffix, "text/plain")
 
 
-def _is_mail(text: str) -> bool:
+def _is_mail(text: str, suffix: str) -> bool:
+    """Whether headers of a mail come first. A line that is none may stand among them; a mail's ending asks for less."""
     lines = text.split("\n")
-    if lines[0].startswith("From "):
-        lines = lines[1:]
+    begins = lines[0].startswith("From ")
     seen: set[str] = set()
-    for line in lines[:400]:
+    wrong = 0
+    for line in lines[begins : begins + 400]:
         if not line.strip():
             break
         if line[0] in " \t" and seen:
             continue
         match = HEADER.match(line)
-        if not match:
-            return False
-        seen.add(match[1].lower())
+        if match:
+            seen.add(match[1].lower())
+        else:
+            wrong += 1
     known = seen & MAIL_HEADERS
-    return len(known) >= 3 or (len(known) >= 2 and bool(known & {"from", "received", "mime-version", "message-id"}))
+    named = suffix in KINDS["email"].endings + KINDS["mailbox"].endings
+    strong = len(known) >= 2 and bool(known & {"from", "received", "mime-version", "message-id"})
+    return wrong <= (len(seen) // 4 if len(known) >= 3 else 0) and (len(known) >= 3 or strong or bool(known and named))
 
 
 def _is_json(text: str, suffix: str, cut: bool) -> bool:

@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from leaf.errors import UnreadableFileError
-from leaf.formats.base import Outline, Passage, Where
+from leaf.formats.base import Outline, Passage, TableInfo, Where
+from leaf.formats.grids import Cell, Grid, expanded, is_table, write_grids
 from leaf.formats.html import numbered
 from leaf.formats.ooxml import Package, attribute, child, chosen, local, open_package
 from leaf.formats.window import CHARS_PER_TOKEN, Extent
@@ -30,13 +31,44 @@ class DocxReader:
         paragraphs = _read(path)
         tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
         title = next((p.lstrip("# ") for p in paragraphs if p.startswith("#")), "")[:300]
-        return Outline("docx", MEDIA_TYPE, lines=len(paragraphs), tokens=tokens, title=title)
+        return Outline("docx", MEDIA_TYPE, lines=len(paragraphs), tables=len(_grids(path)), tokens=tokens, title=title)
 
     def extent(self, path: Path, where: Where) -> Extent:
         return Extent(len(_read(path)))
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
         yield from numbered(_read(path), where)
+
+    def tables(self, path: Path, out: Path) -> list[TableInfo]:
+        """Every table of the document, one inside another apart."""
+        return write_grids(_grids(path), out)
+
+
+def _grids(path: Path) -> list[Grid]:
+    with open_package(path) as package:
+        root = package.xml(package.main("word/document.xml"))
+        found = (expanded(_cells(table)) for table in (root.iter() if root is not None else ()) if local(table) == "tbl")
+        return [Grid("", rows) for rows in found if is_table(rows)]
+
+
+def _cells(table: Any) -> Iterator[list[Cell]]:
+    """Cells by row. One that goes on from above says so itself, so that its text is the one above it."""
+    above: dict[int, str] = {}
+    for row in _inside(table, "tr"):
+        if child(row, "trPr", "del") is not None:
+            continue
+        cells = []
+        column = 0
+        for cell in _inside(row, "tc"):
+            span = child(cell, "tcPr", "gridSpan")
+            width = int(attribute(span, "val")) if span is not None and attribute(span, "val").isdigit() else 1
+            merge = child(cell, "tcPr", "vMerge")
+            goes_on = merge is not None and attribute(merge, "val") != "restart"
+            text = above.get(column, "") if goes_on else _cell(cell, {})
+            above[column] = text
+            cells.append(Cell(text, width))
+            column += width
+        yield cells
 
 
 def _read(path: Path) -> list[str]:

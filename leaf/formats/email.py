@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass
 from email import message_from_bytes, policy
 from email.errors import HeaderParseError
 from email.header import decode_header
@@ -25,53 +26,109 @@ MAX_BOUNDARIES = 5_000
 MAX_HEADER = 5_000
 """Characters shown of one header; a list of recipients can be far longer."""
 SHOWN = ("From", "To", "Cc", "Bcc", "Reply-To", "Date", "Subject")
+MAX_HEADER_LINES = 20_000
+_FIELD = re.compile(rb"[!-9;-~]+[ \t]*:")
+_SPACED = re.compile(rb"^([!-9;-~]+)[ \t]+:")
 GAP = re.compile(r"\n\s*\n")
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """Something that came with a message."""
+
+    name: str
+    """As the message calls it; made from its type where it has no name."""
+    media_type: str
+    part: Message
+
+    @property
+    def data(self) -> bytes:
+        """Its bytes, decoded."""
+        payload = self.part.get_payload(decode=True)
+        return payload if isinstance(payload, bytes) else b""
+
+
+@dataclass(frozen=True)
+class Mail:
+    """One message."""
+
+    headers: tuple[tuple[str, str], ...]
+    """Those that are shown, decoded."""
+    paragraphs: tuple[str, ...]
+    """Headers, text, list of attachments."""
+    attachments: tuple[Attachment, ...] = ()
+    problem: str = ""
+    """Why it cannot be read."""
 
 
 class EmailReader:
     """Paragraphs: the headers, the text, the list of attachments."""
 
     def outline(self, path: Path) -> Outline:
-        paragraphs, subject = _read(path)
-        tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
-        return Outline("email", "message/rfc822", lines=len(paragraphs), tokens=tokens, title=subject)
+        mail = _read(path)
+        tokens = int(sum(len(p) + 1 for p in mail.paragraphs) / CHARS_PER_TOKEN)
+        subject = dict(mail.headers).get("Subject", "")
+        return Outline("email", "message/rfc822", lines=len(mail.paragraphs), tokens=tokens, title=subject)
 
     def extent(self, path: Path, where: Where) -> Extent:
-        return Extent(len(_read(path)[0]))
+        return Extent(len(_read(path).paragraphs))
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
-        yield from numbered(_read(path)[0], where)
+        yield from numbered(list(_read(path).paragraphs), where)
 
 
-def _read(path: Path) -> tuple[list[str], str]:
+def _read(path: Path) -> Mail:
     if path.stat().st_size > MAX_BYTES:
         raise FileTooLargeError(f"This e-mail is over {MAX_BYTES // 1_000_000} MB.", "Save its attachments, and add those.")
-    data = path.read_bytes()
+    mail = parse(path.read_bytes())
+    if mail.problem:
+        raise UnreadableFileError(mail.problem, "Open it, save it as PDF, and add that.")
+    return mail
+
+
+def parse(data: bytes) -> Mail:
+    """One message from its bytes. Never raises: a message that cannot be read says why."""
+    problem = "This e-mail is nested beyond what can be read."
     if data.lower().count(b"boundary=") > MAX_BOUNDARIES:
-        raise UnreadableFileError("This e-mail is nested beyond what can be read.", "Open it, save it as PDF, and add that.")
+        return Mail((), (problem,), problem=problem)
     try:
-        message = message_from_bytes(data, policy=policy.compat32)
-        paragraphs = _paragraphs(message)
-    except (RecursionError, HeaderParseError) as e:
-        raise UnreadableFileError(
-            "This e-mail is nested beyond what can be read.", "Open it, save it as PDF, and add that."
-        ) from e
-    return paragraphs, _header(message, "Subject")
+        message = message_from_bytes(_with_whole_headers(data), policy=policy.compat32)
+        paragraphs, attachments = _content(message)
+    except (RecursionError, HeaderParseError):
+        return Mail((), (problem,), problem=problem)
+    headers = tuple((key, value) for key in SHOWN if (value := _header(message, key)))
+    return Mail(headers, tuple(paragraphs), tuple(attachments))
 
 
-def _paragraphs(message: Message) -> list[str]:
+def _with_whole_headers(data: bytes) -> bytes:
+    """The message with its headers mended: a line that is none would end them, and what follows would be the text.
+
+    Such a line goes on with the header before it.
+    """
+    lines = data.split(b"\n", MAX_HEADER_LINES)
+    end = next((i for i, line in enumerate(lines) if not line.strip()), len(lines))
+    mended = []
+    for at, line in enumerate(lines[:end]):
+        whole = (at == 0 and line.startswith(b"From ")) or line[:1] in (b" ", b"\t") or _FIELD.match(line)
+        mended.append(_SPACED.sub(rb"\1:", line) if whole else b" " + line)
+    if not any(_FIELD.match(line) for line in mended):
+        return data
+    return b"\n".join([*mended, *lines[end:]])
+
+
+def _content(message: Message) -> tuple[list[str], list[Attachment]]:
     found = [_headers(message)]
-    attached: list[str] = []
+    attached: list[Attachment] = []
     for part in _leaves(message):
         if isinstance(part, str):
             found.append(part)
         elif part.get_content_maintype() == "text" and not _is_attached(part):
             found.extend(_text(part))
         else:
-            attached.append(_described(part))
+            attached.append(Attachment(_name(part), part.get_content_type(), part))
     if attached:
-        found.append("Attachments:\n" + "\n".join(attached))
-    return [paragraph for paragraph in found if paragraph.strip()]
+        found.append("Attachments:\n" + "\n".join(_described(a) for a in attached))
+    return [paragraph for paragraph in found if paragraph.strip()], attached
 
 
 def _leaves(message: Message) -> Iterator[Message | str]:
@@ -160,7 +217,5 @@ def _name(part: Message) -> str:
         return ""
 
 
-def _described(part: Message) -> str:
-    payload = part.get_payload(decode=True)
-    size = len(payload) if isinstance(payload, bytes) else 0
-    return f"- {_name(part) or 'without a name'} ({part.get_content_type()}, {size:,} bytes)"
+def _described(attachment: Attachment) -> str:
+    return f"- {attachment.name or 'without a name'} ({attachment.media_type}, {len(attachment.data):,} bytes)"

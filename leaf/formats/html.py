@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from leaf.errors import FileTooLargeError, UnreadableFileError
-from leaf.formats.base import Note, Outline, Passage, Where
+from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
 from leaf.formats.encoding import decode, guess_note, sniff_bytes
+from leaf.formats.grids import Cell, Grid, expanded, is_table, write_grids
 from leaf.formats.window import CHARS_PER_TOKEN, Extent
 
 MAX_BYTES = 30_000_000
@@ -52,7 +53,8 @@ class HtmlReader:
     def outline(self, path: Path) -> Outline:
         paragraphs, title, notes = _read(path)
         tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
-        return Outline("html", "text/html", lines=len(paragraphs), tokens=tokens, title=title, notes=notes)
+        tables = len(grids_of(_decoded(path)[0]))
+        return Outline("html", "text/html", lines=len(paragraphs), tables=tables, tokens=tokens, title=title, notes=notes)
 
     def extent(self, path: Path, where: Where) -> Extent:
         paragraphs, _, notes = _read(path)
@@ -60,6 +62,45 @@ class HtmlReader:
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
         yield from numbered(_read(path)[0], where)
+
+    def tables(self, path: Path, out: Path) -> list[TableInfo]:
+        """Every table of data, those that only place text left aside."""
+        return write_grids(grids_of(_decoded(path)[0]), out)
+
+
+def grids_of(text: str) -> list[Grid]:
+    """The tables of a page."""
+    root = _parse(text)
+    layout = _layout_tables(root) if root is not None else set()
+    found = []
+    for table in root.iter("table") if root is not None else ():
+        if table not in layout:
+            rows = expanded([[_cell(c) for c in row if c.tag in ("td", "th")] for row in table.iter("tr")])
+            if is_table(rows):
+                caption = " ".join("".join(element.itertext()) for element in table.iter("caption"))
+                found.append(Grid("", rows, " ".join(caption.split())[:300]))
+    return found
+
+
+def _cell(element: Any) -> Cell:
+    words = " ".join(text for text in _visible(element))
+    return Cell(" ".join(words.split()), _span(element, "colspan"), _span(element, "rowspan"))
+
+
+def _visible(element: Any) -> Iterator[str]:
+    """The texts of an element, without those of scripts and styles."""
+    if element.text:
+        yield element.text
+    for child in element:
+        if child.tag not in SILENT:
+            yield from _visible(child)
+        if child.tail:
+            yield child.tail
+
+
+def _span(element: Any, name: str) -> int:
+    digits = (element.get(name) or "").strip()
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 6 else 1
 
 
 def numbered(paragraphs: list[str], where: Where) -> Iterator[Passage]:
@@ -93,13 +134,18 @@ def _decoded(path: Path) -> tuple[str, Note | None]:
     return decode(data)[0], guess_note(encoding)
 
 
-def paragraphs_of(text: str) -> tuple[str, list[str]]:
-    """Title and paragraphs of a page: the article where it holds a fair part of the text and of the tables, else everything."""
+def paragraphs_of(text: str, *, whole: bool = False) -> tuple[str, list[str]]:
+    """Title and paragraphs of a page: the article where it holds a fair part of the text and of the tables, else everything.
+
+    `whole` takes everything at once, for pages without anything around their text.
+    """
     root = _parse(text)
     if root is None:
         return "", []
     title = " ".join("".join(root.xpath("//title[1]//text()")).split())[:300]
     full = _paragraphs(root)
+    if whole:
+        return title, full
     size = sum(map(len, full))
     small = size > TINY and len(text) <= MAX_ARTICLE and sum(1 for _ in root.iter()) <= MAX_ARTICLE_ELEMENTS
     article = _article(text) if small else []

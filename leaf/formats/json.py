@@ -24,6 +24,8 @@ _MEMORY_BYTES = 32_000_000
 """JSON Lines above this size are written in chunks."""
 _CHUNK = 20_000
 _DEPTH = 3
+MAX_DEPTH = 200
+"""Levels of lists and objects; no table is deeper, and what walks through them calls itself for each."""
 _CHARACTERS = 2.5
 
 Record = dict[str, Any]
@@ -139,11 +141,13 @@ def _load(path: Path) -> Any:
         value = orjson.loads(path.read_bytes())
     except orjson.JSONDecodeError:
         value = None
-    if value is not None and not _has_big_numbers(value):
-        return value
     try:
+        if value is not None and not _has_big_numbers(value):
+            return value
         with open_text(path, sniff_encoding(path)) as file:
-            return json.load(file)
+            value = json.load(file)
+        _has_big_numbers(value)
+        return _without_surrogates(value)
     except json.JSONDecodeError as e:
         message = f"{path.name} is no valid JSON: {e.msg} in line {e.lineno:,}, column {e.colno:,}."
         raise UnreadableFileError(message, "The file may be cut short; export it again.") from e
@@ -151,15 +155,33 @@ def _load(path: Path) -> Any:
         raise UnreadableFileError(f"{path.name} is nested too deeply to be read.") from e
 
 
-def _has_big_numbers(value: Any) -> bool:
-    """Whether orjson may have rounded an integer: it reads those beyond 64 bits as floats."""
-    if isinstance(value, float):
-        return abs(value) >= 2**63 and value == int(value) if value == value and abs(value) != float("inf") else False
+def _without_surrogates(value: Any) -> Any:
+    """Halves of characters, which JSON can write and no text can hold, as the sign for what is unreadable."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
     if isinstance(value, dict):
-        return any(_has_big_numbers(v) for v in value.values() if isinstance(v, float | dict | list))
+        return {_without_surrogates(k): _without_surrogates(v) for k, v in value.items()}
     if isinstance(value, list):
-        return any(_has_big_numbers(v) for v in value if isinstance(v, float | dict | list))
-    return False
+        return [_without_surrogates(v) for v in value]
+    return value
+
+
+def _has_big_numbers(value: Any) -> bool:
+    """Whether orjson may have rounded an integer: it reads those beyond 64 bits as floats. Raises RecursionError."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        deeper: list[Any] = []
+        for item in level:
+            if isinstance(item, float):
+                if abs(item) >= 2**63 and abs(item) != float("inf") and item == int(item):
+                    return True
+            elif isinstance(item, dict | list):
+                inner = item.values() if isinstance(item, dict) else item
+                deeper.extend(v for v in inner if isinstance(v, float | dict | list))
+        if not deeper:
+            return False
+        level = deeper
+    raise RecursionError(f"nested more than {MAX_DEPTH} levels deep")
 
 
 def _is_lines(path: Path) -> bool:
@@ -191,6 +213,19 @@ def _parses(line: str) -> bool:
     return True
 
 
+def _line(line: str) -> Any:
+    """One record. Raises JSONDecodeError, RecursionError."""
+    import orjson
+
+    try:
+        value = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        value = json.loads(line)
+        _has_big_numbers(value)
+        return _without_surrogates(value)
+    return json.loads(line) if _has_big_numbers(value) or "00000000000000" in line else value
+
+
 class _Lines:
     """The records of JSON Lines; may be gone through several times. Lines that are no JSON are skipped and counted."""
 
@@ -200,8 +235,6 @@ class _Lines:
         self.count = 0
 
     def __iter__(self) -> Iterator[Any]:
-        import orjson
-
         self.skipped, self.count = [], 0
         encoding = sniff_encoding(self._path)
         with open_text(self._path, encoding) as file:
@@ -209,15 +242,10 @@ class _Lines:
                 if not line.strip():
                     continue
                 try:
-                    value = orjson.loads(line)
-                    if "00000000000000" in line or _has_big_numbers(value):
-                        value = json.loads(line)
-                except orjson.JSONDecodeError:
-                    try:
-                        value = json.loads(line)
-                    except (json.JSONDecodeError, RecursionError):
-                        self.skipped.append(number)
-                        continue
+                    value = _line(line)
+                except (json.JSONDecodeError, RecursionError):
+                    self.skipped.append(number)
+                    continue
                 self.count += 1
                 yield value
         if len(self.skipped) > self.count:

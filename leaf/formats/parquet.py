@@ -12,9 +12,11 @@ from leaf.errors import UnreadableFileError
 from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
 from leaf.formats.columns import connect, copy, identifier, literal
 from leaf.formats.header import unique_names
+from leaf.formats.typed import Source, plain, write
 from leaf.formats.values import describe
 
 if TYPE_CHECKING:
+    import pyarrow as pa
     import pyarrow.parquet as pq
 
 _NESTED = ("STRUCT", "MAP", "UNION")
@@ -25,39 +27,26 @@ class ParquetReader:
 
     def outline(self, path: Path) -> Outline:
         """From the file's own metadata; no data is read."""
-        with _opened(path) as file:
-            meta = file.metadata
-            size = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
-            return Outline(
-                "parquet",
-                "application/vnd.apache.parquet",
-                rows=meta.num_rows,
-                columns=len(file.schema_arrow.names),
-                tokens=int(size / 2.5),
-            )
+        names, rows, size = _described(path)
+        media_type = "application/vnd.apache.parquet"
+        return Outline("parquet", media_type, rows=rows, columns=len(names), tokens=int(size / 2.5))
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
         """One passage a row; row groups before the first one asked for are not read."""
-        with _opened(path) as file:
-            names = file.schema_arrow.names
-            left, right = where.columns or (1, len(names))
-            header = f"[columns: {' | '.join(names[left - 1 : right])}]\n"
-            number, group = 0, 0
-            while group < file.num_row_groups and number + file.metadata.row_group(group).num_rows < where.first:
-                number += file.metadata.row_group(group).num_rows
-                group += 1
-            for batch in file.iter_batches(1_000, row_groups=list(range(group, file.num_row_groups))):
-                if number + batch.num_rows < where.first:
-                    number += batch.num_rows
-                    continue
-                columns = [batch.column(i).to_pylist() for i in range(left - 1, min(right, len(names)))]
-                for cells in zip(*columns, strict=True):
-                    number += 1
-                    if where.last is not None and number > where.last:
-                        return
-                    if number >= where.first:
-                        yield Passage(header + " | ".join(describe(c) for c in cells), "row", number)
-                        header = ""
+        left, right = where.columns or (1, 1 << 30)
+        header = ""
+        for before, batch in _batches(path, int(where.first)):
+            names = batch.schema.names
+            if not header:
+                header = f"[columns: {' | '.join(names[left - 1 : right])}]\n"
+                shown = header
+            columns = [plain(batch.column(i)) for i in range(left - 1, min(right, len(names)))]
+            for number, cells in enumerate(zip(*columns, strict=True), before + 1):
+                if where.last is not None and number > where.last:
+                    return
+                if number >= where.first:
+                    yield Passage(shown + " | ".join(describe(c) for c in cells), "row", number)
+                    shown = ""
 
     def tables(self, path: Path, out: Path) -> list[TableInfo]:
         """The file itself, or a copy with nested values as JSON text and column names made unique."""
@@ -65,8 +54,7 @@ class ParquetReader:
 
         target = out / "0.parquet"
         source = f"read_parquet({literal(str(path))})"
-        with _opened(path) as file:
-            given, count = list(file.schema_arrow.names), int(file.metadata.num_rows)
+        given, count, _ = _described(path)
         with connect(out) as connection:
             try:
                 described = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
@@ -83,14 +71,70 @@ class ParquetReader:
                     ]
                     count = copy(connection, f"SELECT {', '.join(parts)} FROM {source}", target)
                 columns = tuple((n, "VARCHAR" if d[0] in nested else str(d[1])) for d, n in zip(described, names, strict=True))
-            except duckdb.Error as e:
-                raise _damaged(path) from e
+            except duckdb.Error:
+                # Few files are read by the one library and not by the other; maps without values are.
+                return [write(connection, Source("", tuple(given), count, lambda: _read(path)), target)]
         notes = []
         if nested:
             notes.append(Note("nested", f"Lists and records in {len(nested)} columns were turned into JSON text.", len(nested)))
         if repeated:
             notes.append(Note("names-repeated", f"{repeated} column names are repeated; a number was added to each.", repeated))
         return [TableInfo(target.name, "", f"rows 1-{count}", count, columns, notes=tuple(notes))]
+
+
+def _described(path: Path) -> tuple[list[str], int, int]:
+    """Names of the columns, rows, and bytes unpacked. Some files are read by one of Arrow and DuckDB only."""
+    import duckdb
+
+    try:
+        with _opened(path) as file:
+            meta = file.metadata
+            size = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
+            return list(file.schema_arrow.names), int(meta.num_rows), size
+    except UnreadableFileError:
+        with duckdb.connect(":memory:") as connection:
+            try:
+                relation = connection.sql(f"FROM read_parquet({literal(str(path))})")
+                return list(relation.columns), len(relation), path.stat().st_size
+            except duckdb.Error as e:
+                raise _damaged(path) from e
+
+
+def _batches(path: Path, first: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Batches from the one that holds row `first` on, each with the number of rows before it."""
+    try:
+        yield from _by_arrow(path, first)
+    except _UnopenedError:
+        yield from _by_duckdb(path)
+
+
+def _by_duckdb(path: Path) -> Iterator[tuple[int, pa.RecordBatch]]:
+    import duckdb
+
+    number = 0
+    with duckdb.connect(":memory:") as connection:
+        try:
+            for batch in connection.sql(f"FROM read_parquet({literal(str(path))})").to_arrow_reader(1_000):
+                yield number, batch
+                number += batch.num_rows
+        except duckdb.Error as e:
+            raise _damaged(path) from e
+
+
+def _by_arrow(path: Path, first: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+    with _opened(path) as file:
+        number, group = 0, 0
+        while group < file.num_row_groups and number + file.metadata.row_group(group).num_rows < first:
+            number += file.metadata.row_group(group).num_rows
+            group += 1
+        for batch in file.iter_batches(1_000, row_groups=list(range(group, file.num_row_groups))):
+            if number + batch.num_rows >= first:
+                yield number, batch
+            number += batch.num_rows
+
+
+def _read(path: Path) -> Iterator[pa.RecordBatch]:
+    return (batch for _, batch in _batches(path, 1))
 
 
 def _as_text(column: str) -> str:
@@ -108,7 +152,15 @@ def _opened(path: Path) -> Iterator[pq.ParquetFile]:
 
     try:
         file = pq.ParquetFile(path)
+        file.schema_arrow  # noqa: B018  Arrow looks at it when it is asked for
+    except (pa.ArrowException, OSError) as e:
+        raise _UnopenedError(*_damaged(path).args) from e
+    try:
+        with file:
+            yield file
     except (pa.ArrowException, OSError) as e:
         raise _damaged(path) from e
-    with file:
-        yield file
+
+
+class _UnopenedError(UnreadableFileError):
+    """Arrow takes nothing of the file, so that another reader may begin anew."""

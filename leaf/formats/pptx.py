@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from leaf.errors import UnreadableFileError
-from leaf.formats.base import Note, Outline, Passage, Where
+from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
+from leaf.formats.grids import Cell, Grid, expanded, is_table, write_grids
 from leaf.formats.ooxml import Package, Relation, attribute, child, chosen, local, open_package
 from leaf.formats.window import CHARS_PER_TOKEN, Extent
 
@@ -24,11 +25,13 @@ class PptxReader:
         with open_package(path) as package:
             parts = _slides(package)
             roots = [_root(package, part) for part in parts]
+            tables = len(_grids(package))
             texts = [_slide(package, part, root) for part, root in zip(parts, roots, strict=True)]
         hidden = [number for number, root in enumerate(roots, 1) if _is_hidden(root)]
         title = next((text.split("\n")[0].removeprefix("# ") for text in texts if text.startswith("# ")), "")[:300]
         tokens = int(sum(map(len, texts)) / CHARS_PER_TOKEN)
-        return Outline("pptx", MEDIA_TYPE, pages=len(parts), tokens=tokens, title=title, notes=_hidden_note(hidden))
+        notes = _hidden_note(hidden)
+        return Outline("pptx", MEDIA_TYPE, pages=len(parts), tables=tables, tokens=tokens, title=title, notes=notes)
 
     def extent(self, path: Path, where: Where) -> Extent:
         with open_package(path) as package:
@@ -42,6 +45,41 @@ class PptxReader:
                 root = _root(package, parts[number - 1])
                 hidden = "(hidden slide)\n" if _is_hidden(root) else ""
                 yield Passage(hidden + (_slide(package, parts[number - 1], root) or "(no text on this slide)"), "slide", number)
+
+    def tables(self, path: Path, out: Path) -> list[TableInfo]:
+        """Every table of the slides, and the numbers behind every chart, each with its slide."""
+        with open_package(path) as package:
+            return write_grids(_grids(package), out)
+
+
+def _grids(package: Package) -> list[Grid]:
+    found = []
+    for number, part in enumerate(_slides(package), 1):
+        root = _root(package, part)
+        relations = package.relations(part)
+        for shape in _shapes(root):
+            data = child(shape, "graphic", "graphicData") if local(shape) == "graphicFrame" else None
+            for item in data if data is not None else ():
+                title, rows = "", []
+                if local(item) == "tbl":
+                    rows = expanded(_cells(item))
+                elif local(item) == "chart":
+                    title, rows = _chart_rows(package, relations.get(_relation_id(item)))
+                if is_table(rows):
+                    found.append(Grid(f"slide {number}", rows, title))
+    return found
+
+
+def _cells(table: Any) -> Iterator[list[Cell]]:
+    above: dict[int, str] = {}
+    for row in (item for item in table if local(item) == "tr"):
+        cells = []
+        for column, cell in enumerate(item for item in row if local(item) == "tc"):
+            goes_on = attribute(cell, "vMerge") in ("1", "true")
+            text = above.get(column, "") if goes_on else " ".join(" ".join(_text(cell)).split())
+            above[column] = text
+            cells.append(Cell(text))
+        yield cells
 
 
 def _hidden_note(hidden: list[int]) -> tuple[Note, ...]:
@@ -179,17 +217,25 @@ def _table(table: Any) -> Iterator[str]:
 
 def _chart(package: Package, relation: Relation | None) -> Iterator[str]:
     """Title, axis titles, and the numbers as rows: category, then one cell a series."""
+    title, rows = _chart_rows(package, relation)
+    if rows:
+        yield f"Chart: {title}"
+        yield from (" | ".join(row).strip() for row in rows)
+
+
+def _chart_rows(package: Package, relation: Relation | None) -> tuple[str, list[list[str]]]:
+    """What a chart is called, and its numbers: a row of names, then a row for each category. Both empty where there is none."""
     root = package.xml(relation.target) if relation else None
     if root is None:
-        return
+        return "", []
     titles = [" ".join(" ".join(_text(item)).split()) for item in root.iter() if local(item) == "title"]
-    yield "Chart: " + " · ".join(title for title in titles if title)
     series = [item for item in root.iter() if local(item) == "ser"]
     columns = [_points(item, "val", "yVal") for item in series]
     labels = next((points for item in series if (points := _points(item, "cat", "xVal"))), {})
-    yield " | ".join(["", *(" ".join(_points(item, "tx").values()) for item in series)]).strip()
+    rows = [["", *(" ".join(_points(item, "tx").values()) for item in series)]]
     for index in sorted(set(labels).union(*columns)) if columns else ():
-        yield " | ".join([labels.get(index, ""), *(column.get(index, "") for column in columns)])
+        rows.append([labels.get(index, ""), *(column.get(index, "") for column in columns)])
+    return " · ".join(title for title in titles if title), rows
 
 
 def _points(series: Any, *names: str) -> dict[int, str]:

@@ -495,6 +495,7 @@ def _by_openpyxl(path: Path) -> tuple[dict[str, list[list[Any]]], set[str]]:
     """The sheets of an XLSX that calamine cannot open, and which are hidden."""
     import zlib
 
+    from lxml import etree
     from openpyxl import load_workbook
     from openpyxl.utils.exceptions import InvalidFileException
 
@@ -516,6 +517,7 @@ def _by_openpyxl(path: Path) -> tuple[dict[str, list[list[Any]]], set[str]]:
         OSError,
         EOFError,
         zlib.error,
+        etree.LxmlError,
     ) as e:
         raise _damaged(path) from e
     return sheets, hidden

@@ -9,7 +9,7 @@ from dataclasses import asdict, replace
 from pathlib import Path
 from typing import Any, TextIO, cast
 
-from leaf.errors import InvalidInputError, not_found
+from leaf.errors import InvalidInputError, UnreadableFileError, not_found
 from leaf.formats.amount import weigh_file
 from leaf.formats.base import KINDS, Note, Outline, Passage, Reader, TableReader, Where
 from leaf.formats.detect import detect
@@ -30,7 +30,15 @@ def inspect(path: str, name: str) -> Json:
     """Kind, media type and outline of a file that was just added. Raises FileError."""
     kind, media_type = detect(Path(path), name)
     reader = reader_of(kind)
-    outline = reader.outline(Path(path))
+    try:
+        outline = reader.outline(Path(path))
+    except UnreadableFileError as e:
+        if kind != "json":
+            raise
+        # What only looks like JSON is still a text that a person can read and search.
+        kind, media_type, reader = "text", "text/plain", reader_of("text")
+        outline = reader.outline(Path(path))
+        outline = replace(outline, notes=(*outline.notes, Note("not-json", f"{e.message} It is read as text.")))
     told = replace(outline, kind=kind, media_type=media_type)
     if _is_read(told):
         weight = weigh_file(reader, Path(path), outline)
@@ -61,7 +69,7 @@ def extract(path: str, kind: str, out: str) -> Json:
 
 def tables(path: str, kind: str, out: str) -> list[Json]:
     """Write every table of a file as Parquet. Raises FileError, InvalidInputError."""
-    if kind in KINDS and not KINDS[kind].tabular:
+    if kind in KINDS and not hasattr(reader_of(kind), "tables"):
         raise InvalidInputError(
             f"A file of this kind ({KINDS[kind].label}) holds no tables that can be queried.", "Read it instead."
         )

@@ -1,0 +1,87 @@
+"""E-books (EPUB): the chapters in reading order, each as the web page that it is."""
+
+from __future__ import annotations
+
+import posixpath
+from collections.abc import Iterator
+from pathlib import Path
+from urllib.parse import unquote
+from zipfile import BadZipFile, ZipFile
+
+from leaf.errors import UnreadableFileError
+from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
+from leaf.formats.detect import check_zip
+from leaf.formats.encoding import decode
+from leaf.formats.grids import write_grids
+from leaf.formats.html import grids_of, numbered, paragraphs_of
+from leaf.formats.ooxml import attribute, child, local, open_package
+from leaf.formats.window import CHARS_PER_TOKEN, Extent
+
+MEDIA_TYPE = "application/epub+zip"
+MAX_CHAPTER = 30_000_000
+
+
+class EpubReader:
+    """Paragraphs of all chapters."""
+
+    def outline(self, path: Path) -> Outline:
+        title, paragraphs, unread = _read(path)
+        notes = (Note("chapters-unread", f"{unread} chapters cannot be read.", unread),) if unread else ()
+        tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
+        tables = sum(len(grids_of(text)) for text in _chapters(path)[1])
+        lines = len(paragraphs)
+        return Outline("epub", MEDIA_TYPE, lines=lines, tables=tables, tokens=tokens, title=title, notes=notes)
+
+    def extent(self, path: Path, where: Where) -> Extent:
+        return Extent(len(_read(path)[1]))
+
+    def passages(self, path: Path, where: Where) -> Iterator[Passage]:
+        yield from numbered(_read(path)[1], where)
+
+    def tables(self, path: Path, out: Path) -> list[TableInfo]:
+        """Every table of every chapter."""
+        return write_grids([grid for text in _chapters(path)[1] for grid in grids_of(text)], out)
+
+
+def _read(path: Path) -> tuple[str, list[str], int]:
+    title, chapters = _chapters(path)
+    paragraphs: list[str] = []
+    unread = 0
+    for text in chapters:
+        try:
+            paragraphs += paragraphs_of(text, whole=True)[1]
+        except UnreadableFileError:
+            unread += 1
+    return title, paragraphs, unread
+
+
+def _chapters(path: Path) -> tuple[str, list[str]]:
+    """Title, and the pages of the book in the order of its spine."""
+    with open_package(path) as package:
+        container = package.xml("META-INF/container.xml")
+        files = [e for e in container.iter() if local(e) == "rootfile"] if container is not None else []
+        book = attribute(files[0], "full-path") if files else ""
+        root = package.xml(book) if book else None
+    if root is None:
+        raise UnreadableFileError("This e-book has no list of chapters.", "Convert it to PDF or HTML, and add that.")
+    named = child(root, "metadata", "title")
+    items = {attribute(e, "id"): unquote(attribute(e, "href")) for e in root.iter() if local(e) == "item"}
+    order = [attribute(e, "idref") for e in root.iter() if local(e) == "itemref"]
+    folder = posixpath.dirname(book)
+    parts = [posixpath.normpath(posixpath.join(folder, items[i])) for i in order if i in items]
+    title = " ".join((named.text or "").split()) if named is not None else ""
+    return title[:300], _pages(path, parts)
+
+
+def _pages(path: Path, parts: list[str]) -> list[str]:
+    check_zip(path)
+    found = []
+    try:
+        with ZipFile(path) as archive:
+            sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+            for part in parts:
+                if sizes.get(part, MAX_CHAPTER + 1) <= MAX_CHAPTER:
+                    found.append(decode(archive.read(part))[0])
+    except (BadZipFile, OSError, RuntimeError, ValueError, EOFError) as e:
+        raise UnreadableFileError("This e-book is damaged.", "Download it again, or convert it to PDF.") from e
+    return found

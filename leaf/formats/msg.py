@@ -1,0 +1,83 @@
+"""Outlook messages (.msg), by python-oxmsg: read as an e-mail is, with the list of their attachments."""
+
+from __future__ import annotations
+
+import codecs
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from leaf.errors import FileTooLargeError, UnreadableFileError
+from leaf.formats.base import Outline, Passage, Where
+from leaf.formats.email import GAP, MAX_BYTES, MAX_HEADER
+from leaf.formats.encoding import decode
+from leaf.formats.html import numbered, paragraphs_of
+from leaf.formats.window import CHARS_PER_TOKEN, Extent
+
+
+class MsgReader:
+    """Paragraphs: the headers, the text, the list of attachments."""
+
+    def outline(self, path: Path) -> Outline:
+        subject, paragraphs = _read(path)
+        tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
+        return Outline("msg", "application/vnd.ms-outlook", lines=len(paragraphs), tokens=tokens, title=subject[:300])
+
+    def extent(self, path: Path, where: Where) -> Extent:
+        return Extent(len(_read(path)[1]))
+
+    def passages(self, path: Path, where: Where) -> Iterator[Passage]:
+        yield from numbered(_read(path)[1], where)
+
+
+def _read(path: Path) -> tuple[str, list[str]]:
+    from oxmsg import Message
+
+    if path.stat().st_size > MAX_BYTES:
+        raise FileTooLargeError(f"This message is over {MAX_BYTES // 1_000_000} MB.", "Save its attachments, and add those.")
+    _know_windows_names()
+    try:
+        message = Message.load(str(path))
+        return message.subject or "", _paragraphs(message)
+    except (KeyError, ValueError, LookupError, OSError, TypeError, AttributeError, OverflowError, RecursionError) as e:
+        raise UnreadableFileError(
+            "This Outlook message is damaged or of a kind that cannot be read.", "Open it in Outlook, save it as .eml or PDF."
+        ) from e
+
+
+def _paragraphs(message: object) -> list[str]:
+    told = {
+        "From": getattr(message, "sender", None),
+        "To": ", ".join(_recipient(r) for r in getattr(message, "recipients", ())),
+        "Date": getattr(message, "sent_date", None),
+        "Subject": getattr(message, "subject", None),
+    }
+    found = ["\n".join(f"{name}: {' '.join(str(value).split())[:MAX_HEADER]}" for name, value in told.items() if value)]
+    text = str(getattr(message, "body", None) or "").replace("\r\n", "\n").replace("\x00", "")
+    if text.strip():
+        found += [paragraph.strip("\n") for paragraph in GAP.split(text)]
+    elif html := getattr(message, "html_body", None):
+        found += paragraphs_of(decode(html)[0] if isinstance(html, bytes) else str(html))[1]
+    attached = [
+        f"- {a.file_name or 'without a name'} ({a.mime_type or 'unknown type'}, {a.size or 0:,} bytes)"
+        for a in getattr(message, "attachments", ())
+    ]
+    if attached:
+        found.append("Attachments:\n" + "\n".join(attached))
+    return [paragraph for paragraph in found if paragraph.strip()]
+
+
+def _recipient(recipient: object) -> str:
+    name, address = getattr(recipient, "name", "") or "", getattr(recipient, "email_address", "") or ""
+    return f"{name} <{address}>" if name and address and name != address else name or address
+
+
+@cache
+def _know_windows_names() -> None:
+    """Outlook writes character sets as `windows-950`; Python calls most of them `cp950`."""
+
+    def search(name: str) -> codecs.CodecInfo | None:
+        number = name.replace("_", "-").removeprefix("windows-")
+        return codecs.lookup(f"cp{number}") if name.startswith("windows") and number.isdigit() else None
+
+    codecs.register(search)
