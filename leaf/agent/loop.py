@@ -459,7 +459,7 @@ class _Answer:
         ask = writer if self.agent.can_write else None
         sees = self.agent.sees_for(self.task.model)
         key = f"{self.task.message_id}/{step_name}"
-        return Hooks(key, show, progress, ask, sees, room if self.agent.can_write else None, self.context.told(self.parts))
+        return Hooks(key, show, progress, ask, sees, room if self.agent.can_write else None, told=self.context.told(self.parts))
 
     def result_of(self, call: _Call, value: Json | None, within: bool) -> Json:
         """The tool_result of a call; its chunk, already emitted by the step, goes into the parts."""
