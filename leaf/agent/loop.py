@@ -461,8 +461,9 @@ class _Answer:
         ask = writer if self.agent.can_write else None
         sees = self.agent.sees_for(self.task.model)
         key = f"{self.task.message_id}/{step_name}"
+        told = self.context.told(self.parts)
         room_left = room if self.agent.can_write else None
-        return Hooks(key, show, progress, ask, sees, room_left, self.context.told(self.parts), passages_behind)
+        return Hooks(key, show, progress, ask, sees, room_left, told, passages_behind)
 
     def result_of(self, call: _Call, value: Json | None, within: bool) -> Json:
         """The tool_result of a call; its chunk, already emitted by the step, goes into the parts."""

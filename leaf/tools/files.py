@@ -62,7 +62,7 @@ def list_files(context: ToolContext, _: ListFilesInput) -> ToolOutput:
     tables = _known_tables(context, context.files[:FILES_LISTED])
     twins = same_content(context.files)
     lines = [
-        _file_line(chat_file, tables.get(chat_file.file.id, ()), twins.get(chat_file.handle, ""))
+        _file_line(chat_file, tables.get(chat_file.handle, ()), twins.get(chat_file.handle, ""))
         for chat_file in context.files[:FILES_LISTED]
     ]
     lines += [f"{c.handle} · {gone(c)}" for c in context.deleted]
@@ -75,7 +75,7 @@ def list_files(context: ToolContext, _: ListFilesInput) -> ToolOutput:
             "file_id": c.file.id,
             "name": c.file.name,
             "kind": c.file.kind,
-            "tables": [t.name for t in tables.get(c.file.id, ())] or ([c.slug] if is_table(c) else []),
+            "tables": [t.name for t in tables.get(c.handle, ())] or ([c.slug] if is_table(c) else []),
         }
         for c in context.files[:FILES_LISTED]
     ]
@@ -99,13 +99,13 @@ def _handles(handles: Sequence[str]) -> str:
 
 
 def _known_tables(context: ToolContext, files: Sequence[ChatFile]) -> dict[str, list[Table]]:
-    """File id -> its tables in the order in which they are described, for files that may hold several."""
+    """Handle -> the file's tables in the order in which they are described, for files that may hold several."""
     several = [c for c in files if is_table(c) and may_hold_several(c.file) and c.file.size <= OPENED_BYTES]
     found = context.tables.of(context.scope, several[:FILES_OPENED], context.stop)
-    by_file: dict[str, list[Table]] = {}
+    by_handle: dict[str, list[Table]] = {}
     for table in found.tables:
-        by_file.setdefault(table.file_id, []).append(table)
-    return {file_id: in_order(tables) for file_id, tables in by_file.items()}
+        by_handle.setdefault(table.handle, []).append(table)
+    return {handle: in_order(tables) for handle, tables in by_handle.items()}
 
 
 def _file_line(chat_file: ChatFile, tables: Sequence[Table], same_as: str) -> str:
