@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from leaf.store.model import File, Message, Scope
 
 OK, FAILED, USAGE = 0, 1, 2
+NOT_INSTALLED = "After `make run` use .venv/bin/python -m leaf; elsewhere: python -m pip install -r requirements.txt"
 UNFINISHED = ("pending", "streaming")
 RUNS_LISTED = 1_000
 
@@ -40,6 +41,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
         return OK
     except KeyboardInterrupt:
         print("leaf: Interrupted.", file=sys.stderr)
+        return FAILED
+    except ModuleNotFoundError as e:
+        if (e.name or "leaf").split(".")[0] == "leaf":
+            raise
+        print(f"leaf: The package {e.name} is not installed in this Python ({sys.executable}). {NOT_INSTALLED}", file=sys.stderr)
         return FAILED
     except LeafError as e:
         if getattr(given, "json", False):

@@ -79,7 +79,7 @@ def _free_port() -> int:
 
 
 def _wait_until_healthy(url: str, process: subprocess.Popen[bytes]) -> None:
-    deadline = time.monotonic() + 60
+    deadline = time.monotonic() + 180
     while time.monotonic() < deadline:
         if process.poll() is not None:
             raise RuntimeError(f"the app ended with code {process.returncode}")

@@ -31,7 +31,7 @@ SLOW = Turn.say("\n\n".join(f"Paragraph {i}." for i in range(1, 41)), pieces=120
 WHOLE = Turn.say("The whole answer.")
 
 
-@pytest.mark.timeout(600)
+@pytest.mark.timeout(1200)
 @pytest.mark.parametrize(("python", "age"), COMBINATIONS)
 def test_leaf_starts_answers_and_outlives_a_kill(
     python: str, age: str, machines_folder: Path, tmp_path: Path, record_property: Any
@@ -66,7 +66,7 @@ class Leaf:
             stdin=subprocess.DEVNULL,
             capture_output=True,
             text=True,
-            timeout=240,
+            timeout=400,
             check=False,
         )
         assert done.returncode == 0, f"{arguments}: {done.stdout}\n{done.stderr}"
