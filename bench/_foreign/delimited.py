@@ -8,9 +8,9 @@ how) the table is counted apart.
 Pollock (Vitagliano et al., PVLDB 16/8, 2023): ten measures of a loaded file against its clean form (it loads at all; precision,
 recall and F1 of header, records and cells, each as bags), averaged over the files and added up to a score of ten; the weighted
 score takes the average by the weight of each pollution in its survey, of those that are here. Leaf gives typed values and the
-clean form gives text, so that both are compared as values: 74.69 is $74.69, and a date is its day, month and year. The targets are
-what this half of the files gave when it was first measured. A file that its clean form has without a name for each column
-(`col_0`) is compared under these names.
+clean form gives text, so that both are compared as values: 74.69 is $74.69, and a date is its day, month and year. The targets
+are for this half of the files. Columns that have no names in the file are compared under those
+of the clean form (`col_0`).
 
 One column: names, places, goods, sentences, addresses, times, numbers and words of many languages (the lists of Unicode's CLDR,
 as Babel ships them), 1 to 50,000 rows, with and without a name above. Each has to load as one column that holds every line.
@@ -148,8 +148,8 @@ def measure_pollock(folder: Path, show: bool) -> list[Figure]:
     survey = scores["survey"]
     exact = sum(score > 10 - 1e-9 for score in survey.values())
     return [
-        Figure("Pollock polluted", f"simple score of 10, over {len(polluted):,} files", _mean(polluted), 9.94),
-        Figure("Pollock polluted", "weighted score of 10, by the weights of the pollutions here", weighted, 9.38),
+        Figure("Pollock polluted", f"simple score of 10, over {len(polluted):,} files", _mean(polluted), 9.96),
+        Figure("Pollock polluted", "weighted score of 10, by the weights of the pollutions here", weighted, 9.4),
         Figure("Pollock survey", f"simple score of 10, over {len(survey):,} files", _mean(survey)),
         Figure("Pollock survey", f"files that load exactly, of {len(survey):,}", exact),
     ]
@@ -282,7 +282,10 @@ def measure_one_column(show: bool) -> list[Figure]:
             path.write_text("\n".join([*([header] if header else []), *values]) + "\n", encoding="utf-8")
             given = [v for v in values if v.strip()]
             rows += len(given)
-            tables = load(path)
+            try:
+                tables = load(path)
+            except LeafError:
+                tables = []
             is_split = len(tables) != 1 or any(len(table.names) != 1 for table in tables)
             missing = len(given) - sum(len(table.rows) for table in tables)
             assumed = not header and missing == 1 and bool(tables) and tables[0].names[0] == " ".join(given[0].split())
