@@ -142,7 +142,9 @@ def test_settings_say_who_answers_what_works_and_where_the_data_lies(leaf: Leaf)
 
 def test_no_page_shows_the_key(tmp_path: Path) -> None:
     app = build(
-        settings.load({"LEAF_HOME": str(tmp_path), "ANTHROPIC_API_KEY": "sk-secret", "LEAF_MODEL_URL": "http://127.0.0.1:9"})
+        settings.load(
+            {"LEAF_HOME": str(tmp_path), "ANTHROPIC_API_KEY": "sk-secret", "LEAF_MODEL_URL": "http://me:sk-secret@127.0.0.1:9/v1"}
+        )
     )
     setattr(sys, state.REGISTRY, state.Registry(leaf=app))
     try:
