@@ -154,6 +154,12 @@ class Settings:
         """Whether no model can be reached, so that the rules answer."""
         return not self.api_key and not self.model_url
 
+    @property
+    def model_place(self) -> str:
+        """`model_url` as it may be shown: without a user or password; empty for Anthropic's."""
+        parts = urlsplit(self.model_url)
+        return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
+
     def profile_for(self, model: str) -> str:
         """`claude` for Anthropic's own hosts and for model names that begin with `claude`, else `basic`."""
         if self.model_profile:

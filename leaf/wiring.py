@@ -353,7 +353,7 @@ def _check_model(settings: Settings) -> Check:
     if settings.keyless:
         text = "none connected: rules answer. Set ANTHROPIC_API_KEY, or LEAF_MODEL_URL for a server of your own."
         return Check("Model", False, text, needed=False)
-    where = _place(settings.model_url) or "Anthropic's API"
+    where = urlsplit(settings.model_place).netloc or "Anthropic's API"
     profile = settings.profile_for(settings.model)
     try:
         answers = _try_model(settings)
@@ -361,11 +361,6 @@ def _check_model(settings: Settings) -> Check:
     except LeafError as e:
         return Check("Model", False, f"{settings.model} at {where}: {e}")
     return Check("Model", True, f"{settings.model} at {where} (profile {profile}){answers}, {offered}")
-
-
-def _place(url: str) -> str:
-    """Host and port, without a user or password."""
-    return urlsplit(url).netloc.rpartition("@")[2]
 
 
 def _try_model(settings: Settings) -> str:

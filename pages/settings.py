@@ -19,7 +19,7 @@ if settings.keyless:
         "and say what they used."
     )
 else:
-    endpoint = (settings.model_url or "https://api.anthropic.com").replace("`", "")
+    endpoint = (settings.model_place or "https://api.anthropic.com").replace("`", "")
     profile = settings.profile_for(app.default_model())
     st.markdown(f"Connected to `{endpoint}` with the profile `{profile}`.")
     names = {model.id: model.name for model in app.models()}

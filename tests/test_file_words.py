@@ -98,7 +98,7 @@ def test_each_writes_their_own_words_and_none_changes_anothers(store: Store, ann
 
 
 def test_questions_that_an_earlier_version_kept_with_files_are_nobodys_words_any_more(settings: Settings) -> None:
-    store = open_store_at(settings, 9)
+    store = open_store_at(settings, 8)
     try:
         ann = sign_in(store).scope
         bob, alone = join(store, ann, "Bob"), users.ensure_local_user(store.db)

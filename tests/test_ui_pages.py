@@ -142,7 +142,9 @@ def test_settings_say_who_answers_what_works_and_where_the_data_lies(leaf: Leaf)
 
 def test_no_page_shows_the_key(tmp_path: Path) -> None:
     app = build(
-        settings.load({"LEAF_HOME": str(tmp_path), "ANTHROPIC_API_KEY": "sk-secret", "LEAF_MODEL_URL": "http://127.0.0.1:9"})
+        settings.load(
+            {"LEAF_HOME": str(tmp_path), "ANTHROPIC_API_KEY": "sk-secret", "LEAF_MODEL_URL": "http://me:sk-secret@127.0.0.1:9/v1"}
+        )
     )
     setattr(sys, state.REGISTRY, state.Registry(leaf=app))
     try:
@@ -151,3 +153,27 @@ def test_no_page_shows_the_key(tmp_path: Path) -> None:
             assert "sk-secret" not in words_of(page) + "".join(code.value for code in page.code)
     finally:
         state.close()
+
+
+def test_what_is_written_about_a_file_is_kept_and_shared_only_when_that_is_said(leaf: Leaf) -> None:
+    scope, file_id = leaf.local_scope(), add(leaf, "harvest.csv", b"orchard,apples\nNorth,3\n")
+    chat = leaf.new_chat(scope)
+    leaf.attach(scope, chat.id, [file_id])
+    page = open_page(chat=chat.id)
+    page.button(key=f"icon-about-{file_id}").click().run()
+    assert "Those who take part in this chat can read it, unless you share it." in words_of(page)
+
+    def dialog(file_id: str, chat_id: str) -> None:
+        from leaf.ui import about
+
+        about.write(file_id, "harvest.csv", chat_id)
+
+    for shared in (False, True):
+        drawn = AppTest.from_function(dialog, args=(file_id, chat.id), default_timeout=PATIENCE).run()
+        drawn.text_area(key="about-words").set_value("Counted by hand")
+        drawn.checkbox(key="about-shared").set_value(shared)
+        next(b for b in drawn.button if b.label == "Keep").click().run()
+        assert not drawn.exception
+        assert leaf.file_words(scope, file_id) == ("Counted by hand", shared)
+    assert leaf.chat_files(scope, chat.id)[0].file.upload_context == "Counted by hand"
+    assert "Counted by hand" in words_of(open_page("files"))
