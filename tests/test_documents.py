@@ -147,7 +147,7 @@ def test_what_somebody_uploads_stays_in_the_library_though_a_document_had_the_sa
     made = desk.create(content="shared words")
     desk.documents.write(desk.scope, made.id, "two", Change("edited by hand"))
     added = desk.library.add(desk.scope, "mine.md", io.BytesIO(b"shared words\n"))
-    assert added.duplicate
+    assert (added.duplicate, added.file.name, added.file.source) == (False, "mine.md", "upload")
     assert added.file.source == "upload"
     assert len(desk.library.list(desk.scope)) == 2
 

@@ -19,7 +19,7 @@ from PIL import Image
 from leaf.errors import InvalidInputError, NotFoundError
 from leaf.service import Leaf
 from leaf.store.model import Scope
-from leaf.tables import charts, child, export
+from leaf.tables import charts, child, drawing, export, fonts
 from leaf.tables.reshape import Choice, choice_of, reshaped
 from tests.leaf_kit import add, opened
 
@@ -207,6 +207,20 @@ CHART = {
 }
 COLUMNS, TYPES = ["region", "sum.a", "day", "year"], ["VARCHAR", "DOUBLE", "DATE", "BIGINT"]
 CHART_ROWS = [["North <b>", 1.5, "2025-01-01", 2024], ["Süd & Ost", 2.5, "2025-01-02", 2025]]
+
+
+@pytest.mark.parametrize("title", ["销售", "عدد", "שלום", "𞤀", "📱 👩\u200d💻"])
+def test_a_picture_is_drawn_in_a_font_that_has_its_letters_or_says_which_are_missing(leaf: Leaf, title: str) -> None:
+    family, missing = fonts.best(fonts.beyond(title))
+    told = drawing._with_font(drawing.whole({**CHART, "title": title}, COLUMNS, CHART_ROWS))
+    assert told["config"].get("font", "") == family
+    assert all((f"U+{ord(c):04X}" in str(told["title"])) == (c in missing) for c in fonts.beyond(title))
+    assert leaf.draw_chart(charts.check({**CHART, "title": title}, COLUMNS), COLUMNS, CHART_ROWS, "png")[:4] == b"\x89PNG"
+
+
+def test_a_picture_of_usual_letters_keeps_its_font() -> None:
+    usual = drawing.whole({**CHART, "title": "Größe – “µ” in €, Привет, Ωμέγα ≥ 3"}, COLUMNS, CHART_ROWS)
+    assert drawing._with_font(usual) == usual
 
 
 def test_chart_becomes_a_picture_and_a_spec_with_its_rows(leaf: Leaf) -> None:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from leaf.errors import InvalidInputError
+from leaf.tables import fonts
 
 Json = dict[str, Any]
 
@@ -30,6 +31,38 @@ def whole(spec: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Sequen
     return {"$schema": SCHEMA, **sized, "config": {**look, **sized.get("config", {})}, "data": {"values": values}}
 
 
+def _with_font(chart: Json) -> Json:
+    """The chart in a font that has its letters; where this machine has none, the picture itself says which are missing."""
+    letters = fonts.beyond("".join(_texts(chart)))
+    if not letters:
+        return chart
+    family, missing = fonts.best(letters)
+    if missing:
+        codes = ", ".join(f"U+{ord(c):04X}" for c in sorted(missing)[:6]) + (" …" if len(missing) > 6 else "")
+        chart = _with_remark(chart, f"This machine has no font for {codes}: boxes stand for them. The SVG keeps the text.")
+    return {**chart, "config": {"font": family, **chart["config"]}} if family else chart
+
+
+def _with_remark(chart: Json, remark: str) -> Json:
+    title = chart.get("title")
+    whole: Json = dict(title) if isinstance(title, Mapping) else {"text": title or ""}
+    said = whole.get("subtitle") or []
+    return {**chart, "title": {**whole, "subtitle": [*([said] if isinstance(said, str) else said), remark]}}
+
+
+def _texts(value: Any) -> Iterator[str]:
+    """Every text in a chart, names of columns among them."""
+    if isinstance(value, str):
+        yield value
+    elif isinstance(value, Mapping):
+        for key, inner in value.items():
+            yield str(key)
+            yield from _texts(inner)
+    elif isinstance(value, list | tuple):
+        for inner in value:
+            yield from _texts(inner)
+
+
 def draw(chart: Json, form: str, out: str) -> None:
     """Write `out`/chart.<form> of a whole spec. Raises InvalidInputError for what cannot be drawn."""
     target = Path(out) / f"chart.{form}"
@@ -38,6 +71,8 @@ def draw(chart: Json, form: str, out: str) -> None:
         return
     import vl_convert
 
+    if form == "png":
+        chart = _with_font(chart)
     try:
         if form == "svg":
             target.write_text(vl_convert.vegalite_to_svg(chart, vl_version="6.4", allowed_base_urls=[]), encoding="utf-8")
