@@ -91,8 +91,7 @@ def _of_text(index: int, text: str, book: Book, asked: frozenset[Role]) -> list[
     all_figures = figures(text, book.names)
     sentences = [_around(text, figure) for figure in all_figures]
     whole = {bounds: _said(text, bounds, all_figures) for bounds in {*sentences}}
-    everywhere = tokens(text)
-    said = [_speaks(text, figure, at, whole[at], everywhere) for figure, at in zip(all_figures, sentences, strict=True)]
+    said = [_speaks(text, figure, at, whole[at]) for figure, at in zip(all_figures, sentences, strict=True)]
     repeated = {i for i, f in enumerate(all_figures) if not f.dates and role_of(f, said[i].before, said[i].after) & asked}
     direct = {
         i: (figure, *hit) for i, figure in enumerate(all_figures) if i not in repeated and (hit := _direct(figure, book, said[i]))
@@ -130,10 +129,10 @@ def _change(figure: Figure, said: Said, hit: Value, book: Book) -> Derived | Non
     return derived if derived and derived.step.operation in CHANGES else None
 
 
-def _speaks(text: str, figure: Figure, at: tuple[int, int], words: frozenset[str], everywhere: frozenset[str]) -> Said:
+def _speaks(text: str, figure: Figure, at: tuple[int, int], words: frozenset[str]) -> Said:
     """What is said about a figure; the figure itself says nothing about what it is of."""
     before, after = text[max(at[0], figure.start - NEAR) : figure.start], text[figure.end : min(at[1], figure.end + NEAR)]
-    return Said(words - tokens(figure.text) - {*figure.dates}, before, after, text[at[0] : at[1]], everywhere)
+    return Said(words - tokens(figure.text) - {*figure.dates}, before, after, text[at[0] : at[1]])
 
 
 def _pools(
