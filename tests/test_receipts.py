@@ -251,8 +251,10 @@ def test_small_number_needs_its_row_and_its_column(text: str, kind: str) -> None
 def test_growth_below_one_percent_and_percentage_points_are_derived() -> None:
     years = query(["year", "revenue", "share"], [[2023, 100_400.0, 12.0], [2024, 100_900.0, 14.5]])
     assert "row 2 − row 1" in receipt("In 2024 revenue grew by 0.5 %", years).how
-    assert receipt("The share rose by 2.5 percentage points from 2023 to 2024", years).kind == "derived"
+    assert receipt("From 2023 to 2024 the share rose by 2.5 percentage points", years).kind == "derived"
     assert receipt("In 2024 revenue grew by 0.8 %", years).kind == "none"
+    ahead = query(["region", "revenue", "units"], [["North", 101_100.0, 1_013], ["South", 100_000.0, 1_000], ["East", 7.5, 3]])
+    assert receipt("North is ahead of South by 1,100, or 1.1 %", ahead).kind == "derived"
 
 
 # Directions

@@ -8,7 +8,7 @@ hit is more than chance, `direction` whether the words beside a change say the o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -107,7 +107,9 @@ def _of_text(index: int, text: str, book: Book, asked: frozenset[Role]) -> list[
         elif i in direct:
             _, value, kind = direct[i]
             found.append(_receipt(index, figure, kind, value))
-        elif derived := derive(figure, said[i].words, said[i].after, _pools(text, figure, sentences[i], said[i], direct, book)):
+        elif derived := derive(
+            figure, said[i].words, said[i].after, _pools(text, figure, sentences[i], said[i], direct, made.values(), book)
+        ):
             made[i] = derived
             found.append(_of_step(index, figure, derived))
         else:
@@ -141,6 +143,7 @@ def _pools(
     sentence: tuple[int, int],
     said: Said,
     direct: Mapping[int, tuple[Figure, Value, Kind]],
+    made: Collection[Derived],
     book: Book,
 ) -> Iterator[tuple[Steps, float]]:
     """What the figure may follow from, the nearest first, with the limit of chance for each; made only as far as it is needed."""
@@ -150,6 +153,9 @@ def _pools(
     yield of_figures(near), SENTENCE
     newest, words = book.tables[:DERIVED_FROM], said.words
     tables = [table for table in newest if not table.evidence.message_id]
+    of_made = {derived.step.value.column for derived in list(made)[-1:]}
+    also = words.union(*map(tokens, of_made))  # the change that goes with a difference is of the same column
+    yield from ((of_named(table, also, spoken=True), LABELLED) for table in tables if of_made and table.named(words))
     yield from ((of_best(table, words), LABELLED) for table in tables)
     yield from ((of_before(table, words), LABELLED) for table in tables)
     yield from ((of_named(table, words, spoken=True), LABELLED) for table in tables)
