@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from leaf.agent.receipts.answer import kept_receipts, of_answer
+from leaf.agent.receipts.answer import kept_receipts, of_answer, used_calls
 from leaf.agent.receipts.evidence import Evidence
 from leaf.agent.receipts.figures import figures
 from leaf.agent.receipts.match import Receipt, match
 from leaf.errors import NotFoundError
-from leaf.ui import markdown, marks
+from leaf.ui import markdown, marks, words
 from leaf.ui.items import items
 from tests.leaf_kit import add, finished, opened
 from tests.messages_server import MessagesServer, Turn
@@ -68,6 +69,16 @@ def test_dates_are_read_and_the_ambiguous_ones_both_ways(text: str, dates: list[
         "# 2.1 Heading",
         "It is so[1].",
         "the 3rd time",
+        "le 1er, le 2e et la 3ème",
+        "el 1.º, la 2ª y el 3.er puesto",
+        "im 3. Quartal, der 2. Platz",
+        "on page 12, in section 2.1, step 3 and rows 4 to 9",
+        "auf Seite 3, S. 4, in Abschnitt 2.1 und Zeile 9",
+        "à la page 3, l'étape 2, n° 5; en la página 4, el paso 2",
+        "iPhone 15, Windows 11, Boeing 747 and Python 3.12.1",
+        "version 2.0, 1.2.3 and 10.0.0.1",
+        "call +49 30 1234567 or 555-123-4567",
+        "the top 5 and the 3 largest",
     ],
 )
 def test_what_only_looks_like_a_figure_is_passed_over(text: str) -> None:
@@ -141,6 +152,7 @@ def test_figure_without_a_receipt(text: str) -> None:
 
 def test_figures_of_the_question_the_query_and_the_words_that_were_read() -> None:
     assert receipt("Those above 750 are", question="Which are above 750?").kind == "asked"
+    assert receipt("There were 750 complaints", question="Which are above 750?").kind == "none"
     assert receipt("Those above 750 are", query(["n"], [[1]], sql="SELECT n FROM t WHERE x > 750")).kind == "condition"
     output = {"text": "", "data": {"passages": [{"name": "a.pdf", "place": "page 2", "text": "The fee is 4.5 % a year."}]}}
     read = Evidence("c9", "read_file", {"file": "f1"}, output)
@@ -185,6 +197,123 @@ def test_calls_of_a_long_chat_are_searched_as_far_as_the_limits_say() -> None:
     assert receipt("North made 12,003.00", *results).kind == "exact"
 
 
+def test_number_of_a_query_is_a_receipt_only_for_the_condition_that_it_is() -> None:
+    limited = query(["n"], [[1.5]], sql="SELECT n FROM t WHERE x > 750 LIMIT 7")
+    assert receipt("Those over 750 are", limited).kind == "condition"
+    assert receipt("750 of them lost money", limited).kind == "none"
+    assert receipt("7 of them lost money", limited).kind == "none"
+
+
+def earlier(one: Evidence, sql: str = "SELECT 1") -> Evidence:
+    return replace(one, message_id="a1", input={"sql": sql})
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("As before, the revenue of North is 1,234,567.89", "rounded"),
+        ("There were 412 complaints", "none"),  # orders of North, of which nothing is said
+        ("North hired 412 people", "none"),
+        ("The revenue of South is 1,234,567.89", "none"),
+        ("The revenue of North in 2019 was 1,234,567.89", "none"),  # no year is known there
+        ("It is 42 of them", "none"),
+    ],
+)
+def test_result_of_an_earlier_answer_counts_only_where_it_is_spoken_of(text: str, kind: str) -> None:
+    assert receipt(text, query(["n"], [[7.5]], number=2), earlier(REGIONS)).kind == kind
+
+
+def test_what_an_earlier_result_was_limited_to_must_be_said_again() -> None:
+    sql = "SELECT sum(revenue) AS revenue FROM t WHERE region = 'North' AND year = 2023"
+    one = earlier(query(["revenue"], [[81234.5]]), sql)
+    assert receipt("The revenue of North in 2023 was 81,234.50", one).kind == "exact"
+    assert receipt("The revenue of North in 2024 was 81,234.50", one).kind == "none"
+    assert receipt("The revenue of South in 2023 was 81,234.50", one).kind == "none"
+
+
+@pytest.mark.parametrize(
+    ("text", "kind"),
+    [
+        ("North opened 12 stores", "none"),
+        ("North had 12 returns", "exact"),
+        ("North had 12 orders", "none"),
+        ("There were 12 complaints", "none"),
+        ("| North | 12 |", "exact"),
+        ("Store 12 leads", ""),
+    ],
+)
+def test_small_number_needs_its_row_and_its_column(text: str, kind: str) -> None:
+    small = query(["region", "orders", "returns"], [["North", 57, 12], ["South", 40, 9], ["Store 12", 31, 8]])
+    found = match([text], [small])
+    assert (found[-1].kind if found else "") == kind
+
+
+def test_growth_below_one_percent_and_percentage_points_are_derived() -> None:
+    years = query(["year", "revenue", "share"], [[2023, 100_400.0, 12.0], [2024, 100_900.0, 14.5]])
+    assert "row 2 − row 1" in receipt("In 2024 revenue grew by 0.5 %", years).how
+    assert receipt("From 2023 to 2024 the share rose by 2.5 percentage points", years).kind == "derived"
+    assert receipt("In 2024 revenue grew by 0.8 %", years).kind == "none"
+    ahead = query(["region", "revenue", "units"], [["North", 101_100.0, 1_013], ["South", 100_000.0, 1_000], ["East", 7.5, 3]])
+    assert receipt("North is ahead of South by 1,100, or 1.1 %", ahead).kind == "derived"
+
+
+# Directions
+
+YEARS = query(["year", "revenue", "orders"], [[2023, 1204.0, 412], [2024, 1060.0, 455]])
+WIDE = query(["region", "revenue_2023", "revenue_2024"], [["North", 1204.0, 1060.0], ["South", 800.5, 913.25]])
+GROWTH = query(["month", "growth_pct"], [["2024-01", 3.2], ["2024-02", -4.7]])
+
+
+def against(text: str, one: Evidence) -> list[str]:
+    return [found.against for found in match([text], [one]) if found.against]
+
+
+@pytest.mark.parametrize(
+    ("text", "one"),
+    [
+        ("Revenue rose from 1,204 in 2023 to 1,060 in 2024.", YEARS),
+        ("In 2024 revenue increased by 12.0 %.", YEARS),
+        ("Revenue was 1,060 in 2024, up from 1,204 in 2023.", YEARS),
+        ("In 2024 revenue was 12.0 % higher than in 2023.", YEARS),
+        ("Orders halved from 412 to 455.", YEARS),
+        ("North grew by 144.", WIDE),
+        ("North: +12.0 %", WIDE),
+        ("North was 50.4 % lower in 2023 than South.", WIDE),
+        ("South nahm 2024 um 14,1 % ab.", WIDE),
+        ("South ging 2024 um 14,1 % zurück.", WIDE),
+        ("Les revenue de North ont augmenté de 12,0 % en 2024.", WIDE),
+        ("North subió un 12,0 % en 2024.", WIDE),
+        ("In January it fell by 3.2 %.", GROWTH),
+    ],
+)
+def test_direction_that_is_turned_round_is_told(text: str, one: Evidence) -> None:
+    assert len(against(text, one)) == 1
+
+
+@pytest.mark.parametrize(
+    ("text", "one"),
+    [
+        ("Revenue fell from 1,204 in 2023 to 1,060 in 2024, a decline of 12.0 %.", YEARS),
+        ("Revenue fell by -12.0 % in 2024.", YEARS),
+        ("Revenue did not rise by 12.0 % in 2024.", YEARS),
+        ("If revenue had risen by 12.0 % in 2024, all were well.", YEARS),
+        ("Did revenue rise by 12.0 % in 2024?", YEARS),
+        ("Going from 2024 to 2023, revenue rises from 1,060 to 1,204.", YEARS),
+        ("North fell by 12.0 %, while South rose by 14.1 %.", WIDE),
+        ("In diesem Fall stieg South von 800,50 auf 913,25.", WIDE),
+        ("North 2023 was 50.4 % higher than South.", WIDE),
+        ("In February it fell by 4.7 %.", GROWTH),
+    ],
+)
+def test_direction_that_is_right_or_not_claimed_is_left_alone(text: str, one: Evidence) -> None:
+    assert against(text, one) == []
+
+
+def test_direction_is_told_with_the_two_numbers_in_time_order() -> None:
+    said = against("Revenue rose by 12.0 % in 2024.", YEARS)
+    assert said == ["The text says “rose”; the results say it fell: 1,204 → 1,060."]
+
+
 # In an answer
 
 
@@ -214,6 +343,62 @@ def test_answer_keeps_its_receipts_and_marks_its_figures(tmp_path: Path) -> None
         leaf.delete_file(scope, file.id)
         gone = leaf.recompute(scope, chat.id, "r1")
         assert (gone.outcome, gone.text) == ("gone", "sales.csv was deleted, so this cannot be computed again.")
+
+
+def test_direction_is_marked_counted_and_exported(tmp_path: Path) -> None:
+    csv = b"year,revenue\n2023,1204\n2024,1060\n"
+    turns = [
+        Turn.call(("query_tables", {"sql": "SELECT year, revenue FROM sales ORDER BY year"})),
+        Turn.say("Revenue rose by 12.0 % in 2024."),
+    ]
+    with MessagesServer(turns) as server, opened(tmp_path, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf:
+        scope = leaf.local_scope()
+        chat = leaf.new_chat(scope)
+        asked = leaf.send(scope, chat.id, "How did it go?", [add(leaf, scope, "sales.csv", csv).id])
+        message = finished(leaf, scope, asked.id)
+        kept = next(p["data"] for p in message.parts if p["type"] == "data-receipts")
+        assert (kept["figures"], kept["with"], kept["against"]) == (2, 1, 1)
+        assert words.receipts(kept) == "1 of 2 figures have a receipt · 1 says the opposite of the results"
+        text = "".join(marks.drawn(markdown.safe(i.text), "m1") for i in items(message.parts) if i.kind == "text")
+        assert "[12.0 %](#leaf-against-m1.0)" in text
+        assert "the results say it fell: 1,204 → 1,060" in leaf.answer_markdown(scope, message.id)
+        assert used_calls(kept["receipts"]) == {p["toolCallId"] for p in message.parts if p["type"] == "tool-query_tables"}
+
+
+def test_figures_of_a_document_are_traced_and_kept_with_its_version(tmp_path: Path) -> None:
+    notes = b"Meeting of 5 March. The budget of the project is 48,250 euros. Anna asked for 37 chairs.\n"
+    report = "# Report\n\nThe budget of the project is 48,250 euros. The next one will be 99,999 euros.\n"
+
+    def answers(body: Json) -> Turn:
+        if not body.get("tools"):
+            return Turn.say(report)
+        if body["messages"][-1]["content"][0]["type"] != "tool_result":
+            return Turn.call(("create_document", {"title": "Report", "files": ["f1"]}))
+        return Turn.say("The report is written.")
+
+    with (
+        MessagesServer(answers) as server,
+        opened(tmp_path, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf,
+    ):
+        scope = leaf.local_scope()
+        chat = leaf.new_chat(scope)
+        asked = leaf.send(scope, chat.id, "Write a report", [add(leaf, scope, "notes.txt", notes).id])
+        message = finished(leaf, scope, asked.id)
+        [document] = leaf.documents.list(scope, chat_id=chat.id)
+        found = leaf.document_receipts(scope, document.id)
+        assert found is not None
+        told = [(r["text"], r["kind"], r.get("message_id", "")) for r in found["receipts"]]
+        assert told == [("48,250", "quoted", message.id), ("99,999", "none", "")]
+        assert "notes.txt" in found["receipts"][0]["place"]
+        assert words.traced(found) == "1 of 2 figures traced"
+        for text in (leaf.chat_markdown(scope, chat.id), leaf.answer_markdown(scope, message.id)):
+            assert "“Report”, version 1: 1 of 2 figures are traced. Without a receipt: 99,999." in text
+
+        leaf.save_document(scope, document.id, report + "\nAnd 123,456 more, of 48,250 euros of budget.\n", 1)
+        edited = leaf.document_receipts(scope, document.id)
+        assert edited is not None
+        assert [(r["text"], r["kind"]) for r in edited["receipts"][2:]] == [("123,456", "none"), ("48,250", "quoted")]
+        assert leaf.document_receipts(scope, document.id, 1) == found
 
 
 def test_result_that_comes_out_otherwise_is_told_cell_by_cell(tmp_path: Path) -> None:

@@ -1,9 +1,10 @@
-"""A chat of 100 questions full of numbers. Into each answer figures are planted that nothing gave: small ones, round ones, numbers
-of earlier questions and of this one, of earlier answers. None may have a receipt; lists and ordinals have no mark.
+"""A chat of 100 questions full of numbers. Into each answer figures are planted that nothing gave: small ones, round ones,
+numbers of earlier questions and of this one, of earlier answers. None may have a receipt; lists and ordinals have no mark.
 """
 
 from __future__ import annotations
 
+import gc
 import random
 import time
 from dataclasses import dataclass, field
@@ -71,6 +72,7 @@ def measure(seed: int) -> Found:
     found, history, known = Found(), [], series()
     past: list[tuple[Series, str, str, str]] = []
     asked: list[int] = []
+    gc.freeze()  # what pandas and the tables keep is not for the collector to look through while an answer is timed
     for number in range(QUESTIONS):
         question, said, parts = _turn(number, chance.choice(known), chance, past, asked)
         history.append(_message(f"q{number}", "user", [{"type": "text", "text": question}]))
@@ -174,7 +176,7 @@ def _plant(
     if len(asked) > 1:
         said.say(f"The {one.measure} of {name}{when} comes from ").fig(str(chance.choice(asked[:-1])), "earlier question", False)
         said.say(f" {noun}.\n")
-    others = [p for p in past if p[0].measure != one.measure or p[3] != when or p[1] != name]
+    others = [p for p in past if (p[0].measure != one.measure or p[3] != when or p[1] != name) and p[2] not in said.text]
     if others:
         _, _, wrong, _ = chance.choice(others)
         said.say(f"The {one.measure} of {name}{when} would be ").fig(wrong, "earlier answer", False).say(" without it.\n")

@@ -19,6 +19,21 @@ SALES = "region,revenue\n" + "\n".join(
 )
 
 
+REPORT = "# Report\n\nNorth made 1,200.50 and South 800.25. Next year it will be 9,999.00.\n"
+YEARS = "year,revenue\n2023,1204\n2024,1060\n"
+
+
+def turns_it_round(body: Json) -> Turn:
+    if not body.get("tools"):
+        return Turn.say(REPORT)
+    if body["messages"][-1]["content"][0]["type"] == "tool_result":
+        return Turn.say("Revenue rose by **12.0 %** in 2024.")
+    return Turn.call(
+        ("query_tables", {"sql": "SELECT year, revenue FROM years ORDER BY year"}),
+        ("create_document", {"title": "Report", "content": REPORT.replace("1,200.50", "1,204").replace("800.25", "1,060")}),
+    )
+
+
 def reports(body: Json) -> Turn:
     if body["messages"][-1]["content"][0]["type"] != "tool_result":
         return Turn.call(("query_tables", {"sql": "SELECT region, revenue FROM sales ORDER BY revenue DESC"}))
@@ -70,4 +85,39 @@ def test_a_figure_leads_to_its_query_and_cell_and_is_computed_again(
     page.screenshot(path=tmp_path / "missing.png")
     page.reload()
     expect(missing).to_have_text(["9,999.00"])
+    context.close()
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_a_direction_turned_round_and_the_figures_of_a_document_are_marked(
+    new_app: Callable[..., App], browser: Browser, tmp_path: Path, scheme: str, width: int
+) -> None:
+    years = tmp_path / "years.csv"
+    years.write_text(YEARS, encoding="utf-8")
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    context.set_default_timeout(PATIENCE)
+    page = context.new_page()
+    with MessagesServer(turns_it_round) as running:
+        app = new_app(model_url=running.url)
+        page.goto(app.url)
+        add_by_composer(page, years)
+        ask(page, "How did it go?")
+        expect(finished(page)).to_be_visible()
+        against = page.locator('a[href^="#leaf-against-"]').filter(visible=True)
+        expect(against).to_have_text(["12.0 %"])
+        expect(page.get_by_text("1 of 2 figures have a receipt · 1 says the opposite of the results")).to_be_visible()
+        page.screenshot(path=tmp_path / "against.png")
+        against.first.click()
+        expect(page.locator(".st-key-preview").get_by_text("the results say it fell: 1,204 → 1,060")).to_be_visible()
+        page.screenshot(path=tmp_path / "against-panel.png")
+        expect(page.get_by_text("figures traced").first).to_be_visible()
+        page.goto(f"{app.url}/documents")
+        page.get_by_role("button", name="Report").first.click()
+        figures = page.locator('a[href^="#leaf-figure-document"]').filter(visible=True)
+        expect(figures.first).to_have_text("1,204")
+        expect(page.locator('a[href^="#leaf-unreceipted-document"]').filter(visible=True)).to_have_text(["9,999.00"])
+        page.screenshot(path=tmp_path / "document.png")
+        figures.first.click()
+        expect(page.locator(".st-key-preview").get_by_text("ORDER BY year")).to_be_visible()
+        page.screenshot(path=tmp_path / "document-panel.png")
     context.close()

@@ -64,8 +64,6 @@ class Said:
     before: str
     after: str
     sentence: str
-    everywhere: frozenset[str] = frozenset()
-    """The words of the whole text."""
 
     @cached_property
     def near(self) -> frozenset[str]:
@@ -130,11 +128,11 @@ def believed(figure: Figure, reading: Reading, hit: Value, exact: bool, as_ratio
         return hit.own and exact and bool(cue_of(said.before, said.after))
     shares = figure.unit in ("percent", "points")
     if shares and not as_ratio and not _PERCENT.search(f"{hit.column} {hit.how} {hit.shown}"):
-        plain = hit.own and bool(said.words & hit.labels) and hit.kind == "exact"
+        plain = hit.own and bool(said.words & (tokens(hit.column) or hit.labels)) and hit.kind == "exact"
         return plain and exact and reading.value != int(reading.value)
     if not hit.own:
         return _recalled(figure, reading, hit, said, book)
-    small = abs(reading.value) < SMALL and reading.value == int(reading.value)
+    small = abs(reading.value) < SMALL and reading.high - reading.low >= 1 and figure.unit == "number"
     if hit.row >= 0:
         return _of_cell(reading, hit, small, figure.unit == "year", said, book)
     common = said.words & hit.labels
@@ -164,7 +162,7 @@ def _of_cell(reading: Reading, hit: Value, small: bool, year: bool, said: Said, 
     in_row = hit.row in named or len(table.labels) == 1
     spoken = bool(column & said.words)
     if in_row and small:
-        return spoken or not _speaks_of_columns(table, said) or said.sentence.lstrip().startswith("|")
+        return spoken or not _NOUN.match(said.after) or said.sentence.lstrip().startswith("|")
     if in_row and (spoken or len(table.labels) > 1):
         return True
     if chance(book.around(reading.value), reading) <= BY_CHANCE and not small:
@@ -175,11 +173,6 @@ def _of_cell(reading: Reading, hit: Value, small: bool, year: bool, said: Said, 
 def _is_before(hit: Value, named: frozenset[int], table: Table, said: Said) -> bool:
     """Whether a cell comes just before one that is named, in a sentence about a change."""
     return speaks_of_a_change(said.sentence) and hit.row in {before(table).get(row) for row in named}
-
-
-def _speaks_of_columns(table: Table, said: Said) -> bool:
-    """Whether the text uses the result's own words for what it counts; one in another language does not."""
-    return any(tokens(name) & said.everywhere for j, name in enumerate(table.columns) if table.is_measure(j))
 
 
 def _is_end(table: Table, hit: Value) -> bool:

@@ -100,7 +100,7 @@ def derive(figure: Figure, said: frozenset[str], after: str, pools: Iterable[tup
             hits = np.flatnonzero((numbers >= low) & (numbers <= high))
             if not len(hits) or not _likely(numbers, steps.groups[usable], reading, limit, unit == 0 and not times):
                 continue
-            found = sorted(hits, key=lambda i: (abs(numbers[i] - abs(reading.value)) > 1e-9 * abs(reading.value), i))
+            found = sorted(hits, key=lambda i: (abs(numbers[i] - abs(reading.value)), i))
             described = [steps.describe(int(usable[i])) for i in found[:HITS]]
             if times and not any(step.operation == RATIO for step in described):
                 continue
@@ -111,7 +111,7 @@ def derive(figure: Figure, said: frozenset[str], after: str, pools: Iterable[tup
 
 
 def _is_small(reading: Reading) -> bool:
-    return reading.value == int(reading.value) and abs(reading.value) < SMALL
+    return reading.high - reading.low >= 1 and abs(reading.value) < SMALL
 
 
 def _likely(numbers: Any, groups: Any, reading: Reading, limit: float, plain: bool) -> bool:

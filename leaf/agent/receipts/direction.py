@@ -236,7 +236,7 @@ def _of_column(clause: Clause, told: Told | None, figure: Figure, value: Value, 
 
 
 def _change_meant(clause: Clause, figure: Figure, value: Value, table: Table) -> float:
-    """Of the changes that would be written like the figure, that of the latest row that the sentence names; 0 where they differ."""
+    """Of the changes that would be written like the figure, that of the latest row that a sentence names; 0 if they differ."""
     column = table.numbers[:, table.columns.index(value.column)]
     within = [bounds(reading) for reading in figure.readings]
     named = table.named(spoken(clause.sentence) - tokens(figure.text))

@@ -215,7 +215,7 @@ def _last_digit(value: float) -> float:
 
 
 def _readings(number: str, point: str) -> list[tuple[float, float]]:
-    """Value and half of the last digit, for each way to read the separators; `point` is the mark before decimals, if it is known."""
+    """Value and half of the last digit, for each way to read the separators; `point` stands before decimals, if that is known."""
     plain = re.sub(f"[{_THIN}]", "", number)
     marks = [c for c in plain if c in ",."]
     if not marks:

@@ -8,7 +8,7 @@ hit is more than chance, `direction` whether the words beside a change say the o
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
@@ -91,8 +91,7 @@ def _of_text(index: int, text: str, book: Book, asked: frozenset[Role]) -> list[
     all_figures = figures(text, book.names)
     sentences = [_around(text, figure) for figure in all_figures]
     whole = {bounds: _said(text, bounds, all_figures) for bounds in {*sentences}}
-    everywhere = tokens(text)
-    said = [_speaks(text, figure, at, whole[at], everywhere) for figure, at in zip(all_figures, sentences, strict=True)]
+    said = [_speaks(text, figure, at, whole[at]) for figure, at in zip(all_figures, sentences, strict=True)]
     repeated = {i for i, f in enumerate(all_figures) if not f.dates and role_of(f, said[i].before, said[i].after) & asked}
     direct = {
         i: (figure, *hit) for i, figure in enumerate(all_figures) if i not in repeated and (hit := _direct(figure, book, said[i]))
@@ -108,7 +107,9 @@ def _of_text(index: int, text: str, book: Book, asked: frozenset[Role]) -> list[
         elif i in direct:
             _, value, kind = direct[i]
             found.append(_receipt(index, figure, kind, value))
-        elif derived := derive(figure, said[i].words, said[i].after, _pools(text, figure, sentences[i], said[i], direct, book)):
+        elif derived := derive(
+            figure, said[i].words, said[i].after, _pools(text, figure, sentences[i], said[i], direct, made.values(), book)
+        ):
             made[i] = derived
             found.append(_of_step(index, figure, derived))
         else:
@@ -130,10 +131,10 @@ def _change(figure: Figure, said: Said, hit: Value, book: Book) -> Derived | Non
     return derived if derived and derived.step.operation in CHANGES else None
 
 
-def _speaks(text: str, figure: Figure, at: tuple[int, int], words: frozenset[str], everywhere: frozenset[str]) -> Said:
+def _speaks(text: str, figure: Figure, at: tuple[int, int], words: frozenset[str]) -> Said:
     """What is said about a figure; the figure itself says nothing about what it is of."""
     before, after = text[max(at[0], figure.start - NEAR) : figure.start], text[figure.end : min(at[1], figure.end + NEAR)]
-    return Said(words - tokens(figure.text) - {*figure.dates}, before, after, text[at[0] : at[1]], everywhere)
+    return Said(words - tokens(figure.text) - {*figure.dates}, before, after, text[at[0] : at[1]])
 
 
 def _pools(
@@ -142,6 +143,7 @@ def _pools(
     sentence: tuple[int, int],
     said: Said,
     direct: Mapping[int, tuple[Figure, Value, Kind]],
+    made: Collection[Derived],
     book: Book,
 ) -> Iterator[tuple[Steps, float]]:
     """What the figure may follow from, the nearest first, with the limit of chance for each; made only as far as it is needed."""
@@ -151,6 +153,9 @@ def _pools(
     yield of_figures(near), SENTENCE
     newest, words = book.tables[:DERIVED_FROM], said.words
     tables = [table for table in newest if not table.evidence.message_id]
+    of_made = {derived.step.value.column for derived in list(made)[-1:]}
+    also = words.union(*map(tokens, of_made))  # the change that goes with a difference is of the same column
+    yield from ((of_named(table, also, spoken=True), LABELLED) for table in tables if of_made and table.named(words))
     yield from ((of_best(table, words), LABELLED) for table in tables)
     yield from ((of_before(table, words), LABELLED) for table in tables)
     yield from ((of_named(table, words, spoken=True), LABELLED) for table in tables)

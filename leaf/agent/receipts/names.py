@@ -12,20 +12,19 @@ from collections.abc import Iterable
 
 _LOCATORS = (
     "page pages p pp slide sheet row rows line lines column section sec chapter part step table figure fig appendix annex "
-    "question point item option rank ranks ranked place position no nr phase stage tier note footnote exhibit version release build "
-    "seite seiten folie blatt zeile zeilen spalte abschnitt kapitel teil schritt tabelle abbildung abb anhang frage punkt rang "
-    "platz fußnote "
-    "diapositive feuille ligne lignes colonne chapitre partie étape tableau annexe rang place numéro n "
-    "página páginas pág diapositiva hoja fila filas línea columna sección capítulo parte paso tabla figura anexo pregunta punto "
-    "puesto lugar número núm"
+    "question point item option rank ranks ranked place position no nr phase stage tier note footnote exhibit version "
+    "release build seite seiten folie blatt zeile zeilen spalte abschnitt kapitel teil schritt tabelle abbildung abb anhang "
+    "frage punkt rang platz fußnote diapositive feuille ligne lignes colonne chapitre partie étape tableau annexe rang "
+    "place numéro n página páginas pág diapositiva hoja fila filas línea columna sección capítulo parte paso tabla figura "
+    "anexo pregunta punto puesto lugar número núm"
 )
 _BARE = "s p pp n no nr"
 """Short ones, which need a point or a sign behind them: `S. 3`, `n° 3`."""
 _NAMES = (
-    "iphone ipad ipod windows office boeing airbus galaxy pixel playstation xbox nintendo python java android ios macos ubuntu "
-    "debian gpt claude gemini llama formula formel formule fórmula type typ tipo model modell modèle modelo class klasse category "
-    "kategorie catégorie categoría group gruppe groupe grupo cluster zone zona route highway gate room raum flight terminal store filiale "
-    "level iso din iec rfc covid apollo http utf sha week quarter team lot batch"
+    "iphone ipad ipod windows office boeing airbus galaxy pixel playstation xbox nintendo python java android ios macos "
+    "ubuntu debian gpt claude gemini llama formula formel formule fórmula type typ tipo model modell modèle modelo class "
+    "klasse category kategorie catégorie categoría group gruppe groupe grupo cluster zone zona route highway gate room raum "
+    "flight terminal store filiale level iso din iec rfc covid apollo http utf sha week quarter team lot batch"
 )
 _WORDY = [word for word in _LOCATORS.split() if word not in _BARE.split()]
 _COUNT = r"\d{1,4}(?:\.\d{1,3}){0,3}(?![\w%]|[.,]\d|\s?%)"
