@@ -39,8 +39,8 @@ _THANKS = re.compile(r"\W*(thanks?|thank you|thx|danke|merci|gracias|ok(ay)?|gre
 _HELP = re.compile(r".*\b(what can you do|how (do|can) i use|help me|who are you|what are you)\b.*|\W*help\W*", re.I | re.DOTALL)
 _UNITED = re.compile(r"\bacross the (\d+) (?:files|tables) of this shape\b", re.I)
 _ABOUT = (
-    "I answer questions about your files: attach a table and ask for figures (“total revenue by region”, “top 5 products by "
-    "price”, “orders over time”), attach a text and ask what it says, or type SQL."
+    "I answer questions about your files: attach a table and ask for figures (“total revenue by region”, “top 5 customers by "
+    "total revenue”, “average price by month”), attach a text and ask what it says, or type SQL."
 )
 _NO_FILE = "There is no file in this chat yet. Attach one with the paper clip, or load the sample data, and ask again."
 
