@@ -16,8 +16,7 @@ from typing import Any
 from leaf.agent.models.base import Emit, Json, ModelEvent, ModelRequest, ModelTurn
 from leaf.agent.rules import answers
 from leaf.agent.rules.analyst import Analyst, Answer
-from leaf.agent.rules.grammar import Grammar, Query
-from leaf.agent.rules.query import sql_of
+from leaf.agent.rules.grammar import Grammar
 from leaf.agent.rules.tables import Table, lookup_sql, read_table, shapes_sql
 from leaf.errors import RunError
 
@@ -204,7 +203,7 @@ def _answer_from_files(question: str) -> Script:
     if isinstance(found, Answer):
         return (yield from _search(question, texts, found)) if texts and found.questions and not described else found
     table, query = found
-    sql = sql_of(query, table)
+    sql = answers.sql_of(query, table)
     [result] = yield [("query_tables", {"sql": sql})]
     if result.error:
         return Answer(f"The query did not run: {result.error}\n\n```sql\n{sql}\n```")
@@ -213,7 +212,7 @@ def _answer_from_files(question: str) -> Script:
 
 
 def _look(analyst: Analyst, files: Sequence[Json]) -> Generator[list[Call], list[Result], None]:
-    """Describe the tables, at most so many; then look for what the question may name in them, and for tables of the same shape."""
+    """Describe the tables, at most so many; look for what the question may name in them, and for tables of one shape."""
     asked = [(f, "") for f in files[:TABLES_DESCRIBED]]
     left = [name for f in files[TABLES_DESCRIBED:] for name in f["tables"]]
     while asked:

@@ -1,8 +1,8 @@
 """The grammar: which questions are understood, and as what. Every word must have a role, or there is no reading at all.
 
-A question is written as letters, one for each word or phrase (`words.PHRASES` for most; K a column, P one in the plural, V a value, N a number, Y a year,
-quarter or month, T a table, r the rows; words that mean nothing by themselves have none). It must be one of `HEADS`, then any of
-`TAILS`. A question that comes out in one way is answered; one that comes out in several is asked back.
+A question is written as letters, one for each word or phrase (`tables.PHRASES` for most; K a column, P one in the plural, V a value,
+N a number, Y a year, quarter or month, T a table; words that mean nothing by themselves have none). It must be one of `HEADS`, then
+any of `TAILS`. A question that comes out in one way is answered; one that comes out in several is asked back.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from leaf.agent.rules.tables import Column, Table
-from leaf.agent.rules.words import MONTHS, PHRASES, Word, fold, forms, split_words
+from leaf.agent.rules.tables import MONTHS, PHRASES, Column, Table, Word, fold, forms, split_words
 
 MOST_WORDS, MOST_PATHS = 40, 20_000
 _PARTS = 6
@@ -69,7 +68,7 @@ class Grammar:
         for first, end in spans:  # the words of a whole name of several words mean nothing else
             if end - first > 1 and any(e == end and r == "K" and not m[1] for e, r, m in self.roles[first]):
                 for i in range(first, end):
-                    self.roles[i] = [role for role in self.roles[i] if i == first and role[0] >= end or role[0] > end]
+                    self.roles[i] = [role for role in self.roles[i] if role[0] > end or (i == first and role[0] == end)]
 
         self._live = {self.end}
         """Words from which the question can be read to its end."""
@@ -145,7 +144,9 @@ class Grammar:
         steps = {grain for column, grain in query.groups if not column} - {"year", "time"}
         for c in self.table.columns:
             if (c.name in named if named else c.is_time) and (c.kind == "date" or not steps):
-                groups = tuple((g or c.name, grain if g or c.kind == "date" else "") for g, grain in query.groups)
+                groups = tuple(
+                    (g or c.name, grain.replace("time", "month") if g or c.kind == "date" else "") for g, grain in query.groups
+                )
                 filters = tuple(f if f.column else replace(f, column=c.name) for f in query.filters)
                 yield replace(query, groups=groups, filters=filters)
 
@@ -221,7 +222,7 @@ def _said(*pairs: tuple[Column, str]) -> frozenset[str]:
 
 
 def _figures(table: Table, items: Sequence[Item]) -> Query | None:
-    """`average price`, `mean and median of a and b`, `prix moyen`, `monthly total units`, `trend of sales`, and a bare `revenue`."""
+    """`average price`, `mean and median of a and b`, `prix moyen`, `monthly total units`, and a bare `revenue`."""
     functions, pairs = _of(items, "f"), _of(items, "K")
     said, ends = _said(*pairs), all(f in ("max", "min") for f in functions)
     if not functions and pairs[0][0].is_added_up:
@@ -352,5 +353,6 @@ HEADS: tuple[tuple[str, Callable[[Table, Sequence[Item]], Query | None]], ...] =
 TAILS: tuple[tuple[str, Callable[[Query, Sequence[Item]], Query | None]], ...] = (
     ("(bK|bg|o)", _by), ("(bKaK|bgiK)", _by), ("(i?T|ir)", lambda query, items: query),
     ("a?i?(V(?:[au]V)*)", _is_value), ("a?i?(V(?:[au]V)*K)", _is_value), ("a?i?(Kq?V(?:[au]V)*)", _is_value),
-    ("a?i?(K)", _is_value), ("a?i?(KhN|KwNaN|Kq?N|hNK)", _is_number), ("a?i?(K[iq]?Y|K?sY|K?i?wYaY)", _is_when), ("a?(iY)", _is_when),
+    ("a?i?(K)", _is_value), ("a?i?(KhN|KwNaN|Kq?N|hNK)", _is_number), ("a?(iY)", _is_when),
+    ("a?i?(K[iq]?Y|K?sY|K?i?wYaY)", _is_when),
 )  # fmt: skip
