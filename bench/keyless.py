@@ -3,8 +3,8 @@
     python -m bench.keyless [--show] [--shared FOLDER]
 
 Two sets of questions, through the real tools and the real loop: those of DABench that are there (its answers are the truth), and
-bench/_keyless/questions.py in four languages (pandas is the truth). A question counts as refused where the answer says what was not
-understood before any figure. Prints how many were answered, how many of these are right, wrong figures, refusals, and the lines of
+bench/_keyless/questions.py in four languages (pandas is the truth). A question is refused where the answer says what was not
+understood before any figure. Prints how many were answered, how many of these are right, wrong figures, refusals, and lines of
 code. Exit code 1 if a figure is wrong, less than 97 % of what is answered is right, or the code has more than 1,000 lines.
 """
 

@@ -1,7 +1,7 @@
-"""Questions with their truth, computed here by pandas. `None`: nothing that the tables hold answers this, or it says more than
-one thing; any figure is wrong. A question may be refused in any case; what is answered must be right.
+"""Questions with their truth, computed here by pandas. `None`: nothing that the tables hold answers this, or it says more
+than one thing; any figure is wrong. A question may be refused in any case; what is answered must be right.
 
-`PLAIN` can be answered by a table's columns. `HOSTILE` has words, names and conditions that a set of rules is likely to pass over.
+`PLAIN` can be answered by a table's columns. `HOSTILE` has words, names and conditions that rules easily pass over.
 """
 
 from __future__ import annotations
@@ -111,7 +111,8 @@ PLAIN: list[Question] = [
     ("orders", "total net revenue in North and South",
      lambda f: _o(f)[_o(f).region.isin(["North", "South"])].net_revenue.sum()),
     ("orders", "which region has the most orders?", lambda f: _o(f).groupby("region").size().nlargest(1, keep="all")),
-    ("orders", "Welche Region hat die höchste Summe von net_revenue?", lambda f: _o(f).groupby("region").net_revenue.sum().nlargest(1)),
+    ("orders", "Welche Region hat die höchste Summe von net_revenue?",
+     lambda f: _o(f).groupby("region").net_revenue.sum().nlargest(1)),
     ("umsatz", "Summe Umsatz nach Filiale", lambda f: _u(f).groupby("Filiale").Umsatz.sum()),
     ("umsatz", "Wie hoch ist der durchschnittliche Umsatz in Köln?", lambda f: _u(f).query("Filiale == 'Köln'").Umsatz.mean()),
     ("umsatz", "Gesamtumsatz pro Monat", lambda f: _u(f).groupby(_u(f).d.dt.strftime("%Y-%m")).Umsatz.sum()),

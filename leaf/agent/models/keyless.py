@@ -35,7 +35,7 @@ _GREETING = re.compile(
     re.I,
 )
 _THANKS = re.compile(r"\W*(thanks?|thank you|thx|danke|merci|gracias|ok(ay)?|great|perfect|cool|bye|goodbye)\b.{0,30}", re.I)
-_HELP = re.compile(r".*\b(what can you do|how (do|can) i use|help me|who are you|what are you)\b.*|\W*help\W*", re.I | re.DOTALL)
+_HELP = re.compile(r".*\b(what can you do|how (do|can) i use|help me|(who|what) are you)\b.*|\W*help\W*", re.I | re.DOTALL)
 _UNITED = re.compile(r"\bacross the (\d+) (?:files|tables) of this shape\b", re.I)
 _ABOUT = (
     "I answer questions about your files: attach a table and ask for figures (“total revenue by region”, “top 5 customers by "

@@ -39,7 +39,8 @@ def sql_of(query: Query, table: Table) -> str:
         return f'SELECT corr({a}, {b}) AS "correlation", count(*) FILTER ({a} + {b} IS NOT NULL) AS "rows" FROM {source}'
     if query.kind == "share" and met:
         count = f"count(*) FILTER ({met})"
-        return f'SELECT 100.0 * {count} / count(*) AS "share in %", {count} AS "rows that do", count(*) AS "rows" FROM {table.source}'
+        shares = f'100.0 * {count} / count(*) AS "share in %", {count} AS "rows that do"'
+        return f'SELECT {shares}, count(*) AS "rows" FROM {table.source}'
     figures = [f"{_figure(f, table)} AS {_alias(named(f))}" for f in query.figures]
     keys = [f"{_key(table, column, grain)} AS {_alias(grain or column)}" for column, grain in query.groups]
     if query.kind == "share":

@@ -1,7 +1,7 @@
 """The grammar: which questions are understood, and as what. Every word must have a role, or there is no reading at all.
 
-A question is written as letters, one for each word or phrase (`tables.PHRASES` for most; K a column, P one in the plural, V a value,
-N a number, Y a year, quarter or month, T a table; words that mean nothing by themselves have none). It must be one of `HEADS`, then
+A question is written as letters, one for each word or phrase (`tables.PHRASES` for most; K a column, P one in the plural, V a
+value, N a number, Y a year, quarter or month, T a table; words that mean nothing have none). It must be one of `HEADS`, then
 any of `TAILS`. A question that comes out in one way is answered; one that comes out in several is asked back.
 """
 
