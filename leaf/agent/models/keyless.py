@@ -30,6 +30,7 @@ _SQL_START = re.compile(r"\s*(select\b.+|with\b.+\bselect\b.+|from\s+\S+.*)", re
 _ATTACHED = re.compile(r"^\[Attached: .*\]\s*$", re.MULTILINE)
 _FOLDER_LINE = re.compile(r"^\[Attached: Drive folder .* id=([\w-]+)(?:/([\w-]+))?, .*\]\s*$", re.MULTILINE)
 _DRIVE_LINK = re.compile(r"https://(?:drive|docs|sheets|slides)\.google\.com/[^\s<>\"')\]]+")
+_WITH_PLACE = re.compile(r"(?:\b(?:in|from|of|for|aus|dans|en)\s+)?" + _DRIVE_LINK.pattern)
 _GREETING = re.compile(
     r"\W*(hi|hello|hey|hallo|good (morning|afternoon|evening|day)|guten tag|moin|servus|bonjour|hola)\W*(there|leaf|all)?\W*",
     re.I,
@@ -144,7 +145,7 @@ def answer(question: str) -> Script:
         [result] = yield [("query_tables", {"sql": sql})]
         return Answer(f"The query did not run: {result.error}" if result.error else answers.of_sql(result.output))
     if links := list(dict.fromkeys(_DRIVE_LINK.findall(question)))[:LINKS_FOLLOWED]:
-        return (yield from _answer_from_drive(links, _DRIVE_LINK.sub(" ", question).strip(" ?.,:;")))
+        return (yield from _answer_from_drive(links, _WITH_PLACE.sub(" ", question).strip(" ?.,:;")))
     return (yield from _answer_from_files(question))
 
 
