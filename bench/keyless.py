@@ -1,11 +1,11 @@
 """The analyst without a model: what it answers, what of that is right, and what it says without having understood it.
 
-    python -m bench.keyless [--show] [--shared FOLDER] [--rules FOLDER]
+    python -m bench.keyless [--show] [--shared FOLDER]
 
 Two sets of questions, through the real tools and the real loop: those of DABench that are there (its answers are the truth), and
-bench/_keyless/questions.py in four languages (pandas is the truth). A question counts as refused where the answer says what was
-not understood before any figure. Prints how many were answered, how many of these are right, wrong figures, refusals, and the
-lines of code. Exit code 1 if a figure is wrong, less than 97 % of what is answered is right, or the code has more than 1,000 lines.
+bench/_keyless/questions.py in four languages (pandas is the truth). A question is refused where the answer says what was not
+understood before any figure. Prints how many were answered, how many of these are right, wrong figures, refusals, and lines of
+code. Exit code 1 if a figure is wrong, less than 97 % of what is answered is right, or the code has more than 1,000 lines.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ import pandas as pd
 
 from bench._keyless import tables
 from bench._keyless.questions import HOSTILE, PLAIN
-from leaf.store.model import File, Message, Scope
 from leaf.service import Leaf
 from leaf.settings import Settings
+from leaf.store.model import File, Message, Scope
 from leaf.wiring import build
 
 ROOT = Path(__file__).resolve().parents[1]

@@ -495,7 +495,7 @@ REFUSED = [
 
 def questions_of(result: Answered) -> list[str]:
     """What is offered to be asked with a press."""
-    return [question for part in result.outcome.parts if part["type"] == "data-questions" for question in part["data"]]
+    return [each for part in result.outcome.parts if part["type"] == "data-questions" for each in part["data"]]
 
 
 @pytest.mark.parametrize(("table", "asked"), REFUSED, ids=[asked for _, asked in REFUSED])
@@ -510,8 +510,8 @@ def test_what_is_not_wholly_understood_is_said_and_never_answered_with_a_figure(
 def test_every_question_that_is_offered_is_answered(table: str, asked: str) -> None:
     offered = questions_of(World(table).ask(asked))
     assert offered
-    for question in offered:
-        assert "Read as: " in World(table).ask(question).text
+    for each in offered:
+        assert "Read as: " in World(table).ask(each).text
 
 
 def test_words_that_were_not_understood_are_named_and_those_that_were() -> None:

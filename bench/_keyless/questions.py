@@ -1,7 +1,7 @@
-"""Questions with their truth, computed here by pandas. `None`: nothing that the tables hold answers this, or the question says
-more than one thing; any figure is wrong. A question may be refused in any case; what is answered must be right.
+"""Questions with their truth, computed here by pandas. `None`: nothing that the tables hold answers this, or it says more
+than one thing; any figure is wrong. A question may be refused in any case; what is answered must be right.
 
-`PLAIN` can be answered by a table's columns. `HOSTILE` has words, names and conditions that a set of rules is likely to pass over.
+`PLAIN` can be answered by a table's columns. `HOSTILE` has words, names and conditions that rules easily pass over.
 """
 
 from __future__ import annotations
@@ -52,7 +52,8 @@ PLAIN: list[Question] = [
     ("vgsales", "which genre has the highest total na sales?",
      lambda f: f["vgsales"].groupby("Genre").NA_Sales.sum().nlargest(1)),
     ("vgsales", "number of rows by platform", lambda f: f["vgsales"].groupby("Platform").size()),
-    ("vgsales", "share of Global_Sales by Genre", lambda f: (g := f["vgsales"].groupby("Genre").Global_Sales.sum()) / g.sum() * 100),
+    ("vgsales", "share of Global_Sales by Genre",
+     lambda f: (g := f["vgsales"].groupby("Genre").Global_Sales.sum()) / g.sum() * 100),
     ("vgsales", "total EU_Sales since 2015", lambda f: f["vgsales"].query("Year >= 2015").EU_Sales.sum()),
     ("vgsales", "Summe von Global_Sales pro Genre", lambda f: f["vgsales"].groupby("Genre").Global_Sales.sum()),
     ("vgsales", "somme de JP_Sales par Genre", lambda f: f["vgsales"].groupby("Genre").JP_Sales.sum()),
@@ -103,13 +104,15 @@ PLAIN: list[Question] = [
     ("orders", "total units for Client 05", lambda f: _o(f).query("customer == 'Client 05'").units.sum()),
     ("orders", "average unit price for each product", lambda f: _o(f).groupby("product").unit_price.mean()),
     ("orders", "total units by month of order date", lambda f: _o(f).groupby(_o(f).d.dt.strftime("%Y-%m")).units.sum()),
-    ("orders", "total units with order date in March 2023", lambda f: _o(f)[_o(f).d.dt.strftime("%Y-%m") == "2023-03"].units.sum()),
+    ("orders", "total units with order date in March 2023",
+     lambda f: _o(f)[_o(f).d.dt.strftime("%Y-%m") == "2023-03"].units.sum()),
     ("orders", "What percentage of orders are cancelled?", lambda f: 100 * (_o(f).status == "cancelled").mean()),
     ("orders", "top 5 customers by total net revenue", lambda f: _o(f).groupby("customer").net_revenue.sum().nlargest(5)),
     ("orders", "total net revenue in North and South",
      lambda f: _o(f)[_o(f).region.isin(["North", "South"])].net_revenue.sum()),
     ("orders", "which region has the most orders?", lambda f: _o(f).groupby("region").size().nlargest(1, keep="all")),
-    ("orders", "Welche Region hat die höchste Summe von net_revenue?", lambda f: _o(f).groupby("region").net_revenue.sum().nlargest(1)),
+    ("orders", "Welche Region hat die höchste Summe von net_revenue?",
+     lambda f: _o(f).groupby("region").net_revenue.sum().nlargest(1)),
     ("umsatz", "Summe Umsatz nach Filiale", lambda f: _u(f).groupby("Filiale").Umsatz.sum()),
     ("umsatz", "Wie hoch ist der durchschnittliche Umsatz in Köln?", lambda f: _u(f).query("Filiale == 'Köln'").Umsatz.mean()),
     ("umsatz", "Gesamtumsatz pro Monat", lambda f: _u(f).groupby(_u(f).d.dt.strftime("%Y-%m")).Umsatz.sum()),
@@ -119,7 +122,8 @@ PLAIN: list[Question] = [
     ("umsatz", "Gesamter Umsatz seit 2023", lambda f: _u(f)[_u(f).d.dt.year >= 2023].Umsatz.sum()),
     ("umsatz", "total Umsatz by Filiale in 2023", lambda f: _u(f)[_u(f).d.dt.year == 2023].groupby("Filiale").Umsatz.sum()),
     ("ventes", "montant total par région", lambda f: f["ventes"].groupby("région").montant.sum()),
-    ("ventes", "Quel est le montant moyen en Bretagne ?", lambda f: f["ventes"][f["ventes"]["région"] == "Bretagne"].montant.mean()),
+    ("ventes", "Quel est le montant moyen en Bretagne ?",
+     lambda f: f["ventes"][f["ventes"]["région"] == "Bretagne"].montant.mean()),
     ("ventes", "nombre de lignes par produit", lambda f: f["ventes"].groupby("produit").size()),
     ("ventes", "total de la quantité en 2021", lambda f: f["ventes"][f["ventes"]["année"] == 2021]["quantité"].sum()),
     ("ventes", "Quelle région a le montant total le plus élevé ?",
@@ -172,7 +176,8 @@ HOSTILE: list[Question] = [
     ("vgsales", "compare Global_Sales in 2008 and 2009",
      lambda f: f["vgsales"].query("Year in (2008, 2009)").groupby("Year").Global_Sales.sum()),
     ("vgsales", "global sales per game", lambda f: f["vgsales"].Global_Sales.mean()),
-    ("vgsales", "total Global_Sales without Nintendo", lambda f: f["vgsales"][f["vgsales"].Publisher != "Nintendo"].Global_Sales.sum()),
+    ("vgsales", "total Global_Sales without Nintendo",
+     lambda f: f["vgsales"][f["vgsales"].Publisher != "Nintendo"].Global_Sales.sum()),
     ("vgsales", "total Global_Sales of Nintendo or Sony",
      lambda f: f["vgsales"][f["vgsales"].Publisher.isin(["Nintendo", "Sony"])].Global_Sales.sum()),
     ("vgsales", "which publisher had the best selling game", None),

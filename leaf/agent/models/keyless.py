@@ -16,8 +16,7 @@ from typing import Any
 from leaf.agent.models.base import Emit, Json, ModelEvent, ModelRequest, ModelTurn
 from leaf.agent.rules import answers
 from leaf.agent.rules.analyst import Analyst, Answer
-from leaf.agent.rules.grammar import Grammar, Query
-from leaf.agent.rules.query import sql_of
+from leaf.agent.rules.grammar import Grammar
 from leaf.agent.rules.tables import Table, lookup_sql, read_table, shapes_sql
 from leaf.errors import RunError
 
@@ -31,16 +30,17 @@ _SQL_START = re.compile(r"\s*(select\b.+|with\b.+\bselect\b.+|from\s+\S+.*)", re
 _ATTACHED = re.compile(r"^\[Attached: .*\]\s*$", re.MULTILINE)
 _FOLDER_LINE = re.compile(r"^\[Attached: Drive folder .* id=([\w-]+)(?:/([\w-]+))?, .*\]\s*$", re.MULTILINE)
 _DRIVE_LINK = re.compile(r"https://(?:drive|docs|sheets|slides)\.google\.com/[^\s<>\"')\]]+")
+_WITH_PLACE = re.compile(r"(?:\b(?:in|from|of|for|aus|dans|en)\s+)?" + _DRIVE_LINK.pattern)
 _GREETING = re.compile(
     r"\W*(hi|hello|hey|hallo|good (morning|afternoon|evening|day)|guten tag|moin|servus|bonjour|hola)\W*(there|leaf|all)?\W*",
     re.I,
 )
 _THANKS = re.compile(r"\W*(thanks?|thank you|thx|danke|merci|gracias|ok(ay)?|great|perfect|cool|bye|goodbye)\b.{0,30}", re.I)
-_HELP = re.compile(r".*\b(what can you do|how (do|can) i use|help me|who are you|what are you)\b.*|\W*help\W*", re.I | re.DOTALL)
+_HELP = re.compile(r".*\b(what can you do|how (do|can) i use|help me|(who|what) are you)\b.*|\W*help\W*", re.I | re.DOTALL)
 _UNITED = re.compile(r"\bacross the (\d+) (?:files|tables) of this shape\b", re.I)
 _ABOUT = (
-    "I answer questions about your files: attach a table and ask for figures (“total revenue by region”, “top 5 products by "
-    "price”, “orders over time”), attach a text and ask what it says, or type SQL."
+    "I answer questions about your files: attach a table and ask for figures (“total revenue by region”, “top 5 customers by "
+    "total revenue”, “average price by month”), attach a text and ask what it says, or type SQL."
 )
 _NO_FILE = "There is no file in this chat yet. Attach one with the paper clip, or load the sample data, and ask again."
 
@@ -145,7 +145,7 @@ def answer(question: str) -> Script:
         [result] = yield [("query_tables", {"sql": sql})]
         return Answer(f"The query did not run: {result.error}" if result.error else answers.of_sql(result.output))
     if links := list(dict.fromkeys(_DRIVE_LINK.findall(question)))[:LINKS_FOLLOWED]:
-        return (yield from _answer_from_drive(links, _DRIVE_LINK.sub(" ", question).strip(" ?.,:;")))
+        return (yield from _answer_from_drive(links, _WITH_PLACE.sub(" ", question).strip(" ?.,:;")))
     return (yield from _answer_from_files(question))
 
 
@@ -204,7 +204,7 @@ def _answer_from_files(question: str) -> Script:
     if isinstance(found, Answer):
         return (yield from _search(question, texts, found)) if texts and found.questions and not described else found
     table, query = found
-    sql = sql_of(query, table)
+    sql = answers.sql_of(query, table)
     [result] = yield [("query_tables", {"sql": sql})]
     if result.error:
         return Answer(f"The query did not run: {result.error}\n\n```sql\n{sql}\n```")
@@ -213,7 +213,7 @@ def _answer_from_files(question: str) -> Script:
 
 
 def _look(analyst: Analyst, files: Sequence[Json]) -> Generator[list[Call], list[Result], None]:
-    """Describe the tables, at most so many; then look for what the question may name in them, and for tables of the same shape."""
+    """Describe the tables, at most so many; look for what the question may name in them, and for tables of one shape."""
     asked = [(f, "") for f in files[:TABLES_DESCRIBED]]
     left = [name for f in files[TABLES_DESCRIBED:] for name in f["tables"]]
     while asked:

@@ -1,8 +1,7 @@
-"""Answering without a model: a question is read by rules, against the columns that the files have.
+"""Answering without a model: a question is read by rules, against the columns and values that the files have.
 
-words.py     a question as words; how near a word is to a name
-profiles.py  tables and columns, from what describe_table says
-reading.py   which columns, values, figures and periods a question names
-plan.py      a reading -> SQL, a chart, and the words that say how the question was understood
-answers.py   results of tools -> Markdown
+tables.py    words, tables and columns: what may be named
+grammar.py   which questions are understood, and as what
+answers.py   what was understood as SQL, results of tools as Markdown
+analyst.py   one question against all tables: answered, asked back, or refused
 """

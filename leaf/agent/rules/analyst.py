@@ -10,7 +10,6 @@ from typing import Any
 
 from leaf.agent.rules import answers
 from leaf.agent.rules.grammar import Grammar, Query
-from leaf.agent.rules.query import in_words, with_time
 from leaf.agent.rules.tables import Table, known_values
 
 Json = dict[str, Any]
@@ -71,7 +70,7 @@ class Analyst:
             chosen = [i for i, g in enumerate(grammars) if g.has("T")] or list(range(len(grammars)))
             parts = [answers.of_profile(self.tables[i], self.outputs[i]) for i in chosen[:OFFERED]]
             return Answer("\n\n".join([*parts, *self.failed]), self._checked(grammars[chosen[0]], _usual(self.tables[chosen[0]])))
-        found = [(g, with_time(query, g.table)) for g in grammars for query in g.readings()]
+        found = [(g, query) for g in grammars for query in g.readings()]
         if len(found) == 1 and (not self.more or found[0][0].has("T")):
             return found[0][0].table, found[0][1]
         return self._ask_back(found) if found else self._refuse(grammars)
@@ -79,10 +78,10 @@ class Analyst:
     def _ask_back(self, found: Sequence[tuple[Grammar, Query]]) -> Answer:
         """Every meaning as a question that has only this one."""
         several = len({id(g) for g, _ in found}) > 1 or bool(self.more)
-        asked = [f"{in_words(query)}{f' in {_place(g.table)}' if several else ''}" for g, query in found]
+        asked = [f"{answers.in_words(query)}{f' in {_place(g.table)}' if several else ''}" for g, query in found]
         alike = len(self._alike(found[0][0].table))
-        united = [f"{in_words(found[0][1])} across the {alike} tables of this shape"] if alike > 1 and several else []
-        names = list(dict.fromkeys(in_words(query) for _, query in found))
+        united = [f"{answers.in_words(found[0][1])} across the {alike} tables of this shape"] if alike > 1 and several else []
+        names = list(dict.fromkeys(answers.in_words(query) for _, query in found))
         why = f"{len(self.tables) + len(self.more)} tables are here; it does not say which." if several else ""
         meant = f"It can mean: {'; '.join(names[:6])}." if len(names) > 1 else f"Understood: {names[0]}."
         text = "\n\n".join(filter(None, ("I did not understand which of these is meant.", why, meant, *self.failed)))

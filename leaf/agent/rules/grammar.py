@@ -1,8 +1,8 @@
 """The grammar: which questions are understood, and as what. Every word must have a role, or there is no reading at all.
 
-A question is written as letters, one for each word or phrase (`words.PHRASES` for most; K a column, P one in the plural, V a value, N a number, Y a year,
-quarter or month, T a table, r the rows; words that mean nothing by themselves have none). It must be one of `HEADS`, then any of
-`TAILS`. A question that comes out in one way is answered; one that comes out in several is asked back.
+A question is written as letters, one for each word or phrase (`tables.PHRASES` for most; K a column, P one in the plural, V a
+value, N a number, Y a year, quarter or month, T a table; words that mean nothing have none). It must be one of `HEADS`, then
+any of `TAILS`. A question that comes out in one way is answered; one that comes out in several is asked back.
 """
 
 from __future__ import annotations
@@ -13,8 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from leaf.agent.rules.tables import Column, Table
-from leaf.agent.rules.words import MONTHS, PHRASES, Word, fold, forms, split_words
+from leaf.agent.rules.tables import MONTHS, PHRASES, Column, Table, Word, fold, forms, split_words
 
 MOST_WORDS, MOST_PATHS = 40, 20_000
 _PARTS = 6
@@ -69,7 +68,7 @@ class Grammar:
         for first, end in spans:  # the words of a whole name of several words mean nothing else
             if end - first > 1 and any(e == end and r == "K" and not m[1] for e, r, m in self.roles[first]):
                 for i in range(first, end):
-                    self.roles[i] = [role for role in self.roles[i] if i == first and role[0] >= end or role[0] > end]
+                    self.roles[i] = [role for role in self.roles[i] if role[0] > end or (i == first and role[0] == end)]
 
         self._live = {self.end}
         """Words from which the question can be read to its end."""
@@ -122,7 +121,7 @@ class Grammar:
                 return []
             letters = "".join(role for role, _ in path)
             for pattern, head in HEADS:
-                if (m := pattern.match(letters)) and (query := head(self.table, path[: m.end()])):
+                if (m := re.match(pattern, letters)) and (query := head(self.table, path[: m.end()])):
                     for whole in self._tails(query, letters, path, m.end()):
                         found.update((q, None) for q in self._placed(whole) if _allowed(q))
         return list(found)
@@ -131,7 +130,7 @@ class Grammar:
         if at == len(letters):
             yield query
         for pattern, tail in TAILS:
-            m = pattern.match(letters, at)
+            m = re.compile(pattern).match(letters, at)
             if m and (longer := tail(query, path[m.start(1) : m.end(1)])):
                 yield from self._tails(longer, letters, path, m.end())
 
@@ -145,7 +144,9 @@ class Grammar:
         steps = {grain for column, grain in query.groups if not column} - {"year", "time"}
         for c in self.table.columns:
             if (c.name in named if named else c.is_time) and (c.kind == "date" or not steps):
-                groups = tuple((g or c.name, grain if g or c.kind == "date" else "") for g, grain in query.groups)
+                groups = tuple(
+                    (g or c.name, grain.replace("time", "month") if g or c.kind == "date" else "") for g, grain in query.groups
+                )
                 filters = tuple(f if f.column else replace(f, column=c.name) for f in query.filters)
                 yield replace(query, groups=groups, filters=filters)
 
@@ -221,39 +222,32 @@ def _said(*pairs: tuple[Column, str]) -> frozenset[str]:
 
 
 def _figures(table: Table, items: Sequence[Item]) -> Query | None:
-    """`average price`, `mean and median of a and b`, `prix moyen`, `monthly total units`, `trend of sales`, and a bare `revenue`."""
+    """`average price`, `mean and median of a and b`, `prix moyen`, `monthly total units`, and a bare `revenue`."""
     functions, pairs = _of(items, "f"), _of(items, "K")
-    said = _said(*pairs)
+    said, ends = _said(*pairs), all(f in ("max", "min") for f in functions)
     if not functions and pairs[0][0].is_added_up:
         functions, said = ["sum"], said | {f"`{pairs[0][0].name}` is added up, as nothing else was said."}
-    ends = all(f in ("max", "min") for f in functions)
-    if (
-        not functions
-        or ("sum" in functions and any(c.is_rate for c, _ in pairs))
-        or any(c.kind != "figure" and not (ends and c.kind in ("date", "year")) for c, _ in pairs)
-    ):
-        return None
+    kinds = {c.kind for c, _ in pairs} - {"figure", *(("date", "year") if ends else ())}
     steps = [("", grain) for grain in _of(items, "g")] + [("", "time") for _ in _of(items, "o")]
+    if not functions or kinds or ("sum" in functions and any(c.is_rate for c, _ in pairs)):
+        return None
     return Query(figures=tuple((f, c.name) for c, _ in pairs for f in functions), groups=tuple(steps), said=said)
 
 
 def _count(table: Table, items: Sequence[Item]) -> Query | None:
     """`how many cancelled orders`, `number of different cities`, `how many open …`."""
-    filters = [Filter(column, "in", values) for column, values in _of(items, "V")]
-    rows, distinct = bool(_of(items, "r")), bool(_of(items, "d"))
-    for column, said in [*_of(items, "K"), *_of(items, "P")]:
+    filters = tuple(Filter(column, "in", values) for column, values in _of(items, "V"))
+    rows, distinct, plural = bool(_of(items, "r")), bool(_of(items, "d")), _of(items, "P")
+    figure, said = ("count", "" if rows or filters else "where"), frozenset[str]()
+    for column, note in [*_of(items, "K"), *plural]:
+        said = _said((column, note))
         if column.kind == "bool" and not distinct:
-            return Query(
-                figures=(("count", "" if rows else "where"),), filters=(Filter(column.name, "true"),), said=_said((column, said))
-            )
-        named = _of(items, "P") and column.kind in ("text", "id")
-        if rows or column.kind == "date" or not (distinct or named):
+            figure, filters = ("count", "" if rows else "where"), (Filter(column.name, "true"),)
+        elif rows or column.kind == "date" or not (distinct or (plural and column.kind in ("text", "id"))):
             return None
-        whole = table.is_key(column)
-        return Query(
-            figures=(("count", "") if whole else ("distinct", column.name),), filters=tuple(filters), said=_said((column, said))
-        )
-    return Query(figures=(("count", "" if rows or filters else "where"),), filters=tuple(filters))
+        else:
+            figure = ("count", "") if table.is_key(column) else ("distinct", column.name)
+    return Query(figures=(figure,), filters=filters, said=said)
 
 
 def _share(table: Table, items: Sequence[Item]) -> Query | None:
@@ -264,7 +258,7 @@ def _share(table: Table, items: Sequence[Item]) -> Query | None:
 
 def _correlation(table: Table, items: Sequence[Item]) -> Query | None:
     a, b = _of(items, "K")
-    fits = a[0] is not b[0] and a[0].kind == "figure" and b[0].kind == "figure"
+    fits = a[0] is not b[0] and a[0].kind == b[0].kind == "figure"
     return Query("correlation", (("corr", a[0].name), ("corr", b[0].name)), said=_said(a, b)) if fits else None
 
 
@@ -278,30 +272,25 @@ def _top(table: Table, items: Sequence[Item]) -> Query | None:
 
 def _which(table: Table, items: Sequence[Item]) -> Query | None:
     """`which region has the highest total revenue`, `which month had the most orders`."""
-    at = 2 if items[2][0] in "mf" and (items[2][0] == "m" or items[2][1] in ("max", "min")) else len(items) - 1
+    at = 2 if items[2][0] in "mf" and items[2][1] in ("max", "min") else len(items) - 1
     rest = [item for i, item in enumerate(items[2:], 2) if i != at]
     query = Query(figures=(("count", ""),)) if rest[0][0] == "r" else _figures(table, rest)
     return _ranked(query, items[1], str(items[at][1]), 1) if items[at][1] in ("max", "min") else None
 
 
 def _ranked(query: Query | None, key: Item, rank: str, limit: int) -> Query | None:
-    fits = key[0] == "g" or (key[0] == "K" and key[1][0].is_group and key[1][0].kind != "date")
-    if query is None or query.groups or len(query.figures) != 1 or not fits:
+    column, said = key[1] if key[0] == "K" else (None, "")
+    if query is None or query.groups or len(query.figures) != 1 or (column and (not column.is_group or column.kind == "date")):
         return None
-    group = ("", key[1]) if key[0] == "g" else (key[1][0].name, "")
-    return replace(
-        query, kind="top", groups=(group,), rank=rank, limit=limit, said=query.said | (_said(key[1]) if key[0] == "K" else set())
-    )
+    groups = ((column.name, ""),) if column else (("", key[1]),)
+    return replace(query, kind="top", groups=groups, rank=rank, limit=limit, said=query.said | {said} - {""})
 
 
 def _values(table: Table, items: Sequence[Item]) -> Query | None:
     """`which products are there`, `the different regions`: each with its rows."""
     [(column, said)] = _of(items, "K")
-    return (
-        Query(figures=(("count", ""),), groups=((column.name, ""),), said=_said((column, said)))
-        if column.kind == "text"
-        else None
-    )
+    query = Query(figures=(("count", ""),), groups=((column.name, ""),), said=_said((column, said)))
+    return query if column.kind == "text" else None
 
 
 # Tails: what it is asked of
@@ -317,10 +306,6 @@ def _by(query: Query, items: Sequence[Item]) -> Query | None:
         fits = all(c.is_group and (c.kind != "figure" or items[0][1] == "by" or not c.is_added_up) for c, _ in pairs)
         groups = tuple((c.name, "") for c, _ in pairs)
     return replace(query, groups=(*query.groups, *groups), said=query.said | _said(*pairs)) if fits else None
-
-
-def _place(query: Query, items: Sequence[Item]) -> Query:
-    return query
 
 
 def _with(query: Query, condition: Filter, said: frozenset[str] = frozenset()) -> Query:
@@ -342,11 +327,8 @@ def _is_number(query: Query, items: Sequence[Item]) -> Query | None:
     """`price above 5`, `price between 5 and 10`, `class 3`, `more than 5 units`."""
     [(column, said)], numbers = _of(items, "K"), _of(items, "N")
     test = "between" if _of(items, "w") else str(next(iter(_of(items, "h")), "="))
-    if (
-        column.kind not in ("figure", "id", "year")
-        or (column.kind == "id" and said)
-        or (column.kind == "year" and test in ("between", "="))
-    ):
+    loose_id, a_time = column.kind == "id" and said, column.kind == "year" and test in ("between", "=")
+    if column.kind not in ("figure", "id", "year") or loose_id or a_time:
         return None
     return _with(query, Filter(column.name, test, tuple(numbers)), _said((column, said)))
 
@@ -362,22 +344,15 @@ def _is_when(query: Query, items: Sequence[Item]) -> Query | None:
 
 
 _FIGURE = "(?:g?f(?:af|f)*i?K(?:aK)*|g?Kf|g?K)"
-Head = Callable[[Table, Sequence[Item]], Query | None]
-HEADS: list[tuple[re.Pattern[str], Head]] = [
-    (re.compile(pattern), head)
-    for pattern, head in (
-        (f"o?{_FIGURE}", _figures), ("c", _count), ("cr", _count), ("c[VK]r", _count), ("c(?:P|dK|K)", _count), ("cV(?:P|dK)", _count),
-        ("cV", _count), ("pi?r", _share), (f"pi?{_FIGURE}", _share), ("z[wi]?KaK", _correlation),
-        (f"tN?Kb{_FIGURE}", _top), (f"k[Kg][mf]{_FIGURE}", _which), ("k[Kg]mr", _which), (f"k[Kg]{_FIGURE}f", _which),
-        ("(?:kd?|d)K", _values),
-    )
-]  # fmt: skip
-Tail = Callable[[Query, Sequence[Item]], Query | None]
-TAILS: list[tuple[re.Pattern[str], Tail]] = [
-    (re.compile(pattern), tail)
-    for pattern, tail in (
-        ("(bK)", _by), ("(bKaK)", _by), ("(bg)", _by), ("(bgiK)", _by), ("(o)", _by), ("(i?T)", _place), ("(ir)", _place),
-        ("a?i?(V(?:[au]V)*)", _is_value), ("a?i?(V(?:[au]V)*K)", _is_value), ("a?i?(Kq?V(?:[au]V)*)", _is_value),
-        ("a?i?(K)", _is_value), ("a?i?(KhN|KwNaN|Kq?N|hNK)", _is_number), ("a?i?(K[iq]?Y|K?sY|K?i?wYaY)", _is_when), ("a?(iY)", _is_when),
-    )
-]  # fmt: skip
+HEADS: tuple[tuple[str, Callable[[Table, Sequence[Item]], Query | None]], ...] = (
+    (f"o?{_FIGURE}", _figures), ("c(?:[VK]?r|P|dK|K|V(?:P|dK))", _count), ("c", _count), ("cV", _count),
+    (f"pi?(?:r|{_FIGURE})", _share), ("z[wi]?KaK", _correlation), (f"tN?Kb{_FIGURE}", _top),
+    (f"k[Kg](?:[mf]{_FIGURE}|mr|{_FIGURE}f)", _which), ("(?:kd?|d)K", _values),
+)  # fmt: skip
+"""The letters of a head, and what it asks for. What can end at several places stands there several times."""
+TAILS: tuple[tuple[str, Callable[[Query, Sequence[Item]], Query | None]], ...] = (
+    ("(bK|bg|o)", _by), ("(bKaK|bgiK)", _by), ("(i?T|ir)", lambda query, items: query),
+    ("a?i?(V(?:[au]V)*)", _is_value), ("a?i?(V(?:[au]V)*K)", _is_value), ("a?i?(Kq?V(?:[au]V)*)", _is_value),
+    ("a?i?(K)", _is_value), ("a?i?(KhN|KwNaN|Kq?N|hNK)", _is_number), ("a?(iY)", _is_when),
+    ("a?i?(K[iq]?Y|K?sY|K?i?wYaY)", _is_when),
+)  # fmt: skip
