@@ -1,8 +1,8 @@
 """Three hundred ordinary tables in which a row's name is a word for totals or averages: every row is data.
 
-Games called Total Overdose, the sector Media, the plan Max, the team MIN, a player named Kim Min, a skill called Overall: in tables
-of 5 to 50,000 rows, with zeros, equal and small numbers, and with rows that happen to be the sum of others in one column of small
-numbers. Seeded, as CSV and XLSX.
+Games called Total Overdose, the sector Media, the plan Max, the team MIN, a player named Kim Min, a skill called Overall: in
+tables of 5 to 50,000 rows, with zeros, equal and small numbers, and with rows that happen to be the sum of others in one column
+of small numbers. Seeded, as CSV and XLSX.
 """
 
 from __future__ import annotations
@@ -21,8 +21,46 @@ from bench._foreign.rows import write_workbook
 
 TABLES = 300
 SIZES = [5, 6, 8, 11, 14, 17, 23, 30, 42, 60, 90, 150, 400, 1_000, 3_000]
-_NAMES = "Ada Bo Cy Dee Eli Fay Gus Hal Ida Jo Kai Lee Mia Ned Oli Pam Quin Ray Sue Tom".split()
-_PLACES = "Bern Oslo Riga Cork Nice Graz Lodz Turku Ghent Porto Vigo Split Brno Pecs Lugo Bari".split()
+_NAMES = [
+    "Ada",
+    "Bo",
+    "Cy",
+    "Dee",
+    "Eli",
+    "Fay",
+    "Gus",
+    "Hal",
+    "Ida",
+    "Jo",
+    "Kai",
+    "Lee",
+    "Mia",
+    "Ned",
+    "Oli",
+    "Pam",
+    "Quin",
+    "Ray",
+    "Sue",
+    "Tom",
+]
+_PLACES = [
+    "Bern",
+    "Oslo",
+    "Riga",
+    "Cork",
+    "Nice",
+    "Graz",
+    "Lodz",
+    "Turku",
+    "Ghent",
+    "Porto",
+    "Vigo",
+    "Split",
+    "Brno",
+    "Pecs",
+    "Lugo",
+    "Bari",
+]
 Table = tuple[list[str], list[list[Any]], int]
 """Names, rows, and the column of small numbers in which a row may be made the sum of those above."""
 

@@ -270,7 +270,7 @@ def _contradicted(sign: Sign, span: Span) -> bool:
         return sign.label is None and span.bits < PROOF
     plain = sign.label is not None and sign.label.sure and (sign.label.exact or sign.keys > 0) and sign.keys >= 0
     alike = all(total and 0.5 <= printed / total <= 2 for _, printed, total in span.off)
-    return not (plain and alike and span.bits >= 6 and len(span.off) <= len(span.agree))
+    return not (plain and alike and span.bits >= 4 and len(span.off) <= len(span.agree))
 
 
 def _consistency(search: _Search, signs: Mapping[int, Sign]) -> dict[int, float]:
@@ -347,7 +347,11 @@ def _is_doubtful(search: _Search, sign: Sign, span: Span | None, row: int, rows:
     """Whether a word that nothing proves may be one for a total all the same, and not an ordinary value of its column."""
     assert sign.label is not None
     label = sign.label
-    ordinary = sign.times > 1 and sign.keys < 0 and not (label.sure and label.exact and sign.stub)
+    ordinary = (
+        sign.times > 1 and (sign.keys < 0 or not (label.sure and label.exact)) and not (label.sure and label.exact and sign.stub)
+    )
+    if ordinary and sign.keys <= 0:
+        return False
     if span is not None and span.bits >= 3 and not ordinary:
         return True
     if ordinary or (not sign.stub and sign.keys <= 0):
