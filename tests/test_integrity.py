@@ -137,9 +137,10 @@ def test_a_total_in_the_middle_is_left_out_and_the_rows_after_it_are_not(tmp_pat
     assert (info.rows, dict(info.left_out)) == (4, {"subtotal": (4,)})
 
 
-def test_a_total_that_does_not_add_up_is_left_out_and_said_with_its_cell(tmp_path: Path) -> None:
+def test_a_total_that_does_not_add_up_is_kept_as_doubtful_and_said_with_its_cell(tmp_path: Path) -> None:
     (info,) = from_rows(tmp_path, [["who", "paid"], ["Ann", 10], ["Bo", 25], ["Cy", 31], ["Total", 70]])
-    assert dict(info.left_out) == {"total": (5,)}
+    assert (info.rows, info.left_out, dict(info.doubtful)) == (4, (), {"total": (5,)})
+    assert cells(info)["totals-doubtful"] == "A5:B5"
     (note,) = [n for n in info.notes if n.kind == "totals-differ"]
     assert note.cells == "B5"
     assert "70" in note.text

@@ -14,7 +14,18 @@ from leaf.formats.base import Note, TableInfo
 from leaf.formats.delimited import DelimitedReader
 from leaf.formats.sheets import SheetsReader
 
-NAMING = frozenset({"preamble", "footer", "loose-cells", "header-repeated", "titles-doubtful", "notes-doubtful"})
+NAMING = frozenset(
+    {
+        "preamble",
+        "footer",
+        "loose-cells",
+        "header-repeated",
+        "header-assumed",
+        "header-two-rows",
+        "titles-doubtful",
+        "notes-doubtful",
+    }
+)
 """Notes whose places name rows that are in no table, or may not belong there."""
 
 

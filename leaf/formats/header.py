@@ -39,6 +39,8 @@ _DATE = re.compile(
     r"|\d{1,2}[- ][A-Za-z]{3,9}\.?[- ]\d{2,4}|[A-Z][a-z]{2,8} \d{1,2}, \d{4}",
     re.ASCII,
 )
+_CODE = re.compile(r"\(?[A-Z]{1,2}\)?|\([A-Z]+\)")
+"""`D`, `(NA)`: letters that offices print where a number is withheld."""
 _YEAR = re.compile(r"(?:19|20)\d\d(?:\.0)?", re.ASCII)
 _FOOTER = re.compile(
     r"(?i)(?:source|note|notes|nb|remark|quelle|anmerkung|hinweis|fuente|fonte|stand|generated|created|exported|report|copyright|"
@@ -378,12 +380,18 @@ def _profile(view: _View, rows: Sequence[int], columns: Sequence[int]) -> list[s
 
 def _continues(view: _View, region: _Region, rows: list[int], left: int, right: int) -> bool:
     """Whether rows after a gap are more of the same table: same columns, and their first row looks like its data."""
-    if left > region.right or right > region.right or left < region.left or len(region.rows) < 2:
+    if left > region.right or right > region.right or left < region.left:
         return False
     columns = range(region.left, region.right + 1)
+    first = ["m" if _CODE.fullmatch(str(view.cell(rows[0], c)).strip()) else kind_of(view.cell(rows[0], c)) for c in columns]
+    if _awaits_data(view, region, columns, first):
+        return True
+    if len(region.rows) < 2:
+        return False
     profile = _profile(view, region.rows, columns)
     head = view.kinds(region.rows[0], columns)
-    first = view.kinds(rows[0], columns)
+    if sum(p in "nd" and k == "m" for p, k in zip(profile, first, strict=True)) >= max(2, 0.5 * sum(p in "ndb" for p in profile)):
+        return True
     hard = [(p, k) for p, k in zip(profile, first, strict=True) if p in "ndb" and k not in "em"]
     if any(p in "ndb" for p in profile):
         fits = sum(_fits(p, k) for p, k in hard)
@@ -392,6 +400,17 @@ def _continues(view: _View, region: _Region, rows: list[int], left: int, right: 
         return False
     same_fill = view.fill(rows[0], columns) == view.fill(region.rows[-1], columns)
     return same_fill and head != first if len(rows) == 1 else same_fill and len(rows) < 3
+
+
+def _awaits_data(view: _View, region: _Region, columns: Sequence[int], first: Sequence[str]) -> bool:
+    """Whether a region is a header alone, and the row after the gap is the first one below it."""
+    if len(region.rows) > 4 or any(k in "ndb" for i in region.rows for k in view.kinds(i, columns)):
+        return False
+    names = [sum(not is_empty(view.cell(i, c)) for i in region.rows) for c in columns]
+    given = [k for k in first if k != "e"]
+    return (
+        sum(n > 0 for n in names) >= 0.6 * len(columns) and len(given) > 2 and sum(k in "ndym" for k in given) >= 0.5 * len(given)
+    )
 
 
 def _fits(profile: str, kind: str) -> bool:
@@ -626,14 +645,18 @@ def _below_names(view: _View, rows: list[int], columns: list[int], profile: list
     or with words for "no value", does not.
     """
     at = next((n for n in range(data) if _are_names(view, rows[n], columns)), None)
-    if at is None or at + 1 >= data or len(rows) - data < 0:
+    if at is None or at + 1 >= data:
         return data
     between = rows[at + 1 : data]
     if len(between) > 2:
         return at + 1
     hard = [p for p, kind in enumerate(profile) if kind in "ndb"]
+    below = [[str(view.cell(i, c)).strip() for c in columns] for i in rows[data : data + 60]]
     for n, row in enumerate(between, at + 1):
         kinds = view.kinds(row, columns)
+        cells = [str(view.cell(row, c)).strip() for c in columns]
+        if any(cell and sum(line[p] == cell for line in below) >= 2 for p, cell in enumerate(cells)):
+            return n
         if "m" in kinds or any(kinds[p] in "nd" for p in hard):
             return n
     return data

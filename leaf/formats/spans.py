@@ -84,7 +84,9 @@ class Numbers:
         size = np.maximum(np.abs(printed), np.abs(total))
         exact = gap <= 1e-9 * np.maximum(1.0, size)
         # Whole numbers are rarely rounded ones: a count that is off by one in a hundred is a mistake.
-        rounded = (gap <= 0.51 * self.steps * max(1.0, count**0.5)) & ((self.steps < 1) | (gap <= 1e-3 * np.abs(printed)))
+        rounded = (gap <= 0.51 * self.steps * max(1.0, min(count, 2 * count**0.5))) & (
+            (self.steps < 1) | (gap <= 1e-3 * np.abs(printed))
+        )
         return exact | rounded, exact
 
 
@@ -175,7 +177,7 @@ class Level:
         near = (first, last) in set(self.naturally(at)) or (first if last == at else last) in edges
         return Span(
             row, min(int(picked[0]), row), max(int(picked[-1]), row), rows, tuple(map(int, np.flatnonzero(agree))), off, inside,
-            self._bits(agree, exact, total, last - first), near, last - first == len(self.rows) - 1,
+            self._bits(agree, exact, total, parts), near, last - first == len(self.rows) - 1,
         )  # fmt: skip
 
     def _edges(self, at: int) -> Iterable[int]:
@@ -201,17 +203,17 @@ class Level:
                 off.append((int(c), float(printed[c]), float(total[c])))
         return tuple(off), inside
 
-    def _bits(self, agree: Bools, exact: Bools, total: Floats, count: int) -> float:
+    def _bits(self, agree: Bools, exact: Bools, total: Floats, parts: Floats) -> float:
         """Of columns that say something of their own: a copy of one proves nothing twice."""
         import numpy as np
 
-        seen: set[float] = set()
-        found = 0.0
-        for c in np.flatnonzero(agree):
+        seen: dict[float, int] = {}
+        found, count = 0.0, len(parts)
+        for c in np.flatnonzero(agree).tolist():
             value = round(float(total[c]), 6)
-            if value in seen or not value:
+            if not value or (value in seen and np.array_equal(parts[:, c], parts[:, seen[value]], equal_nan=True)):
                 continue
-            seen.add(value)
+            seen[value] = c
             loose = 0.0 if exact[c] else np.log2(2 + count**0.5)
             found += max(0.0, float(self.numbers.bits[c]) - loose)
         return found

@@ -88,7 +88,7 @@ class _Search:
 
         marked = np.zeros(len(self.numbers.values), dtype=bool)
         marked[[r for r, s in self.signs.items() if s.keys > 0 or (s.label and s.label.sure)]] = True
-        self.least = 2 * log2(max(2, len(rows))) + 8
+        self.least = 2 * log2(max(2, len(rows))) + 6
         for depth in range(_LEVELS):
             level = Level(self.numbers, rows, marked)
             chosen = self._settled(self._candidates(level, depth))
@@ -270,7 +270,7 @@ def _contradicted(sign: Sign, span: Span) -> bool:
         return sign.label is None and span.bits < PROOF
     plain = sign.label is not None and sign.label.sure and (sign.label.exact or sign.keys > 0) and sign.keys >= 0
     alike = all(total and 0.5 <= printed / total <= 2 for _, printed, total in span.off)
-    return not (plain and alike and span.bits >= 6 and len(span.off) <= len(span.agree))
+    return not (plain and alike and span.bits >= 4 and len(span.off) <= len(span.agree))
 
 
 def _consistency(search: _Search, signs: Mapping[int, Sign]) -> dict[int, float]:
@@ -346,14 +346,20 @@ def _doubted(search: _Search, signs: Mapping[int, Sign], marks: Mapping[int, Mar
 def _is_doubtful(search: _Search, sign: Sign, span: Span | None, row: int, rows: Ints) -> bool:
     """Whether a word that nothing proves may be one for a total all the same, and not an ordinary value of its column."""
     assert sign.label is not None
-    ordinary = sign.times > 1 and sign.keys < 0
+    label = sign.label
+    ordinary = (
+        sign.times > 1 and (sign.keys < 0 or not (label.sure and label.exact)) and not (label.sure and label.exact and sign.stub)
+    )
+    if ordinary and sign.keys <= 0:
+        return False
     if span is not None and span.bits >= 3 and not ordinary:
         return True
     if ordinary or (not sign.stub and sign.keys <= 0):
         return False
-    if sign.label.sure and (sign.label.exact or sign.label.kind == "subtotal"):
-        return sign.keys >= 0 or sign.times == 1
-    return sign.keys >= 0 and (sign.keys > 0 or _greatest(search, row, rows))
+    if label.sure and (label.exact or label.kind == "subtotal"):
+        return True
+    behind = label.sure and not label.text.lower().startswith(label.word)
+    return sign.keys > 0 or ((label.exact or behind) and sign.times == 1) or (sign.keys == 0 and _greatest(search, row, rows))
 
 
 def _greatest(search: _Search, row: int, rows: Ints) -> bool:
