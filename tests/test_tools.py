@@ -264,3 +264,24 @@ def test_a_shown_cell_can_be_copied_into_a_query(leaf: Leaf, scope: Scope) -> No
         literal = cell if cell.startswith(("'", "E'")) else "'" + cell + "'"
         found = leaf.run_tool(scope, "query_tables", {"sql": f"SELECT n FROM cells WHERE v = {literal}"}, file_ids=ids)
         assert found.data["table"]["rows"] == [[number]], cell
+
+
+def test_tables_inside_a_document_are_named_described_and_queried(leaf: Leaf, scope: Scope) -> None:
+    page = """<!doctype html><html><body><h1>Report</h1><p>Words about it.</p>
+      <table><tr><th>Region</th><th>Units</th></tr><tr><td>North</td><td>1204</td></tr><tr><td>South</td><td>3001</td></tr></table>
+      <table><tr><th>Day</th><th>Visits</th></tr><tr><td>2024-01-02</td><td>7</td></tr><tr><td>2024-01-03</td><td>9</td></tr></table>
+      </body></html>"""
+    page_id = add(leaf, scope, "report.html", page.encode()).id
+    listed = leaf.run_tool(scope, "list_files", {}, file_ids=[page_id])
+    assert "SQL: report__table_1 (2 rows × 2 columns), report__table_2 (2 × 2)" in listed.text
+    described = leaf.run_tool(scope, "describe_table", {"file": "f1", "sheet": "table 2"}, file_ids=[page_id])
+    assert "Visits" in described.text
+    found = leaf.run_tool(scope, "query_tables", {"sql": "SELECT sum(Units) AS n FROM report__table_1"}, file_ids=[page_id])
+    assert "4205" in found.text
+    assert found.coverage[0].seen == 2
+
+
+def test_a_document_without_tables_says_so(leaf: Leaf, scope: Scope) -> None:
+    page_id = add(leaf, scope, "plain.html", b"<!doctype html><html><body><p>Only words here.</p></body></html>").id
+    with pytest.raises(InvalidInputError, match="is no table"):
+        leaf.run_tool(scope, "describe_table", {"file": "f1"}, file_ids=[page_id])

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
-from leaf.formats.base import KINDS
+from leaf.formats.base import KINDS, holds_tables
 from leaf.formats.pdf import READ_FOR_OUTLINE as LOOKED_AT
 from leaf.formats.where import timestamp
 from leaf.store.model import ChatFile, File
@@ -72,15 +72,15 @@ def label(file: File) -> str:
 
 def may_hold_several(file: File) -> bool:
     """Whether a file may hold more than one table, as far as its outline tells. Its rows are then those of the largest."""
-    return len(file.outline.get("sheets") or ()) > 1 or _has_blocks(file)
+    several = len(file.outline.get("sheets") or ()) > 1 or (file.outline.get("tables") or 0) > 1
+    return several or _has_blocks(file)
 
 
 def table_name(chat_file: ChatFile) -> str:
     """The name by which SQL reaches it; `q3_sales__…` where every sheet has one of its own; empty if it holds no tables."""
-    kind = KINDS.get(chat_file.file.kind)
-    if kind is None or not kind.tabular:
+    if not holds_tables(chat_file.file.kind, chat_file.file.outline):
         return ""
-    if len(chat_file.file.outline.get("sheets") or ()) > 1:
+    if (chat_file.file.outline.get("tables") or 0) > 1 or len(chat_file.file.outline.get("sheets") or ()) > 1:
         return f"{chat_file.slug}__…"
     return f"{chat_file.slug}…" if _has_blocks(chat_file.file) else chat_file.slug
 

@@ -10,7 +10,7 @@ from pathlib import Path
 from uuid import uuid4
 
 from leaf.errors import FileError, NotFoundError, RunError
-from leaf.formats.base import KINDS
+from leaf.formats.base import holds_tables
 from leaf.sandbox.packages import Packages
 from leaf.sandbox.sessions import Cell, Given, Ran, Sessions, Supply
 from leaf.store import Store, cells, consents, messages
@@ -206,4 +206,4 @@ class Notebooks:
 
 
 def _slugs(chat_files: Sequence[ChatFile]) -> list[str]:
-    return [c.slug for c in chat_files if c.file.kind in KINDS and KINDS[c.file.kind].tabular]
+    return [c.slug for c in chat_files if holds_tables(c.file.kind, c.file.outline)]

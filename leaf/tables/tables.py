@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from leaf.errors import FileError, InvalidInputError, LeafError, NotFoundError, SandboxError, StoreError, not_found
-from leaf.formats.base import KINDS, ROW, Note
+from leaf.formats.base import KINDS, ROW, Note, holds_tables
 from leaf.formats.header import places
 from leaf.formats.notes import OUTSIDE
 from leaf.sandbox.pool import Limits, Pool
@@ -69,6 +69,8 @@ class Table:
     doubtful_counts: Mapping[str, int] = field(default_factory=dict)
     shared: bool = False
     """Whether other tables stand in the same sheet or file beside it."""
+    inside: bool = False
+    """Whether it stands in a document: `sheet` is then what it is called there, and its rows have no numbers in the file."""
 
     @property
     def label(self) -> str:
@@ -98,7 +100,9 @@ class Table:
         return {"first": self.first_row, "marked": self.marked, "whole": not self.left_out}
 
     def place_of_row(self, row: int) -> str:
-        """Locator of one row of the file: `sheet Data!A7:F7`, `row 7`."""
+        """Locator of one row of the file: `sheet Data!A7:F7`, `row 7`; of a document the table's own place."""
+        if self.inside:
+            return self.place
         span = re.fullmatch(r"([A-Z]+)\d+:([A-Z]+)\d+", self.place) if self.sheet else None
         return f"sheet {self.sheet}!{span[1]}{row}:{span[2]}{row}" if span else f"row {row}"
 
@@ -118,7 +122,7 @@ class Table:
         span = re.fullmatch(r"([A-Z]+)\d+:([A-Z]+)\d+", self.place) if self.sheet else None
         said = places(sorted(rows), shown=12)
         if not span:
-            return said
+            return f"{said} of {self.sheet}" if self.inside else said
         said, _, more = said.partition(" and ")
         runs = [(a, b or a) for a, b in re.findall(r"(\d+)(?:-(\d+))?", said)]
         return f"{self.sheet}!" + ", ".join(f"{span[1]}{a}:{span[2]}{b}" for a, b in runs) + (f" and {more}" if more else "")
@@ -261,7 +265,7 @@ class Tables:
 
         A file that cannot be read goes to `failures` and hides no other. Raises RunError after `stop`, StoreError.
         """
-        tabular = [f for f in files if f.file.kind in KINDS and KINDS[f.file.kind].tabular]
+        tabular = [f for f in files if holds_tables(f.file.kind, f.file.outline)]
         found = self._converted(scope, tabular, stop)
         tables: list[Table] = []
         failures: dict[str, str] = {}
@@ -672,6 +676,7 @@ def _table(chat_file: ChatFile, name: str, info: Json, folder: Path, *, shared: 
         doubtful={kind: tuple(rows) for kind, rows in info.get("doubtful", ())},
         doubtful_counts=dict(info.get("doubtful_counts", ())),
         shared=shared,
+        inside=not KINDS[chat_file.file.kind].tabular,
     )
 
 

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from leaf.files.library import SearchResult
 from leaf.files.line import describe_counts, may_hold_several, same_content
-from leaf.formats.base import KINDS, Window
+from leaf.formats.base import KINDS, Window, holds_tables
 from leaf.store.model import ChatFile
 from leaf.tables.tables import Table, in_order
 from leaf.tools.base import (
@@ -75,7 +75,7 @@ def list_files(context: ToolContext, _: ListFilesInput) -> ToolOutput:
             "file_id": c.file.id,
             "name": c.file.name,
             "kind": c.file.kind,
-            "tables": [t.name for t in tables.get(c.handle, ())] or ([c.slug] if is_table(c) else []),
+            "tables": ([t.name for t in tables.get(c.handle, ())] or [c.slug]) if is_table(c) else [],
         }
         for c in context.files[:FILES_LISTED]
     ]
@@ -100,7 +100,7 @@ def _handles(handles: Sequence[str]) -> str:
 
 def _known_tables(context: ToolContext, files: Sequence[ChatFile]) -> dict[str, list[Table]]:
     """Handle -> the file's tables in the order in which they are described, for files that may hold several."""
-    several = [c for c in files if is_table(c) and may_hold_several(c.file) and c.file.size <= OPENED_BYTES]
+    several = [c for c in files if _is_queried(c) and may_hold_several(c.file) and c.file.size <= OPENED_BYTES]
     found = context.tables.of(context.scope, several[:FILES_OPENED], context.stop)
     by_handle: dict[str, list[Table]] = {}
     for table in found.tables:
@@ -113,7 +113,7 @@ def _file_line(chat_file: ChatFile, tables: Sequence[Table], same_as: str) -> st
     label = KINDS[file.kind].label if file.kind in KINDS else "Unreadable"
     counts = describe_counts(file, rows=len(tables) < 2)
     line = f"{chat_file.handle} · {file.name} · {label} · {counts}"
-    if is_table(chat_file):
+    if _is_queried(chat_file):
         line += f" · SQL: {_names(chat_file, tables)}"
     if same_as:
         line += f" · same content as {same_as}"
@@ -140,8 +140,14 @@ def _names(chat_file: ChatFile, tables: Sequence[Table]) -> str:
     )
 
 
+def _is_queried(chat_file: ChatFile) -> bool:
+    """Whether SQL can reach something in the file: it is a table, or a document that holds some."""
+    file = chat_file.file
+    return holds_tables(file.kind, file.outline) and not file.outline.get("error")
+
+
 def is_table(chat_file: ChatFile) -> bool:
-    """Whether SQL can reach the file."""
+    """Whether the file is made of tables, as a spreadsheet is and a document with some is not."""
     kind = KINDS.get(chat_file.file.kind)
     return kind is not None and kind.tabular and not chat_file.file.outline.get("error")
 
