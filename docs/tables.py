@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 from pathlib import Path
 
-from leaf.formats.base import KINDS
+from leaf.formats.base import KINDS, Kind
 from leaf.settings import VARIABLES, Settings
 from leaf.tools import registry
 
@@ -60,6 +61,12 @@ SETTINGS_MEANINGS = {
 }
 
 
+def _has_tables(kind: Kind) -> bool:
+    """Whether the reader of documents of this kind finds tables in them."""
+    module, _, name = kind.reader.partition(":")
+    return hasattr(getattr(importlib.import_module(module), name), "tables")
+
+
 def settings_table() -> str:
     """Every environment variable with its default."""
     rows = ["| variable | default | meaning |", "|---|---|---|"]
@@ -86,7 +93,10 @@ def tools_table() -> str:
 def formats_table() -> str:
     """Every kind of file with its usual endings."""
     rows = ["| kind | endings | SQL |", "|---|---|---|"]
-    rows += [f"| {k.label} | {', '.join(k.endings)} | {'yes' if k.tabular else ''} |" for k in KINDS.values()]
+    rows += [
+        f"| {k.label} | {', '.join(k.endings)} | {'yes' if k.tabular else 'its tables' if _has_tables(k) else ''} |"
+        for k in KINDS.values()
+    ]
     return "\n".join(rows)
 
 
