@@ -420,3 +420,53 @@ def test_words_of_a_long_table_are_found_among_its_few_texts(tmp_path: Path, mon
     for few in (100, 1):
         monkeypatch.setattr("leaf.formats.integrity._FEW", few)
         assert dict(from_csv(tmp_path, f"what,n\n{rows}Total,{total}\n").left_out) == {"total": (42,)}
+
+
+# --- what is proven, and what is only doubtful
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        pytest.param("game,year,na,eu\nAda,2001,1.2,0.4\nTotal Overdose: A Tale,2005,0.02,0.01\nBo,2003,2.1,0.7\n", id="a title"),
+        pytest.param("team,code,w,l\nBoston,BOS,9,4\nMinnesota,MIN,2,1\nOakland,OAK,7,8\n", id="a code that is the least"),
+        pytest.param("firm,sector,staff\nA,Media,3\nB,Energy,4\nC,Media,7\nD,Media,9\nE,Retail,2\n", id="a value of its column"),
+        pytest.param("last,first,visits\nKim,Min,3\nLee,Ann,4\nHarned,Max,7\n", id="first names"),
+        pytest.param("n,v\na,1\nb,1\nc,2\nd,3\ne,5\nf,8\ng,13\nh,21\n", id="each the sum of the two before"),
+        pytest.param("skill,points\nspeed,3\nforce,4\nmind,2\nOverall,9\n", id="one small number"),
+        pytest.param("what,a,b\nx,0,0\ny,0,0\nTotal,0,0\n", id="zeros prove nothing"),
+    ],
+)
+def test_a_word_or_one_number_is_no_proof(tmp_path: Path, text: str) -> None:
+    info = from_csv(tmp_path, text)
+    assert (info.left_out, info.rows) == ((), text.count("\n") - 1)
+
+
+def test_a_country_that_equals_its_regions_and_their_states_is_named_with_them(tmp_path: Path) -> None:
+    states = [613_871, 298_407, 801_233, 455_019, 120_987, 999_103, 345_671, 702_559]
+    regions = [sum(states[i] for i in picked) for picked in ((0, 5), (1, 6), (2, 4), (3, 7))]
+    rows = [["Atlantis", sum(states)], *[[f"Region {n}", v] for n, v in enumerate(regions)]]
+    rows += [[f"State {n}", v] for n, v in enumerate(states)]
+    info = from_csv(tmp_path, "area,people\n" + "".join(f"{a},{b}\n" for a, b in rows))
+    assert info.rows == 13
+    assert dict(info.doubtful) == {"total": (2,), "subtotal": (3, 4, 5, 6)}
+    assert cells(info)["totals-doubtful"] == "rows 2-6"
+
+
+@pytest.mark.parametrize("word", ["Total¹", "T O T A L", "United States", "Total farm receipts", "Total......", "I alt"])
+def test_more_words_are_totals_where_the_numbers_prove_it(tmp_path: Path, word: str) -> None:
+    text = f"area,a,b\nx,61387,2901\ny,29840,7713\nz,80123,555\n{word},171350,11169\n"
+    assert dict(from_csv(tmp_path, text).left_out) == {"total": (5,)}
+
+
+def test_rows_below_a_full_row_of_names_are_data(tmp_path: Path) -> None:
+    rows = "".join(f"19{n},Not Available,Not Available\n" for n in range(50, 62)) + "1962,3.5,4.1\n1963,3.7,4.0\n1964,3.9,4.4\n"
+    info = from_csv(tmp_path, "Prices\n\nDate,City,Farm\n" + rows)
+    assert (info.rows, info.columns[1]) == (15, ("City", "DOUBLE"))
+
+
+def test_remarks_at_the_end_are_left_out_with_the_lines_that_go_on(tmp_path: Path) -> None:
+    below = "Notes:,\n- Data include overtime.,\nSource: office,\nLast modified: 2010-03-31.,\n"
+    info = from_csv(tmp_path, "what,units\na,3\nb,4\nc,9\n" + below)
+    assert info.rows == 3
+    assert cells(info)["footer"] == "rows 5-8"

@@ -21,46 +21,8 @@ from bench._foreign.rows import write_workbook
 
 TABLES = 300
 SIZES = [5, 6, 8, 11, 14, 17, 23, 30, 42, 60, 90, 150, 400, 1_000, 3_000]
-_NAMES = [
-    "Ada",
-    "Bo",
-    "Cy",
-    "Dee",
-    "Eli",
-    "Fay",
-    "Gus",
-    "Hal",
-    "Ida",
-    "Jo",
-    "Kai",
-    "Lee",
-    "Mia",
-    "Ned",
-    "Oli",
-    "Pam",
-    "Quin",
-    "Ray",
-    "Sue",
-    "Tom",
-]
-_PLACES = [
-    "Bern",
-    "Oslo",
-    "Riga",
-    "Cork",
-    "Nice",
-    "Graz",
-    "Lodz",
-    "Turku",
-    "Ghent",
-    "Porto",
-    "Vigo",
-    "Split",
-    "Brno",
-    "Pecs",
-    "Lugo",
-    "Bari",
-]
+_NAMES = ["Ada", "Bo", "Cy", "Dee", "Eli", "Fay", "Gus", "Hal", "Ida", "Jo", "Kai", "Lee", "Mia", "Ned", "Oli", "Pam", "Sue"]
+_PLACES = ["Bern", "Oslo", "Riga", "Cork", "Nice", "Graz", "Lodz", "Turku", "Ghent", "Porto", "Vigo", "Split", "Brno", "Bari"]
 Table = tuple[list[str], list[list[Any]], int]
 """Names, rows, and the column of small numbers in which a row may be made the sum of those above."""
 

@@ -585,7 +585,7 @@ def _cut_footers(view: _View, rows: list[int], columns: Sequence[int]) -> tuple[
     if len(columns) < 2 or len(rows) < 3:
         return rows, []
     fills = [view.fill(i, columns) for i in rows[:_SAMPLE]]
-    if median(fills) < 2:
+    if sum(f >= 2 for f in fills) < max(2, 0.3 * len(fills)):
         return rows, []
     end = start = len(rows)
     # What stands among remarks or below one, alone in its row, is one too: a remark goes on in the next line.

@@ -90,6 +90,7 @@ class _Search:
         marked[[r for r, s in self.signs.items() if s.keys > 0 or (s.label and s.label.sure)]] = True
         self.least = 2 * log2(max(2, len(rows))) + 6
         for depth in range(_LEVELS):
+            marked[list(self.found)] = False  # from here on they are numbers to be summed, and end no block
             level = Level(self.numbers, rows, marked)
             chosen = self._settled(self._candidates(level, depth))
             if not chosen:
@@ -143,9 +144,10 @@ class _Search:
 
     def _rank(self, span: Span) -> tuple[bool, float]:
         below = (span.last == span.row) == (self.above >= 0)
-        return not span.off, span.bits - 2 * span.inside + 3 * span.near + 2 * below + 0.5 * span.whole - 2 * (
-            len(span.parts) == 1
-        )
+        sign = self.signs.get(span.row)
+        carried = sign is not None and sign.label is not None and bool(sign.label.name) and self.linked(span.row, span)
+        structure = 3 * span.near + 2 * below + 0.5 * span.whole + 4 * carried - 2 * (len(span.parts) == 1)
+        return not span.off, span.bits - 2 * span.inside + structure
 
     def _settled(self, spans: Iterable[Span]) -> list[Span]:
         """Of spans that overlap, the shorter ones; the others are tried again at the next level."""
