@@ -100,9 +100,10 @@ def test_an_empty_question_is_refused(leaf: Leaf, scope: Scope) -> None:
         leaf.send(scope, leaf.new_chat(scope).id, "  \n ")
 
 
-def test_the_same_content_is_one_file_and_one_name_is_two(leaf: Leaf, scope: Scope) -> None:
+def test_the_same_content_under_one_name_is_one_file_and_every_other_name_is_another(leaf: Leaf, scope: Scope) -> None:
     first = add(leaf, scope, "a.csv", SALES)
-    assert add(leaf, scope, "b.csv", SALES).id == first.id
+    assert add(leaf, scope, "a.csv", SALES).id == first.id
+    assert add(leaf, scope, "b.csv", SALES).id != first.id
     assert add(leaf, scope, "a.csv", SALES + b"West,2025-03,1\n").name == "a (2).csv"
 
 
