@@ -25,6 +25,7 @@ from typing import Any
 import pandas as pd
 
 from bench._keyless import tables
+from bench._keyless.held_out import ANSWERABLE, TRAPS
 from bench._keyless.questions import HOSTILE, PLAIN
 from leaf.service import Leaf
 from leaf.settings import Settings
@@ -110,7 +111,8 @@ def _own(desk: Desk, shared: Path, folder: Path, show: bool) -> bool:
     frames = tables.frames(shared)
     paths = {name: tables.write(name, frame, shared, folder) for name, frame in frames.items()}
     counted = []
-    for label, questions in (("answerable", PLAIN), ("hostile", HOSTILE)):
+    sets = (("answerable", PLAIN), ("hostile", HOSTILE), ("held out, answerable", ANSWERABLE), ("held out, traps", TRAPS))
+    for label, questions in sets:
         outcomes = []
         for names, question, truth in questions:
             said = desk.ask(question, [paths[name] for name in names.split("+")])
