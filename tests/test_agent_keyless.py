@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from pydantic import BaseModel
 
+from leaf.agent.coverage import covered_of, sentence
 from leaf.agent.events import reduce
 from leaf.agent.loop import Agent
 from leaf.agent.models.keyless import KeylessModel, typed_sql
@@ -450,7 +451,12 @@ def test_question_gives_the_figures_that_pandas_gives(table: str, asked: str, ex
     assert world.results, result.text
     assert same(world.results[-1], rows_of(expected), ordered=ranked), (world.queries[-1], world.results[-1][:8], result.text)
     assert "Read as: " in result.text
-    assert f"{len(DATA[table]):,} of {len(DATA[table]):,} rows" in result.text
+    assert f"{len(DATA[table]):,} of {len(DATA[table]):,} rows" in read_of(result)
+
+
+def read_of(result: Answered) -> str:
+    """What was read for it, as page and command line say it."""
+    return sentence(covered_of(result.outcome.parts))
 
 
 REFUSED = [

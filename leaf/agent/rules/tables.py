@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -62,9 +62,10 @@ def forms(key: str) -> frozenset[str]:
     return frozenset({key, *(key.removesuffix(ending) for ending in endings), re.sub("ies$", "y", key)})
 
 
-def same_word(a: str, b: str) -> bool:
-    """Whether two words are forms of each other."""
-    return a == b or b in forms(a) or a in forms(b)
+def _same(asked: Sequence[str], name: Sequence[str]) -> bool:
+    """Whether these are the same words, or forms of them."""
+    pairs = zip(asked, name, strict=False)
+    return len(asked) == len(name) > 0 and all(b in forms(a) or a in forms(b) for a, b in pairs)
 
 
 PHRASES: dict[tuple[str, ...], list[tuple[str, str]]] = {}
@@ -73,18 +74,14 @@ for _line in Path(__file__).with_name("words.txt").read_text("utf-8").replace("\
     _role, _, _meaning = _line.partition(": ")[0].partition(" ")
     for _phrase in _line.partition(": ")[2].replace('","', "COMMA").split(",") if _role != "#" else ():
         PHRASES.setdefault(tuple(_phrase.replace("COMMA", ",").split()), []).append((_role, _meaning))
-MONTHS = """january januar janvier enero|february februar fevrier febrero|march marz mars marzo|april avril abril|may mai mayo
-june juni juin junio|july juli juillet julio|august aout agosto|september septembre septiembre|october oktober octobre octubre
-november novembre noviembre|december dezember decembre diciembre""".replace("\n", "|").split("|")
 
 
 def _named(role: str) -> frozenset[str]:
     return frozenset(" ".join(phrase) for phrase, roles in PHRASES.items() if (role, "") in roles)
 
 
-ADDED_UP, GENERIC, CHANGES, IDS, YEARS = (_named(role) for role in ("+added", "+generic", "+changes", "+ids", "+years"))
-RATES, OTHER_TIMES = _named("+rates"), _named("+times")
-
+ADDED_UP, GENERIC, CHANGES, IDS = (_named(role) for role in ("+added", "+generic", "+changes", "+ids"))
+YEARS, RATES, OTHER_TIMES = (_named(role) for role in ("+years", "+rates", "+times"))
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
 _NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL")
 GROUPED = 30
@@ -108,13 +105,14 @@ class Column:
     top: tuple[tuple[Any, int], ...] = ()
     values: tuple[str, ...] = ()
     """Texts known from the profile: the most frequent, and those of the sample."""
+    asked: str = field(default="", compare=False)
+    """How a question calls it, where that is not quite its name."""
 
     @property
     def sql(self) -> str:
         """Its values; dates that are stored as text as such."""
-        return (
-            f"TRY_CAST({quoted(self.name)} AS TIMESTAMP)" if (self.kind, self.type) == ("date", "VARCHAR") else quoted(self.name)
-        )
+        is_text = (self.kind, self.type) == ("date", "VARCHAR")
+        return f"TRY_CAST({quoted(self.name)} AS TIMESTAMP)" if is_text else quoted(self.name)
 
     @property
     def is_time(self) -> bool:
@@ -131,6 +129,10 @@ class Column:
         """Whether adding is what people mean where they do not say what to do."""
         core = [word for word in self.words if word not in GENERIC] or list(self.words)
         return self.kind == "figure" and bool(ADDED_UP & set(core[-1:])) and not {"unit", *CHANGES} & set(self.words)
+
+    @property
+    def is_label(self) -> bool:
+        return self.kind in ("text", "bool")
 
     @property
     def is_group(self) -> bool:
@@ -191,10 +193,6 @@ class Table:
         return found, not (exact or plural)
 
 
-def _same(asked: Sequence[str], name: Sequence[str]) -> bool:
-    return len(asked) == len(name) > 0 and all(map(same_word, asked, name))
-
-
 def is_number(sql_type: str) -> bool:
     return _NUMBER.match(sql_type) is not None
 
@@ -237,28 +235,21 @@ def _column(c: Json, sample: list[Any]) -> Column:
     return Column(c["name"], c["type"], kind, *known, tuple(texts) if kind == "text" else ())
 
 
-def lookup_sql(table: Table, texts: Sequence[str]) -> str:
-    """Which text columns hold these texts as whole cells, whatever their case and accents; empty where there is none."""
+def lookup_sql(table: Table, texts: Sequence[str]) -> list[str]:
+    """For each text column a query: which of these texts it holds as whole cells, whatever their case and accents."""
     wanted = ", ".join(map(literal, texts))
-    parts = (
-        f'SELECT {literal(c.name)} AS "column", {quoted(c.name)} AS "value" FROM {table.source} '
-        f"WHERE strip_accents(lower(trim({quoted(c.name)}))) IN ({wanted}) GROUP BY 2"
+    return [
+        f'SELECT {literal(table.name)} AS "table", {literal(c.name)} AS "column", {quoted(c.name)} AS "value" '
+        f"FROM {table.source} WHERE strip_accents(lower(trim({quoted(c.name)}))) IN ({wanted}) GROUP BY 3"
         for c in table.columns
-        if c.type == "VARCHAR"
-    )
-    return " UNION ALL ".join(parts) if wanted else ""
+        if c.type == "VARCHAR" and wanted
+    ]
 
 
-def shapes_sql(names: Sequence[str]) -> str:
-    """The columns of tables that were not described."""
-    return " UNION ALL ".join(f"SELECT {literal(n)}, column_name, column_type FROM (DESCRIBE {quoted(n)})" for n in names)
-
-
-def known_values(table: Table, found: Sequence[Sequence[Any]] = ()) -> dict[str, dict[str, list[str]]]:
-    """Folded text -> column -> the values that are written so, from the profile and from rows of `lookup_sql`."""
+def known_values(table: Table, found: Iterable[Sequence[str]] = ()) -> dict[str, dict[str, list[str]]]:
+    """Folded text -> column -> the values that are written so, from the profile and from what `lookup_sql` found."""
     known: dict[str, dict[str, list[str]]] = {}
-    for column, value in dict.fromkeys(
-        [*((c.name, v) for c in table.columns for v in c.values), *((str(c), str(v)) for c, v in found)]
-    ):
+    looked_up = ((column, value) for name, column, value in found if name == table.name)
+    for column, value in dict.fromkeys([*((c.name, v) for c in table.columns for v in c.values), *looked_up]):
         known.setdefault(fold(value), {}).setdefault(column, []).append(value)
     return known
