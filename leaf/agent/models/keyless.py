@@ -20,8 +20,6 @@ from leaf.agent.rules.tables import Table, known_values, lookup_sql, read_table,
 from leaf.errors import RunError
 
 TABLES_DESCRIBED, LINKS_FOLLOWED, TEXTS_SHOWN = 64, 5, 3
-PIECE = 24
-"""Characters of a text delta."""
 _SQL = re.compile(r"```(?:sql)?\s*\n(.+?)```", re.DOTALL | re.I)
 _TYPED = re.compile(
     r"""\s*(select\s+(?!(?:the|all|an?|some|every)\s).+ | with\s.+\sselect\s.+ | from\s+[\w"]+
@@ -70,7 +68,7 @@ class KeylessModel:
             for results in done:
                 calls = script.send(results)
         except StopIteration as end:
-            return ModelTurn([_say(end.value, emit, stop)], "end_turn", model="keyless", seconds=time.monotonic() - started)
+            return ModelTurn([_say(end.value, emit)], "end_turn", model="keyless", seconds=time.monotonic() - started)
         if stop.is_set():
             raise RunError("Stopped.")
         content = []
@@ -81,13 +79,10 @@ class KeylessModel:
         return ModelTurn(content, "tool_use", model="keyless", seconds=time.monotonic() - started)
 
 
-def _say(said: Answer, emit: Emit, stop: threading.Event) -> Json:
+def _say(said: Answer, emit: Emit) -> Json:
     text = f"{said.text}\n\n{answers.CONNECT}"
     emit(ModelEvent("text", "start", 0))
-    for at in range(0, len(text), PIECE):
-        if stop.is_set():
-            raise RunError("Stopped.")
-        emit(ModelEvent("text", "delta", 0, text[at : at + PIECE]))
+    emit(ModelEvent("text", "delta", 0, text))
     emit(ModelEvent("text", "end", 0))
     if said.questions:
         emit(ModelEvent("questions", questions=said.questions))
@@ -127,14 +122,13 @@ def answer(question: str) -> Script:
         return Answer(f"The query did not run: {result.error}" if result.error else answers.of_sql(result.output))
     if links := list(dict.fromkeys(_LINK.findall(question)))[:LINKS_FOLLOWED]:
         question = _LINK_WITH_PLACE.sub(" ", question).strip(" ?.,:;") or "describe the file"
-        results = yield [_drive_call(link) for link in links]
+        results = yield [
+            ("list_drive_folder", {"folder": link}) if _FOLDER_LINK.search(link) else ("read_drive_file", {"file": link})
+            for link in links
+        ]
         if said := list(dict.fromkeys(filter(None, map(_of_drive, results)))):
             return Answer("\n\n".join(said))
     return (yield from _from_files(question))
-
-
-def _drive_call(link: str) -> Call:
-    return ("list_drive_folder", {"folder": link}) if _FOLDER_LINK.search(link) else ("read_drive_file", {"file": link})
 
 
 def _of_drive(result: Result) -> str:

@@ -41,7 +41,7 @@ def decide(grammars: Sequence[Grammar], left: int = 0) -> Answer | tuple[Table, 
     if described := [g for g in grammars if g.describes()]:
         chosen = [g for g in described if g.has("T")] or described
         profiles = "\n\n".join(answers.of_profile(g.table, COLUMNS_DESCRIBED) for g in chosen[:OFFERED])
-        return Answer(profiles, _working(chosen[0], _usual(chosen[0].table), len(grammars) > 1))
+        return Answer(profiles, _working(chosen[0], _offers(chosen[0]), len(grammars) > 1))
     found = [(grammar, query) for grammar in grammars for query in grammar.readings()]
     if len(found) == 1 and (not left or found[0][0].has("T")):
         return found[0][0].table, found[0][1]
@@ -68,8 +68,7 @@ def _refuse(grammars: Sequence[Grammar], left: int) -> Answer:
     others = [f"`{g.table.name}` ({g.table.file_name})" for g in grammars if g is not grammar]
     also = [f"Also here: {', '.join(others[:OFFERED])}{' and more' if len(others) > OFFERED else ''}."] if others else []
     text = "\n\n".join([head, *known, answers.of_profile(grammar.table, COLUMNS_SHOWN), *also])
-    offered = [*_nearly(grammar), *_about(grammar), *_usual(grammar.table)]
-    return Answer(text, _working(grammar, offered, len(grammars) + left > 1), refused=True)
+    return Answer(text, _working(grammar, [*_nearly(grammar), *_offers(grammar)], len(grammars) + left > 1), refused=True)
 
 
 def _working(grammar: Grammar, questions: Iterable[str], several: bool) -> tuple[str, ...]:
@@ -98,24 +97,17 @@ def _nearly(grammar: Grammar) -> Iterator[str]:
     yield from [text] if text != grammar.question else []
 
 
-def _about(grammar: Grammar) -> Iterator[str]:
-    """Questions about the columns that were named, and those whose values were."""
+def _offers(grammar: Grammar) -> Iterator[str]:
+    """Questions about the columns that were named, by themselves or by a value; then such as most tables can answer."""
     named = [*grammar.columns(), *(c for c in grammar.table.columns if c.name in grammar.valued())]
-    groups = [c for c in dict.fromkeys(named) if c.is_label]
-    for column in dict.fromkeys(named):
-        if column.kind == "figure":
-            yield from (*(f"{_figure(column)} by `{g.name}`" for g in groups[:1]), _figure(column), f"highest `{column.name}`")
-        elif column.is_group and column.kind != "date":
-            yield f"number of rows by `{column.name}`"
-
-
-def _usual(table: Table) -> Iterator[str]:
-    """Questions that most tables can answer."""
-    groups = [c for c in table.columns if c.is_label and 1 < c.distinct <= 50][:1]
-    for figure in sorted((c for c in table.columns if c.kind == "figure"), key=lambda c: not c.is_added_up)[:1]:
-        name = _figure(figure)
-        yield from (*(f"{name} by `{group.name}`" for group in groups), f"{name} by month", name)
-    yield from (*(f"number of rows by `{group.name}`" for group in groups), "number of rows")
+    known = sorted((c for c in grammar.table.columns if c.kind == "figure"), key=lambda c: not c.is_added_up)
+    labels = [c for c in grammar.table.columns if c.is_label and 1 < c.distinct <= 50]
+    label = next((c for c in [*named, *labels] if c.is_label), None)
+    for column in dict.fromkeys([*(c for c in named if c.kind == "figure"), *known[:1]]):
+        yield from [f"{_figure(column)} by `{label.name}`"] if label else []
+        yield from (f"{_figure(column)} by month", _figure(column), f"highest `{column.name}`")
+    yield from (f"number of rows by `{c.name}`" for c in [*named, *labels[:1]] if c.is_group and c.kind != "date")
+    yield "number of rows"
 
 
 def _figure(column: Column) -> str:

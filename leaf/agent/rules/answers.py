@@ -9,13 +9,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from leaf.agent.rules.grammar import Filter, Query
-from leaf.agent.rules.tables import Column, Table, is_number, literal, quoted, split_words
+from leaf.agent.rules.tables import Table, is_number, split_words
 from leaf.formats.locate import unmarked
+from leaf.tables.sql import literal, quoted
 
 Json = dict[str, Any]
 
 NAMES = {"sum": "total", "avg": "average", "min": "lowest", "max": "highest", "distinct": "number of different"}
 _TESTS = {"=": "is", ">=": "at least", "<=": "at most"}
+_SQL_TESTS = {"in": "=", "since": ">=", "after": ">", "before": "<"}
 
 
 def named(figure: tuple[str, str], mark: str = "") -> str:
@@ -68,14 +70,17 @@ def _key(table: Table, column: str, grain: str) -> str:
 
 def _condition(f: Filter, table: Table) -> str:
     column = table.column(f.column)
-    if f.test == "in":
+    if f.test == "true":
+        return column.sql
+    if f.test == "one of":
         return f"{column.sql} IN ({', '.join(map(literal, f.values))})"
-    if f.test == "between":
-        return f"{column.sql} BETWEEN {f.values[0]} AND {f.values[1]}"
-    if f.test == "period":
-        days = [value and (value[:4] if column.kind == "year" else f"DATE '{value}'") for value in f.values]
-        return " AND ".join(f"{column.sql} {test} {day}" for test, day in zip((">=", "<"), days, strict=True) if day)
-    return f"{column.sql} {f.test} {f.values[0]}" if f.values else column.sql
+    tests = (">=", "<=") if f.test in ("between", "from") else (_SQL_TESTS.get(f.test, f.test),)
+    sides = ((_key(table, f.column, _grain(v)), literal(v)) if column.kind == "date" else (column.sql, v) for v in f.values)
+    return " AND ".join(f"{left} {test} {right}" for (left, right), test in zip(sides, tests, strict=True))
+
+
+def _grain(period: str) -> str:
+    return "quarter" if "Q" in period else "month" if "-" in period else "year"
 
 
 def _alias(name: str) -> str:
@@ -96,12 +101,10 @@ def in_words(query: Query) -> str:
 
 
 def _filter(f: Filter) -> str:
-    if f.test == "in":
+    if f.test == "one of":
         return " is " + " or ".join(f"“{v}”" for v in f.values)
-    if f.test == "between":
+    if f.test in ("between", "from"):
         return f" between {f.values[0]} and {f.values[1]}"
-    if f.test == "period":
-        return f" {f.words}"
     return f" {_TESTS.get(f.test, f.test)} {f.values[0]}" if f.values else ""
 
 
@@ -187,20 +190,14 @@ def _upper(text: str) -> str:
 
 def of_profile(table: Table, limit: int) -> str:
     """What a table holds: so many of its columns."""
-    head = f"**{table.file_name}** (table `{table.name}`): {table.rows:,} rows, {len(table.columns)} columns."
     lines = ["| column | type | empty | different | values |", "| --- | --- | ---: | ---: | --- |"]
     for c in table.columns[:limit]:
-        lines.append(f"| {cell(c.name)} | {c.type.lower()} | {c.nulls:,} | {c.distinct:,} | {_values(c)} |")
+        low, high = (cell(value, plain=c.kind != "figure") for value in (c.min, c.max))
+        values = cell(", ".join(c.values[:4])) if c.values else f"{low} to {high}" if c.min is not None else ""
+        lines.append(f"| {cell(c.name)} | {c.type.lower()} | {c.nulls:,} | {c.distinct:,} | {values} |")
     cut = [f"{limit} of {len(table.columns)} columns are shown here."] if len(table.columns) > limit else []
+    head = f"**{table.file_name}** (table `{table.name}`): {table.rows:,} rows, {len(table.columns)} columns."
     return "\n\n".join([head, "\n".join(lines), *cut])
-
-
-def _values(column: Column) -> str:
-    if column.top and column.kind != "date":
-        return cell(", ".join(f"{value} ({count:,})" for value, count in column.top[:4]))
-    mean = f", mean {cell(column.mean)}" if column.mean is not None and column.kind == "figure" else ""
-    low, high = (cell(value, plain=column.kind != "figure") for value in (column.min, column.max))
-    return f"{low} to {high}{mean}" if column.min is not None else ""
 
 
 def of_passages(head: str, passages: Sequence[Json], wanted: set[str], notes: Sequence[str] = ()) -> str:

@@ -30,11 +30,17 @@ class Filter:
 
     column: str
     test: str
-    """`in`, `true`, `between`, `period`, `=`, `<`, `<=`, `>`, `>=`."""
+    """`one of`, `true`; of numbers `between`, `=`, `<`, `<=`, `>`, `>=`; of periods `in`, `since`, `after`, `before`, `from`."""
     values: tuple[str, ...] = ()
-    """Texts, numbers as text, or the first day and the day after the last (either may be empty) of a period."""
-    words: str = field(default="", compare=False)
-    """Of a period: `since 2023-04`."""
+    """Texts, numbers as text, or periods: `2023`, `2023-04`, `2023-Q2`."""
+
+    @property
+    def is_when(self) -> bool:
+        return self.test in ("in", "since", "after", "before", "from")
+
+    def fits(self, column: Column) -> bool:
+        """Whether a period can be told by a column: one of years knows no months."""
+        return column.kind == "date" or (column.kind == "year" and max(map(len, self.values)) == 4)
 
 
 @dataclass(frozen=True)
@@ -143,11 +149,12 @@ class Grammar:
         if all(column for column, _ in query.groups) and all(f.column for f in query.filters):
             yield query
             return
-        periods = {f.column for f in query.filters if f.test == "period" and f.column}
-        named = periods | {column for column, grain in query.groups if column and grain}
+        periods = [f for f in query.filters if f.is_when]
+        named = {f.column for f in periods} | {column for column, grain in query.groups if grain}
         steps = {grain for column, grain in query.groups if not column} - {"year", "time"}
         for c in self.table.columns:
-            if (c.name in named if named else c.is_time) and (c.kind == "date" or not steps):
+            fits = all(f.fits(c) for f in periods if not f.column) and (c.kind == "date" or not steps)
+            if fits and (c.name in named if any(named) else c.is_time):
                 groups = tuple(
                     (g or c.name, grain.replace("time", "month") if g or c.kind == "date" else "") for g, grain in query.groups
                 )
@@ -192,18 +199,14 @@ class Grammar:
         return list(dict.fromkeys(map(fold, texts)))[:120]
 
 
-def _period(keys: Sequence[str]) -> tuple[str, str, str] | None:
-    """`2023`, `march 2023`, `q2 2023`, `2023-03`: its name, its first day, and the day after its last."""
-    found = re.fullmatch(r"(?:(\w+) )?(1[5-9]\d\d|2[01]\d\d)(?:-(0[1-9]|1[0-2]))?", " ".join(keys))
-    word, roles = (found[1] or "", dict(PHRASES.get((found[1],), ()))) if found else ("", {})
-    quarter = re.fullmatch("q([1-4])", word)
-    if not found or (word and (found[3] or not (quarter or "+month" in roles or roles.get("g") == "year"))):
-        return None
-    year, month = int(found[2]), int(found[3] or roles.get("+month", 0))
-    first, count = (3 * int(quarter[1]) - 2, 3) if quarter else (month, 1) if month else (1, 12)
-    name = f"{word} {year}" if quarter else f"{year}-{month:02}" if month else f"{year}"
-    after = first + count
-    return name, f"{year}-{first:02}-01", f"{year + (after > 12)}-{(after - 1) % 12 + 1:02}-01"
+def _period(keys: Sequence[str]) -> str:
+    """`2023`, `march 2023`, `q2 2023`, `2023-03` as results have them: 2023, 2023-03, 2023-Q2; empty for other words."""
+    found = re.fullmatch(r"(?:(\w+) )?((?:1[5-9]|2[01])\d\d)(-(?:0[1-9]|1[0-2]|q[1-4])|)", " ".join(keys))
+    if not found or not found[1]:
+        return (found[2] + found[3]).upper() if found else ""
+    roles = dict(PHRASES.get((found[1],), ()))
+    part = f"-{roles['+part']}" if "+part" in roles else ""
+    return "" if found[3] or not (part or roles.get("g") == "year") else found[2] + part
 
 
 def _allowed(query: Query) -> bool:
@@ -239,7 +242,7 @@ def _figures(table: Table, items: Sequence[Item]) -> Query | None:
 
 def _count(table: Table, items: Sequence[Item]) -> Query | None:
     """`how many cancelled orders`, `number of different cities`, `how many open …`."""
-    filters = tuple(Filter(column, "in", values) for column, values in _of(items, "V"))
+    filters = tuple(Filter(column, "one of", values) for column, values in _of(items, "V"))
     rows, distinct, plural = bool(_of(items, "r")), bool(_of(items, "d")), _of(items, "P")
     figure = ("count", "" if rows or filters else "where")
     for column in [*_of(items, "K"), *plural]:
@@ -319,7 +322,7 @@ def _is_value(query: Query, items: Sequence[Item]) -> Query | None:
         return _with(query, Filter(named[0].name, "true")) if named[0].kind == "bool" else None
     spelt = tuple(dict.fromkeys(text for _, texts in values for text in texts))
     one = len({column for column, _ in values} | {c.name for c in named}) == 1
-    return _with(query, Filter(values[0][0], "in", spelt)) if one else None
+    return _with(query, Filter(values[0][0], "one of", spelt)) if one else None
 
 
 def _is_number(query: Query, items: Sequence[Item]) -> Query | None:
@@ -333,12 +336,9 @@ def _is_number(query: Query, items: Sequence[Item]) -> Query | None:
 
 def _is_when(query: Query, items: Sequence[Item]) -> Query | None:
     """`in 2023`, `since March 2023`, `order date between 2021 and 2022`."""
-    named, periods, sign = _of(items, "K"), _of(items, "Y"), next(iter(_of(items, "s")), "")
-    (name, first, _), (last, _, after) = periods[0], periods[-1]
-    within = ("in" if name == last else f"between {name} and", (first, after))
-    words, days = {">=": ("since", (first, "")), ">": ("after", (after, "")), "<": ("before", ("", first))}.get(sign, within)
-    condition = Filter(named[0].name if named else "", "period", days, f"{words} {last}")
-    return _with(query, condition) if all(c.kind in ("date", "year") for c in named) else None
+    named, periods, test = _of(items, "K"), _of(items, "Y"), str(next(iter(_of(items, "s")), "in"))
+    condition = Filter(named[0].name if named else "", "from" if len(periods) > 1 else test, tuple(periods))
+    return _with(query, condition) if all(map(condition.fits, named)) else None
 
 
 _FIGURE = "(?:g?f(?:af|f)*i?K(?:aK)*|g?Kf|g?K)"

@@ -12,11 +12,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from leaf.tables.sql import literal, quoted
+
 Json = dict[str, Any]
 
 _TOKEN = re.compile(
     r"""(?P<quoted>"[^"]+"|`[^`]+`|“[^”]+”|„[^“”]+[“”]|«[^»]+»|(?<!\w)'[^']+'(?!\w))
-    |(?P<date>\d{4}-\d{2}(?:-\d{2})?(?![\d-]))
+    |(?P<date>\d{4}-(?:\d{2}(?:-\d{2})?|[Qq][1-4])(?![\d-]))
     |(?P<number>-?\d+(?:,\d{3})+(?:\.\d+)?(?!\w)|-?\d+(?:\.\d+)?(?!\w))
     |(?P<word>[^\W_]+)
     |(?P<sign><=|>=|!=|<>|==|=|<|>|[%,&+*/-])""",
@@ -101,8 +103,6 @@ class Column:
     nulls: int = 0
     min: Any = None
     max: Any = None
-    mean: float | None = None
-    top: tuple[tuple[Any, int], ...] = ()
     values: tuple[str, ...] = ()
     """Texts known from the profile: the most frequent, and those of the sample."""
     asked: str = field(default="", compare=False)
@@ -197,14 +197,6 @@ def is_number(sql_type: str) -> bool:
     return _NUMBER.match(sql_type) is not None
 
 
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
-
-
 def name_words(name: str) -> tuple[str, ...]:
     """`Net_Revenue (EUR)` -> net, revenue, eur."""
     return tuple(word.key for word in split_words(re.sub(r"[^\w]|_", " ", name)))
@@ -219,20 +211,17 @@ def read_table(profile: Json, handle: str, file_name: str) -> Table:
 
 
 def _column(c: Json, sample: list[Any]) -> Column:
-    top = tuple((value, int(count)) for value, count in c.get("top") or ())
-    texts = dict.fromkeys(str(v) for v in (*(value for value, _ in top), *sample) if v is not None)
+    texts = dict.fromkeys(str(v) for v in (*(value for value, _ in c.get("top") or ()), *sample) if v is not None)
     words, low, high = name_words(c["name"]), c.get("min"), c.get("max")
     kind = "figure" if is_number(c["type"]) else "bool" if c["type"] == "BOOLEAN" else "text"
     if kind == "figure" and (IDS & set(words[-1:]) or "".join(words).endswith(("nummer", "numero"))):
         kind = "id"
     elif kind == "figure" and YEARS & set(words) and all(re.match(r"(1[5-9]|2[01])\d\d(\.0*)?$", str(v)) for v in (low, high)):
         kind = "year"
-    elif c["type"].startswith(("DATE", "TIMESTAMP")) or (
-        c["type"] == "VARCHAR" and texts and all(map(_ISO_DATE.fullmatch, texts))
-    ):
+    elif c["type"].startswith(("DATE", "TIMESTAMP")) or (kind == "text" and texts and all(map(_ISO_DATE.fullmatch, texts))):
         kind = "date"
-    known = (words, int(c.get("distinct") or 0), int(c.get("nulls") or 0), low, high, c.get("mean"), top)
-    return Column(c["name"], c["type"], kind, *known, tuple(texts) if kind == "text" else ())
+    known = (words, int(c.get("distinct") or 0), int(c.get("nulls") or 0), low, high, tuple(texts) if kind == "text" else ())
+    return Column(c["name"], c["type"], kind, *known)
 
 
 def lookup_sql(table: Table, texts: Sequence[str]) -> list[str]:
