@@ -2,10 +2,11 @@
 
     python -m bench.keyless [--show] [--shared FOLDER]
 
-Three sets of questions, through the real tools and the real loop: those of DABench that are there (its answers are the truth), and
-in four languages bench/_keyless/questions.py and held_out.py (pandas is the truth). A question is refused where the answer says what
-was not understood before any figure. Prints how many were answered, how many of these are right, wrong figures, refusals, and lines
-of code. Exit code 1 if a figure is wrong, less than 97 % of what is answered is right, or the code has more than 1,000 lines.
+Three sets of questions, through the real tools and the real loop: those of DABench that are there (its answers are the truth),
+and in four languages bench/_keyless/questions.py and held_out.py (pandas is the truth). A question is refused where the answer
+says what was not understood before any figure. Prints how many were answered, how many of these are right, wrong figures,
+refusals, and lines of code. Exit code 1 if a figure is wrong, less than 97 % of what is answered is right, or the code has more
+than 1,000 lines.
 """
 
 from __future__ import annotations
