@@ -193,10 +193,8 @@ def _describe(files: Sequence[Json]) -> Generator[list[Call], list[Result], tupl
 
 def _look_up(question: str, tables: Sequence[Table]) -> Generator[list[Call], list[Result], list[Sequence[str]]]:
     """Table, column and text of the cells that the question may name."""
-    parts = [part for t in tables for part in lookup_sql(t, Grammar(question, t, {}).stretches())]
-    if not parts:
-        return []
-    [found] = yield [("query_tables", {"sql": " UNION ALL ".join(parts)})]
+    sql = lookup_sql(tables, [text for table in tables for text in Grammar(question, table, {}).stretches()])
+    [found] = (yield [("query_tables", {"sql": sql})]) if sql else [Result({}, {}, "nothing to look for")]
     return [] if found.error else found.data["table"]["rows"]
 
 

@@ -224,15 +224,17 @@ def _column(c: Json, sample: list[Any]) -> Column:
     return Column(c["name"], c["type"], kind, *known)
 
 
-def lookup_sql(table: Table, texts: Sequence[str]) -> list[str]:
-    """For each text column a query: which of these texts it holds as whole cells, whatever their case and accents."""
-    wanted = ", ".join(map(literal, texts))
-    return [
-        f'SELECT {literal(table.name)} AS "table", {literal(c.name)} AS "column", {quoted(c.name)} AS "value" '
-        f"FROM {table.source} WHERE strip_accents(lower(trim({quoted(c.name)}))) IN ({wanted}) GROUP BY 3"
-        for c in table.columns
-        if c.type == "VARCHAR" and wanted
+def lookup_sql(tables: Sequence[Table], texts: Iterable[str]) -> str:
+    """Which text columns hold these texts as whole cells, whatever their case and accents; empty where nothing is wanted."""
+    wanted = ", ".join(f"({literal(text)})" for text in dict.fromkeys(texts))
+    parts = [
+        f'SELECT {literal(t.name)} AS "table", {literal(c.name)} AS "column", {quoted(c.name)} AS "value" FROM {t.source} '
+        f"WHERE strip_accents(lower(trim({quoted(c.name)}))) IN (FROM wanted) GROUP BY 3"
+        for t in tables
+        for c in t.columns
+        if c.type == "VARCHAR"
     ]
+    return f"WITH wanted(text) AS (VALUES {wanted}) {' UNION ALL '.join(parts)}" if wanted and parts else ""
 
 
 def known_values(table: Table, found: Iterable[Sequence[str]] = ()) -> dict[str, dict[str, list[str]]]:
