@@ -552,6 +552,31 @@ def test_signs_are_conditions_and_no_part_of_a_name() -> None:
     assert "I did not understand" in World("signs").ask("number of rows where n != 5").text
 
 
+def test_question_by_steps_of_time_draws_a_line() -> None:
+    world = World("orders")
+    world.ask("total units by month")
+    assert [spec["encoding"]["x"]["field"] for spec in world.charts] == ["month"]
+    world.ask("total units by region")
+    assert len(world.charts) == 1
+
+
+def test_period_with_a_word_that_is_no_part_of_it_is_not_understood() -> None:
+    for asked in ("total units without 2023-03", "total units foo 2023-03", "total units unless Q2 2023"):
+        assert "I did not understand" in World("orders").ask(asked).text
+    DATA["yearly"] = pd.DataFrame({"year": [2022, 2023], "units": [1, 2]})
+    assert "I did not understand" in World("yearly").ask("total units since March 2023").text
+    assert "**2**" in World("yearly").ask("total units since 2023").text
+
+
+def test_sixty_tables_of_one_shape_are_united_with_a_press() -> None:
+    for n in range(60):
+        DATA[f"day_{n:02}"] = pd.DataFrame({"shop": ["a", "b"], "amount": [n, 1]})
+    names = [f"day_{n:02}" for n in range(60)]
+    offered = questions_of(World(*names).ask("total amount for a"))
+    assert offered[0] == "total `amount` where `shop` is “a” across the 60 tables of this shape"
+    assert "**1,770**" in World(*names).ask(offered[0]).text
+
+
 def test_who_shares_a_rank_is_shown() -> None:
     DATA["tied"] = pd.DataFrame({"team": ["red", "blue", "green"], "points": [3, 3, 1]})
     assert "**blue** and **red**: total points **3** each." in World("tied").ask("which team has the highest total points?").text

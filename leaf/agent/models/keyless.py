@@ -201,8 +201,11 @@ def _look_up(question: str, tables: Sequence[Table]) -> Generator[list[Call], li
 def _query(table: Table, query: Query) -> Script:
     sql = answers.sql_of(query, table)
     [result] = yield [("query_tables", {"sql": sql})]
-    failed = f"The query did not run: {result.error}\n\n```sql\n{sql}\n```"
-    return Answer(failed if result.error else answers.of_query(query, table, result.output))
+    if result.error:
+        return Answer(f"The query did not run: {result.error}\n\n```sql\n{sql}\n```")
+    if (spec := answers.chart_of(query)) and len(result.data["table"]["rows"]) > 2:
+        yield [("make_chart", {"spec": spec, "result_id": result.data["table"]["result_id"]})]
+    return Answer(answers.of_query(query, table, result.output))
 
 
 # Texts

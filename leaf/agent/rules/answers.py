@@ -138,10 +138,19 @@ def _grid(result: Json, plain: Sequence[str] = ()) -> str:
     shown = [row[: len(names)] for row in result["rows"][:ROWS_SHOWN]]
     rows = [[cell(value, types[i], plain=names[i] in plain) for i, value in enumerate(row)] for row in shown]
     lines = ["| " + " | ".join(line) + " |" for line in ([cell(name) for name in names], ruler, *rows)]
-    hidden = [f"{ROWS_SHOWN} of {result['total']:,} rows"] if result["total"] > ROWS_SHOWN else []
-    hidden += [f"{COLUMNS_SHOWN} of {len(result['columns'])} columns"] if len(result["columns"]) > COLUMNS_SHOWN else []
-    more = [f"\n{' and '.join(hidden)} are shown here; the whole result opens with the step above."] if hidden else []
+    hidden = [f"first of {result['total']:,} rows"] if result["total"] > ROWS_SHOWN else []
+    hidden += [f"first of {len(result['columns'])} columns"] if len(result["columns"]) > COLUMNS_SHOWN else []
+    more = [f"\nThe {' and the '.join(hidden)} are shown here; the whole result opens with the step above."] if hidden else []
     return "\n".join([*lines, *more])
+
+
+def chart_of(query: Query) -> Json | None:
+    """A line, where one figure is asked for by steps of time."""
+    if query.kind != "figures" or len(query.figures) != 1 or len(query.groups) != 1 or not query.groups[0][1]:
+        return None
+    step, figure = query.groups[0][1], named(query.figures[0])
+    encoding = {"x": {"field": step, "type": "ordinal"}, "y": {"field": figure, "type": "quantitative"}}
+    return {"mark": {"type": "line", "point": True}, "encoding": encoding, "title": f"{_upper(figure)} by {step}"}
 
 
 def of_query(query: Query, table: Table, output: Json) -> str:
@@ -195,7 +204,7 @@ def of_profile(table: Table, limit: int) -> str:
         low, high = (cell(value, plain=c.kind != "figure") for value in (c.min, c.max))
         values = cell(", ".join(c.values[:4])) if c.values else f"{low} to {high}" if c.min is not None else ""
         lines.append(f"| {cell(c.name)} | {c.type.lower()} | {c.nulls:,} | {c.distinct:,} | {values} |")
-    cut = [f"{limit} of {len(table.columns)} columns are shown here."] if len(table.columns) > limit else []
+    cut = [f"The first of {len(table.columns)} columns are shown here."] if len(table.columns) > limit else []
     head = f"**{table.file_name}** (table `{table.name}`): {table.rows:,} rows, {len(table.columns)} columns."
     return "\n\n".join([head, "\n".join(lines), *cut])
 
