@@ -1,6 +1,6 @@
 """The analyst without a model: what it answers, what of that is right, and what it says without having understood it.
 
-    python -m bench.keyless [--show] [--shared FOLDER]
+    python -m bench.keyless [--show] [--only "held out"] [--shared FOLDER]
 
 Three sets of questions, through the real tools and the real loop: those of DABench that are there (its answers are the truth),
 and in four languages bench/_keyless/questions.py and held_out.py (pandas is the truth). A question is refused where the answer
@@ -65,6 +65,7 @@ class Said:
 def main() -> int:
     given = argparse.ArgumentParser(description=__doc__)
     given.add_argument("--show", action="store_true", help="print each answer that is wrong, and each refusal")
+    given.add_argument("--only", default="", help="only the sets whose name holds this")
     given.add_argument("--shared", type=Path, default=SHARED)
     asked = given.parse_args()
     if not (asked.shared / "foreign" / "dabench").is_dir():
@@ -75,8 +76,9 @@ def main() -> int:
         try:
             desk = Desk(leaf, leaf.local_scope())
             print(f"{'':<22}" + "".join(f"{head:>12}" for head in HEADS))
-            ok = _own(desk, asked.shared, Path(folder), asked.show)
-            ok = _dabench(desk, asked.shared / "foreign" / "dabench", asked.show) and ok
+            ok = _own(desk, asked.shared, Path(folder), asked.only, asked.show)
+            if asked.only in "DABench":
+                ok = _dabench(desk, asked.shared / "foreign" / "dabench", asked.show) and ok
         finally:
             leaf.close()
     lines, words = code_lines()
@@ -119,12 +121,12 @@ def _taken_apart(question: str, message: Message) -> Said:
     return Said(question, text, early or figure is None, figures, rows)
 
 
-def _own(desk: Desk, shared: Path, folder: Path, show: bool) -> bool:
+def _own(desk: Desk, shared: Path, folder: Path, only: str, show: bool) -> bool:
     frames = tables.frames(shared)
     paths = {name: tables.write(name, frame, shared, folder) for name, frame in frames.items()}
     counted = []
     sets = (("answerable", PLAIN), ("hostile", HOSTILE), ("held out, answerable", ANSWERABLE), ("held out, traps", TRAPS))
-    for label, questions in sets:
+    for label, questions in (pair for pair in sets if only in pair[0]):
         answered = desk.ask_all([(question, [paths[name] for name in names.split("+")]) for names, question, _ in questions])
         outcomes = [
             (said, not said.refused and truth is not None and agrees(said, truth(frames)))
