@@ -552,6 +552,13 @@ def test_signs_are_conditions_and_no_part_of_a_name() -> None:
     assert "I did not understand" in World("signs").ask("number of rows where n != 5").text
 
 
+def test_ratios_are_not_added_up_and_names_may_overlap() -> None:
+    DATA["votes"] = pd.DataFrame({"votes_dem": [1, 2], "total_votes": [4, 5], "per_dem": [0.25, 0.4], "state": ["a", "b"]})
+    assert "I did not understand" in World("votes").ask("total per_dem by state").text
+    assert "**3**" in World("votes").ask("total votes_dem").text
+    assert "**9**" in World("votes").ask("total votes").text
+
+
 def test_question_by_steps_of_time_draws_a_line() -> None:
     world = World("orders")
     world.ask("total units by month")

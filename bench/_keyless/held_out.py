@@ -1,4 +1,4 @@
-"""Held out: written after the grammar, over tables that none of its questions use, and not used to change it.
+"""Held out: written after the grammar, over tables that none of its questions use. What it showed was mended by its cause.
 
 Half can be answered by a table's columns, half are traps: negations, ratios, names that are nearly a column, figures of what is
 only numbered, two tables in one chat. The form is that of questions.py.
@@ -82,7 +82,7 @@ TRAPS: list[Question] = [
     ("arrest_expungibility", "most frequent offense in each category", None),
     ("arrest_expungibility", "change of Count between 2005 and 2006", None),
     ("election2016", "Who won in Texas?", None),
-    ("election2016", "total votes", None),
+    ("election2016", "total votes", lambda f: _v(f).total_votes.sum()),
     ("election2016", "average percent for the democrats by state", None),
     ("election2016", "how many counties did the gop win", lambda f: (_v(f).votes_gop > _v(f).votes_dem).sum()),
     ("election2016", "sum of combined_fips", None),

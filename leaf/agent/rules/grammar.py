@@ -73,8 +73,9 @@ class Grammar:
         spans = [(i, j) for i in range(self.end) for j in range(i + 1, min(self.end, i + _PARTS) + 1)]
         for first, end in spans:
             self.roles[first] += [(end, *item) for item in self._items(self.words[first:end])]
-        for first, end in spans:  # the words of a whole name of several words mean nothing else
-            if end - first > 1 and any(e == end and r == "K" and not m.asked for e, r, m in self.roles[first]):
+        whole = [(i, j) for i, j in spans if j > i + 1 and any(e == j and r == "K" and not m.asked for e, r, m in self.roles[i])]
+        for first, end in whole:  # the words of a whole name of several words mean nothing else, unless two names overlap
+            if not any(first < i < end < j for i, j in whole):
                 for i in range(first, end):
                     self.roles[i] = [role for role in self.roles[i] if role[0] > end or (i == first and role[0] == end)]
 

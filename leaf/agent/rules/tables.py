@@ -83,7 +83,7 @@ def _named(role: str) -> frozenset[str]:
 
 
 ADDED_UP, GENERIC, CHANGES, IDS = (_named(role) for role in ("+added", "+generic", "+changes", "+ids"))
-YEARS, RATES, OTHER_TIMES = (_named(role) for role in ("+years", "+rates", "+times"))
+YEARS, RATES, RATIOS, OTHER_TIMES = (_named(role) for role in ("+years", "+rates", "+ratios", "+times"))
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
 _NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL")
 GROUPED = 30
@@ -122,7 +122,7 @@ class Column:
 
     @property
     def is_rate(self) -> bool:
-        return bool(self.words) and self.words[-1].endswith(tuple(RATES))
+        return bool(RATIOS & set(self.words)) or "".join(self.words[-1:]).endswith(tuple(RATES))
 
     @property
     def is_added_up(self) -> bool:
