@@ -559,6 +559,11 @@ def test_ratios_are_not_added_up_and_names_may_overlap() -> None:
     assert "**9**" in World("votes").ask("total votes").text
 
 
+@pytest.mark.parametrize("number", ["1. ", "2) ", "Question 3: "])
+def test_number_before_a_question_asks_for_nothing(number: str) -> None:
+    assert World("orders").ask(f"{number}total units").text.startswith("Total units: **")
+
+
 def test_question_by_steps_of_time_draws_a_line() -> None:
     world = World("orders")
     world.ask("total units by month")

@@ -31,6 +31,7 @@ _FOLDER_LINE = re.compile(r"^\[Attached: Drive folder .* id=([\w-]+)(?:/([\w-]+)
 _LINK = re.compile(r"https://(?:drive|docs|sheets|slides)\.google\.com/[^\s<>\"')\]]+")
 _LINK_WITH_PLACE = re.compile(r"(?:\b(?:in|from|of|for|aus|dans|en)\s+)?" + _LINK.pattern)
 _FOLDER_LINK = re.compile(r"/folders/|/(my-drive|shared-with-me|shared-drives)$")
+_NUMBERED = re.compile(r"\s*(question\s*)?\d{1,2}[.):]\s+", re.I)
 _UNITED = re.compile(r"\bacross the (\d+) tables of this shape\b", re.I)
 _ABOUT = (
     "Hello. I answer questions about your files: attach a table and ask for figures (“total revenue by region”, “top 5 customers "
@@ -151,7 +152,7 @@ def _from_files(question: str) -> Script:
     files = listed.data.get("files") or []
     if listed.error or not files:
         return Answer(f"The files cannot be listed: {listed.error}" if listed.error else _NO_FILE)
-    pressed, question = _UNITED.search(question), _UNITED.sub(" ", question)
+    pressed, question = _UNITED.search(question), _UNITED.sub(" ", question[m.end() if (m := _NUMBERED.match(question)) else 0 :])
     read = [(f, Grammar(question, Table("", f["handle"], f["name"]), {})) for f in files]
     named = [(f, grammar) for f, grammar in read if grammar.has("T")]
     tabular = [f for f, _ in named or read if f["tables"]]
