@@ -1,11 +1,12 @@
 """The analyst without a model: what it answers, what of that is right, and what it says without having understood it.
 
-    python -m bench.keyless [--show] [--shared FOLDER]
+    python -m bench.keyless [--show] [--only "held out"] [--shared FOLDER]
 
-Two sets of questions, through the real tools and the real loop: those of DABench that are there (its answers are the truth), and
-bench/_keyless/questions.py in four languages (pandas is the truth). A question is refused where the answer says what was not
-understood before any figure. Prints how many were answered, how many of these are right, wrong figures, refusals, and lines of
-code. Exit code 1 if a figure is wrong, less than 97 % of what is answered is right, or the code has more than 1,000 lines.
+Three sets of questions, through the real tools and the real loop: those of DABench that are there (its answers are the truth),
+and in four languages bench/_keyless/questions.py and held_out.py (pandas is the truth). A question is refused where the answer
+says what was not understood before any figure. Prints how many were answered, how many of these are right, wrong figures,
+refusals, and lines of code. Exit code 1 if a figure is wrong, less than 97 % of what is answered is right, or the code has more
+than 1,000 lines.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -25,6 +27,7 @@ from typing import Any
 import pandas as pd
 
 from bench._keyless import tables
+from bench._keyless.held_out import ANSWERABLE, TRAPS
 from bench._keyless.questions import HOSTILE, PLAIN
 from leaf.service import Leaf
 from leaf.settings import Settings
@@ -33,6 +36,9 @@ from leaf.wiring import build
 
 ROOT = Path(__file__).resolve().parents[1]
 SHARED = ROOT.parent / "shared" / "data"
+HEADS = ("questions", "answered", "right", "of answered", "wrong", "refused")
+"""`wrong` are figures that no word precedes of what was not understood."""
+AT_ONCE = 3
 LINES = 1_000
 RIGHT = 0.97
 _REFUSED = re.compile(
@@ -59,6 +65,7 @@ class Said:
 def main() -> int:
     given = argparse.ArgumentParser(description=__doc__)
     given.add_argument("--show", action="store_true", help="print each answer that is wrong, and each refusal")
+    given.add_argument("--only", default="", help="only the sets whose name holds this")
     given.add_argument("--shared", type=Path, default=SHARED)
     asked = given.parse_args()
     if not (asked.shared / "foreign" / "dabench").is_dir():
@@ -68,12 +75,14 @@ def main() -> int:
         leaf = build(Settings(home=Path(folder) / "home"))
         try:
             desk = Desk(leaf, leaf.local_scope())
-            ok = _own(desk, asked.shared, Path(folder), asked.show)
-            ok = _dabench(desk, asked.shared / "foreign" / "dabench", asked.show) and ok
+            print(f"{'':<22}" + "".join(f"{head:>12}" for head in HEADS))
+            ok = _own(desk, asked.shared, Path(folder), asked.only, asked.show)
+            if asked.only in "DABench":
+                ok = _dabench(desk, asked.shared / "foreign" / "dabench", asked.show) and ok
         finally:
             leaf.close()
-    lines = code_lines()
-    print(f"code {lines:,} lines (at most {LINES:,})")
+    lines, words = code_lines()
+    print(f"\ncode {lines:,} lines, blank ones and docstrings counted (at most {LINES:,}); {words:,} lines of words beside it")
     return 0 if ok and lines <= LINES else 1
 
 
@@ -85,14 +94,20 @@ class Desk:
         self._files: dict[Path, File] = {}
         leaf.launch()
 
-    def ask(self, question: str, paths: Sequence[Path]) -> Said:
-        for path in paths:
-            if path not in self._files:
-                self._files[path] = self._leaf.add_path(self._scope, path, "").file
+    def ask_all(self, asked: Sequence[tuple[str, Sequence[Path]]]) -> list[Said]:
+        """As many at once as one person may."""
+        for path in dict.fromkeys(path for _, paths in asked for path in paths):
+            self._files[path] = self._files.get(path) or self._leaf.add_path(self._scope, path, "").file
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            return list(pool.map(lambda pair: self._ask(*pair), asked))
+
+    def _ask(self, question: str, paths: Sequence[Path]) -> Said:
         chat = self._leaf.new_chat(self._scope)
         sent = self._leaf.send(self._scope, chat.id, question, [self._files[path].id for path in paths])
         while (message := self._leaf.message(self._scope, sent.id)).status in ("pending", "streaming"):
-            time.sleep(0.02)
+            time.sleep(0.05)
+        if message.status != "completed":
+            raise RuntimeError(f"The answer to {question!r} ended as {message.status}: {message.error}")
         return _taken_apart(question, message)
 
 
@@ -106,16 +121,17 @@ def _taken_apart(question: str, message: Message) -> Said:
     return Said(question, text, early or figure is None, figures, rows)
 
 
-def _own(desk: Desk, shared: Path, folder: Path, show: bool) -> bool:
+def _own(desk: Desk, shared: Path, folder: Path, only: str, show: bool) -> bool:
     frames = tables.frames(shared)
     paths = {name: tables.write(name, frame, shared, folder) for name, frame in frames.items()}
     counted = []
-    for label, questions in (("answerable", PLAIN), ("hostile", HOSTILE)):
-        outcomes = []
-        for names, question, truth in questions:
-            said = desk.ask(question, [paths[name] for name in names.split("+")])
-            right = not said.refused and truth is not None and agrees(said, truth(frames))
-            outcomes.append((said, right))
+    sets = (("answerable", PLAIN), ("hostile", HOSTILE), ("held out, answerable", ANSWERABLE), ("held out, traps", TRAPS))
+    for label, questions in (pair for pair in sets if only in pair[0]):
+        answered = desk.ask_all([(question, [paths[name] for name in names.split("+")]) for names, question, _ in questions])
+        outcomes = [
+            (said, not said.refused and truth is not None and agrees(said, truth(frames)))
+            for said, (_, _, truth) in zip(answered, questions, strict=True)
+        ]
         counted.append(_report(label, outcomes, show))
     return all(counted)
 
@@ -159,11 +175,10 @@ def near(figure: str, value: Any) -> bool:
 
 def _dabench(desk: Desk, folder: Path, show: bool) -> bool:
     labels = {d["id"]: d["common_answers"] for d in map(json.loads, _lines(folder / "labels.jsonl"))}
-    outcomes = []
-    for asked in map(json.loads, _lines(folder / "questions.jsonl")):
-        said = desk.ask(asked["question"], [folder / "tables" / asked["file_name"]])
-        answers = [str(value) for _, value in labels[asked["id"]]]
-        outcomes.append((said, not said.refused and _is_labelled(said, answers)))
+    questions = [json.loads(line) for line in _lines(folder / "questions.jsonl")]
+    answered = desk.ask_all([(q["question"], [folder / "tables" / q["file_name"]]) for q in questions])
+    truths = [[str(value) for _, value in labels[q["id"]]] for q in questions]
+    outcomes = [(s, not s.refused and _is_labelled(s, truth)) for s, truth in zip(answered, truths, strict=True)]
     return _report("DABench", outcomes, show)
 
 
@@ -191,10 +206,8 @@ def _report(label: str, outcomes: Sequence[tuple[Said, bool]], show: bool) -> bo
     wrong = [said for said, right in answered if not right]
     right = len(answered) - len(wrong)
     share = right / len(answered) if answered else 1.0
-    print(
-        f"{label}: {len(outcomes)} questions, {len(answered)} answered, {right} right ({share:.1%}), {len(wrong)} wrong figures "
-        f"without a word, {len(outcomes) - len(answered)} refused"
-    )
+    figures = (len(outcomes), len(answered), right, f"{share:.1%}", len(wrong), len(outcomes) - len(answered))
+    print(f"{label:<22}" + "".join(f"{figure:>12}" for figure in figures), flush=True)
     for said in wrong:
         print(f"  WRONG {said.question}\n        " + " / ".join(said.text.splitlines()[:6])[:400])
     if show:
@@ -204,11 +217,12 @@ def _report(label: str, outcomes: Sequence[tuple[Said, bool]], show: bool) -> bo
     return not wrong and share >= RIGHT
 
 
-def code_lines() -> int:
-    """Lines of the rules and of what drives them, docstrings and comments included, blank ones not."""
-    agent = ROOT / "leaf" / "agent"
-    files = (agent / "models" / "keyless.py", *sorted((agent / "rules").glob("*.py")))
-    return sum(bool(line.strip()) for path in files for line in path.read_text().splitlines())
+def code_lines() -> tuple[int, int]:
+    """All lines of the rules and of what drives them; and those of the words that they know."""
+    rules = ROOT / "leaf" / "agent" / "rules"
+    files = (rules.parent / "models" / "keyless.py", *sorted(rules.glob("*.py")))
+    code, words = (sum(len(path.read_text().splitlines()) for path in some) for some in (files, [rules / "words.txt"]))
+    return code, words
 
 
 if __name__ == "__main__":

@@ -12,6 +12,7 @@ import pandas as pd
 import pytest
 from pydantic import BaseModel
 
+from leaf.agent.coverage import covered_of, sentence
 from leaf.agent.events import reduce
 from leaf.agent.loop import Agent
 from leaf.agent.models.keyless import KeylessModel, typed_sql
@@ -450,7 +451,12 @@ def test_question_gives_the_figures_that_pandas_gives(table: str, asked: str, ex
     assert world.results, result.text
     assert same(world.results[-1], rows_of(expected), ordered=ranked), (world.queries[-1], world.results[-1][:8], result.text)
     assert "Read as: " in result.text
-    assert f"{len(DATA[table]):,} of {len(DATA[table]):,} rows" in result.text
+    assert f"{len(DATA[table]):,} of {len(DATA[table]):,} rows" in read_of(result)
+
+
+def read_of(result: Answered) -> str:
+    """What was read for it, as page and command line say it."""
+    return sentence(covered_of(result.outcome.parts))
 
 
 REFUSED = [
@@ -546,6 +552,43 @@ def test_signs_are_conditions_and_no_part_of_a_name() -> None:
     assert "I did not understand" in World("signs").ask("number of rows where n != 5").text
 
 
+def test_ratios_are_not_added_up_and_names_may_overlap() -> None:
+    DATA["votes"] = pd.DataFrame({"votes_dem": [1, 2], "total_votes": [4, 5], "per_dem": [0.25, 0.4], "state": ["a", "b"]})
+    assert "I did not understand" in World("votes").ask("total per_dem by state").text
+    assert "**3**" in World("votes").ask("total votes_dem").text
+    assert "**9**" in World("votes").ask("total votes").text
+
+
+@pytest.mark.parametrize("number", ["1. ", "2) ", "Question 3: "])
+def test_number_before_a_question_asks_for_nothing(number: str) -> None:
+    assert World("orders").ask(f"{number}total units").text.startswith("Total units: **")
+
+
+def test_question_by_steps_of_time_draws_a_line() -> None:
+    world = World("orders")
+    world.ask("total units by month")
+    assert [spec["encoding"]["x"]["field"] for spec in world.charts] == ["month"]
+    world.ask("total units by region")
+    assert len(world.charts) == 1
+
+
+def test_period_with_a_word_that_is_no_part_of_it_is_not_understood() -> None:
+    for asked in ("total units without 2023-03", "total units foo 2023-03", "total units unless Q2 2023"):
+        assert "I did not understand" in World("orders").ask(asked).text
+    DATA["yearly"] = pd.DataFrame({"year": [2022, 2023], "units": [1, 2]})
+    assert "I did not understand" in World("yearly").ask("total units since March 2023").text
+    assert "**2**" in World("yearly").ask("total units since 2023").text
+
+
+def test_sixty_tables_of_one_shape_are_united_with_a_press() -> None:
+    for n in range(60):
+        DATA[f"day_{n:02}"] = pd.DataFrame({"shop": ["a", "b"], "amount": [n, 1]})
+    names = [f"day_{n:02}" for n in range(60)]
+    offered = questions_of(World(*names).ask("total amount for a"))
+    assert offered[0] == "total `amount` where `shop` is “a” across the 60 tables of this shape"
+    assert "**1,770**" in World(*names).ask(offered[0]).text
+
+
 def test_who_shares_a_rank_is_shown() -> None:
     DATA["tied"] = pd.DataFrame({"team": ["red", "blue", "green"], "points": [3, 3, 1]})
     assert "**blue** and **red**: total points **3** each." in World("tied").ask("which team has the highest total points?").text
@@ -560,9 +603,10 @@ def test_tables_of_one_shape_are_united_on_a_press_only() -> None:
     offered = questions_of(result)
     assert offered[0] == "total `amount` across the 3 tables of this shape"
     united = World(*names)
-    text = united.ask(offered[0]).text
-    assert "**66**" in text
-    assert "in 3 tables of one shape. 2 of 2 rows of till_1.csv; 2 of 2 rows of till_2.csv; 2 of 2 rows of till_3.csv" in text
+    answer = united.ask(offered[0])
+    assert "**66**" in answer.text
+    assert "in 3 tables of one shape." in answer.text
+    assert all(f"2 of 2 rows of {name}.csv" in read_of(answer) for name in names)
     assert "**22**" in World(*names).ask(offered[2]).text
     assert "I did not understand" in World(*names).ask("total amount across all files").text
 

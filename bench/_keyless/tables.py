@@ -15,6 +15,12 @@ PUBLIC = {
     "e5_aapl": "foreign/dabench/tables/e5_aapl.csv",
     "auto-mpg": "foreign/dabench/tables/auto-mpg.csv",
     "degrees": "foreign/dabench/tables/percent-bachelors-degrees-women-usa.csv",
+    "arrest_expungibility": "foreign/dabench/tables/arrest_expungibility.csv",
+    "election2016": "foreign/dabench/tables/election2016.csv",
+    "weather_train": "foreign/dabench/tables/weather_train.csv",
+    "YAHOO-BTC_USD_D": "foreign/dabench/tables/YAHOO-BTC_USD_D.csv",
+    "fb_articles_20180822_20180829_df": "foreign/dabench/tables/fb_articles_20180822_20180829_df.csv",
+    "baseball_data": "foreign/dabench/tables/baseball_data.csv",
     "assets": "assets.csv",
     "incidents": "incidents.csv",
 }

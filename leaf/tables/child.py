@@ -25,7 +25,7 @@ from leaf.errors import (
     not_found,
 )
 from leaf.tables.filters import condition
-from leaf.tables.sql import without_semicolon, words
+from leaf.tables.sql import literal, quoted, without_semicolon, words
 
 if TYPE_CHECKING:
     import duckdb
@@ -101,9 +101,9 @@ def query(
         used = list(dict.fromkeys(everything.get(name, name) for name in found))
         numbered = re.search(r"\b_row\b", sql) is not None
         for name, path in tables.items():
-            con.execute(f"CREATE VIEW {_quoted(name)} AS {data_rows(path, (rows or {}).get(name, {}), numbered)}")
+            con.execute(f"CREATE VIEW {quoted(name)} AS {data_rows(path, (rows or {}).get(name, {}), numbered)}")
         for view, name in everything.items():
-            con.execute(f"CREATE VIEW {_quoted(view)} AS {all_rows(tables[name], (rows or {}).get(name, {}))}")
+            con.execute(f"CREATE VIEW {quoted(view)} AS {all_rows(tables[name], (rows or {}).get(name, {}))}")
         relation = con.sql(sql)
         kept = _kept(relation.columns)
         given = [_type_name(t) for t in relation.types]
@@ -164,11 +164,11 @@ def page(
         _create_views(con, {"t": parquet})
     elif mark["marked"]:
         first = f"{ROW}, {KIND}, " if not mark["whole"] else ""
-        shown = f"{first}* EXCLUDE ({ROW}, {KIND}), {ROW} AS {_quoted(_NUMBER)}"
-        con.execute(f"CREATE VIEW t AS SELECT {shown} FROM read_parquet({_text(parquet)})")
+        shown = f"{first}* EXCLUDE ({ROW}, {KIND}), {ROW} AS {quoted(_NUMBER)}"
+        con.execute(f"CREATE VIEW t AS SELECT {shown} FROM read_parquet({literal(parquet)})")
     else:
-        number = f"file_row_number + {int(mark['first'])} AS {_quoted(_NUMBER)}"
-        con.execute(f"CREATE VIEW t AS SELECT *, {number} FROM read_parquet({_text(parquet)})")
+        number = f"file_row_number + {int(mark['first'])} AS {quoted(_NUMBER)}"
+        con.execute(f"CREATE VIEW t AS SELECT *, {number} FROM read_parquet({literal(parquet)})")
     relation = con.sql("FROM t")
     columns, types = list(relation.columns), [_type_name(t) for t in relation.types]
     if mark is not None:
@@ -182,9 +182,9 @@ def page(
     if order_by:
         if order_by not in columns:
             raise not_found("column", order_by, columns)
-        relation = relation.order(f"{_quoted(order_by)} {'DESC' if descending else 'ASC'} NULLS LAST")
+        relation = relation.order(f"{quoted(order_by)} {'DESC' if descending else 'ASC'} NULLS LAST")
     cells = _Cells()
-    wanted = _projection(columns, types) + (f", {_quoted(_NUMBER)}" if mark is not None else "")
+    wanted = _projection(columns, types) + (f", {quoted(_NUMBER)}" if mark is not None else "")
     found = relation.limit(limit, offset).project(wanted).to_arrow_reader(BATCH).read_all()
     numbers = found.column(_NUMBER).to_pylist() if mark is not None else []
     rows = cells.rows(found.select(range(len(columns))))
@@ -195,7 +195,7 @@ def page(
 def position(parquet: str, row: int, memory_mb: int) -> int:
     """How many rows of a table with gaps or totals stand before row `row` of its file."""
     con = _connect([parquet], 60, memory_mb)
-    counted = con.execute(f"SELECT count(*) FROM read_parquet({_text(parquet)}) WHERE {ROW} < ?", [row]).fetchall()
+    counted = con.execute(f"SELECT count(*) FROM read_parquet({literal(parquet)}) WHERE {ROW} < ?", [row]).fetchall()
     return int(counted[0][0])
 
 
@@ -207,7 +207,7 @@ def profile(parquet: str, seconds: float, memory_mb: int, mark: Json | None = No
     chosen = [(name, _type_name(kind)) for name, kind in zip(whole.columns, whole.types, strict=True)][:MAX_PROFILED]
     # A view of thousands of columns takes half a second whenever it is named.
     narrow = "TABLE" if len(whole.columns) > len(chosen) else "VIEW"
-    con.execute(f"CREATE {narrow} t AS SELECT {', '.join(_quoted(name) for name, _ in chosen)} FROM whole")
+    con.execute(f"CREATE {narrow} t AS SELECT {', '.join(quoted(name) for name, _ in chosen)} FROM whole")
     rows = con.sql("SELECT count(*) FROM t").fetchall()[0][0]
     exact = rows <= EXACT_ROWS
     cells = _Cells()
@@ -225,7 +225,7 @@ def export_csv(parquet: str, out: str, memory_mb: int) -> None:
     # DuckDB writes under a temporary name first and then renames it.
     con = _connect([parquet, target, str(Path(out) / "tmp_export.csv")], 600, memory_mb)
     _create_views(con, {"t": parquet})
-    con.execute(f"COPY t TO {_text(target)} (FORMAT csv, HEADER)")
+    con.execute(f"COPY t TO {literal(target)} (FORMAT csv, HEADER)")
 
 
 def _connect(paths: Iterable[str], seconds: float, memory_mb: int) -> duckdb.DuckDBPyConnection:
@@ -241,8 +241,8 @@ def _connect(paths: Iterable[str], seconds: float, memory_mb: int) -> duckdb.Duc
     # Room for what is not DuckDB's own: the interpreter, Arrow batches, the Parquet writer.
     memory = max(128, int(memory_mb * 0.7))
     for setting in (
-        f"allowed_paths = [{', '.join(map(_text, paths))}]",
-        f"temp_directory = {_text(tempfile.gettempdir())}",
+        f"allowed_paths = [{', '.join(map(literal, paths))}]",
+        f"temp_directory = {literal(tempfile.gettempdir())}",
         f"memory_limit = '{memory}MiB'",
         f"threads = {min(8, len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else os.cpu_count() or 1)}",
         "max_temp_directory_size = '1500MiB'",
@@ -258,12 +258,12 @@ def _connect(paths: Iterable[str], seconds: float, memory_mb: int) -> duckdb.Duc
 
 def _create_views(con: duckdb.DuckDBPyConnection, tables: Mapping[str, str]) -> None:
     for name, path in tables.items():
-        con.execute(f"CREATE VIEW {_quoted(name)} AS FROM read_parquet({_text(path)})")
+        con.execute(f"CREATE VIEW {quoted(name)} AS FROM read_parquet({literal(path)})")
 
 
 def data_rows(path: str, rows: Json, numbered: bool) -> str:
     """SQL for a table's rows of data, with `_row` if it is wanted."""
-    source = f"read_parquet({_text(path)})"
+    source = f"read_parquet({literal(path)})"
     if rows.get("marked"):
         columns = f"EXCLUDE ({KIND})" if numbered else f"EXCLUDE ({ROW}, {KIND})"
         return f"SELECT * {columns} FROM {source}" + ("" if rows["whole"] else f" WHERE {KIND} = 'data'")
@@ -272,7 +272,7 @@ def data_rows(path: str, rows: Json, numbered: bool) -> str:
 
 def all_rows(path: str, rows: Json) -> str:
     if rows.get("marked"):
-        return f"FROM read_parquet({_text(path)})"
+        return f"FROM read_parquet({literal(path)})"
     return f"SELECT *, 'data' AS {KIND} FROM ({data_rows(path, rows, True)})"
 
 
@@ -345,7 +345,7 @@ def _projection(columns: Sequence[str], types: Sequence[str], at: Sequence[int] 
     """Every column (those `at` the given places, from 1) under its unique name, as text where Parquet lacks the type."""
     places = at or range(1, len(columns) + 1)
     stored = (f"CAST(#{i} AS VARCHAR)" if kind.startswith(TEXT_ONLY) else f"#{i}" for i, kind in zip(places, types, strict=True))
-    return ", ".join(f"{value} AS {_quoted(name)}" for value, name in zip(stored, columns, strict=True))
+    return ", ".join(f"{value} AS {quoted(name)}" for value, name in zip(stored, columns, strict=True))
 
 
 def _write(reader: Any, path: Path) -> tuple[list[list[Any]], int, int]:
@@ -442,7 +442,7 @@ def _profile_columns(con: Any, columns: Sequence[tuple[str, str]], rows: int, ex
 
 def _measures(name: str, kind: str, exact: bool) -> str:
     """Filled cells, distinct values, least, greatest, mean: NULL where the type has none."""
-    column = _quoted(name)
+    column = quoted(name)
     distinct = f"count(DISTINCT {column})" if exact else f"approx_count_distinct({column})"
     ordered = _is_number(kind) or kind.startswith(("DATE", "TIME"))
     low_high = f"min({column}), max({column})" if ordered else "NULL, NULL"
@@ -456,8 +456,8 @@ def _is_number(kind: str) -> bool:
 
 def _top(con: Any, name: str, kind: str, cells: _Cells) -> list[list[Any]]:
     """The most frequent values and how often each occurs."""
-    value = f"CAST({_quoted(name)} AS VARCHAR)" if kind.startswith(TEXT_ONLY) else _quoted(name)
-    counts = f"SELECT {value}, count(*) FROM t WHERE {_quoted(name)} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {TOP}"
+    value = f"CAST({quoted(name)} AS VARCHAR)" if kind.startswith(TEXT_ONLY) else quoted(name)
+    counts = f"SELECT {value}, count(*) FROM t WHERE {quoted(name)} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT {TOP}"
     return cells.rows(con.sql(counts).to_arrow_reader(TOP).read_all())
 
 
@@ -514,19 +514,9 @@ def _file_for_table(file: str, tables: Sequence[str]) -> NotFoundError:
 
 def _with_quotes(unknown: NotFoundError, name: str | None, sql: str) -> NotFoundError:
     """The same with a word on quotes, where a name in double quotes is compared with something, as a text would be."""
-    if name is None or not re.search(
-        r"""(?:[=<>(,]|\b(?:like|in|and|when|then|else))\s*""" + re.escape(_quoted(name)), sql, re.I
-    ):
+    if name is None or not re.search(r"""(?:[=<>(,]|\b(?:like|in|and|when|then|else))\s*""" + re.escape(quoted(name)), sql, re.I):
         return unknown
-    text = _text(name)
+    text = literal(name)
     return NotFoundError(
         unknown.message, f"{unknown.hint} If it is a text, write {text}: double quotes are for names of columns."
     )
-
-
-def _quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def _text(value: str) -> str:
-    return "'" + value.replace("'", "''") + "'"

@@ -22,7 +22,8 @@ def compare(kept: str, again: str, memory_mb: int) -> Json:
     """
     import duckdb
 
-    from leaf.tables.child import _connect, _create_views, _quoted, _type_name
+    from leaf.tables.child import _connect, _create_views, _type_name
+    from leaf.tables.sql import quoted
 
     con = _connect([kept, again], 60, memory_mb)
     _create_views(con, {"kept": kept, "again": again})
@@ -35,7 +36,7 @@ def compare(kept: str, again: str, memory_mb: int) -> Json:
     fraction = {column: _type_name(kind) in FRACTIONS for column, kind in zip(columns, sides["kept"].types, strict=True)}
 
     def differs(column: str) -> str:
-        a, b = f"a.{_quoted(column)}", f"b.{_quoted(column)}"
+        a, b = f"a.{quoted(column)}", f"b.{quoted(column)}"
         plain = f"{a} IS DISTINCT FROM {b}"
         near = f"coalesce(abs({a} - {b}) <= {NEAR} * greatest(abs({a}), abs({b})), false)"
         return f"({plain} AND NOT {near})" if fraction[column] else f"({plain})"
@@ -44,7 +45,7 @@ def compare(kept: str, again: str, memory_mb: int) -> Json:
         numbered = {name: f"(SELECT *, row_number() OVER ({order}) AS leaf_row FROM {name})" for name in sides}
         joined = f"{numbered['kept']} a JOIN {numbered['again']} b USING (leaf_row)"
         pieces = [
-            f"SELECT leaf_row, {number} AS leaf_column, a.{_quoted(c)}::VARCHAR AS was, b.{_quoted(c)}::VARCHAR AS now "
+            f"SELECT leaf_row, {number} AS leaf_column, a.{quoted(c)}::VARCHAR AS was, b.{quoted(c)}::VARCHAR AS now "
             f"FROM {joined} WHERE {differs(c)}"
             for number, c in enumerate(columns)
         ]
@@ -54,7 +55,7 @@ def compare(kept: str, again: str, memory_mb: int) -> Json:
         found = differing("")
         count = found.count("*").fetchall()[0][0]
         if count:
-            by_all = "ORDER BY " + ", ".join(f"round({_quoted(c)}, 6)" if fraction[c] else _quoted(c) for c in columns)
+            by_all = "ORDER BY " + ", ".join(f"round({quoted(c)}, 6)" if fraction[c] else quoted(c) for c in columns)
             sorted_found = differing(by_all)
             sorted_count = sorted_found.count("*").fetchall()[0][0]
             if sorted_count < count:

@@ -65,3 +65,13 @@ def _characters(raw: bytes, places: Sequence[int]) -> list[int]:
         before = place
         found.append(counted)
     return found
+
+
+def quoted(name: str) -> str:
+    """A name as SQL writes it."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def literal(text: str) -> str:
+    """A text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"

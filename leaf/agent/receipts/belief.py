@@ -179,6 +179,8 @@ def _is_end(table: Table, hit: Value) -> bool:
     """Whether a cell is the first, last, largest or smallest of its column, of which texts speak without naming a row."""
     numbers = table.numbers[:, table.columns.index(hit.column)]
     filled = [i for i, number in enumerate(numbers) if number == number]
+    if not filled:
+        return False
     ends = {filled[0], filled[-1], int(max(filled, key=lambda i: numbers[i])), int(min(filled, key=lambda i: numbers[i]))}
     return hit.row in ends
 

@@ -1,4 +1,6 @@
-"""What was understood as SQL, and results of tools as Markdown. Every figure and quotation stands in a result."""
+"""What was understood as SQL, and results of tools as Markdown. Every figure and quotation stands in a result; how much was read
+is said beneath, by what draws the answer.
+"""
 
 from __future__ import annotations
 
@@ -6,28 +8,22 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from leaf.agent import coverage
 from leaf.agent.rules.grammar import Filter, Query
-from leaf.agent.rules.tables import Column, Table, is_number, literal, quoted, split_words
+from leaf.agent.rules.tables import Table, is_number, split_words
 from leaf.formats.locate import unmarked
+from leaf.tables.sql import literal, quoted
 
 Json = dict[str, Any]
 
-NAMES = {
-    "sum": "total",
-    "avg": "average",
-    "median": "median",
-    "min": "lowest",
-    "max": "highest",
-    "stddev": "standard deviation of",
-}
+NAMES = {"sum": "total", "avg": "average", "min": "lowest", "max": "highest", "distinct": "number of different"}
 _TESTS = {"=": "is", ">=": "at least", "<=": "at most"}
+_SQL_TESTS = {"in": "=", "since": ">=", "after": ">", "before": "<"}
 
 
-def named(figure: tuple[str, str]) -> str:
+def named(figure: tuple[str, str], mark: str = "") -> str:
     """The name of a figure in results and sentences: `total revenue`."""
     function, column = figure
-    return f"{NAMES.get(function, 'different')} {column}" if column else "rows"
+    return f"{NAMES.get(function, function)} {mark}{column}{mark}" if column else "number of rows"
 
 
 def sql_of(query: Query, table: Table) -> str:
@@ -44,9 +40,8 @@ def sql_of(query: Query, table: Table) -> str:
     figures = [f"{_figure(f, table)} AS {_alias(named(f))}" for f in query.figures]
     keys = [f"{_key(table, column, grain)} AS {_alias(grain or column)}" for column, grain in query.groups]
     if query.kind == "share":
-        figures.insert(
-            0, f'100.0 * {_figure(query.figures[0], table)} / sum({_figure(query.figures[0], table)}) OVER () AS "share in %"'
-        )
+        whole = _figure(query.figures[0], table)
+        figures.insert(0, f'100.0 * {whole} / sum({whole}) OVER () AS "share in %"')
     sql = f"SELECT {', '.join([*keys, *figures])} FROM {source}"
     if not keys:
         return sql
@@ -69,28 +64,23 @@ def _figure(figure: tuple[str, str], table: Table) -> str:
 
 def _key(table: Table, column: str, grain: str) -> str:
     sql = table.column(column).sql
-    steps = {
-        "year": f"year({sql})",
-        "quarter": f"strftime({sql}, '%Y') || '-Q' || quarter({sql})",
-        "month": f"strftime({sql}, '%Y-%m')",
-    }
-    return steps.get(grain, sql)
+    quarter, month = f"strftime({sql}, '%Y') || '-Q' || quarter({sql})", f"strftime({sql}, '%Y-%m')"
+    return {"year": f"year({sql})", "quarter": quarter, "month": month}.get(grain, sql)
 
 
 def _condition(f: Filter, table: Table) -> str:
     column = table.column(f.column)
-    if f.test == "in":
+    if f.test == "true":
+        return column.sql
+    if f.test == "one of":
         return f"{column.sql} IN ({', '.join(map(literal, f.values))})"
-    if f.test == "between":
-        return f"{column.sql} BETWEEN {f.values[0]} AND {f.values[1]}"
-    if f.test == "period":
-        bounds = [
-            (test, value[:4] if column.kind == "year" else f"DATE '{value}'")
-            for test, value in zip((">=", "<"), f.values, strict=True)
-            if value
-        ]
-        return " AND ".join(f"{column.sql} {test} {bound}" for test, bound in bounds)
-    return f"{column.sql} {f.test} {f.values[0]}" if f.values else column.sql
+    tests = (">=", "<=") if f.test in ("between", "from") else (_SQL_TESTS.get(f.test, f.test),)
+    sides = ((_key(table, f.column, _grain(v)), literal(v)) if column.kind == "date" else (column.sql, v) for v in f.values)
+    return " AND ".join(f"{left} {test} {right}" for (left, right), test in zip(sides, tests, strict=True))
+
+
+def _grain(period: str) -> str:
+    return "quarter" if "Q" in period else "month" if "-" in period else "year"
 
 
 def _alias(name: str) -> str:
@@ -99,7 +89,7 @@ def _alias(name: str) -> str:
 
 def in_words(query: Query) -> str:
     """How a question was understood, in words that are understood themselves."""
-    figures = " and ".join(_asked(f) for f in query.figures)
+    figures = " and ".join(named(f, "`") for f in query.figures)
     groups = " and ".join(f"{grain} of `{c}`" if grain else f"`{c}`" for c, grain in query.groups)
     filters = "".join(f" {'and' if i else 'where'} `{f.column}`{_filter(f)}" for i, f in enumerate(query.filters))
     if query.kind == "top":
@@ -110,39 +100,18 @@ def in_words(query: Query) -> str:
     return f"{share}{f' by {groups}' if groups else ''}{filters}"
 
 
-def _asked(figure: tuple[str, str]) -> str:
-    function, column = figure
-    if function in ("count", "distinct"):
-        return f"number of different `{column}`" if column else "number of rows"
-    return f"{NAMES.get(function, function)} `{column}`"
-
-
 def _filter(f: Filter) -> str:
-    if f.test == "in":
+    if f.test == "one of":
         return " is " + " or ".join(f"“{v}”" for v in f.values)
-    if f.test == "between":
+    if f.test in ("between", "from"):
         return f" between {f.values[0]} and {f.values[1]}"
-    if f.test == "period":
-        return f" {_period(*f.values)}"
     return f" {_TESTS.get(f.test, f.test)} {f.values[0]}" if f.values else ""
-
-
-def _period(first: str, after: str) -> str:
-    """`in 2023`, `since 2023-04`, `before 2024`, `between 2022-01 and 2023-06`."""
-    start, stop = (re.sub("-01$", "", day[:7]) for day in (first, after))
-    if not start or not stop:
-        return f"since {start}" if start else f"before {stop}"
-    year, month = int(after[:4]), int(after[5:7])
-    last = f"{year - (month == 1)}-{(month - 2) % 12 + 1:02}"
-    if first[5:7] == "01" and month == 1:
-        return f"in {start}" if int(start) == year - 1 else f"between {start} and {year - 1}"
-    return f"in {last}" if first[:7] == last else f"between {first[:7]} and {last}"
 
 
 # Markdown
 
-ROWS_SHOWN, COLUMNS_SHOWN, COLUMNS_DESCRIBED, ITEMS = 15, 12, 40, 30
-CELL, QUOTES, QUOTE, CITED = 80, 4, 600, 240
+ROWS_SHOWN, COLUMNS_SHOWN = 15, 12
+CELL, QUOTES, QUOTE, CITED = 80, 4, 700, 240
 """Characters of a cell; quotations, characters of one, and how many of them are looked up and marked in the file."""
 CONNECT = "*No model is connected, so fixed rules answered. Set ANTHROPIC_API_KEY or LEAF_MODEL_URL to ask freely.*"
 
@@ -166,17 +135,25 @@ def _grid(result: Json, plain: Sequence[str] = ()) -> str:
     """The first rows and columns of a result, and what is not shown."""
     names, types = result["columns"][:COLUMNS_SHOWN], result["types"]
     ruler = ["---:" if is_number(types[i]) else "---" for i in range(len(names))]
-    rows = [
-        [cell(v, types[i], plain=names[i] in plain) for i, v in enumerate(r[: len(names)])] for r in result["rows"][:ROWS_SHOWN]
-    ]
+    shown = [row[: len(names)] for row in result["rows"][:ROWS_SHOWN]]
+    rows = [[cell(value, types[i], plain=names[i] in plain) for i, value in enumerate(row)] for row in shown]
     lines = ["| " + " | ".join(line) + " |" for line in ([cell(name) for name in names], ruler, *rows)]
-    hidden = [f"{ROWS_SHOWN} of {result['total']:,} rows"] if result["total"] > ROWS_SHOWN else []
-    hidden += [f"{COLUMNS_SHOWN} of {len(result['columns'])} columns"] if len(result["columns"]) > COLUMNS_SHOWN else []
-    more = [f"\n{' and '.join(hidden)} are shown here; the whole result opens with the step above."] if hidden else []
+    hidden = [f"first of {result['total']:,} rows"] if result["total"] > ROWS_SHOWN else []
+    hidden += [f"first of {len(result['columns'])} columns"] if len(result["columns"]) > COLUMNS_SHOWN else []
+    more = [f"\nThe {' and the '.join(hidden)} are shown here; the whole result opens with the step above."] if hidden else []
     return "\n".join([*lines, *more])
 
 
-def of_query(query: Query, table: Table, output: Json, where: str) -> str:
+def chart_of(query: Query) -> Json | None:
+    """A line, where one figure is asked for by steps of time."""
+    if query.kind != "figures" or len(query.figures) != 1 or len(query.groups) != 1 or not query.groups[0][1]:
+        return None
+    step, figure = query.groups[0][1], named(query.figures[0])
+    encoding = {"x": {"field": step, "type": "ordinal"}, "y": {"field": figure, "type": "quantitative"}}
+    return {"mark": {"type": "line", "point": True}, "encoding": encoding, "title": f"{_upper(figure)} by {step}"}
+
+
+def of_query(query: Query, table: Table, output: Json) -> str:
     """The answer to a question that was understood. How its words were taken stands before any figure."""
     result = output["data"]["table"]
     plain = [*(c.name for c in table.columns if c.kind in ("year", "id")), "year"]
@@ -185,8 +162,8 @@ def of_query(query: Query, table: Table, output: Json, where: str) -> str:
         parts.append(_grid(result, plain))
     empty = [c for c in table.columns if c.nulls and query.kind != "share" and c.name in [name for _, name in query.figures]]
     parts += [f"`{c.name}` is empty in {c.nulls:,} of {table.rows:,} rows; these do not count." for c in empty]
-    parts.append(f"Read as: {in_words(query)}, in {where}. {covered(output)}".strip())
-    return "\n\n".join([*parts, *map(_noted, output["data"].get("notes") or ())])
+    where = f"{len(table.united)} tables of one shape" if table.united else f"`{table.name}`"
+    return "\n\n".join([*parts, f"Read as: {in_words(query)}, in {where}."])
 
 
 def _headline(query: Query, result: Json, plain: Sequence[str]) -> str:
@@ -205,60 +182,52 @@ def _headline(query: Query, result: Json, plain: Sequence[str]) -> str:
         return f"Share: **{values[0]} %** ({values[1]} of {values[2]} rows)"
     if query.kind == "correlation":
         return f"Correlation (Pearson): **{values[0]}**, over {values[1]} rows with both."
-    said = [f"number of {named(f)}" if f[0] in ("count", "distinct") else named(f) for f in query.figures]
-    return "\n\n".join(f"{_upper(name)}: **{value}**" for name, value in zip(said, values, strict=True))
+    said = [_upper(named(figure)) for figure in query.figures]
+    return "\n\n".join(f"{name}: **{value}**" for name, value in zip(said, values, strict=True))
 
 
 def of_sql(output: Json) -> str:
     """The result of SQL that the user typed."""
     result = output["data"]["table"]
     count = f"{result['total']:,} row{'s' if result['total'] != 1 else ''}" if result["rows"] else "no rows"
-    return "\n\n".join([f"The query gave {count}.", *([_grid(result)] if result["rows"] else []), covered(output)]).strip()
-
-
-def covered(output: Json) -> str:
-    """`48,210 of 48,210 rows of sales.csv were read.`"""
-    seen = dict.fromkeys(map(coverage.in_words, output["coverage"]))
-    return f"{'; '.join(seen)} were read." if seen else ""
+    return "\n\n".join([f"The query gave {count}.", *([_grid(result)] if result["rows"] else [])])
 
 
 def _upper(text: str) -> str:
     return text[:1].upper() + text[1:]
 
 
-def _noted(note: Any) -> str:
-    return note if isinstance(note, str) else str(note.get("text", ""))
-
-
-def of_profile(table: Table, output: Json) -> str:
-    """What a table holds."""
-    head = f"**{table.file_name}** (table `{table.name}`): {table.rows:,} rows, {len(table.columns)} columns."
+def of_profile(table: Table, limit: int) -> str:
+    """What a table holds: so many of its columns."""
     lines = ["| column | type | empty | different | values |", "| --- | --- | ---: | ---: | --- |"]
-    for c in table.columns[:COLUMNS_DESCRIBED]:
-        lines.append(f"| {cell(c.name)} | {c.type.lower()} | {c.nulls:,} | {c.distinct:,} | {_values(c)} |")
-    cut = f"{COLUMNS_DESCRIBED} of {len(table.columns)} columns are shown here." if len(table.columns) > COLUMNS_DESCRIBED else ""
-    notes = "\n".join(f"- {_noted(note)}" for note in output["data"].get("notes") or ())
-    return "\n\n".join(filter(None, (head, "\n".join(lines), cut, notes, covered(output))))
+    for c in table.columns[:limit]:
+        low, high = (cell(value, plain=c.kind != "figure") for value in (c.min, c.max))
+        values = cell(", ".join(c.values[:4])) if c.values else f"{low} to {high}" if c.min is not None else ""
+        lines.append(f"| {cell(c.name)} | {c.type.lower()} | {c.nulls:,} | {c.distinct:,} | {values} |")
+    cut = [f"The first of {len(table.columns)} columns are shown here."] if len(table.columns) > limit else []
+    head = f"**{table.file_name}** (table `{table.name}`): {table.rows:,} rows, {len(table.columns)} columns."
+    return "\n\n".join([head, "\n".join(lines), *cut])
 
 
-def _values(column: Column) -> str:
-    if column.top and column.kind != "date":
-        return cell(", ".join(f"{value} ({count:,})" for value, count in column.top[:4]))
-    mean = f", mean {cell(column.mean)}" if column.mean is not None and column.kind == "figure" else ""
-    low, high = (cell(value, plain=column.kind != "figure") for value in (column.min, column.max))
-    return f"{low} to {high}{mean}" if column.min is not None else ""
-
-
-def of_passages(passages: Sequence[Json], question: str, notes: Sequence[str] = ()) -> str:
+def of_passages(head: str, passages: Sequence[Json], wanted: set[str], notes: Sequence[str] = ()) -> str:
     """The best passages, quoted with their places."""
-    wanted = {word.key for word in split_words(question)}
     quotes = [
         f"{_quote(p['text'], wanted)}\n\n— {cell(p['name'])}, {p['place']} {_citation(p)}".rstrip() for p in passages[:QUOTES]
     ]
     more = [f"{len(passages) - QUOTES} more places were found; they open with the step above."] if len(passages) > QUOTES else []
-    one = len(passages) == 1
-    head = f"{len(passages)} place{'' if one else 's'} in the files mention{'s' if one else ''} this:"
     return "\n\n".join((head, *quotes, *more, *notes))
+
+
+def _quote(text: str, wanted: set[str]) -> str:
+    """A passage as a quotation; a long one begins just before the sentence that says most of what was asked for."""
+    flat = "\n".join(line.strip() for line in unmarked(text).splitlines() if line.strip())
+    if len(flat) > QUOTE:
+        sentences = re.split(r"(?<=[.!?])\s+|\n", flat)
+        overlap = [len(wanted & {word.key for word in split_words(sentence)}) for sentence in sentences]
+        first = max(0, overlap.index(max(overlap)) - 1)
+        flat = ("… " if first else "") + " ".join(sentences[first:])
+    flat = flat if len(flat) <= QUOTE else flat[:QUOTE].rsplit(" ", 1)[0] + " …"
+    return "\n".join(f"> {line}  " for line in flat.replace("<", "&lt;").replace("![", "[").splitlines())
 
 
 def _citation(passage: Json) -> str:
@@ -266,29 +235,3 @@ def _citation(passage: Json) -> str:
     words = " ".join(unmarked(passage["text"]).replace('"', "'").replace("[", "(").replace("]", ")").strip("… \n").split())
     cut = words if len(words) <= CITED else words[:CITED].rsplit(" ", 1)[0] + " …"
     return f'[{passage["handle"]}#{passage["place"]} "{cut}"]' if passage.get("handle") and len(words) >= 12 else ""
-
-
-def of_drive_folder(output: Json) -> str:
-    """The items of a Drive folder, and that there are more where there are."""
-    items = output["data"]["drive_items"]
-    cut = ["- … and more. Name a file to read it, or paste its link."] if len(items) > ITEMS or output["data"]["cursor"] else []
-    return "\n".join([f"{output['summary']}.", *(f"- {item['name']} ({item['kind']})" for item in items[:ITEMS]), *cut])
-
-
-def of_beginning(passage: Json, coverage: str) -> str:
-    """How a text begins."""
-    return (
-        f"**{cell(passage['name'])}** begins ({coverage or passage['place']}):\n\n{_quote(passage['text'], set(), limit=1_500)}"
-    )
-
-
-def _quote(text: str, wanted: set[str], limit: int = QUOTE) -> str:
-    """A passage as a quotation; a long one is cut to the sentences that say most of what was asked for."""
-    flat = "\n".join(line.strip() for line in unmarked(text).splitlines() if line.strip())
-    if len(flat) > limit and wanted:
-        sentences = re.split(r"(?<=[.!?])\s+|\n", flat)
-        overlap = [len(wanted & {w.key for w in split_words(s)}) for s in sentences]
-        first = max(0, max(range(len(sentences)), key=lambda i: (overlap[i], -i)) - 1)
-        flat = ("… " if first else "") + " ".join(sentences[first:])
-    flat = flat if len(flat) <= limit else flat[:limit].rsplit(" ", 1)[0] + " …"
-    return "\n".join(f"> {line}  " for line in flat.replace("<", "&lt;").replace("![", "[").splitlines())

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from leaf.agent.rules.tables import MONTHS, PHRASES, Column, Table, Word, fold, forms, split_words
+from leaf.agent.rules.tables import PHRASES, Column, Table, Word, fold, forms, split_words
 
 MOST_WORDS, MOST_PATHS = 40, 20_000
 _PARTS = 6
@@ -30,9 +30,17 @@ class Filter:
 
     column: str
     test: str
-    """`in`, `true`, `between`, `period`, `=`, `<`, `<=`, `>`, `>=`."""
+    """`one of`, `true`; of numbers `between`, `=`, `<`, `<=`, `>`, `>=`; of periods `in`, `since`, `after`, `before`, `from`."""
     values: tuple[str, ...] = ()
-    """Texts, numbers as text, or the first day and the day after the last (either may be empty) of a period."""
+    """Texts, numbers as text, or periods: `2023`, `2023-04`, `2023-Q2`."""
+
+    @property
+    def is_when(self) -> bool:
+        return self.test in ("in", "since", "after", "before", "from")
+
+    def fits(self, column: Column) -> bool:
+        """Whether a period can be told by a column: one of years knows no months."""
+        return column.kind == "date" or (column.kind == "year" and max(map(len, self.values)) == 4)
 
 
 @dataclass(frozen=True)
@@ -65,8 +73,9 @@ class Grammar:
         spans = [(i, j) for i in range(self.end) for j in range(i + 1, min(self.end, i + _PARTS) + 1)]
         for first, end in spans:
             self.roles[first] += [(end, *item) for item in self._items(self.words[first:end])]
-        for first, end in spans:  # the words of a whole name of several words mean nothing else
-            if end - first > 1 and any(e == end and r == "K" and not m[1] for e, r, m in self.roles[first]):
+        whole = [(i, j) for i, j in spans if j > i + 1 and any(e == j and r == "K" and not m.asked for e, r, m in self.roles[i])]
+        for first, end in whole:  # the words of a whole name of several words mean nothing else, unless two names overlap
+            if not any(first < i < end < j for i, j in whole):
                 for i in range(first, end):
                     self.roles[i] = [role for role in self.roles[i] if role[0] > end or (i == first and role[0] == end)]
 
@@ -96,7 +105,7 @@ class Grammar:
         parted = any(w.kind == "sign" and (i in (0, len(words) - 1) or w.text not in "-/&+") for i, w in enumerate(words))
         found, loose = (exact, False) if exact or "column" in kinds or parted else self.table.called(inside)
         for column in found:
-            named = (column, f"“{text}” is read as the column `{column.name}`." if loose else "")
+            named = replace(column, asked=text if loose else "")
             yield "K", named
             if keys[-1].endswith("s") or keys[-1] != (column.words or ("",))[-1]:
                 yield "P", named
@@ -120,10 +129,12 @@ class Grammar:
             if number > MOST_PATHS:
                 return []
             letters = "".join(role for role, _ in path)
+            loose = {f"“{c.asked}” is read as the column `{c.name}`." for role, c in path if role in "KP" and c.asked}
             for pattern, head in HEADS:
                 if (m := re.match(pattern, letters)) and (query := head(self.table, path[: m.end()])):
                     for whole in self._tails(query, letters, path, m.end()):
-                        found.update((q, None) for q in self._placed(whole) if _allowed(q))
+                        for placed in filter(_allowed, self._placed(whole)):
+                            found.setdefault(replace(placed, said=placed.said | loose))
         return list(found)
 
     def _tails(self, query: Query, letters: str, path: tuple[Item, ...], at: int) -> Iterator[Query]:
@@ -139,21 +150,26 @@ class Grammar:
         if all(column for column, _ in query.groups) and all(f.column for f in query.filters):
             yield query
             return
-        periods = {f.column for f in query.filters if f.test == "period" and f.column}
-        named = periods | {column for column, grain in query.groups if column and grain}
+        periods = [f for f in query.filters if f.is_when]
+        named = {f.column for f in periods} | {column for column, grain in query.groups if grain}
         steps = {grain for column, grain in query.groups if not column} - {"year", "time"}
         for c in self.table.columns:
-            if (c.name in named if named else c.is_time) and (c.kind == "date" or not steps):
+            fits = all(f.fits(c) for f in periods if not f.column) and (c.kind == "date" or not steps)
+            if fits and (c.name in named if any(named) else c.is_time):
                 groups = tuple(
                     (g or c.name, grain.replace("time", "month") if g or c.kind == "date" else "") for g, grain in query.groups
                 )
                 filters = tuple(f if f.column else replace(f, column=c.name) for f in query.filters)
                 yield replace(query, groups=groups, filters=filters)
 
+    def is_only(self, letters: str) -> bool:
+        """Whether all words can be of these kinds, one of the first kind among them."""
+        paths = ({role for role, _ in path} for path in islice(self._paths(), 500))
+        return self.end <= MOST_WORDS and any(letters[0] in path and path <= set(letters) for path in paths)
+
     def describes(self) -> bool:
         """Whether this only asks what a file or table holds."""
-        paths = ({role for role, _ in path} for path in islice(self._paths(), 500))
-        return self.end <= MOST_WORDS and any("x" in path and path <= set("xTiakr") for path in paths)
+        return self.is_only("xTiakr")
 
     def has(self, letter: str) -> bool:
         return any(role == letter for roles in self.roles for _, role, _ in roles)
@@ -165,13 +181,16 @@ class Grammar:
 
     def known(self) -> list[str]:
         """What was understood: columns and values, as the table writes them."""
-        columns = [f"`{column.name}`" for column in self.columns()]
-        values = [f"“{m[1][0]}” in `{m[0]}`" for roles in self.roles for _, role, m in roles if role == "V"]
-        return list(dict.fromkeys([*columns, *values]))
+        values = [f"“{spelt}” in `{column}`" for column, spelt in self.valued().items()]
+        return [*(f"`{column.name}`" for column in self.columns()), *values]
 
     def columns(self) -> list[Column]:
         """Columns that the question names."""
-        return list(dict.fromkeys(m[0] for roles in self.roles for _, role, m in roles if role == "K"))
+        return list(dict.fromkeys(column for roles in self.roles for _, role, column in roles if role == "K"))
+
+    def valued(self) -> dict[str, str]:
+        """Columns with a value that the question names."""
+        return {m[0]: m[1][0] for roles in self.roles for _, role, m in roles if role == "V"}
 
     def stretches(self) -> list[str]:
         """Texts that may be values of a column: stretches with a word that is neither a word of the rules nor a column."""
@@ -181,29 +200,21 @@ class Grammar:
         return list(dict.fromkeys(map(fold, texts)))[:120]
 
 
-def _period(keys: Sequence[str]) -> tuple[str, str] | None:
-    """`2023`, `march 2023`, `q2 2023`, `2023-03`: its first day, and the day after its last."""
-    if not (found := re.fullmatch(r"(?:(\w+) )?(1[5-9]\d\d|2[01]\d\d)(?:-(0[1-9]|1[0-2]))?", " ".join(keys))):
-        return None
-    word, year, digits = found[1] or "", int(found[2]), found[3]
-    month = next((i for i, names in enumerate(MONTHS, 1) if word in names.split()), int(digits or 0))
-    quarter = re.fullmatch("q([1-4])", word)
-    if word and not (month or quarter or PHRASES.get((word,), [("", "")])[0] == ("g", "year")):
-        return None
-    first, count = (3 * int(quarter[1]) - 2, 3) if quarter else (month, 1) if month else (1, 12)
-    after = first + count
-    return f"{year}-{first:02}-01", f"{year + (after > 12)}-{(after - 1) % 12 + 1:02}-01"
+def _period(keys: Sequence[str]) -> str:
+    """`2023`, `march 2023`, `q2 2023`, `2023-03` as results have them: 2023, 2023-03, 2023-Q2; empty for other words."""
+    found = re.fullmatch(r"(?:(\w+) )?((?:1[5-9]|2[01])\d\d)(-(?:0[1-9]|1[0-2]|q[1-4])|)", " ".join(keys))
+    if not found or not found[1]:
+        return (found[2] + found[3]).upper() if found else ""
+    roles = dict(PHRASES.get((found[1],), ()))
+    part = f"-{roles['+part']}" if "+part" in roles else ""
+    return "" if found[3] or not (part or roles.get("g") == "year") else found[2] + part
 
 
 def _allowed(query: Query) -> bool:
     """Whether the parts go together."""
     columns, groups = [f.column for f in query.filters], len(query.groups)
-    if (
-        len(set(columns)) < len(columns)
-        or groups > 2
-        or len(set(query.groups)) < groups
-        or query.figures == (("count", "where"),)
-    ):
+    twice = len(set(columns)) < len(columns) or len(set(query.groups)) < groups
+    if twice or groups > 2 or query.figures == (("count", "where"),):
         return False
     if query.kind == "share":
         return groups + len(query.filters) == 1 and (groups == 1 or query.figures[0][0] == "count")
@@ -217,37 +228,32 @@ def _of(items: Sequence[Item], role: str) -> list[Any]:
     return [meaning for letter, meaning in items if letter == role]
 
 
-def _said(*pairs: tuple[Column, str]) -> frozenset[str]:
-    return frozenset(said for _, said in pairs if said)
-
-
 def _figures(table: Table, items: Sequence[Item]) -> Query | None:
     """`average price`, `mean and median of a and b`, `prix moyen`, `monthly total units`, and a bare `revenue`."""
-    functions, pairs = _of(items, "f"), _of(items, "K")
-    said, ends = _said(*pairs), all(f in ("max", "min") for f in functions)
-    if not functions and pairs[0][0].is_added_up:
-        functions, said = ["sum"], said | {f"`{pairs[0][0].name}` is added up, as nothing else was said."}
-    kinds = {c.kind for c, _ in pairs} - {"figure", *(("date", "year") if ends else ())}
-    steps = [("", grain) for grain in _of(items, "g")] + [("", "time") for _ in _of(items, "o")]
-    if not functions or kinds or ("sum" in functions and any(c.is_rate for c, _ in pairs)):
+    functions, columns, said = _of(items, "f"), _of(items, "K"), frozenset[str]()
+    ends = all(f in ("max", "min") for f in functions)
+    if not functions and columns[0].is_added_up:
+        functions, said = ["sum"], frozenset({f"`{columns[0].name}` is added up, as nothing else was said."})
+    kinds = {c.kind for c in columns} - {"figure", *(("date", "year") if ends else ())}
+    if not functions or kinds or ("sum" in functions and any(c.is_rate for c in columns)):
         return None
-    return Query(figures=tuple((f, c.name) for c, _ in pairs for f in functions), groups=tuple(steps), said=said)
+    steps = [("", grain) for grain in _of(items, "g")] + [("", "time") for _ in _of(items, "o")]
+    return Query(figures=tuple((f, c.name) for c in columns for f in functions), groups=tuple(steps), said=said)
 
 
 def _count(table: Table, items: Sequence[Item]) -> Query | None:
     """`how many cancelled orders`, `number of different cities`, `how many open …`."""
-    filters = tuple(Filter(column, "in", values) for column, values in _of(items, "V"))
+    filters = tuple(Filter(column, "one of", values) for column, values in _of(items, "V"))
     rows, distinct, plural = bool(_of(items, "r")), bool(_of(items, "d")), _of(items, "P")
-    figure, said = ("count", "" if rows or filters else "where"), frozenset[str]()
-    for column, note in [*_of(items, "K"), *plural]:
-        said = _said((column, note))
+    figure = ("count", "" if rows or filters else "where")
+    for column in [*_of(items, "K"), *plural]:
         if column.kind == "bool" and not distinct:
             figure, filters = ("count", "" if rows else "where"), (Filter(column.name, "true"),)
         elif rows or column.kind == "date" or not (distinct or (plural and column.kind in ("text", "id"))):
             return None
         else:
             figure = ("count", "") if table.is_key(column) else ("distinct", column.name)
-    return Query(figures=(figure,), filters=filters, said=said)
+    return Query(figures=(figure,), filters=filters)
 
 
 def _share(table: Table, items: Sequence[Item]) -> Query | None:
@@ -258,14 +264,13 @@ def _share(table: Table, items: Sequence[Item]) -> Query | None:
 
 def _correlation(table: Table, items: Sequence[Item]) -> Query | None:
     a, b = _of(items, "K")
-    fits = a[0] is not b[0] and a[0].kind == b[0].kind == "figure"
-    return Query("correlation", (("corr", a[0].name), ("corr", b[0].name)), said=_said(a, b)) if fits else None
+    return Query("correlation", (("corr", a.name), ("corr", b.name))) if a != b and a.kind == b.kind == "figure" else None
 
 
 def _top(table: Table, items: Sequence[Item]) -> Query | None:
     """`top 5 products by total revenue`; where each row is a product of its own, `by revenue` is enough."""
     limit, at = next(iter(_of(items, "N")), "5"), next(i for i, (role, _) in enumerate(items) if role == "b")
-    single = items[at - 1][1][0].distinct == table.rows and not _of(items, "f")
+    single = items[at - 1][1].distinct == table.rows and not _of(items, "f")
     query = _figures(table, [("f", "max"), *items[at:]] if single else items[at:])
     return _ranked(query, items[at - 1], items[0][1], int(limit)) if re.fullmatch(r"[1-9]\d{0,2}", limit) else None
 
@@ -279,18 +284,16 @@ def _which(table: Table, items: Sequence[Item]) -> Query | None:
 
 
 def _ranked(query: Query | None, key: Item, rank: str, limit: int) -> Query | None:
-    column, said = key[1] if key[0] == "K" else (None, "")
+    column = key[1] if key[0] == "K" else None
     if query is None or query.groups or len(query.figures) != 1 or (column and (not column.is_group or column.kind == "date")):
         return None
-    groups = ((column.name, ""),) if column else (("", key[1]),)
-    return replace(query, kind="top", groups=groups, rank=rank, limit=limit, said=query.said | {said} - {""})
+    return replace(query, kind="top", groups=((column.name, "") if column else ("", key[1]),), rank=rank, limit=limit)
 
 
 def _values(table: Table, items: Sequence[Item]) -> Query | None:
     """`which products are there`, `the different regions`: each with its rows."""
-    [(column, said)] = _of(items, "K")
-    query = Query(figures=(("count", ""),), groups=((column.name, ""),), said=_said((column, said)))
-    return query if column.kind == "text" else None
+    [column] = _of(items, "K")
+    return Query(figures=(("count", ""),), groups=((column.name, ""),)) if column.kind == "text" else None
 
 
 # Tails: what it is asked of
@@ -298,49 +301,45 @@ def _values(table: Table, items: Sequence[Item]) -> Query | None:
 
 def _by(query: Query, items: Sequence[Item]) -> Query | None:
     """`by region`, `by month of day`, `over time`. `revenue per unit` is a ratio, not a group."""
-    pairs = _of(items, "K")
+    columns = _of(items, "K")
     if steps := [*_of(items, "g"), *("time" for _ in _of(items, "o"))]:
-        fits = all(c.kind == "date" for c, _ in pairs)
-        groups = tuple((pairs[0][0].name if pairs else "", grain) for grain in steps)
+        fits = all(c.kind == "date" for c in columns)
+        groups = tuple((columns[0].name if columns else "", grain) for grain in steps)
     else:
-        fits = all(c.is_group and (c.kind != "figure" or items[0][1] == "by" or not c.is_added_up) for c, _ in pairs)
-        groups = tuple((c.name, "") for c, _ in pairs)
-    return replace(query, groups=(*query.groups, *groups), said=query.said | _said(*pairs)) if fits else None
+        fits = all(c.is_group and (c.kind != "figure" or items[0][1] == "by" or not c.is_added_up) for c in columns)
+        groups = tuple((c.name, "") for c in columns)
+    return replace(query, groups=(*query.groups, *groups)) if fits else None
 
 
-def _with(query: Query, condition: Filter, said: frozenset[str] = frozenset()) -> Query:
+def _with(query: Query, condition: Filter) -> Query:
     counted = (("count", ""),) if query.figures == (("count", "where"),) else query.figures
-    return replace(query, figures=counted, filters=(*query.filters, condition), said=query.said | said)
+    return replace(query, figures=counted, filters=(*query.filters, condition))
 
 
 def _is_value(query: Query, items: Sequence[Item]) -> Query | None:
     """`in North`, `for North or South`, `region is North`, `returned`."""
-    values, pairs = _of(items, "V"), _of(items, "K")
+    values, named = _of(items, "V"), _of(items, "K")
     if not values:
-        return _with(query, Filter(pairs[0][0].name, "true"), _said(*pairs)) if pairs[0][0].kind == "bool" else None
-    columns = {column for column, _ in values} | {c.name for c, _ in pairs}
+        return _with(query, Filter(named[0].name, "true")) if named[0].kind == "bool" else None
     spelt = tuple(dict.fromkeys(text for _, texts in values for text in texts))
-    return _with(query, Filter(values[0][0], "in", spelt), _said(*pairs)) if len(columns) == 1 else None
+    one = len({column for column, _ in values} | {c.name for c in named}) == 1
+    return _with(query, Filter(values[0][0], "one of", spelt)) if one else None
 
 
 def _is_number(query: Query, items: Sequence[Item]) -> Query | None:
     """`price above 5`, `price between 5 and 10`, `class 3`, `more than 5 units`."""
-    [(column, said)], numbers = _of(items, "K"), _of(items, "N")
+    [column], numbers = _of(items, "K"), _of(items, "N")
     test = "between" if _of(items, "w") else str(next(iter(_of(items, "h")), "="))
-    loose_id, a_time = column.kind == "id" and said, column.kind == "year" and test in ("between", "=")
-    if column.kind not in ("figure", "id", "year") or loose_id or a_time:
-        return None
-    return _with(query, Filter(column.name, test, tuple(numbers)), _said((column, said)))
+    loose_id, a_time = column.kind == "id" and column.asked, column.kind == "year" and test in ("between", "=")
+    fits = column.kind in ("figure", "id", "year") and not loose_id and not a_time
+    return _with(query, Filter(column.name, test, tuple(numbers))) if fits else None
 
 
 def _is_when(query: Query, items: Sequence[Item]) -> Query | None:
     """`in 2023`, `since March 2023`, `order date between 2021 and 2022`."""
-    pairs, periods = _of(items, "K"), _of(items, "Y")
-    if any(c.kind not in ("date", "year") for c, _ in pairs):
-        return None
-    first, after = periods[0][0], periods[-1][1]
-    values = {">=": (first, ""), ">": (after, ""), "<": ("", first)}.get(next(iter(_of(items, "s")), ""), (first, after))
-    return _with(query, Filter(pairs[0][0].name if pairs else "", "period", values), _said(*pairs))
+    named, periods, test = _of(items, "K"), _of(items, "Y"), str(next(iter(_of(items, "s")), "in"))
+    condition = Filter(named[0].name if named else "", "from" if len(periods) > 1 else test, tuple(periods))
+    return _with(query, condition) if all(map(condition.fits, named)) else None
 
 
 _FIGURE = "(?:g?f(?:af|f)*i?K(?:aK)*|g?Kf|g?K)"

@@ -7,16 +7,18 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
+
+from leaf.tables.sql import literal, quoted
 
 Json = dict[str, Any]
 
 _TOKEN = re.compile(
     r"""(?P<quoted>"[^"]+"|`[^`]+`|“[^”]+”|„[^“”]+[“”]|«[^»]+»|(?<!\w)'[^']+'(?!\w))
-    |(?P<date>\d{4}-\d{2}(?:-\d{2})?(?![\d-]))
+    |(?P<date>\d{4}-(?:\d{2}(?:-\d{2})?|[Qq][1-4])(?![\d-]))
     |(?P<number>-?\d+(?:,\d{3})+(?:\.\d+)?(?!\w)|-?\d+(?:\.\d+)?(?!\w))
     |(?P<word>[^\W_]+)
     |(?P<sign><=|>=|!=|<>|==|=|<|>|[%,&+*/-])""",
@@ -62,9 +64,10 @@ def forms(key: str) -> frozenset[str]:
     return frozenset({key, *(key.removesuffix(ending) for ending in endings), re.sub("ies$", "y", key)})
 
 
-def same_word(a: str, b: str) -> bool:
-    """Whether two words are forms of each other."""
-    return a == b or b in forms(a) or a in forms(b)
+def _same(asked: Sequence[str], name: Sequence[str]) -> bool:
+    """Whether these are the same words, or forms of them."""
+    pairs = zip(asked, name, strict=False)
+    return len(asked) == len(name) > 0 and all(b in forms(a) or a in forms(b) for a, b in pairs)
 
 
 PHRASES: dict[tuple[str, ...], list[tuple[str, str]]] = {}
@@ -73,18 +76,14 @@ for _line in Path(__file__).with_name("words.txt").read_text("utf-8").replace("\
     _role, _, _meaning = _line.partition(": ")[0].partition(" ")
     for _phrase in _line.partition(": ")[2].replace('","', "COMMA").split(",") if _role != "#" else ():
         PHRASES.setdefault(tuple(_phrase.replace("COMMA", ",").split()), []).append((_role, _meaning))
-MONTHS = """january januar janvier enero|february februar fevrier febrero|march marz mars marzo|april avril abril|may mai mayo
-june juni juin junio|july juli juillet julio|august aout agosto|september septembre septiembre|october oktober octobre octubre
-november novembre noviembre|december dezember decembre diciembre""".replace("\n", "|").split("|")
 
 
 def _named(role: str) -> frozenset[str]:
     return frozenset(" ".join(phrase) for phrase, roles in PHRASES.items() if (role, "") in roles)
 
 
-ADDED_UP, GENERIC, CHANGES, IDS, YEARS = (_named(role) for role in ("+added", "+generic", "+changes", "+ids", "+years"))
-RATES, OTHER_TIMES = _named("+rates"), _named("+times")
-
+ADDED_UP, GENERIC, CHANGES, IDS = (_named(role) for role in ("+added", "+generic", "+changes", "+ids"))
+YEARS, RATES, RATIOS, OTHER_TIMES = (_named(role) for role in ("+years", "+rates", "+ratios", "+times"))
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
 _NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL")
 GROUPED = 30
@@ -104,17 +103,16 @@ class Column:
     nulls: int = 0
     min: Any = None
     max: Any = None
-    mean: float | None = None
-    top: tuple[tuple[Any, int], ...] = ()
     values: tuple[str, ...] = ()
     """Texts known from the profile: the most frequent, and those of the sample."""
+    asked: str = field(default="", compare=False)
+    """How a question calls it, where that is not quite its name."""
 
     @property
     def sql(self) -> str:
         """Its values; dates that are stored as text as such."""
-        return (
-            f"TRY_CAST({quoted(self.name)} AS TIMESTAMP)" if (self.kind, self.type) == ("date", "VARCHAR") else quoted(self.name)
-        )
+        is_text = (self.kind, self.type) == ("date", "VARCHAR")
+        return f"TRY_CAST({quoted(self.name)} AS TIMESTAMP)" if is_text else quoted(self.name)
 
     @property
     def is_time(self) -> bool:
@@ -124,13 +122,17 @@ class Column:
 
     @property
     def is_rate(self) -> bool:
-        return bool(self.words) and self.words[-1].endswith(tuple(RATES))
+        return bool(RATIOS & set(self.words)) or "".join(self.words[-1:]).endswith(tuple(RATES))
 
     @property
     def is_added_up(self) -> bool:
         """Whether adding is what people mean where they do not say what to do."""
         core = [word for word in self.words if word not in GENERIC] or list(self.words)
         return self.kind == "figure" and bool(ADDED_UP & set(core[-1:])) and not {"unit", *CHANGES} & set(self.words)
+
+    @property
+    def is_label(self) -> bool:
+        return self.kind in ("text", "bool")
 
     @property
     def is_group(self) -> bool:
@@ -191,20 +193,8 @@ class Table:
         return found, not (exact or plural)
 
 
-def _same(asked: Sequence[str], name: Sequence[str]) -> bool:
-    return len(asked) == len(name) > 0 and all(map(same_word, asked, name))
-
-
 def is_number(sql_type: str) -> bool:
     return _NUMBER.match(sql_type) is not None
-
-
-def quoted(name: str) -> str:
-    return '"' + name.replace('"', '""') + '"'
-
-
-def literal(text: str) -> str:
-    return "'" + text.replace("'", "''") + "'"
 
 
 def name_words(name: str) -> tuple[str, ...]:
@@ -221,44 +211,36 @@ def read_table(profile: Json, handle: str, file_name: str) -> Table:
 
 
 def _column(c: Json, sample: list[Any]) -> Column:
-    top = tuple((value, int(count)) for value, count in c.get("top") or ())
-    texts = dict.fromkeys(str(v) for v in (*(value for value, _ in top), *sample) if v is not None)
+    texts = dict.fromkeys(str(v) for v in (*(value for value, _ in c.get("top") or ()), *sample) if v is not None)
     words, low, high = name_words(c["name"]), c.get("min"), c.get("max")
     kind = "figure" if is_number(c["type"]) else "bool" if c["type"] == "BOOLEAN" else "text"
     if kind == "figure" and (IDS & set(words[-1:]) or "".join(words).endswith(("nummer", "numero"))):
         kind = "id"
     elif kind == "figure" and YEARS & set(words) and all(re.match(r"(1[5-9]|2[01])\d\d(\.0*)?$", str(v)) for v in (low, high)):
         kind = "year"
-    elif c["type"].startswith(("DATE", "TIMESTAMP")) or (
-        c["type"] == "VARCHAR" and texts and all(map(_ISO_DATE.fullmatch, texts))
-    ):
+    elif c["type"].startswith(("DATE", "TIMESTAMP")) or (kind == "text" and texts and all(map(_ISO_DATE.fullmatch, texts))):
         kind = "date"
-    known = (words, int(c.get("distinct") or 0), int(c.get("nulls") or 0), low, high, c.get("mean"), top)
-    return Column(c["name"], c["type"], kind, *known, tuple(texts) if kind == "text" else ())
+    known = (words, int(c.get("distinct") or 0), int(c.get("nulls") or 0), low, high, tuple(texts) if kind == "text" else ())
+    return Column(c["name"], c["type"], kind, *known)
 
 
-def lookup_sql(table: Table, texts: Sequence[str]) -> str:
-    """Which text columns hold these texts as whole cells, whatever their case and accents; empty where there is none."""
-    wanted = ", ".join(map(literal, texts))
-    parts = (
-        f'SELECT {literal(c.name)} AS "column", {quoted(c.name)} AS "value" FROM {table.source} '
-        f"WHERE strip_accents(lower(trim({quoted(c.name)}))) IN ({wanted}) GROUP BY 2"
-        for c in table.columns
+def lookup_sql(tables: Sequence[Table], texts: Iterable[str]) -> str:
+    """Which text columns hold these texts as whole cells, whatever their case and accents; empty where nothing is wanted."""
+    wanted = ", ".join(f"({literal(text)})" for text in dict.fromkeys(texts))
+    parts = [
+        f'SELECT {literal(t.name)} AS "table", {literal(c.name)} AS "column", {quoted(c.name)} AS "value" FROM {t.source} '
+        f"WHERE strip_accents(lower(trim({quoted(c.name)}))) IN (FROM wanted) GROUP BY 3"
+        for t in tables
+        for c in t.columns
         if c.type == "VARCHAR"
-    )
-    return " UNION ALL ".join(parts) if wanted else ""
+    ]
+    return f"WITH wanted(text) AS (VALUES {wanted}) {' UNION ALL '.join(parts)}" if wanted and parts else ""
 
 
-def shapes_sql(names: Sequence[str]) -> str:
-    """The columns of tables that were not described."""
-    return " UNION ALL ".join(f"SELECT {literal(n)}, column_name, column_type FROM (DESCRIBE {quoted(n)})" for n in names)
-
-
-def known_values(table: Table, found: Sequence[Sequence[Any]] = ()) -> dict[str, dict[str, list[str]]]:
-    """Folded text -> column -> the values that are written so, from the profile and from rows of `lookup_sql`."""
+def known_values(table: Table, found: Iterable[Sequence[str]] = ()) -> dict[str, dict[str, list[str]]]:
+    """Folded text -> column -> the values that are written so, from the profile and from what `lookup_sql` found."""
     known: dict[str, dict[str, list[str]]] = {}
-    for column, value in dict.fromkeys(
-        [*((c.name, v) for c in table.columns for v in c.values), *((str(c), str(v)) for c, v in found)]
-    ):
+    looked_up = ((column, value) for name, column, value in found if name == table.name)
+    for column, value in dict.fromkeys([*((c.name, v) for c in table.columns for v in c.values), *looked_up]):
         known.setdefault(fold(value), {}).setdefault(column, []).append(value)
     return known
