@@ -257,8 +257,9 @@ class _Table:
         values = self.numbers(columns)
         self.summed = columns
         steps = np.array([_step(values[:, c]) for c in range(len(columns))])
-        rates = np.array([self._is_rate(index, values[:, c]) for c, index in enumerate(columns)])
-        keys = [i for i in range(len(self.types)) if i not in columns or (rates[columns.index(i)] and _KEY.search(self.names[i]))]
+        named = self._key_names(columns)
+        rates = np.array([index in named or self._is_rate(index, values[:, c]) for c, index in enumerate(columns)])
+        keys = [i for i in range(len(self.types)) if i not in columns or i in named]
         signs = self._signs(labels, keys, values, nearly)
         names = _Names(self, [i for i in self.texts if i not in nearly][:4])
         return find(values, steps, rates, signs, lambda row, span: names.shared(signs[row].label, span))
@@ -272,11 +273,17 @@ class _Table:
         found = self.connection.execute(f"SELECT {counts} FROM {self.relation}").fetchall()[0]
         return {i for i, good, given in zip(some, found[::2], found[1::2], strict=True) if good >= 2 and 2 * good > given}
 
+    def _key_names(self, columns: Sequence[int]) -> set[int]:
+        """Columns that are called keys; a word that most columns of numbers end with, as in `Ontario number`, is their unit."""
+        words = {i: found[0].strip(" ._").lower() for i in columns if (found := _KEY.search(self.names[i]))}
+        count = Counter(words.values())
+        return {i for i, word in words.items() if count[word] < 2 or 2 * count[word] <= len(columns)}
+
     def _is_rate(self, index: int, values: Floats) -> bool:
         """Whether a column does not add up, by its name or its values: a rate, a price, a year, a number of a thing."""
         import numpy as np
 
-        if _RATE.search(self.names[index]) or _KEY.search(self.names[index]):
+        if _RATE.search(self.names[index]):
             return True
         given = values[~np.isnan(values)]
         return len(given) > 2 and bool(((given >= 1900) & (given <= 2100) & (given == np.round(given))).all())

@@ -135,12 +135,18 @@ class _Search:
         if sign is None or (sign.label is None and sign.keys <= 0) or span.row in self.found:
             strict = not span.off and not span.inside and span.bits >= self.least and len(span.parts) > 1
             loose = span.bits >= self.least + 8 and len(span.parts) > 1
-            return strict or (loose and 4 * (len(span.off) + span.inside) <= len(span.agree))
+            against = len(span.off) + span.inside
+            return strict or self.certain(span) or (loose and 4 * against <= len(span.agree))
         if len(span.parts) == 1 and not self.linked(span.row, span):
             return False
         if len(span.off) > len(span.agree) or span.bits < 1:
             return False
         return span.near or span.bits >= self.least / 2 + 3
+
+    def certain(self, span: Span) -> bool:
+        """Whether so many digits of several columns agree that columns which do not must be rates."""
+        several = len(span.parts) > 1 and len(span.agree) > 2
+        return several and span.bits >= 2 * self.least + 16 and len(span.off) + span.inside <= len(span.agree)
 
     def _rank(self, span: Span) -> tuple[bool, float]:
         below = (span.last == span.row) == (self.above >= 0)
@@ -323,8 +329,9 @@ def _doubted(search: _Search, signs: Mapping[int, Sign], marks: Mapping[int, Mar
     """Words in the place of a total, sums without a word, and the parts of a row that other rows sum up to as well."""
     doubts: dict[int, Doubt] = {}
     bare = [r for r in search.found if r not in marks and r not in signs]
-    if len(bare) <= max(2, 0.4 * len(rows)):  # a series in which each row is the sum of those before is no table of totals
-        doubts |= {r: Doubt("subtotal", False) for r in bare}
+    if len(bare) > max(2, 0.4 * len(rows)):  # a series in which each row is the sum of those before is no table of totals
+        bare = [r for r in bare if search.certain(search.found[r])]
+    doubts |= {r: Doubt("subtotal", False) for r in bare}
     for row in search.again:
         one, other = search.found[row], search.again[row]
         if not (one.off or other.off):
