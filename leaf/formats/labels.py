@@ -30,17 +30,28 @@ _MEAN = (
 )
 _OTHER = r"medel|median|min\.?|minimum|max\.?|maximum|count|anzahl|std\.?|stdev"
 _AVERAGE = f"{_MEAN}|{_OTHER}"
+_RATE = (
+    r"per ?cent(?:age)? (?:change|of total|distribution)|% (?:change|of total)|(?:average )?annual (?:average )?(?:growth rate|"
+    r"per ?cent(?:age)? change)|average annual growth(?: rate)?|growth rate|veränderung(?: in (?:%|prozent))?|variation(?: en %)?"
+)
 _DOUBLE = frozenset({"sum", "sums", "σ", "suma", "soma", "tot.", "media", "média", "mean", "medel"})
 """Words that are names and codes as well."""
 _EDGE = r"[\W_\d]"
 HINT = (
-    rf"(?i)(?:^|{_EDGE})(?:{_SUB}|{_TOTAL}|{_AVERAGE})(?:$|{_EDGE})|^\W*(?:{_WHOLE})(?:$|{_EDGE})"
+    rf"(?i)(?:^|{_EDGE})(?:{_SUB}|{_TOTAL}|{_AVERAGE})(?:$|{_EDGE})|^\W*(?:{_RATE})(?:$|{_EDGE})|^\W*(?:{_WHOLE})(?:$|{_EDGE})"
     r"|^\W*(?:\S[ \x{a0}]){3,}\S\W*$"
 )
 """SQL: whether it is worth looking at a text at all."""
 _MARKS = re.compile(r"(?:\s*(?:\\\d+|[¹²³⁴⁵⁶⁷⁸⁹⁰†‡*]+|[(\[]\d{1,2}[)\]]))+[\s,]*$")
 """Marks of footnotes behind a label."""
 _LEADERS = re.compile(r"[.…·_]{2,}\s*$")
+
+
+REST = re.compile(
+    r"\b(?:net|gross|profit|loss|balance|surplus|deficit|margin|ebitda?|difference|change|rohertrag|rohgewinn|ergebnis|"
+    r"überschuss|jahresüberschuss|gewinn|saldo|differenz|bénéfice|résultat|marge|solde|net(?:te|to)|beneficio|resultado|margen)\b"
+)
+"""In lower case: words for what is left of one row after another is taken away."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +89,28 @@ def label_of(text: str) -> Label | None:
     return None
 
 
+def is_rate(label: Label) -> bool:
+    """Whether a label is of a row of changes or shares: `Percent change, 1990-2003`."""
+    return _rate_pattern().match(label.word) is not None
+
+
+def is_said(label: Label) -> bool:
+    """Whether a label of several words reads like a total's and not like a name: `Total holdings`, `Total - all`; `Country mean`."""
+    if not label.word:
+        return False
+    rest = label.text.strip(" *\u00a0")[len(label.word) :]
+    if not label.text.strip(" *\u00a0").lower().startswith(label.word):
+        return True
+    return label.text.strip(" *\u00a0")[0].isupper() and re.match(r"(?:\s*[-–—:(]\s*\w|[\s,]+[^\W\d_]{2})", rest) is not None and (
+        re.match(r"\s*[-–—:(]", rest) is not None or rest.strip(" ,")[:1].islower()
+    )
+
+
+@cache
+def _rate_pattern() -> re.Pattern[str]:
+    return re.compile(_RATE)
+
+
 def _plain(text: str) -> str:
     """In lower case, without the marks of footnotes, dots that lead to the numbers, and blanks between letters."""
     plain = " ".join(text.split())
@@ -108,6 +141,7 @@ def _patterns() -> tuple[tuple[str, bool, re.Pattern[str] | None, re.Pattern[str
         ("total", True, alone, named(total)),
         ("average", True, re.compile(_MEAN), None),
         ("average", False, re.compile(_OTHER), None),
+        ("average", False, re.compile(rf"(?P<first>{_RATE})(?:[ ,:(–-]+[^!?;]{{0,40}})?"), None),
         ("total", False, re.compile(_WHOLE), whole),
         ("average", False, None, named(_MEAN)),
     )
