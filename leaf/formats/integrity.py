@@ -193,10 +193,10 @@ class _Table:
             if not words:
                 continue
             rows = self._holding(column, list(words))
-            if 2 * len(rows) > self.rows:  # where most rows are called subtotals, they are what the table is about
+            if 2 * len(rows) > max(2, self.rows):  # where most rows are called subtotals, they are what the table is about
                 words = {text: label for text, label in words.items() if label.exact and label.kind == "total"}
                 rows = self._holding(column, list(words)) if words else []
-            if 2 * len(rows) > self.rows:
+            if 2 * len(rows) > max(2, self.rows):
                 continue
             for row, text in rows:
                 label = words[text]

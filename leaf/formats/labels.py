@@ -44,6 +44,8 @@ HINT = (
 """SQL: whether it is worth looking at a text at all."""
 _MARKS = re.compile(r"(?:\s*(?:\\\d+|[¹²³⁴⁵⁶⁷⁸⁹⁰†‡*]+|[(\[]\d{1,2}[)\]]))+[\s,]*$")
 """Marks of footnotes behind a label."""
+_SAID = re.compile(r"\s*[-–—:(]\s*\w|[\s,]+(?=[^\W\d_]{2})(?!number |[A-ZÀ-Þ])")
+"""Behind a word for a total: a dash, a colon, or a word that is no name's; `Total number of firms` is an ordinary measure."""
 _LEADERS = re.compile(r"[.…·_]{2,}\s*$")
 
 
@@ -91,23 +93,19 @@ def label_of(text: str) -> Label | None:
 
 def is_rate(label: Label) -> bool:
     """Whether a label is of a row of changes or shares: `Percent change, 1990-2003`."""
-    return _rate_pattern().match(label.word) is not None
+    return _rates().fullmatch(label.word) is not None
 
 
 def is_said(label: Label) -> bool:
-    """Whether a label of several words reads like a total's and not like a name: `Total holdings`, `Total - all`; `Country mean`."""
-    if not label.word:
-        return False
-    rest = label.text.strip(" *\u00a0")[len(label.word) :]
-    if not label.text.strip(" *\u00a0").lower().startswith(label.word):
-        return True
-    return label.text.strip(" *\u00a0")[0].isupper() and re.match(r"(?:\s*[-–—:(]\s*\w|[\s,]+[^\W\d_]{2})", rest) is not None and (
-        re.match(r"\s*[-–—:(]", rest) is not None or rest.strip(" ,")[:1].islower()
-    )
+    """Whether a label of several words reads like a total's, not like a name: `Total holdings`, `Total - all`, `Country mean`."""
+    text = label.text.strip(" *\u00a0")
+    if not label.word or not text.lower().startswith(label.word):
+        return bool(label.word) and label.word not in ("media", "média")
+    return text[0].isupper() and _SAID.match(text[len(label.word) :]) is not None
 
 
 @cache
-def _rate_pattern() -> re.Pattern[str]:
+def _rates() -> re.Pattern[str]:
     return re.compile(_RATE)
 
 
@@ -141,7 +139,7 @@ def _patterns() -> tuple[tuple[str, bool, re.Pattern[str] | None, re.Pattern[str
         ("total", True, alone, named(total)),
         ("average", True, re.compile(_MEAN), None),
         ("average", False, re.compile(_OTHER), None),
-        ("average", False, re.compile(rf"(?P<first>{_RATE})(?:[ ,:(–-]+[^!?;]{{0,40}})?"), None),
+        ("average", False, None, re.compile(rf"(?P<first>{_RATE})(?:[ ,:(–-]+[^!?;]{{0,40}})?")),
         ("total", False, re.compile(_WHOLE), whole),
         ("average", False, None, named(_MEAN)),
     )
