@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any
 from leaf.formats.base import KIND, ROW, Note, TableInfo
 from leaf.formats.columns import identifier, literal
 from leaf.formats.header import column_letter, places
-from leaf.formats.labels import HINT, LONGEST, Label, label_of
+from leaf.formats.labels import HINT, LONGEST, REST, Label, label_of
 from leaf.formats.totals import Doubt, Mark, Sign, find
 
 if TYPE_CHECKING:
@@ -193,10 +193,10 @@ class _Table:
             if not words:
                 continue
             rows = self._holding(column, list(words))
-            if 2 * len(rows) > self.rows:  # where most rows are called subtotals, they are what the table is about
+            if 2 * len(rows) > max(2, self.rows):  # where most rows are called subtotals, they are what the table is about
                 words = {text: label for text, label in words.items() if label.exact and label.kind == "total"}
                 rows = self._holding(column, list(words)) if words else []
-            if 2 * len(rows) > self.rows:
+            if 2 * len(rows) > max(2, self.rows):
                 continue
             for row, text in rows:
                 label = words[text]
@@ -249,7 +249,9 @@ class _Table:
         """Rows that are proven to be totals or averages, and rows that may be."""
         import numpy as np
 
-        labels = self.labels(soft) if self.rows > 1 else {}
+        labels = self.labels(soft) if self.rows else {}
+        if self.rows == 1:  # a block of its own: nothing is left to prove it by
+            return {}, {row: Doubt("total", True) for row, (label, _) in labels.items() if label.exact and label.sure}
         nearly = self._nearly_numbers()
         columns = sorted([*self.numeric, *nearly])[: max(2, MAX_CELLS // max(1, self.rows))]
         if self.rows < 2 or not columns or (self.rows > WHOLE_ROWS and not labels):
@@ -257,11 +259,12 @@ class _Table:
         values = self.numbers(columns)
         self.summed = columns
         steps = np.array([_step(values[:, c]) for c in range(len(columns))])
-        rates = np.array([self._is_rate(index, values[:, c]) for c, index in enumerate(columns)])
-        keys = [i for i in range(len(self.types)) if i not in columns or (rates[columns.index(i)] and _KEY.search(self.names[i]))]
+        named = self._key_names(columns)
+        rates = np.array([index in named or self._is_rate(index, values[:, c]) for c, index in enumerate(columns)])
+        keys = [i for i in range(len(self.types)) if i not in columns or i in named]
         signs = self._signs(labels, keys, values, nearly)
         names = _Names(self, [i for i in self.texts if i not in nearly][:4])
-        return find(values, steps, rates, signs, lambda row, span: names.shared(signs[row].label, span))
+        return find(values, steps, rates, signs, lambda row, span: names.shared(signs[row].label, span), names.rest)
 
     def _nearly_numbers(self) -> set[int]:
         """Columns of text that hold numbers in most of their cells: a few words do not keep the others from being added up."""
@@ -272,11 +275,17 @@ class _Table:
         found = self.connection.execute(f"SELECT {counts} FROM {self.relation}").fetchall()[0]
         return {i for i, good, given in zip(some, found[::2], found[1::2], strict=True) if good >= 2 and 2 * good > given}
 
+    def _key_names(self, columns: Sequence[int]) -> set[int]:
+        """Columns that are called keys; a word that most columns of numbers end with, as in `Ontario number`, is their unit."""
+        words = {i: found[0].strip(" ._").lower() for i in columns if (found := _KEY.search(self.names[i]))}
+        count = Counter(words.values())
+        return {i for i, word in words.items() if count[word] < 2 or 2 * count[word] <= len(columns)}
+
     def _is_rate(self, index: int, values: Floats) -> bool:
         """Whether a column does not add up, by its name or its values: a rate, a price, a year, a number of a thing."""
         import numpy as np
 
-        if _RATE.search(self.names[index]) or _KEY.search(self.names[index]):
+        if _RATE.search(self.names[index]):
             return True
         given = values[~np.isnan(values)]
         return len(given) > 2 and bool(((given >= 1900) & (given <= 2100) & (given == np.round(given))).all())
@@ -450,12 +459,19 @@ class _Names:
         """Whether all parts hold the name beside the word in one of their cells."""
         if label is None or not label.name or self._table.rows > _NAMED:
             return False
+        parts = [self._rows()[row] for row in span.parts[:50]]
+        return any(all(row[c] == label.name for row in parts) for c in range(len(self._columns)))
+
+    def rest(self, row: int) -> bool:
+        """Whether a row is called what is left of another: a profit, a balance, a net amount."""
+        return any(len(cell) <= LONGEST and REST.search(cell) for cell in self._rows()[row])
+
+    def _rows(self) -> list[list[str]]:
         if self._cells is None:
             names = ", ".join(f"lower(trim({identifier(self._table.names[i])}))" for i in self._columns) or "''"
             rows = self._table.connection.execute(f"SELECT {names} FROM {self._table.relation}").fetchall()
             self._cells = [[cell or "" for cell in row] for row in rows]
-        parts = [self._cells[row] for row in span.parts[:50]]
-        return any(all(row[c] == label.name for row in parts) for c in range(len(self._columns)))
+        return self._cells
 
 
 def _bare(name: str) -> str:

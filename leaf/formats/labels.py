@@ -30,17 +30,30 @@ _MEAN = (
 )
 _OTHER = r"medel|median|min\.?|minimum|max\.?|maximum|count|anzahl|std\.?|stdev"
 _AVERAGE = f"{_MEAN}|{_OTHER}"
+_RATE = (
+    r"per ?cent(?:age)? (?:change|of total|distribution)|% (?:change|of total)|(?:average )?annual (?:average )?(?:growth rate|"
+    r"per ?cent(?:age)? change)|average annual growth(?: rate)?|growth rate|veränderung(?: in (?:%|prozent))?|variation(?: en %)?"
+)
 _DOUBLE = frozenset({"sum", "sums", "σ", "suma", "soma", "tot.", "media", "média", "mean", "medel"})
 """Words that are names and codes as well."""
 _EDGE = r"[\W_\d]"
 HINT = (
-    rf"(?i)(?:^|{_EDGE})(?:{_SUB}|{_TOTAL}|{_AVERAGE})(?:$|{_EDGE})|^\W*(?:{_WHOLE})(?:$|{_EDGE})"
+    rf"(?i)(?:^|{_EDGE})(?:{_SUB}|{_TOTAL}|{_AVERAGE})(?:$|{_EDGE})|^\W*(?:{_RATE})(?:$|{_EDGE})|^\W*(?:{_WHOLE})(?:$|{_EDGE})"
     r"|^\W*(?:\S[ \x{a0}]){3,}\S\W*$"
 )
 """SQL: whether it is worth looking at a text at all."""
 _MARKS = re.compile(r"(?:\s*(?:\\\d+|[¹²³⁴⁵⁶⁷⁸⁹⁰†‡*]+|[(\[]\d{1,2}[)\]]))+[\s,]*$")
 """Marks of footnotes behind a label."""
+_SAID = re.compile(r"\s*[-–—:(]\s*\w|[\s,]+(?=[^\W\d_]{2})(?!number |[A-ZÀ-Þ])")
+"""Behind a word for a total: a dash, a colon, or a word that is no name's; `Total number of firms` is an ordinary measure."""
 _LEADERS = re.compile(r"[.…·_]{2,}\s*$")
+
+
+REST = re.compile(
+    r"\b(?:net|gross|profit|loss|balance|surplus|deficit|margin|ebitda?|difference|change|rohertrag|rohgewinn|ergebnis|"
+    r"überschuss|jahresüberschuss|gewinn|saldo|differenz|bénéfice|résultat|marge|solde|net(?:te|to)|beneficio|resultado|margen)\b"
+)
+"""In lower case: words for what is left of one row after another is taken away."""
 
 
 @dataclass(frozen=True)
@@ -78,6 +91,24 @@ def label_of(text: str) -> Label | None:
     return None
 
 
+def is_rate(label: Label) -> bool:
+    """Whether a label is of a row of changes or shares: `Percent change, 1990-2003`."""
+    return _rates().fullmatch(label.word) is not None
+
+
+def is_said(label: Label) -> bool:
+    """Whether a label of several words reads like a total's, not like a name: `Total holdings`, `Total - all`, `Country mean`."""
+    text = label.text.strip(" *\u00a0")
+    if not label.word or not text.lower().startswith(label.word):
+        return bool(label.word) and label.word not in ("media", "média")
+    return text[0].isupper() and _SAID.match(text[len(label.word) :]) is not None
+
+
+@cache
+def _rates() -> re.Pattern[str]:
+    return re.compile(_RATE)
+
+
 def _plain(text: str) -> str:
     """In lower case, without the marks of footnotes, dots that lead to the numbers, and blanks between letters."""
     plain = " ".join(text.split())
@@ -108,6 +139,7 @@ def _patterns() -> tuple[tuple[str, bool, re.Pattern[str] | None, re.Pattern[str
         ("total", True, alone, named(total)),
         ("average", True, re.compile(_MEAN), None),
         ("average", False, re.compile(_OTHER), None),
+        ("average", False, None, re.compile(rf"(?P<first>{_RATE})(?:[ ,:(–-]+[^!?;]{{0,40}})?")),
         ("total", False, re.compile(_WHOLE), whole),
         ("average", False, None, named(_MEAN)),
     )

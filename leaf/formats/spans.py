@@ -57,7 +57,9 @@ class Numbers:
 
         self.values, self.steps = values, steps
         self.filled = np.nan_to_num(values)
-        self.additive = ~rates
+        # One value in every row, a total's among them, is a unit or a scale.
+        constant = np.array([_is_constant(values[:, c]) for c in range(values.shape[1])], dtype=bool)
+        self.additive = ~rates & ~constant
 
     @cached_property
     def bits(self) -> Floats:
@@ -83,11 +85,19 @@ class Numbers:
         gap = np.abs(printed - total)
         size = np.maximum(np.abs(printed), np.abs(total))
         exact = gap <= 1e-9 * np.maximum(1.0, size)
-        # Whole numbers are rarely rounded ones: a count that is off by one in a hundred is a mistake.
+        # Whole numbers are rarely rounded ones, but for percentages: a count that is off by one in a hundred is a mistake.
         rounded = (gap <= 0.51 * self.steps * max(1.0, min(count, 2 * count**0.5))) & (
-            (self.steps < 1) | (gap <= 1e-3 * np.abs(printed))
+            (self.steps < 1) | (gap <= 1e-3 * np.abs(printed)) | self.hundred(printed)
         )
         return exact | rounded, exact
+
+    @staticmethod
+    def hundred(printed: Any) -> bool:
+        """Whether a row says 100 in two columns or more and nothing else: the whole that percentages are of."""
+        import numpy as np
+
+        given = printed[~np.isnan(printed)]
+        return len(given) > 1 and bool((given == 100).all())
 
 
 class Level:
@@ -217,3 +227,10 @@ class Level:
             loose = 0.0 if exact[c] else np.log2(2 + count**0.5)
             found += max(0.0, float(self.numbers.bits[c]) - loose)
         return found
+
+
+def _is_constant(column: Floats) -> bool:
+    import numpy as np
+
+    given = column[~np.isnan(column)]
+    return len(given) > 2 and given[0] != 0 and bool((given == given[0]).all())

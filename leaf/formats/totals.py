@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from math import log2
 from typing import TYPE_CHECKING
 
-from leaf.formats.labels import Label
+from leaf.formats.labels import Label, is_rate, is_said
+from leaf.formats.overlaps import overlapping
 from leaf.formats.spans import Level, Numbers, Span
 from leaf.formats.summaries import summaries
 
@@ -135,12 +136,18 @@ class _Search:
         if sign is None or (sign.label is None and sign.keys <= 0) or span.row in self.found:
             strict = not span.off and not span.inside and span.bits >= self.least and len(span.parts) > 1
             loose = span.bits >= self.least + 8 and len(span.parts) > 1
-            return strict or (loose and 4 * (len(span.off) + span.inside) <= len(span.agree))
+            against = len(span.off) + span.inside
+            return strict or self.certain(span) or (loose and 4 * against <= len(span.agree))
         if len(span.parts) == 1 and not self.linked(span.row, span):
             return False
         if len(span.off) > len(span.agree) or span.bits < 1:
             return False
         return span.near or span.bits >= self.least / 2 + 3
+
+    def certain(self, span: Span) -> bool:
+        """Whether so many digits of several columns agree that columns which do not must be rates."""
+        several = len(span.parts) > 1 and len(span.agree) > 2
+        return several and span.bits >= 2 * self.least + 16 and len(span.off) + span.inside <= len(span.agree)
 
     def _rank(self, span: Span) -> tuple[bool, float]:
         below = (span.last == span.row) == (self.above >= 0)
@@ -185,10 +192,12 @@ def find(
     rates: Bools,
     signs: Mapping[int, Sign],
     linked: Callable[[int, Span], bool],
+    is_rest: Callable[[int], bool] = lambda row: False,
 ) -> tuple[dict[int, Mark], dict[int, Doubt]]:
     """Rows that are proven to be no data, and rows that are kept and may be none.
 
-    `values` is rows × numeric columns, NaN where empty; `linked` says whether the parts carry the name beside a word.
+    `values` is rows × numeric columns, NaN where empty; `linked` says whether the parts carry the name beside a word, `is_rest`
+    whether a row is called what is left of another.
     """
     import numpy as np
 
@@ -206,6 +215,9 @@ def find(
     search.run(rows)
     search.rest(rows)
     _judge(search, sums, rows, marks, doubts)
+    left = rows[~np.isin(rows, list(marks))]
+    for row in overlapping(numbers, left, {*marks, *doubts}, is_rest):
+        doubts[row] = Doubt("subtotal", False)
     return marks, doubts
 
 
@@ -219,9 +231,17 @@ def _averages(numbers: Numbers, signs: Mapping[int, Sign], apart: Iterable[int])
         structure = _structure(sign)
         if row in bits and structure + bits[row] >= PROOF:
             marks[row] = Mark("note")
-        elif structure >= 4 or (row in bits and bits[row] >= 4 and sign.stub):
+        elif structure >= 4 or (row in bits and bits[row] >= 4 and sign.stub) or _is_summary(sign):
             doubts[row] = Doubt("summary", True)
     return marks, doubts
+
+
+def _is_summary(sign: Sign) -> bool:
+    """Whether a row that is called so once, in the column of names, is one of averages (`Country mean`) or of changes."""
+    label = sign.label
+    if label is None or not sign.stub or sign.times > 1 or sign.keys < 0:
+        return False
+    return is_rate(label) or (bool(label.name) and is_said(label))
 
 
 def _structure(sign: Sign) -> float:
@@ -323,11 +343,13 @@ def _doubted(search: _Search, signs: Mapping[int, Sign], marks: Mapping[int, Mar
     """Words in the place of a total, sums without a word, and the parts of a row that other rows sum up to as well."""
     doubts: dict[int, Doubt] = {}
     bare = [r for r in search.found if r not in marks and r not in signs]
-    if len(bare) <= max(2, 0.4 * len(rows)):  # a series in which each row is the sum of those before is no table of totals
-        doubts |= {r: Doubt("subtotal", False) for r in bare}
+    if len(bare) > max(2, 0.4 * len(rows)):  # a series in which each row is the sum of those before is no table of totals
+        bare = [r for r in bare if search.certain(search.found[r])]
+    doubts |= {r: Doubt("subtotal", False) for r in bare}
     for row in search.again:
         one, other = search.found[row], search.again[row]
-        if not (one.off or other.off):
+        hundred = search.numbers.hundred(search.numbers.values[row])
+        if not (one.off or other.off or hundred):
             parts = min(one.parts, other.parts, key=len)
             doubts |= {r: Doubt("subtotal", False) for r in parts if r not in marks and r not in doubts}
             if row not in marks:
@@ -360,8 +382,8 @@ def _is_doubtful(search: _Search, sign: Sign, span: Span | None, row: int, rows:
         return False
     if label.sure and (label.exact or label.kind == "subtotal"):
         return True
-    behind = label.sure and not label.text.lower().startswith(label.word)
-    return sign.keys > 0 or ((label.exact or behind) and sign.times == 1) or (sign.keys == 0 and _greatest(search, row, rows))
+    said = label.sure and is_said(label)
+    return sign.keys > 0 or ((label.exact or said) and sign.times == 1) or (sign.keys == 0 and _greatest(search, row, rows))
 
 
 def _greatest(search: _Search, row: int, rows: Ints) -> bool:
