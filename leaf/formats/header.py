@@ -311,6 +311,9 @@ def _regions(view: _View) -> list[_Region]:
             continue
         left, right = _extent(view, rows)
         previous = regions[-1] if regions else None
+        if previous and following and _is_label(view, previous, text, rows, following):
+            text += rows
+            continue
         if previous and not text and _completes_names(view, previous, rows, following, (left, right)):
             previous.left, previous.right = min(left, previous.left), max(right, previous.right)
             previous.rows += rows
@@ -428,6 +431,18 @@ def _goes_on(view: _View, region: _Region, text: list[int], rows: list[int], ext
     labels = _labels(view, region, rows)
     headings, rest = [*text, *labels], rows[len(labels) :]
     return headings if headings and rest and _goes_on_below(view, region, headings, rest, extent) else None
+
+
+def _is_label(view: _View, region: _Region, text: list[int], rows: list[int], following: list[int]) -> bool:
+    """Whether a band is a row of words alone (`Sales, in percent`) above a band that belongs to the table above both."""
+    if len(rows) > 1 or len(region.rows) < 2 or not _has_names(view, region) or not _is_words(view, region, rows[0]):
+        return False
+    return _goes_on(view, region, [*text, *rows], following, _extent(view, following)) is not None
+
+
+def _is_words(view: _View, region: _Region, row: int) -> bool:
+    """Whether a row holds nothing where the columns of a region have numbers."""
+    return all(is_empty(view.cell(row, region.left + p)) for p in _hard(view, region))
 
 
 def _has_names(view: _View, region: _Region) -> bool:
