@@ -95,6 +95,15 @@ class _Region:
     """Of the rows, those of words alone that stand between parts of the table."""
     names_end: int = -1
     """The last row of a header whose rows stand apart; -1 where nothing is known of one."""
+    _kinds: tuple[int, int, int, list[str]] = (0, 0, 0, [])
+
+    def profile(self, view: _View) -> list[str]:
+        """`_profile` of its rows; found again when they are a tenth more, as many bands may be held against it."""
+        rows, left, right, kinds = self._kinds
+        if (left, right) != (self.left, self.right) or not rows <= len(self.rows) <= 1.1 * rows:
+            kinds = _profile(view, self.rows, range(self.left, self.right + 1))
+            self._kinds = len(self.rows), self.left, self.right, kinds
+        return kinds
 
 
 @dataclass(frozen=True)
@@ -454,8 +463,7 @@ def _has_names(view: _View, region: _Region) -> bool:
 
 def _hard(view: _View, region: _Region) -> list[int]:
     """Positions of a region's columns that hold something other than text."""
-    profile = _profile(view, region.rows, range(region.left, region.right + 1))
-    return [p for p, kind in enumerate(profile) if kind in "ndb"]
+    return [p for p, kind in enumerate(region.profile(view)) if kind in "ndb"]
 
 
 def _labels(view: _View, region: _Region, rows: list[int]) -> list[int]:
@@ -486,8 +494,7 @@ def _goes_on_below(view: _View, region: _Region, text: list[int], rows: list[int
     if any(_FOOTER.match(_first_text(view, i)) for i in text) or not _continues(view, region, rows, *extent):
         return False
     columns = range(region.left, region.right + 1)
-    profile = _profile(view, region.rows, columns)
-    hard = _hard(view, region)
+    profile, hard = region.profile(view), _hard(view, region)
     if any(not is_empty(view.cell(i, columns[p])) for i in text for p in hard):
         return False
     given = [(profile[p], k) for p in hard if (k := view.kinds(rows[0], columns)[p]) != "e"]
@@ -507,7 +514,7 @@ def _continues(view: _View, region: _Region, rows: list[int], left: int, right: 
         return True
     if len(region.rows) < 2:
         return False
-    profile = _profile(view, region.rows, columns)
+    profile = region.profile(view)
     head = view.kinds(region.rows[0], columns)
     if sum(p in "nd" and k == "m" for p, k in zip(profile, first, strict=True)) >= max(2, 0.5 * sum(p in "ndb" for p in profile)):
         return True
