@@ -35,7 +35,7 @@ from leaf.formats.columns import (
 )
 from leaf.formats.dialect import Dialect, Records, sniff
 from leaf.formats.encoding import Encoding, guess_note, open_text, sniff_encoding
-from leaf.formats.header import Block, Found, find_tables, hard_columns, is_empty, places, unique_names
+from leaf.formats.header import Block, Found, find_tables, hard_columns, is_empty, places, unique_names, with_doubts
 from leaf.formats.integrity import Place, called_totals, examine, softened
 from leaf.formats.single import one_column
 from leaf.formats.window import Extent
@@ -248,7 +248,7 @@ def _write_block(
     ragged = _ragged(grid, block, max(usual, len(header)) if header else usual)
     lines = f"lines {block.top + 1}-{block.bottom + 1}"
     all_notes = notes + block.notes + extra + ragged + written.notes
-    info = TableInfo(target.name, "", lines, written.rows, written.columns, notes=all_notes)
+    info = with_doubts(TableInfo(target.name, "", lines, written.rows, written.columns, notes=all_notes), block)
     place = Place("", block.top + 1, block.bottom + 1, columns, block.header_rows)
     soft = {position: next(iter(found.values())) for position, found in words.items()}
     return examine(connection, target.parent, info, [i + 1 for i in body], place, soft)
@@ -352,7 +352,7 @@ def _clean_layout(source: _Source) -> tuple[Block, list[list[str]]] | None:
     if records.repaired or records.nuls or records.lines_read != len(grid):
         return None
     found = _find(source, grid)
-    if len(found.blocks) != 1 or found.notes:
+    if len(found.blocks) != 1 or found.notes or found.blocks[0].doubtful:
         return None
     block = found.blocks[0]
     width = len(grid[block.body[0]]) if block.body else 0
@@ -466,12 +466,22 @@ def _streamed(source: _Source, out: Path) -> TableInfo:
                 connection, relation, columns, out / "0.parquet", comma_first=_comma_first(source), row_number=lambda n: start + n
             )
             _check_rows(written, sink.rows, source)
-            notes = source.notes + _repair_notes(records) + block.notes + sink.notes() + written.notes
+            notes = source.notes + _repair_notes(records) + block.notes + _passed_over(block, head)
+            notes += sink.notes() + written.notes
             lines = f"lines {block.top + 1}-{start + sink.seen}"
             info = TableInfo("0.parquet", "", lines, written.rows, written.columns, notes=notes)
             return _examined(connection, out, info, block, start, sink.gaps)
     finally:
         sink.path.unlink(missing_ok=True)
+
+
+def _passed_over(block: Block, head: Sequence[Sequence[str]]) -> tuple[Note, ...]:
+    """A note on rows above the one table of a large file where more stands there than its titles."""
+    rows = [i + 1 for i in range(block.top) if not all(is_empty(c) for c in head[i])]
+    if len(rows) <= sum(note.count for note in block.notes if note.kind == "preamble"):
+        return ()
+    text = f"{len(rows):,} rows above the table were not loaded; they can be read as text."
+    return (Note("loose-cells", text, len(rows), places(rows)),)
 
 
 class _TextSink:

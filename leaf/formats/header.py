@@ -10,13 +10,13 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date, datetime, time, timedelta
 from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from leaf.formats.base import KIND, ROW, Note
+from leaf.formats.base import KIND, ROW, Note, TableInfo
 
 Row = Sequence[Any]
 Grid = Sequence[Row]
@@ -69,6 +69,8 @@ class Block:
     """Rows of data, in order."""
     header_rows: int = 0
     notes: tuple[Note, ...] = ()
+    doubtful: tuple[int, ...] = ()
+    """Rows of the body that may be headings: words alone between its parts."""
 
 
 @dataclass(frozen=True)
@@ -89,6 +91,19 @@ class _Region:
     right: int
     titles: list[int] = field(default_factory=list)
     footers: list[int] = field(default_factory=list)
+    headings: list[int] = field(default_factory=list)
+    """Of the rows, those of words alone that stand between parts of the table."""
+    names_end: int = -1
+    """The last row of a header whose rows stand apart; -1 where nothing is known of one."""
+    _kinds: tuple[int, int, int, list[str]] = (0, 0, 0, [])
+
+    def profile(self, view: _View) -> list[str]:
+        """`_profile` of its rows; found again when they are a tenth more, as many bands may be held against it."""
+        rows, left, right, kinds = self._kinds
+        if (left, right) != (self.left, self.right) or not rows <= len(self.rows) <= 1.1 * rows:
+            kinds = _profile(view, self.rows, range(self.left, self.right + 1))
+            self._kinds = len(self.rows), self.left, self.right, kinds
+        return kinds
 
 
 @dataclass(frozen=True)
@@ -216,6 +231,14 @@ def cell_range(top: int, left: int, bottom: int, right: int) -> str:
     return f"{column_letter(left)}{top + 1}:{column_letter(right)}{bottom + 1}"
 
 
+def with_doubts(info: TableInfo, block: Block) -> TableInfo:
+    """A table with the rows of its block that are kept though they may be headings."""
+    if not block.doubtful:
+        return info
+    rows = tuple(i + 1 for i in block.doubtful)
+    return replace(info, doubtful=(("title", rows[:1_000]),), doubtful_counts=(("title", len(rows)),))
+
+
 def hard_columns(grid: Grid, body: Sequence[int], columns: Sequence[int]) -> list[int]:
     """Columns that hold numbers, dates or booleans in most of their cells, told from a sample."""
     sample = body[:: max(1, len(body) // _SAMPLE)]
@@ -242,12 +265,11 @@ def find_tables(
     loose: list[int] = []
     for region in regions:
         if _is_table(view, region, alone=len(regions) == 1):
-            blocks.append(
-                _analyse(view, region, [numbers[i] for i in region.titles], [numbers[i] for i in region.footers], numbers)
-            )
+            blocks.append(_analyse(view, region, numbers, blocks))
         else:
             loose += [*region.titles, *region.rows, *region.footers]
     notes: list[Note] = []
+    blocks = _naming_repeats(blocks, numbers)
     if loose:
         rows = sorted({numbers[i] for i in loose})
         cells = sum(filled[i] for i in set(loose))
@@ -257,6 +279,27 @@ def find_tables(
         text = f"{len(blocks)} separate tables were found here; each was loaded on its own."
         notes.append(Note("several-blocks", text, len(blocks)))
     return Found(tuple(blocks), tuple(notes))
+
+
+def _naming_repeats(blocks: list[Block], numbers: Sequence[int]) -> list[Block]:
+    """Blocks whose header says in part what that of a block above says: it may be a row of one table for both."""
+    said = []
+    for at, block in enumerate(blocks):
+        above = next((b for b in reversed(blocks[max(0, at - 20) : at]) if _names_in_part(b, block)), None)
+        if above:
+            row = numbers[block.top]
+            text = f"Row {row} names columns in part as row {numbers[above.top]} does; it was taken for a header of its own."
+            block = replace(block, notes=(*block.notes, Note("header-assumed", text, 0, places([row]))))
+        said.append(block)
+    return said
+
+
+def _names_in_part(above: Block, block: Block) -> bool:
+    """Whether two tables with headers stand in the same columns, and most but not all of their names are the same."""
+    if above.columns != block.columns or not above.header_rows or not block.header_rows:
+        return False
+    same = sum(a == b for a, b in zip(above.names, block.names, strict=True))
+    return 0.5 * len(block.names) <= same < len(block.names)
 
 
 def _regions(view: _View) -> list[_Region]:
@@ -271,13 +314,23 @@ def _regions(view: _View) -> list[_Region]:
             bands.append([i])
     regions: list[_Region] = []
     text: list[int] = []
-    for rows in bands:
+    for rows, following in pairwise([*bands, []]):
         if len(bands) > 1 and (_is_text(view, rows) or (not regions and _is_heading_list(view, rows))):
             text += rows
             continue
         left, right = _extent(view, rows)
         previous = regions[-1] if regions else None
-        if previous and not _is_heading(view, text) and _continues(view, previous, rows, left, right):
+        if previous and following and _is_label(view, previous, text, rows, following):
+            text += rows
+            continue
+        if previous and not text and _completes_names(view, previous, rows, following, (left, right)):
+            previous.left, previous.right = min(left, previous.left), max(right, previous.right)
+            previous.rows += rows
+            previous.names_end = rows[-1]
+            continue
+        headings = _goes_on(view, previous, text, rows, (left, right)) if previous else None
+        if previous and headings is not None:
+            previous.headings += headings
             previous.rows += [*text, *rows]
             text = []
             continue
@@ -378,6 +431,79 @@ def _profile(view: _View, rows: Sequence[int], columns: Sequence[int]) -> list[s
     return result
 
 
+def _goes_on(view: _View, region: _Region, text: list[int], rows: list[int], extent: tuple[int, int]) -> list[int] | None:
+    """Where rows after a gap, and after lines of text if there are some, belong to the table above: its headings in between."""
+    if not _is_heading(view, text) and _continues(view, region, rows, *extent):
+        return text
+    if len(region.rows) < 2 or not _has_names(view, region):
+        return None
+    labels = _labels(view, region, rows)
+    headings, rest = [*text, *labels], rows[len(labels) :]
+    return headings if headings and rest and _goes_on_below(view, region, headings, rest, extent) else None
+
+
+def _is_label(view: _View, region: _Region, text: list[int], rows: list[int], following: list[int]) -> bool:
+    """Whether a band is a row of words alone (`Sales, in percent`) above a band that belongs to the table above both."""
+    if len(rows) > 1 or len(region.rows) < 2 or not _has_names(view, region) or not _is_words(view, region, rows[0]):
+        return False
+    return _goes_on(view, region, [*text, *rows], following, _extent(view, following)) is not None
+
+
+def _is_words(view: _View, region: _Region, row: int) -> bool:
+    """Whether a row holds nothing where the columns of a region have numbers."""
+    return all(is_empty(view.cell(row, region.left + p)) for p in _hard(view, region))
+
+
+def _has_names(view: _View, region: _Region) -> bool:
+    """Whether a region's first row holds no number where its columns do."""
+    columns = range(region.left, region.right + 1)
+    hard = _hard(view, region)
+    return bool(hard) and not any(kind_of(view.cell(region.rows[0], columns[p])) in "nd" for p in hard)
+
+
+def _hard(view: _View, region: _Region) -> list[int]:
+    """Positions of a region's columns that hold something other than text."""
+    return [p for p, kind in enumerate(region.profile(view)) if kind in "ndb"]
+
+
+def _labels(view: _View, region: _Region, rows: list[int]) -> list[int]:
+    """Rows at the beginning of a band, two at most, that hold nothing where the table above has numbers."""
+    hard = _hard(view, region)
+    for at, row in enumerate(rows[:3]):
+        if any(not is_empty(view.cell(row, region.left + p)) for p in hard):
+            return rows[:at]
+    return []
+
+
+def _completes_names(view: _View, region: _Region, rows: list[int], following: list[int], extent: tuple[int, int]) -> bool:
+    """Whether a region is the upper half of a header, a row after a gap its lower half, and numbers stand after the next gap."""
+    columns = range(min(region.left, extent[0]), max(region.right, extent[1]) + 1)
+    if len(region.rows) != 1 or len(rows) != 1 or not following:
+        return False
+    upper, lower, below = (view.kinds(i, columns) for i in (region.rows[0], rows[0], following[0]))
+    if not set(upper) <= set("te") or not set(lower) <= set("tye") or set(upper) == set("e"):
+        return False
+    only_above = any(a == "t" and b == "e" for a, b in zip(upper, lower, strict=True))
+    only_below = any(a == "e" and b != "e" for a, b in zip(upper, lower, strict=True))
+    named = [k for k, name in zip(below, lower, strict=True) if name != "e"]
+    return only_above and only_below and len(named) > 1 and sum(k in "nym" for k in named) >= 0.6 * len(named)
+
+
+def _goes_on_below(view: _View, region: _Region, text: list[int], rows: list[int], extent: tuple[int, int]) -> bool:
+    """Whether rows below a heading are more of the table above: no header of their own, and numbers where it has some."""
+    if any(_FOOTER.match(_first_text(view, i)) for i in text) or not _continues(view, region, rows, *extent):
+        return False
+    columns = range(region.left, region.right + 1)
+    profile, hard = region.profile(view), _hard(view, region)
+    if any(not is_empty(view.cell(i, columns[p])) for i in text for p in hard):
+        return False
+    given = [(profile[p], k) for p in hard if (k := view.kinds(rows[0], columns)[p]) != "e"]
+    known = [k for _, k in given if k != "m"]
+    if len(given) < 0.5 * len(hard) or not all(_fits(p, k) for p, k in given):
+        return False
+    return not known or any(k != "y" for k in known) or all(profile[p] == "d" for p in hard)
+
+
 def _continues(view: _View, region: _Region, rows: list[int], left: int, right: int) -> bool:
     """Whether rows after a gap are more of the same table: same columns, and their first row looks like its data."""
     if left > region.right or right > region.right or left < region.left:
@@ -388,7 +514,7 @@ def _continues(view: _View, region: _Region, rows: list[int], left: int, right: 
         return True
     if len(region.rows) < 2:
         return False
-    profile = _profile(view, region.rows, columns)
+    profile = region.profile(view)
     head = view.kinds(region.rows[0], columns)
     if sum(p in "nd" and k == "m" for p, k in zip(profile, first, strict=True)) >= max(2, 0.5 * sum(p in "ndb" for p in profile)):
         return True
@@ -399,7 +525,24 @@ def _continues(view: _View, region: _Region, rows: list[int], left: int, right: 
     if any(k in "nd" for k in first) or any(k in "nd" for i in rows[1:4] for k in view.kinds(i, columns)):
         return False
     same_fill = view.fill(rows[0], columns) == view.fill(region.rows[-1], columns)
+    if _shares_values(view, region, rows[0], columns):
+        return True
     return same_fill and head != first if len(rows) == 1 else same_fill and len(rows) < 3
+
+
+def _shares_values(view: _View, region: _Region, row: int, columns: Sequence[int]) -> bool:
+    """Whether a row of text repeats values of the rows above it in their columns, or codes of their make, as no header does."""
+    if view.fill(row, columns) < 2:
+        return False
+    above = region.rows[1:][-_SAMPLE:]
+    for c in columns:
+        cell = str(view.cell(row, c)).strip()
+        if not cell:
+            continue
+        values = {str(view.cell(i, c)).strip() for i in above}
+        if cell in values or ("9" in shape_of(cell) and shape_of(cell) in {shape_of(value) for value in values}):
+            return True
+    return False
 
 
 def _awaits_data(view: _View, region: _Region, columns: Sequence[int], first: Sequence[str]) -> bool:
@@ -440,7 +583,8 @@ def _split_columns(view: _View, region: _Region) -> list[_Region]:
     for left, right in joined:
         rows = [i for i in region.rows if any(not is_empty(view.cell(i, c)) for c in range(left, right + 1))]
         for run in _runs(view, rows, left, right):
-            result.append(_Region(run, left, right))
+            inside = [i for i in region.headings if i in run]
+            result.append(_Region(run, left, right, headings=inside, names_end=region.names_end))
     result[0].titles, result[-1].footers = region.titles, region.footers
     return result
 
@@ -484,6 +628,8 @@ def _is_table(view: _View, region: _Region, *, alone: bool) -> bool:
         return bool(wide) and alone
     if view.widths is not None:
         return True
+    if _are_names(view, wide[0], list(columns)) and len(columns) > 2 and len(region.rows) - region.rows.index(wide[0]) > 2:
+        return True
     if len(wide) < 2 or (len(wide) < 0.34 * min(len(region.rows), _SAMPLE) and len(wide) < 4):
         return False
     return alone or len(columns) > 2 or len(region.rows) > 3 or _is_small_table(view, region.rows, columns)
@@ -497,36 +643,80 @@ def _is_small_table(view: _View, rows: list[int], columns: Sequence[int]) -> boo
     return any(all(kinds[p] in "nyd" for kinds in below) for p in range(len(columns)))
 
 
-def _analyse(view: _View, region: _Region, title_numbers: list[int], footer_numbers: list[int], numbers: Sequence[int]) -> Block:
+def _analyse(view: _View, region: _Region, numbers: Sequence[int], earlier: Sequence[Block]) -> Block:
     """Titles, header, body and notes of one region."""
     columns = _columns_in_use(view, region)
     rows = region.rows
     rows, below = _cut_footers(view, rows, columns)
     profile = _profile(view, rows, columns)
     data, sure = _first_data(view, rows, columns, profile)
+    lender = None if sure or region.titles else _lender(earlier, columns)
+    data -= lender is not None
     data = _below_names(view, rows, columns, profile, data)
+    if region.names_end in rows:
+        data = max(rows.index(region.names_end) + 1, data if data < len(rows) else 0)
     header, above = _header_rows(view, rows[:data], columns)
     late = [i for i in rows[:data] if header and i > header[-1]]
     body_rows = [*late, *rows[data:]]
     raw = _header_names(view, header, columns)
-    names, empty, repeated = unique_names(raw)
+    names, empty, repeated = (lender.names, 0, 0) if lender and not header else unique_names(raw)
     body, again = _without_repeats(view, header, body_rows, columns)
     notes: list[Note] = []
-    titles = [*title_numbers, *(numbers[i] for i in above)]
+    titles = [numbers[i] for i in (*region.titles, *above)]
     if titles:
         text = f"{_rows(len(titles))} above the header {_are(len(titles))} titles or remarks and not part of the table."
         notes.append(Note("preamble", text, len(titles), places(titles)))
-    footers = [*(numbers[i] for i in below), *footer_numbers]
+        notes += _title_doubts(view, titles, above, columns, numbers)
+    footers = [numbers[i] for i in (*below, *region.footers)]
     if footers:
         text = f"{_rows(len(footers))} below the table {_are(len(footers))} notes and not part of it."
         notes.append(Note("footer", text, len(footers), places(footers)))
-    notes += _header_notes(header, body, sure, names, empty, repeated, numbers)
+    if lender and not header and body:
+        text = f"No header row was found: the columns have the names of the table above, of row {numbers[lender.top]}."
+        notes.append(Note("no-header", text, 0, places([numbers[body[0]]])))
+    else:
+        notes += _header_notes(header, body, sure, names, empty, repeated, numbers)
     if again:
         text = f"The header is repeated in {_rows(len(again))}, which {_are(len(again))} left out."
         notes.append(Note("header-repeated", text, len(again), places([numbers[i] for i in again])))
     notes += _gap_notes(view, body, columns, numbers)
+    lines = _headings(view, region, body)
+    if lines:
+        text = f"{_rows(len(lines))} between parts of the table may be headings or remarks; kept as data."
+        notes.append(Note("titles-doubtful", text, len(lines), places([numbers[i] for i in lines])))
     edge = [*header, *body] or rows
-    return Block(edge[0], edge[-1], columns[0], columns[-1], names, tuple(columns), body, len(header), tuple(notes))
+    extent = edge[0], edge[-1], columns[0], columns[-1]
+    return Block(*extent, names, tuple(columns), body, len(header), tuple(notes), tuple(lines))
+
+
+def _lender(earlier: Sequence[Block], columns: Sequence[int]) -> Block | None:
+    """The nearest table above in the same columns that has a header."""
+    return next((b for b in reversed(earlier[-20:]) if b.header_rows and b.columns == tuple(columns)), None)
+
+
+_MANY_TITLES = 10
+"""Rows above a header; a report's head is shorter."""
+
+
+def _title_doubts(
+    view: _View, titles: Sequence[int], above: Sequence[int], columns: Sequence[int], numbers: Sequence[int]
+) -> list[Note]:
+    """Rows above the header that were left out and may be rows of data: many of them, or filled as rows of a table are."""
+    rows = [numbers[i] for i in above if view.fill(i, columns) >= max(3, 0.5 * len(columns))]
+    if len(titles) > _MANY_TITLES:
+        rows = list(titles)
+    if not rows:
+        return []
+    text = f"{_rows(len(rows))} above the header {_are(len(rows))} left out as titles, but may be rows of data."
+    return [Note("titles-doubtful", text, len(rows), places(rows))]
+
+
+def _headings(view: _View, region: _Region, body: Sequence[int]) -> list[int]:
+    """Lines of text between the parts of a table that are rows of its body."""
+    if not region.headings:
+        return []
+    lines = set(region.headings)
+    return [i for i in body if i in lines]
 
 
 def _rows(count: int) -> str:
@@ -710,7 +900,8 @@ def _is_year_header(view: _View, rows: list[int], at: int, columns: list[int], k
 def _first_text_row(view: _View, rows: list[int], columns: list[int], typical: float) -> tuple[int, bool]:
     """Where all is text: the shapes of the values (codes, addresses) and repetition tell header from data."""
     at = next((n for n, i in enumerate(rows[:_SAMPLE]) if view.fill(i, columns) >= max(1, 0.6 * typical)), 0)
-    below = rows[at + 1 : at + 1 + _SAMPLE]
+    head_row = view.grid[rows[at]]
+    below = [i for i in rows[at + 1 : at + 1 + _SAMPLE] if view.grid[i] != head_row]
     if not below:
         unlike = len({str(view.cell(rows[at], c)) for c in columns}) == len(columns)
         return (at + 1, False) if unlike else (at, True)
@@ -740,10 +931,18 @@ def _header_rows(view: _View, rows: list[int], columns: list[int]) -> tuple[list
     if fills[at] < 0.34 * len(columns) and len(columns) > 3 and not _has_merge(view, rows[at], columns):
         return [], rows[: at + 1]
     header = [rows[at]]
-    while at > 0 and len(header) < 3 and rows[at - 1] == rows[at] - 1 and _is_upper(view, rows[at - 1], rows[at], columns):
+    while at > 0 and len(header) < 3 and _is_upper(view, rows[at - 1], rows[at], columns):
         at -= 1
         header.insert(0, rows[at])
     return header, rows[:at]
+
+
+def _is_near(view: _View, row: int, lower: int, columns: Sequence[int]) -> bool:
+    """Whether two rows may make one header: with nothing between them, or each with names where the other has none."""
+    if row == lower - 1:
+        return True
+    upper_only = any(not is_empty(view.cell(row, c)) and is_empty(view.cell(lower, c)) for c in columns)
+    return upper_only and view.fill(row, columns) > 1 and not any(view.filled[row + 1 : lower])
 
 
 def _has_merge(view: _View, row: int, columns: Sequence[int]) -> bool:
@@ -753,7 +952,7 @@ def _has_merge(view: _View, row: int, columns: Sequence[int]) -> bool:
 def _is_upper(view: _View, row: int, lower: int, columns: list[int]) -> bool:
     """Whether a row above a header row belongs to it: groups over several columns, and not a title or `key, value` remark."""
     at = [p for p, c in enumerate(columns) if not is_empty(view.cell(row, c))]
-    if not at or (view.widths is not None and view.widths[row] == 1):
+    if not at or not _is_near(view, row, lower, columns) or (view.widths is not None and view.widths[row] == 1):
         return False
     if len(at) == 1:
         spans = [c2 - c1 + 1 for (r1, c1), (_, c2) in view.merges if r1 == row and c1 == columns[at[0]]]

@@ -15,7 +15,7 @@ class Effect(Enum):
     COUNTED = "counted"
     """Rows of the file are no rows of data; the counts of what was left out say it."""
     DOUBT = "doubt"
-    """Rows are kept as data that may be none; they are named one by one."""
+    """Rows are kept as data that may be none, or left out though they may be data; they are named one by one."""
 
 
 EFFECTS: dict[str, Effect] = {

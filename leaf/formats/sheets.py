@@ -23,7 +23,7 @@ from leaf.errors import EncryptedFileError, FileTooLargeError, UnreadableFileErr
 from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
 from leaf.formats.biff import xls_errors, xlsb_errors, xlsb_parts
 from leaf.formats.columns import connect
-from leaf.formats.header import Block, Found, cell_range, column_letter, find_tables, hard_columns, is_empty
+from leaf.formats.header import Block, Found, cell_range, column_letter, find_tables, hard_columns, is_empty, with_doubts
 from leaf.formats.hidden import Formats, Sight, merged_note, read_formats, within
 from leaf.formats.integrity import Place, called_totals, counts_of_true, examine, softened
 from leaf.formats.values import describe, write_values
@@ -65,7 +65,7 @@ class SheetsReader:
                 if exact:
                     grid = book.rows(sheet)
                     found = _find(book, sheet, grid)
-                    notes += [n for n in found.notes if n.kind == "loose-cells"]
+                    notes += [_on(sheet, n) for n in found.notes if n.kind == "loose-cells"]
                     notes += [n for block in found.blocks for n in called_totals(grid, block, sheet.name)]
                     best = max(found.blocks, key=lambda b: len(b.body), default=None)
                     height, width = (len(best.body), len(best.names)) if best else (0, 0)
@@ -116,7 +116,7 @@ class SheetsReader:
             for sheet in book.sheets:
                 grid = book.rows(sheet)
                 found = _find(book, sheet, grid)
-                common = ([_hidden_note(sheet)] if sheet.hidden else []) + list(found.notes)
+                common = ([_hidden_note(sheet)] if sheet.hidden else []) + [_on(sheet, n) for n in found.notes]
                 for block in found.blocks:
                     target = out / f"{len(infos)}.parquet"
                     notes = common + within(sheet.notes, block.top + 1, block.bottom + 1)
@@ -298,6 +298,13 @@ def _named(book: _Workbook, name: str, file: str) -> _Sheet:
 
 def _hidden_note(sheet: _Sheet) -> Note:
     return Note("hidden-sheet", f"The sheet '{sheet.name}' is hidden in the workbook.", 1, f"sheet {sheet.name}")
+
+
+def _on(sheet: _Sheet, note: Note) -> Note:
+    """A note on rows that are in no table, with the sheet that they are on."""
+    if note.kind != "loose-cells" or note.place.startswith("sheet "):
+        return note
+    return replace(note, text=note.text.replace(" belong to no table", f" of sheet '{sheet.name}' belong to no table", 1))
 
 
 def _row_text(row: Sequence[Any], left: int) -> str:
@@ -550,6 +557,7 @@ def _write_block(
     cells = cell_range(block.top, block.left, block.bottom, block.right)
     all_notes = notes + block.notes + written.notes
     info = TableInfo(target.name, sheet.name, cells, written.rows, written.columns, sheet.hidden, all_notes)
+    info = with_doubts(info, block)
     place = Place(sheet.name, block.top + 1, block.bottom + 1, block.columns, block.header_rows)
     numbers = [i + 1 for i in body]
     return examine(connection, target.parent, info, numbers, place, {p: next(iter(w.values())) for p, w in words.items()})
