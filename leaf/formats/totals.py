@@ -215,8 +215,7 @@ def find(
     search.run(rows)
     search.rest(rows)
     _judge(search, sums, rows, marks, doubts)
-    left = rows[~np.isin(rows, list(marks))]
-    for row in overlapping(numbers, left, {*marks, *doubts}, is_rest):
+    for row in overlapping(numbers, rows, {*marks, *doubts}, is_rest):
         doubts[row] = Doubt("subtotal", False)
     return marks, doubts
 
