@@ -512,7 +512,6 @@ def _named(folder: Path, text: str) -> tuple[list[str], list[str]]:
         ("Indicator,Ontario number,Quebec number\nTotal - Transport,70123,41377\nCar,50111,30256\nBus,20012,11121\n",
          ["Total - Transport"], []),
     ],
-    ids="differences ranges hundreds changes respondents percentages negative zeros scores firms units".split(),
 )  # fmt: skip
 def test_statements_and_reports_leave_out_what_is_proven_and_name_the_rest(
     tmp_path: Path, text: str, left_out: list[str], doubtful: list[str]
