@@ -18,7 +18,7 @@ from leaf.agent.coverage import in_words, line, merge_coverage
 from leaf.errors import QueryError
 from leaf.formats.base import TableInfo
 from leaf.formats.delimited import DelimitedReader
-from leaf.formats.labels import label_of
+from leaf.formats.labels import is_said, label_of
 from leaf.formats.sheets import SheetsReader
 from leaf.sandbox.pool import Pool
 from leaf.settings import Settings
@@ -470,3 +470,63 @@ def test_remarks_at_the_end_are_left_out_with_the_lines_that_go_on(tmp_path: Pat
     info = from_csv(tmp_path, "what,units\na,3\nb,4\nc,9\n" + below)
     assert info.rows == 3
     assert cells(info)["footer"] == "rows 5-8"
+
+
+def _named(folder: Path, text: str) -> tuple[list[str], list[str]]:
+    """First cells of the rows that are left out, and of those that are named as doubtful."""
+    info, lines = from_csv(folder, text), text.splitlines()
+    return tuple(  # type: ignore[return-value]
+        [lines[row - 1].split(",")[0] for row in sorted(r for _, rows in found for r in rows)]
+        for found in (info.left_out, info.doubtful)
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "left_out", "doubtful"),
+    [
+        (
+            "Item,Q1,Q2,Q3\nRevenue,81233,90417,77129\nCost of goods,40121,43309,39777\nGross profit,41112,47108,37352\n"
+            "Salaries,12011,12777,13009\nRent,4003,4003,4100\nTotal expenses,16014,16780,17109\nNet income,25098,30328,20243\n",
+            ["Total expenses"],
+            ["Revenue", "Gross profit", "Net income"],
+        ),
+        (
+            "age,m,f\n0-19,30117,29033\n20-39,27741,28112\n40-54,19033,19877\n55-64,9011,9455\n65-74,6113,7007\n75+,3122,5011\n"
+            "55 and over,18246,21473\n65 and over,9235,12018\n",
+            [],
+            ["55 and over", "65 and over"],
+        ),
+        (
+            "houses,y1,y2,y3,y4\nFloor area,100,100,100,100\nsmall,21,19,33,7\nmiddle,41,52,37,64\nlarge,39,29,31,29\n"
+            "Bathrooms,100,100,100,100\none,11,17,23,9\ntwo,61,44,58,67\nthree,28,39,18,24\n",
+            [],
+            ["Floor area", "Bathrooms"],
+        ),
+        ("year,x,y\n1990,512,871\n2000,777,1230\n2003,790,1300\nPercent change,54.3,49.3\n", [], ["Percent change"]),
+        ("Group,Yes,No\nAll respondents,513,487\nMen,250,231\nWomen,263,256\n", ["All respondents"], []),
+        ("a,b,c\nx,33.3,20.1\ny,33.3,19.9\nz,33.4,60.0\nTotal,100,100\n", ["Total"], []),
+        ("a,b,c\nx,-317,22\ny,412,-871\nz,-18,44\nTotal,77,-805\n", ["Total"], []),
+        ("a,b,c\nx,0,0\ny,0,0\nTotal,0,0\n", [], ["Total"]),
+        ("pupil,maths,art\nAnn,100,100\nBo,51,48\nCy,49,53\nDi,88,70\nEd,33,71\n", [], []),
+        ("firm,staff,revenue\nShell,812,90233\nTotal SA,644,70231\nBP,701,83107\nTotal Energies,512,66001\n", [], []),
+        ("Indicator,Ontario number,Quebec number\nTotal - Transport,70123,41377\nCar,50111,30256\nBus,20012,11121\n",
+         ["Total - Transport"], []),
+    ],
+)  # fmt: skip
+def test_statements_and_reports_leave_out_what_is_proven_and_name_the_rest(
+    tmp_path: Path, text: str, left_out: list[str], doubtful: list[str]
+) -> None:
+    assert _named(tmp_path, text) == (left_out, doubtful)
+
+
+@pytest.mark.parametrize("text", ["Total holdings", "Total - place of birth", "Country mean", "Total: all"])
+def test_labels_of_several_words_are_told_from_names(text: str) -> None:
+    label = label_of(text)
+    assert label is not None
+    assert is_said(label)
+
+
+@pytest.mark.parametrize("text", ["Total Overdose", "Total Wine", "Average Joe", "Optical media", "Total number of firms"])
+def test_names_are_told_from_labels(text: str) -> None:
+    label = label_of(text)
+    assert label is None or not is_said(label)

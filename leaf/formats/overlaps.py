@@ -103,7 +103,7 @@ def _pairs(level: Level, telling: list[int]) -> Iterator[tuple[int, int, int]]:
     values, _, slack = _columns(level, telling)
     order = np.argsort(values[:, 0], kind="stable")
     ordered = values[order, 0]
-    counts = (np.abs(values) > 20 * slack).all(axis=1)  # what is lost in rounding is no part
+    counts: Bools = np.asarray((np.abs(values) > 20 * slack).all(axis=1))  # what is lost in rounding is no part
     held = 0
     for at in np.flatnonzero((values != 0).all(axis=1)).tolist():
         targets = values[at, 0] - values[:, 0]

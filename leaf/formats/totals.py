@@ -178,7 +178,8 @@ class _Search:
         apart = np.zeros(len(self.numbers.values), dtype=bool)
         apart[[*self.found, *(r for r, s in self.signs.items() if s.keys > 0 or (s.label and s.label.sure and s.stub))]] = True
         data = rows[~apart[rows]]
-        left = [r for r, s in self.signs.items() if s.label and r not in self.found and r in set(rows.tolist())]
+        here = set(rows.tolist())
+        left = [r for r, s in self.signs.items() if s.label and r not in self.found and r in here]
         for row in left[:_OPEN] if len(left) <= _OPEN and len(data) > 1 else []:
             level = Level(self.numbers, np.append(data[data != row], row), apart)
             span = level.span(len(level.rows) - 1, 0, len(level.rows) - 1)
@@ -215,8 +216,7 @@ def find(
     search.run(rows)
     search.rest(rows)
     _judge(search, sums, rows, marks, doubts)
-    left = rows[~np.isin(rows, list(marks))]
-    for row in overlapping(numbers, left, {*marks, *doubts}, is_rest):
+    for row in overlapping(numbers, rows, {*marks, *doubts}, is_rest):
         doubts[row] = Doubt("subtotal", False)
     return marks, doubts
 
