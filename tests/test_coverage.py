@@ -249,6 +249,14 @@ def test_doubtful_rows_are_named_with_their_cells_and_stay_counted_as_data() -> 
     )
 
 
+def test_titles_that_are_suspect_are_named_beside_doubtful_totals() -> None:
+    titles = Note("titles-doubtful", "12 rows above the header may be data.", 12, "rows 1-12", "A1:C12")
+    totals = Note("totals-doubtful", "1 row may be a total.", 1, "row 20", "A20:C20")
+    found = remarks.coverage(remarks.Reading(table(titles, totals, doubtful={"total": (20,)}, doubtful_counts={"total": 1})))
+    assert [doubt["kind"] for doubt in found.doubtful] == ["total", "titles-doubtful"]
+    assert "A1:C12" in found.doubtful[1]["text"]
+
+
 def test_rows_thrown_away_as_titles_and_remarks_are_not_read() -> None:
     found = table(
         Note("preamble", "3 rows above the header …", 3),

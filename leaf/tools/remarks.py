@@ -32,6 +32,8 @@ _MAY_BE = {
     "title": "titles",
     "note": "notes",
 }
+_NOTE_OF = {"title": "titles-doubtful", "note": "notes-doubtful"}
+"""Kind of doubtful rows that stay in the data -> the note on them; that on titles may also be on rows that were left out."""
 _MAY_BE_ONE = {
     **{kind: f"a {kind}" for kind in ("total", "subtotal", "title", "note")},
     "summary": "an average or another summary",
@@ -92,11 +94,11 @@ def doubts(table: Table) -> Iterator[Json]:
             "cells": cells,
             "text": f"{rows} {what} {'is' if count == 1 else 'are'} counted as data ({cells})",
         }
-    if not table.doubtful_counts:
-        for note in table.findings:
-            if effect(note.kind) is Effect.DOUBT:
-                text = note.text.rstrip(".") + (f" ({note.cells or note.place})" if note.cells or note.place else "")
-                yield {"kind": note.kind, "count": note.count, "cells": note.cells or note.place, "text": text}
+    said = {_NOTE_OF.get(kind, "totals-doubtful") for kind in table.doubtful_counts}
+    for note in table.findings:
+        if effect(note.kind) is Effect.DOUBT and note.kind not in said:
+            text = note.text.rstrip(".") + (f" ({note.cells or note.place})" if note.cells or note.place else "")
+            yield {"kind": note.kind, "count": note.count, "cells": note.cells or note.place, "text": text}
 
 
 def new(asked: Sequence[Reading], told: frozenset[str]) -> Remarks:
