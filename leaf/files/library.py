@@ -83,7 +83,7 @@ class Library:
         limit_bytes: int = 1_000 * 1024 * 1024,
         transcriber: Transcriber | None = None,
         patience: float = 480.0,
-        archives: Allowed = Allowed(),
+        archives: Allowed | None = None,
     ) -> None:
         """`transcriber` turns sound into words, if there is one; `patience` is for how many seconds a call waits for it.
 
@@ -95,7 +95,7 @@ class Library:
         self._transcripts = Transcripts(home, pool, transcriber, self._bytes, self._transcribed, patience=patience)
         self._search = Search(home / "search", pool, self._text)
         self._pictures = Pictures(store, pool, self._bytes)
-        self._members = Members(store, pool, self._bytes, self._add_one, replace(archives, each=limit_bytes))
+        self._members = Members(store, pool, self._bytes, self._add_one, replace(archives or Allowed(), each=limit_bytes))
 
     def add(
         self,
@@ -190,8 +190,8 @@ class Library:
         return files.restore(self._store.db, scope, file_id)
 
     def purge(self, scope: Scope, file_id: str) -> None:
-        """Delete for good, with what came out of it: the row, and with the last file of these bytes them, their index and what was
-        made of them. Raises NotFoundError.
+        """Delete for good, with what came out of it: the row, and with the last file of these bytes them, their index and what
+        was made of them. Raises NotFoundError.
         """
         for member in files.members(self._store.db, scope, file_id, deleted=None):
             self._purge_one(scope, member.id)
@@ -212,7 +212,7 @@ class Library:
         return self._bytes(scope, self.get(scope, file_id).sha256)
 
     def attach(self, scope: Scope, chat_id: str, file_ids: Sequence[str], message_id: str = "") -> ChatFileList:
-        """Put files into a chat, archives and mails with what came out of them; without a message they wait for its next question.
+        """Put files into a chat, archives and mails with what came out of them; without a message they wait for its question.
 
         Raises NotFoundError.
         """
@@ -235,7 +235,10 @@ class Library:
         return chat_files.list_chat_files(self._store.db, scope, chat_id, deleted=deleted)
 
     def detach(self, scope: Scope, chat_id: str, file_id: str) -> None:
-        """Take a waiting file out of the chat, with those that came out of it. Raises NotFoundError, InvalidInputError once a question went with it."""
+        """Take a waiting file out of the chat, with those that came out of it.
+
+        Raises NotFoundError, InvalidInputError once a question went with it.
+        """
         there = self.chat_files(scope, chat_id, deleted=True)
         found = next((c for c in there if file_id in (c.file.id, c.handle)), None)
         if found is None:

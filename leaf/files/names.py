@@ -1,4 +1,4 @@
-"""What files are called: a name, with the folders in front of it that it came from, as `2024/sales.csv` or `2024.zip/sales/may.csv`."""
+"""What files are called: a name, after the folders that it came from, as `2024/sales.csv` or `2024.zip/sales/may.csv`."""
 
 from __future__ import annotations
 

@@ -1,9 +1,11 @@
-"""Files inside files: ZIP and TAR archives, and what came with mails. Members are copied out one by one, as files with plain numbers
-for names: a path that an archive gives is only ever told, never opened.
+"""Files inside files: ZIP and TAR archives, and what came with mails.
+
+Members are copied out one by one, as files named by plain numbers: a path that an archive gives is only told, never opened.
 """
 
 from __future__ import annotations
 
+import io
 import mimetypes
 import stat
 import struct
@@ -13,9 +15,9 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
-from io import BytesIO
+from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import IO, Any, cast
 from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from leaf.errors import EncryptedFileError, FileTooLargeError, UnreadableFileError
@@ -101,9 +103,9 @@ class ArchiveReader:
 def unpack(path: str, kind: str, out: str, files: int, size: int, each: int) -> dict[str, Any]:
     """Copy the members of an archive or a mail into `out`, as files named 1, 2, 3 …
 
-    Gives {"members": [{"file", "path", "size"}], "problems": [{"path", "why"}], "problem_count", "notes"}. One that cannot be taken
-    out is a problem, and never its neighbours'. Raises FileTooLargeError where the whole is over `files`, `size` or a ratio that no
-    ordinary data have, UnreadableFileError.
+    Gives {"members": [{"file", "path", "size"}], "problems": [{"path", "why"}], "problem_count", "notes"}. One that cannot be
+    taken out is a problem, and never its neighbours'. Raises FileTooLargeError where the whole is over `files`, `size` or a ratio
+    that no ordinary data have, UnreadableFileError.
     """
     listing = Listing()
     taking = _Taking(Path(out), Most(files, size, each), Path(path).stat().st_size)
@@ -168,7 +170,8 @@ class _Taking:
             )
         if too_much(self._size, self._packed):
             raise FileTooLargeError(
-                f"This archive unpacks to more than {_megabytes(self._size)} from {self._packed / 1e6:,.1f} MB, as no ordinary data do.",
+                f"This archive unpacks to more than {_megabytes(self._size)} from {self._packed / 1e6:,.1f} MB, "
+                "as no ordinary data do.",
                 "Unpack it yourself, and add the files that you need.",
             )
 
@@ -204,11 +207,11 @@ def _zip_members(archive: ZipFile, entries: list[ZipInfo], listing: Listing) -> 
             listing.skipped["link"] += 1
         else:
             problem = PASSWORD if entry.flag_bits & 1 else ""
-            yield Member(path, entry.file_size, lambda entry=entry: archive.open(entry), problem)  # type: ignore[misc]
+            yield Member(path, entry.file_size, partial(archive.open, entry), problem)
 
 
 def _zip_names(entries: list[ZipInfo]) -> list[str]:
-    """UTF-8 where the archive says so or all names are that; else as its packer wrote them, which is code page 437 by the standard.
+    """UTF-8 where the archive says so or all names are that; else as its packer wrote them, by the standard code page 437.
 
     No name has that page's frames and blocks in it: where they appear, it was another page, which is guessed from all names.
     """
@@ -252,7 +255,7 @@ def _tar_members(archive: tarfile.TarFile, listing: Listing) -> Iterator[Member]
             elif not info.isreg():
                 listing.skipped["link"] += 1
             else:
-                yield Member(path, info.size, lambda info=info: _Whole(archive, info))  # type: ignore[misc]
+                yield Member(path, info.size, partial(_whole, archive, info))
     except (tarfile.TarError, *BROKEN):
         listing.cut = True
 
@@ -264,27 +267,25 @@ def _tar_name(name: str) -> str:
         return name
 
 
-class _Whole:
+class _Whole(io.RawIOBase):
     """A member of a TAR archive that fails where the archive ends before it does."""
 
-    def __init__(self, archive: tarfile.TarFile, info: tarfile.TarInfo) -> None:
-        file = archive.extractfile(info)
-        if file is None:
-            raise tarfile.ReadError("no file")
-        self._file, self._left = file, info.size
+    def __init__(self, file: IO[bytes], size: int) -> None:
+        self._file, self._left = file, size
 
-    def __enter__(self) -> _Whole:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._file.close()
-
-    def read(self, size: int) -> bytes:
+    def read(self, size: int = -1) -> bytes:
         piece = self._file.read(size)
         self._left -= len(piece)
         if not piece and self._left:
             raise EOFError
         return piece
+
+
+def _whole(archive: tarfile.TarFile, info: tarfile.TarInfo) -> IO[bytes]:
+    file = archive.extractfile(info)
+    if file is None:
+        raise tarfile.ReadError("no file")
+    return cast(IO[bytes], _Whole(file, info.size))
 
 
 def _attachments(path: Path, kind: str) -> Iterator[Member]:
@@ -305,7 +306,7 @@ def _attachments(path: Path, kind: str) -> Iterator[Member]:
 
 def _attachment(folder: str, number: int, name: str, media_type: str, data: bytes) -> Member:
     plain = name.replace("/", "-").replace("\\", "-") or f"attachment-{number}{mimetypes.guess_extension(media_type) or ''}"
-    return Member(f"{folder}{plain}", len(data), lambda: BytesIO(data))
+    return Member(f"{folder}{plain}", len(data), lambda: io.BytesIO(data))
 
 
 def _is_system(path: str) -> bool:

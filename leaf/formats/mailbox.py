@@ -39,8 +39,8 @@ class MailboxReader:
                 unread.append(number)
         notes = (Note("messages-unread", f"{len(unread)} of {count} messages cannot be read.", len(unread)),) if unread else ()
         tokens = int(characters / CHARS_PER_TOKEN)
-        counts = {"rows": count, "columns": len(_NAMES), "members": members or None}
-        return Outline("mailbox", "application/mbox", tokens=tokens, notes=notes, **counts)
+        kind = ("mailbox", "application/mbox")
+        return Outline(*kind, rows=count, columns=len(_NAMES), members=members or None, tokens=tokens, notes=notes)
 
     def extent(self, path: Path, where: Where) -> Extent:
         return Extent(sum(1 for _ in _paragraphs(path)))

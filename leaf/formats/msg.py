@@ -22,8 +22,8 @@ class MsgReader:
     def outline(self, path: Path) -> Outline:
         subject, paragraphs, members = _read(path)
         tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
-        counts = {"lines": len(paragraphs), "members": members or None}
-        return Outline("msg", "application/vnd.ms-outlook", tokens=tokens, title=subject[:300], **counts)
+        kind, lines = ("msg", "application/vnd.ms-outlook"), len(paragraphs)
+        return Outline(*kind, lines=lines, members=members or None, tokens=tokens, title=subject[:300])
 
     def extent(self, path: Path, where: Where) -> Extent:
         return Extent(len(_read(path)[1]))

@@ -1,4 +1,4 @@
-"""One file inside gzip, bzip2 or xz, as in `sales.csv.gz`: it is read as what it holds, and unpacked only for as long as that takes."""
+"""One file inside gzip, bzip2 or xz, as in `sales.csv.gz`: it is read as what it holds, unpacked for as long as that takes."""
 
 from __future__ import annotations
 
@@ -72,8 +72,8 @@ def _copy(source: IO[bytes], target: IO[bytes], packed: int) -> None:
         size += len(piece)
         if size > MAX_PLAIN or too_much(size, packed):
             raise FileTooLargeError(
-                f"This compressed file unpacks to more than {min(size, MAX_PLAIN) / 1e6:,.0f} MB from {packed / 1e6:,.1f} MB, which is "
-                "over the limit.",
+                f"This compressed file unpacks to more than {min(size, MAX_PLAIN) / 1e6:,.0f} MB from {packed / 1e6:,.1f} MB, "
+                "which is over the limit.",
                 "Unpack it, and add the part of it that you need.",
             )
         target.write(piece)

@@ -177,7 +177,8 @@ def rename(db: Database, scope: Scope, file_id: str, name: str) -> File:
             now_called = rename_in(tx, scope, file, name)
             inside, ids = one_of("id", [member.id for member in members(tx, scope, file_id, deleted=None)])
             tx.execute(
-                f"UPDATE files SET name = :folder || substr(name, :rest), given_name = :folder || substr(name, :rest) WHERE {inside}",
+                "UPDATE files SET name = :folder || substr(name, :rest), given_name = :folder || substr(name, :rest) "
+                f"WHERE {inside}",
                 {"folder": now_called, "rest": len(file.name) + 1, **ids},
             )
         return get(tx, scope, file_id)

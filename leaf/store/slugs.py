@@ -11,8 +11,7 @@ _LATIN = str.maketrans(
     {"ß": "ss", "æ": "ae", "Æ": "ae", "ø": "o", "Ø": "o", "œ": "oe", "Œ": "oe", "ł": "l", "Ł": "l", "đ": "d", "ı": "i"}
 )
 _PACKED = ("gz", "bz2", "xz")
-_RESERVED_WORDS = frozenset(
-    """
+_RESERVED_WORDS = """
     all analyse analyze and anti any array as asc asof asymmetric at authorization binary both by case cast check collate
     collation column concurrently constraint create cross default deferrable desc describe distinct do else end except false
     fetch for foreign freeze from full glob group having ilike in initially inner intersect into is isnull join lambda
@@ -20,13 +19,12 @@ _RESERVED_WORDS = frozenset(
     pivot_wider placing positional primary qualify references returning right select semi show similar some summarize
     symmetric table tablesample then to trailing true union unique unpack unpivot using variadic verbose when where window
     with
-    """.split()
-)
+"""
 """Words that DuckDB 2.0 does not take as the name of a table without quotes (found by trying its keywords)."""
 
 
 def fold(text: str) -> str:
-    """`Größe & Preis (2024)` → `grosse_preis_2024`, `销售 2024` → `销售_2024`: letters, marks and digits in lower case, `_` between.
+    """`Größe & Preis (2024)` → `grosse_preis_2024`, `销售 2024` → `销售_2024`: letters, marks and digits, `_` between.
 
     Latin letters lose their accents, which SQL would have to repeat; all other scripts stay as they are.
     """
@@ -87,4 +85,4 @@ def _stem(name: str) -> str:
 
 
 def _begun(plain: str) -> str:
-    return plain if plain[0].isalpha() and plain not in _RESERVED_WORDS else f"t_{plain}"
+    return plain if plain[0].isalpha() and plain not in _RESERVED_WORDS.split() else f"t_{plain}"

@@ -237,7 +237,10 @@ SEVERAL_NAMED = 20
 
 
 def find_file(context: ToolContext, name: str) -> ChatFile:
-    """The chat's file with that handle, name or end of a name: `sales.csv` for `2024/sales.csv`, if it is the only one. Raises NotFoundError with the nearest names."""
+    """The chat's file with that handle, name or end of a name: `sales.csv` for `2024/sales.csv`, if it is the only one.
+
+    Raises NotFoundError with the nearest names.
+    """
     wanted = name.strip()
     for chat_file in context.files:
         if wanted in (chat_file.handle, chat_file.file.id):
