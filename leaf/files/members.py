@@ -23,7 +23,7 @@ DEEPEST = 3
 """Archives inside one another that are unpacked: a mail, its ZIP and an archive in that."""
 NAMED = 5
 """Members that could not be taken out and are named in one note."""
-NOTES = frozenset({"members-skipped", "archive-cut", "members-unread", "members-deep"})
+NOTES = frozenset({"members-skipped", "archive-cut", "members-unread", "members-deep", "names-guessed"})
 """Kinds of notes that unpacking writes, in place of those of an earlier time."""
 
 OnMember = Callable[[str, int, int], None]

@@ -13,7 +13,7 @@ import tarfile
 import zlib
 from collections import Counter
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from functools import partial
 from pathlib import Path
@@ -36,6 +36,8 @@ DAMAGED = "it is damaged"
 SYSTEM_FOLDERS = ("__MACOSX",)
 SYSTEM_FILES = ("thumbs.db", "desktop.ini")
 """What macOS and Windows put beside people's files."""
+NO_NAME = frozenset(bytes([*range(0xA9, 0xE1), *range(0xE2, 0xFF)]).decode("cp437"))
+"""Characters of code page 437 that are no letters of names: frames, blocks, and signs of mathematics."""
 UNICODE_PATH = 0x7075
 """Extra field of a ZIP entry that holds its name in UTF-8 (APPNOTE 4.6.9)."""
 
@@ -59,6 +61,8 @@ class Listing:
 
     skipped: Counter[str] = field(default_factory=Counter)
     """`folder`, `system file`, `link` -> how many were left out."""
+    page: str = ""
+    """The code page by which its names were read, where that is a guess."""
     cut: bool = False
     """Whether the archive ends before its end."""
 
@@ -197,7 +201,7 @@ def opened(path: Path, kind: str, listing: Listing) -> Iterator[Iterator[Member]
 
 
 def _zip_members(archive: ZipFile, entries: list[ZipInfo], listing: Listing) -> Iterator[Member]:
-    for entry, path in zip(entries, _zip_names(entries), strict=True):
+    for entry, path in zip(entries, _zip_names(entries, listing), strict=True):
         kind = stat.S_IFMT(entry.external_attr >> 16)
         if entry.is_dir() or path.endswith("\\"):
             listing.skipped["folder"] += 1
@@ -210,24 +214,26 @@ def _zip_members(archive: ZipFile, entries: list[ZipInfo], listing: Listing) -> 
             yield Member(path, entry.file_size, partial(archive.open, entry), problem)
 
 
-def _zip_names(entries: list[ZipInfo]) -> list[str]:
+def _zip_names(entries: list[ZipInfo], listing: Listing) -> list[str]:
     """UTF-8 where the archive says so or all names are that; else as its packer wrote them, by the standard code page 437.
 
-    No name has that page's frames and blocks in it: where they appear, it was another page, which is guessed from all names.
+    That page's frames and signs stand in no name: where they appear, it was another page, which is guessed from all names.
     """
     raw = [b"" if entry.flag_bits & 0x800 else entry.orig_filename.encode("cp437", "replace") for entry in entries]
-    together = b"\n".join(raw)
-    try:
-        together.decode("utf-8")
-    except UnicodeDecodeError:
-        if any("\u2500" <= c <= "\u259f" for c in together.decode("cp437")):
-            guessed = decode(together)[0].split("\n")
-            names = guessed if len(guessed) == len(raw) else [name.decode("cp437") for name in raw]
-        else:
-            names = [name.decode("cp437") for name in raw]
-    else:
-        names = [name.decode("utf-8") for name in raw]
+    names = _decoded(raw, listing)
     return [_unicode_path(e) or (n if r else e.orig_filename) for e, n, r in zip(entries, names, raw, strict=True)]
+
+
+def _decoded(raw: list[bytes], listing: Listing) -> list[str]:
+    together = b"\n".join(raw)
+    with suppress(UnicodeDecodeError):
+        return together.decode("utf-8").split("\n")
+    if NO_NAME & set(together.decode("cp437")):
+        text, encoding = decode(together)
+        if len(names := text.split("\n")) == len(raw):
+            listing.page = encoding.name
+            return names
+    return [name.decode("cp437") for name in raw]
 
 
 def _unicode_path(entry: ZipInfo) -> str:
@@ -324,6 +330,8 @@ def _notes(listing: Listing) -> Iterator[Note]:
     if listing.skipped:
         said = ", ".join(f"{n:,} {kind}{'s' if n != 1 else ''}" for kind, n in sorted(listing.skipped.items()))
         yield Note("members-skipped", f"Left out of the archive: {said}.", listing.skipped.total())
+    if listing.page:
+        yield Note("names-guessed", f"The archive does not say in what its names are written: they were read as {listing.page}.")
     if listing.cut:
         yield Note("archive-cut", "The archive is cut off: files may be missing at its end.", 1)
 

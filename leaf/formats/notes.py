@@ -42,7 +42,7 @@ EFFECTS: dict[str, Effect] = {
             *("nested", "newlines-mixed", "no-sound", "no-text-layer", "nul-bytes", "numbers-as-text", "rows-empty"),
             *("rows-estimated", "totals-called", "transcript-partial"),
             *("caption", "codes-labelled", "columns-described", "not-json", "views-skipped"),
-            *("members-deep", "members-skipped"),
+            *("members-deep", "members-skipped", "names-guessed"),
         ),
         Effect.NONE,
     ),
