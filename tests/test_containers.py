@@ -21,6 +21,7 @@ from pathlib import Path
 
 import pytest
 
+from leaf.agent.receipts.answer import of_answer
 from leaf.errors import InvalidInputError, RunError
 from leaf.files.library import Added, Library
 from leaf.files.line import attached_lines
@@ -605,3 +606,16 @@ def test_question_shows_the_archive_and_asked_again_takes_all_of_it(app: Leaf) -
     assert str(question.raw).count("[Attached:") == 3
     again = app.message(scope, app.edit(scope, question.id, "how many rows are there now?").parent_id)
     assert str(again.raw).count("[Attached:") == 3
+
+
+def test_years_of_folders_are_no_figures_of_an_answer(app: Leaf) -> None:
+    scope = app.local_scope()
+    chat = app.new_chat(scope)
+    file = app.add_file(scope, "sales.csv", io.BytesIO(SALES), folder="all/2024").file
+    app.attach(scope, chat.id, [file.id])
+    output = app.run_tool(scope, "query_tables", {"sql": "SELECT sum(amount) AS total FROM sales"}, chat_id=chat.id).to_json()
+    said = "all/2024/sales.csv, 2024/sales.csv and sales.csv give 30."
+    call = {"type": "tool-query_tables", "toolCallId": "c1", "state": "output-available", "input": {}, "output": output}
+    found = of_answer([call, {"type": "text", "text": said}], ())
+    assert found is not None
+    assert [(receipt["kind"], receipt["text"]) for receipt in found["receipts"]] == [("exact", "30")]
