@@ -22,6 +22,7 @@ from leaf.errors import LeafError, NotFoundError, RunError
 from leaf.store.model import Status
 
 if TYPE_CHECKING:
+    from leaf.files.library import Added
     from leaf.remote.contract import Commands
     from leaf.runs.records import RunRecord
     from leaf.store.model import File, Message, Scope
@@ -30,6 +31,8 @@ OK, FAILED, USAGE = 0, 1, 2
 NOT_INSTALLED = "After `make run` use .venv/bin/python -m leaf; elsewhere: python -m pip install -r requirements.txt"
 UNFINISHED = ("pending", "streaming")
 RUNS_LISTED = 1_000
+UNPACKING = ("members-skipped", "members-unread", "members-deep", "archive-cut")
+"""Kinds of notes that say what did not come out of an archive or a mail."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -146,6 +149,8 @@ def _add_files_commands(parser: argparse.ArgumentParser) -> None:
     add = commands.add_parser("add", help="add files, or all files of a folder")
     add.add_argument("paths", metavar="PATH", nargs="+", type=Path)
     add.add_argument("--context", metavar="TEXT", default="", help="what you write about the files; nobody else reads it")
+    add.add_argument("--share", action="store_true", help="everybody in the workspace may read --context")
+    add.add_argument("--chat", metavar="ID", help="put the files beside the next question of this chat; 'new' begins one")
     add.set_defaults(command=_files_add)
     listing = commands.add_parser("list", help="list the library, newest first")
     listing.add_argument("--json", action="store_true")
@@ -467,16 +472,31 @@ def _files_add(given: argparse.Namespace) -> int:
     _check_paths(given.paths, folders=True)
     with _opened() as leaf:
         scope = leaf.local_scope()
+        chat = (leaf.new_chat(scope) if given.chat == "new" else leaf.chat(scope, given.chat)) if given.chat else None
         unreadable = 0
-        for path in _files_below(given.paths):
-            added = leaf.add_path(scope, path, given.context)
-            problem = added.file.outline.get("error")
-            unreadable += bool(problem)
-            state = "already there" if added.duplicate else "added"
-            if added.same_as:
-                state += f", same content as {', '.join(added.same_as)}"
-            print(f"{added.file.id}  {added.file.name}  {state}" + (f"  cannot be read: {problem}" if problem else ""))
+        ids = []
+        for path, folder in _files_below(given.paths):
+            added = leaf.add_path(scope, path, given.context, folder, given.share)
+            ids.append(added.file.id)
+            unreadable += bool(added.file.outline.get("error"))
+            print(_added_line(added))
+            for inside in added.inside:
+                problem = inside.outline.get("error")
+                print(f"{inside.id}  {inside.name}  taken out" + (f"  cannot be read: {problem}" if problem else ""))
+        if chat:
+            handles = [c.handle for c in leaf.attach(scope, chat.id, ids)]
+            print(f"In chat {chat.id} as {', '.join(handles) if len(handles) < 20 else f'{handles[0]} to {handles[-1]}'}")
     return FAILED if unreadable else OK
+
+
+def _added_line(added: Added) -> str:
+    state = "already there" if added.duplicate else "added"
+    if added.same_as:
+        state += f", same content as {', '.join(added.same_as)}"
+    problem = added.file.outline.get("error")
+    notes = [str(note.get("text")) for note in added.file.outline.get("notes") or () if note.get("kind") in UNPACKING]
+    said = [f"cannot be read: {problem}"] if problem else notes
+    return "  ".join([added.file.id, added.file.name, state, *said])
 
 
 def _files_list(given: argparse.Namespace) -> int:
@@ -637,12 +657,15 @@ def _check_paths(paths: Iterable[Path], *, folders: bool = False) -> None:
             raise UsageError(f"'{path}' is a folder.", "Name files, or add the folder with: python -m leaf files add FOLDER")
 
 
-def _files_below(paths: Iterable[Path]) -> Iterable[Path]:
+def _files_below(paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+    """Each file with the folder that stands before its name: that which was given, and those below it."""
     for path in paths:
-        if path.is_dir():
-            yield from sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith("."))
-        else:
-            yield path
+        if not path.is_dir():
+            yield path, ""
+            continue
+        top = path.resolve()
+        for file in sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith(".")):
+            yield file, (Path(top.name) / file.parent.relative_to(path)).as_posix()
 
 
 def _add_path(leaf: Commands, scope: Scope, path: Path, context: str) -> File:

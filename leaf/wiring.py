@@ -36,6 +36,7 @@ def build(settings: Settings) -> Leaf:
     from leaf.documents.documents import Documents
     from leaf.drive.drive import Drive
     from leaf.files.library import Library
+    from leaf.files.members import Allowed
     from leaf.runs.engine import Engine
     from leaf.runs.execute import Executor
     from leaf.runs.runs import QueueLimits, Runs
@@ -55,6 +56,7 @@ def build(settings: Settings) -> Leaf:
         limit_bytes=settings.max_upload_bytes,
         transcriber=choose(settings),
         patience=settings.limits.seconds / 2,
+        archives=Allowed(settings.archive_files, settings.archive_bytes),
     )
     tables = Tables(store, pool, settings.home)
     drive = Drive(settings, store, library)

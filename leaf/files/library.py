@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 import threading
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -23,11 +21,13 @@ from leaf.errors import (
     UnreadableFileError,
     not_found,
 )
+from leaf.files.members import Allowed, Members, OnMember, Unpacked
+from leaf.files.names import clean_name, clean_path, name_key, split_path
 from leaf.files.pictures import PAGE, Pictures, View
 from leaf.files.search import Hit, Search, SearchResult
 from leaf.files.transcripts import KINDS as SOUND
 from leaf.files.transcripts import SHORT_SECONDS, OnProgress, StillTranscribingError, Transcript, Transcripts
-from leaf.formats.base import Note, Section, Window
+from leaf.formats.base import CONTAINERS, Note, Section, Window
 from leaf.formats.detect import ending
 from leaf.formats.locate import Box, Located, Sought
 from leaf.formats.where import timestamp
@@ -37,16 +37,15 @@ from leaf.sound.base import Cue, Transcriber
 from leaf.store import Store, chat_files, files, media
 from leaf.store.media import Derived
 from leaf.store.model import ChatFile, File, Json, Scope
+from leaf.store.slugs import slugs as sql_names
 
 __all__ = ["Added", "Hit", "Library", "SearchResult", "clean_name", "name_key", "open_path"]
 
-NAME_LENGTH = 200
 INSPECT = Limits(seconds=120)
 READ = Limits(seconds=60)
-JOINERS = "\u200c\u200d"
-"""Format characters that names in some scripts need."""
 
 FileList = list[File]
+FileIds = list[str]
 ChatFileList = list[ChatFile]
 
 
@@ -60,6 +59,8 @@ class Added:
     """Whether the workspace had these bytes already under this name."""
     same_as: tuple[str, ...] = ()
     """Other files with these bytes: each is a file of its own, and the bytes are stored once."""
+    inside: tuple[File, ...] = ()
+    """Files that came out of it, where it is an archive or a mail: each is a file of its own too."""
 
 
 def open_path(path: Path) -> BinaryIO:
@@ -82,14 +83,19 @@ class Library:
         limit_bytes: int = 1_000 * 1024 * 1024,
         transcriber: Transcriber | None = None,
         patience: float = 480.0,
+        archives: Allowed | None = None,
     ) -> None:
-        """`transcriber` turns sound into words, if there is one; `patience` is for how many seconds a call waits for it."""
+        """`transcriber` turns sound into words, if there is one; `patience` is for how many seconds a call waits for it.
+
+        `archives` says how much may come out of one archive.
+        """
         self._store = store
         self._pool = pool
         self._limit_bytes = limit_bytes
         self._transcripts = Transcripts(home, pool, transcriber, self._bytes, self._transcribed, patience=patience)
         self._search = Search(home / "search", pool, self._text)
         self._pictures = Pictures(store, pool, self._bytes)
+        self._members = Members(store, pool, self._bytes, self._add_one, replace(archives or Allowed(), each=limit_bytes))
 
     def add(
         self,
@@ -100,22 +106,58 @@ class Library:
         source: Literal["upload", "drive", "generated", "sample"] = "upload",
         context: str = "",
         shared: bool = False,
+        folder: str = "",
+        on_progress: Callable[[int], None] | None = None,
+        on_member: OnMember | None = None,
+        stop: threading.Event | None = None,
+    ) -> Added:
+        """Keep a file, and the files that are in it, if it is an archive or a mail. One that cannot be read is kept too, and its
+        outline says why.
+
+        The same bytes are stored, read and indexed once; under another name they are another file. `folder` is where it came
+        from, as it is shown before the name: `2024/sales`. `context` is what the caller writes about it, for nobody else's eyes
+        unless `shared`. `on_progress` is told the bytes taken so far, `on_member` each file that comes out of it.
+        Raises FileTooLargeError, StoreError, RunError after `stop`.
+        """
+        added = self._add_one(
+            scope, clean_path(folder, name), stream, source=source, context=context, shared=shared, on_progress=on_progress
+        )
+        unpacked = self._members.unpack(scope, added.file, stop, on_member)
+        return replace(added, file=unpacked.file, inside=unpacked.inside) if unpacked else added
+
+    def unpack(
+        self, scope: Scope, file_id: str, stop: threading.Event | None = None, on_member: OnMember | None = None
+    ) -> Unpacked | None:
+        """Take the files out of an archive or a mail that is there; those that are there already stay. None for other files.
+
+        Raises NotFoundError, StoreError, RunError after `stop`.
+        """
+        return self._members.unpack(scope, self.get(scope, file_id), stop, on_member)
+
+    def inside(self, scope: Scope, file_id: str) -> FileList:
+        """The files that came out of an archive or a mail, and out of those."""
+        return files.members(self._store.db, scope, file_id)
+
+    def _add_one(
+        self,
+        scope: Scope,
+        name: str,
+        stream: BinaryIO,
+        *,
+        source: Literal["upload", "drive", "generated", "sample"] = "upload",
+        context: str = "",
+        shared: bool = False,
+        parent_id: str = "",
         on_progress: Callable[[int], None] | None = None,
     ) -> Added:
-        """Keep a file. One that cannot be read is kept too, and its outline says why.
-
-        The same bytes are stored, read and indexed once; under another name they are another file. `context` is what the
-        caller writes about it, for nobody else's eyes unless `shared`. `on_progress` is told the bytes taken so far.
-        Raises FileTooLargeError, StoreError.
-        """
-        name = clean_name(name)
+        """One file under a clean name with its folders, not what is in it."""
         kept = self._store.blobs.put(scope.workspace_id, stream, self._limit_bytes, on_progress=on_progress)
         known = files.same(self._store.db, scope, kept.sha256, name, source)
         if known is not None:
             return Added(self._welcome_back(scope, known, context, source, shared), True)
-        looked = self._known_as(scope, kept.sha256, name) or self._inspect(scope, kept.sha256, name)
+        looked = self._known_as(scope, kept.sha256, name) or self._inspect(scope, kept.sha256, split_path(name)[1])
         known_so_far = (name, looked.media_type, looked.kind, kept.size, kept.sha256, source)
-        new = files.NewFile(*known_so_far, context.strip(), looked.outline, shared)
+        new = files.NewFile(*known_so_far, context.strip(), looked.outline, shared, parent_id)
         file, is_new = files.add(self._store.db, scope, new)
         if not is_new:
             return Added(self._welcome_back(scope, file, context, source, shared), True)
@@ -132,13 +174,15 @@ class Library:
         return files.get(self._store.db, scope, file_id)
 
     def rename(self, scope: Scope, file_id: str, name: str) -> File:
-        """Raises NotFoundError, and InvalidInputError for an empty name."""
+        """Give it another name in its folder; what came out of it goes along. Raises NotFoundError, and InvalidInputError for an
+        empty name.
+        """
         if not name.strip():
             raise InvalidInputError("A file needs a name.", "Type at least one letter.")
-        return files.rename(self._store.db, scope, file_id, clean_name(name))
+        return files.rename(self._store.db, scope, file_id, clean_path(self.get(scope, file_id).folder, name))
 
     def delete(self, scope: Scope, file_id: str) -> File:
-        """Put it away; `restore` brings it back. Raises NotFoundError."""
+        """Put it away, with what came out of it; `restore` brings it back. Raises NotFoundError."""
         return files.delete(self._store.db, scope, file_id)
 
     def restore(self, scope: Scope, file_id: str) -> File:
@@ -146,10 +190,14 @@ class Library:
         return files.restore(self._store.db, scope, file_id)
 
     def purge(self, scope: Scope, file_id: str) -> None:
-        """Delete for good: the row, and with the last file of these bytes them, their index and what was made of them.
-
-        Raises NotFoundError.
+        """Delete for good, with what came out of it: the row, and with the last file of these bytes them, their index and what
+        was made of them. Raises NotFoundError.
         """
+        for member in files.members(self._store.db, scope, file_id, deleted=None):
+            self._purge_one(scope, member.id)
+        self._purge_one(scope, file_id)
+
+    def _purge_one(self, scope: Scope, file_id: str) -> None:
         file = files.purge(self._store.db, scope, file_id)
         if files.with_bytes(self._store.db, scope, file.sha256):
             return
@@ -164,8 +212,19 @@ class Library:
         return self._bytes(scope, self.get(scope, file_id).sha256)
 
     def attach(self, scope: Scope, chat_id: str, file_ids: Sequence[str], message_id: str = "") -> ChatFileList:
-        """Put files into a chat; without a message they wait for its next question. Raises NotFoundError."""
-        return chat_files.attach(self._store.db, scope, chat_id, file_ids, message_id)
+        """Put files into a chat, archives and mails with what came out of them; without a message they wait for its question.
+
+        Raises NotFoundError.
+        """
+        return chat_files.attach(self._store.db, scope, chat_id, self._with_members(scope, file_ids), message_id)
+
+    def _with_members(self, scope: Scope, file_ids: Sequence[str]) -> FileIds:
+        found: dict[str, None] = {}
+        for file_id in file_ids:
+            found[file_id] = None
+            if self.get(scope, file_id).kind in CONTAINERS:
+                found.update({member.id: None for member in self.inside(scope, file_id)})
+        return list(found)
 
     def attach_as(self, scope: Scope, chat_id: str, file_id: str, handle: str, slug: str) -> ChatFile:
         """Put a file into a chat under names that it has elsewhere. Raises NotFoundError, InvalidInputError if they are taken."""
@@ -176,7 +235,10 @@ class Library:
         return chat_files.list_chat_files(self._store.db, scope, chat_id, deleted=deleted)
 
     def detach(self, scope: Scope, chat_id: str, file_id: str) -> None:
-        """Take a waiting file out of the chat. Raises NotFoundError, InvalidInputError once a question went with it."""
+        """Take a waiting file out of the chat, with those that came out of it.
+
+        Raises NotFoundError, InvalidInputError once a question went with it.
+        """
         there = self.chat_files(scope, chat_id, deleted=True)
         found = next((c for c in there if file_id in (c.file.id, c.handle)), None)
         if found is None:
@@ -185,14 +247,14 @@ class Library:
             raise InvalidInputError(
                 f"{found.file.name} came with a question, so it stays in this chat.", "Begin a new chat without it."
             )
-        chat_files.detach(self._store.db, scope, chat_id, found.handle)
+        inside = {member.id for member in self.inside(scope, found.file.id)}
+        for one in [found, *(c for c in there if c.file.id in inside and not c.message_id)]:
+            chat_files.detach(self._store.db, scope, chat_id, one.handle)
 
     def as_chat_files(self, found: Sequence[File]) -> ChatFileList:
         """Files under handles and slugs as a chat would give them, for work outside any chat."""
-        slugs: dict[str, File] = {}
-        for file in found:
-            slugs[chat_files.slug(file.name, slugs)] = file
-        return [ChatFile("", f"f{i}", slug, file) for i, (slug, file) in enumerate(slugs.items(), 1)]
+        slugs = sql_names([file.name for file in found])
+        return [ChatFile("", f"f{i}", slug, file) for i, (slug, file) in enumerate(zip(slugs, found, strict=True), 1)]
 
     def read(
         self,
@@ -428,7 +490,7 @@ class Library:
         if context.strip():
             file = files.add_context(self._store.db, scope, file.id, context, shared=shared)
         if file.outline.get("error"):
-            looked = self._inspect(scope, file.sha256, file.name)
+            looked = self._inspect(scope, file.sha256, file.base)
             file = files.set_outline(
                 self._store.db, scope, file.id, kind=looked.kind, media_type=looked.media_type, outline=looked.outline
             )
@@ -437,7 +499,7 @@ class Library:
     def _known_as(self, scope: Scope, sha256: str, name: str) -> _Looked | None:
         """What a file of these bytes was found to be, if its name has the same ending: beside the content only that counts."""
         for file in files.with_bytes(self._store.db, scope, sha256):
-            if ending(file.name) == ending(name) and not file.outline.get("error"):
+            if ending(file.name) == ending(name) and not file.outline.get("error") and file.kind not in CONTAINERS:
                 return _Looked(file.kind, file.media_type, file.outline)
         return None
 
@@ -482,24 +544,6 @@ def _failure(name: str, error: LeafError) -> Json:
     too_much = isinstance(error, SandboxTimeoutError | SandboxMemoryError)
     hint = "Save it again in a simpler format or in parts, and add that." if too_much else error.hint
     return {"error": message, "hint": hint}
-
-
-def clean_name(name: str) -> str:
-    """A file's name as it is kept: no folders, no control or direction characters, not too long, never empty."""
-    last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
-    shown = "".join(c for c in " ".join(last.split()) if c in JOINERS or not unicodedata.category(c).startswith("C"))
-    plain = shown.strip().rstrip(". ")
-    if len(plain) > NAME_LENGTH:
-        stem, dot, ending = plain.rpartition(".")
-        tail = dot + ending if stem and len(ending) <= 10 else ""
-        plain = plain[: NAME_LENGTH - len(tail)].rstrip() + tail
-    return plain or "file"
-
-
-def name_key(name: str) -> str:
-    """What is equal for names that look the same: composed or not, in capitals or not, with or without marks of direction."""
-    seen = (c for c in unicodedata.normalize("NFC", name) if c in JOINERS or not unicodedata.category(c).startswith("C"))
-    return unicodedata.normalize("NFC", " ".join("".join(seen).split()).casefold())
 
 
 def _sought(found: Mapping[str, Any]) -> Sought:

@@ -61,10 +61,10 @@ class Remote:
 
         return call
 
-    def add_path(self, scope: Scope, path: Path, context: str = "") -> Added:
+    def add_path(self, scope: Scope, path: Path, context: str = "", folder: str = "", shared: bool = False) -> Added:
         """Send a file to the library, in pieces."""
         with open_path(path) as file:
-            head = codec.to_json({"name": path.name, "context": context}) + b"\n"
+            head = codec.to_json({"name": path.name, "context": context, "folder": folder, "shared": shared}) + b"\n"
             return codec.unpack_added(_exchange(self._address, "/_leaf/files", _pieces(head, path, file)))
 
     def launch(self) -> None:

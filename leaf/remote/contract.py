@@ -10,11 +10,12 @@ from leaf.budgets.periods import Range
 from leaf.files.library import Added
 from leaf.runs.records import RunRecord, StepRecord
 from leaf.runs.run import Slice
-from leaf.store.model import Chat, File, Message, NamedUsage, Scope, Thread
+from leaf.store.model import Chat, ChatFile, File, Message, NamedUsage, Scope, Thread
 from leaf.tools.base import Json, ToolOutput
 
 METHODS = frozenset(
     {
+        "attach",
         "chat",
         "chat_markdown",
         "chats",
@@ -74,7 +75,9 @@ class Commands(Protocol):
 
     def unlink_account(self, email: str) -> bool: ...
 
-    def add_path(self, scope: Scope, path: Path, context: str = "") -> Added: ...
+    def add_path(self, scope: Scope, path: Path, context: str = "", folder: str = "", shared: bool = False) -> Added: ...
+
+    def attach(self, scope: Scope, chat_id: str, file_ids: Sequence[str]) -> list[ChatFile]: ...
 
     def files(self, scope: Scope, query: str = "", sort: str = "newest") -> list[File]: ...
 

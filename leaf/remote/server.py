@@ -79,7 +79,7 @@ class Door:
             return _failed(e)
 
     async def add_file(self, request: Request) -> Response:
-        """Take a file: a line of JSON (`name`, `context`), then its bytes, never more of them in memory than a piece."""
+        """Take a file: a line of JSON (`name`, `context`, `folder`, `shared`), then its bytes, one piece of them in memory."""
         if refused := self._refuse(request):
             return refused
         upload = _Upload(request.stream())
@@ -114,7 +114,8 @@ class Door:
         if not isinstance(head, dict):
             raise InvalidInputError("An upload begins with a line that names the file.")
         name, context = str(head.get("name", "")), str(head.get("context", ""))
-        return codec.pack_value(app.add_file(app.local_scope(), name, stream, context))
+        folder, shared = str(head.get("folder", "")), head.get("shared") is True
+        return codec.pack_value(app.add_file(app.local_scope(), name, stream, context, folder=folder, shared=shared))
 
 
 class _Upload(io.RawIOBase):

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.files.names import split_path
 from leaf.store.model import File, Scope
 from leaf.ui import markdown, words
 from leaf.ui.state import leaf
@@ -23,6 +24,8 @@ class Outcome:
     duplicates: list[File] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     """One sentence a file that was not kept."""
+    came_out: list[str] = field(default_factory=list)
+    """One sentence an archive or a mail with files in it."""
 
 
 def take_in(uploads: Sequence[Any], scope: Scope) -> Outcome:
@@ -38,14 +41,19 @@ def take_in(uploads: Sequence[Any], scope: Scope) -> Outcome:
         def report(taken: int, before: int = done, text: str = text) -> None:
             bar.progress(min((before + taken) / total, 1.0), text=text)
 
+        def tell(member: str, at: int, of: int, share: float = min((done + upload.size) / total, 1.0), text: str = text) -> None:
+            bar.progress(share, text=f"{text}: {at:,} of {of:,} files in it")
+
+        folder, name = split_path(upload.name)  # of a whole folder the browser sends the paths
         try:
-            added = leaf().add_file(scope, upload.name, upload, on_progress=report)
+            added = leaf().add_file(scope, name, upload, on_progress=report, folder=folder, on_member=tell)
         except LeafError as e:
             outcome.problems.append(f"{upload.name}: {e}")
         else:
             outcome.files.append(added.file)
             if added.duplicate:
                 outcome.duplicates.append(added.file)
+            outcome.came_out += words.came_out(added.file, added.inside)
         done += upload.size
     bar.empty()
     return outcome
@@ -55,7 +63,11 @@ def remember(outcome: Outcome, where: str) -> None:
     """Keep what has to be said for the next drawing of the page, under `where`."""
     lines = list(outcome.problems)
     lines += [f"{file.name}: {words.problem(file)}" for file in outcome.files if words.problem(file)]
-    st.session_state[f"said-{where}"] = {"problems": lines, "duplicates": [file.name for file in outcome.duplicates]}
+    st.session_state[f"said-{where}"] = {
+        "problems": lines,
+        "duplicates": [file.name for file in outcome.duplicates],
+        "came_out": outcome.came_out,
+    }
 
 
 def say(where: str) -> None:
@@ -65,6 +77,8 @@ def say(where: str) -> None:
         return
     for line in said["problems"]:
         st.warning(markdown.paragraph(line), icon=":material/warning:")
+    for line in said["came_out"]:
+        st.info(markdown.paragraph(line), icon=":material/folder_zip:")
     names = said["duplicates"]
     if names:
         listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
