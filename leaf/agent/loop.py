@@ -40,7 +40,7 @@ from leaf.errors import BudgetError, InvalidInputError, LeafError, ModelError, R
 from leaf.settings import RunLimits
 from leaf.store.model import Message, Scope, Status
 from leaf.tools.base import Asked, AskRequest, Hooks
-from leaf.tools.registry import check_input
+from leaf.tools.inputs import accepted, check_input
 
 if TYPE_CHECKING:
     from leaf.tools.base import Tool, ToolOutput
@@ -389,18 +389,20 @@ class _Answer:
                 continue
             call_id = unique_id(block["id"], number, self.call_ids)
             given = turn.broken[block["id"]] if block["id"] in turn.broken else block["input"]
-            calls.append(_Call(block["id"], call_id, block["name"], given, self.problem(block["name"], given)))
+            own, problem = self.checked(block["name"], given)
+            calls.append(_Call(block["id"], call_id, block["name"], own, problem))
         return calls
 
-    def problem(self, name: str, given: str | Json) -> str:
-        """Why a call cannot be run, empty when it can."""
+    def checked(self, name: str, given: str | Json) -> tuple[Any, str]:
+        """A call's input under the tool's own names of its parameters, and why it cannot be run: empty when it can."""
         if name not in self.agent.tools:
-            return str(not_found("tool", name, self.agent.tools))
+            return given, str(not_found("tool", name, self.agent.tools))
         try:
-            check_input(self.agent.tools[name], given)
+            own = accepted(self.agent.tools[name], given)
+            check_input(self.agent.tools[name], own)
         except InvalidInputError as e:
-            return str(e)
-        return ""
+            return given, str(e)
+        return own, ""
 
     def use_tools(self, number: int, turn: ModelTurn, calls: list[_Call]) -> tuple[bool, bool]:
         """Run the turn's calls side by side, results in the order of the calls. Says whether the run may make so many, and

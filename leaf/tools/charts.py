@@ -20,7 +20,7 @@ ROWS_DRAWN = 5_000
 class MakeChartInput(BaseModel):
     spec: Json = Field(description="Vega-Lite spec without data or URLs: mark, encoding, title. Fields are the result's columns.")
     result_id: str = Field("", description="Result of query_tables (r1) to draw.")
-    sql: str = Field("", description="Instead of result_id: a query whose result is drawn.")
+    sql: str = Field("", description="Or a query to draw.")
 
     @model_validator(mode="before")
     @classmethod
@@ -77,8 +77,7 @@ def make_chart(context: ToolContext, given: MakeChartInput) -> ToolOutput:
 TOOLS = (
     Tool(
         "make_chart",
-        "Draw a chart for the user from a query result: a Vega-Lite spec with mark and encoding, without data or URLs. At most "
-        "5,000 rows are drawn, so aggregate first.",
+        "Draw a chart for the user from a query result. At most 5,000 rows are drawn, so aggregate first.",
         MakeChartInput,
         make_chart,
         "Drawing a chart",

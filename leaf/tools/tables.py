@@ -335,8 +335,8 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", "'": "\\'"}
 TOOLS = (
     Tool(
         "describe_table",
-        "Schema of one table: SQL name, row count, per column type, nulls, distinct values, min/max/mean or most frequent "
-        "values, and five sample rows, with notes on how it was read. Call it before the first query on a table.",
+        "Schema of one table: SQL name, row count, per column type, nulls, distinct values, range, mean, std and quartiles or "
+        "most frequent values, five sample rows, and notes on how it was read.",
         DescribeTableInput,
         describe_table,
         "Looking at a table",
@@ -344,8 +344,8 @@ TOOLS = (
     Tool(
         "query_tables",
         "Run one DuckDB SELECT over the chat's tables by their SQL names (list_files, describe_table); put column names in "
-        "double quotes. Returns at most 200 rows with the true total and a result id; the whole result is kept. Use it for "
-        "every figure.",
+        "double quotes. Returns at most 200 rows with the true total and a result id; the whole result is kept: FROM r1 reads "
+        "it, here and in run_python.",
         QueryTablesInput,
         query_tables,
         "Querying tables",
