@@ -127,5 +127,5 @@ def test_two_values_for_one_parameter_are_refused() -> None:
 
 
 def test_a_parameter_that_is_missing_is_named_with_those_there_are() -> None:
-    with pytest.raises(InvalidInputError, match="sql: field required.*parameters are: sql"):
+    with pytest.raises(InvalidInputError, match=r"sql: field required\..*parameters are: sql"):
         check_input(TOOLS["query_tables"], {})

@@ -1,5 +1,7 @@
-"""What a model sends to a tool, made into the tool's input model: usual other spellings of a parameter are taken for it, an unknown
-one is refused with the nearest name. The schemas that are sent name none of the other spellings.
+"""What a model sends to a tool, made into the tool's input model.
+
+Usual other spellings of a parameter are taken for it, an unknown one is refused with the nearest name. The schemas that are sent
+name none of the other spellings.
 """
 
 from __future__ import annotations
@@ -87,9 +89,9 @@ def accepted(tool: Tool, given: str | Json) -> Json:
 
 def _under_own_names(tool: Tool, given: Json) -> Json:
     fields = tool.input_model.model_fields
-    if len(given) == 1 and (inside := next(iter(given.items())))[0] in _WRAPPERS and isinstance(inside[1], dict):
-        if inside[0] not in fields:
-            return _under_own_names(tool, inside[1])
+    name, inside = next(iter(given.items()), ("", None))
+    if len(given) == 1 and name in _WRAPPERS and name not in fields and isinstance(inside, dict):
+        return _under_own_names(tool, inside)
     taken: Json = {name: value for name, value in given.items() if name in fields}
     for name in given:
         if name in fields:
@@ -176,7 +178,7 @@ def _parameters(tool: Tool) -> str:
 
 
 def schema_of(model: type[BaseModel]) -> Json:
-    """The input's JSON schema without what costs tokens and says nothing: pydantic's titles, empty defaults, that no text is empty."""
+    """The input's JSON schema without what costs tokens and says nothing: titles, empty defaults, that no text is empty."""
     schema: Json = _lean(model.model_json_schema())
     schema.pop("description", None)
     schema.setdefault("properties", {})

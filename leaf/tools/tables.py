@@ -208,11 +208,12 @@ def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
     readings = readings_of(result)
     said = remarks.new(readings, context.hooks.told)
     used = ", ".join(f"{r.table.name} ({_how_many(r)})" for r in readings) or "no table"
-    head = f"Result {result.result_id}: {result.total:,} rows; {shown:,} shown below. Scanned {used}."
+    through = "".join(f" Read result {r.name} ({r.total:,} rows), which rests on that." for r in result.results)
+    head = f"Result {result.result_id}: {result.total:,} rows; {shown:,} shown below. Scanned {used}.{through}"
     if result.clipped:
         head += f" {result.clipped:,} long cells are cut."
     return ToolOutput(
-        "\n".join([head, *said.lines, text]),
+        "\n".join([head, *result.said, *_told_apart(context, given.sql), *said.lines, text]),
         in_words(result),
         sources=_query_sources(result),
         coverage=tuple(remarks.coverage(r) for r in readings),
@@ -220,9 +221,23 @@ def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
     )
 
 
+def _told_apart(context: ToolContext, sql: str) -> list[str]:
+    """A word where a file's table has the name of a kept result."""
+    kept = set(context.tables.result_names(context.scope, context.chat_id))
+    named = [c for c in context.files if c.slug in kept and re.search(rf"\b{c.slug}\b", sql, re.IGNORECASE)]
+    return [f"{c.slug} is the table of {c.file.name} here, not the result {c.slug}." for c in named]
+
+
 def readings_of(result: QueryResult) -> list[remarks.Reading]:
-    """The tables that a query read, each with what it read of it."""
-    return [remarks.Reading(t, t.name in result.data_only, result.sql) for t in result.tables]
+    """The tables that a query read, itself or through kept results, each with what it read of it."""
+    return [remarks.Reading(t, t.name in result.data_only, _statements(result, t)) for t in result.tables]
+
+
+def _statements(result: QueryResult, table: Table) -> str:
+    """Those by which a query reads a table: its own, unless it reads nothing of it but through kept results."""
+    through = [r.statements for r in result.results if any((t.file_id, t.name) == (table.file_id, table.name) for t in r.tables)]
+    own = not through or re.search(rf"(?<!\w){re.escape(table.name)}", result.sql, re.IGNORECASE)
+    return " ".join([*([result.sql] if own else []), *through])
 
 
 def _how_many(reading: remarks.Reading) -> str:
@@ -234,7 +249,14 @@ def _how_many(reading: remarks.Reading) -> str:
 def run_query(context: ToolContext, sql: str) -> QueryResult:
     """Query the files that the SQL names. All are converted only if that fails, so that the error can name the nearest."""
     asked, whole = name_key(sql), asks_which(sql)
-    named = [c for c in context.files if whole or c.slug in sql.lower() or name_key(c.file.name) in asked]
+    behind = context.tables.files_behind(context.scope, context.chat_id, sql)
+    words = set(re.findall(r"\w+", sql.lower()))
+
+    def is_named(c: ChatFile) -> bool:
+        stem = name_key(c.file.name.rpartition(".")[0] or c.file.name)
+        return c.slug in sql.lower() or stem in asked or c.handle in words or c.file.id in behind
+
+    named = [c for c in context.files if whole or is_named(c)]
     for deleted in context.deleted:
         if deleted.slug in sql.lower() and not any(deleted.slug in c.slug for c in named):
             raise gone(deleted)
