@@ -561,7 +561,7 @@ def _advice(message: str, attempt: _Attempt) -> str:
         return dialects.AMBIGUOUS.get(found[1].lower(), "")
     if not re.search(r"(No function matches|best candidate function)[\s\S]*VARCHAR|cast|Conversion", message):
         return ""
-    said = []
+    said: list[str] = []
     for name, kind in attempt.typed():
         named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", attempt.sql, re.I)
         if kind == "VARCHAR" and named and len(said) < 3 and (cast := texts.cast_for(attempt.con, attempt.used, name)):

@@ -1,7 +1,7 @@
 """Kept results that SQL and Python name as tables: which a text names, and what each rests on.
 
-A result is `rN.parquet` beside `rN.json` in its chat's folder, so no other chat or workspace reaches it. What it rests on stands in
-the second: its tables with what was left out of them, its statement, and the results that it was made from.
+A result is `rN.parquet` beside `rN.json` in its chat's folder, so no other chat or workspace reaches it. What it rests on stands
+in the second: its tables with what was left out of them, its statement, and the results that it was made from.
 """
 
 from __future__ import annotations
@@ -61,10 +61,10 @@ def kept(folder: Path, name: str) -> Kept | None:
     return Kept(name, folder / f"{name}.parquet", about) if isinstance(about, dict) and "total" in about else None
 
 
-def newest(folder: Path, most: int = 12) -> list[str]:
-    """Names of a chat's last results, oldest first."""
+def names(folder: Path) -> list[str]:
+    """Names of a chat's results, oldest first."""
     numbers = sorted(int(p.stem[1:]) for p in folder.glob("r*.json") if p.stem[1:].isdigit() and p.stat().st_size)
-    return [f"r{number}" for number in numbers[-most:]]
+    return [f"r{number}" for number in numbers]
 
 
 def statements(folder: Path, one: Kept, depth: int = DEPTH) -> Iterator[str]:
@@ -87,7 +87,7 @@ def caveats(folder: Path, one: Kept, sha256: Mapping[str, str]) -> list[str]:
     """What a query over the result has to say of it. `sha256` are the bytes of the chat's live files by id."""
     said = [
         f"{before.name} ends at its own LIMIT ({int(before.about['total']):,} rows): it is not the whole."
-        for before in dict((b.name, b) for b in behind(folder, one)).values()
+        for before in {b.name: b for b in behind(folder, one)}.values()
         if before.is_cut
     ]
     for table in one.tables:

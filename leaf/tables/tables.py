@@ -33,6 +33,8 @@ PROFILE_LIMITS = Limits(seconds=120, memory_mb=2048, output_mb=4096)
 EXPORT_LIMITS = Limits(seconds=600, memory_mb=2048, output_mb=16_384)
 DRAWING_LIMITS = Limits(seconds=60, memory_mb=2048, output_mb=256)
 MAX_PAGE = 10_000
+RESULTS_NAMED = 12
+"""Results that an error names, the newest."""
 LINK_ALL = 16
 """Up to so many tables every query gets them all; of more, those that it may name."""
 
@@ -552,8 +554,8 @@ class Tables:
         return [self._read_result(scope, chat_id, one, files, stop) for one in found]
 
     def result_names(self, scope: Scope, chat_id: str) -> list[str]:
-        """Names of the chat's last results, oldest first."""
-        return results.newest(self._folder(scope, chat_id))
+        """Names of the chat's results, oldest first."""
+        return results.names(self._folder(scope, chat_id))
 
     def files_behind(self, scope: Scope, chat_id: str, text: str) -> set[str]:
         """Ids of the files that the results rest on which a text names."""
@@ -605,7 +607,7 @@ class Tables:
             "rows": {t.name: t.mark for t in linked} | {r.name: {"result": True} for r in read},
             "names": [
                 *(name for t in tables for name in ((t.name, f"{t.name}__all") if t.left_out else (t.name,))),
-                *self.result_names(scope, chat_id),
+                *self.result_names(scope, chat_id)[-RESULTS_NAMED:],
             ],
             "files": _known_as(files, tables),
             "out": "out:",

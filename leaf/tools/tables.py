@@ -262,10 +262,20 @@ def run_query(context: ToolContext, sql: str) -> QueryResult:
             raise gone(deleted)
     try:
         return context.tables.query(context.scope, context.chat_id, named, sql, context.stop)
-    except NotFoundError:
+    except NotFoundError as e:
         if len(named) == len(context.files):
-            raise
-    return context.tables.query(context.scope, context.chat_id, context.files, sql, context.stop)
+            raise _without_table(context, e) from e
+    try:
+        return context.tables.query(context.scope, context.chat_id, context.files, sql, context.stop)
+    except NotFoundError as e:
+        raise _without_table(context, e) from e
+
+
+def _without_table(context: ToolContext, error: NotFoundError) -> NotFoundError:
+    """The error, or what is said where the table that is not there is a file of another kind."""
+    texts = [c.file.name for c in context.files if not holds_tables(c.file.kind, c.file.outline)]
+    name = next((name for name in texts if f"'{name}'" in error.message), "")
+    return NotFoundError(f"'{name}' has no table: read it with read_file or search_files.") if name else error
 
 
 def table_json(result: QueryResult) -> Json:
@@ -282,6 +292,7 @@ def table_json(result: QueryResult) -> Json:
         "scanned": [_scanned(t, t.name in result.data_only) for t in result.tables],
         "left_out": [f"{t.name}: {_excluded_at(t)}" for t in result.tables if t.name in result.data_only and t.left_out],
         "places": list(result.places),
+        "said": list(result.said),
     }
 
 
