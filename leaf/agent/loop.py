@@ -41,6 +41,7 @@ from leaf.settings import RunLimits
 from leaf.store.model import Message, Scope, Status
 from leaf.tools.base import Asked, AskRequest, Hooks
 from leaf.tools.inputs import accepted, check_input
+from leaf.tools.remarks import once
 
 if TYPE_CHECKING:
     from leaf.tools.base import Tool, ToolOutput
@@ -422,7 +423,9 @@ class _Answer:
                 self.read[handle] = self.read.get(handle, 0) + tokens
             self.count(value)
         self.raw.append(assistant_message(turn.content))
-        self.raw.append({"role": "user", "content": [self.result_of(call, started.get(call.id), within) for call in calls]})
+        told: set[str] = set()
+        results = [self.result_of(call, started.get(call.id), within, told) for call in calls]
+        self.raw.append({"role": "user", "content": results})
         return within, any(value["stopped"] for value in started.values())
 
     def use_tool(self, call: _Call, step_name: str, room: int) -> Json:
@@ -467,8 +470,10 @@ class _Answer:
         room_left = room if self.agent.can_write else None
         return Hooks(key, show, progress, ask, sees, room_left, told, passages_behind)
 
-    def result_of(self, call: _Call, value: Json | None, within: bool) -> Json:
-        """The tool_result of a call; its chunk, already emitted by the step, goes into the parts."""
+    def result_of(self, call: _Call, value: Json | None, within: bool, told: set[str]) -> Json:
+        """The tool_result of a call; its chunk, already emitted by the step, goes into the parts. What calls of this turn told
+        before it, under the keys in `told`, the model is not told again: they ran side by side and did not know of each other.
+        """
         if value is None:
             text = call.problem if within else f"Not run: one answer may make {self.task.limits.tool_calls} tool calls."
             if not call.problem:
@@ -479,7 +484,7 @@ class _Answer:
         if value["output"] is None:
             return tool_result(call.raw_id, value["error"], is_error=True)
         self.outputs[call.raw_id] = value["output"]
-        return output_result(call.raw_id, value["output"])
+        return output_result(call.raw_id, once(value["output"], told))
 
     # The end
 

@@ -43,6 +43,9 @@ EXACT_ROWS = 1_000_000
 """Up to here distinct values are counted exactly, above they are estimated."""
 MENDED_MOST = 40
 """Changes that are made to one statement before it is given up."""
+QUARTILES = (0.25, 0.5, 0.75)
+MEASURES = 9
+"""Figures of a column that are made in one pass: see `_measures`."""
 TOP = 5
 TOP_DISTINCT = 10_000
 """Most frequent values are looked for where a column has at most so many different ones."""
@@ -248,7 +251,9 @@ def position(parquet: str, row: int, memory_mb: int) -> int:
 
 
 def profile(parquet: str, seconds: float, memory_mb: int, mark: Json | None = None) -> Json:
-    """Of rows of data: count; per column its type, nulls, distinct values, range, mean or most frequent values; five samples."""
+    """Of rows of data: count; per column its type, nulls, distinct values, range, mean, standard deviation, quartiles or most
+    frequent values, and the SQL that reads dates which stayed text; five samples. Exact up to a million rows, above `approximate`.
+    """
     con = _connect([parquet], seconds, memory_mb)
     con.execute(f"CREATE VIEW whole AS {data_rows(parquet, mark or {}, False)}")
     whole = con.sql("FROM whole")
@@ -483,21 +488,38 @@ def _profile_columns(con: Any, columns: Sequence[tuple[str, str]], rows: int, ex
     found = cells.rows(con.sql(f"SELECT {measures} FROM t").to_arrow_reader(1).read_all())[0]
     profiles = []
     for index, (name, kind) in enumerate(columns):
-        filled, distinct, low, high, mean = found[index * 5 : index * 5 + 5]
+        filled, distinct, low, high, mean, std, *quartiles = found[index * MEASURES : (index + 1) * MEASURES]
         repeated = not _is_number(kind) and 0 < distinct <= TOP_DISTINCT and distinct < max(filled, 2)
         profile: Json = {"name": name, "type": kind, "nulls": rows - filled, "distinct": distinct, "min": low, "max": high}
-        profiles.append({**profile, "mean": mean, "top": _top(con, name, kind, cells) if repeated else []})
+        profile |= {"mean": mean, "std": std, "quartiles": quartiles if quartiles[0] is not None else []}
+        written = texts.dates_in(con, "t", name) if kind == "VARCHAR" else ""
+        profiles.append({**profile, "top": _top(con, name, kind, cells) if repeated else [], "cast": written})
     return profiles
 
 
 def _measures(name: str, kind: str, exact: bool) -> str:
-    """Filled cells, distinct values, least, greatest, mean: NULL where the type has none."""
+    """Filled cells, distinct values, least, greatest, mean, standard deviation of a sample, quartiles: NULL where the type has none.
+
+    Quartiles of numbers lie between two values where they have to, as in pandas; those of dates and times are values of the column.
+    """
     column = quoted(name)
     distinct = f"count(DISTINCT {column})" if exact else f"approx_count_distinct({column})"
     ordered = _is_number(kind) or kind.startswith(("DATE", "TIME"))
     low_high = f"min({column}), max({column})" if ordered else "NULL, NULL"
-    mean = f"avg({column}) FILTER (isfinite(CAST({column} AS DOUBLE)))" if _is_number(kind) else "NULL"
-    return f"count({column}), {distinct}, {low_high}, {mean}"
+    if _is_number(kind):
+        finite = f"FILTER (isfinite(CAST({column} AS DOUBLE)))"
+        number = f"CAST({column} AS DOUBLE)"
+        cut = "quantile_cont" if exact else "approx_quantile"
+        quartiles = ", ".join(f"{cut}({number}, {part}) {finite}" for part in QUARTILES)
+        return f"count({column}), {distinct}, {low_high}, avg({column}) {finite}, stddev_samp({number}) {finite}, {quartiles}"
+    cut = f"quantile_disc({column}, {{}})" if exact else f"approx_quantile({column}, {{}})"
+    quartiles = ", ".join(cut.format(part) if ordered and _has_order(kind, exact) else "NULL" for part in QUARTILES)
+    return f"count({column}), {distinct}, {low_high}, NULL, NULL, {quartiles}"
+
+
+def _has_order(kind: str, exact: bool) -> bool:
+    """Whether DuckDB can cut such values into quarters; it estimates those of days and moments alone."""
+    return exact or kind in ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 
 
 def _is_number(kind: str) -> bool:

@@ -169,6 +169,12 @@ class ColumnProfile:
     min: Any = None
     max: Any = None
     mean: float | None = None
+    std: float | None = None
+    """Of a sample (n - 1)."""
+    quartiles: tuple[Any, ...] = ()
+    """Of numbers, dates and times: at a quarter, a half and three quarters; estimated where `Profile.approximate`."""
+    cast: str = ""
+    """Of dates that stayed text: the SQL that reads them."""
     top: tuple[tuple[Any, int], ...] = ()
     """(value, count), most frequent first; empty for numbers and for columns of mostly different values."""
 
@@ -184,7 +190,7 @@ class Profile:
     sample: tuple[tuple[Any, ...], ...]
     """The first five rows."""
     approximate: bool
-    """Whether `distinct` is an estimate."""
+    """Whether `distinct` and the quartiles are estimates."""
     omitted: int = 0
     """Columns after the first 200, which are not profiled."""
 
@@ -317,7 +323,10 @@ class Tables:
             "mark": table.mark,
         }
         found = self._call("profile", arguments, {"t.parquet": table.parquet}, PROFILE_LIMITS, stop)
-        columns = tuple(ColumnProfile(**{**c, "top": tuple((v, n) for v, n in c["top"])}) for c in found["columns"])
+        columns = tuple(
+            ColumnProfile(**{**c, "top": tuple((v, n) for v, n in c["top"]), "quartiles": tuple(c["quartiles"])})
+            for c in found["columns"]
+        )
         sample = tuple(tuple(row) for row in found["sample"])
         return Profile(table.name, found["rows"], columns, sample, found["approximate"], found["omitted"])
 

@@ -39,7 +39,9 @@ def written_dates(con: duckdb.DuckDBPyConnection, table: str, column: str) -> tu
     most = max(found)
     if most < MOST * looked:
         return [], 0, looked
-    return [form for form, count in zip(FORMATS, found, strict=True) if count == most], most, looked
+    fitting = [form for form, count in zip(FORMATS, found, strict=True) if count == most]
+    # %Y takes 24 for the year 24, and %y takes nothing of four digits.
+    return [form for form in fitting if "%y" in form] or fitting, most, looked
 
 
 def cast_for(con: duckdb.DuckDBPyConnection, tables: Sequence[str], column: str) -> str:
@@ -57,6 +59,12 @@ def cast_for(con: duckdb.DuckDBPyConnection, tables: Sequence[str], column: str)
             left = f" ({filled - numbers:,} of {filled:,} values are no numbers and become NULL)" if numbers < filled else ""
             return f"TRY_CAST({quoted(column)} AS DOUBLE){left}"
     return ""
+
+
+def dates_in(con: duckdb.DuckDBPyConnection, table: str, column: str) -> str:
+    """The SQL that reads the dates of a text column; empty where it holds none."""
+    forms, most, looked = written_dates(con, table, column)
+    return date_cast(column, forms, most, looked) if forms and looked > 1 else ""
 
 
 def date_cast(column: str, forms: Sequence[str], most: int, looked: int) -> str:

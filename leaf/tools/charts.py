@@ -56,7 +56,7 @@ def make_chart(context: ToolContext, given: MakeChartInput) -> ToolOutput:
     name = title if isinstance(title, str) and title else f"a chart of {result_id}"
     said = remarks.new(readings, context.hooks.told)
     return ToolOutput(
-        "\n".join([f"Chart drawn from {result_id} ({page.total:,} rows); the user sees it.{cut}", *said.lines]),
+        "\n".join([f"Chart drawn from {result_id} ({page.total:,} rows); the user sees it.{cut}", *said.spoken]),
         f"Drew {name}",
         sources=sources,
         coverage=tuple(remarks.coverage(r) for r in readings),

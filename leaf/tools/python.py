@@ -100,7 +100,7 @@ def run_python(context: ToolContext, given: RunPythonInput) -> ToolOutput:
     said = remarks.new(readings, context.hooks.told)
     caveats = tuple(dict.fromkeys(text for result in rested.results for text in result.said))
     return ToolOutput(
-        _text(ran, cell, results, pictures, (*caveats, *said.lines)),
+        _text(ran, cell, results, pictures, (*caveats, *said.spoken)),
         _in_words(given.code, results, pictures),
         sources=tuple(sources),
         coverage=tuple(remarks.coverage(r) for r in readings),

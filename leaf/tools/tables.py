@@ -49,6 +49,7 @@ def describe_table(context: ToolContext, given: DescribeTableInput) -> ToolOutpu
             "others": [t.name for t in others],
             "beside": beside_json(others),
             **findings_json(table),
+            **remarks.of_columns(table).to_json(),
         },
     )
 
@@ -130,9 +131,9 @@ def _describe(table: Table, profile: Profile, others: Sequence[Table]) -> str:
         lines += [f"Doubtful: {doubt['text']}." for doubt in remarks.doubts(table)]
     lines += [f"Note: {n.text}{_at(n)}" for n in table.findings if not (table.doubtful_counts and effect(n.kind) is Effect.DOUBT)]
     if profile.approximate:
-        lines.append("Note: the numbers of distinct values are estimates.")
+        lines.append("Note: the numbers of distinct values and the quartiles (≈) are estimates.")
     lines.append("Columns:")
-    lines += [_describe_column(column) for column in profile.columns[:COLUMNS_DESCRIBED]]
+    lines += [_describe_column(column, "≈" if profile.approximate else "") for column in profile.columns[:COLUMNS_DESCRIBED]]
     left = profile.columns[COLUMNS_DESCRIBED:]
     if left:
         unnamed = ", ".join(f'"{c.name}"' for c in left[:200])
@@ -154,15 +155,25 @@ def _at(finding: Note) -> str:
     return f" [{quoted(place, 120)}]" if place else ""
 
 
-def _describe_column(column: ColumnProfile) -> str:
+def _describe_column(column: ColumnProfile, about: str = "") -> str:
     facts = [f"{column.nulls:,} nulls", f"{column.distinct:,} distinct"]
     if column.top:
         facts.append("top: " + ", ".join(f"{_cell(value)} ({count:,})" for value, count in column.top))
-    elif column.min is not None:
+    if column.min is not None:
         facts.append(f"min {_cell(column.min)}, max {_cell(column.max)}")
         if column.mean is not None:
             facts.append(f"mean {column.mean:,.6g}")
+        if column.std is not None:
+            facts.append(f"std {column.std:,.6g}")
+        if column.quartiles:
+            facts.append(f"quartiles {about}{', '.join(map(_figure, column.quartiles))}")
+    if column.cast:
+        facts.append(f"dates kept as text: {column.cast}")
     return f'- "{column.name}" {column.type} · ' + " · ".join(facts)
+
+
+def _figure(value: Any) -> str:
+    return f"{value:.10g}" if isinstance(value, float) else _cell(value)
 
 
 def findings_json(table: Table) -> Json:
@@ -183,6 +194,8 @@ def _profile_json(table: Table, profile: Profile) -> Json:
             "min": c.min,
             "max": c.max,
             "mean": c.mean,
+            "std": c.std,
+            "quartiles": list(c.quartiles),
             "top": [list(pair) for pair in c.top],
         }
         for c in profile.columns
@@ -213,7 +226,7 @@ def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
     if result.clipped:
         head += f" {result.clipped:,} long cells are cut."
     return ToolOutput(
-        "\n".join([head, *result.said, *_told_apart(context, given.sql), *said.lines, text]),
+        "\n".join([head, *result.said, *_told_apart(context, given.sql), *said.spoken, text]),
         in_words(result),
         sources=_query_sources(result),
         coverage=tuple(remarks.coverage(r) for r in readings),
@@ -354,7 +367,7 @@ def _cell(value: Any) -> str:
         return "NULL"
     text = str(value)
     if len(text) > CELL_CHARACTERS:
-        return quoted(text, CELL_CHARACTERS).replace("|", "\\|")
+        return re.sub(r"[\r\n\t\v\f\u2028\u2029\x85]", " ", text[: CELL_CHARACTERS - 1]).replace("|", "\\|") + "…"
     if any(unicodedata.category(c) in ("Cc", "Zl", "Zp") for c in text):
         return "E'" + "".join(_ESCAPES.get(c) or (f"\\u{ord(c):04x}" if c < " " else c) for c in text) + "'"
     if not text or text != text.strip():
