@@ -24,7 +24,7 @@ from uuid import uuid4
 from leaf.agent import basis
 from leaf.agent.amounts import Sizes
 from leaf.agent.blocks import assistant_message, output_result, plain, refuse_binary, text_block, tool_result, unseen
-from leaf.agent.budget import BUDGET, FileInChat, allowed, as_part, content_of, decide, shown_pictures
+from leaf.agent.budget import BUDGET, FileInChat, allowed, as_part, content_of, decide, shown_pictures, with_arrived
 from leaf.agent.calibration import Calibration
 from leaf.agent.cited import Citation, Desk, Numbers, checked, citation_of
 from leaf.agent.context import system_prompt
@@ -604,7 +604,7 @@ class _Answer:
             shown_now[handle] = shown_now.get(handle, 0) + tokens
         folded = self.context.folded_handles(self.raw, self.parts)
         used = self.shown_tokens + sum(self.read.values())
-        decisions = decide(task.files, self.read, shown_now, folded)
+        decisions = decide(with_arrived(task.files, self.outputs.values()), self.read, shown_now, folded)
         for decision in decisions:
             _log.info(
                 "budget run=%s file=%s tokens=%d of=%d decision=%s",

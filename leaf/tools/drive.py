@@ -109,7 +109,11 @@ def read_drive_file(context: ToolContext, given: ReadDriveFileInput) -> ToolOutp
     chat_file = _attached(context, brought)
     notes = _notes(context, brought, chat_file)
     head = "\n".join([f"{attached_line(chat_file)} now in this chat: use its handle with the other tools.", *notes])
-    data: Json = {"drive": {"id": brought.item.id, "link": brought.item.link, "downloaded": brought.downloaded}}
+    arrived = {"handle": chat_file.handle, "name": chat_file.file.name, "tokens": int(chat_file.file.outline.get("tokens") or 0)}
+    data: Json = {
+        "drive": {"id": brought.item.id, "link": brought.item.link, "downloaded": brought.downloaded},
+        "arrived": arrived,
+    }
     if chat_file.file.outline.get("error"):
         reason = f"{chat_file.file.outline['error']} {chat_file.file.outline.get('hint', '')}".strip()
         return ToolOutput(f"{head}\n{reason}", f"Fetched {brought.item.name} from Drive: it cannot be read", data=data)
