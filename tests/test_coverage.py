@@ -301,6 +301,50 @@ def test_what_was_told_is_not_told_again_but_another_column_of_it_is() -> None:
     assert remarks.told_in([{"data": {}}, {}]) == frozenset()
 
 
+def test_notes_come_shortest_first_within_a_bound_and_the_others_are_counted() -> None:
+    notes_of = [Note("currency-stripped", f"{'x' * (60 * i)} in 'price'.", 5) for i in range(1, 9)]
+    found = table(*notes_of, left_out={"total": (7,)}, left_out_counts={"total": 1})
+    first = remarks.new([remarks.Reading(found, sql="SELECT sum(price) FROM t")], frozenset())
+    lengths = [len(line) for line in first.lines[1:]]
+    assert "1 left out as a total" in first.lines[0]
+    assert lengths == sorted(lengths)
+    assert sum(map(len, first.lines)) < remarks.ROOM * 1.2
+    assert first.more == f"{9 - len(first.lines)} more notes on how t was read: describe_table tells them."
+    told, calls = set(first.keys), 1
+    while (later := remarks.new([remarks.Reading(found, sql="SELECT sum(price) FROM t")], frozenset(told))).lines:
+        assert not told & set(later.keys)
+        told, calls = told | set(later.keys), calls + 1
+    assert len(told) == 9
+    assert calls < 9
+
+
+def test_a_short_name_of_a_column_is_not_found_inside_other_words() -> None:
+    found = table(
+        Note("currency-stripped", "'€' was taken off the numbers in 'a'.", 5), columns=(("a", "DOUBLE"), ("amount", "DOUBLE"))
+    )
+    assert remarks.new([remarks.Reading(found, sql="SELECT max(amount) FROM t")], frozenset()).lines == ()
+    assert len(remarks.new([remarks.Reading(found, sql='SELECT max(t."a") FROM t')], frozenset()).lines) == 1
+
+
+def test_two_queries_of_one_turn_tell_a_note_once(tmp_path: Path, workbook: bytes) -> None:
+    twice = Turn.call(
+        ("query_tables", {"sql": "SELECT sum(amount) FROM q3__data"}),
+        ("query_tables", {"sql": "SELECT max(amount) FROM q3__data"}),
+    )
+    with (
+        MessagesServer([twice, Turn.say("Done.")]) as server,
+        opened(tmp_path / "home", model_url=server.url, api_key="k") as leaf,
+    ):
+        scope = leaf.local_scope()
+        chat = leaf.new_chat(scope)
+        ids = [add(leaf, scope, "q3.xlsx", workbook).id]
+        answer = finished(leaf, scope, leaf.send(scope, chat.id, "Totals?", file_ids=ids).id)
+        sent = [block for block in server.requests[-1].body["messages"][-1]["content"] if block["type"] == "tool_result"]
+    assert ["left out as subtotals" in str(block["content"]) for block in sent] == [True, False]
+    assert all("4 of 8 rows" in str(block["content"]) for block in sent)
+    assert len([p for p in answer.parts if p["type"] == "tool-query_tables"]) == 2
+
+
 def test_a_folded_result_keeps_what_it_told_of_its_table() -> None:
     output = {"summary": "Queried t", "data": {"remarks": ["On t: 3 left out as titles."], "told": ["k"]}}
     assert "On t: 3 left out as titles." in receipt({"name": "query_tables", "input": {}}, output, "x" * 900)

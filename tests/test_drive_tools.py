@@ -136,6 +136,9 @@ def test_the_rules_read_a_drive_link_and_list_a_folder(google: DriveServer, home
     link = f"https://drive.google.com/file/d/{file_id}/view"
     total = finished(leaf, scope, leaf.send(scope, chat.id, f"Total revenue by region in {link}").id)
     assert "400" in text_of(total), text_of(total)
+    budget = next(part["data"] for part in total.parts if part["type"] == "data-budget")
+    assert [(f["handle"], f["name"], f["choice"]) for f in budget["files"]] == [("f1", "sales.csv", "on request")]
+    assert 0 < budget["files"][0]["read"] <= budget["used"]
     other = leaf.new_chat(scope)
     listed = finished(leaf, scope, leaf.send(scope, other.id, f"What is in https://drive.google.com/drive/folders/{folder} ?").id)
     assert "sales.csv" in text_of(listed)

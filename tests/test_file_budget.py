@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from leaf.agent.attached import estimate_attached, file_tokens
-from leaf.agent.budget import FileInChat, allowed, at_once, content_of, decide, in_order
+from leaf.agent.budget import FileInChat, allowed, at_once, content_of, decide, in_order, with_arrived
 from leaf.errors import InvalidInputError
 from leaf.files.pictures import View
 from leaf.formats.amount import weigh_file
@@ -50,6 +50,12 @@ def test_each_file_has_a_decision() -> None:
     decided = decide(FILES, {"f3": 500}, {"f2": 900}, {"f1"})
     assert [(d.handle, d.choice) for d in decided] == [("f2", "shown at once"), ("f3", "on request"), ("f1", "folded")]
     assert [d.choice for d in decide(FILES, {}, {}, ())] == ["metadata only"] * 3
+
+
+def test_files_that_came_while_the_answer_was_written_are_decided_on_too() -> None:
+    outputs = [{"data": {"arrived": {"handle": "f9", "name": "d.csv", "tokens": 70}}}, {"data": {}}, {}]
+    again = [*outputs, {"data": {"arrived": {"handle": FILES[0].handle, "name": "x", "tokens": 1}}}]
+    assert with_arrived(FILES, again) == [*FILES, FileInChat("f9", "d.csv", 70)]
 
 
 def test_content_is_counted_by_file_and_calls_that_open_none_are_free() -> None:

@@ -111,6 +111,26 @@ def test_describe_table_says_types_gaps_and_values(run: Any) -> None:
     assert output.coverage[0].seen == output.coverage[0].total == 4
 
 
+def test_describe_table_gives_exact_spread_and_offers_the_cast_of_dates_kept_as_text(leaf: Leaf, scope: Scope) -> None:
+    rows = [(i, f"2024-01-{i:02}", "unknown" if i == 7 else f"{i:02}/02/24", f"{i}.2.24") for i in range(1, 21)]
+    content = "n,day,due,kind\n" + "".join(f"{n},{day},{due},x\n" for n, day, due, _ in rows)
+    ids = [add(leaf, scope, "spread.csv", content.encode()).id]
+    output = leaf.run_tool(scope, "describe_table", {"file": "f1"}, file_ids=ids)
+    columns = {column["name"]: column for column in output.data["profile"]["columns"]}
+    assert columns["n"]["std"] == pytest.approx(5.916079783)
+    assert columns["n"]["quartiles"] == [5.75, 10.5, 15.25]
+    assert columns["day"]["quartiles"] == ["2024-01-05", "2024-01-10", "2024-01-15"]
+    assert "std 5.91608 · quartiles 5.75, 10.5, 15.25" in output.text
+    assert "quartiles 2024-01-05, 2024-01-10, 2024-01-15" in output.text
+    cast = "try_strptime(\"due\", '%d/%m/%y')"
+    assert f"dates kept as text: {cast} (1 of 20 different values are written otherwise and become NULL)" in output.text
+    found = leaf.run_tool(
+        scope, "query_tables", {"sql": f"SELECT max({cast})::DATE::VARCHAR, count({cast}) FROM spread"}, file_ids=ids
+    )
+    assert found.data["table"]["rows"] == [["2024-02-20", 19]]
+    assert columns["kind"]["quartiles"] == []
+
+
 @pytest.mark.parametrize(
     "given", [{"file": "f3", "sheet": "Actual"}, {"file": "budget__actual"}, {"file": "f3", "sheet": "budget__actual"}]
 )

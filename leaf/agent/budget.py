@@ -48,6 +48,14 @@ class Decision:
     why: str
 
 
+def with_arrived(files: Sequence[FileInChat], outputs: Iterable[Mapping[str, Any]]) -> list[FileInChat]:
+    """The chat's files and, behind them, those that came into it while the answer was written: from Drive."""
+    came = [found for output in outputs if (found := (output.get("data") or {}).get("arrived"))]
+    known = {file.handle for file in files}
+    new = {str(f["handle"]): FileInChat(str(f["handle"]), str(f["name"]), int(f["tokens"])) for f in came}
+    return [*files, *(file for handle, file in new.items() if handle not in known)]
+
+
 def in_order(files: Sequence[FileInChat]) -> list[FileInChat]:
     """This message's files in the order in which they came, then the others from the newest back."""
     return [f for f in files if f.newest] + [f for f in reversed(files) if not f.newest]

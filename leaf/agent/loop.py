@@ -24,7 +24,7 @@ from uuid import uuid4
 from leaf.agent import basis
 from leaf.agent.amounts import Sizes
 from leaf.agent.blocks import assistant_message, output_result, plain, refuse_binary, text_block, tool_result, unseen
-from leaf.agent.budget import BUDGET, FileInChat, allowed, as_part, content_of, decide, shown_pictures
+from leaf.agent.budget import BUDGET, FileInChat, allowed, as_part, content_of, decide, shown_pictures, with_arrived
 from leaf.agent.calibration import Calibration
 from leaf.agent.cited import Citation, Desk, Numbers, checked, citation_of
 from leaf.agent.context import system_prompt
@@ -40,7 +40,8 @@ from leaf.errors import BudgetError, InvalidInputError, LeafError, ModelError, R
 from leaf.settings import RunLimits
 from leaf.store.model import Message, Scope, Status
 from leaf.tools.base import Asked, AskRequest, Hooks
-from leaf.tools.registry import check_input
+from leaf.tools.inputs import accepted, check_input
+from leaf.tools.remarks import once
 
 if TYPE_CHECKING:
     from leaf.tools.base import Tool, ToolOutput
@@ -389,18 +390,20 @@ class _Answer:
                 continue
             call_id = unique_id(block["id"], number, self.call_ids)
             given = turn.broken[block["id"]] if block["id"] in turn.broken else block["input"]
-            calls.append(_Call(block["id"], call_id, block["name"], given, self.problem(block["name"], given)))
+            own, problem = self.checked(block["name"], given)
+            calls.append(_Call(block["id"], call_id, block["name"], own, problem))
         return calls
 
-    def problem(self, name: str, given: str | Json) -> str:
-        """Why a call cannot be run, empty when it can."""
+    def checked(self, name: str, given: str | Json) -> tuple[Any, str]:
+        """A call's input under the tool's own names of its parameters, and why it cannot be run: empty when it can."""
         if name not in self.agent.tools:
-            return str(not_found("tool", name, self.agent.tools))
+            return given, str(not_found("tool", name, self.agent.tools))
         try:
-            check_input(self.agent.tools[name], given)
+            own = accepted(self.agent.tools[name], given)
+            check_input(self.agent.tools[name], own)
         except InvalidInputError as e:
-            return str(e)
-        return ""
+            return given, str(e)
+        return own, ""
 
     def use_tools(self, number: int, turn: ModelTurn, calls: list[_Call]) -> tuple[bool, bool]:
         """Run the turn's calls side by side, results in the order of the calls. Says whether the run may make so many, and
@@ -420,7 +423,9 @@ class _Answer:
                 self.read[handle] = self.read.get(handle, 0) + tokens
             self.count(value)
         self.raw.append(assistant_message(turn.content))
-        self.raw.append({"role": "user", "content": [self.result_of(call, started.get(call.id), within) for call in calls]})
+        told: set[str] = set()
+        results = [self.result_of(call, started.get(call.id), within, told) for call in calls]
+        self.raw.append({"role": "user", "content": results})
         return within, any(value["stopped"] for value in started.values())
 
     def use_tool(self, call: _Call, step_name: str, room: int) -> Json:
@@ -465,8 +470,10 @@ class _Answer:
         room_left = room if self.agent.can_write else None
         return Hooks(key, show, progress, ask, sees, room_left, told, passages_behind)
 
-    def result_of(self, call: _Call, value: Json | None, within: bool) -> Json:
-        """The tool_result of a call; its chunk, already emitted by the step, goes into the parts."""
+    def result_of(self, call: _Call, value: Json | None, within: bool, told: set[str]) -> Json:
+        """The tool_result of a call; its chunk, already emitted by the step, goes into the parts. What calls of this turn told
+        before it, under the keys in `told`, the model is not told again: they ran side by side and did not know of each other.
+        """
         if value is None:
             text = call.problem if within else f"Not run: one answer may make {self.task.limits.tool_calls} tool calls."
             if not call.problem:
@@ -477,7 +484,7 @@ class _Answer:
         if value["output"] is None:
             return tool_result(call.raw_id, value["error"], is_error=True)
         self.outputs[call.raw_id] = value["output"]
-        return output_result(call.raw_id, value["output"])
+        return output_result(call.raw_id, once(value["output"], told))
 
     # The end
 
@@ -597,7 +604,7 @@ class _Answer:
             shown_now[handle] = shown_now.get(handle, 0) + tokens
         folded = self.context.folded_handles(self.raw, self.parts)
         used = self.shown_tokens + sum(self.read.values())
-        decisions = decide(task.files, self.read, shown_now, folded)
+        decisions = decide(with_arrived(task.files, self.outputs.values()), self.read, shown_now, folded)
         for decision in decisions:
             _log.info(
                 "budget run=%s file=%s tokens=%d of=%d decision=%s",

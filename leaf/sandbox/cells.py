@@ -13,6 +13,7 @@ import io
 import json
 import linecache
 import os
+import re
 import sys
 import threading
 import time
@@ -60,6 +61,7 @@ class Notebook:
         self._answers = answers
         self._asking = threading.Lock()
         self._slugs: tuple[str, ...] = ()
+        self._kept: tuple[str, ...] = ()
         self._tables: dict[str, Json] = {}
         self._shown: list[tuple[str, Any]] = []
         module = types.ModuleType("__main__")
@@ -74,7 +76,7 @@ class Notebook:
     def run(self, request: Json) -> Json:
         """Run one cell and say what came of it. `replay` runs it for its effects on the namespace alone."""
         began = time.monotonic()
-        self._slugs = tuple(request["slugs"])
+        self._slugs, self._kept = tuple(request["slugs"]), tuple(request["results"])
         self._shown = []
         for path in request["paths"]:
             if path not in sys.path:
@@ -103,13 +105,17 @@ class Notebook:
             if slug in sql.lower() and slug not in self._tables:
                 self._need_table(slug)
         own = {name: value for name, value in self.names.items() if frames.is_frame(value) and name in sql}
-        return frames.query(sql, self._tables, own)
+        for name in self._kept:
+            if name not in own and name not in self._tables and re.search(rf"(?<!\w){name}(?!\w)", sql):
+                self._need_table(name)
+        changed = {name for name in own if name in self._kept}  # a variable goes before a result of its name
+        return frames.query(sql, {name: table for name, table in self._tables.items() if name not in changed}, own)
 
     def table(self, name: str) -> Any:
         """A fresh copy of one of the chat's tables by its SQL name."""
         found = self._find_table(name)
         if found is None:
-            known = ", ".join(sorted({*self._tables, *self._slugs})) or "none"
+            known = ", ".join([*sorted({*self._tables, *self._slugs} - set(self._kept)), *self._kept]) or "none"
             raise NameError(f"there is no table {name!r} in this chat; there is {known}")
         return frames.read(found)
 
@@ -148,7 +154,7 @@ class Notebook:
         """Read the tables that the cell names and the namespace does not have yet."""
         named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
         for name in sorted(named - set(self.names)):
-            is_table = any(name == slug or name.startswith(f"{slug}__") for slug in self._slugs)
+            is_table = name in self._kept or any(name == slug or name.startswith(f"{slug}__") for slug in self._slugs)
             if is_table and (found := self._find_table(name)) is not None:
                 self.names[name] = frames.read(found)
 
@@ -158,7 +164,7 @@ class Notebook:
         return self._tables.get(name)
 
     def _need_table(self, name: str) -> None:
-        self._tables.update(self._need("table", name))
+        self._tables.update(self._need("result" if name in self._kept else "table", name))
 
     def _need(self, kind: str, name: str) -> dict[str, Json]:
         """Ask the app for a table or file: name -> path and views. Raises LookupError with its words if it cannot be had."""

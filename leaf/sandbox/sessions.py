@@ -62,7 +62,7 @@ class Given:
 
 
 Supply = Callable[[str, str], Mapping[str, Given]]
-"""`table` or `file`, and its name -> the names it is known by and what they stand for. Raises LeafError."""
+"""`table`, `result` or `file`, and its name -> the names it is known by and what they stand for. Raises LeafError."""
 
 
 @dataclass(frozen=True)
@@ -109,6 +109,15 @@ class Ran:
     """Earlier cells that were run again first."""
     lost: tuple[str, ...] = ()
     """What could not be rebuilt, in words."""
+
+
+@dataclass(frozen=True)
+class _Known:
+    """Names by which code reaches the chat's rows."""
+
+    slugs: tuple[str, ...]
+    """Of files; their tables' names begin with them."""
+    results: tuple[str, ...]
 
 
 @dataclass
@@ -167,6 +176,7 @@ class Sessions:
         out: Path,
         *,
         slugs: Sequence[str] = (),
+        results: Sequence[str] = (),
         packages: Path | None = None,
         seconds: float = 0.0,
         stop: threading.Event | None = None,
@@ -174,7 +184,8 @@ class Sessions:
     ) -> Ran:
         """Run a cell in the namespace that `earlier`, the chat's successful cells in order, have made; copy its files to `out`.
 
-        `slugs` are the names of the chat's files in SQL; `packages` is the folder of the chat's own packages. An exception of the
+        `slugs` are the names of the chat's files in SQL, `results` those of its kept results;
+        `packages` is the folder of the chat's own packages. An exception of the
         code is no exception here: see `Ran.trouble`. Raises SandboxError and its kinds when the child was ended, which takes the
         variables with it; RunError after `stop`.
         """
@@ -183,8 +194,9 @@ class Sessions:
             if self._lister is None and "plot" in cell.code:  # so that the next child has the list
                 self._lister = threading.Thread(target=_list_fonts, args=(self._fonts,), name="leaf-fonts", daemon=True)
                 self._lister.start()
-            session, rebuilt, lost = self._ready(chat, cell, earlier, supply, slugs, packages, stop, progress)
-            call = _Call(self, session, supply, slugs, limits, stop)
+            names = _Known(tuple(slugs), tuple(results))
+            session, rebuilt, lost = self._ready(chat, cell, earlier, supply, names, packages, stop, progress)
+            call = _Call(self, session, supply, names, limits, stop)
             with self._watched(chat, session):
                 answer = call.run(cell, replay=False)
                 ran = _checked(answer, session.child.box / "out", out)
@@ -226,7 +238,7 @@ class Sessions:
         cell: Cell,
         earlier: Sequence[Cell],
         supply: Supply,
-        slugs: Sequence[str],
+        names: _Known,
         packages: Path | None,
         stop: threading.Event | None,
         progress: Callable[[str], None],
@@ -246,7 +258,7 @@ class Sessions:
             return session, 0, []
         try:
             with self._watched(chat, session):
-                lost = self._replay(session, missing, supply, slugs, stop, progress)
+                lost = self._replay(session, missing, supply, names, stop, progress)
         except errors.SandboxError as e:
             session = self._begin(chat, stop)
             self._give_packages(session, packages)
@@ -262,7 +274,7 @@ class Sessions:
         session: _Session,
         cells: Sequence[Cell],
         supply: Supply,
-        slugs: Sequence[str],
+        names: _Known,
         stop: threading.Event | None,
         progress: Callable[[str], None],
     ) -> list[str]:
@@ -271,7 +283,7 @@ class Sessions:
         for number, cell in enumerate(cells, 1):
             progress(f"Rebuilding the variables: cell {number} of {len(cells)}")
             limits = replace(self.limits, seconds=max(1.0, end - time.monotonic()))
-            answer = _Call(self, session, supply, slugs, limits, stop).run(cell, replay=True)
+            answer = _Call(self, session, supply, names, limits, stop).run(cell, replay=True)
             if isinstance(found := answer.get("error"), dict):
                 lost.append(
                     f"Cell {cell.number} did not run again: {_text(found.get('type'), 80)}: {_text(found.get('message'))}"
@@ -376,7 +388,7 @@ class _Call:
     sessions: Sessions
     session: _Session
     supply: Supply
-    slugs: Sequence[str]
+    names: _Known
     limits: Limits
     stop: threading.Event | None
 
@@ -393,7 +405,8 @@ class _Call:
                 "code": cell.code,
                 "number": cell.number,
                 "replay": replay,
-                "slugs": list(self.slugs),
+                "slugs": list(self.names.slugs),
+                "results": list(self.names.results),
                 "paths": list(self.session.packages),
                 "out": str(child.box / "out"),
             }

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import re
 import traceback
+from collections.abc import Iterator
+from difflib import get_close_matches
 from types import TracebackType
 from typing import Any
 
@@ -11,6 +14,8 @@ Json = dict[str, Any]
 
 MESSAGE = 2_000
 """Characters of an exception's own message."""
+COLUMNS = 30
+"""Columns of a DataFrame that are named."""
 LIBRARY_FRAMES = 3
 """Frames below the cell's own that are shown."""
 
@@ -23,7 +28,44 @@ def explain(error: BaseException, cell: str, code: str) -> Json:
     frames = traceback.extract_tb(_from_cell(error.__traceback__))
     own = [frame for frame in frames if frame.filename.startswith("<cell ")]
     line = next((frame.lineno for frame in reversed(own) if frame.filename == cell), 0) or 0
-    return {"type": type(error).__name__, "message": one_line(error), "line": line, "text": _text(error, frames)}
+    said = ". ".join(filter(None, (one_line(error), _columns(error))))
+    return {"type": type(error).__name__, "message": said, "line": line, "text": _text(error, frames)}
+
+
+def _columns(error: BaseException) -> str:
+    """Of a column that a DataFrame does not have: the nearest, and those there are."""
+    if not isinstance(error, KeyError | AttributeError | ValueError):
+        return ""
+    with contextlib.suppress(Exception):  # any object of the code may stand there
+        wanted = error.name if isinstance(error, AttributeError) else error.args[0] if error.args else ""
+        names = [wanted] if isinstance(wanted, str) and "'" not in wanted else re.findall(r"'([^']+)'", str(wanted))
+        columns = next((c for c in map(_columns_of, _held(error)) if c), [])
+        missing = [name for name in names if name and name not in columns]
+        if columns and missing:
+            lowered = {column.lower(): column for column in columns}
+            near = [lowered[n] for name in missing[:3] for n in get_close_matches(name.lower(), lowered, n=1)]
+            meant = f"Did you mean {' or '.join(map(repr, near))}? " if near else ""
+            more = f" and {len(columns) - COLUMNS} more" if len(columns) > COLUMNS else ""
+            return f"{meant}The columns are {', '.join(map(repr, columns[:COLUMNS]))}{more}."
+    return ""
+
+
+def _held(error: BaseException) -> Iterator[Any]:
+    """What the code was looking into, the innermost first."""
+    if isinstance(error, AttributeError):
+        yield error.obj
+        return
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    for frame in reversed(frames):
+        yield from (frame.f_locals.get(name) for name in ("self", "obj", "data", "frame", "left", "right"))
+
+
+def _columns_of(value: Any) -> list[str]:
+    """Of a DataFrame, or of the one that something was grouped from."""
+    value = getattr(value, "obj", value) if type(value).__name__.endswith("GroupBy") else value
+    if type(value).__name__ != "DataFrame" or not type(value).__module__.startswith("pandas"):
+        return []
+    return [str(column) for column in value.columns]
 
 
 def one_line(error: BaseException) -> str:

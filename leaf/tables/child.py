@@ -24,6 +24,7 @@ from leaf.errors import (
     UnreadableFileError,
     not_found,
 )
+from leaf.tables import dialects, texts
 from leaf.tables.filters import condition
 from leaf.tables.sql import literal, quoted, without_semicolon, words
 
@@ -40,6 +41,11 @@ BATCH = 122_880
 """Rows written at a time: DuckDB's own row group."""
 EXACT_ROWS = 1_000_000
 """Up to here distinct values are counted exactly, above they are estimated."""
+MENDED_MOST = 40
+"""Changes that are made to one statement before it is given up."""
+QUARTILES = (0.25, 0.5, 0.75)
+MEASURES = 9
+"""Figures of a column that are made in one pass: see `_measures`."""
 TOP = 5
 TOP_DISTINCT = 10_000
 """Most frequent values are looked for where a column has at most so many different ones."""
@@ -85,43 +91,88 @@ def query(
 
     A view holds the rows of data; `_row` is a column of it where the statement names it, so that `SELECT *` and PIVOT see the
     file's own columns only. NAME__all has every row with `_row` and `_kind`. `rows` says of a table where its rows stand:
-    {"first": row of the file, "marked": whether `_row` and `_kind` are in it, "whole": whether all rows are data}.
-    `names` are all tables of the chat and `files` its files with their tables, for errors.
+    {"first": row of the file, "marked": whether `_row` and `_kind` are in it, "whole": whether all rows are data}; and of a kept
+    result {"result": True}. `names` are all tables of the chat, for errors; `files` are other names (of files, sheets, handles)
+    with the tables that they stand for. SQL in the habits of other systems is mended where its meaning is certain: `sql` is
+    what ran, `said` what was changed.
     Raises QueryError, NotFoundError, SandboxMemoryError, SandboxTimeoutError.
     """
     import duckdb
 
     con = _connect(tables.values(), seconds, memory_mb)
-    used: list[str] = []
-    try:
-        sql = without_semicolon(sql)
-        _check_reading(con, sql)
-        everything = {f"{name}{ALL}": name for name in tables if f"{name}{ALL}" in sql.lower() and f"{name}{ALL}" not in tables}
-        found = _used_tables(con, sql, [*tables, *everything])
-        used = list(dict.fromkeys(everything.get(name, name) for name in found))
-        numbered = re.search(r"\b_row\b", sql) is not None
-        for name, path in tables.items():
-            con.execute(f"CREATE VIEW {quoted(name)} AS {data_rows(path, (rows or {}).get(name, {}), numbered)}")
-        for view, name in everything.items():
-            con.execute(f"CREATE VIEW {quoted(view)} AS {all_rows(tables[name], (rows or {}).get(name, {}))}")
-        relation = con.sql(sql)
+    said: list[str] = []
+    while True:
+        attempt = _Attempt(con, sql, tables, rows or {})
+        try:
+            answer = attempt.run(Path(out) / "result.parquet")
+            return {**answer, "sql": sql, "said": [*said, *_approximate(sql), *dialects.lists_of_names(sql, attempt.columns())]}
+        except duckdb.Error as e:
+            mended = dialects.mended(sql, str(e), files or {}, attempt.columns()) if len(said) < MENDED_MOST else None
+            if mended is None:
+                raise _translated(e, attempt, names, files or {}) from e
+            sql = mended.sql
+            said.append(mended.said)
+        finally:
+            attempt.drop_views()
+
+
+class _Attempt:
+    """One statement over its views."""
+
+    def __init__(self, con: duckdb.DuckDBPyConnection, sql: str, tables: Mapping[str, str], rows: Mapping[str, Json]) -> None:
+        self.con, self.sql, self.tables, self.rows = con, sql, tables, rows
+        self.used: list[str] = []
+        """Names of the tables that it reads, as far as that was found out."""
+        self._views: list[str] = []
+
+    def run(self, path: Path) -> Json:
+        """Write the whole result. Raises duckdb.Error, QueryError."""
+        self.sql = without_semicolon(self.sql)
+        _check_reading(self.con, self.sql)
+        found = self._make_views()
+        relation = self.con.sql(self.sql)
         kept = _kept(relation.columns)
         given = [_type_name(t) for t in relation.types]
         columns, types = _unique([relation.columns[i - 1] for i in kept]), [given[i - 1] for i in kept]
         reader = relation.project(_projection(columns, types, kept)).to_arrow_reader(BATCH)
-        shown, total, clipped = _write(reader, Path(out) / "result.parquet")
-    except duckdb.Error as e:
-        raise _translated(e, con, sql, used, names, files or {}) from e
-    data = [name for name in found if name in tables]
-    return {
-        "columns": columns,
-        "types": types,
-        "rows": shown,
-        "total": total,
-        "clipped": clipped,
-        "tables": used,
-        "data_only": data,
-    }
+        shown, total, clipped = _write(reader, path)
+        about = {"columns": columns, "types": types, "rows": shown, "total": total, "clipped": clipped}
+        return {**about, "tables": self.used, "data_only": [name for name in found if name in self.tables]}
+
+    def columns(self) -> list[str]:
+        """Of the tables that it reads."""
+        return [name for name, _ in self.typed()]
+
+    def typed(self) -> list[tuple[str, str]]:
+        """Columns of the tables that it reads, with their types."""
+        views = [self.con.table(name) for name in self.used if name in self._views]
+        return [(c, _type_name(t)) for view in views for c, t in zip(view.columns, view.types, strict=True)]
+
+    def drop_views(self) -> None:
+        for name in self._views:
+            self.con.execute(f"DROP VIEW {quoted(name)}")
+        self._views = []
+
+    def _make_views(self) -> list[str]:
+        """Name every table; what of them the statement reads."""
+        sql, tables = self.sql, self.tables
+        everything = {f"{name}{ALL}": name for name in tables if f"{name}{ALL}" in sql.lower() and f"{name}{ALL}" not in tables}
+        found = _used_tables(self.con, sql, [*tables, *everything])
+        self.used = list(dict.fromkeys(everything.get(name, name) for name in found))
+        numbered = re.search(r"\b_row\b", sql) is not None
+        views = {name: data_rows(path, self.rows.get(name, {}), numbered) for name, path in tables.items()}
+        views |= {view: all_rows(tables[name], self.rows.get(name, {})) for view, name in everything.items()}
+        for name, rows in views.items():
+            self.con.execute(f"CREATE VIEW {quoted(name)} AS {rows}")
+            self._views.append(name)
+        return found
+
+
+def _approximate(sql: str) -> list[str]:
+    """What has to be said of a statement that DuckDB answers by estimates."""
+    if "summarize" not in words(sql):
+        return []
+    return ["SUMMARIZE estimates: its quartiles and approx_unique are approximate; describe_table gives exact ones."]
 
 
 def adopt(parquet: str, out: str, memory_mb: int) -> Json:
@@ -200,7 +251,9 @@ def position(parquet: str, row: int, memory_mb: int) -> int:
 
 
 def profile(parquet: str, seconds: float, memory_mb: int, mark: Json | None = None) -> Json:
-    """Of rows of data: count; per column its type, nulls, distinct values, range, mean or most frequent values; five samples."""
+    """Of rows of data: count; per column its type, nulls, distinct values, range, mean, standard deviation, quartiles or most
+    frequent values, and the SQL that reads dates which stayed text; five samples. Exact up to a million rows, above `approximate`.
+    """
     con = _connect([parquet], seconds, memory_mb)
     con.execute(f"CREATE VIEW whole AS {data_rows(parquet, mark or {}, False)}")
     whole = con.sql("FROM whole")
@@ -262,8 +315,10 @@ def _create_views(con: duckdb.DuckDBPyConnection, tables: Mapping[str, str]) -> 
 
 
 def data_rows(path: str, rows: Json, numbered: bool) -> str:
-    """SQL for a table's rows of data, with `_row` if it is wanted."""
+    """SQL for a table's rows of data, with `_row` if it is wanted. The rows of a result have no numbers but their own columns."""
     source = f"read_parquet({literal(path)})"
+    if rows.get("result"):
+        return f"FROM {source}"
     if rows.get("marked"):
         columns = f"EXCLUDE ({KIND})" if numbered else f"EXCLUDE ({ROW}, {KIND})"
         return f"SELECT * {columns} FROM {source}" + ("" if rows["whole"] else f" WHERE {KIND} = 'data'")
@@ -433,21 +488,38 @@ def _profile_columns(con: Any, columns: Sequence[tuple[str, str]], rows: int, ex
     found = cells.rows(con.sql(f"SELECT {measures} FROM t").to_arrow_reader(1).read_all())[0]
     profiles = []
     for index, (name, kind) in enumerate(columns):
-        filled, distinct, low, high, mean = found[index * 5 : index * 5 + 5]
+        filled, distinct, low, high, mean, std, *quartiles = found[index * MEASURES : (index + 1) * MEASURES]
         repeated = not _is_number(kind) and 0 < distinct <= TOP_DISTINCT and distinct < max(filled, 2)
         profile: Json = {"name": name, "type": kind, "nulls": rows - filled, "distinct": distinct, "min": low, "max": high}
-        profiles.append({**profile, "mean": mean, "top": _top(con, name, kind, cells) if repeated else []})
+        profile |= {"mean": mean, "std": std, "quartiles": quartiles if quartiles[0] is not None else []}
+        written = texts.dates_in(con, "t", name) if kind == "VARCHAR" else ""
+        profiles.append({**profile, "top": _top(con, name, kind, cells) if repeated else [], "cast": written})
     return profiles
 
 
 def _measures(name: str, kind: str, exact: bool) -> str:
-    """Filled cells, distinct values, least, greatest, mean: NULL where the type has none."""
+    """Filled cells, distinct values, least, greatest, mean, standard deviation of a sample, quartiles: NULL where the type has none.
+
+    Quartiles of numbers lie between two values where they have to, as in pandas; those of dates and times are values of the column.
+    """
     column = quoted(name)
     distinct = f"count(DISTINCT {column})" if exact else f"approx_count_distinct({column})"
     ordered = _is_number(kind) or kind.startswith(("DATE", "TIME"))
     low_high = f"min({column}), max({column})" if ordered else "NULL, NULL"
-    mean = f"avg({column}) FILTER (isfinite(CAST({column} AS DOUBLE)))" if _is_number(kind) else "NULL"
-    return f"count({column}), {distinct}, {low_high}, {mean}"
+    if _is_number(kind):
+        finite = f"FILTER (isfinite(CAST({column} AS DOUBLE)))"
+        number = f"CAST({column} AS DOUBLE)"
+        cut = "quantile_cont" if exact else "approx_quantile"
+        quartiles = ", ".join(f"{cut}({number}, {part}) {finite}" for part in QUARTILES)
+        return f"count({column}), {distinct}, {low_high}, avg({column}) {finite}, stddev_samp({number}) {finite}, {quartiles}"
+    cut = f"quantile_disc({column}, {{}})" if exact else f"approx_quantile({column}, {{}})"
+    quartiles = ", ".join(cut.format(part) if ordered and _has_order(kind, exact) else "NULL" for part in QUARTILES)
+    return f"count({column}), {distinct}, {low_high}, NULL, NULL, {quartiles}"
+
+
+def _has_order(kind: str, exact: bool) -> bool:
+    """Whether DuckDB can cut such values into quarters; it estimates those of days and moments alone."""
+    return exact or kind in ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
 
 
 def _is_number(kind: str) -> bool:
@@ -465,13 +537,11 @@ _NO_TABLE = r'Table with name (.+?) does not exist|Referenced table "(.+?)" not 
 _UNKNOWN = rf'{_NO_TABLE}|Cannot access file "(.+?)"|No files found that match the pattern "(.+?)"'
 
 
-def _translated(
-    error: duckdb.Error, con: Any, sql: str, used: Sequence[str], names: Sequence[str], files: Mapping[str, Sequence[str]]
-) -> LeafError:
+def _translated(error: duckdb.Error, attempt: _Attempt, names: Sequence[str], files: Mapping[str, Sequence[str]]) -> LeafError:
     """DuckDB's error in our terms: the nearest names for a name that is not there, no paths, no class names."""
     import duckdb
 
-    text = str(error)
+    text, con, sql, used = str(error), attempt.con, attempt.sql, attempt.used
     if isinstance(error, duckdb.OutOfMemoryException) or "bad_alloc" in text:
         return SandboxMemoryError(
             "The query needed more memory than it may use.", "Filter or aggregate first, or take fewer columns."
@@ -480,15 +550,14 @@ def _translated(
         return SandboxTimeoutError("The query took longer than it may.", "Filter or aggregate first, or take fewer columns.")
     if found := re.search(_UNKNOWN, text):
         named = next(group for group in found.groups() if group).strip('"')
-        name = named.replace("\\", "/").rpartition("/")[2].lower()
-        if inside := next((tables for file, tables in files.items() if file.lower() == name), None):
+        if inside := dialects.tables_of(named, files):
             return _file_for_table(named, inside)
     if isinstance(error, duckdb.PermissionException) or re.search(
         "configuration has been locked|No files found that match", text
     ):
         return QueryError("SQL here can read the tables of this chat and nothing else: no files, no network, no settings.")
     if found := re.search(_NO_TABLE, text):
-        return not_found("table", (found[1] or found[2]).strip('"'), names, "this chat")
+        return _no_table((found[1] or found[2]).strip('"'), names)
     if re.search(r'column "?_kind"?', text):
         everything = ", ".join(f"{name}{ALL}" for name in used) or "the table's name with __all behind it"
         return QueryError("A table by its name holds rows of data only, and no `_kind`.", f"Use {everything} for all rows.")
@@ -498,10 +567,36 @@ def _translated(
             unknown = not_found("column", found[1] or found[2], columns, ", ".join(used))
             return _with_quotes(unknown, found[1], sql)
     message = re.sub(r"^[A-Z][\w ]+ Error: ", "", text)
+    if hint := _advice(message, attempt):
+        message = re.sub(r"\s*Did you mean .*", "", message)
+    message = re.sub(r"\s*Candidate functions:.*?(?=\n\n|\nLINE|\Z)", "", message, flags=re.S)
+    message = message.replace(" You might need to add explicit type casts.", "")
     # The line number and the mark below it count from a statement that DuckDB wrapped around the query.
     message = re.sub(r"\s*\nLINE \d+: (.*)\n[ ^]*$", r" In: \1", message)
     message = re.sub(r"(?:/[\w.@+-]+){2,}", lambda m: Path(m[0]).name, message)
-    return QueryError(message[:1_000].strip())
+    return QueryError(message[:1_000].strip(), hint)
+
+
+def _advice(message: str, attempt: _Attempt) -> str:
+    """What to write instead: for a function of another system, for a column that is text where a date or number belongs."""
+    if found := re.search(r"Function with name (\w+) does not exist", message):
+        return dialects.AMBIGUOUS.get(found[1].lower(), "")
+    if not re.search(r"(No function matches|best candidate function)[\s\S]*VARCHAR|cast|Conversion", message):
+        return ""
+    said: list[str] = []
+    for name, kind in attempt.typed():
+        named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", attempt.sql, re.I)
+        if kind == "VARCHAR" and named and len(said) < 3 and (cast := texts.cast_for(attempt.con, attempt.used, name)):
+            said.append(f'"{name}" is text: write {cast}.')
+    return " ".join(said)
+
+
+def _no_table(name: str, names: Sequence[str]) -> NotFoundError:
+    """A name like that of a result is compared with the results that there are, any other with the tables."""
+    results = [known for known in names if re.fullmatch(r"r\d+", known)]
+    if not re.fullmatch(r"r\d+", name, re.IGNORECASE):
+        return not_found("table", name, [known for known in names if known not in results], "this chat")
+    return NotFoundError(f"No result '{name}' in this chat.", f"There is {', '.join(results) or 'none'}.")
 
 
 def _file_for_table(file: str, tables: Sequence[str]) -> NotFoundError:
@@ -509,7 +604,7 @@ def _file_for_table(file: str, tables: Sequence[str]) -> NotFoundError:
     several = len(tables) > 1
     listed = ", ".join(tables[:12]) + (f" and {len(tables) - 12} more" if len(tables) > 12 else "")
     message = f"'{file}' is a file, and SQL reads tables: {'its tables are' if several else 'its table is'} {listed}."
-    return NotFoundError(message, f"Write FROM {tables[0]}." if tables else "")
+    return NotFoundError(message, f"Write FROM {tables[0]}.")
 
 
 def _with_quotes(unknown: NotFoundError, name: str | None, sql: str) -> NotFoundError:

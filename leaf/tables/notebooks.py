@@ -17,7 +17,7 @@ from leaf.store import Store, cells, consents, messages
 from leaf.store.model import ChatFile, Scope
 from leaf.tables.child import ALL
 from leaf.tables.lineage import rests_on
-from leaf.tables.tables import Table, Tables, beside
+from leaf.tables.tables import ResultRead, Table, Tables, beside, joined
 from leaf.tables.views import views
 
 CONSENT_SECONDS = 120.0
@@ -43,6 +43,12 @@ class Rested:
     """Files, likewise, by handle or name."""
     beside: tuple[Table, ...] = ()
     """The other tables of the files of `tables`."""
+    results: tuple[ResultRead, ...] = ()
+    """Kept results that it names; what they rest on is among `tables`."""
+
+
+_Names = dict[str, Table | ResultRead]
+"""What each name stands for that code was given."""
 
 
 class Notebooks:
@@ -53,7 +59,7 @@ class Notebooks:
         self._tables = tables
         self.sessions = sessions
         self.packages = packages
-        self._given: dict[str, dict[str, Table]] = {}
+        self._given: dict[str, _Names] = {}
 
     def warm(self) -> None:
         """Have a child ready before somebody needs it."""
@@ -87,7 +93,8 @@ class Notebooks:
         earlier = self._earlier(scope, chat_id, message_id, key) if message_id else []
         cell = Cell(key or str(uuid4()), code, len(earlier) + 1, tuple(files))
         given = self._given.setdefault(owner, {})
-        supply = self._supply(scope, chat_files, open_file, given, stop)
+        results = self._tables.result_names(scope, chat_id)
+        supply = self._supply(scope, chat_id, chat_files, open_file, given, stop)
         slugs = _slugs(chat_files)
         packages = self.packages.folder(scope.workspace_id, chat_id) if message_id else None
         try:
@@ -98,6 +105,7 @@ class Notebooks:
                 supply,
                 out,
                 slugs=slugs,
+                results=[name for name in results if name not in slugs],
                 packages=packages,
                 seconds=seconds,
                 stop=stop,
@@ -110,11 +118,14 @@ class Notebooks:
         if message_id and ran.trouble is None:
             cells.add(self._store.db, scope, chat_id, message_id, cell.key, code, files)
         named, opened = rests_on([(c.code, c.files) for c in (*earlier, cell)], given)
-        tables = {table.parquet: table for name, table in given.items() if name in named}
-        data_only = frozenset(t.name for t in tables.values() if f"{t.name}{ALL}" not in named)
-        used = tuple(tables.values())
+        read = {name: given[name] for name in given if name in named}
+        through = tuple(one for one in read.values() if isinstance(one, ResultRead))
+        used = joined([one for one in read.values() if isinstance(one, Table)], through)
+        whole = {one.name for name, one in read.items() if isinstance(one, Table) and name.endswith(ALL)}
+        whole |= {t.name for r in through for t in r.tables if t.name not in r.data_only}
+        data_only = frozenset(t.name for t in used if t.name not in whole)
         known = self._tables.of(scope, [c for c in chat_files if c.file.id in {t.file_id for t in used}], stop).tables
-        return Rested(ran, cell, used, data_only, tuple(sorted(opened)), beside(known, used))
+        return Rested(ran, cell, used, data_only, tuple(sorted(opened)), beside(known, used), through)
 
     def again(
         self,
@@ -138,29 +149,35 @@ class Notebooks:
         if cell is None:
             raise NotFoundError("This cell is not kept any more, so it cannot be run again.")
         owner = f"{scope.workspace_id}/{uuid4()}"
-        supply = self._supply(scope, chat_files, open_file, {}, stop)
+        supply = self._supply(scope, chat_id, chat_files, open_file, {}, stop)
         packages = self.packages.folder(scope.workspace_id, chat_id)
+        slugs = _slugs(chat_files)
+        results = [name for name in self._tables.result_names(scope, chat_id) if name not in slugs]
+        before = cells_before[: number - 1]
         try:
-            return self.sessions.run(
-                owner, cell, cells_before[: number - 1], supply, out, slugs=_slugs(chat_files), packages=packages, stop=stop
-            )
+            return self.sessions.run(owner, cell, before, supply, out, slugs=slugs, results=results, packages=packages, stop=stop)
         finally:
             self.sessions.forget(owner)
 
     def _supply(
         self,
         scope: Scope,
+        chat_id: str,
         chat_files: Sequence[ChatFile],
         open_file: OpenFile,
-        given: dict[str, Table],
+        given: _Names,
         stop: threading.Event,
     ) -> Supply:
-        """What code may read of the chat; `given` is told which table each name stands for."""
+        """What code may read of the chat; `given` is told which table or kept result each name stands for."""
 
         def supply(kind: str, name: str) -> dict[str, Given]:
             if kind == "file":
                 chat_file, path = open_file(name)
                 return {chat_file.file.name: Given(path)}
+            if kind == "result":
+                read = self._tables.results_named(scope, chat_id, name, chat_files, stop)
+                given.update({one.name: one for one in read})
+                return {one.name: Given(one.parquet) for one in read}
             found = [(view, table) for table in self._tables_named(scope, chat_files, name, stop) for view in views(table)]
             given.update({view.name: table for view, table in found})
             return {view.name: Given(table.parquet, view.sql, view.numbered) for view, table in found}

@@ -8,7 +8,7 @@ import re
 import threading
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -22,7 +22,7 @@ from leaf.formats.notes import OUTSIDE
 from leaf.sandbox.pool import Limits, Pool
 from leaf.store import Store
 from leaf.store.model import ChatFile, Scope
-from leaf.tables import charts, drawing
+from leaf.tables import charts, drawing, results
 from leaf.tables.convert import Converter, new_folder, plain_id, write_whole
 from leaf.tables.names import table_names
 
@@ -33,6 +33,8 @@ PROFILE_LIMITS = Limits(seconds=120, memory_mb=2048, output_mb=4096)
 EXPORT_LIMITS = Limits(seconds=600, memory_mb=2048, output_mb=16_384)
 DRAWING_LIMITS = Limits(seconds=60, memory_mb=2048, output_mb=256)
 MAX_PAGE = 10_000
+RESULTS_NAMED = 12
+"""Results that an error names, the newest."""
 LINK_ALL = 16
 """Up to so many tables every query gets them all; of more, those that it may name."""
 
@@ -167,6 +169,12 @@ class ColumnProfile:
     min: Any = None
     max: Any = None
     mean: float | None = None
+    std: float | None = None
+    """Of a sample (n - 1)."""
+    quartiles: tuple[Any, ...] = ()
+    """Of numbers, dates and times: at a quarter, a half and three quarters; estimated where `Profile.approximate`."""
+    cast: str = ""
+    """Of dates that stayed text: the SQL that reads them."""
     top: tuple[tuple[Any, int], ...] = ()
     """(value, count), most frequent first; empty for numbers and for columns of mostly different values."""
 
@@ -182,9 +190,28 @@ class Profile:
     sample: tuple[tuple[Any, ...], ...]
     """The first five rows."""
     approximate: bool
-    """Whether `distinct` is an estimate."""
+    """Whether `distinct` and the quartiles are estimates."""
     omitted: int = 0
     """Columns after the first 200, which are not profiled."""
+
+
+@dataclass(frozen=True)
+class ResultRead:
+    """A kept result as a later query, or code, reads it."""
+
+    name: str
+    """`r1`."""
+    parquet: Path
+    total: int
+    """Its rows, all of them."""
+    tables: tuple[Table, ...]
+    """What it rests on; of a file that was changed or deleted since, the table as it was then, without its Parquet."""
+    data_only: frozenset[str]
+    """Names of those of which rows of data alone were read."""
+    statements: str
+    """By which it was made, and those that it was made from."""
+    said: tuple[str, ...] = ()
+    """What has to be said with it: its own limit, files that changed or were deleted since."""
 
 
 @dataclass(frozen=True)
@@ -209,6 +236,10 @@ class QueryResult:
     """Names of tables of which rows of data alone were read, and no other ones by NAME__all."""
     beside: tuple[Table, ...] = ()
     """The other tables of the files that these are in."""
+    results: tuple[ResultRead, ...] = ()
+    """Kept results that it reads; the tables that they rest on are among `tables`."""
+    said: tuple[str, ...] = ()
+    """How the statement was read where it was mended, and what it cannot be taken for."""
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -292,7 +323,10 @@ class Tables:
             "mark": table.mark,
         }
         found = self._call("profile", arguments, {"t.parquet": table.parquet}, PROFILE_LIMITS, stop)
-        columns = tuple(ColumnProfile(**{**c, "top": tuple((v, n) for v, n in c["top"])}) for c in found["columns"])
+        columns = tuple(
+            ColumnProfile(**{**c, "top": tuple((v, n) for v, n in c["top"]), "quartiles": tuple(c["quartiles"])})
+            for c in found["columns"]
+        )
         sample = tuple(tuple(row) for row in found["sample"])
         return Profile(table.name, found["rows"], columns, sample, found["approximate"], found["omitted"])
 
@@ -305,21 +339,28 @@ class Tables:
         """
         began = time.monotonic()
         with new_folder(self._folder(scope, chat_id)) as folder:
-            answer, used, others = self._run(scope, files, sql, folder, stop)
-            seconds = round(time.monotonic() - began, 3)
-            data_only = tuple(answer["data_only"])
+            ran = self._run(scope, chat_id, files, sql, folder, stop)
+            answer, seconds = ran.answer, round(time.monotonic() - began, 3)
             about = {
-                "sql": sql,
-                "tables": [_origin(t) for t in used],
+                "sql": answer["sql"],
+                "tables": [_origin(t, t.name in ran.data_only) for t in ran.tables],
+                "results": [r.name for r in ran.results],
                 **{key: answer[key] for key in ("columns", "types", "total")},
                 "seconds": seconds,
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
             }
             result_id = self._keep(scope, chat_id, folder / "result.parquet", about)
-        values = {key: answer[key] for key in ("columns", "types", "rows", "total", "clipped")}
-        scanned = sum(t.rows for t in used)
         return QueryResult(
-            result_id, sql, **values, seconds=seconds, tables=used, scanned=scanned, data_only=data_only, beside=others
+            result_id,
+            answer["sql"],
+            **{key: answer[key] for key in ("columns", "types", "rows", "total", "clipped")},
+            seconds=seconds,
+            tables=ran.tables,
+            scanned=sum(t.rows for t in ran.tables),
+            data_only=ran.data_only,
+            beside=ran.beside,
+            results=ran.results,
+            said=ran.said,
         )
 
     def keep_frame(
@@ -331,8 +372,12 @@ class Tables:
         name: str,
         tables: Sequence[Table] = (),
         stop: threading.Event | None = None,
+        *,
+        data_only: Collection[str] = (),
+        results: Sequence[ResultRead] = (),
     ) -> QueryResult:
-        """Keep a table that Python code made under a new id, like the result of a query; `tables` are what it rests on.
+        """Keep a table that Python code made under a new id, like the result of a query; `tables` are what it rests on, of
+        those named in `data_only` their rows of data alone, and `results` the kept results among that.
 
         The file is read in a confined child, and what is kept is what that one writes.
         Raises UnreadableFileError, SandboxError and its kinds, RunError after `stop`.
@@ -346,7 +391,8 @@ class Tables:
                 "sql": "",
                 "code": code,
                 "name": name,
-                "tables": [_origin(t) for t in tables],
+                "tables": [_origin(t, t.name in data_only) for t in tables],
+                "results": [r.name for r in results],
                 **{key: answer[key] for key in ("columns", "types", "total")},
                 "seconds": seconds,
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -394,7 +440,7 @@ class Tables:
         changed = [names[t["file_id"]] for t in about["tables"] if there[t["file_id"]].file.sha256 != t["sha256"]]
         began = time.monotonic()
         with new_folder(self._folder(scope, chat_id)) as folder:
-            self._run(scope, list(there.values()), about["sql"], folder, stop)
+            self._run(scope, chat_id, list(there.values()), about["sql"], folder, stop)
             seconds = round(time.monotonic() - began, 3)
             return _recomputed(self._compare(kept, folder / "result.parquet", stop), sorted(set(changed)), seconds)
 
@@ -505,29 +551,83 @@ class Tables:
         if number > 1:
             (folder / f"r{number - 1}.json").touch()
 
+    def results_named(
+        self, scope: Scope, chat_id: str, text: str, files: Sequence[ChatFile], stop: threading.Event | None = None
+    ) -> list[ResultRead]:
+        """The chat's kept results that a statement or code names, with what they rest on. `files` are all live ones of the chat.
+
+        Rows that are gone are computed anew where every file is as it was. Raises NotFoundError where that cannot be.
+        """
+        taken = {c.slug for c in files}
+        found = results.named(self._folder(scope, chat_id), text, taken)
+        return [self._read_result(scope, chat_id, one, files, stop) for one in found]
+
+    def result_names(self, scope: Scope, chat_id: str) -> list[str]:
+        """Names of the chat's results, oldest first."""
+        return results.names(self._folder(scope, chat_id))
+
+    def files_behind(self, scope: Scope, chat_id: str, text: str) -> set[str]:
+        """Ids of the files that the results rest on which a text names."""
+        return {str(t["file_id"]) for one in results.named(self._folder(scope, chat_id), text) for t in one.tables}
+
+    def _read_result(
+        self, scope: Scope, chat_id: str, one: results.Kept, files: Sequence[ChatFile], stop: threading.Event | None
+    ) -> ResultRead:
+        folder = self._folder(scope, chat_id)
+        ids = {str(t["file_id"]) for t in one.tables}
+        tables = self.of(scope, [c for c in files if c.file.id in ids], stop).tables
+        now = {(t.file_id, t.sha256, t.name): t for t in tables}
+        behind = tuple(now.get((t["file_id"], t["sha256"], t["name"])) or _as_it_was(t) for t in one.tables)
+        said = tuple(results.caveats(folder, one, {c.file.id: c.file.sha256 for c in files}))
+        data_only = frozenset(str(t["name"]) for t in one.tables if t.get("data_only", True))
+        if not one.parquet.is_file():
+            self._compute_again(scope, chat_id, one, files, stop)
+        statements = " ".join(results.statements(folder, one))
+        return ResultRead(one.name, one.parquet, int(one.about["total"]), behind, data_only, statements, said)
+
+    def _compute_again(
+        self, scope: Scope, chat_id: str, one: results.Kept, files: Sequence[ChatFile], stop: threading.Event | None
+    ) -> None:
+        """Make the rows of a result anew from its query, the whole of them."""
+        now = {c.file.id: c.file.sha256 for c in files}
+        if not one.about.get("sql") or any(now.get(t["file_id"]) != t["sha256"] for t in one.tables):
+            raise results.lost(one)
+        ids = {str(t["file_id"]) for t in one.tables}
+        with new_folder(one.parquet.parent) as folder:
+            ran = self._run(scope, chat_id, [c for c in files if c.file.id in ids], str(one.about["sql"]), folder, stop)
+            if ran.answer["total"] != one.about["total"]:
+                raise results.lost(one)
+            (folder / "result.parquet").replace(one.parquet)
+
     def _run(
-        self, scope: Scope, files: Sequence[ChatFile], sql: str, folder: Path, stop: threading.Event | None
-    ) -> tuple[Json, tuple[Table, ...], tuple[Table, ...]]:
-        """Run a statement; its result is in `folder`. What the child says of it, the tables that it reads, and those beside."""
+        self, scope: Scope, chat_id: str, files: Sequence[ChatFile], sql: str, folder: Path, stop: threading.Event | None
+    ) -> _Ran:
+        """Run a statement over the tables of `files` and the chat's kept results; its result is in `folder`."""
         found = self.of(scope, files, stop)
         tables = found.tables
+        read = self.results_named(scope, chat_id, sql, files, stop)
         if not tables and found.failures:
             raise FileError(" ".join(found.failures.values()))
         linked = tables if len(tables) <= LINK_ALL else _mentioned(tables, sql)
-        inputs = {f"{number}.parquet": table.parquet for number, table in enumerate(linked)}
+        paths = {t.name: t.parquet for t in linked} | {r.name: r.parquet for r in read}
         arguments = {
             "sql": sql,
-            "tables": {table.name: f"in:{number}.parquet" for number, table in enumerate(linked)},
-            "rows": {table.name: table.mark for table in linked},
-            "names": [name for t in tables for name in ((t.name, f"{t.name}__all") if t.left_out else (t.name,))],
-            "files": {name: [t.name for t in tables if t.file_name == name] for name in {t.file_name for t in tables}},
+            "tables": {name: f"in:{number}.parquet" for number, name in enumerate(paths)},
+            "rows": {t.name: t.mark for t in linked} | {r.name: {"result": True} for r in read},
+            "names": [
+                *(name for t in tables for name in ((t.name, f"{t.name}__all") if t.left_out else (t.name,))),
+                *self.result_names(scope, chat_id)[-RESULTS_NAMED:],
+            ],
+            "files": _known_as(files, tables),
             "out": "out:",
             "seconds": QUERY_LIMITS.seconds,
             "memory_mb": QUERY_LIMITS.memory_mb,
         }
+        inputs = {f"{number}.parquet": path for number, path in enumerate(paths.values())}
         answer: Json = self._call("query", arguments, inputs, QUERY_LIMITS, stop, folder)
         used = tuple(t for t in tables if t.name in answer["tables"])
-        return answer, used, beside(tables, used)
+        through = tuple(r for r in read if r.name in answer["tables"])
+        return _Ran.of(answer, used, through, tables)
 
     def _converted(self, scope: Scope, files: Sequence[ChatFile], stop: threading.Event | None) -> list[list[Json] | LeafError]:
         """The tables of each file or why it has none, in order; two files are read at a time."""
@@ -604,10 +704,71 @@ class Tables:
                 return claim.stem
 
 
-def _origin(table: Table) -> Json:
+@dataclass(frozen=True)
+class _Ran:
+    """What came of a statement."""
+
+    answer: Json
+    """What the child says of it."""
+    tables: tuple[Table, ...]
+    """Those that it reads, itself or through a result."""
+    data_only: tuple[str, ...]
+    results: tuple[ResultRead, ...]
+    beside: tuple[Table, ...]
+    said: tuple[str, ...]
+
+    @staticmethod
+    def of(answer: Json, used: Sequence[Table], through: Sequence[ResultRead], tables: Sequence[Table]) -> _Ran:
+        behind = joined(used, through)
+        whole = {t.name for t in used if t.name not in answer["data_only"]}
+        whole |= {t.name for r in through for t in r.tables if t.name not in r.data_only}
+        said = (*answer["said"], *dict.fromkeys(text for r in through for text in r.said))
+        data_only = tuple(t.name for t in behind if t.name not in whole)
+        return _Ran(answer, behind, data_only, tuple(through), beside(tables, behind), said)
+
+
+def joined(used: Sequence[Table], through: Sequence[ResultRead]) -> tuple[Table, ...]:
+    """The tables that are read themselves and those behind results, each once."""
+    every = [*used, *(t for r in through for t in r.tables)]
+    return tuple({(t.file_id, t.name, t.sha256): t for t in reversed(every)}.values())[::-1]
+
+
+def _origin(table: Table, data_only: bool) -> Json:
     """What is kept with a result of a table that it was made from."""
-    about = {"name": table.name, "file_id": table.file_id, "sha256": table.sha256, "rows": table.rows}
-    return {**about, "sheet": table.sheet, "place": table.place}
+    about = {"name": table.name, "file_id": table.file_id, "sha256": table.sha256, "rows": table.rows, "data_only": data_only}
+    where = {"file": table.file_name, "handle": table.handle, "sheet": table.sheet, "place": table.place}
+    return {**about, **where, "left_out": dict(table.left_out_counts), "outside": dict(table.outside)}
+
+
+def _as_it_was(origin: Json) -> Table:
+    """A table of which only that is left what was kept with a result."""
+    around = tuple(Note(kind, "", count) for kind, said in OUTSIDE.items() if (count := origin.get("outside", {}).get(said, 0)))
+    return Table(
+        name=origin["name"],
+        file_id=origin["file_id"],
+        file_name=origin.get("file") or origin["name"],
+        handle=origin.get("handle", ""),
+        sheet=origin.get("sheet", ""),
+        place=origin.get("place", ""),
+        parquet=Path(),
+        rows=int(origin.get("rows") or 0),
+        columns=(),
+        findings=around,
+        sha256=origin["sha256"],
+        left_out_counts=origin.get("left_out", {}),
+    )
+
+
+def _known_as(files: Sequence[ChatFile], tables: Sequence[Table]) -> dict[str, list[str]]:
+    """Other names that SQL may use for tables: of files, with and without their ending, handles, sheets. No name of a table."""
+    known: dict[str, list[str]] = {}
+    for table in tables:
+        stem = table.file_name.rpartition(".")[0]
+        for name in dict.fromkeys((table.file_name, stem, table.handle, "" if table.inside else table.sheet)):
+            if name:
+                known.setdefault(name, []).append(table.name)
+    own = {t.name for t in tables} | {c.slug for c in files}
+    return {name: named for name, named in known.items() if name.lower() not in own}
 
 
 def _told(about: Json, names: Mapping[str, str]) -> Json:

@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import difflib
 import re
+import unicodedata
+from collections.abc import Sequence
 
 from leaf.errors import InvalidInputError, not_found
+from leaf.formats.base import holds_tables
 from leaf.sandbox.packages import Packages, plain_name
 from leaf.sandbox.sessions import Trouble
+from leaf.store.model import ChatFile
 
 PACKAGES = {
     "community": "python-louvain",
@@ -20,10 +25,14 @@ PACKAGES = {
 REFUSED = {"PermissionError", "BlockingIOError", "OSError"}
 
 
-def advice(trouble: Trouble, packages: Packages) -> str:
-    """One sentence for whoever wrote the code; empty where its own traceback says enough."""
+def advice(trouble: Trouble, packages: Packages, files: Sequence[ChatFile] = ()) -> str:
+    """One sentence for whoever wrote the code; empty where its own traceback says enough. `files` are those of the chat."""
     if trouble.type == "ModuleNotFoundError" and (found := re.search(r"No module named '([\w.]+)'", trouble.message)):
         return _package(found[1].partition(".")[0], packages)
+    if trouble.type == "NameError" and (found := re.search(r"name '(\w+)' is not defined", trouble.message)):
+        return _tables(found[1], files)
+    if trouble.type in ("FileNotFoundError", "PermissionError") and (said := _named(trouble, files)):
+        return said
     last = trouble.text.rsplit("\n  ", 1)[-1]
     if trouble.type in REFUSED and re.search(r"\bfork|subprocess|multiprocessing|posix_spawn|\bexec", trouble.text):
         return "Code here is one process and cannot start others: use threads, or n_jobs=1."
@@ -40,6 +49,27 @@ def advice(trouble: Trouble, packages: Packages) -> str:
     if trouble.type == "MemoryError":
         return "The code asked for more memory than it may have: work on fewer rows or columns, or let query() aggregate."
     return ""
+
+
+def _tables(name: str, files: Sequence[ChatFile]) -> str:
+    """The DataFrames that there are, for a name that is none of them."""
+    there = [c.slug for c in files if holds_tables(c.file.kind, c.file.outline)]
+    if not there:
+        return ""
+    near = difflib.get_close_matches(name.lower(), there, n=1)
+    meant = f"Did you mean {near[0]}? " if near else ""
+    return f"{meant}The chat's tables are DataFrames already: {', '.join(there[:12])}{' …' if len(there) > 12 else ''}."
+
+
+def _named(trouble: Trouble, files: Sequence[ChatFile]) -> str:
+    """How a file is reached that the code opened by its name."""
+    text = unicodedata.normalize("NFC", f"{trouble.message} {trouble.text}").casefold()
+    found = [c for c in files if unicodedata.normalize("NFC", c.file.name).casefold() in text]
+    if not found:
+        return ""
+    one = max(found, key=lambda c: len(c.file.name))
+    table = f"is the DataFrame {one.slug}; its bytes are at" if holds_tables(one.file.kind, one.file.outline) else "is at"
+    return f'{one.file.name} {table} open_file("{one.handle}").'
 
 
 def _package(module: str, packages: Packages) -> str:

@@ -20,7 +20,7 @@ ROWS_DRAWN = 5_000
 class MakeChartInput(BaseModel):
     spec: Json = Field(description="Vega-Lite spec without data or URLs: mark, encoding, title. Fields are the result's columns.")
     result_id: str = Field("", description="Result of query_tables (r1) to draw.")
-    sql: str = Field("", description="Instead of result_id: a query whose result is drawn.")
+    sql: str = Field("", description="Or a query to draw.")
 
     @model_validator(mode="before")
     @classmethod
@@ -56,7 +56,7 @@ def make_chart(context: ToolContext, given: MakeChartInput) -> ToolOutput:
     name = title if isinstance(title, str) and title else f"a chart of {result_id}"
     said = remarks.new(readings, context.hooks.told)
     return ToolOutput(
-        "\n".join([f"Chart drawn from {result_id} ({page.total:,} rows); the user sees it.{cut}", *said.lines]),
+        "\n".join([f"Chart drawn from {result_id} ({page.total:,} rows); the user sees it.{cut}", *said.spoken]),
         f"Drew {name}",
         sources=sources,
         coverage=tuple(remarks.coverage(r) for r in readings),
@@ -77,8 +77,7 @@ def make_chart(context: ToolContext, given: MakeChartInput) -> ToolOutput:
 TOOLS = (
     Tool(
         "make_chart",
-        "Draw a chart for the user from a query result: a Vega-Lite spec with mark and encoding, without data or URLs. At most "
-        "5,000 rows are drawn, so aggregate first.",
+        "Draw a chart for the user from a query result. At most 5,000 rows are drawn, so aggregate first.",
         MakeChartInput,
         make_chart,
         "Drawing a chart",

@@ -35,7 +35,7 @@ def list_drive_folder(context: ToolContext, given: ListDriveFolderInput) -> Tool
 
 class SearchDriveInput(BaseModel):
     query: str = Field(description="Words in the name or content.", min_length=1)
-    folder: str = Field("", description="Folder id or URL: search it and all below it. Empty: everywhere.")
+    folder: str = Field("", description="Folder id or URL: search it and all below it.")
     kinds: list[str] = Field(
         default_factory=list,
         description="Only these: folder, document, spreadsheet, presentation, pdf, text, image, audio, video.",
@@ -99,7 +99,7 @@ def _line(item: DriveItem) -> str:
 
 class ReadDriveFileInput(BaseModel):
     file: str = Field(description="Id, Drive URL, or exact name of a file in Drive.")
-    where: str = Field("", description="Part to read, as in read_file. Empty: from the beginning.")
+    where: str = Field("", description="As in read_file.")
     max_tokens: int = Field(READ_TOKENS, ge=100, le=files.READ_TOKENS_MOST)
 
 
@@ -109,7 +109,11 @@ def read_drive_file(context: ToolContext, given: ReadDriveFileInput) -> ToolOutp
     chat_file = _attached(context, brought)
     notes = _notes(context, brought, chat_file)
     head = "\n".join([f"{attached_line(chat_file)} now in this chat: use its handle with the other tools.", *notes])
-    data: Json = {"drive": {"id": brought.item.id, "link": brought.item.link, "downloaded": brought.downloaded}}
+    arrived = {"handle": chat_file.handle, "name": chat_file.file.name, "tokens": int(chat_file.file.outline.get("tokens") or 0)}
+    data: Json = {
+        "drive": {"id": brought.item.id, "link": brought.item.link, "downloaded": brought.downloaded},
+        "arrived": arrived,
+    }
     if chat_file.file.outline.get("error"):
         reason = f"{chat_file.file.outline['error']} {chat_file.file.outline.get('hint', '')}".strip()
         return ToolOutput(f"{head}\n{reason}", f"Fetched {brought.item.name} from Drive: it cannot be read", data=data)
@@ -225,7 +229,7 @@ TOOLS = (
     Tool(
         "read_drive_file",
         "Bring a Google Drive file into this chat and read a part of it. It gets a handle (f3) for read_file, search_files, "
-        "describe_table and query_tables: use those for follow-ups. Google Docs, Sheets and Slides come as DOCX, XLSX and PPTX.",
+        "describe_table and query_tables. Google Docs, Sheets and Slides come as DOCX, XLSX and PPTX.",
         ReadDriveFileInput,
         _or_not_connected(read_drive_file),
         "Reading a Drive file",

@@ -167,7 +167,7 @@ class ReadFileInput(BaseModel):
     where: str = Field(
         "",
         description="Part to read: 'pages 3-5', 'lines 10-80', 'rows 100-200', 'slides 2-4', 'paragraphs 1-40', "
-        "'sheet Summary!A1:F40', '00:10:00-00:20:00'. Empty: from the beginning.",
+        "'sheet Summary!A1:F40', '00:10:00-00:20:00'.",
     )
     line_numbers: bool = Field(False, description="Number the lines of a text.")
     max_tokens: int = Field(READ_TOKENS, ge=100, le=READ_TOKENS_MOST, description="Longest piece.")
@@ -294,8 +294,8 @@ TOOLS = (
     ),
     Tool(
         "read_file",
-        "Read a part of a file as text, with locators and coverage. Returns a window and a cursor. Read only what you need; for "
-        "tables prefer describe_table and query_tables.",
+        "Read a part of a file as text, with locators and coverage. Returns a window and a "
+        "cursor for the next one.",
         ReadFileInput,
         read_file,
         "Reading a file",

@@ -14,8 +14,8 @@ from leaf.sandbox.confine import confinement
 from leaf.sandbox.packages import Packages
 from leaf.sandbox.sessions import Cell, Ran
 from leaf.store.model import ChatFile
-from leaf.tables.notebooks import Notebooks
-from leaf.tables.tables import QueryResult
+from leaf.tables.notebooks import Notebooks, Rested
+from leaf.tables.tables import QueryResult, Table
 from leaf.tools import remarks
 from leaf.tools.advice import advice
 from leaf.tools.base import Json, Picture, Source, Tool, ToolContext, ToolOutput, find_file, gone, quoted
@@ -71,9 +71,22 @@ def run_python(context: ToolContext, given: RunPythonInput) -> ToolOutput:
         )
         ran, cell, tables = rested.ran, rested.cell, rested.tables
         if ran.trouble is not None:
-            raise _error(ran, notebooks.packages)
+            raise _error(ran, notebooks.packages, context.files)
         results = [
-            (name, context.tables.keep_frame(context.scope, context.chat_id, path, given.code, name, tables, context.stop))
+            (
+                name,
+                context.tables.keep_frame(
+                    context.scope,
+                    context.chat_id,
+                    path,
+                    given.code,
+                    name,
+                    tables,
+                    context.stop,
+                    data_only=rested.data_only,
+                    results=rested.results,
+                ),
+            )
             for path, name in ran.frames
         ]
         pictures = tuple(
@@ -83,10 +96,11 @@ def run_python(context: ToolContext, given: RunPythonInput) -> ToolOutput:
     sources = [Source(t.handle, t.file_id, t.file_name, place_of(t), "computed", query=given.code) for t in tables]
     opened = {c.handle: c for c in context.files for name in rested.opened if name in (c.handle, c.file.id, c.file.name, c.slug)}
     sources += [Source(c.handle, c.file.id, c.file.name, "", "computed", query=given.code) for c in opened.values()]
-    readings = [remarks.Reading(t, t.name in rested.data_only) for t in tables]
+    readings = [remarks.Reading(t, t.name in rested.data_only, _statements(rested, t)) for t in tables]
     said = remarks.new(readings, context.hooks.told)
+    caveats = tuple(dict.fromkeys(text for result in rested.results for text in result.said))
     return ToolOutput(
-        _text(ran, cell, results, pictures, said.lines),
+        _text(ran, cell, results, pictures, (*caveats, *said.spoken)),
         _in_words(given.code, results, pictures),
         sources=tuple(sources),
         coverage=tuple(remarks.coverage(r) for r in readings),
@@ -99,6 +113,13 @@ def run_python(context: ToolContext, given: RunPythonInput) -> ToolOutput:
         },
         pictures=pictures,
     )
+
+
+def _statements(rested: Rested, table: Table) -> str:
+    """Those by which code reads a table through kept results alone; empty where it reads the table itself."""
+    through = [r for r in rested.results if any((t.file_id, t.name) == (table.file_id, table.name) for t in r.tables)]
+    itself = not through or re.search(rf"\b{re.escape(table.name)}", rested.cell.code)
+    return "" if itself else " ".join(r.statements for r in through)
 
 
 def _notebooks(context: ToolContext) -> Notebooks:
@@ -168,13 +189,13 @@ def without_encoded(text: str) -> str:
     return re.sub(r"[A-Za-z0-9+/_-]{300,}={0,2}", lambda m: f"[{len(m[0]):,} characters without a space]", text)
 
 
-def _error(ran: Ran, packages: Packages) -> CodeError:
+def _error(ran: Ran, packages: Packages, files: Sequence[ChatFile]) -> CodeError:
     """What went wrong, where in the cell, and what had been printed before."""
     trouble = ran.trouble
     assert trouble is not None
     where = f" on line {trouble.line}" if trouble.line else ""
-    said = f": {quoted(trouble.message, 300)}" if trouble.message else ""
-    advised = f". {advised}" if (advised := advice(trouble, packages)) else ""
+    said = f": {quoted(trouble.message, 900)}" if trouble.message else ""
+    advised = f". {advised}" if (advised := advice(trouble, packages, files)) else ""
     pieces = [f"{trouble.type}{where}{said}{advised}", *_said_of_namespace(ran), trouble.text]
     if ran.printed.strip():
         pieces.append(f"Printed before{_cut(ran)}:\n{_fit(ran.printed.rstrip())[:4_000]}")

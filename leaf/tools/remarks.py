@@ -21,6 +21,8 @@ Json = dict[str, Any]
 
 PLACE = 120
 """Characters of the cells of a note that a model is shown."""
+ROOM = 800
+"""Characters of notes on columns in one output; what is said of rows counts, and is always said."""
 _ALL_COLUMNS = re.compile(
     r"(?:\bselect\s+(?:distinct\s+)?|,\s*|\.)\*|\bcolumns\s*\(|\b(?:summarize|describe|pivot|unpivot)\b", re.IGNORECASE
 )
@@ -57,7 +59,14 @@ class Remarks:
 
     lines: tuple[str, ...] = ()
     keys: tuple[str, ...] = ()
-    """What an output keeps as `data["told"]`, so that it is not said again."""
+    """Of each line, in order: what an output keeps as `data["told"]`, so that it is not said again."""
+    more: str = ""
+    """How many there was no room for, and where they are."""
+
+    @property
+    def spoken(self) -> tuple[str, ...]:
+        """The lines of the output's text."""
+        return (*self.lines, *([self.more] if self.more else []))
 
     def to_json(self) -> Json:
         """For the `data` of an output: the keys, and the lines for when the output is folded."""
@@ -102,19 +111,52 @@ def doubts(table: Table) -> Iterator[Json]:
 
 
 def new(asked: Sequence[Reading], told: frozenset[str]) -> Remarks:
-    """What has to be said of the tables that a call read, without what was told before: a line for each table."""
-    lines: list[str] = []
-    keys: list[str] = []
-    for one in asked:
-        found = {_key(one.table, text): text for text in _sentences(one)}
-        fresh = {key: text for key, text in found.items() if key not in told}
-        keys += fresh
-        if fresh:
-            lines.append(f"On {one.table.name}: " + " ".join(fresh.values()))
-    return Remarks(tuple(lines), tuple(keys))
+    """What has to be said of the tables that a call read, without what was told before, a line each.
+
+    Rows that were left out or are in doubt come first, then the shortest notes, as far as there is room; the others are counted,
+    and come with a later call that reads what they are about.
+    """
+    found = {
+        _key(one.table, text): (rank, len(text) * rank, one.table.name, text)
+        for one in asked
+        for rank, sentences in enumerate((_of_rows(one), _of_columns(one)))
+        for text in sentences
+    }
+    fresh = sorted(((key, *about) for key, about in found.items() if key not in told), key=lambda item: item[1:3])
+    said: list[tuple[str, str]] = []
+    room = ROOM
+    for key, rank, _, name, text in fresh:
+        room -= len(text)
+        if room < 0 and rank and said:
+            break
+        said.append((key, f"On {name}: {text}"))
+    left = fresh[len(said) :]
+    names = list(dict.fromkeys(name for *_, name, _ in left))
+    tables = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
+    more = f"{len(left)} more note{'s' if len(left) > 1 else ''} on how {tables} {'was' if len(names) == 1 else 'were'} read: "
+    more = f"{more}describe_table tells {'them' if len(left) > 1 else 'it'}." if left else ""
+    return Remarks(tuple(line for _, line in said), tuple(key for key, _ in said), more)
 
 
-def _sentences(asked: Reading) -> Iterator[str]:
+def of_columns(table: Table) -> Remarks:
+    """All notes on how the columns of a table were read, which whoever looks at its columns is told."""
+    found = {_key(table, text): f"On {table.name}: {text}" for text in _of_columns(Reading(table))}
+    return Remarks(tuple(found.values()), tuple(found))
+
+
+def once(output: Mapping[str, Any], told: set[str]) -> Json:
+    """An output without the lines that another output of the same turn told before it; its own keys are added to `told`."""
+    data = output.get("data") or {}
+    text = str(output["text"])
+    for key, line in zip(data.get("told") or (), data.get("remarks") or (), strict=False):
+        if key in told:
+            text = text.replace(f"\n{line}", "", 1)
+        told.add(key)
+    return {**output, "text": text}
+
+
+def _of_rows(asked: Reading) -> Iterator[str]:
+    """What was left out, and what is in doubt."""
     table = asked.table
     if asked.data_only and table.left_out_counts:
         yield f"{table.excluded} ({table.excluded_places}); {table.name}__all has them, with _row and _kind."
@@ -123,6 +165,10 @@ def _sentences(asked: Reading) -> Iterator[str]:
     for doubt in doubts(table):
         twice = ": a sum may count twice" if "total" in doubt["kind"] else ""
         yield f"{doubt['text']}{twice}."
+
+
+def _of_columns(asked: Reading) -> Iterator[str]:
+    """How the columns were read that were asked for."""
     for note in _changing(asked):
         place = note.cells or note.place
         yield f"{note.text}{f' [{quoted(place, PLACE)}]' if place and note.count else ''}"
@@ -139,7 +185,9 @@ def _touches(asked: Reading, note: Note) -> bool:
     if not named or not asked.sql or _MORE_COLUMNS.search(note.text):
         return True
     sql = asked.sql.casefold()
-    return "select" not in sql or bool(_ALL_COLUMNS.search(sql)) or any(name.casefold() in sql for name in named)
+    if "select" not in sql or _ALL_COLUMNS.search(sql):
+        return True
+    return any(re.search(rf"(?<!\w){re.escape(name.casefold())}(?!\w)", sql) for name in named)
 
 
 def _key(table: Table, text: str) -> str:

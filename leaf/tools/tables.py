@@ -49,6 +49,7 @@ def describe_table(context: ToolContext, given: DescribeTableInput) -> ToolOutpu
             "others": [t.name for t in others],
             "beside": beside_json(others),
             **findings_json(table),
+            **remarks.of_columns(table).to_json(),
         },
     )
 
@@ -130,9 +131,9 @@ def _describe(table: Table, profile: Profile, others: Sequence[Table]) -> str:
         lines += [f"Doubtful: {doubt['text']}." for doubt in remarks.doubts(table)]
     lines += [f"Note: {n.text}{_at(n)}" for n in table.findings if not (table.doubtful_counts and effect(n.kind) is Effect.DOUBT)]
     if profile.approximate:
-        lines.append("Note: the numbers of distinct values are estimates.")
+        lines.append("Note: the numbers of distinct values and the quartiles (≈) are estimates.")
     lines.append("Columns:")
-    lines += [_describe_column(column) for column in profile.columns[:COLUMNS_DESCRIBED]]
+    lines += [_describe_column(column, "≈" if profile.approximate else "") for column in profile.columns[:COLUMNS_DESCRIBED]]
     left = profile.columns[COLUMNS_DESCRIBED:]
     if left:
         unnamed = ", ".join(f'"{c.name}"' for c in left[:200])
@@ -154,15 +155,25 @@ def _at(finding: Note) -> str:
     return f" [{quoted(place, 120)}]" if place else ""
 
 
-def _describe_column(column: ColumnProfile) -> str:
+def _describe_column(column: ColumnProfile, about: str = "") -> str:
     facts = [f"{column.nulls:,} nulls", f"{column.distinct:,} distinct"]
     if column.top:
         facts.append("top: " + ", ".join(f"{_cell(value)} ({count:,})" for value, count in column.top))
-    elif column.min is not None:
+    if column.min is not None:
         facts.append(f"min {_cell(column.min)}, max {_cell(column.max)}")
         if column.mean is not None:
             facts.append(f"mean {column.mean:,.6g}")
+        if column.std is not None:
+            facts.append(f"std {column.std:,.6g}")
+        if column.quartiles:
+            facts.append(f"quartiles {about}{', '.join(map(_figure, column.quartiles))}")
+    if column.cast:
+        facts.append(f"dates kept as text: {column.cast}")
     return f'- "{column.name}" {column.type} · ' + " · ".join(facts)
+
+
+def _figure(value: Any) -> str:
+    return f"{value:.10g}" if isinstance(value, float) else _cell(value)
 
 
 def findings_json(table: Table) -> Json:
@@ -183,6 +194,8 @@ def _profile_json(table: Table, profile: Profile) -> Json:
             "min": c.min,
             "max": c.max,
             "mean": c.mean,
+            "std": c.std,
+            "quartiles": list(c.quartiles),
             "top": [list(pair) for pair in c.top],
         }
         for c in profile.columns
@@ -208,11 +221,12 @@ def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
     readings = readings_of(result)
     said = remarks.new(readings, context.hooks.told)
     used = ", ".join(f"{r.table.name} ({_how_many(r)})" for r in readings) or "no table"
-    head = f"Result {result.result_id}: {result.total:,} rows; {shown:,} shown below. Scanned {used}."
+    through = "".join(f" Read result {r.name} ({r.total:,} rows), which rests on that." for r in result.results)
+    head = f"Result {result.result_id}: {result.total:,} rows; {shown:,} shown below. Scanned {used}.{through}"
     if result.clipped:
         head += f" {result.clipped:,} long cells are cut."
     return ToolOutput(
-        "\n".join([head, *said.lines, text]),
+        "\n".join([head, *result.said, *_told_apart(context, given.sql), *said.spoken, text]),
         in_words(result),
         sources=_query_sources(result),
         coverage=tuple(remarks.coverage(r) for r in readings),
@@ -220,9 +234,23 @@ def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
     )
 
 
+def _told_apart(context: ToolContext, sql: str) -> list[str]:
+    """A word where a file's table has the name of a kept result."""
+    kept = set(context.tables.result_names(context.scope, context.chat_id))
+    named = [c for c in context.files if c.slug in kept and re.search(rf"\b{c.slug}\b", sql, re.IGNORECASE)]
+    return [f"{c.slug} is the table of {c.file.name} here, not the result {c.slug}." for c in named]
+
+
 def readings_of(result: QueryResult) -> list[remarks.Reading]:
-    """The tables that a query read, each with what it read of it."""
-    return [remarks.Reading(t, t.name in result.data_only, result.sql) for t in result.tables]
+    """The tables that a query read, itself or through kept results, each with what it read of it."""
+    return [remarks.Reading(t, t.name in result.data_only, _statements(result, t)) for t in result.tables]
+
+
+def _statements(result: QueryResult, table: Table) -> str:
+    """Those by which a query reads a table: its own, unless it reads nothing of it but through kept results."""
+    through = [r.statements for r in result.results if any((t.file_id, t.name) == (table.file_id, table.name) for t in r.tables)]
+    own = not through or re.search(rf"(?<!\w){re.escape(table.name)}", result.sql, re.IGNORECASE)
+    return " ".join([*([result.sql] if own else []), *through])
 
 
 def _how_many(reading: remarks.Reading) -> str:
@@ -234,16 +262,33 @@ def _how_many(reading: remarks.Reading) -> str:
 def run_query(context: ToolContext, sql: str) -> QueryResult:
     """Query the files that the SQL names. All are converted only if that fails, so that the error can name the nearest."""
     asked, whole = name_key(sql), asks_which(sql)
-    named = [c for c in context.files if whole or c.slug in sql.lower() or name_key(c.file.name) in asked]
+    behind = context.tables.files_behind(context.scope, context.chat_id, sql)
+    words = set(re.findall(r"\w+", sql.lower()))
+
+    def is_named(c: ChatFile) -> bool:
+        stem = name_key(c.file.name.rpartition(".")[0] or c.file.name)
+        return c.slug in sql.lower() or stem in asked or c.handle in words or c.file.id in behind
+
+    named = [c for c in context.files if whole or is_named(c)]
     for deleted in context.deleted:
         if deleted.slug in sql.lower() and not any(deleted.slug in c.slug for c in named):
             raise gone(deleted)
     try:
         return context.tables.query(context.scope, context.chat_id, named, sql, context.stop)
-    except NotFoundError:
+    except NotFoundError as e:
         if len(named) == len(context.files):
-            raise
-    return context.tables.query(context.scope, context.chat_id, context.files, sql, context.stop)
+            raise _without_table(context, e) from e
+    try:
+        return context.tables.query(context.scope, context.chat_id, context.files, sql, context.stop)
+    except NotFoundError as e:
+        raise _without_table(context, e) from e
+
+
+def _without_table(context: ToolContext, error: NotFoundError) -> NotFoundError:
+    """The error, or what is said where the table that is not there is a file of another kind."""
+    texts = [c.file.name for c in context.files if not holds_tables(c.file.kind, c.file.outline)]
+    name = next((name for name in texts if f"'{name}'" in error.message), "")
+    return NotFoundError(f"'{name}' has no table: read it with read_file or search_files.") if name else error
 
 
 def table_json(result: QueryResult) -> Json:
@@ -260,6 +305,7 @@ def table_json(result: QueryResult) -> Json:
         "scanned": [_scanned(t, t.name in result.data_only) for t in result.tables],
         "left_out": [f"{t.name}: {_excluded_at(t)}" for t in result.tables if t.name in result.data_only and t.left_out],
         "places": list(result.places),
+        "said": list(result.said),
     }
 
 
@@ -321,7 +367,7 @@ def _cell(value: Any) -> str:
         return "NULL"
     text = str(value)
     if len(text) > CELL_CHARACTERS:
-        return quoted(text, CELL_CHARACTERS).replace("|", "\\|")
+        return re.sub(r"[\r\n\t\v\f\u2028\u2029\x85]", " ", text[: CELL_CHARACTERS - 1]).replace("|", "\\|") + "…"
     if any(unicodedata.category(c) in ("Cc", "Zl", "Zp") for c in text):
         return "E'" + "".join(_ESCAPES.get(c) or (f"\\u{ord(c):04x}" if c < " " else c) for c in text) + "'"
     if not text or text != text.strip():
@@ -335,8 +381,8 @@ _ESCAPES = {"\n": "\\n", "\r": "\\r", "\t": "\\t", "\\": "\\\\", "'": "\\'"}
 TOOLS = (
     Tool(
         "describe_table",
-        "Schema of one table: SQL name, row count, per column type, nulls, distinct values, min/max/mean or most frequent "
-        "values, and five sample rows, with notes on how it was read. Call it before the first query on a table.",
+        "Schema of one table: SQL name, row count, per column type, nulls, distinct values, range, mean, std and quartiles or "
+        "most frequent values, five sample rows, and notes on how it was read.",
         DescribeTableInput,
         describe_table,
         "Looking at a table",
@@ -344,8 +390,8 @@ TOOLS = (
     Tool(
         "query_tables",
         "Run one DuckDB SELECT over the chat's tables by their SQL names (list_files, describe_table); put column names in "
-        "double quotes. Returns at most 200 rows with the true total and a result id; the whole result is kept. Use it for "
-        "every figure.",
+        "double quotes. Returns at most 200 rows with the true total and a result id; the whole result is kept: FROM r1 reads "
+        "it, here and in run_python.",
         QueryTablesInput,
         query_tables,
         "Querying tables",

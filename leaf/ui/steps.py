@@ -181,6 +181,8 @@ def _draw_table(table: Mapping[str, Any], scope: Scope, chat_id: str, key: str) 
                 icon=":material/download:",
                 on_click="ignore",
             )
+    for sentence in table.get("said") or ():
+        st.caption(f":material/info: {markdown.label(sentence, 300)}")
     for sentence in table.get("left_out") or ():
         st.caption(f":material/filter_alt: {markdown.label(sentence, 300)}")
 

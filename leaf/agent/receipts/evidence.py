@@ -360,7 +360,9 @@ def _add_profile(book: Book, one: Evidence, profile: Json) -> None:
     for column in columns:
         title = str(column["name"])
         book.names.add(title)
-        facts = [(fact, column.get(fact)) for fact in ("min", "max", "mean")]
+        facts = [(fact, column.get(fact)) for fact in ("min", "max", "mean", "std")]
+        quartiles = column.get("quartiles") or ()
+        facts += list(zip(("first quartile", "median", "third quartile"), quartiles, strict=False))
         for fact, given in facts:
             value = Value(0.0, str(given), "exact", one, column=title, how=f"{fact} of {title}", labels=tokens(title))
             _add_cell(book, given, value)

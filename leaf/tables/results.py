@@ -1,0 +1,105 @@
+"""Kept results that SQL and Python name as tables: which a text names, and what each rests on.
+
+A result is `rN.parquet` beside `rN.json` in its chat's folder, so no other chat or workspace reaches it. What it rests on stands
+in the second: its tables with what was left out of them, its statement, and the results that it was made from.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from leaf.errors import NotFoundError
+
+Json = dict[str, Any]
+
+_NAME = re.compile(r"(?<![\w.])r[1-9]\d{0,8}(?!\w)", re.IGNORECASE)
+_LIMIT = re.compile(r"\blimit\s+\d+\s*%?\s*(?:offset\s+\d+\s*)?\)*\s*;?\s*\Z", re.IGNORECASE)
+DEPTH = 50
+"""Results made of results that are followed back."""
+
+
+@dataclass(frozen=True)
+class Kept:
+    """A result of the chat."""
+
+    name: str
+    parquet: Path
+    about: Json
+    """What was kept with it: see `Tables.about_result`."""
+
+    @property
+    def tables(self) -> Sequence[Json]:
+        """Its tables as they were: name, file_id, file, handle, sha256, rows, sheet, place, left_out, data_only."""
+        return self.about.get("tables") or ()
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether its own statement ends at a LIMIT that left rows out, or may have."""
+        found = _LIMIT.search(str(self.about.get("sql") or ""))
+        number = re.search(r"\d+", found[0]) if found else None
+        return bool(found and number) and ("%" in found[0] or int(self.about["total"]) >= int(number[0]))  # type: ignore[index]
+
+
+def named(folder: Path, text: str, taken: Collection[str] = ()) -> list[Kept]:
+    """The results that a text names, each once. Names in `taken` belong to tables of the chat, which go before."""
+    names = dict.fromkeys(name.lower() for name in _NAME.findall(text))
+    found = (kept(folder, name) for name in names if name not in taken)
+    return [one for one in found if one is not None]
+
+
+def kept(folder: Path, name: str) -> Kept | None:
+    """The result of that name; None where the chat has none. Its rows may be gone, what it rests on is not."""
+    try:
+        about = json.loads((folder / f"{name}.json").read_text())
+    except (OSError, ValueError):
+        return None
+    return Kept(name, folder / f"{name}.parquet", about) if isinstance(about, dict) and "total" in about else None
+
+
+def names(folder: Path) -> list[str]:
+    """Names of a chat's results, oldest first."""
+    numbers = sorted(int(p.stem[1:]) for p in folder.glob("r*.json") if p.stem[1:].isdigit() and p.stat().st_size)
+    return [f"r{number}" for number in numbers]
+
+
+def statements(folder: Path, one: Kept, depth: int = DEPTH) -> Iterator[str]:
+    """The statements, or code, by which a result was made: its own, then those of the results behind it."""
+    yield str(one.about.get("sql") or one.about.get("code") or "")
+    for name in one.about.get("results") or ():
+        if depth and (before := kept(folder, str(name))) is not None:
+            yield from statements(folder, before, depth - 1)
+
+
+def behind(folder: Path, one: Kept, depth: int = DEPTH) -> Iterator[Kept]:
+    """The result and all that it was made from."""
+    yield one
+    for name in one.about.get("results") or ():
+        if depth and (before := kept(folder, str(name))) is not None:
+            yield from behind(folder, before, depth - 1)
+
+
+def caveats(folder: Path, one: Kept, sha256: Mapping[str, str]) -> list[str]:
+    """What a query over the result has to say of it. `sha256` are the bytes of the chat's live files by id."""
+    said = [
+        f"{before.name} ends at its own LIMIT ({int(before.about['total']):,} rows): it is not the whole."
+        for before in {b.name: b for b in behind(folder, one)}.values()
+        if before.is_cut
+    ]
+    for table in one.tables:
+        name = str(table.get("file") or table["name"])
+        if table["file_id"] not in sha256:
+            said.append(f"{name}, which {one.name} was made from, was deleted since.")
+        elif sha256[table["file_id"]] != table["sha256"]:
+            said.append(f"{one.name} was made from an earlier version of {name}: query it again for its present rows.")
+    return list(dict.fromkeys(said))
+
+
+def lost(one: Kept) -> NotFoundError:
+    """What is said of a result whose rows are gone and cannot be made again."""
+    how = "Run its code again." if one.about.get("code") else "Run its query again."
+    return NotFoundError(f"The rows of {one.name} are gone, and what it was made from has changed.", how)

@@ -1,0 +1,158 @@
+"""SQL and Python in the habits of other systems, through the real tools: each call works, or its error mends it in one turn."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+
+from leaf.errors import LeafError
+from leaf.service import Leaf
+from leaf.tables import dialects
+from leaf.tools.base import ToolOutput
+from tests.leaf_kit import add, opened
+
+TITANIC = "Name,Sex,Age,Fare,Boarded,Day seen,Paid\n" + "".join(
+    f"P{i},{'male' if i % 3 else 'female'},{20 + i},{i * 1.5},2024-0{i % 9 + 1}-1{i % 9},1{i % 9}.0{i % 9 + 1}.2024{' ca.' if i == 7 else ''},{paid}\n"
+    for i, paid in ((i, "n/k" if i == 5 else i) for i in range(1, 31))
+)
+STREETS = "Straße,Größe m²\nÄ,1\nß,2\n"
+BOOKS = {"titanic.csv": TITANIC, "Übersicht é 2024.csv": STREETS, "数据.csv": "列,値\n甲,1\n乙,2\n", "note.txt": "Hello."}
+COUNT = "SELECT count(*) FROM "
+
+
+@pytest.fixture(scope="module")
+def leaf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Leaf]:
+    with opened(tmp_path_factory.mktemp("home")) as opened_leaf:
+        yield opened_leaf
+
+
+@pytest.fixture(scope="module")
+def run(leaf: Leaf) -> Any:
+    scope = leaf.local_scope()
+    ids = [add(leaf, scope, name, text.encode()).id for name, text in BOOKS.items()]
+
+    def run_tool(tool_name: str, **given: Any) -> ToolOutput:
+        return leaf.run_tool(scope, tool_name, given, file_ids=ids)
+
+    return run_tool
+
+
+@pytest.mark.parametrize(
+    ("sql", "first", "said"),
+    [
+        (COUNT + '"titanic.csv"', 30, '"titanic.csv" was read as the table titanic.'),
+        (COUNT + "titanic.csv", 30, "titanic.csv was read as the table titanic."),
+        (COUNT + "'titanic.csv'", 30, "was read as the table titanic."),
+        (COUNT + "'data/Titanic.CSV' t WHERE t.Age > 30", 20, "was read as the table titanic."),
+        (COUNT + "read_csv('titanic.csv')", 30, "was read as the table titanic."),
+        (COUNT + "f1", 30, "f1 was read as the table titanic."),
+        (COUNT + '"Übersicht é 2024.csv"', 2, "was read as the table ubersicht_e_2024."),
+        (COUNT + "Übersicht é 2024.csv", 2, "was read as the table ubersicht_e_2024."),
+        (COUNT + "'Übersicht é 2024.csv'", 2, "was read as the table ubersicht_e_2024."),
+        (COUNT + '"Übersicht é 2024"', 2, "was read as the table ubersicht_e_2024."),
+        (COUNT + '"数据.csv" WHERE "列" = "甲"', 1, "was read as the text '甲'."),
+        (COUNT + "数据.csv", 2, "was read as the table"),
+        (COUNT + 'titanic WHERE Sex="male"', 20, "\"male\" was read as the text 'male'."),
+        (COUNT + 'titanic t WHERE t."Sex" = "male" AND Age > 1', 20, "was read as the text 'male'."),
+        (COUNT + 'titanic WHERE Sex IN ("male", "female")', 30, "\"female\" was read as the text 'female'."),
+        (COUNT + 'titanic WHERE Name LIKE "P1%"', 11, "was read as the text 'P1%'."),
+        (COUNT + '"Übersicht é 2024.csv" WHERE "Straße"="ß"', 1, "was read as the text 'ß'."),
+        (COUNT + "`titanic` WHERE `Day seen` = '11.02.2024'", 4, ""),
+        (COUNT + "[titanic] WHERE [Sex] = 'male'", 20, '[Sex] was read as the name "Sex".'),
+        (COUNT + "titanic WHERE [Day seen] LIKE '%2024'", 29, '[Day seen] was read as the name "Day seen".'),
+        ("SELECT sum([Größe m²]) FROM ubersicht_e_2024", 3, '[Größe m²] was read as the name "Größe m²".'),
+        ("SELECT round(STDEV(Age), 6) FROM titanic", 8.803408, "STDEV(Age) was read as stddev_samp(Age)."),
+        ("SELECT sum(ISNULL(Age, 0)) FROM titanic", 1065, "ISNULL(Age, 0) was read as coalesce(Age, 0)."),
+        (COUNT + "titanic WHERE ISNULL(Age)", 0, "was read as (Age IS NULL)."),
+        ("SELECT TOP 5 Age FROM titanic ORDER BY Age DESC", 50, "TOP was read as LIMIT 5."),
+        ("SELECT DISTINCT TOP (1) Sex FROM titanic ORDER BY Sex", "female", "TOP was read as LIMIT 1."),
+        ("SELECT Age FROM titanic ORDER BY Age LIMIT 2, 3", 23, "was read as LIMIT 3 OFFSET 2."),
+        ("SELECT DATEDIFF(day, '2024-01-01', '2024-03-01')", 60, "DATEDIFF(day, "),
+        ("SELECT DATEDIFF('2024-03-01', '2024-01-01')", 60, "was read as date_diff('day', "),
+        ("SELECT TIMESTAMPDIFF(YEAR, '2000-12-31', '2024-01-01')", 23, "was read as date_sub('year', "),
+        ("SELECT DATEADD(month, 1, DATE '2024-01-31')::DATE::VARCHAR", "2024-02-29", "was read as"),
+        ("SELECT strftime('%Y', '2024-05-06')", "2024", "was read as strftime(CAST('2024-05-06' AS TIMESTAMP), '%Y')."),
+        ("SELECT strftime('%Y-%m', max(Boarded)) FROM titanic", "2024-09", ""),
+        ("SELECT DATE_FORMAT(max(Boarded), '%Y-%m') FROM titanic", "2024-09", "was read as strftime("),
+        ("SELECT IIF(1 > 0, 'a', 'b')", "a", "was read as CASE WHEN"),
+        ("SELECT CONVERT(int, '12')", 12, "was read as CAST('12' AS int)."),
+        ("SELECT CHARINDEX('l', 'hello')", 3, "was read as strpos('hello', 'l')."),
+        (COUNT + "titanic WHERE Name REGEXP '^P1'", 11, "was read as regexp_matches(Name, '^P1')."),
+    ],
+)
+def test_what_can_mean_one_thing_only_runs_and_is_said(run: Any, sql: str, first: Any, said: str) -> None:
+    output = run("query_tables", sql=sql)
+    assert output.data["table"]["rows"][0][0] == first
+    assert said in output.text
+    assert output.data["table"]["said"] or not said
+    again = run("query_tables", sql=output.data["table"]["sql"])
+    assert again.data["table"]["rows"] == output.data["table"]["rows"]
+    assert again.data["table"]["said"] == []
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        ("SELECT Fair FROM titanic", "No column 'Fair' in titanic. Did you mean 'Fare'"),
+        (COUNT + 'titanic WHERE Fare = "Fair"', "If it is a text, write 'Fair'"),
+        ('SELECT count("Sexes") FROM titanic', "No column 'Sexes'"),
+        ('SELECT "male", count(*) FROM titanic', "No column 'male'"),
+        ('SELECT "Grösse" FROM ubersicht_e_2024', "Did you mean 'Größe m²'"),
+        ("SELECT std(Age) FROM titanic", "Write stddev_samp (of a sample, as in pandas) or stddev_pop"),
+        ("SELECT TO_CHAR(Boarded, 'YYYY') FROM titanic", "Write strftime(x, '%Y-%m-%d')."),
+        ("SELECT DATE_FORMAT(Boarded, '%M') FROM titanic", "Write strftime(x, '%Y-%m-%d'): codes with %, as in C."),
+        ('SELECT year("Day seen") FROM titanic', '"Day seen" is text: write try_strptime("Day seen", \'%d.%m.%Y\')'),
+        ("SELECT avg(Paid) FROM titanic", '"Paid" is text: write TRY_CAST("Paid" AS DOUBLE) (1 of 30 values are no numbers'),
+        (COUNT + '"note.txt"', "'note.txt' has no table: read it with read_file or search_files."),
+        (COUNT + "titanik", "No table 'titanik' in this chat. Did you mean 'titanic'?"),
+    ],
+)
+def test_what_can_mean_several_things_is_answered_with_what_to_write(run: Any, sql: str, said: str) -> None:
+    with pytest.raises(LeafError) as error:
+        run("query_tables", sql=sql)
+    assert said in str(error.value)
+    assert "Candidate" not in str(error.value)
+
+
+def test_a_list_of_a_column_is_told_from_a_name_in_brackets(run: Any) -> None:
+    assert '[Sex] makes a list of each value: write "Sex"' in run("query_tables", sql="SELECT [Sex] FROM titanic LIMIT 1").text
+
+
+def test_summarize_is_said_to_estimate(run: Any) -> None:
+    assert "quartiles and approx_unique are approximate" in run("query_tables", sql="SUMMARIZE titanic").text
+
+
+def test_a_mended_statement_may_still_only_read(run: Any) -> None:
+    with pytest.raises(LeafError, match="COPY is not possible"):
+        run("query_tables", sql="COPY \"titanic.csv\" TO 'x.csv'")
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ('titanic["sex"]', "Did you mean 'Sex'? The columns are 'Name', 'Sex', 'Age'"),
+        ('titanic[["Agee", "Sex"]]', "Did you mean 'Age'?"),
+        ('titanic.groupby("sx").size()', "Did you mean 'Sex'?"),
+        ("titanic.Agee", "Did you mean 'Age'?"),
+        ('ubersicht_e_2024["Grösse m²"]', "Did you mean 'Größe m²'?"),
+        ('pd.read_csv("titanic.csv")', 'titanic.csv is the DataFrame titanic; its bytes are at open_file("f1").'),
+        ('pd.read_csv("Übersicht é 2024.csv")', "is the DataFrame ubersicht_e_2024;"),
+        ('open("note.txt")', 'note.txt is at open_file("f4").'),
+        ("df.head()", "The chat's tables are DataFrames already: titanic, ubersicht_e_2024"),
+    ],
+)
+def test_an_error_of_code_names_what_to_write(run: Any, code: str, said: str) -> None:
+    with pytest.raises(LeafError) as error:
+        run("run_python", code=code)
+    assert said in str(error.value)
+
+
+def test_calls_are_cut_where_they_begin_and_end() -> None:
+    found = dialects.calls("SELECT f(a, g('x,)', [1, 2]), \"é(\") FROM t WHERE h()")
+    assert [(c.name, c.arguments) for c in found] == [
+        ("g", ("'x,)'", "[1, 2]")),
+        ("f", ("a", "g('x,)', [1, 2])", '"é("')),
+        ("h", ()),
+    ]
