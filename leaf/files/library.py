@@ -416,9 +416,14 @@ class Library:
         limit: int = 10,
         stop: threading.Event | None = None,
         on_progress: OnProgress | None = None,
+        *,
+        one_each: bool = False,
     ) -> SearchResult:
-        """Best passages for the words, with their places, and which files could not be searched. Raises RunError after `stop`."""
-        return self._search.search(scope, found, query, limit, stop, on_progress)
+        """Best passages for the words, or of each file its best one, with their places, and which files could not be searched.
+
+        Raises RunError after `stop`.
+        """
+        return self._search.search(scope, found, query, limit, stop, on_progress, one_each=one_each)
 
     def _welcome_back(self, scope: Scope, known: File, context: str, source: str, shared: bool) -> File:
         """The file that was there: restored if deleted, with the new words, and looked at again if that had failed."""
