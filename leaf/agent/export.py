@@ -7,7 +7,7 @@ from typing import Any
 
 from leaf.agent.cited import Text, citation_of, flow, footnotes, with_marks
 from leaf.agent.coverage import covered_of, doubts, notes, sentence
-from leaf.agent.events import Part
+from leaf.agent.events import Part, place_of
 from leaf.agent.receipts.answer import kept_receipts
 from leaf.store.model import Message
 
@@ -123,8 +123,7 @@ def _sources(parts: list[Part]) -> str:
     lines = []
     for part in parts:
         if part["type"] == "source-document" and not citation_of(part):
-            place = f", {part['place']}" if part.get("place") else ""
-            lines.append(f"- {part['title']}{place}")
+            lines.append(", ".join(filter(None, (f"- {part['title']}", place_of(part)))))
     return "**Sources**\n\n" + "\n".join(dict.fromkeys(lines)) if lines else ""
 
 
