@@ -6,36 +6,24 @@ them is refused, wherever it came from.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Sequence
 from typing import Any
 
 from leaf.errors import InvalidInputError
+from leaf.formats.binary import spans
 
 Json = dict[str, Any]
-
-_BASE64_RUN = re.compile(r"[A-Za-z0-9+/_-]{400,}={0,2}")
-_BASE64_LINES = re.compile(r"(?:^[A-Za-z0-9+/]{60,76}\r?\n){8,}", re.MULTILINE)
-_DATA_URL = re.compile(r"data:[\w.+-]+/[\w.+-]+;base64,[A-Za-z0-9+/]{100,}")
 
 
 def refuse_binary(text: str) -> str:
     """The text itself. Raises InvalidInputError where it holds binary data written as text."""
-    found = _DATA_URL.search(text) or next(
-        (m for pattern in (_BASE64_LINES, _BASE64_RUN) for m in pattern.finditer(text) if _mixed(m.group())), None
-    )
+    found = next((end - begin for begin, end, make in spans(text) if make == "base64"), 0)
     if found:
         raise InvalidInputError(
-            f"The text holds binary data (base64, {len(found.group()):,} characters), which is not sent to a model.",
+            f"The text holds binary data (base64, {found:,} characters), which is not sent to a model.",
             "Add it as a file, or leave that part out.",
         )
     return text
-
-
-def _mixed(run: str) -> bool:
-    """Whether a run has capitals, small letters and digits in quantity, as encoded bytes have; words, DNA and hex have not."""
-    counts = [sum(map(test, run)) for test in (str.isupper, str.islower, str.isdigit)]
-    return all(count * 20 > len(run) for count in counts)
 
 
 def text_block(text: str) -> Json:

@@ -42,15 +42,21 @@ def _answer(message: Message, documents: Traced) -> str:
         elif piece[1]["type"].startswith("tool-"):
             sections.append(_step(piece[1]))
     sections = [section for section in sections if section]
-    sections += [
-        s for s in (_footnotes(message.parts), _sources(message.parts), _coverage(message.parts), _figures(message.parts)) if s
-    ]
+    told = (_written, _footnotes, _sources, _coverage, _figures)
+    sections += [section for tell in told if (section := tell(message.parts))]
     sections += [f"*{text}*" for text in _documents(message.parts, documents)]
     if message.status == "stopped":
         sections.append("*Stopped. What was found so far is kept.*")
     elif message.status == "error":
         sections.append(f"*Not finished: {message.error}*")
     return "\n\n".join(sections)
+
+
+def _written(parts: Sequence[Part]) -> str:
+    """The files that Python wrote."""
+    outputs = [part["output"] for part in parts if isinstance(part.get("output"), Mapping)]
+    names = [str(file["name"]) for output in outputs for file in (output.get("data") or {}).get("written") or ()]
+    return f"Files written: {', '.join(f'`{name}`' for name in dict.fromkeys(names))}" if names else ""
 
 
 def _figures(parts: Sequence[Part]) -> str:

@@ -34,7 +34,8 @@ from leaf.formats.where import timestamp
 from leaf.formats.window import CHARS_PER_TOKEN
 from leaf.sandbox.pool import Limits, Pool
 from leaf.sound.base import Cue, Transcriber
-from leaf.store import Store, chat_files, files, media
+from leaf.store import Store, chat_files, files, made_files, media
+from leaf.store.made_files import MadeFile
 from leaf.store.media import Derived
 from leaf.store.model import ChatFile, File, Json, Scope
 
@@ -156,7 +157,8 @@ class Library:
         self._transcripts.forget(scope, file.sha256)
         self._search.forget(scope, file.sha256)
         self._pictures.forget(scope, file.sha256)
-        if not media.is_picture(self._store.db, scope, file.sha256):  # made of another file as well, and sent to a model
+        used = media.is_picture(self._store.db, scope, file.sha256)  # made of another file as well, and sent to a model
+        if not used and not made_files.has(self._store.db, scope, file.sha256):
             self._store.blobs.delete(scope.workspace_id, file.sha256)
 
     def open(self, scope: Scope, file_id: str) -> Path:
@@ -407,6 +409,17 @@ class Library:
     def keep_figure(self, scope: Scope, png: Path, stop: threading.Event | None = None) -> Derived:
         """Keep a figure that Python code drew, drawn anew in a confined child. Raises FileError, SandboxError, RunError."""
         return self._pictures.keep_figure(scope, png, stop)
+
+    def keep_written(self, scope: Scope, chat_id: str, message_id: str, name: str, path: Path) -> MadeFile:
+        """Keep a file that Python wrote in a chat, unopened. Raises NotFoundError, StoreError."""
+        with path.open("rb") as stream:
+            kept = self._store.blobs.put(scope.workspace_id, stream, self._limit_bytes)
+        return made_files.add(self._store.db, scope, chat_id, message_id, MadeFile(kept.sha256, clean_name(name), kept.size))
+
+    def written(self, scope: Scope, chat_id: str, sha256: str, name: str) -> Path:
+        """Where the bytes of a file are that Python wrote in this chat. Raises NotFoundError."""
+        made = made_files.get(self._store.db, scope, chat_id, sha256, name)
+        return self._store.blobs.path(scope.workspace_id, made.sha256)
 
     def search(
         self,

@@ -12,6 +12,7 @@ from typing import Any, TextIO, cast
 from leaf.errors import InvalidInputError, UnreadableFileError, not_found
 from leaf.formats.amount import weigh_file
 from leaf.formats.base import KINDS, Note, Outline, Passage, Reader, TableReader, Where
+from leaf.formats.binary import without_binary
 from leaf.formats.detect import detect
 from leaf.formats.tokens import Rates
 from leaf.formats.window import read_window
@@ -60,7 +61,7 @@ def read(path: str, kind: str, where: str = "", max_tokens: int = 8000, cursor: 
 def extract(path: str, kind: str, out: str) -> Json:
     """Write the passages for the search index as one JSON object a line. Raises FileError."""
     found = iter(()) if kind == "picture" else reader_of(kind).passages(Path(path), Where())
-    passages = _split(_grouped(found))
+    passages = _split(_grouped(without_binary(found)))
     with (Path(out) / "passages.jsonl").open("w", encoding="utf-8") as file:
         count, whole = _write(passages, file)
     text = f"Only the first {MAX_INDEXED // 1_000_000} MB of its text can be searched."
