@@ -1,6 +1,6 @@
 """Notes on how files were read: which part they are of what a model reads, in a made lake of 40 tables with defects.
 
-A scripted model describes four tables, queries them alone, together and side by side, and counts the characters of its tool results.
+A scripted model describes four tables, queries them alone, together and side by side, and counts characters of its tool results.
 """
 
 from __future__ import annotations

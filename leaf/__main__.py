@@ -401,6 +401,8 @@ class _TextWriter:
         self._parts = []
 
     def _write_other(self, kind: str, chunk: dict[str, Any]) -> None:
+        from leaf.agent.events import RESET, place_of
+
         if kind in ("finish", "abort", "error"):
             self._print_notes()
         if kind == "tool-output-available":
@@ -408,8 +410,7 @@ class _TextWriter:
         elif kind in ("tool-output-error", "tool-input-error"):
             self._note(f"· {chunk['errorText']}")
         elif kind == "source-document":
-            place = f" · {chunk['place']}" if chunk.get("place") else ""
-            self._note_once(f"Source: {chunk['title']}{place}")
+            self._note_once(" · ".join(filter(None, (f"Source: {chunk['title']}", place_of(chunk)))))
         elif kind == "data-coverage":
             from leaf.agent import coverage
 
@@ -425,7 +426,7 @@ class _TextWriter:
             self._note(" ".join(figures_in_words(chunk["data"]["receipts"])))
         elif kind == "data-questions":
             print("\n".join(["", "Questions that work here:", *(f"- {question}" for question in chunk["data"])]))
-        elif kind == "reset-step":
+        elif kind in RESET:
             self._note("· The connection was cut; asking again")
         elif kind in ("error", "abort"):
             self._note(str(chunk.get("errorText") or chunk.get("reason") or "Stopped."))

@@ -502,7 +502,9 @@ class Leaf:
         tables = {c.file.id: [t for t in named if t.file_id == c.file.id] for c in there}
         traced = of_messages(self._store, self.documents, scope, thread.messages)
         told = Told(chat.title, thread.messages, there, tables, __version__, datetime.now(UTC), traced)
-        return notebook(manifest_of(told)).encode() if form == "notebook" else bundle(told)
+        if form == "notebook":
+            return notebook(manifest_of(told)).encode()
+        return bundle(told, lambda sha256, name: self.written_file(scope, chat_id, sha256, name))
 
     # --- the operator's view of runs; it asks for everybody
 
@@ -963,6 +965,20 @@ class Leaf:
         """A figure that Python drew in this chat, as PNG. Raises NotFoundError."""
         self.chat(scope, chat_id)
         return self._library.seen(scope, sha256)[0]
+
+    def written_file(self, scope: Scope, chat_id: str, sha256: str, name: str) -> Path:
+        """Where the bytes of a file are that Python wrote in this chat. Raises NotFoundError."""
+        return self._library.written(scope, chat_id, sha256, name)
+
+    def keep_written(self, scope: Scope, chat_id: str, sha256: str, name: str) -> File:
+        """Put a file that Python wrote into the library and into its chat.
+
+        Raises NotFoundError, FileTooLargeError, StoreError.
+        """
+        with self.written_file(scope, chat_id, sha256, name).open("rb") as stream:
+            file = self._library.add(scope, name, stream).file
+        self._library.attach(scope, chat_id, [file.id])
+        return file
 
     def decide(self, scope: Scope, chat_id: str, key: str, allow: bool) -> bool:
         """Answer what a step asks before it goes on. The first answer holds, and is returned. Raises NotFoundError."""

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from leaf.agent.coverage import merge_coverage, unite
-from leaf.agent.events import reduce
+from leaf.agent.events import place_of, reduce
 from leaf.agent.loop import InlineSteps
 from leaf.agent.models.base import Emit, ModelRequest, ModelTurn
 from leaf.agent.models.claude import ClaudeModel
@@ -152,7 +152,7 @@ def test_result_that_holds_base64_is_kept_from_the_model() -> None:
 def test_cut_stream_is_asked_again_and_shows_only_the_new_attempt(where: dict[str, int]) -> None:
     result, server = ask([Turn.say("Old attempt of text.", **where), Turn.say("New attempt.")])
     assert result.text == "New attempt."
-    assert len(result.kinds("reset-step")) == 1
+    assert len(result.kinds("data-reset-step")) == 1
     assert any("Old" in c["delta"] for c in result.kinds("text-delta"))
     assert result.outcome.usage["input"] == sum(r.tokens for r in server.requests)
 
@@ -265,7 +265,7 @@ def test_paused_turn_is_sent_back_unchanged_and_goes_on() -> None:
 def test_sources_coverage_and_usage_come_once_before_the_end() -> None:
     calls = [("read_lines", {"file": "a.txt", "first": a, "last": b}) for a, b in ((1, 10), (5, 20), (1, 10))]
     result, server = ask([Turn.call(*calls), Turn.say("Read.")], inline_tokens=500_000)
-    assert [c["place"] for c in result.kinds("source-document")] == ["lines 1-10", "lines 5-20"]
+    assert [place_of(c) for c in result.kinds("source-document")] == ["lines 1-10", "lines 5-20"]
     assert result.kinds("source-document")[0]["mediaType"] == "text/plain"
     [covered] = result.kinds("data-coverage")[0]["data"]["files"]
     assert (covered["seen"], covered["total"], covered["unit"], covered["ranges"]) == (20, 100, "lines", [[1, 20]])

@@ -336,6 +336,46 @@ def test_pasted_content_is_written_as_it_is_and_needs_no_model(bench: Bench) -> 
     assert "Rates.csv" in bench.run("list_files", {}).text
 
 
+PASTED = "Anna: we go with plan B, it costs 1,250 euros.\nBen: I send it on Friday.\n"
+
+
+def test_a_summary_is_written_from_pasted_words_and_traced_to_them(bench: Bench) -> None:
+    writer = Writer(["# Budget call\n\nPlan B costs 1,250 euros.\n"])
+    given = {"title": "Budget call", "document_type": "meeting-summary", "content": PASTED, "instructions": "Be short."}
+    output = bench.run("create_document", given, writer, "m1/tool-1")
+    (request,) = writer.requests
+    assert '<source name="the text given">\nAnna: we go with plan B' in request.content
+    assert "Be short." in request.content
+    assert "Action items" in request.system
+    assert bench.text == "# Budget call\n\nPlan B costs 1,250 euros.\n"
+    assert "From the text given" in output.text
+    assert output.sources == ()
+    assert output.data["passages"] == bench.context().hooks.passages_behind(
+        bench.text, [{"name": "the text given", "place": "", "text": PASTED.strip()}]
+    )
+
+
+def test_pasted_words_and_files_are_sources_together(bench: Bench) -> None:
+    writer = Writer([MINUTES])
+    bench.run("create_document", {**SUMMARY, "content": PASTED}, writer)
+    assert "plan B, it costs" in writer.requests[0].content
+    assert "Sentence 59 about" in writer.requests[0].content
+
+
+def test_pasted_words_longer_than_the_window_are_read_in_parts(bench: Bench) -> None:
+    writer = Writer(["- note"] * 8 + [MINUTES], window=20_000)
+    pasted = "".join(f"Mark{i} was said at the table.\n" for i in range(3_000))
+    bench.run("create_document", {"title": "Call", "document_type": "report", "content": pasted}, writer)
+    seen = "".join(request.content for request in writer.requests)
+    assert all(f"Mark{i} was" in seen for i in range(3_000))
+    assert all(len(r.content) / 2.5 < 20_000 for r in writer.requests)
+
+
+def test_pasted_words_are_kept_as_they_are_where_no_model_could_write(bench: Bench) -> None:
+    bench.run("create_document", {"title": "Call", "document_type": "meeting-summary", "content": PASTED})
+    assert bench.text.strip() == PASTED.strip()
+
+
 def test_without_a_model_and_without_content_one_sentence_says_so(bench: Bench) -> None:
     with pytest.raises(InvalidInputError, match="No model is connected that could write 'Budget call'"):
         bench.run("create_document", SUMMARY)

@@ -66,16 +66,18 @@ def test_step_that_runs_again_after_a_crash_shows_once(seed: int) -> None:
 
 
 def test_reset_drops_what_the_named_step_had_shown_and_nothing_before_it() -> None:
-    cut = [*ANSWER[:15], chunk("reset-step", step=2)]
+    cut = [*ANSWER[:15], chunk("data-reset-step", data={"step": 2}, transient=True)]
     assert reduce(cut) == [*reduce(ANSWER[:12]), {"type": "step-start"}]
 
 
 def test_reset_without_a_number_means_the_newest_step() -> None:
-    assert reduce([*ANSWER[:15], chunk("reset-step")]) == reduce([*ANSWER[:15], chunk("reset-step", step=2)])
+    assert reduce([*ANSWER[:15], chunk("data-reset-step", data={})]) == reduce(
+        [*ANSWER[:15], chunk("data-reset-step", data={"step": 2}, transient=True)]
+    )
 
 
 def test_reset_of_a_step_that_had_not_begun_drops_nothing() -> None:
-    assert reduce([*ANSWER[:12], chunk("reset-step", step=2)]) == reduce(ANSWER[:12])
+    assert reduce([*ANSWER[:12], chunk("data-reset-step", data={"step": 2}, transient=True)]) == reduce(ANSWER[:12])
 
 
 @pytest.mark.parametrize("last", [chunk("abort", reason="Stopped."), chunk("error", errorText="Cut."), chunk("finish")])
@@ -126,7 +128,11 @@ def random_stream(rng: random.Random) -> list[Chunk]:
     for step in range(1, rng.randrange(1, 5)):
         shown = [c for block in range(rng.randrange(4)) for c in random_block(rng, f"{step}.{block}")]
         if rng.random() < 0.3:
-            stream += [chunk("start-step", step=step), *shown[: rng.randrange(len(shown) + 1)], chunk("reset-step", step=step)]
+            stream += [
+                chunk("start-step", step=step),
+                *shown[: rng.randrange(len(shown) + 1)],
+                chunk("data-reset-step", data={"step": step}, transient=True),
+            ]
         stream += [chunk("start-step", step=step), *shown, chunk("finish-step")]
     stream += [chunk("source-document", sourceId=f"s{n}", title="a.csv") for n in range(rng.randrange(3))]
     stream += [chunk("data-note", data={"n": n}) for n in range(rng.randrange(3))]

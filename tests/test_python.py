@@ -16,7 +16,7 @@ from leaf.sandbox.confine import confinement
 from leaf.sandbox.packages import Packages, Plan
 from leaf.sandbox.sessions import Cell, Sessions
 from leaf.service import Leaf
-from leaf.store import cells, consents, messages
+from leaf.store import cells, chats, consents, messages, users
 from leaf.store.model import Message, Scope
 from leaf.tables.lineage import rests_on
 from leaf.tables.notebooks import Notebooks
@@ -224,6 +224,75 @@ def test_a_figure_is_kept_as_a_picture_that_the_page_can_show(chat: Chat) -> Non
     assert chat.leaf.figure(chat.scope, chat.id, picture.sha256).startswith(b"\x89PNG")
     assert not output.data["python"]["printed"]
     assert not chat("1").pictures
+
+
+WRITES = """
+import os
+import matplotlib.pyplot as plt
+sales.groupby("month", as_index=False).revenue.sum().to_csv("by month.csv", index=False)
+os.makedirs("more", exist_ok=True)
+with open("more/notes.txt", "w") as file:
+    file.write("seven")
+plt.plot([1, 2]); plt.savefig("plot.png"); plt.close("all")
+os.symlink("/etc/passwd", "link.csv")
+"""
+
+
+def test_files_that_a_cell_writes_are_kept_and_named(chat: Chat) -> None:
+    output = chat(WRITES)
+    written = {file["name"]: file for file in output.data["written"]}
+    assert list(written) == ["by month.csv", "plot.png", "notes.txt"]
+    assert "by month.csv (" in output.text
+    assert "wrote by month.csv" in output.summary
+    path = chat.leaf.written_file(chat.scope, chat.id, written["notes.txt"]["sha256"], "notes.txt")
+    assert (path.read_bytes(), written["notes.txt"]["size"]) == (b"seven", 5)
+    assert chat("1 + 1").data["written"] == []
+    again = chat("open('more/notes.txt', 'a').write('!')").data["written"]
+    assert [(file["name"], file["size"]) for file in again] == [("notes.txt", 6)]
+
+
+def test_a_written_file_is_added_to_the_chat_and_read_there(chat: Chat) -> None:
+    (made,) = chat("sales.head(2).to_csv('top.csv', index=False)").data["written"]
+    file = chat.leaf.keep_written(chat.scope, chat.id, made["sha256"], made["name"])
+    assert file.name == "top.csv"
+    assert chat("len(top)").data["python"]["value"] == "2"
+    chat.leaf._library.purge(chat.scope, file.id)
+    assert chat.leaf.written_file(chat.scope, chat.id, made["sha256"], made["name"]).exists()
+
+
+def test_what_is_too_much_to_keep_is_said(chat: Chat) -> None:
+    output = chat("for i in range(12): open(f'{i:02}.txt', 'w').write(str(i))\nopen('a.bin', 'wb').truncate(30 * 1024**2)")
+    assert [file["name"] for file in output.data["written"]] == [f"{i:02}.txt" for i in range(10)]
+    (note,) = [note for note in output.data["python"]["notes"] if note.startswith("Not kept")]
+    assert all(name in note for name in ("10.txt (2 bytes)", "11.txt", "a.bin (30 MB)"))
+    assert note in output.text
+
+
+def test_files_of_a_cell_that_failed_are_not_kept(chat: Chat) -> None:
+    chat.fails("open('half.txt', 'w').write('x'); 1 / 0")
+    assert chat("1").data["written"] == []
+
+
+def test_another_chat_and_another_person_do_not_get_a_written_file(chat: Chat) -> None:
+    (made,) = chat("open('secret.txt', 'w').write('mine')").data["written"]
+    other = Chat(chat.leaf)
+    with pytest.raises(NotFoundError):
+        chat.leaf.written_file(chat.scope, other.id, made["sha256"], made["name"])
+    stranger = users.ensure_user(chat.leaf._store.db, "other@example.org", "Other")
+    with pytest.raises(NotFoundError):
+        chat.leaf.written_file(stranger, chat.id, made["sha256"], made["name"])
+
+
+def test_written_files_survive_a_restart_and_go_with_their_chat(tmp_path: Path) -> None:
+    with opened(tmp_path) as first:
+        chat = Chat(first)
+        (made,) = chat("open('kept.txt', 'w').write('kept')").data["written"]
+    with opened(tmp_path) as second:
+        path = second.written_file(chat.scope, chat.id, made["sha256"], "kept.txt")
+        assert path.read_text() == "kept"
+        chats.purge(second._store.db, chat.scope, chat.id)
+        with pytest.raises(NotFoundError):
+            second.written_file(chat.scope, chat.id, made["sha256"], "kept.txt")
 
 
 def test_a_raw_file_is_opened_by_its_handle(chat: Chat) -> None:

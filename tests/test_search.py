@@ -13,8 +13,10 @@ import pytest
 
 from leaf.errors import InvalidInputError, RunError
 from leaf.files.library import Hit, Library, SearchResult
-from leaf.files.passages import LONGEST, SNIPPET, Passage, cut
+from leaf.files.passages import LONGEST, SNIPPET, Passage, cut, snippet
 from leaf.files.query import fold, parse, spaced
+from leaf.files.ranking import Wanted
+from leaf.files.stopwords import without_stopwords
 from leaf.sandbox.pool import Pool
 from leaf.settings import Settings
 from leaf.store import Store, open_store, users
@@ -231,6 +233,87 @@ def test_query_without_a_word_is_told(library: Library, scope: Scope, query: str
 def test_query_is_words_and_phrases() -> None:
     terms = [(t.text, t.quoted) for t in parse('net "gross margin" Q3-2024 AND “per share”')]
     assert terms == [("net", False), ("gross margin", True), ("Q3 2024", False), ("per share", True)]
+
+
+# Ranking
+
+
+@pytest.mark.parametrize(
+    ("text", "query"),
+    [
+        ("The companies were negotiating the agreements for two years.", "company negotiated agreement"),
+        (
+            "Die Verhandlungen über die neuen Verträge der Häuser dauerten nicht sehr lange, und das ist gut.",
+            "verhandlung neuer vertrag",
+        ),
+        (
+            "Les négociations sur les nouveaux contrats ont été longues et elles ne sont pas finies.",
+            "négociation nouveau contrat",
+        ),
+        ("Las negociaciones de los contratos fueron muy largas y no se han terminado todavía.", "negociación contrato"),
+        ("Переговоры о новых договорах были долгими, и они ещё не закончены, но это не беда.", "переговорах новый договор"),
+        ("Η ΣΥΜΦΩΝΊΑ για το έτος αυτό", "συμφωνια"),
+    ],
+)
+def test_forms_of_words_are_found_in_their_language(library: Library, scope: Scope, add: Add, text: str, query: str) -> None:
+    found = library.search(scope, [add("a.txt", text), add("b.txt", "Nothing of the kind.\n")], query)
+    assert [hit.text for hit in found.hits] == [text]
+    assert found.notes == ()
+
+
+def test_words_that_say_nothing_do_not_decide(library: Library, scope: Scope, add: Add) -> None:
+    right = add("right.txt", "Turbine blades crack under thermal stress in the second year of use.\n")
+    wrong = add("wrong.txt", "What is it that you have said about when and why? It is what it is, and they were there.\n")
+    hits = library.search(scope, [right, wrong], "what is it that they have there and why do turbine blades crack").hits
+    assert [hit.file_id for hit in hits] == [right.id]
+    assert library.search(scope, [right, wrong], "what is it").hits[0].file_id == wrong.id
+
+
+def test_a_word_of_another_language_or_a_name_in_capitals_is_no_stopword() -> None:
+    assert without_stopwords(["die", "casting"], ["english", "german"]) == ["die", "casting"]
+    assert without_stopwords(["what", "is", "the", "total"], ["english", "german"]) == ["total"]
+    assert without_stopwords(["the", "who"], ["english"]) == ["the", "who"]
+
+
+def test_a_name_in_capitals_is_searched_for(library: Library, scope: Scope, add: Add) -> None:
+    right, wrong = (
+        add("a.txt", "The report of the WHO on the disease.\n"),
+        add("b.txt", "A report on the disease of the cattle.\n"),
+    )
+    assert [h.file_id for h in library.search(scope, [wrong, right], "report of the WHO").hits] == [right.id]
+
+
+def test_one_hit_of_each_file_and_how_many_more_there_are(library: Library, scope: Scope, add: Add) -> None:
+    long = add("long.txt", "\n\n".join(f"The needle number {i} " + "hay " * 150 for i in range(6)))
+    short = add("short.txt", "A needle in the hay.\n")
+    hits = library.search(scope, [long, short], "needle", one_each=True).hits
+    assert sorted((hit.file_id, hit.more) for hit in hits) == sorted([(long.id, 5), (short.id, 0)])
+    assert len(library.search(scope, [long, short], "needle").hits) == 7
+
+
+def test_a_file_of_which_all_is_about_it_comes_before_one_that_mentions_it(library: Library, scope: Scope, add: Add) -> None:
+    about = add("about.txt", "\n\n".join(f"The harbour of part {i} is described here with its quays. " * 6 for i in range(8)))
+    aside = add("aside.txt", "\n\n".join(["Harbour harbour."] + ["Cattle and sheep graze on the hills of the north. " * 8] * 7))
+    hits = library.search(scope, [aside, about], "harbours", one_each=True).hits
+    assert [hit.file_id for hit in hits] == [about.id, aside.id]
+
+
+@pytest.mark.parametrize("words", range(0, 230, 7))
+def test_the_excerpt_holds_the_hit_wherever_it_stands(words: int) -> None:
+    text = " ".join(["filler"] * words + ["the golden needles"] + ["filler"] * (130 - words % 130))[:1000]
+    if "needles" not in text:
+        text = text[:980] + " golden needles"
+    wanted = [Wanted(("golden",), frozenset({"golden"})), Wanted(("needle",), frozenset({"needle", "needles"}))]
+    begin, end = snippet(text, wanted)
+    assert "golden needles" in text[begin:end]
+    assert end - begin <= SNIPPET
+    assert (begin == 0 or text[begin - 1].isspace()) and (end == len(text) or text[end].isspace())  # noqa: PT018
+
+
+def test_characters_without_blanks_are_found_by_their_pairs(library: Library, scope: Scope, add: Add) -> None:
+    report, other = add("a.txt", "公司的年度报告说明了数据。\n"), add("b.txt", "天气很好。\n")
+    found = library.search(scope, [report, other], "年度数据报告")
+    assert [h.file_id for h in found.hits] == [report.id]
 
 
 # What could not be searched

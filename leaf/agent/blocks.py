@@ -10,7 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from leaf.errors import InvalidInputError
-from leaf.tools.encoded import encoded_in
+from leaf.formats.binary import encoded_in
 
 Json = dict[str, Any]
 

@@ -158,7 +158,6 @@ def citation_chunk(citation: Citation, source_id: str, number: int, desk: Desk |
         mediaType=mimetypes.guess_type(name)[0] or "application/octet-stream",
         title=name,
         filename=name,
-        place=citation.place,
         providerMetadata={"leaf": leaf},
     )
 
@@ -169,7 +168,7 @@ def checked(part: Part, verdict: Json) -> Chunk:
     place = verdict.get("place") or leaf["place"]
     moved = {"cited_place": leaf["place"]} if verdict.get("moved") else {}
     leaf = {**leaf, "place": place, "verified": verdict["verified"], "problem": verdict.get("problem", ""), **moved}
-    return {**part, "place": place, "providerMetadata": {"leaf": leaf}}
+    return {**part, "providerMetadata": {"leaf": leaf}}
 
 
 def citation_of(part: Mapping[str, Any]) -> Json | None:

@@ -9,11 +9,14 @@ objects. Nothing here knows about models, tools or pages.
     tool-output-available{toolCallId,output} · tool-output-error{toolCallId,errorText}
     source-document{sourceId,mediaType,title,filename,providerMetadata} · file{url,mediaType} · data-<name>{id,data}
     data-document-delta{id,data:{delta}}
-    finish-step · reset-step{step} · finish{finishReason} · abort{reason} · error{errorText}
+    finish-step · data-reset-step{data:{step}} · finish{finishReason} · abort{reason} · error{errorText}
 
 A step that runs again, after a cut connection or a crash, streams its chunks again. The reducer takes that: `start-step` with a
-number that was there, and `reset-step`, drop what the earlier attempt had shown; a `text-start` with a known id begins that text
-anew; outputs, sources and data with an id replace their earlier selves.
+number that was there, and `data-reset-step`, drop what the earlier attempt had shown; a `text-start` with a known id begins that
+text anew; outputs, sources and data with an id replace their earlier selves.
+
+A client of the AI SDK keeps no fields but those named here, so what Leaf knows of a source stands in its `providerMetadata`.
+Answers that were written before have the place beside it, and `reset-step` in place of `data-reset-step`; both are read.
 """
 
 from __future__ import annotations
@@ -34,11 +37,19 @@ _DELTAS = {
 }
 """Chunk type -> its key and its text."""
 DOCUMENT_DELTA = "data-document-delta"
+RESET = ("data-reset-step", "reset-step")
+"""What takes back what a step had shown: as a client of the AI SDK takes it, and as it was called before."""
 
 
 def chunk(kind: str, **fields: Any) -> Chunk:
     """A chunk of that type: `chunk("text-delta", id="t1", delta="Hel")`."""
     return {"type": kind, **fields}
+
+
+def place_of(source: Part) -> str:
+    """Where in its file a `source-document` points: `page 12`; empty for the whole file."""
+    leaf = (source.get("providerMetadata") or {}).get("leaf") or {}
+    return str(leaf.get("place") or source.get("place") or "")
 
 
 def compact(chunks: Iterable[Chunk]) -> list[Chunk]:
@@ -113,8 +124,8 @@ def apply(parts: list[Part], c: Chunk) -> None:
         _apply_tool(parts, kind, c)
     elif kind == "start-step":
         _start_step(parts, c.get("step"))
-    elif kind == "reset-step":
-        _reset_step(parts, c.get("step"))
+    elif kind in RESET:
+        _reset_step(parts, (c.get("data") or c).get("step"))
     elif kind == DOCUMENT_DELTA:
         _grow_document(parts, c)
     elif kind.startswith("data-"):

@@ -7,7 +7,7 @@ from typing import Any
 
 from leaf.agent.cited import Text, citation_of, flow, footnotes, with_marks
 from leaf.agent.coverage import covered_of, doubts, notes, sentence
-from leaf.agent.events import Part
+from leaf.agent.events import Part, place_of
 from leaf.agent.receipts.answer import kept_receipts
 from leaf.store.model import Message
 
@@ -42,15 +42,21 @@ def _answer(message: Message, documents: Traced) -> str:
         elif piece[1]["type"].startswith("tool-"):
             sections.append(_step(piece[1]))
     sections = [section for section in sections if section]
-    sections += [
-        s for s in (_footnotes(message.parts), _sources(message.parts), _coverage(message.parts), _figures(message.parts)) if s
-    ]
+    told = (_written, _footnotes, _sources, _coverage, _figures)
+    sections += [section for tell in told if (section := tell(message.parts))]
     sections += [f"*{text}*" for text in _documents(message.parts, documents)]
     if message.status == "stopped":
         sections.append("*Stopped. What was found so far is kept.*")
     elif message.status == "error":
         sections.append(f"*Not finished: {message.error}*")
     return "\n\n".join(sections)
+
+
+def _written(parts: Sequence[Part]) -> str:
+    """The files that Python wrote."""
+    outputs = [part["output"] for part in parts if isinstance(part.get("output"), Mapping)]
+    names = [str(file["name"]) for output in outputs for file in (output.get("data") or {}).get("written") or ()]
+    return f"Files written: {', '.join(f'`{name}`' for name in dict.fromkeys(names))}" if names else ""
 
 
 def _figures(parts: Sequence[Part]) -> str:
@@ -123,8 +129,7 @@ def _sources(parts: list[Part]) -> str:
     lines = []
     for part in parts:
         if part["type"] == "source-document" and not citation_of(part):
-            place = f", {part['place']}" if part.get("place") else ""
-            lines.append(f"- {part['title']}{place}")
+            lines.append(", ".join(filter(None, (f"- {part['title']}", place_of(part)))))
     return "**Sources**\n\n" + "\n".join(dict.fromkeys(lines)) if lines else ""
 
 

@@ -28,7 +28,7 @@ from leaf.agent.budget import BUDGET, FileInChat, allowed, as_part, content_of, 
 from leaf.agent.calibration import Calibration
 from leaf.agent.cited import Citation, Desk, Numbers, checked, citation_of
 from leaf.agent.context import system_prompt
-from leaf.agent.events import Chunk, Part, apply, chunk, compact, reduce
+from leaf.agent.events import Chunk, Part, apply, chunk, compact, place_of, reduce
 from leaf.agent.fold_plan import Limits, Planned
 from leaf.agent.folding import Fold
 from leaf.agent.models.base import Model, ModelEvent, ModelRequest, ModelTurn, TooLongError, TurnCutError, Usage
@@ -305,7 +305,7 @@ class _Answer:
         say = partial(self.record, chunks)
         say(chunk("start-step", step=number))
         if attempts.made:
-            say(chunk("reset-step", step=number))
+            say(chunk("data-reset-step", data={"step": number}, transient=True))
         attempts.made += 1
         if planned:
             log_fold(self.task.message_id, planned)
@@ -575,7 +575,7 @@ class _Answer:
         cited = [part for part in self.parts if citation_of(part)]
         if self.task.desk is None or not cited:
             return
-        mark = zlib.crc32(repr([(p["sourceId"], p["place"], p["providerMetadata"]) for p in cited]).encode())
+        mark = zlib.crc32(repr([(p["sourceId"], place_of(p), p["providerMetadata"]) for p in cited]).encode())
         value = self.step(f"citations-{mark:08x}", partial(self.check_cited, cited, self.task.desk))
         for c in value["chunks"]:
             apply(self.parts, c)

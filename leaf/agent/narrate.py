@@ -124,7 +124,6 @@ def source_chunks(outputs: Iterable[Json]) -> list[Chunk]:
             mediaType=mimetypes.guess_type(source["name"])[0] or "application/octet-stream",
             title=source["name"],
             filename=source["name"],
-            place=source["place"],
             providerMetadata={"leaf": source},
         )
         for i, source in enumerate(sources.values(), 1)

@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import io
 import re
+import shutil
 import zipfile
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Any
 
 from leaf.agent.cited import Text, flow
 from leaf.agent.export import Traced, chat_markdown
 from leaf.agent.receipts.answer import kept_receipts
+from leaf.errors import LeafError, NotFoundError
 from leaf.exports.manifest import (
     CELLS,
     ROWS,
@@ -36,6 +40,8 @@ Json = dict[str, Any]
 
 QUERY, CELL = "query_tables", "run_python"
 PACKAGES = ("add_package", "remove_package")
+WRITTEN_BYTES = 100 * 1024**2
+"""Of files that Python wrote, in one bundle."""
 _SAME_TIME = (1980, 1, 1, 0, 0, 0)
 """Of every entry, so that the same chat gives the same bytes."""
 
@@ -58,8 +64,18 @@ class Told:
     """What the figures of the documents that the chat wrote rest on."""
 
 
-def bundle(told: Told) -> bytes:
-    """The folder as ZIP: README.md, chat.md, chat.ipynb, queries, cells and manifest.json. No data file is in it."""
+def _none(sha256: str, name: str) -> Path:
+    raise NotFoundError(f"{name} is not at hand.")
+
+
+WrittenFile = Callable[[str, str], Path]
+"""SHA-256 and name of a file that Python wrote -> where it is. Raises LeafError."""
+
+
+def bundle(told: Told, written: WrittenFile = _none) -> bytes:
+    """The folder as ZIP: README.md, chat.md, chat.ipynb, queries, cells, manifest.json, and the files that Python wrote. No data
+    file is in it.
+    """
     manifest = manifest_of(told)
     entries = {
         "README.md": readme(manifest),
@@ -74,7 +90,37 @@ def bundle(told: Told) -> bytes:
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in entries.items():
             archive.writestr(zipfile.ZipInfo(name, _SAME_TIME), text.encode(), zipfile.ZIP_DEFLATED)
+        for name, path in _written(told.messages, written):
+            with path.open("rb") as file, archive.open(zipfile.ZipInfo(name, _SAME_TIME), "w") as entry:
+                shutil.copyfileobj(file, entry)
     return target.getvalue()
+
+
+def _written(messages: Sequence[Message], written: WrittenFile) -> Iterator[tuple[str, Path]]:
+    """The newest file of each name that Python wrote, up to a size; those that are gone are left out."""
+    newest = {file["name"]: file for message in messages for file in written_files(message.parts)}
+    room = WRITTEN_BYTES
+    for name, file in newest.items():
+        room -= int(file["size"])
+        with suppress(LeafError):
+            path = written(str(file["sha256"]), name)
+            if room >= 0 and path.exists():
+                yield f"files/{_entry_name(name)}", path
+
+
+def written_files(parts: Sequence[Json]) -> list[Json]:
+    """The files that Python wrote in an answer: {"sha256", "name", "size"}."""
+    found = []
+    for part in parts:
+        output = part.get("output")
+        if isinstance(output, Mapping):
+            found += [file for file in (output.get("data") or {}).get("written") or () if isinstance(file, dict)]
+    return found
+
+
+def _entry_name(name: str) -> str:
+    """A name that no ZIP's reader takes for another folder or a drive."""
+    return re.sub(r'[\\/:*?"<>|]', "_", name).replace("..", "_") or "file"
 
 
 def used_files(messages: Sequence[Message]) -> set[str]:

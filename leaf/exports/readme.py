@@ -17,6 +17,7 @@ The data files are not in it. Whoever has them can compute every figure again, w
 | `chat.ipynb` | the same as a notebook that runs |
 | `queries/` | the SQL of each query, numbered as they ran |
 | `cells/` | the Python of each cell, numbered as they ran |
+| `files/` | what that Python wrote, the newest of each name |
 | `manifest.json` | files with their SHA-256, calls with their results (the first 200 rows), figures with what they rest on |
 
 ## Compute it again

@@ -34,7 +34,8 @@ from leaf.formats.where import timestamp
 from leaf.formats.window import CHARS_PER_TOKEN
 from leaf.sandbox.pool import Limits, Pool
 from leaf.sound.base import Cue, Transcriber
-from leaf.store import Store, chat_files, files, media
+from leaf.store import Store, chat_files, files, made_files, media
+from leaf.store.made_files import MadeFile
 from leaf.store.media import Derived
 from leaf.store.model import ChatFile, File, Json, Scope
 from leaf.store.slugs import slugs as sql_names
@@ -204,7 +205,8 @@ class Library:
         self._transcripts.forget(scope, file.sha256)
         self._search.forget(scope, file.sha256)
         self._pictures.forget(scope, file.sha256)
-        if not media.is_picture(self._store.db, scope, file.sha256):  # made of another file as well, and sent to a model
+        used = media.is_picture(self._store.db, scope, file.sha256)  # made of another file as well, and sent to a model
+        if not used and not made_files.has(self._store.db, scope, file.sha256):
             self._store.blobs.delete(scope.workspace_id, file.sha256)
 
     def open(self, scope: Scope, file_id: str) -> Path:
@@ -470,6 +472,17 @@ class Library:
         """Keep a figure that Python code drew, drawn anew in a confined child. Raises FileError, SandboxError, RunError."""
         return self._pictures.keep_figure(scope, png, stop)
 
+    def keep_written(self, scope: Scope, chat_id: str, message_id: str, name: str, path: Path) -> MadeFile:
+        """Keep a file that Python wrote in a chat, unopened. Raises NotFoundError, StoreError."""
+        with path.open("rb") as stream:
+            kept = self._store.blobs.put(scope.workspace_id, stream, self._limit_bytes)
+        return made_files.add(self._store.db, scope, chat_id, message_id, MadeFile(kept.sha256, clean_name(name), kept.size))
+
+    def written(self, scope: Scope, chat_id: str, sha256: str, name: str) -> Path:
+        """Where the bytes of a file are that Python wrote in this chat. Raises NotFoundError."""
+        made = made_files.get(self._store.db, scope, chat_id, sha256, name)
+        return self._store.blobs.path(scope.workspace_id, made.sha256)
+
     def search(
         self,
         scope: Scope,
@@ -478,9 +491,14 @@ class Library:
         limit: int = 10,
         stop: threading.Event | None = None,
         on_progress: OnProgress | None = None,
+        *,
+        one_each: bool = False,
     ) -> SearchResult:
-        """Best passages for the words, with their places, and which files could not be searched. Raises RunError after `stop`."""
-        return self._search.search(scope, found, query, limit, stop, on_progress)
+        """Best passages for the words, or of each file its best one, with their places, and which files could not be searched.
+
+        Raises RunError after `stop`.
+        """
+        return self._search.search(scope, found, query, limit, stop, on_progress, one_each=one_each)
 
     def _welcome_back(self, scope: Scope, known: File, context: str, source: str, shared: bool) -> File:
         """The file that was there: restored if deleted, with the new words, and looked at again if that had failed."""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from leaf.files.query import Term, fold
+from leaf.files.query import tokens
+from leaf.files.ranking import Wanted
 from leaf.formats.where import sheet_span, span, timestamp
 
 PASSAGE = 800
@@ -93,25 +93,50 @@ def parse_line(line: str) -> Passage:
     return Passage(str(found["unit"]), number, last, str(found["sheet"] or ""), found["start"], found["end"], text)
 
 
-def snippet(text: str, terms: Iterable[Term]) -> tuple[int, int]:
-    """The part of the text, cut at lines or words, in which most of the terms stand together."""
+def snippet(text: str, wanted: Sequence[Wanted]) -> tuple[int, int]:
+    """The part of the text, cut at lines or words, in which most of what was wanted stands together; never cut inside of that."""
     if len(text) <= SNIPPET:
         return 0, len(text)
-    folded = fold(text)
-    patterns = [re.compile(re.escape(fold(t.stem)).replace(r"\ ", r"\W+")) for t in terms]
-    found = sorted((m.start(), i) for i, p in enumerate(patterns) for m in p.finditer(folded))
-    if not found:
-        return 0, _blank_before(text, SNIPPET)
-    at = max((place for place, _ in found), key=lambda a: (len({i for b, i in found if a <= b < a + SNIPPET * 3 // 4}), -a))
-    begin = max(0, min(at - SNIPPET // 4, len(text) - SNIPPET))
-    begin = 0 if begin == 0 else _blank_before(text, begin) if text[begin - 1] not in " \n" else begin
-    return begin, len(text) if begin + SNIPPET >= len(text) else max(_blank_before(text, begin + SNIPPET), at + 1)
+    begin, end = _closest(text, wanted)
+    room = SNIPPET - (end - begin)
+    start = max(0, min(begin - room // 3, len(text) - SNIPPET))
+    stop = min(len(text), max(end, start + SNIPPET))
+    return _blank_after(text, start, begin), _blank_before(text, stop, end)
 
 
-def _blank_before(text: str, at: int) -> int:
-    """The place after the last line end, else blank, in the 100 characters before `at`; `at` itself if there is none."""
+def _closest(text: str, wanted: Sequence[Wanted]) -> tuple[int, int]:
+    """Where the most different words stand within what can be shown, the most words where several do so, else the first."""
+    there = list(tokens(text))
+    words = [word for _, _, word in there]
+    found = sorted(
+        (there[first][0], there[last][1], number) for number, each in enumerate(wanted) for first, last in each.places(words)
+    )
+    best, most = (0, 0), (0, 0)
+    for i, (begin, _, _) in enumerate(found):
+        near = [hit for hit in found[i:] if hit[1] - begin <= SNIPPET * 3 // 4] or [found[i]]
+        count = (len({number for *_, number in near}), len(near))
+        if count > most:
+            most, best = count, (begin, min(max(end for _, end, _ in near), begin + SNIPPET))
+    return best
+
+
+def _blank_after(text: str, at: int, latest: int) -> int:
+    """The first place from `at` to `latest` where a line, else a word begins."""
+    if at == 0 or text[at - 1].isspace():
+        return at
     for blank in ("\n", " "):
-        found = text.rfind(blank, max(0, at - 100), at)
+        found = text.find(blank, at, min(latest, at + 100))
         if found >= 0:
             return found + 1
+    return at
+
+
+def _blank_before(text: str, at: int, earliest: int) -> int:
+    """The last place from `earliest` to `at` where a line, else a word ends."""
+    if at == len(text) or text[at].isspace():
+        return at
+    for blank in ("\n", " "):
+        found = text.rfind(blank, max(earliest, at - 100), at)
+        if found >= 0:
+            return found
     return at

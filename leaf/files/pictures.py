@@ -16,7 +16,7 @@ from pathlib import Path
 from leaf.errors import FileTooLargeError, InvalidInputError, SandboxMemoryError, SandboxTimeoutError
 from leaf.formats.where import span
 from leaf.sandbox.pool import Limits, Pool
-from leaf.store import Store, files, media
+from leaf.store import Store, files, made_files, media
 from leaf.store.media import Derived
 from leaf.store.model import File, Scope
 
@@ -111,7 +111,7 @@ class Pictures:
     def forget(self, scope: Scope, source_sha256: str) -> None:
         """Delete what was made from a file, but for bytes that are a file of their own as well."""
         for sha256 in media.forget(self._store.db, scope, source_sha256):
-            if not files.with_bytes(self._store.db, scope, sha256):
+            if not files.with_bytes(self._store.db, scope, sha256) and not made_files.has(self._store.db, scope, sha256):
                 self._store.blobs.delete(scope.workspace_id, sha256)
 
     def _made(

@@ -1,13 +1,17 @@
-"""What somebody typed, as words and phrases that FTS5 takes; text as it is indexed."""
+"""What somebody typed, as words and phrases; text as it is indexed."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 MOST_TERMS = 24
-_CJK = re.compile(r"([\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff])")
+_CJK_RANGES = "\u2e80-\u2fdf\u3005-\u3007\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff"
+_CJK = re.compile(f"([{_CJK_RANGES}])")
+_MARKS = "\u0300-\u036f"
+_WORD = re.compile(f"[{_CJK_RANGES}]|(?:(?![{_CJK_RANGES}])[^\\W_])(?:(?![{_CJK_RANGES}])(?:[^\\W_]|[{_MARKS}]))*")
 
 
 @dataclass(frozen=True)
@@ -18,22 +22,9 @@ class Term:
     quoted: bool = False
 
     @property
-    def stem(self) -> str:
-        return self.text[:-1] if len(self.text) > 4 and self.text[-1] in "sS" else self.text
-
-    def is_in(self, words: str) -> bool:
-        """Whether folded words, with blanks around them, have this term."""
-        return f" {plain(self.text)} " in words
-
-
-def exact(term: Term) -> str:
-    """For FTS5: always a quoted string, so that nothing in it is an operator."""
-    return f'"{spaced(term.text)}"'
-
-
-def loose(term: Term) -> str:
-    """The word as a beginning of words, without the plural's s; a short word or a quoted phrase as it is."""
-    return exact(term) if term.quoted or len(term.text) < 3 else f'"{spaced(term.stem)}" *'
+    def words(self) -> tuple[str, ...]:
+        """As the index has them."""
+        return tuple(word for _, _, word in tokens(self.text))
 
 
 def parse(query: str) -> list[Term]:
@@ -47,21 +38,32 @@ def parse(query: str) -> list[Term]:
 
 
 def spaced(text: str) -> str:
-    """Text as it is indexed: characters of scripts that put no blanks between words are words of their own."""
-    return _CJK.sub(r" \1 ", text.replace("\0", " "))
+    """Text as it is indexed: folded, and characters of scripts that put no blanks between words are words of their own."""
+    return _CJK.sub(r" \1 ", fold(text.replace("\0", " ")))
+
+
+def tokens(text: str) -> Iterator[tuple[int, int, str]]:
+    """The words of a text as the index has them, each with the place where it begins and ends."""
+    for found in _WORD.finditer(fold(text)):
+        word = found.group()
+        yield found.start(), found.end(), word if word.isalnum() else re.sub(f"[{_MARKS}]", "", word)
 
 
 def fold(text: str) -> str:
     """Lower case without accents, character for character, so that places in it are places in the text."""
-    return "".join(_fold_character(c) for c in text)
+    return text.lower() if text.isascii() else text.translate(_FOLDED)
 
 
-def _fold_character(character: str) -> str:
-    if character.isascii():
-        return character.lower()
-    return (unicodedata.normalize("NFKD", character).lower() or character)[0]
+class _Folded(dict[int, str]):
+    """Character -> what it is without its accent, for `str.translate`; made as characters are met."""
+
+    def __missing__(self, code: int) -> str:
+        character = chr(code)
+        self[code] = folded = (
+            (unicodedata.normalize("NFKD", character).lower() or character)[0] if code > 127 else character.lower()
+        )
+        return folded
 
 
-def plain(text: str) -> str:
-    """The words of a text, folded, with single blanks between them."""
-    return " ".join(re.findall(r"[^\W_]+", fold(text)))
+_FOLDED = _Folded({ord("ς"): "σ", ord("Σ"): "σ", **{code: chr(code) for code in range(0xAC00, 0xD7B0)}})
+"""A syllable of Hangul is kept whole: its parts are no accents."""

@@ -21,25 +21,29 @@ from pathlib import Path
 
 from leaf.errors import FileError, InvalidInputError, LeafError, RunError, SandboxMemoryError, SandboxTimeoutError, StoreError
 from leaf.files.passages import Passage, cut, parse_line, snippet
-from leaf.files.query import Term, exact, loose, parse, plain, spaced
+from leaf.files.query import Term, parse, spaced, tokens
+from leaf.files.ranking import Ranked, Wanted, rank
+from leaf.files.stopwords import languages
 from leaf.sandbox.pool import Limits, Pool
 from leaf.store.model import File, Scope
 
-VERSION = 2
+VERSION = 3
 """Raised when passages are cut or stored in another way; older indexes are then thrown away."""
-NAME_WEIGHT = 2.0
-"""What a word in the file's name adds to the score; BM25 of a rare word in a passage is between 2 and 10."""
 EXTRACT = Limits(seconds=180)
 PARALLEL = 3
 """Files that are read at once when several are searched for the first time."""
 BATCH = 1_000
 
 SCHEMA = (
-    "CREATE TABLE sources (content TEXT PRIMARY KEY, note TEXT NOT NULL, error TEXT NOT NULL)",
+    """
+    CREATE TABLE sources (
+        content TEXT PRIMARY KEY, note TEXT NOT NULL, error TEXT NOT NULL, languages TEXT NOT NULL DEFAULT '',
+        passages INTEGER NOT NULL DEFAULT 0, characters INTEGER NOT NULL DEFAULT 0)
+    """,
     """
     CREATE TABLE passages (
         id INTEGER PRIMARY KEY, content TEXT NOT NULL, unit TEXT NOT NULL, first INTEGER NOT NULL, last INTEGER NOT NULL,
-        sheet TEXT NOT NULL, start REAL, stop REAL, text TEXT NOT NULL)
+        sheet TEXT NOT NULL, start REAL, stop REAL, size INTEGER NOT NULL, text TEXT NOT NULL)
     """,
     "CREATE INDEX passages_by_source ON passages (content)",
     "CREATE VIRTUAL TABLE words USING fts5 (text, content='', tokenize='unicode61 remove_diacritics 2')",
@@ -65,6 +69,8 @@ class Hit:
     """Higher is better; comparable within one search only."""
     number: int
     """First page, line, row … of the place, 1-based."""
+    more: int = 0
+    """Other passages of the file that were found."""
 
 
 @dataclass(frozen=True)
@@ -100,17 +106,22 @@ class Search:
         limit: int,
         stop: threading.Event | None,
         on_progress: Callable[[str], None] | None = None,
+        *,
+        one_each: bool = False,
     ) -> SearchResult:
-        """Raises InvalidInputError for a query without a word, RunError after `stop`, StoreError if the disk is full."""
+        """`one_each`: of each file only its best passage.
+
+        Raises InvalidInputError for a query without a word, RunError after `stop`, StoreError if the disk is full.
+        """
         terms = parse(query)
         if not terms:
             raise InvalidInputError("The query has no word to search for.", "Give one or more words.")
         try:
-            return self._search(scope, files, terms, limit, stop, on_progress)
+            return self._search(scope, files, terms, limit, stop, on_progress, one_each)
         except sqlite3.DatabaseError as e:
             _raise_if_full(e)
             self._throw_away(scope)
-        return self._search(scope, files, terms, limit, stop, on_progress)
+        return self._search(scope, files, terms, limit, stop, on_progress, one_each)
 
     def forget(self, scope: Scope, sha256: str) -> None:
         """Remove what the index has of these bytes."""
@@ -137,19 +148,21 @@ class Search:
         limit: int,
         stop: threading.Event | None,
         on_progress: Callable[[str], None] | None,
+        one_each: bool,
     ) -> SearchResult:
         failures = {f.name: f"it cannot be read: {f.outline['error']}" for f in files if f.outline.get("error")}
         readable = _by_content(f for f in files if not f.outline.get("error"))
         missing = self._missing(scope, readable)
         failures |= self._fill(scope, missing, stop, on_progress)
         with closing(self._connect(scope)) as db:
+            db.execute("BEGIN")  # all that follows sees the index as it is now
             known = _known(db, readable)
             failures |= {f.name: error for content, (_, error) in known.items() if error for f in readable[content]}
             searched = {content: readable[content] for content, (_, error) in known.items() if not error}
             cut = [f"{f.name}: {note}" for content, (note, _) in known.items() if note for f in readable[content]]
-            found, partly = _find(db, searched, terms, limit)
+            found, partly = _find(db, searched, terms, limit, one_each)
         notes = [f"{name} was not searched: {reason}" for name, reason in failures.items()] + cut
-        if partly and found and len(terms) > 1:
+        if partly and found:
             notes.insert(0, "No passage has all of the words; these have some of them.")
         notes += _same_content(searched, found)
         return SearchResult(found, sum(map(len, searched.values())), len(missing), tuple(notes))
@@ -208,7 +221,7 @@ class Search:
         with self._transaction(scope) as db:
             if db.execute("SELECT 1 FROM sources WHERE content = ?", (content,)).fetchone():
                 return
-            db.execute("INSERT INTO sources VALUES (?, ?, ?)", (content, note, error))
+            db.execute("INSERT INTO sources (content, note, error) VALUES (?, ?, ?)", (content, note, error))
             if error:
                 return
             (last,) = db.execute("SELECT coalesce(max(id), 0) FROM passages").fetchone()
@@ -217,10 +230,11 @@ class Search:
                     if stop is not None and stop.is_set():
                         raise RunError("Stopped.")
                     db.executemany(
-                        "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                        ((i, content, p.unit, p.first, p.last, p.sheet, p.start, p.stop, p.text) for i, p in batch),
+                        "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                        ((i, content, p.unit, p.first, p.last, p.sheet, p.start, p.stop, len(p.text), p.text) for i, p in batch),
                     )
                     db.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", ((i, spaced(p.text)) for i, p in batch))
+            _describe(db, content, last)
 
     @contextmanager
     def _transaction(self, scope: Scope) -> Iterator[sqlite3.Connection]:
@@ -241,6 +255,7 @@ class Search:
         try:
             db.execute("PRAGMA journal_mode = WAL")
             db.execute("PRAGMA synchronous = NORMAL")
+            db.execute("PRAGMA temp_store = MEMORY")
             if db.execute("PRAGMA user_version").fetchone() != (VERSION,):
                 with self._guard:
                     _make(db)
@@ -263,6 +278,17 @@ class Search:
         """Remove a damaged index; the next search fills a new one."""
         for ending in ("", "-wal", "-shm"):
             self._path(scope).with_name(self._path(scope).name + ending).unlink(missing_ok=True)
+
+
+def _describe(db: sqlite3.Connection, content: str, after: int) -> None:
+    """Keep how long the text is that was added last, and in which languages it is written, by its beginning."""
+    rows = db.execute("SELECT text FROM passages WHERE id > ? ORDER BY id LIMIT ?", (after, BATCH))
+    spoken = languages(word for (text,) in rows for *_, word in tokens(text))
+    db.execute(
+        "UPDATE sources SET languages = ?, passages = (SELECT count(*) FROM passages WHERE id > ?), "
+        "characters = (SELECT coalesce(sum(size), 0) FROM passages WHERE id > ?) WHERE content = ?",
+        (" ".join(spoken), after, after, content),
+    )
 
 
 def _content(file: File) -> str:
@@ -293,88 +319,40 @@ def _known(db: sqlite3.Connection, contents: Iterable[str]) -> dict[str, tuple[s
     return {content: (note, error) for content, note, error in rows}
 
 
-def _find(db: sqlite3.Connection, files: ByContent, terms: list[Term], limit: int) -> tuple[tuple[Hit, ...], bool]:
-    """The best hits, and whether they have only some of the words: all words as they are, else as beginnings, else any."""
-    groups = _by_missing_terms(files, terms)
-    for form in (exact, loose):
-        rows = [row for contents, left in groups for row in _match_all(db, contents, left, terms, form, limit * 4)]
-        if rows:
-            return _hits(db, files, terms, rows, limit), False
-    words = [word for term in terms for word in ([term] if term.quoted else map(Term, term.text.split()))]
-    rows = _match(db, list(files), " OR ".join(map(loose, words)), limit * 4)
-    return _hits(db, files, terms, rows, limit), True
-
-
-def _match_all(
-    db: sqlite3.Connection, contents: list[str], left: list[Term], terms: list[Term], form: Callable[[Term], str], limit: int
-) -> list[tuple[float, int]]:
-    """Passages with all the terms that the names of these files do not have; if they have them all, passages with any."""
-    if left:
-        return _match(db, contents, " AND ".join(map(form, left)), limit)
-    return _match(db, contents, " OR ".join(map(form, terms)), limit) or _beginnings(db, contents)
-
-
-def _by_missing_terms(files: ByContent, terms: list[Term]) -> list[tuple[list[str], list[Term]]]:
-    """Contents grouped by the terms that their names do not have: those must be in the text."""
-    groups: defaultdict[tuple[Term, ...], list[str]] = defaultdict(list)
-    for content, named in files.items():
-        name = f" {plain(_best_named(named, terms).name)} "
-        groups[tuple(t for t in terms if not t.is_in(name))].append(content)
-    return [(contents, list(left)) for left, contents in groups.items()]
-
-
-def _best_named(named: Sequence[File], terms: Sequence[Term]) -> File:
-    """Of files with the same content the one whose name has most of the terms: it is the one that is meant."""
-    return max(named, key=lambda file: _in_name(file, terms))
-
-
-def _in_name(file: File, terms: Sequence[Term]) -> int:
-    name = f" {plain(file.name)} "
-    return sum(term.is_in(name) for term in terms)
-
-
-def _match(db: sqlite3.Connection, contents: list[str], query: str, limit: int) -> list[tuple[float, int]]:
-    rows = db.execute(
-        "SELECT -bm25(words), words.rowid FROM words JOIN passages ON passages.id = words.rowid "
-        "WHERE words MATCH ? AND passages.content IN (SELECT value FROM json_each(?)) ORDER BY 1 DESC, 2 LIMIT ?",
-        (query, json.dumps(contents), limit),
-    )
-    return [(float(score), int(row)) for score, row in rows]
-
-
-def _beginnings(db: sqlite3.Connection, contents: list[str]) -> list[tuple[float, int]]:
-    """The first passage of each file: what to show of a file that was found by its name alone."""
-    rows = db.execute(
-        "SELECT min(id) FROM passages WHERE content IN (SELECT value FROM json_each(?)) GROUP BY content", (json.dumps(contents),)
-    )
-    return [(0.0, int(row)) for (row,) in rows]
-
-
-def _hits(
-    db: sqlite3.Connection, files: ByContent, terms: list[Term], rows: list[tuple[float, int]], limit: int
-) -> tuple[Hit, ...]:
-    """The passages of these rows, weighted by the names of their files; of one page or line only the best."""
-    hits = []
-    for score, row in rows:
-        content, *values = db.execute(
-            "SELECT content, unit, first, last, sheet, start, stop, text FROM passages WHERE id = ?", (row,)
+def _find(
+    db: sqlite3.Connection, files: ByContent, terms: list[Term], limit: int, one_each: bool
+) -> tuple[tuple[Hit, ...], bool]:
+    """The best hits, and whether none has all of the words."""
+    names = {content: [[word for *_, word in tokens(file.name)] for file in named] for content, named in files.items()}
+    ranking = rank(db, names, terms, limit * 4, one_each=one_each)
+    best: dict[tuple[str, str], Hit] = {}
+    for ranked in ranking.passages:
+        (*values,) = db.execute(
+            "SELECT unit, first, last, sheet, start, stop, text FROM passages WHERE id = ?", (ranked.id,)
         ).fetchone()
-        file = _best_named(files[content], terms)
-        hits.append(_hit(file.id, Passage(*values), terms, score + NAME_WEIGHT * _in_name(file, terms)))
-    hits.sort(key=lambda hit: -hit.score)
-    best = {(hit.file_id, hit.place): hit for hit in reversed(hits)}
-    return tuple(sorted(best.values(), key=lambda hit: -hit.score)[:limit])
+        file = _best_named(files[ranked.content], names[ranked.content], ranking.wanted)
+        hit = _hit(file.id, Passage(*values), ranking.wanted, ranked)
+        best.setdefault((hit.file_id, hit.place), hit)
+        if len(best) == limit:
+            break
+    return tuple(best.values()), ranking.partly and len(ranking.wanted) > 1
 
 
-def _hit(file_id: str, passage: Passage, terms: list[Term], score: float) -> Hit:
-    begin, end = snippet(passage.text, terms)
+def _best_named(named: Sequence[File], names: Sequence[Sequence[str]], wanted: Sequence[Wanted]) -> File:
+    """Of files with the same content the one whose name has most of the words: it is the one that is meant."""
+    counts = [sum(any(each.places(words)) for each in wanted) for words in names]
+    return named[counts.index(max(counts))]
+
+
+def _hit(file_id: str, passage: Passage, wanted: Sequence[Wanted], ranked: Ranked) -> Hit:
+    begin, end = snippet(passage.text, wanted)
     text = passage.text[begin:end]
     first, last = passage.first, passage.last
     if passage.unit == "line":
         first += passage.text.count("\n", 0, begin)
         last = min(last, first + text.count("\n"))
     marked = ("… " if begin else "") + text.strip() + (" …" if end < len(passage.text) else "")
-    return Hit(file_id, passage.place(first, last), marked, round(score, 3), first)
+    return Hit(file_id, passage.place(first, last), marked, round(ranked.score, 3), first, ranked.more)
 
 
 def _batches(items: Iterable[tuple[int, Passage]]) -> Iterator[list[tuple[int, Passage]]]:

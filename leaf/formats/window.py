@@ -16,6 +16,7 @@ from typing import Protocol, runtime_checkable
 
 from leaf.errors import InvalidInputError
 from leaf.formats.base import NO_TEXT, Note, Outline, Passage, Reader, Where, Window
+from leaf.formats.binary import left_out, without_binary
 from leaf.formats.sections import sections
 from leaf.formats.where import merged, parse, span, timestamp
 
@@ -84,7 +85,7 @@ def read_window(reader: Reader, path: Path, kind: str, where: str, max_tokens: i
         raise InvalidInputError(f"max_tokens is {max_tokens}.", f"Give a number from 1 to {MAX_TOKENS:,}.")
     words, position = decode_cursor(cursor, path, where) if cursor else (where, None)
     asked = parse(words, kind)
-    passages = reader.passages(path, _starting_at(asked, position))
+    passages = without_binary(reader.passages(path, _starting_at(asked, position)))
     pieces, following = fill(_after(passages, position), int(max_tokens * CHARS_PER_TOKEN), position, line_numbers)
     extent = measure(reader, path, asked, pieces[-1].passage if pieces else None)
     if pieces and pieces[0].passage.sheet != pieces[-1].passage.sheet:
@@ -96,7 +97,7 @@ def read_window(reader: Reader, path: Path, kind: str, where: str, max_tokens: i
         places=merged([piece.passage for piece in pieces], asked.columns),
         coverage=coverage(pieces, extent, asked),
         cursor=encode_cursor(words, following, path) if following else "",
-        notes=(*extent.notes, *_scanned(pieces)),
+        notes=(*extent.notes, *_scanned(pieces), *left_out(piece.text for piece in pieces)),
         unit=pieces[0].passage.unit,
         ranges=_ranges(pieces),
         total=extent.total,

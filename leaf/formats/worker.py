@@ -12,6 +12,7 @@ from typing import Any, TextIO, cast
 from leaf.errors import InvalidInputError, UnreadableFileError, not_found
 from leaf.formats.amount import weigh_file
 from leaf.formats.base import KINDS, Note, Outline, Passage, Reader, TableReader, Where
+from leaf.formats.binary import without_binary
 from leaf.formats.detect import detect, unsupported
 from leaf.formats.packed import inner_name, unpacked
 from leaf.formats.tokens import Rates
@@ -72,7 +73,7 @@ def extract(path: str, kind: str, out: str) -> Json:
     """Write the passages for the search index as one JSON object a line. Raises FileError."""
     with unpacked(Path(path)) as plain, (Path(out) / "passages.jsonl").open("w", encoding="utf-8") as file:
         found = iter(()) if kind == "picture" else reader_of(kind).passages(plain, Where())
-        count, whole = _write(_split(_grouped(found)), file)
+        count, whole = _write(_split(_grouped(without_binary(found))), file)
     text = f"Only the first {MAX_INDEXED // 1_000_000} MB of its text can be searched."
     return {"count": count, "notes": [] if whole else [asdict(Note("index-cut", text, count))]}
 

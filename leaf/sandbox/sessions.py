@@ -27,6 +27,7 @@ from typing import Any
 from leaf import errors
 from leaf.sandbox.cells import FIGURES, FRAMES, PRINTED, VALUE
 from leaf.sandbox.pool import TICK, Child, Limits, Pool, put_input
+from leaf.sandbox.written import Written, copy_new, look
 
 Json = dict[str, Any]
 
@@ -109,6 +110,8 @@ class Ran:
     """Earlier cells that were run again first."""
     lost: tuple[str, ...] = ()
     """What could not be rebuilt, in words."""
+    written: tuple[Written, ...] = ()
+    """Copies of the files that it wrote into its working folder."""
 
 
 @dataclass(frozen=True)
@@ -197,9 +200,13 @@ class Sessions:
             names = _Known(tuple(slugs), tuple(results))
             session, rebuilt, lost = self._ready(chat, cell, earlier, supply, names, packages, stop, progress)
             call = _Call(self, session, supply, names, limits, stop)
+            before = look(session.child.box / "tmp")
             with self._watched(chat, session):
                 answer = call.run(cell, replay=False)
                 ran = _checked(answer, session.child.box / "out", out)
+                if ran.trouble is None:
+                    written, notes = copy_new(session.child.box / "tmp", before, out)
+                    ran = replace(ran, written=written, notes=(*ran.notes, *notes))
             if ran.trouble is None:
                 session.executed = (*session.executed, cell.key)
             return replace(ran, rebuilt=rebuilt, lost=tuple(lost))

@@ -121,6 +121,7 @@ def purge(db: Database, scope: Scope, chat_id: str) -> None:
             "DELETE FROM document_versions WHERE document_id IN (SELECT id FROM documents WHERE chat_id = :id)",
             "DELETE FROM documents WHERE chat_id = :id",
             "DELETE FROM cells WHERE chat_id = :id",
+            "DELETE FROM made_files WHERE chat_id = :id",
             "DELETE FROM consents WHERE chat_id = :id",
             "DELETE FROM chat_participants WHERE chat_id = :id",
             "DELETE FROM chats WHERE id = :id",

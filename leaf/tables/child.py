@@ -252,7 +252,7 @@ def position(parquet: str, row: int, memory_mb: int) -> int:
 
 def profile(parquet: str, seconds: float, memory_mb: int, mark: Json | None = None) -> Json:
     """Of rows of data: count; per column its type, nulls, distinct values, range, mean, standard deviation, quartiles or most
-    frequent values, and the SQL that reads dates which stayed text; five samples. Exact up to a million rows, above `approximate`.
+    frequent values, and the SQL that reads dates which stayed text; five samples. Exact up to a million rows, `approximate` above.
     """
     con = _connect([parquet], seconds, memory_mb)
     con.execute(f"CREATE VIEW whole AS {data_rows(parquet, mark or {}, False)}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from typing import Literal
 
 from pydantic import BaseModel, Field
@@ -13,7 +14,7 @@ from leaf.errors import InvalidInputError, LeafError, NotFoundError, not_found
 from leaf.formats.window import CHARS_PER_TOKEN
 from leaf.store.documents import Change, gone
 from leaf.store.ids import new_id
-from leaf.store.model import Document
+from leaf.store.model import ChatFile, Document
 from leaf.tools import writing
 from leaf.tools.base import NO_CHAT, Ask, Json, Tool, ToolContext, ToolOutput, find_file, quoted
 
@@ -29,18 +30,21 @@ class CreateDocumentInput(BaseModel):
     kind: Literal["text", "code", "sheet"] = "text"
     document_type: Literal["general", "meeting-summary", "report", "action-items"] = "general"
     files: list[str] = Field(default_factory=list, description="Sources, by handle or name.")
-    content: str = Field("", description="Text in place of files: Markdown, code or CSV.")
+    content: str = Field("", description="Its text: Markdown, code or CSV; for other types than general, source text.")
     instructions: str = Field("", description="The user's wishes.")
     metadata: dict[str, str | list[str]] = Field(default_factory=dict, description="meeting_date, participants")
 
 
 def create_document(context: ToolContext, given: CreateDocumentInput) -> ToolOutput:
-    """A new document: from `content` as it stands, or written by the model from files that the tool reads itself."""
+    """A new document: `content` as it stands, or written by the model in the shape of its type from files that the tool reads
+    itself and from `content`.
+    """
     _check_chat(context)
     title = naming.clean_title(given.title)
     if known := context.documents.made_by(context.scope, context.key):
         return _receipt(context, known, "Wrote", "")
-    if given.content.strip():
+    shaped = given.kind == "text" and given.document_type != "general"
+    if given.content.strip() and not (context.ask is not None and (shaped or given.files)):
         draft = Draft(title, given.kind, given.content, given.document_type)
         made = context.documents.create(context.scope, context.chat_id, draft, _change(context, "created"))
         return _receipt(context, made, "Wrote", "")
@@ -48,14 +52,14 @@ def create_document(context: ToolContext, given: CreateDocumentInput) -> ToolOut
         raise InvalidInputError(
             f"No model is connected that could write '{title}'.", "Give its text as content, or connect a model (see Settings)."
         )
-    if not given.files:
+    if not (given.files or given.content.strip()):
         raise InvalidInputError("There is nothing to write it from.", "Name files, or give the content.")
-    return _write_from_files(context, context.ask, given, title)
+    return _write_from_sources(context, context.ask, given, title)
 
 
-def _write_from_files(context: ToolContext, ask: Ask, given: CreateDocumentInput, title: str) -> ToolOutput:
+def _write_from_sources(context: ToolContext, ask: Ask, given: CreateDocumentInput, title: str) -> ToolOutput:
     chosen = list({c.handle: c for c in (find_file(context, name) for name in given.files)}.values())
-    pieces = writing.read_sources(context, chosen, ask)
+    pieces = [*writing.given_pieces(given.content, ask), *writing.read_sources(context, chosen, ask)]
     order = writing.Order(title, given.kind, given.document_type, _wishes(given))
     part_id = context.key or new_id()
     shown: list[str] = []
@@ -75,7 +79,8 @@ def _write_from_files(context: ToolContext, ask: Ask, given: CreateDocumentInput
     except LeafError as e:
         context.show("document", part_id, {"state": "failed", "title": title, "kind": given.kind})
         raise _kept_in_part(context, given, title, "".join(shown), e) from e
-    read = "; ".join(f"{c.file.name} ({c.handle})" for c in chosen)
+    text_given = [writing.GIVEN] if given.content.strip() else []
+    read = "; ".join([*text_given, *(f"{c.file.name} ({c.handle})" for c in chosen)])
     facts = [f"From {read}, about {written.source_tokens:,} tokens read."]
     if written.parts > 1:
         facts.append(
@@ -87,12 +92,18 @@ def _write_from_files(context: ToolContext, ask: Ask, given: CreateDocumentInput
     receipt = _receipt(context, made, "Wrote", " ".join(facts), part_id)
     return ToolOutput(
         receipt.text,
-        f"{receipt.summary} from {len(chosen)} file{'s' if len(chosen) != 1 else ''}",
+        f"{receipt.summary} from {_from(chosen, text_given)}",
         sources=writing.sources(pieces),
         coverage=writing.coverage(pieces),
         data={**receipt.data, "passages": context.hooks.passages_behind(written.text, writing.passages(pieces))},
         shows=receipt.shows,
     )
+
+
+def _from(chosen: Sequence[ChatFile], text_given: Sequence[str]) -> str:
+    """`2 files and the text given`."""
+    files = [f"{len(chosen)} file{'s' if len(chosen) != 1 else ''}"] if chosen else []
+    return " and ".join([*files, *text_given])
 
 
 def _keep(context: ToolContext, given: CreateDocumentInput, title: str, text: str, change: Change) -> Document:

@@ -233,11 +233,18 @@ class SearchFilesInput(BaseModel):
 
 
 def search_files(context: ToolContext, given: SearchFilesInput) -> ToolOutput:
-    """Best passages by BM25 with their places; says which files were searched and which could not be."""
+    """Best passages by BM25 with their places, one of each file unless files are named; says which could not be searched."""
     chosen = [find_file(context, name) for name in given.files] or list(context.files)
     within_budget(context, LEAST_READ)
+    one_each = not given.files and len(chosen) > 1
     result = context.library.search(
-        context.scope, [c.file for c in chosen], given.query, given.limit, context.stop, context.progress
+        context.scope,
+        [c.file for c in chosen],
+        given.query,
+        given.limit,
+        context.stop,
+        context.progress,
+        one_each=one_each,
     )
     handles = {c.file.id: c for c in chosen}
     passages: list[Json] = []
@@ -251,6 +258,7 @@ def search_files(context: ToolContext, given: SearchFilesInput) -> ToolOutput:
                 "name": chat_file.file.name,
                 "place": hit.place,
                 "text": hit.text,
+                **({"more": hit.more} if one_each and hit.more else {}),
             }
         )
         sources.append(
@@ -273,7 +281,9 @@ def search_files(context: ToolContext, given: SearchFilesInput) -> ToolOutput:
 
 def _search_head(query: str, passages: list[Json], result: SearchResult, asked: int) -> str:
     head = f"{len(passages)} passages for {query!r}; searched {result.searched} of {asked} files by full text, best first."
-    return "\n".join([head, *(f"Note: {note}" for note in result.notes)])
+    more = [f"{p['handle']} ({p['more']:,})" for p in passages if p.get("more")]
+    beside = [f"Note: one passage of each file; more in {', '.join(more)}: name a file to get all of its."] if more else []
+    return "\n".join([head, *(f"Note: {note}" for note in result.notes), *beside])
 
 
 def _search_text(query: str, passages: list[Json], result: SearchResult, asked: int) -> str:
@@ -294,16 +304,15 @@ TOOLS = (
     ),
     Tool(
         "read_file",
-        "Read a part of a file as text, with locators and coverage. Returns a window and a "
-        "cursor for the next one.",
+        "Read a part of a file as text, with locators and coverage. Returns a window and a cursor for the next one.",
         ReadFileInput,
         read_file,
         "Reading a file",
     ),
     Tool(
         "search_files",
-        "Full-text search (BM25) over the chat's files; returns the best passages with their places. Use it to find where "
-        "something is said before reading. Words are matched literally: try synonyms if nothing is found.",
+        "Full-text search (BM25) over the chat's files; returns each file's best passage with its place, all passages of files "
+        "that you name. Use it to find where something is said before reading. Forms of a word match, synonyms do not.",
         SearchFilesInput,
         search_files,
         "Searching the files",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 from pydantic import BaseModel, Field, field_validator
@@ -13,6 +13,8 @@ from leaf.errors import CodeError, InvalidInputError
 from leaf.sandbox.confine import confinement
 from leaf.sandbox.packages import Packages
 from leaf.sandbox.sessions import Cell, Ran
+from leaf.sandbox.written import Written
+from leaf.store.made_files import MadeFile
 from leaf.store.model import ChatFile
 from leaf.tables.notebooks import Notebooks, Rested
 from leaf.tables.tables import QueryResult, Table
@@ -72,6 +74,10 @@ def run_python(context: ToolContext, given: RunPythonInput) -> ToolOutput:
         ran, cell, tables = rested.ran, rested.cell, rested.tables
         if ran.trouble is not None:
             raise _error(ran, notebooks.packages, context.files)
+        written = [
+            context.library.keep_written(context.scope, context.chat_id, context.message_id, name, file.path)
+            for name, file in _named(ran.written)
+        ]
         results = [
             (
                 name,
@@ -100,14 +106,15 @@ def run_python(context: ToolContext, given: RunPythonInput) -> ToolOutput:
     said = remarks.new(readings, context.hooks.told)
     caveats = tuple(dict.fromkeys(text for result in rested.results for text in result.said))
     return ToolOutput(
-        _text(ran, cell, results, pictures, (*caveats, *said.spoken)),
-        _in_words(given.code, results, pictures),
+        _text(ran, cell, results, pictures, written, (*caveats, *said.spoken)),
+        _in_words(given.code, results, pictures, written),
         sources=tuple(sources),
         coverage=tuple(remarks.coverage(r) for r in readings),
         data={
             "python": _about(ran, cell),
             "tables": _tables_json(results),
             "figures": _figures_json(pictures),
+            "written": [{"sha256": made.sha256, "name": made.name, "size": made.size} for made in written],
             "beside": beside_json(rested.beside),
             **said.to_json(),
         },
@@ -136,7 +143,12 @@ def _refuse_deleted(context: ToolContext, code: str) -> None:
 
 
 def _text(
-    ran: Ran, cell: Cell, results: Sequence[tuple[str, QueryResult]], pictures: Sequence[Picture], said: Sequence[str]
+    ran: Ran,
+    cell: Cell,
+    results: Sequence[tuple[str, QueryResult]],
+    pictures: Sequence[Picture],
+    written: Sequence[MadeFile],
+    said: Sequence[str],
 ) -> str:
     pieces = [f"Cell {cell.number} ran in {ran.seconds:.2f} s.", *_said_of_namespace(ran)]
     if ran.printed.strip():
@@ -150,6 +162,9 @@ def _text(
         pieces.append(f"Result {result.result_id}{named}: {size}; {shown:,} shown below.\n{without_encoded(text)}")
     if pictures:
         pieces.append(f"{len(pictures)} figure{'s' if len(pictures) > 1 else ''} drawn; the user sees it.")
+    if written:
+        named = ", ".join(f"{quoted(made.name, 80)} ({size_in_bytes(made.size)})" for made in written)
+        pieces.append(f"Files kept, which the user can download or add to the chat: {named}.")
     pieces += [*ran.notes]
     if len(pieces) == 1:
         pieces.append("Nothing was printed and the last line has no value.")
@@ -174,6 +189,21 @@ def size_in_words(characters: int) -> str:
         if characters >= size:
             return f"{characters / size:.1f} {unit}"
     return f"{characters:,} characters"
+
+
+def size_in_bytes(size: int) -> str:
+    """`2 MB`, `1,204 bytes`."""
+    return f"{size / 1024**2:,.0f} MB" if size >= 1024**2 else f"{size:,} bytes"
+
+
+def _named(written: Sequence[Written]) -> Iterator[tuple[str, Written]]:
+    """Each file with a name of its own: its last part, or where that is taken its whole path."""
+    taken: set[str] = set()
+    for file in written:
+        short = file.name.rpartition("/")[2]
+        name = short if short not in taken else file.name.replace("/", "-")
+        taken.add(name)
+        yield name, file
 
 
 def _fit(text: str) -> str:
@@ -223,12 +253,15 @@ def _figures_json(pictures: Sequence[Picture]) -> list[Json]:
     return [{"sha256": p.sha256, "width": p.width, "height": p.height, "label": p.label} for p in pictures]
 
 
-def _in_words(code: str, results: Sequence[tuple[str, QueryResult]], pictures: Sequence[Picture]) -> str:
+def _in_words(
+    code: str, results: Sequence[tuple[str, QueryResult]], pictures: Sequence[Picture], written: Sequence[MadeFile]
+) -> str:
     """What its first comment says, or `Ran Python`, and what came of it."""
     comment = re.match(r"\s*#+\s*(.+)", code)
     said = quoted(comment.group(1), 100) if comment else "Ran Python"
     made = [f"{result.total:,} row{'s' if result.total != 1 else ''}" for _, result in results[:2]]
     made += [f"{len(pictures)} figure{'s' if len(pictures) > 1 else ''}"] if pictures else []
+    made += [f"wrote {quoted(file.name, 60)}" for file in written[:2]]
     return f"{said}: {', '.join(made)}" if made else said
 
 
@@ -292,8 +325,8 @@ TOOLS = (
     Tool(
         "run_python",
         "Run Python offline: pandas, scipy, sklearn, statsmodels, matplotlib. Tables are DataFrames by SQL name; "
-        "query(sql) gives one, open_file(handle) a path. Variables live on. Returns prints, last expression, figures; "
-        "DataFrames (last expression, display(df)) get result ids.",
+        "query(sql) gives one, open_file(handle) a path. Variables live on. Returns prints, last expression, figures, "
+        "files written; DataFrames (last expression, display(df)) get result ids.",
         RunPythonInput,
         run_python,
         "Running Python",

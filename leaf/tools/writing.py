@@ -37,12 +37,21 @@ class Order:
     """What the user asks for, and what is known beside the sources; empty for nothing."""
 
 
+GIVEN = "the text given"
+"""What a text is called that came with the call and is no file."""
+
+
 @dataclass(frozen=True)
 class Piece:
     """A window of a source."""
 
-    chat_file: ChatFile
+    chat_file: ChatFile | None
+    """None for a text that came with the call."""
     window: Window
+
+    @property
+    def name(self) -> str:
+        return self.chat_file.file.name if self.chat_file else GIVEN
 
     @property
     def tokens(self) -> int:
@@ -51,9 +60,9 @@ class Piece:
     @property
     def markup(self) -> str:
         """The text between marks that it cannot close itself."""
-        name = escape(self.chat_file.file.name)
+        known = f'id="{self.chat_file.handle}" name="{escape(self.name)}"' if self.chat_file else f'name="{GIVEN}"'
         text = self.window.text.replace("</source", "< /source")
-        return f'<source id="{self.chat_file.handle}" name="{name}">\n{text}\n</source>'
+        return f"<source {known}>\n{text}\n</source>"
 
 
 @dataclass(frozen=True)
@@ -90,6 +99,16 @@ def read_sources(context: ToolContext, chosen: Sequence[ChatFile], ask: Ask) -> 
                 )
         if len(pieces) == at:
             raise InvalidInputError(f"{chat_file.file.name} holds no text.", "Name other files, or give the content.")
+    return pieces
+
+
+def given_pieces(text: str, ask: Ask) -> list[Piece]:
+    """A text that came with the call, in pieces that the model can read at once, cut between lines where there are some."""
+    size, pieces = int(max(500, _room(ask) - 500) * CHARS_PER_TOKEN), []
+    while text.strip():
+        end = len(text) if len(text) <= size else (text.rfind("\n", size // 2, size) + 1 or size)
+        pieces.append(Piece(None, Window(text[:end].strip("\n"), (), "", "")))
+        text = text[end:]
     return pieces
 
 
@@ -171,7 +190,8 @@ def sources(pieces: Sequence[Piece]) -> tuple[Source, ...]:
     """Each file once, with all places that were read."""
     found: dict[str, tuple[ChatFile, list[str]]] = {}
     for piece in pieces:
-        found.setdefault(piece.chat_file.handle, (piece.chat_file, []))[1].extend(piece.window.places)
+        if piece.chat_file:
+            found.setdefault(piece.chat_file.handle, (piece.chat_file, []))[1].extend(piece.window.places)
     return tuple(
         Source(c.handle, c.file.id, c.file.name, places[0] if len(places) == 1 else "", "read") for c, places in found.values()
     )
@@ -181,7 +201,7 @@ def passages(pieces: Sequence[Piece]) -> list[Json]:
     """What was read, window by window: {"name", "place", "text"}."""
     return [
         {
-            "name": p.chat_file.file.name,
+            "name": p.name,
             "place": " to ".join(dict.fromkeys((*p.window.places[:1], *p.window.places[-1:]))),
             "text": p.window.text,
         }
@@ -193,9 +213,9 @@ def coverage(pieces: Sequence[Piece]) -> tuple[Coverage, ...]:
     """What was seen of each file, by the code that read it."""
     found = []
     for piece in pieces:
-        window, file = piece.window, piece.chat_file.file
-        if not window.unit:
+        if piece.chat_file is None or not piece.window.unit:
             continue
+        window, file = piece.window, piece.chat_file.file
         seen = sum(last - first + 1 for first, last in window.ranges)
         unit = PLURAL.get(window.unit, window.unit)
         if unit == "rows":

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import mimetypes
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.service import Leaf
 from leaf.store.model import Scope
-from leaf.ui import markdown
-from leaf.ui.items import figures_of
-from leaf.ui.state import leaf
+from leaf.ui import markdown, words
+from leaf.ui.items import figures_of, written_of
+from leaf.ui.state import later, leaf
 
 TALL = 260
 """Height in pixels from which an output scrolls."""
@@ -52,6 +55,45 @@ def figures(part: Mapping[str, Any], scope: Scope, chat_id: str) -> None:
             st.caption(markdown.paragraph(f"{figure['label']}: {e}"))
             continue
         st.image(picture, width=min(int(figure["width"]), 760), alt=str(figure["label"]), output_format="PNG")
+
+
+def written(part: Mapping[str, Any], scope: Scope, chat_id: str, key: str) -> None:
+    """The files that a step wrote, to download or to add to the chat."""
+    for number, file in enumerate(written_of(part)):
+        name, sha256 = str(file["name"]), str(file["sha256"])
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            st.download_button(
+                f"{markdown.label(name, 80)} · {words.size(int(file['size']))}",
+                later(partial(_read_written, scope, chat_id, sha256, name)),
+                file_name=name,
+                mime=mimetypes.guess_type(name)[0] or "application/octet-stream",
+                key=f"written-{key}-{number}",
+                type="tertiary",
+                icon=":material/download:",
+                on_click="ignore",
+            )
+            st.button(
+                "Add to files",
+                key=f"keep-{key}-{number}",
+                type="tertiary",
+                icon=":material/note_add:",
+                help="Into the library and this chat, so that the next question can use it",
+                on_click=_keep,
+                args=(scope, chat_id, sha256, name),
+            )
+
+
+def _read_written(scope: Scope, chat_id: str, sha256: str, name: str, app: Leaf) -> bytes:
+    return app.written_file(scope, chat_id, sha256, name).read_bytes()
+
+
+def _keep(scope: Scope, chat_id: str, sha256: str, name: str) -> None:
+    try:
+        file = leaf().keep_written(scope, chat_id, sha256, name)
+    except LeafError as e:
+        st.toast(markdown.paragraph(str(e)), icon=":material/warning:")
+        return
+    st.toast(f"{markdown.label(file.name, 80)} is among the files of this chat.", icon=":material/check:")
 
 
 def consent(asked: Mapping[str, Any], scope: Scope, chat_id: str) -> None:

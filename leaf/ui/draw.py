@@ -49,6 +49,11 @@ def draw_item(place: Any, item: Item, scope: Scope, chat_id: str, message_id: st
         with holder:
             code.figures(item.part, scope, chat_id)
         return holder
+    if item.kind == "written":
+        holder = place.container(key=f"{item.key}-{message_id}", gap="xsmall")
+        with holder:
+            code.written(item.part, scope, chat_id, f"{item.key}-{message_id}")
+        return holder
     if item.kind == "questions":
         holder = place.container(key=f"{item.key}-{message_id}", gap="xsmall")
         with holder:

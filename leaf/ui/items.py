@@ -23,6 +23,7 @@ Kind = Literal[
     "step",
     "chart",
     "figures",
+    "written",
     "writing",
     "document",
     "consent",
@@ -122,9 +123,10 @@ def _of_part(number: int, part: Part) -> list[Item]:
         chart = chart_of(part)
         if chart:
             return [step, Item("chart", f"chart-{part['toolCallId']}", part=chart)]
-        if figures_of(part):
-            return [step, Item("figures", f"figures-{part['toolCallId']}", part=part)]
-        return [step]
+        found = [step]
+        found += [Item("figures", f"figures-{part['toolCallId']}", part=part)] if figures_of(part) else []
+        found += [Item("written", f"written-{part['toolCallId']}", part=part)] if written_of(part) else []
+        return found
     return [_of_document(part)] if kind == "data-document" else []
 
 
@@ -148,6 +150,13 @@ def figures_of(part: Part) -> Sequence[Mapping[str, Any]]:
     output = part.get("output") or {}
     figures: Sequence[Mapping[str, Any]] = (output.get("data") or {}).get("figures") or ()
     return figures
+
+
+def written_of(part: Part) -> Sequence[Mapping[str, Any]]:
+    """The files that a finished step wrote: {"sha256", "name", "size"}."""
+    output = part.get("output") or {}
+    written: Sequence[Mapping[str, Any]] = (output.get("data") or {}).get("written") or ()
+    return written
 
 
 def _growing(found: Sequence[Item]) -> bool:

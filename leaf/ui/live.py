@@ -31,7 +31,7 @@ FIRST_PASS = 0.25
 """Seconds that the drawing of the whole page may wait, so that a quick answer is there at once."""
 SLICE = 0.1
 """Shortest time between two drawings: the eye does not see more, the network does."""
-BOXES = frozenset({"step", "chart", "figures", "consent", "thought", "writing", "document"})
+BOXES = frozenset({"step", "chart", "figures", "written", "consent", "thought", "writing", "document"})
 """Kinds whose element holds others, and whose key may be used once a pass."""
 
 

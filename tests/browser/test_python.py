@@ -60,6 +60,40 @@ def test_steps_show_code_output_tables_figures_and_errors(new_app: Callable[...,
         shot(page, "python-narrow")
 
 
+WRITES = """# Wrote the totals
+sales.groupby("region", as_index=False).revenue.sum().to_csv("by region.csv", index=False)
+open("large.bin", "wb").truncate(30 * 1024**2)"""
+
+
+def test_files_that_code_writes_are_downloaded_and_added_to_the_chat(
+    new_app: Callable[..., App], page: Page, sales: Path
+) -> None:
+    turns = [Turn.call(("run_python", {"code": WRITES})), Turn.say("The file is there."), Turn.say("I see it.")]
+    with MessagesServer(turns) as server:
+        page.goto(new_app(model_url=server.url).url)
+        add_by_composer(page, sales)
+        ask(page, "Write the totals to a file")
+        expect(page.get_by_text("The file is there.")).to_be_visible(timeout=60_000)
+        expect(finished(page)).to_be_visible()
+        shot(page, "written")
+        with page.expect_download() as caught:
+            page.get_by_role("button", name="by region.csv").click()
+        assert caught.value.suggested_filename == "by region.csv"
+        assert Path(caught.value.path()).read_text().splitlines()[0] == "region,revenue"
+        page.get_by_role("button", name="Add to files").click()
+        expect(page.get_by_text("is among the files of this chat")).to_be_visible()
+        shot(page, "written-added")
+        page.get_by_text("Wrote the totals: wrote by region.csv").click()
+        expect(page.get_by_text("Not kept: large.bin (30 MB)")).to_be_visible()
+        shot(page, "written-open")
+        page.reload()
+        ask(page, "What is in it?")
+        expect(page.get_by_text("I see it.")).to_be_visible(timeout=60_000)
+        assert "by region.csv" in str(server.requests[-1].body["messages"])
+        page.set_viewport_size({"width": 390, "height": 800})
+        shot(page, "written-narrow")
+
+
 @pytest.mark.parametrize(("button", "said"), [("Allow", "there already"), ("Refuse", "did not work")])
 def test_a_package_is_installed_only_when_the_person_allows_it(
     new_app: Callable[..., App], page: Page, button: str, said: str
