@@ -18,8 +18,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
 from leaf.errors import EncryptedFileError, FileError, InvalidInputError, UnreadableFileError
-from leaf.formats.base import NO_TEXT, Note, Outline, Passage, Where
+from leaf.formats.base import NO_TEXT, Note, Outline, Passage, TableInfo, Where
+from leaf.formats.grids import Grid, write_grids
 from leaf.formats.pdf_rows import looks_tabular, text_by_rows
+from leaf.formats.pdf_tables import Found, grid_of, join, tables_on
+from leaf.formats.pdf_words import drawing_of
 from leaf.formats.picture import QUALITY, Drawn
 from leaf.formats.where import span
 from leaf.formats.window import CHARS_PER_TOKEN, Extent
@@ -66,6 +69,23 @@ class PdfReader:
             last = document.pages if where.last is None else min(int(where.last), document.pages)
             for number in range(int(where.first), last + 1):
                 yield Passage(document.text(number) or NO_TEXT, "page", number)
+
+
+    def tables(self, path: Path, out: Path) -> list[TableInfo]:
+        """Every table of the pages, those that go on over a page's end put together."""
+        return write_grids(document_grids(path), out)
+
+
+def document_grids(path: Path) -> Iterator[Grid]:
+    """The tables of a document with their pages. Raises FileError."""
+    return (grid_of(parts) for parts in join(page_tables(path)))
+
+
+def page_tables(path: Path) -> Iterator[tuple[int, list[Found]]]:
+    """Page numbers and the tables on each page; a page that is damaged has none. Raises FileError."""
+    with _open(path) as document:
+        for number in range(1, document.pages + 1):
+            yield number, document.tables(number)
 
 
 def render_page(path: Path, page: int, max_edge: int = 1600) -> bytes:
@@ -134,6 +154,8 @@ class _Document(Protocol):
     def title(self) -> str: ...
 
     def text(self, number: int) -> str: ...
+
+    def tables(self, number: int) -> list[Found]: ...
 
     def close(self) -> None: ...
 
@@ -220,6 +242,21 @@ class _Pdfium:
             text = _better(text, self._beside.text(number))
         fields = self._beside.fields(number) if has_fields and self._beside else []
         return "\n".join(part for part in (text, *fields, *remarks) if part)
+
+    def tables(self, number: int) -> list[Found]:
+        """The tables of a page; none where it is damaged."""
+        from pypdfium2 import PdfiumError
+
+        with PDFIUM:
+            try:
+                page = self._document[number - 1]
+            except PdfiumError:
+                return []
+            try:
+                drawing = drawing_of(page)
+            finally:
+                page.close()
+        return tables_on(drawing)
 
     def close(self) -> None:
         with PDFIUM:
@@ -324,6 +361,10 @@ class _Pypdf:
             return _clean(self._reader.pages[number - 1].extract_text())
         except _pypdf_errors() as e:
             raise _damaged_page(number) from e
+
+    def tables(self, number: int) -> list[Found]:
+        """None: pypdf tells no places."""
+        return []
 
     def fields(self, number: int) -> list[str]:
         """`[form] Name: value` for each field on the page that has a value."""
