@@ -42,7 +42,9 @@ def main() -> int:
         _measure("pdfplumber, lines", _plumber("lines"), truth, none, show=False)
         _measure("pdfplumber, text", _plumber("text"), truth, none, show=False)
         joined = _joined(truth)
-    missed = [name for name, met in (("F1", ours[0] >= 0.8), ("tables from none", ours[1] == 0), ("joined", joined >= 0.8)) if not met]
+    missed = [
+        name for name, met in (("F1", ours[0] >= 0.8), ("tables from none", ours[1] == 0), ("joined", joined >= 0.8)) if not met
+    ]
     print("all targets met" if not missed else "missed: " + ", ".join(missed))
     return 1 if missed else 0
 
@@ -81,7 +83,9 @@ def _measure(
     every = [score for found in scores.values() for score in found]
     wrong = Counter(kind for path, kind in none for _, rows in find(path) if rows)
     styles = "  ".join(f"{style} {sum(found) / len(found):.2f}" for style, found in sorted(scores.items()))
-    print(f"{name}: F1 {sum(every) / len(every):.3f} of {len(every)} tables, {sum(wrong.values())} tables in {len(none)} pages without")
+    print(
+        f"{name}: F1 {sum(every) / len(every):.3f} of {len(every)} tables, {sum(wrong.values())} tables in {len(none)} pages without"
+    )
     print(f"    {styles}\n    {dict(wrong)}  {time.perf_counter() - start:.1f} s")
     return sum(every) / len(every), sum(wrong.values())
 

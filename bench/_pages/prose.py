@@ -85,7 +85,9 @@ def contents(r: random.Random, c: Canvas) -> None:
         title = f"{i // 4 + 1}.{i % 4 + 1}  {sentence(r, r.randint(2, 6))}"
         c.drawString(60, y, title)
         if leaders:
-            c.drawString(70 + stringWidth(title, "Times-Roman", 11), y, "." * int((430 - stringWidth(title, "Times-Roman", 11)) / 3))
+            c.drawString(
+                70 + stringWidth(title, "Times-Roman", 11), y, "." * int((430 - stringWidth(title, "Times-Roman", 11)) / 3)
+            )
         c.drawRightString(530, y, str(page))
         y -= 20
 
@@ -101,7 +103,9 @@ def index(r: random.Random, c: Canvas) -> None:
 def form(r: random.Random, c: Canvas) -> None:
     c.setFont("Helvetica", 10)
     ruled = r.random() < 0.5
-    for i, label in enumerate(("Surname:", "First name:", "Date of birth:", "Street:", "Postcode:", "Town:", "Telephone:", "E-mail:", "Signature:")):
+    for i, label in enumerate(
+        ("Surname:", "First name:", "Date of birth:", "Street:", "Postcode:", "Town:", "Telephone:", "E-mail:", "Signature:")
+    ):
         y = 760 - 34 * i
         c.drawString(64, y, label)
         c.drawString(320, y, ("Number:", "Country:", "Sex:")[i % 3])
@@ -141,7 +145,9 @@ def code(r: random.Random, c: Canvas) -> None:
     y = justified(c, r, 60, 780, 470, 4) - 10
     c.setFont("Courier", 9)
     for i in range(30):
-        c.drawString(70 + 18 * (i % 4), y, f"{r.choice(WORDS)}_{r.choice(WORDS)} = {r.choice(WORDS)}({r.randint(0, 9)}, {r.choice(WORDS)})")
+        c.drawString(
+            70 + 18 * (i % 4), y, f"{r.choice(WORDS)}_{r.choice(WORDS)} = {r.choice(WORDS)}({r.randint(0, 9)}, {r.choice(WORDS)})"
+        )
         if i % 3 == 0:
             c.drawString(330, y, f"# {sentence(r, 4)}")
         y -= 12

@@ -19,7 +19,18 @@ from bench._pages.prose import justified, sentence
 Rows = list[list[str]]
 
 STYLES = ("grid", "frame", "rows", "columns", "booktabs", "header", "shaded", "bare")
-PLACES = ["Northfield", "East Harbour", "Saint Orlan", "Kirchberg", "Vale", "Upper Marsh", "Lowmoor", "Tarn", "Old Quay", "Dunmere"]
+PLACES = [
+    "Northfield",
+    "East Harbour",
+    "Saint Orlan",
+    "Kirchberg",
+    "Vale",
+    "Upper Marsh",
+    "Lowmoor",
+    "Tarn",
+    "Old Quay",
+    "Dunmere",
+]
 THINGS = ["steel pipes", "wheat", "paper", "ferries", "heat pumps", "milk", "timber", "glass", "road works", "software licences"]
 NAMES = ["A. Moreau", "Ida Lund", "B. Okafor", "Chen Wei", "R. Silva", "Nora Quist", "T. Adeyemi", "Eva Braun-Keller"]
 MARGIN = 60
@@ -100,7 +111,10 @@ def _cell(r: random.Random, kind: str, i: int) -> str:
 def wrapped(rows: Rows, kinds: Sequence[str], size: float, widths: dict[str, float], font: str = "Helvetica") -> Rows:
     """The same cells with line ends where they do not fit into their column."""
     return [
-        ["\n".join(simpleSplit(cell, font, size, widths.get(kind, 90))) if cell else "" for cell, kind in zip(row, kinds, strict=True)]
+        [
+            "\n".join(simpleSplit(cell, font, size, widths.get(kind, 90))) if cell else ""
+            for cell, kind in zip(row, kinds, strict=True)
+        ]
         for row in rows
     ]
 
@@ -117,18 +131,40 @@ def _style(name: str, rows: int, kinds: Sequence[str], size: float, pad: float) 
     ]
     lines: dict[str, list[tuple[object, ...]]] = {
         "grid": [("GRID", (0, 0), (-1, -1), 0.5, black)],
-        "frame": [("BOX", (0, 0), (-1, -1), 0.7, black), ("LINEBELOW", (0, 0), (-1, 0), 0.7, black), ("INNERGRID", (0, 0), (-1, -1), 0.3, colors.grey)],
+        "frame": [
+            ("BOX", (0, 0), (-1, -1), 0.7, black),
+            ("LINEBELOW", (0, 0), (-1, 0), 0.7, black),
+            ("INNERGRID", (0, 0), (-1, -1), 0.3, colors.grey),
+        ],
         "rows": [("LINEBELOW", (0, 0), (-1, -1), 0.4, colors.grey), ("LINEABOVE", (0, 0), (-1, 0), 0.4, colors.grey)],
         "columns": [("LINEBEFORE", (1, 0), (-1, -1), 0.4, black), ("LINEBELOW", (0, 0), (-1, 0), 0.6, black)],
-        "booktabs": [("LINEABOVE", (0, 0), (-1, 0), 1, black), ("LINEBELOW", (0, 0), (-1, 0), 0.5, black), ("LINEBELOW", (0, -1), (-1, -1), 1, black)],
+        "booktabs": [
+            ("LINEABOVE", (0, 0), (-1, 0), 1, black),
+            ("LINEBELOW", (0, 0), (-1, 0), 0.5, black),
+            ("LINEBELOW", (0, -1), (-1, -1), 1, black),
+        ],
         "header": [("LINEBELOW", (0, 0), (-1, 0), 0.6, black)],
-        "shaded": [("BACKGROUND", (0, 0), (-1, 0), colors.lightgrey), ("ROWBACKGROUNDS", (0, 1), (-1, -1), [colors.white, colors.whitesmoke])],
+        "shaded": [
+            ("BACKGROUND", (0, 0), (-1, 0), colors.lightgrey),
+            ("ROWBACKGROUNDS", (0, 1), (-1, -1), [colors.white, colors.whitesmoke]),
+        ],
         "bare": [],
     }
     return found + lines[name]
 
 
-def draw(canvas: Canvas, rows: Rows, kinds: Sequence[str], style: str, x: float, top: float, size: float, pad: float, extra: Sequence[tuple[object, ...]] = (), widths: Sequence[float] | None = None) -> float:
+def draw(
+    canvas: Canvas,
+    rows: Rows,
+    kinds: Sequence[str],
+    style: str,
+    x: float,
+    top: float,
+    size: float,
+    pad: float,
+    extra: Sequence[tuple[object, ...]] = (),
+    widths: Sequence[float] | None = None,
+) -> float:
     """Draw a table with its upper left corner at a place; gives the y below it."""
     table = Table(rows, colWidths=widths, style=TableStyle([*_style(style, len(rows), kinds, size, pad), *extra]))
     _, height = table.wrapOn(canvas, 500, 700)
@@ -178,7 +214,20 @@ class Sheet:
         self.canvas.drawString(MARGIN, self.y, f"Table {number}: {words}")
         self.y -= 12
 
-    def table(self, rows: Rows, kinds: Sequence[str], style: str, size: float, pad: float, *, part: int, x: float = MARGIN, truth: Rows | None = None, extra: Sequence[tuple[object, ...]] = (), gap: float = 6) -> None:
+    def table(
+        self,
+        rows: Rows,
+        kinds: Sequence[str],
+        style: str,
+        size: float,
+        pad: float,
+        *,
+        part: int,
+        x: float = MARGIN,
+        truth: Rows | None = None,
+        extra: Sequence[tuple[object, ...]] = (),
+        gap: float = 6,
+    ) -> None:
         self.y = draw(self.canvas, rows, kinds, style, x, self.y, size, pad, extra, _widths(rows, size, gap)) - 20
         self.drawn.append(Drawn(self.page, _flat(truth or rows), style, part))
 
@@ -279,7 +328,21 @@ def over_pages(r: random.Random, path: Path, style: str) -> list[Drawn]:
         head = [rows[0]] if at == 0 or repeated else []
         fits = int((sheet.y - MARGIN - 4) // (9 * 1.18 + 4)) - len(head)
         shown = [*head, *body[at : at + fits]]
-        sheet.y = draw(sheet.canvas, shown, kinds, style if head or style not in ("header", "columns", "booktabs") else "bare", MARGIN, sheet.y, 9, 2, (), widths) - 20
+        sheet.y = (
+            draw(
+                sheet.canvas,
+                shown,
+                kinds,
+                style if head or style not in ("header", "columns", "booktabs") else "bare",
+                MARGIN,
+                sheet.y,
+                9,
+                2,
+                (),
+                widths,
+            )
+            - 20
+        )
         sheet.drawn.append(Drawn(sheet.page, _flat(shown), style, 0))
         at += fits
         if at < len(body):
@@ -329,7 +392,10 @@ def tiny(r: random.Random, path: Path, style: str) -> list[Drawn]:
     sheet.prose(r, 4, size=8)
     rows, _ = content(r, width=9)
     kinds = ["place"] + [r.choice(("small", "share", "whole")) for _ in range(8)]
-    rows = [["Region", *(f"Q{i % 4 + 1} {2024 + i // 4}" for i in range(8))], *([row[0], *(_number(r, k) for k in kinds[1:])] for row in rows[1:])]
+    rows = [
+        ["Region", *(f"Q{i % 4 + 1} {2024 + i // 4}" for i in range(8))],
+        *([row[0], *(_number(r, k) for k in kinds[1:])] for row in rows[1:]),
+    ]
     sheet.table(rows, kinds, style, 5.5, 1, part=0, gap=r.choice([0, 3]))
     sheet.prose(r, 8, size=8)
     return sheet.save()

@@ -10,7 +10,9 @@ from leaf.formats.pdf_lines import number_like
 
 Rows = Sequence[Sequence[str]]
 
-BULLET = re.compile(r"[•◦▪▫■□●○∙·⁃‣➢➤✓✔–—*o\-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|\[\d{1,3}\]|§+\s?\d+|\d{1,2}(?:\.\d{1,3}){0,4}\.?")
+BULLET = re.compile(
+    r"[•◦▪▫■□●○∙·⁃‣➢➤✓✔–—*o\-]|\(?(?:\d{1,3}|[a-zA-Z]|[ivxIVX]{1,5})[.)]|\[\d{1,3}\]|§+\s?\d+|\d{1,2}(?:\.\d{1,3}){0,4}\.?"
+)
 LEADER = re.compile(r"(?:\.\s?){4,}|_{4,}|…{2,}")
 BLANK = re.compile(r"_{3,}|\.{5,}|\[\s*\]|[☐☑□]+")
 EQUATION = re.compile(r"\(\d+(?:\.\d+)*[a-z]?\)")
@@ -74,7 +76,9 @@ def numeric_columns(rows: Rows) -> int:
     found = 0
     for column in list(zip(*rows, strict=True))[1:]:
         body = _filled(column[1:])
-        found += len(body) >= 2 and sum(map(number_like, body)) >= 0.6 * len(body) and any(c.isdigit() for cell in body for c in cell)
+        found += (
+            len(body) >= 2 and sum(map(number_like, body)) >= 0.6 * len(body) and any(c.isdigit() for cell in body for c in cell)
+        )
     return found
 
 

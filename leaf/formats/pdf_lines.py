@@ -85,7 +85,10 @@ def lines_of(words: Iterable[Word], down: Sequence[Rule] = ()) -> list[Line]:
         if places and (places[-1][0] <= middle <= places[-1][1] or _overlap(places[-1], word) > 0.6):
             rows[-1].append(word)
             if word.height > 0.7 * (places[-1][1] - places[-1][0]):
-                places[-1] = (min(places[-1][0], word.top + 0.2 * word.height), max(places[-1][1], word.bottom - 0.2 * word.height))
+                places[-1] = (
+                    min(places[-1][0], word.top + 0.2 * word.height),
+                    max(places[-1][1], word.bottom - 0.2 * word.height),
+                )
         else:
             rows.append([word])
             places.append((word.top + 0.2 * word.height, word.bottom - 0.2 * word.height))

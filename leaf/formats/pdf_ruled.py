@@ -136,8 +136,7 @@ def without_short(mesh: Mesh) -> Mesh:
     ys = [
         y
         for i, y in enumerate(mesh.ys)
-        if i in (0, len(mesh.ys) - 1)
-        or sum(h.end - h.start for h in mesh.across if abs(h.at - y) <= NEAR) >= 0.5 * width
+        if i in (0, len(mesh.ys) - 1) or sum(h.end - h.start for h in mesh.across if abs(h.at - y) <= NEAR) >= 0.5 * width
     ]
     return Mesh(mesh.xs, ys, mesh.across, mesh.down)
 

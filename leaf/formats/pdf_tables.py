@@ -154,7 +154,8 @@ def _rules_of(lines: Sequence[Line], across: Sequence[Rule]) -> list[Rule]:
     return [
         rule
         for rule in across
-        if top - height <= rule.at <= bottom + height and min(right, rule.end) - max(left, rule.start) >= 0.7 * (right - left)
+        if top - height <= rule.at <= bottom + height
+        and min(right, rule.end) - max(left, rule.start) >= 0.7 * (right - left)
         and rule.end - rule.start <= 1.6 * (right - left) + 40
     ]
 
