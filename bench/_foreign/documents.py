@@ -3,7 +3,8 @@
 Every file is opened by the functions that the app calls, in a process of its own with 20 seconds and 3 GB. A file is refused wrongly
 if pypdfium2 or pypdf opens it and gives a page.
 
-Closeness to a known text is the mean over files of the F1 of its words: each as often as it stands there, wherever it stands.
+Closeness to a known text is the mean over files of the F1 of its words: each as often as it stands there, wherever it stands, ligatures and
+wide forms as the letters they stand for.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import signal
 import statistics
 import tempfile
 import time
+import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
@@ -124,7 +126,7 @@ def _opens(path: Path) -> bool:
 
 
 def _texts(files: Sequence[Path], show: bool) -> list[Figure]:
-    pairs = [(path.name, leaf_text(path), path.with_name(path.name + ".txt").read_text("utf-8", "replace")) for path in files]
+    pairs = [(path.name, leaf_text(path), path.with_name(path.name + ".txt").read_text("utf-8-sig", "replace")) for path in files]
     ours = [(name, closeness(text, truth)) for name, text, truth in pairs]
     bare = [closeness(pdfium_text(path), truth) for path, (_, _, truth) in zip(files, pairs, strict=True)]
     if show:
@@ -162,7 +164,7 @@ def pdfium_text(path: Path) -> str:
 
 def closeness(text: str, truth: str) -> float:
     """F1 of the words of two texts; 1 where both have none."""
-    a, b = Counter(text.split()), Counter(truth.split())
+    a, b = (Counter(unicodedata.normalize("NFKC", words).split()) for words in (text, truth))
     if not a and not b:
         return 1.0
     return 2 * sum((a & b).values()) / (sum(a.values()) + sum(b.values()))

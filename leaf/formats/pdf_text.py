@@ -14,12 +14,15 @@ REPLACED = LIGATURES | {"\x00": "", "\ufffe": "-\n", "\x02": "-\n"}
 REPLACE = re.compile("[\ufb00-\ufb06\x00\x02\ufffe]")
 BLANK_ENDS = re.compile(r"[ \t]+$", re.M)
 GLYPH_NAMES = re.compile(r"/?\(cid:\d+\)|/[gGcCaA]\d{1,5}\b|/uni[0-9A-Fa-f]{4}\b|/(?:glyph|cid|index)\d+")
-LETTERS = re.compile("[A-Za-z]")
-VOWELS = re.compile("[aeiouyAEIOUY]")
+VOWELS = b"aeiouyAEIOUY"
+LETTERS = bytes(range(65, 91)) + bytes(range(97, 123))
 LEAST_LETTERS = 120
-SIGNS = re.compile("[\x7f-\xa0\xa1-\xbf\u02b0-\u02ff\u0300-\u036f]")
-"""Signs of Latin-1, accents without a letter: a text has few."""
+SIGNS = bytes(range(0x7F, 0xC0))
+"""Signs of Latin-1: a text has few."""
+CONTROL = bytes((*range(9), *range(0x0B, 0x20)))
 NUMBERS = re.compile(r"\d[\d.,]*")
+WORD_GAP = 0.18
+"""Least blank between words, in heights of a line."""
 SHORT_LINE = 60
 LEAST_SHORT = 3
 ODD = re.compile(r"[\ufffd\ue000-\uf8ff\x00-\x08\x0b-\x1f]")
@@ -31,7 +34,9 @@ def page_text(page: Any) -> tuple[str, bool]:
     try:
         raw = lines.get_text_bounded()
         text = clean(raw)
-        if looks_tabular(text):
+        if is_spaced_out(text):
+            text = clean(respaced(lines))
+        elif looks_tabular(text):
             text = clean(text_by_rows(lines) or raw)
     finally:
         lines.close()
@@ -45,7 +50,8 @@ def clean(text: str) -> str:
 
 def oddness(text: str) -> float:
     """Share of characters that are no characters: private use, replacement, control."""
-    return len(ODD.findall(text)) / max(1, len(text))
+    odd = _count(text.encode("ascii"), CONTROL) if text.isascii() else len(ODD.findall(text))
+    return odd / max(1, len(text))
 
 
 def better(first: str, second: str) -> str:
@@ -61,19 +67,59 @@ def _draws_text(page: Any) -> bool:
     return raw.FPDF_PAGEOBJ_TEXT in kinds
 
 
+def is_spaced_out(text: str) -> bool:
+    """Whether blanks stand between the letters of words, as where a font lies about their widths."""
+    head = text[:600]
+    blanks = head.count(" ")
+    return 3 * blanks > len(head) and blanks >= 20 and sum(len(word) == 1 for word in head.split()) > 0.4 * blanks
+
+
+def respaced(textpage: Any) -> str:
+    """The text of a page without the blanks that pdfium put where no gap is to be seen."""
+    import pypdfium2.raw as raw
+
+    box = raw.FS_RECTF()
+    kept: list[str] = []
+    right = height = 0.0
+    blank = False
+    for index in range(textpage.count_chars()):
+        letter = chr(raw.FPDFText_GetUnicode(textpage, index) or 0x20)
+        if letter == " " and raw.FPDFText_IsGenerated(textpage, index) == 1:
+            blank = True
+            continue
+        raw.FPDFText_GetLooseCharBox(textpage, index, box)
+        if blank and box.left - right > WORD_GAP * max(height, box.top - box.bottom):
+            kept.append(" ")
+        kept.append(letter)
+        right, height, blank = box.right, box.top - box.bottom, False
+    return "".join(kept)
+
+
 def is_garbled(text: str) -> bool:
     """Whether a text layer is no text: names of glyphs, characters of private use, or letters of another code.
 
     Languages written in Latin letters have 30 to 50 vowels in a hundred letters; a code that is shifted has few.
     """
-    if oddness(text) > 0.15 or sum(len(name) for name in GLYPH_NAMES.findall(text)) > 0.2 * len(text):
+    if oddness(text) > 0.15 or _glyph_names(text) > 0.2 * len(text):
         return True
-    head = text[:4_000]
-    letters = len(LETTERS.findall(head))
-    if letters >= LEAST_LETTERS and letters > 0.3 * len(head) and len(VOWELS.findall(head)) < 0.1 * letters:
+    head = text[:2_000].encode("latin-1", "replace")
+    letters = _count(head, LETTERS)
+    if letters >= LEAST_LETTERS and letters > 0.3 * len(head) and _count(head, VOWELS) < 0.1 * letters:
         return True
-    signs = len(SIGNS.findall(head))
-    return signs >= 40 and signs > 0.5 * len(head.replace(" ", "").replace("\n", ""))
+    signs = _count(head, SIGNS)
+    return signs >= 40 and signs > 0.5 * (len(head) - _count(head, b" \n"))
+
+
+def _glyph_names(text: str) -> int:
+    """Characters of a text that are names of glyphs."""
+    if 4 * (text.count("/") + text.count("(cid:")) < 0.1 * len(text):
+        return 0
+    return sum(len(name) for name in GLYPH_NAMES.findall(text))
+
+
+def _count(data: bytes, some: bytes) -> int:
+    """How many bytes are among some."""
+    return len(data) - len(data.translate(None, some))
 
 
 def may_hold_table(text: str) -> bool:
