@@ -46,11 +46,11 @@ class Line:
     top: float
     bottom: float
 
-    @property
+    @cached_property
     def left(self) -> float:
         return self.chunks[0].left
 
-    @property
+    @cached_property
     def right(self) -> float:
         return max(chunk.right for chunk in self.chunks)
 

@@ -15,6 +15,8 @@ LEAST_SIDE = 0.28
 PROSE_WORDS = 4
 PROSE_SHARE = 0.6
 STEP = 3.0
+MOST_TRIED = 8
+"""White stripes that are looked at on both sides, the longest first."""
 CAPTION = re.compile(
     r"(?:table|tab\.|tabelle|tableau|tabla|tabella|tabel|exhibit|schedule|annex table|figure|fig\.|abbildung)\s*[\dIVXA-Z]+[\d.\-–]*\b",
     re.I,
@@ -42,17 +44,23 @@ def _side(line: Line, x: float, *, before: bool) -> Line | None:
 
 def _gutter(lines: Sequence[Line]) -> tuple[int, int, float] | None:
     """First and last line (after it) of the longest run that a white stripe parts, and where the stripe is."""
+    if sum(len(line.chunks) > 1 for line in lines) < LEAST_RUN:
+        return None
     left, right = min(line.left for line in lines), max(line.right for line in lines)
     width = right - left
-    best: tuple[int, int, int, float] | None = None
+    found: dict[tuple[int, int, int], list[float]] = {}
     x = left + LEAST_SIDE * width
     while x < right - LEAST_SIDE * width:
         for first, last in _runs(lines, x):
             both = sum(line.left < x < line.right for line in lines[first:last])
-            if both >= LEAST_RUN and (best is None or both > best[0]) and _is_prose(lines[first:last], x, width):
-                best = both, first, last, x
+            if both >= LEAST_RUN:
+                found.setdefault((both, first, last), []).append(x)
         x += STEP
-    return best[1:] if best else None
+    for (_, first, last), places in sorted(found.items(), reverse=True)[:MOST_TRIED]:
+        middle = places[len(places) // 2]
+        if _is_prose(lines[first:last], middle, width):
+            return first, last, middle
+    return None
 
 
 def _runs(lines: Sequence[Line], x: float) -> Iterator[tuple[int, int]]:
