@@ -50,7 +50,7 @@ def _survey(name: str, files: Sequence[Path], show: bool) -> list[Figure]:
         told = _apart(path)
         slowest = max(slowest, time.perf_counter() - start)
         what = told["what"]
-        if what == "refused" and _opens(path):
+        if (what == "refused" or told.get("kind", "pdf") != "pdf") and _opens(path):
             what = "refused wrongly"
         counts[what] += 1
         counts["notes"] += any(kind in ("text-garbled", "pages-damaged") for kind in told.get("notes", ()))
@@ -98,8 +98,8 @@ def _all_of(path: Path) -> dict[str, Any]:
             outline = told["outline"]
             worker.read(str(path), told["kind"])
             worker.extract(str(path), told["kind"], folder)
-            tables = len(worker.tables(str(path), told["kind"], folder + "/tables"))
-        return {"what": "read", "tables": tables, "notes": [note["kind"] for note in outline["notes"]]}
+            tables = len(worker.tables(str(path), told["kind"], folder + "/tables")) if told["kind"] == "pdf" else 0
+        return {"what": "read", "kind": told["kind"], "tables": tables, "notes": [note["kind"] for note in outline["notes"]]}
     except LeafError as e:
         return {"what": "refused", "why": str(e)}
     except BaseException as e:

@@ -9,7 +9,7 @@ from pathlib import Path
 from urllib.parse import unquote
 from zipfile import BadZipFile, ZipFile
 
-from leaf.errors import UnreadableFileError
+from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
 from leaf.formats.detect import check_zip
 from leaf.formats.encoding import decode
@@ -20,6 +20,10 @@ from leaf.formats.window import CHARS_PER_TOKEN, Extent
 
 MEDIA_TYPE = "application/epub+zip"
 MAX_CHAPTER = 30_000_000
+MAX_BOOK = 60_000_000
+"""Bytes of all chapters; the longest novels have 10 MB."""
+MAX_TAGS = 1_000_000
+"""Tags of all chapters."""
 
 
 class EpubReader:
@@ -94,9 +98,19 @@ def _pages(path: Path, parts: list[str]) -> list[str]:
     try:
         with ZipFile(path) as archive:
             sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+            if sum(sizes.get(part, 0) for part in parts) > MAX_BOOK:
+                raise _too_large(f"are over {MAX_BOOK // 1_000_000} MB")
+            tags = 0
             for part in parts:
                 if sizes.get(part, MAX_CHAPTER + 1) <= MAX_CHAPTER:
                     found.append(decode(archive.read(part))[0])
+                    tags += found[-1].count("<")
+            if tags > MAX_TAGS:
+                raise _too_large(f"hold over {MAX_TAGS // 1_000_000} million tags")
     except (BadZipFile, OSError, RuntimeError, ValueError, EOFError) as e:
         raise UnreadableFileError("This e-book is damaged.", "Download it again, or convert it to PDF.") from e
     return found
+
+
+def _too_large(why: str) -> FileTooLargeError:
+    return FileTooLargeError(f"The chapters of this e-book {why}.", "Split it, or convert it to PDF, and add that.")

@@ -16,6 +16,10 @@ from leaf.formats.grids import Cell, Grid, expanded, is_table, write_grids
 from leaf.formats.window import CHARS_PER_TOKEN, Extent
 
 MAX_BYTES = 30_000_000
+MAX_TAGS = 2_000_000
+"""Tags of a page; the tree of so many takes half a gigabyte."""
+MAX_TEXT = 9_900_000
+"""Bytes of text without a tag between; of more, the parser drops everything."""
 MAX_DEPTH = 250
 
 CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{2,40})", re.I)
@@ -180,9 +184,16 @@ def _parse(text: str) -> Any:
     """The page as a tree, None if it has none. Raises UnreadableFileError for one nested deeper than any that a person made."""
     from lxml import etree
 
+    if text.count("<") > MAX_TAGS:
+        message = f"This web page holds over {MAX_TAGS // 1_000_000} million tags."
+        raise FileTooLargeError(message, "Save its text or its tables as files of their own.")
+    data = text.replace("\x00", "").encode("utf-8", "replace")
+    if _has_long_text(data):
+        message = f"This web page holds over {MAX_TEXT / 1e6:.0f} MB of text without a tag."
+        raise FileTooLargeError(message, "Save its text as a text file (.txt), and add that.")
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=False, remove_comments=True, remove_pis=True)
     try:
-        root = etree.fromstring(text.replace("\x00", "").encode("utf-8", "replace"), parser)
+        root = etree.fromstring(data, parser)
     except etree.LxmlError as e:
         raise UnreadableFileError("This web page cannot be parsed.", "Open it in a browser, and save it as PDF.") from e
     depth = 0
@@ -192,6 +203,17 @@ def _parse(text: str) -> Any:
             message = f"This web page is nested deeper than {MAX_DEPTH} levels."
             raise UnreadableFileError(message, "Open it in a browser, and save it as PDF.")
     return root
+
+
+def _has_long_text(data: bytes) -> bool:
+    """Whether so many bytes without a tag stand in a row. Looks at a few places only, from tag to tag as far as possible."""
+    at = 0
+    while at + MAX_TEXT <= len(data):
+        tag = data.rfind(b"<", at, at + MAX_TEXT)
+        if tag < at:
+            return True
+        at = tag + 1
+    return False
 
 
 class _Text:
