@@ -2,14 +2,15 @@
 
     python -m bench.pdf_tables [--files 96] [--without 30] [--show]
 
-The measure is that of the ICDAR 2013 competition: each filled cell with the next filled one to its right and below it is a relation;
-texts are compared without blanks. A table that is missed, and one that is none, counts as 0. Cells that go over several columns
-stand in the first of them, in the truth as in what was found. Exit code 1 if a target is missed.
+The measure is that of the ICDAR 2013 competition: each filled cell with the next filled one to its right and below it is a
+relation; texts are compared without blanks. A table that is missed, and one that is none, counts as 0. Cells that go over
+several columns stand in the first of them, in the truth as in what was found. Exit code 1 if a target is missed.
 """
 
 from __future__ import annotations
 
 import argparse
+import itertools
 import logging
 import sys
 import tempfile
@@ -83,9 +84,7 @@ def _measure(
     every = [score for found in scores.values() for score in found]
     wrong = Counter(kind for path, kind in none for _, rows in find(path) if rows)
     styles = "  ".join(f"{style} {sum(found) / len(found):.2f}" for style, found in sorted(scores.items()))
-    print(
-        f"{name}: F1 {sum(every) / len(every):.3f} of {len(every)} tables, {sum(wrong.values())} tables in {len(none)} pages without"
-    )
+    print(f"{name}: F1 {sum(every) / len(every):.3f} of {len(every)} tables, {sum(wrong.values())} in {len(none)} pages without")
     print(f"    {styles}\n    {dict(wrong)}  {time.perf_counter() - start:.1f} s")
     return sum(every) / len(every), sum(wrong.values())
 
@@ -112,7 +111,7 @@ def relations(rows: Rows) -> Counter[Relation]:
     for direction, lines in (("right", cells), ("below", [list(column) for column in zip(*cells, strict=True)])):
         for line in lines:
             filled = [cell for cell in line if cell]
-            found.update((a, b, direction) for a, b in zip(filled, filled[1:], strict=False))
+            found.update((a, b, direction) for a, b in itertools.pairwise(filled))
     return found
 
 

@@ -1,7 +1,7 @@
 """Web pages with articles: how much of the article is read, and how much else comes along.
 
-The measure is that of scrapinghub/article-extraction-benchmark: runs of four words (all words where there are fewer), each as often
-as it stands there; precision and recall of a page from what is shared, their means over the pages, and F1 of the means.
+The measure is that of scrapinghub/article-extraction-benchmark: runs of four words (all words where there are fewer), each as
+often as it stands there; precision and recall of a page from what is shared, their means over the pages, and F1 of the means.
 """
 
 from __future__ import annotations

@@ -10,12 +10,16 @@ from reportlab.lib.pagesizes import A4
 from reportlab.pdfbase.pdfmetrics import stringWidth
 from reportlab.pdfgen.canvas import Canvas
 
-WORDS = (
-    "the of and to in a that it was for on are with they be at one have this from by hot but some what there we can out other were all "
-    "your when up use word how said an each she which do their time if will way about many then them would write like so these her long "
-    "make thing see him two has look more day could go come did my sound no most number who over know water than call first people may "
-    "down side been now find any new work part take get place made live where after back little only round man year came show every good"
-).split()
+WORDS = [
+    "the", "of", "and", "to", "in", "a", "that", "it", "was", "for", "on", "are", "with", "they", "be", "at", "one",
+    "have", "this", "from", "by", "hot", "but", "some", "what", "there", "we", "can", "out", "other", "were", "all",
+    "your", "when", "up", "use", "word", "how", "said", "an", "each", "she", "which", "do", "their", "time", "if", "will",
+    "way", "about", "many", "then", "them", "would", "write", "like", "so", "these", "her", "long", "make", "thing", "see",
+    "him", "two", "has", "look", "more", "day", "could", "go", "come", "did", "my", "sound", "no", "most", "number", "who",
+    "over", "know", "water", "than", "call", "first", "people", "may", "down", "side", "been", "now", "find", "any", "new",
+    "work", "part", "take", "get", "place", "made", "live", "where", "after", "back", "little", "only", "round", "man",
+    "year", "came", "show", "every", "good",
+]  # fmt: skip
 
 
 def sentence(r: random.Random, words: int) -> str:
@@ -209,8 +213,8 @@ def slides(r: random.Random, c: Canvas) -> None:
 
 
 KINDS: list[Callable[[random.Random, Canvas], None]] = [
-    plain, two_columns, three_columns, lists, contents, index, form, letter, formulas, code, references, chart, glossary, questions,
-    slides,
+    plain, two_columns, three_columns, lists, contents, index, form, letter, formulas, code, references, chart, glossary,
+    questions, slides,
 ]  # fmt: skip
 
 

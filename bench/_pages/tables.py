@@ -1,4 +1,4 @@
-"""PDFs with known tables: ruled, half ruled, shaded and bare, with wrapped cells and spanning headers, in text of one or two columns."""
+"""PDFs with known tables: ruled, half ruled, shaded and bare, cells that wrap, headers that span, one or two columns of text."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """The article of a web page apart from what surrounds it: menus, teasers, comments, legal notes.
 
-An article is taken only where the page says that it is one, or where nearly all its prose is in it. All other pages are read whole.
+An article is taken only where the page says that it is one, or where nearly all its prose is in it. Others are read whole.
 """
 
 from __future__ import annotations

@@ -179,7 +179,7 @@ def _notes(looked: _Looked, seen: int, total: int) -> Iterator[Note]:
         yield Note("pages-damaged", text, len(looked.damaged), _pages(looked.damaged))
     if looked.garbled:
         places = _pages(looked.garbled)
-        text = f"The text of {places} can't be trusted: its fonts do not say which letters they draw. view_file shows what stands there."
+        text = f"The text of {places} can't be trusted: its fonts do not say which letters they draw. view_file shows it."
         yield Note("text-garbled", text, len(looked.garbled), places)
 
 

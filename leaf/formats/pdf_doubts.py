@@ -27,7 +27,7 @@ def is_list(rows: Rows) -> bool:
     if len(columns) > 2:
         return False
     first, last = _filled(columns[0]), _filled(columns[-1])
-    return _share(first, BULLET) >= 0.7 and not _counts_up_with_numbers(columns) or _share(last, EQUATION) >= 0.6
+    return (_share(first, BULLET) >= 0.7 and not _counts_up_with_numbers(columns)) or _share(last, EQUATION) >= 0.6
 
 
 def _counts_up_with_numbers(columns: Sequence[Sequence[str]]) -> bool:

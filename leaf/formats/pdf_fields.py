@@ -1,4 +1,4 @@
-"""A PDF by pypdf: slower than pdfium, but it tells form values, reads some odd fonts and opens some files that pdfium does not."""
+"""A PDF by pypdf: slower than pdfium, but it tells form values, reads odd fonts and opens some files that pdfium does not."""
 
 from __future__ import annotations
 

@@ -73,10 +73,10 @@ def open_pdfium(path: Path) -> pypdfium2.PdfDocument:
 
     with path.open("rb") as file:
         begin = file.read(LATEST).find(b"%PDF-")
-        if begin <= SEEN_BY_PDFIUM:
+        if 0 <= begin <= SEEN_BY_PDFIUM:
             return pypdfium2.PdfDocument(path)
-        file.seek(begin)
-        return pypdfium2.PdfDocument(file.read())
+        file.seek(max(0, begin))
+        return pypdfium2.PdfDocument((b"%PDF-1.4\n" if begin < 0 else b"") + file.read())
 
 
 def refused(path: Path, code: int | None) -> FileError:

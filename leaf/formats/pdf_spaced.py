@@ -5,6 +5,7 @@ Prose, lists, forms, contents and indexes have blanks below each other too; what
 
 from __future__ import annotations
 
+import itertools
 import statistics
 from collections import Counter
 from collections.abc import Sequence
@@ -104,7 +105,7 @@ def _by_number(lines: Sequence[Line]) -> list[Column]:
 def _by_cuts(lines: Sequence[Line], cuts: Sequence[float]) -> list[Column]:
     edges = [float("-inf"), *cuts, float("inf")]
     found = []
-    for left, right in zip(edges, edges[1:], strict=False):
+    for left, right in itertools.pairwise(edges):
         chunks = [c for line in lines for c in line.chunks if left <= (c.left + c.right) / 2 < right]
         inside = [c for c in chunks if c.left >= left - 1 and c.right <= right + 1]
         if chunks:
@@ -156,7 +157,7 @@ def _reach(left: float, right: float, columns: Sequence[Column]) -> tuple[int, i
 
 def _parted(words: Sequence[Word], columns: Sequence[Column], first: int, last: int) -> list[list[Word]]:
     parts: list[list[Word]] = [[words[0]]]
-    for a, b in zip(words, words[1:], strict=False):
+    for a, b in itertools.pairwise(words):
         apart = b.left - a.right > INSIDE * max(1.0, min(a.height, b.height))
         border = any(
             a.middle[0] < (columns[i].right + columns[i + 1].left) / 2 + 3 and b.middle[0] > columns[i + 1].left - 3
@@ -212,7 +213,7 @@ def _by_rules(rows: Sequence[Row], across: Sequence[Rule]) -> list[Row]:
 
 def _pitch(rows: Sequence[Row]) -> float:
     """From row to row where rows stand further apart than the lines of a cell; 0 where all stand equally far."""
-    steps = sorted(b.line.middle - a.line.middle for a, b in zip(rows, rows[1:], strict=False))
+    steps = sorted(b.line.middle - a.line.middle for a, b in itertools.pairwise(rows))
     if len(steps) < 3:
         return 0.0
     best, at = 0.0, 0
@@ -230,24 +231,19 @@ def _goes_on(above: Row, row: Row, pitch: float, *, header: bool) -> bool:
         return not _has_numbers(above) and _is_lower(row) and set(above.cells) == {0}
     if _has_numbers(row) and not header:
         return not _has_numbers(above) and set(above.cells) == {0} and (_is_lower(row) or above.text(0).endswith("-"))
-    step = row.line.middle - (above.line.middle + (above.lines - 1) * row.line.height * 0)
-    near = row.line.top - _bottom(above) < 0.35 * row.line.height
+    near = row.line.top - above.line.bottom < 0.35 * row.line.height
     if pitch:
-        return step_from(above, row) < pitch and (near or not header) and not above.spans
+        return _step(above, row) < pitch and (near or not header) and not above.spans
     if header:
-        return near and not above.spans and not row.spans and len(row.cells) <= len(above.cells) + 1 and step > 0
+        return near and not above.spans and not row.spans and len(row.cells) <= len(above.cells) + 1
     if 0 not in row.cells:
         return near and len(row.cells) < max(2, len(above.cells))
     return near and set(row.cells) == {0} and _is_lower(row)
 
 
-def step_from(above: Row, row: Row) -> float:
+def _step(above: Row, row: Row) -> float:
     """From the last line of the row above to this one."""
-    return row.line.middle - (_bottom(above) - above.line.height / 2)
-
-
-def _bottom(row: Row) -> float:
-    return row.line.bottom
+    return row.line.middle - (above.line.bottom - above.line.height / 2)
 
 
 def _is_lower(row: Row) -> bool:

@@ -11,7 +11,7 @@ from leaf.formats.grids import Grid, Rows, expanded
 from leaf.formats.pdf_doubts import doubt_of, no_ruled_table, no_spaced_table
 from leaf.formats.pdf_lines import Line, lines_of, number_like
 from leaf.formats.pdf_ruled import Mesh, fields, is_drawing, is_irregular, merged, meshes, rows_of, simplified, without_short
-from leaf.formats.pdf_spaced import Row, cells_of, columns_of, joined, row_of
+from leaf.formats.pdf_spaced import cells_of, columns_of, joined, row_of
 from leaf.formats.pdf_words import Drawing, Rule, Word
 from leaf.formats.pdf_zones import CAPTION, stretches, zones
 

@@ -1,7 +1,8 @@
-"""Parts of a page of a PDF that are looked at apart for tables: columns of prose, and stretches of lines without prose between."""
+"""Parts of a page of a PDF that are looked at apart for tables: columns of prose, and lines without prose between them."""
 
 from __future__ import annotations
 
+import itertools
 import re
 import statistics
 from collections.abc import Iterator, Sequence
@@ -18,7 +19,7 @@ STEP = 3.0
 MOST_TRIED = 8
 """White stripes that are looked at on both sides, the longest first."""
 CAPTION = re.compile(
-    r"(?:table|tab\.|tabelle|tableau|tabla|tabella|tabel|exhibit|schedule|annex table|figure|fig\.|abbildung)\s*[\dIVXA-Z]+[\d.\-–]*\b",
+    r"(?:table|tab\.|tabelle|tableau|tabla|tabella|tabel|exhibit|schedule|figure|fig\.|abbildung)\s*[\dIVXA-Z]+[\d.\-–]*\b",
     re.I,
 )
 
@@ -121,7 +122,7 @@ def stretches(lines: Sequence[Line]) -> Iterator[list[Line]]:
 def _ends(before: Sequence[Line], line: Line) -> bool:
     """Whether the gap above a line is wider than any in a table."""
     gap = line.top - before[-1].bottom
-    gaps = [b.top - a.bottom for a, b in zip(before, before[1:], strict=False)]
+    gaps = [b.top - a.bottom for a, b in itertools.pairwise(before)]
     usual = statistics.median(gaps) if gaps else 0.8 * line.height
     return gap > max(1.5 * line.height, 2.2 * max(usual, 0.0)) or gap > 5 * line.height
 

@@ -126,7 +126,7 @@ class _Table:
 
     @cached_property
     def labelled(self) -> dict[str, dict[Any, str]]:
-        """Columns of codes of which every one that occurs has a label: an age whose 99 alone is called "unknown" stays a number."""
+        """Columns of codes of which every one that occurs has a label: an age with a name for 99 alone stays a number."""
         _, values = self._seen
         return {name: labels for name, labels in self.labels.items() if (values[name] - {None, ""}) <= set(labels)}
 
