@@ -205,6 +205,9 @@ def holds_tables(kind: str, outline: Mapping[str, Any]) -> bool:
 
 NO_TEXT = "(no text layer on this page)"
 """What a page gives that is a picture only."""
+DAMAGED = "(this page is damaged and cannot be read)"
+GARBLED = "(the text of this page can't be trusted: its fonts do not say which letters they draw)"
+"""What stands above the text of such a page."""
 
 KINDS: dict[str, Kind] = {
     "csv": Kind("Table (CSV)", "leaf.formats.delimited:DelimitedReader", True, ":material/table:", ("csv", "tsv", "tab", "psv")),

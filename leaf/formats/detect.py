@@ -89,6 +89,7 @@ PICTURES = (
 HEIF_BRANDS = frozenset([b"heic", b"heix", b"hevc", b"hevx", b"heim", b"heis", b"hevm", b"hevs", b"mif1", b"msf1", b"heif"])
 RAW_ENDINGS = ("dng", "cr2", "nef", "nrw", "arw", "orf", "rw2", "pef", "srw", "raf", "3fr", "iiq")
 """Files of cameras that look like TIFF, in which another program would find but a small preview."""
+PDF_OBJECT = re.compile(rb"(?:^|[\r\n])\d+ 0 obj\s*<<")
 OLE2 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
@@ -108,7 +109,7 @@ def detect(path: Path, name: str) -> tuple[str, str]:
         return _compound(path, name)
     if head.startswith((b"PAR1", b"PARE")):
         return _parquet(path, name)
-    if b"%PDF-" in head[:1024]:
+    if b"%PDF-" in head[:1024] or _is_late_pdf(path, head):
         return "pdf", "application/pdf"
     if container_of(head):
         return kind_of(path, name)
@@ -145,6 +146,15 @@ def _is_tar(head: bytes) -> bool:
     except ValueError:
         return False
     return said == sum(head[:148]) + 8 * 32 + sum(head[156:512])
+
+
+def _is_late_pdf(path: Path, head: bytes) -> bool:
+    """Whether a PDF begins after something else, such as the headers of a mail, or has lost its first line."""
+    if b"%PDF-" not in head and not PDF_OBJECT.search(head[:4_096]):
+        return False
+    with path.open("rb") as file:
+        file.seek(-min(2_048, path.stat().st_size), 2)
+        return b"%%EOF" in file.read()
 
 
 def _is_mailbox(path: Path, name: str) -> bool:

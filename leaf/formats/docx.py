@@ -28,10 +28,12 @@ class DocxReader:
     """Paragraphs; footnotes, endnotes, comments, headers and footers stand at the end."""
 
     def outline(self, path: Path) -> Outline:
-        paragraphs = _read(path)
+        with open_package(path) as package:
+            root = _main(package)
+            paragraphs, tables = _text(package, root), len(_grids(root))
         tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
         title = next((p.lstrip("# ") for p in paragraphs if p.startswith("#")), "")[:300]
-        return Outline("docx", MEDIA_TYPE, lines=len(paragraphs), tables=len(_grids(path)), tokens=tokens, title=title)
+        return Outline("docx", MEDIA_TYPE, lines=len(paragraphs), tables=tables, tokens=tokens, title=title)
 
     def extent(self, path: Path, where: Where) -> Extent:
         return Extent(len(_read(path)))
@@ -41,14 +43,22 @@ class DocxReader:
 
     def tables(self, path: Path, out: Path) -> list[TableInfo]:
         """Every table of the document, one inside another apart."""
-        return write_grids(_grids(path), out)
+        with open_package(path) as package:
+            grids = _grids(_main(package))
+        return write_grids(grids, out)
 
 
-def _grids(path: Path) -> list[Grid]:
-    with open_package(path) as package:
-        root = package.xml(package.main("word/document.xml"))
-        found = (expanded(_cells(table)) for table in (root.iter() if root is not None else ()) if local(table) == "tbl")
-        return [Grid("", rows) for rows in found if is_table(rows)]
+def _main(package: Package) -> Any:
+    """The root of the part with the text. Raises UnreadableFileError where there is none."""
+    root = package.xml(package.main("word/document.xml"))
+    if root is None or child(root, "body") is None:
+        raise UnreadableFileError("This Word document has no text part.", "Save it again from its application.")
+    return root
+
+
+def _grids(root: Any) -> list[Grid]:
+    found = (expanded(_cells(table)) for table in root.iter() if local(table) == "tbl")
+    return [Grid("", rows) for rows in found if is_table(rows)]
 
 
 def _cells(table: Any) -> Iterator[list[Cell]]:
@@ -73,18 +83,19 @@ def _cells(table: Any) -> Iterator[list[Cell]]:
 
 def _read(path: Path) -> list[str]:
     with open_package(path) as package:
-        main = package.main("word/document.xml")
-        root = package.xml(main)
-        body = child(root, "body") if root is not None else None
-        if body is None:
-            raise UnreadableFileError("This Word document has no text part.", "Save it again from its application.")
-        parts = {relation.kind: relation.target for relation in package.relations(main).values()}
-        styles = _styles(package, parts.get("styles", "word/styles.xml"))
-        found = list(_blocks(body, styles))
-        for kind, label in (("footnotes", "footnote"), ("endnotes", "endnote"), ("comments", "comment")):
-            found.extend(_notes(package, parts.get(kind, ""), label, styles))
-        found.extend(_margins(package, main, styles))
-        return found
+        return _text(package, _main(package))
+
+
+def _text(package: Package, root: Any) -> list[str]:
+    """The paragraphs of the text, then what stands outside it."""
+    main = package.main("word/document.xml")
+    parts = {relation.kind: relation.target for relation in package.relations(main).values()}
+    styles = _styles(package, parts.get("styles", "word/styles.xml"))
+    found = list(_blocks(child(root, "body"), styles))
+    for kind, label in (("footnotes", "footnote"), ("endnotes", "endnote"), ("comments", "comment")):
+        found.extend(_notes(package, parts.get(kind, ""), label, styles))
+    found.extend(_margins(package, main, styles))
+    return found
 
 
 def _styles(package: Package, part: str) -> dict[str, str]:

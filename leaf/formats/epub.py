@@ -4,55 +4,74 @@ from __future__ import annotations
 
 import posixpath
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import unquote
 from zipfile import BadZipFile, ZipFile
 
-from leaf.errors import UnreadableFileError
+from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
 from leaf.formats.detect import check_zip
 from leaf.formats.encoding import decode
-from leaf.formats.grids import write_grids
-from leaf.formats.html import grids_of, numbered, paragraphs_of
+from leaf.formats.grids import Grid, write_grids
+from leaf.formats.html import Page, numbered, page_of
 from leaf.formats.ooxml import attribute, child, local, open_package
 from leaf.formats.window import CHARS_PER_TOKEN, Extent
 
 MEDIA_TYPE = "application/epub+zip"
 MAX_CHAPTER = 30_000_000
+MAX_BOOK = 60_000_000
+"""Bytes of all chapters; the longest novels have 10 MB."""
+MAX_TAGS = 1_000_000
+"""Tags of all chapters."""
 
 
 class EpubReader:
     """Paragraphs of all chapters."""
 
     def outline(self, path: Path) -> Outline:
-        title, paragraphs, unread = _read(path)
-        notes = (Note("chapters-unread", f"{unread} chapters cannot be read.", unread),) if unread else ()
+        book = _read(path)
+        notes = (Note("chapters-unread", f"{book.unread} chapters cannot be read.", book.unread),) if book.unread else ()
+        paragraphs = book.paragraphs
         tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
-        tables = sum(len(grids_of(text)) for text in _chapters(path)[1])
         lines = len(paragraphs)
-        return Outline("epub", MEDIA_TYPE, lines=lines, tables=tables, tokens=tokens, title=title, notes=notes)
+        return Outline("epub", MEDIA_TYPE, lines=lines, tables=len(book.grids), tokens=tokens, title=book.title, notes=notes)
 
     def extent(self, path: Path, where: Where) -> Extent:
-        return Extent(len(_read(path)[1]))
+        return Extent(len(_read(path).paragraphs))
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
-        yield from numbered(_read(path)[1], where)
+        yield from numbered(_read(path).paragraphs, where)
 
     def tables(self, path: Path, out: Path) -> list[TableInfo]:
         """Every table of every chapter."""
-        return write_grids([grid for text in _chapters(path)[1] for grid in grids_of(text)], out)
+        return write_grids(_read(path).grids, out)
 
 
-def _read(path: Path) -> tuple[str, list[str], int]:
+@dataclass(frozen=True)
+class Book:
+    """What a book holds, unpacked and parsed once."""
+
+    title: str
+    paragraphs: list[str]
+    grids: list[Grid]
+    unread: int
+    """Chapters that cannot be read."""
+
+
+def _read(path: Path) -> Book:
     title, chapters = _chapters(path)
-    paragraphs: list[str] = []
-    unread = 0
-    for text in chapters:
-        try:
-            paragraphs += paragraphs_of(text, whole=True)[1]
-        except UnreadableFileError:
-            unread += 1
-    return title, paragraphs, unread
+    pages = [_page(text) for text in chapters]
+    read = [page for page in pages if page is not None]
+    paragraphs = [paragraph for page in read for paragraph in page.paragraphs]
+    return Book(title, paragraphs, [grid for page in read for grid in page.grids], len(pages) - len(read))
+
+
+def _page(text: str) -> Page | None:
+    try:
+        return page_of(text, whole=True)
+    except UnreadableFileError:
+        return None
 
 
 def _chapters(path: Path) -> tuple[str, list[str]]:
@@ -79,9 +98,19 @@ def _pages(path: Path, parts: list[str]) -> list[str]:
     try:
         with ZipFile(path) as archive:
             sizes = {entry.filename: entry.file_size for entry in archive.infolist()}
+            if sum(sizes.get(part, 0) for part in parts) > MAX_BOOK:
+                raise _too_large(f"are over {MAX_BOOK // 1_000_000} MB")
+            tags = 0
             for part in parts:
                 if sizes.get(part, MAX_CHAPTER + 1) <= MAX_CHAPTER:
                     found.append(decode(archive.read(part))[0])
+                    tags += found[-1].count("<")
+            if tags > MAX_TAGS:
+                raise _too_large(f"hold over {MAX_TAGS // 1_000_000} million tags")
     except (BadZipFile, OSError, RuntimeError, ValueError, EOFError) as e:
         raise UnreadableFileError("This e-book is damaged.", "Download it again, or convert it to PDF.") from e
     return found
+
+
+def _too_large(why: str) -> FileTooLargeError:
+    return FileTooLargeError(f"The chapters of this e-book {why}.", "Split it, or convert it to PDF, and add that.")

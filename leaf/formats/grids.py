@@ -38,6 +38,8 @@ class Grid:
     rows: Rows
     title: str = ""
     """Its caption."""
+    notes: tuple[Note, ...] = ()
+    """What must be known about how it was found."""
 
 
 def is_table(rows: Rows) -> bool:
@@ -103,7 +105,8 @@ def _written(grid: Grid, number: int, out: Path, before: int) -> Iterator[TableI
         for at, info in enumerate(DelimitedReader().tables(source, folder)):
             name = f"{before + at}.parquet"
             (folder / info.parquet).rename(out / name)
-            notes = (Note("caption", f"Its caption: {grid.title}"), *info.notes) if grid.title else info.notes
+            caption = (Note("caption", f"Its caption: {grid.title}"),) if grid.title else ()
+            notes = (*caption, *grid.notes, *info.notes)
             yield replace(info, parquet=name, sheet=f"table {number}", place=grid.place, notes=notes)
     finally:
         source.unlink(missing_ok=True)

@@ -4,22 +4,23 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
 from leaf.errors import FileTooLargeError, UnreadableFileError
+from leaf.formats.article import article_of, left_aside
 from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
 from leaf.formats.encoding import decode, guess_note, sniff_bytes
 from leaf.formats.grids import Cell, Grid, expanded, is_table, write_grids
 from leaf.formats.window import CHARS_PER_TOKEN, Extent
 
 MAX_BYTES = 30_000_000
-MAX_ARTICLE = 3_000_000
-"""Characters up to which the article is looked for; trafilatura takes minutes on larger pages."""
-MAX_ARTICLE_ELEMENTS = 60_000
+MAX_TAGS = 2_000_000
+"""Tags of a page; the tree of so many takes half a gigabyte."""
+MAX_TEXT = 9_900_000
+"""Bytes of text without a tag between; of more, the parser drops everything."""
 MAX_DEPTH = 250
-TINY = 200
-"""Characters of an article that is too short to be trusted alone."""
 
 CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{2,40})", re.I)
 FIRST_BAR = re.compile(r"^\s*\| ?")
@@ -51,26 +52,71 @@ class HtmlReader:
     """Paragraphs: headings as `#`, list items as `- `, each row of a table on one line."""
 
     def outline(self, path: Path) -> Outline:
-        paragraphs, title, notes = _read(path)
-        tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
-        tables = len(grids_of(_decoded(path)[0]))
-        return Outline("html", "text/html", lines=len(paragraphs), tables=tables, tokens=tokens, title=title, notes=notes)
+        page = _read(path)
+        tokens = int(sum(len(p) + 1 for p in page.paragraphs) / CHARS_PER_TOKEN)
+        return Outline(
+            *("html", "text/html"),
+            lines=len(page.paragraphs),
+            tables=len(page.grids),
+            tokens=tokens,
+            title=page.title,
+            notes=page.notes,
+        )
 
     def extent(self, path: Path, where: Where) -> Extent:
-        paragraphs, _, notes = _read(path)
-        return Extent(len(paragraphs), notes=notes)
+        page = _read(path)
+        return Extent(len(page.paragraphs), notes=page.notes)
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
-        yield from numbered(_read(path)[0], where)
+        yield from numbered(_read(path).paragraphs, where)
 
     def tables(self, path: Path, out: Path) -> list[TableInfo]:
         """Every table of data, those that only place text left aside."""
-        return write_grids(grids_of(_decoded(path)[0]), out)
+        return write_grids(_tables(_parse(_decoded(path)[0])), out)
 
 
-def grids_of(text: str) -> list[Grid]:
-    """The tables of a page."""
+@dataclass(frozen=True)
+class Page:
+    """What a page holds, parsed once."""
+
+    title: str
+    paragraphs: list[str]
+    grids: list[Grid]
+    notes: tuple[Note, ...] = ()
+
+
+def page_of(text: str, *, whole: bool = False) -> Page:
+    """Paragraphs and tables of a page: the article where it is one, else everything.
+
+    `whole` takes everything at once, for pages without anything around their text. Raises UnreadableFileError.
+    """
     root = _parse(text)
+    if root is None:
+        return Page("", [], [])
+    title = " ".join("".join(root.xpath("//title[1]//text()")).split())[:300]
+    full, grids = _paragraphs(root), _tables(root)
+    article = [] if whole else article_of(text, root, full, sum(len(grid.rows) for grid in grids))
+    notes = _left_aside(left_aside(article, full)) if article else ()
+    return Page(title, article or full, grids, notes)
+
+
+def paragraphs_of(text: str, *, whole: bool = False) -> tuple[str, list[str]]:
+    """Title and paragraphs of a page; see `page_of`."""
+    page = page_of(text, whole=whole)
+    return page.title, page.paragraphs
+
+
+def _left_aside(paragraphs: list[str]) -> tuple[Note, ...]:
+    if not paragraphs:
+        return ()
+    count = "1 paragraph" if len(paragraphs) == 1 else f"{len(paragraphs):,} paragraphs"
+    first = " · ".join(" ".join(p.split())[:40] for p in paragraphs[:3])
+    text = f"This page's article is read; {count} around it (menus, links, comments) are left aside, such as: {first}."
+    return (Note("page-furniture", text, len(paragraphs)),)
+
+
+def _tables(root: Any) -> list[Grid]:
+    """The tables of a page."""
     layout = _layout_tables(root) if root is not None else set()
     found = []
     for table in root.iter("table") if root is not None else ():
@@ -110,13 +156,13 @@ def numbered(paragraphs: list[str], where: Where) -> Iterator[Passage]:
         yield Passage(paragraphs[number - 1], "paragraph", number)
 
 
-def _read(path: Path) -> tuple[list[str], str, tuple[Note, ...]]:
+def _read(path: Path) -> Page:
     if path.stat().st_size > MAX_BYTES:
         message = f"This web page is over {MAX_BYTES // 1_000_000} MB."
         raise FileTooLargeError(message, "Save its text or its tables as files of their own.")
     text, note = _decoded(path)
-    title, paragraphs = paragraphs_of(text)
-    return paragraphs, title, (note,) if note else ()
+    page = page_of(text)
+    return replace(page, notes=(note, *page.notes)) if note else page
 
 
 def _decoded(path: Path) -> tuple[str, Note | None]:
@@ -134,37 +180,20 @@ def _decoded(path: Path) -> tuple[str, Note | None]:
     return decode(data)[0], guess_note(encoding)
 
 
-def paragraphs_of(text: str, *, whole: bool = False) -> tuple[str, list[str]]:
-    """Title and paragraphs of a page: the article where it holds a fair part of the text and of the tables, else everything.
-
-    `whole` takes everything at once, for pages without anything around their text.
-    """
-    root = _parse(text)
-    if root is None:
-        return "", []
-    title = " ".join("".join(root.xpath("//title[1]//text()")).split())[:300]
-    full = _paragraphs(root)
-    if whole:
-        return title, full
-    size = sum(map(len, full))
-    small = size > TINY and len(text) <= MAX_ARTICLE and sum(1 for _ in root.iter()) <= MAX_ARTICLE_ELEMENTS
-    article = _article(text) if small else []
-    length = sum(map(len, article))
-    fair = length >= TINY and length >= 0.3 * size and _rows(article) >= 0.9 * _rows(full)
-    return title, article if fair else full
-
-
-def _rows(paragraphs: list[str]) -> int:
-    return sum(" | " in paragraph for paragraph in paragraphs)
-
-
 def _parse(text: str) -> Any:
     """The page as a tree, None if it has none. Raises UnreadableFileError for one nested deeper than any that a person made."""
     from lxml import etree
 
+    if text.count("<") > MAX_TAGS:
+        message = f"This web page holds over {MAX_TAGS // 1_000_000} million tags."
+        raise FileTooLargeError(message, "Save its text or its tables as files of their own.")
+    data = text.replace("\x00", "").encode("utf-8", "replace")
+    if _has_long_text(data):
+        message = f"This web page holds over {MAX_TEXT / 1e6:.0f} MB of text without a tag."
+        raise FileTooLargeError(message, "Save its text as a text file (.txt), and add that.")
     parser = etree.HTMLParser(encoding="utf-8", no_network=True, huge_tree=False, remove_comments=True, remove_pis=True)
     try:
-        root = etree.fromstring(text.replace("\x00", "").encode("utf-8", "replace"), parser)
+        root = etree.fromstring(data, parser)
     except etree.LxmlError as e:
         raise UnreadableFileError("This web page cannot be parsed.", "Open it in a browser, and save it as PDF.") from e
     depth = 0
@@ -176,16 +205,15 @@ def _parse(text: str) -> Any:
     return root
 
 
-def _article(text: str) -> list[str]:
-    """What trafilatura takes for the article; empty if it finds none or fails on the page."""
-    import trafilatura
-
-    try:
-        article = trafilatura.extract(text, fast=True, include_comments=False, include_tables=True, output_format="txt")
-    except (ValueError, TypeError, AttributeError, RecursionError, KeyError, IndexError):
-        return []  # the whole text, which needs no guesses, is given instead
-    lines = (line.strip().strip("|").strip() for line in (article or "").split("\n"))
-    return [line for line in lines if line and not set(line) <= set("-| ")]
+def _has_long_text(data: bytes) -> bool:
+    """Whether so many bytes without a tag stand in a row. Looks at a few places only, from tag to tag as far as possible."""
+    at = 0
+    while at + MAX_TEXT <= len(data):
+        tag = data.rfind(b"<", at, at + MAX_TEXT)
+        if tag < at:
+            return True
+        at = tag + 1
+    return False
 
 
 class _Text:

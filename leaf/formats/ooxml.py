@@ -19,8 +19,10 @@ from zipfile import BadZipFile, ZipFile
 from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.formats.detect import check_zip
 
-MAX_PART = 300_000_000
+MAX_PART = 200_000_000
 """Bytes of one XML part, unpacked; a document of 10,000 pages has some 100 MB."""
+MAX_TAGS = 4_000_000
+"""Tags of one XML part; the tree of so many takes half a gigabyte. A document of 10,000 pages has two million."""
 
 
 @dataclass(frozen=True)
@@ -50,10 +52,11 @@ class Package:
         parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, remove_pis=True)
         try:
             if self._archive.getinfo(name).file_size > MAX_PART:
-                raise FileTooLargeError(
-                    f"A part of this document is over {MAX_PART // 1_000_000} MB.", "Split it, and add the pieces."
-                )
-            return etree.fromstring(self._archive.read(name), parser)
+                raise _too_large(f"is over {MAX_PART // 1_000_000} MB")
+            data = self._archive.read(name)
+            if data.count(b"<") > MAX_TAGS:
+                raise _too_large(f"holds over {MAX_TAGS // 1_000_000} million tags")
+            return etree.fromstring(data, parser)
         except (etree.LxmlError, BadZipFile, zlib.error, struct.error, RuntimeError, EOFError, OSError, ValueError) as e:
             raise UnreadableFileError(
                 f"This document is damaged in its part {part}.", "Save it again from its application."
@@ -75,6 +78,10 @@ class Package:
                 whole = posixpath.normpath(posixpath.join("/" + folder, target)).lstrip("/")
                 found[item.get("Id", "")] = Relation(item.get("Type", "").rpartition("/")[2], whole)
         return found
+
+
+def _too_large(why: str) -> FileTooLargeError:
+    return FileTooLargeError(f"A part of this document {why}.", "Split it, and add the pieces.")
 
 
 @contextmanager

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leaf.errors import InvalidInputError
-from leaf.formats.pdf import PDFIUM, refused
+from leaf.formats.pdf_open import PDFIUM, open_pdfium, refused
 from leaf.formats.quotes import Span, Words, find, find_all, words
 from leaf.formats.where import span
 
@@ -60,7 +60,7 @@ def _page(path: Path, number: int) -> Iterator[Any]:
 
     with PDFIUM:
         try:
-            document = pypdfium2.PdfDocument(path)
+            document = open_pdfium(path)
         except pypdfium2.PdfiumError as e:
             raise refused(path, e.err_code) from e
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,6 +12,12 @@ from leaf.formats.html import numbered
 from leaf.formats.window import CHARS_PER_TOKEN, Extent
 
 MAX_BYTES = 50_000_000
+MAX_WITHOUT_PICTURES = 20_000_000
+"""Bytes but for those of pictures; a novel has one million."""
+MAX_GROUPS = 2_000_000
+"""Groups, which striprtf keeps one in another."""
+PICTURE = re.compile(rb"[0-9a-fA-F]{60,}\s?")
+"""A line of a picture's bytes."""
 
 
 class RtfReader:
@@ -33,8 +40,11 @@ def _read(path: Path) -> list[str]:
 
     if path.stat().st_size > MAX_BYTES:
         raise FileTooLargeError(f"This document is over {MAX_BYTES // 1_000_000} MB.", "Save it as .docx or PDF, and add that.")
+    data = PICTURE.sub(b"", path.read_bytes())
+    if len(data) > MAX_WITHOUT_PICTURES or data.count(b"{") > MAX_GROUPS:
+        raise FileTooLargeError("This Rich Text document is too long.", "Save it as .docx or PDF, and add that.")
     try:
-        text = rtf_to_text(path.read_bytes().decode("latin-1"), errors="replace")
+        text = rtf_to_text(data.decode("latin-1"), errors="replace")
     except (ValueError, LookupError, IndexError, RecursionError) as e:
         raise UnreadableFileError("This Rich Text document is damaged.", "Save it as .docx or PDF, and add that.") from e
     lines = (" | ".join(line.strip().strip("|").split("|")) if "|" in line else line.strip() for line in text.split("\n"))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -31,8 +33,9 @@ class StatsReader(TypedReader):
         del columns
         names = tuple(meta.column_names)
         rows = meta.number_rows if meta.number_rows is not None and meta.number_rows >= 0 else _count(path)
-        labelled = _labelled(path, meta)
-        return [Source("", names, rows, _batches(path, names, labelled), _notes(meta, labelled))]
+        table = _Table(path, names, _labels(meta))
+        labelled = table.labelled if table.labels else {}
+        return [Source("", names, rows, table.batches, _notes(meta, labelled))]
 
 
 def _reader(path: Path) -> Any:
@@ -76,46 +79,66 @@ def _count(path: Path) -> int:
     return max((len(values) for values in columns.values()), default=0)
 
 
-def _pieces(path: Path, columns: int) -> Iterator[Values]:
-    """The file's columns, some rows at a time."""
-    rows = max(20_000, _CELLS // max(1, columns))
-    offset = 0
-    while True:
-        piece, _ = _read(path, row_offset=offset, row_limit=rows)
-        count = max((len(values) for values in piece.values()), default=0)
-        if count:
-            yield piece
-        if count < rows:
+def _labels(meta: Any) -> dict[str, dict[Any, str]]:
+    """Columns of the file whose codes have labels."""
+    return {name: labels for name, labels in meta.variable_value_labels.items() if labels and name in meta.column_names}
+
+
+@dataclass
+class _Table:
+    """The columns of a file, read once if they fit into memory, else once for their types and once for their values."""
+
+    path: Path
+    names: tuple[str, ...]
+    labels: dict[str, dict[Any, str]]
+    _whole: Values | None = None
+    """All columns, where they fit."""
+
+    def pieces(self) -> Iterator[Values]:
+        """The file's columns, some rows at a time."""
+        if self._whole is not None:
+            yield self._whole
             return
-        offset += rows
+        rows = max(20_000, _CELLS // max(1, len(self.names)))
+        offset = 0
+        while True:
+            piece, _ = _read(self.path, row_offset=offset, row_limit=rows)
+            count = max((len(values) for values in piece.values()), default=0)
+            if count < rows and offset == 0:
+                self._whole = piece
+            if count:
+                yield piece
+            if count < rows:
+                return
+            offset += rows
 
+    @cached_property
+    def _seen(self) -> tuple[dict[str, set[str]], dict[str, set[Any]]]:
+        """Kinds of values of each column, and the values of those with labels."""
+        kinds: dict[str, set[str]] = {name: set() for name in self.names}
+        values: dict[str, set[Any]] = {name: set() for name in self.labels}
+        for piece in self.pieces():
+            for name in self.names:
+                kinds[name] |= _kinds(piece[name])
+            for name, found in values.items():
+                found.update(piece[name])
+        return kinds, values
 
-def _labelled(path: Path, meta: Any) -> dict[str, dict[Any, str]]:
-    """Columns of codes of which every one that occurs has a label: an age whose 99 alone is called "unknown" stays a number."""
-    given = {name: labels for name, labels in meta.variable_value_labels.items() if labels and name in meta.column_names}
-    if not given:
-        return {}
-    found: dict[str, set[Any]] = {name: set() for name in given}
-    for piece in _pieces(path, len(meta.column_names)):
-        for name, values in found.items():
-            values.update(piece[name])
-    return {name: labels for name, labels in given.items() if (found[name] - {None, ""}) <= set(labels)}
+    @cached_property
+    def labelled(self) -> dict[str, dict[Any, str]]:
+        """Columns of codes of which every one that occurs has a label: an age with a name for 99 alone stays a number."""
+        _, values = self._seen
+        return {name: labels for name, labels in self.labels.items() if (values[name] - {None, ""}) <= set(labels)}
 
-
-def _batches(path: Path, names: tuple[str, ...], labelled: dict[str, dict[Any, str]]) -> Callable[[], Iterator[pa.RecordBatch]]:
-    def batches() -> Iterator[pa.RecordBatch]:
+    def batches(self) -> Iterator[pa.RecordBatch]:
         import pyarrow as pa
 
-        kinds: dict[str, set[str]] = {name: set() for name in names}
-        for piece in _pieces(path, len(names)):
-            for name in names:
-                kinds[name] |= {"label"} if name in labelled else _kinds(piece[name])
-        types = {name: _arrow_type(found) for name, found in kinds.items()}
-        for piece in _pieces(path, len(names)):
-            arrays = [pa.array(_values(piece[n], types[n], labelled.get(n)), types[n]) for n in names]
-            yield pa.record_batch(arrays, names=list(names))
-
-    return batches
+        kinds, _ = self._seen
+        labelled = self.labelled if self.labels else {}
+        types = {name: _arrow_type({"label"} if name in labelled else found) for name, found in kinds.items()}
+        for piece in self.pieces():
+            arrays = [pa.array(_values(piece[n], types[n], labelled.get(n)), types[n]) for n in self.names]
+            yield pa.record_batch(arrays, names=list(self.names))
 
 
 def _kinds(values: list[Any]) -> set[str]:

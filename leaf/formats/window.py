@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Protocol, runtime_checkable
 
 from leaf.errors import InvalidInputError
-from leaf.formats.base import NO_TEXT, Note, Outline, Passage, Reader, Where, Window
+from leaf.formats.base import GARBLED, NO_TEXT, Note, Outline, Passage, Reader, Where, Window
 from leaf.formats.binary import left_out, without_binary
 from leaf.formats.sections import sections
 from leaf.formats.where import merged, parse, span, timestamp
@@ -97,7 +97,7 @@ def read_window(reader: Reader, path: Path, kind: str, where: str, max_tokens: i
         places=merged([piece.passage for piece in pieces], asked.columns),
         coverage=coverage(pieces, extent, asked),
         cursor=encode_cursor(words, following, path) if following else "",
-        notes=(*extent.notes, *_scanned(pieces), *left_out(piece.text for piece in pieces)),
+        notes=(*extent.notes, *_scanned(pieces), *_garbled(pieces), *left_out(piece.text for piece in pieces)),
         unit=pieces[0].passage.unit,
         ranges=_ranges(pieces),
         total=extent.total,
@@ -276,6 +276,15 @@ def _scanned(pieces: list[Piece]) -> tuple[Note, ...]:
             places,
         ),
     )
+
+
+def _garbled(pieces: list[Piece]) -> tuple[Note, ...]:
+    """Which of these pages have a text that is none, and how to see them."""
+    pages = [piece.passage for piece in pieces if piece.passage.text.startswith(GARBLED)]
+    if not pages:
+        return ()
+    places = ", ".join(merged(pages))
+    return (Note("text-garbled", f"The text of {places} can't be trusted; view_file shows it.", len(pages), places),)
 
 
 def _ranges(pieces: list[Piece]) -> tuple[tuple[int, int], ...]:

@@ -15,8 +15,8 @@ from typing import Any, Literal, get_args, get_origin
 from pydantic import BaseModel, ValidationError
 
 from leaf.errors import InvalidInputError
-from leaf.tools.base import Json, Tool
 from leaf.formats.binary import encoded_in
+from leaf.tools.base import Json, Tool
 
 _FILE = ("file", "file_id", "file_name", "file_path", "file_handle", "filename", "path", "handle", "id", "name", "document")
 _FILES = ("files", "file", "file_ids", "file_names", "file_paths", "file_handles", "paths", "handles", "documents", "sources")

@@ -1,0 +1,244 @@
+"""The tables of a PDF: found on each page by lines and blanks, joined where they go on over a page's end."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from leaf.formats.base import Note
+from leaf.formats.grids import Grid, Rows, expanded
+from leaf.formats.pdf_doubts import doubt_of, no_ruled_table, no_spaced_table
+from leaf.formats.pdf_lines import Line, lines_of, number_like
+from leaf.formats.pdf_ruled import Mesh, fields, is_drawing, is_irregular, merged, meshes, rows_of, simplified, without_short
+from leaf.formats.pdf_spaced import cells_of, columns_of, joined, row_of
+from leaf.formats.pdf_words import Drawing, Rule, Word
+from leaf.formats.pdf_zones import CAPTION, stretches, zones
+
+MARGIN = 0.1
+"""Share of a page's height, above and below, where running titles and page numbers stand."""
+RUNNING = 2
+"""Lines of them."""
+SAME_PLACE = 12.0
+"""Points by which the columns of a table may move from page to page."""
+CONTINUED = re.compile(r"\(?\s*(?:continued|cont['’]?d\.?|cont\.|fortsetzung|suite|continua\w*)\b", re.I)
+
+Box = tuple[float, float, float, float]
+"""Left, top, right, bottom."""
+
+
+@dataclass(frozen=True)
+class Found:
+    """A table on a page."""
+
+    rows: Rows
+    box: Box
+    edges: tuple[tuple[float, float], ...]
+    """Where its columns begin and end."""
+    doubt: str = ""
+    """Why it may be read wrongly."""
+    title: str = ""
+    page: int = 0
+    first: bool = False
+    """Whether nothing but a running title stands above it."""
+    last: bool = False
+    """Whether nothing but a page number stands below it."""
+
+
+def tables_on(drawing: Drawing) -> list[Found]:
+    """The tables of a page, from above."""
+    across, down = merged(drawing.across), merged(drawing.down)
+    found: list[Found] = []
+    left = list(drawing.words)
+    shaded = merged([*drawing.across, *drawing.shades[0]]), merged([*drawing.down, *drawing.shades[1]])
+    for mesh in [*meshes(across, down), *(map(without_short, meshes(*shaded)) if any(drawing.shades) else ())]:
+        if table := _ruled(mesh, left):
+            found.append(table)
+            left = [word for word in left if not _within(word, table.box)]
+    found += _spaced_on(left, across, down, found)
+    lines = lines_of(drawing.words)
+    return [_placed(table, lines, drawing) for table in sorted(found, key=lambda t: (t.box[1], t.box[0]))]
+
+
+def _within(word: Word, box: Box) -> bool:
+    x, y = word.middle
+    return box[0] <= x <= box[2] and box[1] <= y <= box[3]
+
+
+def _ruled(mesh: Mesh, words: Sequence[Word]) -> Found | None:
+    """The table of a grid of lines; None where it is a frame, a form or a drawing."""
+    mesh = simplified(mesh, words)
+    if len(mesh.xs) < 3 or is_drawing(mesh, words):
+        return None
+    squares = fields(mesh, words)
+    if is_irregular(squares):
+        return None
+    rows = _trimmed(expanded(rows_of(mesh, squares)))
+    if len(rows) < 2 or len(rows[0]) < 2 or no_ruled_table(rows):
+        return None
+    edges = tuple(zip(mesh.xs, mesh.xs[1:], strict=False))
+    return Found(rows, (mesh.xs[0], mesh.ys[0], mesh.xs[-1], mesh.ys[-1]), edges)
+
+
+def _trimmed(rows: Rows) -> Rows:
+    """Without rows and columns in which nothing stands."""
+    rows = [row for row in rows if any(row)]
+    if not rows:
+        return []
+    kept = [i for i in range(len(rows[0])) if any(row[i] for row in rows)]
+    return [[row[i] for i in kept] for row in rows]
+
+
+def _spaced_on(words: Sequence[Word], across: Sequence[Rule], down: Sequence[Rule], ruled: Sequence[Found]) -> list[Found]:
+    found = []
+    for zone in zones(lines_of(words, down)):
+        for part in _between(zone, ruled):
+            for stretch in stretches(part):
+                found += _spaced(stretch, across)
+    return found
+
+
+def _between(zone: Sequence[Line], ruled: Sequence[Found]) -> Iterator[list[Line]]:
+    """Lines above and below the tables that were found already: what stands around one does not belong together."""
+    part: list[Line] = []
+    for line in zone:
+        if part and any(part[-1].bottom <= t.box[1] + 2 and t.box[3] - 2 <= line.top for t in ruled):
+            yield part
+            part = []
+        part.append(line)
+    if part:
+        yield part
+
+
+def _spaced(stretch: Sequence[Line], across: Sequence[Rule]) -> list[Found]:
+    """The table of neighbouring lines, if they are one."""
+    lines = _cut(_ends_cut(list(stretch)), across)
+    lines = _ends_cut(lines)
+    columns = columns_of(lines)
+    if len(columns) < 2:
+        return []
+    near = _rules_of(lines, across)
+    rows = joined([row_of(line, columns) for line in lines], near)
+    if not rows:
+        return []
+    cells = [cells_of(row, len(columns)) for row in rows]
+    texts = _trimmed(expanded(cells))
+    if not texts or len(texts[0]) < 2 or no_spaced_table(texts, len(near)):
+        return []
+    box = (min(x.left for x in lines), lines[0].top, max(x.right for x in lines), lines[-1].bottom)
+    doubt = doubt_of(texts, len(near), sum(row.doubled for row in rows))
+    return [Found(texts, box, tuple((c.left, c.right) for c in columns), doubt)]
+
+
+def _ends_cut(lines: list[Line]) -> list[Line]:
+    """Without lines of a single piece at both ends: they stand above or below the table."""
+    several = [i for i, line in enumerate(lines) if len(line.chunks) > 1]
+    return lines[several[0] : several[-1] + 1] if several else []
+
+
+def _cut(lines: list[Line], across: Sequence[Rule]) -> list[Line]:
+    """Only what stands between the outermost lines drawn over the whole width, where there is more than one."""
+    rules = _rules_of(lines, across)
+    if len(rules) < 2:
+        return lines
+    inside = [line for line in lines if rules[0].at - 1 <= line.middle <= rules[-1].at + 1]
+    return inside if len(inside) >= 0.6 * len(lines) and len(inside) >= 2 else lines
+
+
+def _rules_of(lines: Sequence[Line], across: Sequence[Rule]) -> list[Rule]:
+    """Lines drawn across most of the width of some lines of text, above, between and below them."""
+    if not lines:
+        return []
+    left, right = min(line.left for line in lines), max(line.right for line in lines)
+    top, bottom, height = lines[0].top, lines[-1].bottom, lines[0].height
+    return [
+        rule
+        for rule in across
+        if top - height <= rule.at <= bottom + height
+        and min(right, rule.end) - max(left, rule.start) >= 0.7 * (right - left)
+        and rule.end - rule.start <= 1.6 * (right - left) + 40
+    ]
+
+
+def _placed(table: Found, lines: Sequence[Line], drawing: Drawing) -> Found:
+    """The table with its caption, and whether it begins or ends its page."""
+    above = [line for line in lines if line.bottom <= table.box[1] + 2]
+    below = [line for line in lines if line.top >= table.box[3] - 2]
+    caption = next((line for line in reversed(above[-3:]) if CAPTION.match(line.text)), None)
+    caption = caption or next((line for line in below[:1] if CAPTION.match(line.text)), None)
+    top, bottom = MARGIN * drawing.height, (1 - MARGIN) * drawing.height
+    heads = [line for line in above if not CONTINUED.search(line.text) and not CAPTION.match(line.text)]
+    first = len(heads) <= RUNNING and all(line.bottom <= top for line in heads)
+    last = len(below) <= RUNNING and all(line.top >= bottom for line in below)
+    return replace(table, title=caption.text[:300] if caption else "", first=first, last=last)
+
+
+def join(pages: Iterable[tuple[int, Sequence[Found]]]) -> Iterator[list[Found]]:
+    """Tables in order, each as its parts: more than one where it goes on over a page's end."""
+    open_parts: list[Found] = []
+    for number, tables in pages:
+        found = [replace(table, page=number) for table in tables]
+        if open_parts and found and open_parts[-1].page == number - 1 and goes_on(open_parts[-1], found[0]):
+            open_parts.append(found.pop(0))
+        if open_parts and (found or open_parts[-1].page < number):
+            yield open_parts
+            open_parts = []
+        for table in found[:-1]:
+            yield [table]
+        if found:
+            open_parts = [found[-1]]
+    if open_parts:
+        yield open_parts
+
+
+def goes_on(above: Found, below: Found) -> bool:
+    """Whether a table goes on with another at the top of the next page: the same columns, and the same header or none."""
+    if not (above.last and below.first) or len(above.rows[0]) != len(below.rows[0]):
+        return False
+    if above.rows[0] == below.rows[0]:
+        return True
+    if below.title and not CONTINUED.search(below.title) and below.title != above.title:
+        return False
+    return _same_edges(above, below) and not _has_header(above, below)
+
+
+def _same_edges(above: Found, below: Found) -> bool:
+    if len(above.edges) != len(below.edges):
+        return False
+    return all(
+        min(abs(a[0] - b[0]), abs(a[1] - b[1]), abs(sum(a) - sum(b)) / 2) <= SAME_PLACE
+        for a, b in zip(above.edges, below.edges, strict=True)
+    )
+
+
+def _has_header(above: Found, below: Found) -> bool:
+    """Whether the first row below is a header of its own: words where the table above has numbers."""
+    columns = list(zip(*above.rows[1:], strict=True)) if len(above.rows) > 1 else []
+    for column, cell in list(zip(columns, below.rows[0], strict=False))[1:]:
+        filled = [text for text in column if text]
+        if filled and sum(map(number_like, filled)) >= 0.7 * len(filled) and cell and not number_like(cell):
+            return True
+    return False
+
+
+def grid_of(parts: Sequence[Found]) -> Grid:
+    """A table with its page or pages, and what must be known about how it was found."""
+    first, last = parts[0], parts[-1]
+    rows = list(first.rows)
+    repeated = 0
+    for part in parts[1:]:
+        same = part.rows[0] == first.rows[0]
+        repeated += same
+        rows += part.rows[1:] if same else part.rows
+    place = f"page {first.page}" if first.page == last.page else f"pages {first.page}-{last.page}"
+    return Grid(place, rows, first.title, tuple(_notes(parts, repeated, place)))
+
+
+def _notes(parts: Sequence[Found], repeated: int, place: str) -> Iterator[Note]:
+    if len(parts) > 1:
+        header = f"; its header, repeated {'once' if repeated == 1 else f'{repeated} times'}, is not a row" if repeated else ""
+        text = f"It goes on over {len(parts)} pages, and was put together{header}."
+        yield Note("pages-joined", text, len(parts), place)
+    if doubt := next((part.doubt for part in parts if part.doubt), ""):
+        text = f"Its columns were found by the blanks between them, and may be wrong: {doubt}. view_file shows {place}."
+        yield Note("table-doubtful", text, 1, place)
