@@ -10,8 +10,9 @@ import duckdb
 import pytest
 
 from leaf.formats.base import TableInfo
+from leaf.formats.blocks import find_tables
 from leaf.formats.delimited import DelimitedReader
-from leaf.formats.header import Block, find_tables
+from leaf.formats.grid import Block
 from leaf.formats.sheets import SheetsReader
 
 CORPORA = Path(__file__).parents[2] / "shared" / "data" / "foreign"

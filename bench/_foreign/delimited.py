@@ -34,7 +34,7 @@ from bench._foreign import CORPORA, Figure
 from leaf.errors import LeafError
 from leaf.formats.base import KIND, TableInfo
 from leaf.formats.delimited import DelimitedReader
-from leaf.formats.header import MISSING
+from leaf.formats.cells import MISSING
 
 PANDAS_WRONG = {
     "Current_Logan.csv": "takes the team's name in the first line for the header, so that no column is a number",

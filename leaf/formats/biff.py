@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from zipfile import ZipFile
 
-from leaf.formats.header import column_letter
+from leaf.formats.cells import column_letter
 
 ERRORS = {0: "#NULL!", 7: "#DIV/0!", 15: "#VALUE!", 23: "#REF!", 29: "#NAME?", 36: "#NUM!", 42: "#N/A", 43: "#GETTING_DATA"}
 """Codes of [MS-XLS] 2.5.10, the same in both formats."""

@@ -19,6 +19,8 @@ from typing import TYPE_CHECKING
 
 from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
+from leaf.formats.blocks import find_tables, with_doubts
+from leaf.formats.cells import is_empty, places, unique_names
 from leaf.formats.columns import (
     MAX_COLUMNS,
     TEXT,
@@ -35,7 +37,7 @@ from leaf.formats.columns import (
 )
 from leaf.formats.dialect import Dialect, Records, sniff
 from leaf.formats.encoding import Encoding, guess_note, open_text, sniff_encoding
-from leaf.formats.header import Block, Found, find_tables, hard_columns, is_empty, places, unique_names, with_doubts
+from leaf.formats.grid import Block, Found, hard_columns
 from leaf.formats.integrity import Place, called_totals, examine, softened
 from leaf.formats.single import one_column
 from leaf.formats.window import Extent

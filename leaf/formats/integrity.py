@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leaf.formats.base import KIND, ROW, Note, TableInfo
+from leaf.formats.cells import column_letter, places
 from leaf.formats.columns import identifier, literal
-from leaf.formats.header import column_letter, places
 from leaf.formats.labels import HINT, LONGEST, REST, Label, label_of
 from leaf.formats.totals import Doubt, Mark, Sign, find
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import duckdb
     import numpy as np
 
-    from leaf.formats.header import Block
+    from leaf.formats.grid import Block
     from leaf.formats.spans import Span
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]

@@ -22,8 +22,10 @@ from zipfile import BadZipFile, ZipFile
 from leaf.errors import EncryptedFileError, FileTooLargeError, UnreadableFileError, not_found
 from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
 from leaf.formats.biff import xls_errors, xlsb_errors, xlsb_parts
+from leaf.formats.blocks import find_tables, with_doubts
+from leaf.formats.cells import cell_range, column_letter, is_empty
 from leaf.formats.columns import connect
-from leaf.formats.header import Block, Found, cell_range, column_letter, find_tables, hard_columns, is_empty, with_doubts
+from leaf.formats.grid import Block, Found, hard_columns
 from leaf.formats.hidden import Formats, Sight, merged_note, read_formats, within
 from leaf.formats.integrity import Place, called_totals, counts_of_true, examine, softened
 from leaf.formats.values import describe, write_values

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leaf.formats.base import Note
+from leaf.formats.cells import MISSING
 from leaf.formats.columns import Column, Written, write_table
-from leaf.formats.header import MISSING
 
 if TYPE_CHECKING:
     import duckdb
