@@ -8,11 +8,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 from leaf.formats.base import Note, TableInfo
-from leaf.formats.cells import FOOTER, is_empty, kind_of, places, unique_names
+from leaf.formats.cells import FOOTER, is_empty, is_rule, kind_of, places, unique_names
 from leaf.formats.grid import SAMPLE, Block, Found, Grid, Merge, Region, View, column_kinds, first_text
-from leaf.formats.header import below_names, first_data, header_names, header_rows
+from leaf.formats.header import below_names, first_data, header_names, header_rows, lower_names
 from leaf.formats.regions import find_regions, is_table, split_columns
 
 
@@ -31,7 +32,7 @@ def find_tables(
     numbers = row_numbers or range(1, len(grid) + 1)
     filled = [len(row) - row.count("") for row in grid]
     for i, count in enumerate(filled):
-        if 0 < count <= 3 and all(is_empty(c) for c in grid[i]):
+        if (0 < count <= 3 and all(is_empty(c) for c in grid[i])) or (count > 1 and _is_line(grid[i])):
             filled[i] = 0
     view = View(grid, filled, widths, merges, lambda i: str(numbers[i]))
     regions = [part for region in find_regions(view) for part in split_columns(view, region)]
@@ -53,6 +54,14 @@ def find_tables(
         text = f"{len(blocks)} separate tables were found here; each was loaded on its own."
         notes.append(Note("several-blocks", text, len(blocks)))
     return Found(tuple(blocks), tuple(notes))
+
+
+def _is_line(row: Sequence[Any]) -> bool:
+    """Whether a row is a line drawn with dashes, all across."""
+    return type(row[0]) is str and row[0][:1] in _DASHES and all(is_empty(cell) or is_rule(cell) for cell in row)
+
+
+_DASHES = frozenset("-=_–—")
 
 
 def _naming_repeats(blocks: list[Block], numbers: Sequence[int]) -> list[Block]:
@@ -86,11 +95,8 @@ def _analyse(view: View, region: Region, numbers: Sequence[int], earlier: Sequen
     lender = None if sure or region.titles else _lender(earlier, columns)
     data -= lender is not None
     data = below_names(view, rows, columns, profile, data)
-    if region.names_end in rows:
-        data = max(rows.index(region.names_end) + 1, data if data < len(rows) else 0)
-    header, above = header_rows(view, rows[:data], columns)
-    late = [i for i in rows[:data] if header and i > header[-1]]
-    body_rows = [*late, *rows[data:]]
+    header, above, data = _header_of(view, region, rows, columns, profile, data)
+    body_rows = rows[data:]
     raw = header_names(view, header, columns)
     names, empty, repeated = (lender.names, 0, 0) if lender and not header else unique_names(raw)
     body, again = _without_repeats(view, header, body_rows, columns)
@@ -119,7 +125,23 @@ def _analyse(view: View, region: Region, numbers: Sequence[int], earlier: Sequen
         notes.append(Note("titles-doubtful", text, len(lines), places([numbers[i] for i in lines])))
     edge = [*header, *body] or rows
     extent = edge[0], edge[-1], columns[0], columns[-1]
-    return Block(*extent, names, tuple(columns), body, len(header), tuple(notes), tuple(lines))
+    return Block(*extent, names, tuple(columns), body, header[-1] - header[0] + 1 if header else 0, tuple(notes), tuple(lines))
+
+
+def _header_of(
+    view: View, region: Region, rows: list[int], columns: list[int], profile: list[str], data: int
+) -> tuple[list[int], list[int], int]:
+    """Rows of the header, rows above them, and where the rows of the body begin."""
+    if region.names:
+        named = set(region.names)
+        header = [i for i in rows if i in named]
+        return header, [], rows.index(header[-1]) + 1
+    header, above = header_rows(view, rows[:data], columns)
+    if not header:
+        return header, above, data
+    late = [i for i in rows[:data] if i > header[-1]]
+    header += lower_names(view, late, header, columns, [p for p, kind in enumerate(profile) if kind in "ndb"])
+    return header, above, rows.index(header[-1]) + 1
 
 
 def _lender(earlier: Sequence[Block], columns: Sequence[int]) -> Block | None:

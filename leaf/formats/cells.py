@@ -25,6 +25,13 @@ _DATE = re.compile(
     r"|\d{1,2}[- ][A-Za-z]{3,9}\.?[- ]\d{2,4}|[A-Z][a-z]{2,8} \d{1,2}, \d{4}",
     re.ASCII,
 )
+_YEAR_NAME = re.compile(
+    r"\(?(?:19|20)\d\d(?:\.0)?(?:\s?[-/–]\s?(?:\d\d|(?:19|20)\d\d))?\)?(?:\s?[*†‡]|\s?\\\d|[\s,-]{0,2}\(?[A-Za-z][A-Za-z. ]{0,14}\)?|\s\(?\d\)?)?",
+    re.ASCII,
+)
+"""`2008`, `2008 \\1`, `2006-07`, `1982-Census`, `2004, estimate`: years as columns are called by them."""
+_UNIT = re.compile(r"\(\s*(?:[$€£¥]?\s?1[0,. ]*|[^\W\d][^()]*|[$€£¥%])\s*\)")
+"""`(1,000)`, `(percent)`, `(mil. dol.)`: what a column is counted in, as offices print it below its name."""
 CODE = re.compile(r"\(?[A-Z]{1,2}\)?|\([A-Z]+\)")
 """`D`, `(NA)`: letters that offices print where a number is withheld."""
 _YEAR = re.compile(r"(?:19|20)\d\d(?:\.0)?", re.ASCII)
@@ -61,6 +68,21 @@ def kind_of(cell: Any) -> str:
     if _NUMBER.fullmatch(text):
         return "n"
     return "b" if text.lower() in ("true", "false") else "t"
+
+
+def is_year_name(cell: Any) -> bool:
+    """Whether a cell is a year, or one with a mark or a word after it."""
+    return kind_of(cell) == "y" or (isinstance(cell, str) and bool(_YEAR_NAME.fullmatch(cell.strip())))
+
+
+def is_unit(cell: Any) -> bool:
+    """Whether a cell is a unit in brackets."""
+    return isinstance(cell, str) and bool(_UNIT.fullmatch(cell.strip())) and kind_of(cell) != "m"
+
+
+def is_rule(cell: Any) -> bool:
+    """Whether a cell is a line drawn with dashes."""
+    return isinstance(cell, str) and bool(cell) and not cell.strip(" -=_–—")
 
 
 def shape_of(cell: Any) -> str:

@@ -64,15 +64,17 @@ class Region:
     footers: list[int] = field(default_factory=list)
     headings: list[int] = field(default_factory=list)
     """Of the rows, those of words alone that stand between parts of the table."""
-    names_end: int = -1
-    """The last row of a header whose rows stand apart; -1 where nothing is known of one."""
+    names: Sequence[int] = ()
+    """Rows of a header that stand apart, or apart from the data; empty where nothing is known of one."""
     _kinds: tuple[int, int, int, list[str]] = (0, 0, 0, [])
 
     def profile(self, view: View) -> list[str]:
         """`column_kinds` of its rows; found again when they are a tenth more, as many bands may be held against it."""
         rows, left, right, kinds = self._kinds
         if (left, right) != (self.left, self.right) or not rows <= len(self.rows) <= 1.1 * rows:
-            kinds = column_kinds(view, self.rows, range(self.left, self.right + 1))
+            named = set(self.names)
+            body = [row for row in self.rows if row not in named] if named else self.rows
+            kinds = column_kinds(view, body, range(self.left, self.right + 1))
             self._kinds = len(self.rows), self.left, self.right, kinds
         return kinds
 

@@ -9,8 +9,8 @@ from itertools import pairwise
 from statistics import median
 from typing import Any
 
-from leaf.formats.cells import is_empty, kind_of, name_of, shape_of
-from leaf.formats.grid import SAMPLE, View, fits_in
+from leaf.formats.cells import is_empty, is_rule, is_unit, is_year_name, kind_of, name_of, shape_of
+from leaf.formats.grid import SAMPLE, View, first_text, fits_in
 
 
 def first_data(view: View, rows: list[int], columns: list[int], profile: list[str]) -> tuple[int, bool]:
@@ -46,6 +46,8 @@ def below_names(view: View, rows: list[int], columns: list[int], profile: list[s
     hard = [p for p, kind in enumerate(profile) if kind in "ndb"]
     below = [[str(view.cell(i, c)).strip() for c in columns] for i in rows[data : data + 60]]
     for n, row in enumerate(between, at + 1):
+        if is_unit_row(view, row, columns) or _names_years(view, rows, n, columns, hard):
+            continue
         kinds = view.kinds(row, columns)
         cells = [str(view.cell(row, c)).strip() for c in columns]
         if any(cell and sum(line[p] == cell for line in below) >= 2 for p, cell in enumerate(cells)):
@@ -69,6 +71,8 @@ def _is_data(
     view: View, rows: list[int], at: int, columns: list[int], profile: list[str], hard: list[int], *, sparse: bool
 ) -> bool:
     """Whether a row holds what its columns hold; below a row of names few cells suffice (`sparse`)."""
+    if is_unit_row(view, rows[at], columns):
+        return False
     kinds = view.kinds(rows[at], columns)
     given = [(profile[p], kinds[p]) for p in hard if kinds[p] != "e"]
     if not given or (len(given) < 0.3 * len(hard) and not sparse):
@@ -82,22 +86,37 @@ def _is_data(
 
 def _is_year_header(view: View, rows: list[int], at: int, columns: list[int], kinds: list[str], hard: list[int]) -> bool:
     """`Region, 2019, 2020`, or a row that numbers the columns: numbers that are names, as those below are of another make."""
+    if _names_years(view, rows, at, columns, hard):
+        return True
     cells = [view.cell(rows[at], columns[p]) for p in hard if kinds[p] in "yn"]
-    if len(cells) < 2 or at + 1 >= len(rows) or any(kinds[p] not in "yne" for p in hard):
+    if len(cells) < 3 or at + 1 >= len(rows) or any(kinds[p] not in "yne" for p in hard):
         return False
     try:
         values = [float(str(c).replace(",", ".")) for c in cells]
     except ValueError:
         return False
     steps = {b - a for a, b in pairwise(values)}
-    below = [view.kinds(i, columns) for i in rows[at + 1 : at + 6]]
-    if all(kinds[p] in "ye" for p in hard):
-        years_below = sum(k[p] == "y" for k in below for p in hard)
-        return len(set(values)) == len(values) and years_below < 0.5 * len(below) * len(hard)
-    counted = len(steps) == 1 and abs(next(iter(steps))) == 1 and values[0] in (0, 1, 5) and len(values) >= 3
+    counted = len(steps) == 1 and abs(next(iter(steps))) == 1 and values[0] in (0, 1, 5)
     texts_above = at > 0 and "t" in view.kinds(rows[at - 1], columns)
     others_text = all(kinds[p] in "te" for p in range(len(columns)) if p not in hard)
     return counted and others_text and not texts_above and at == 0 and len(hard) < len(columns)
+
+
+def _names_years(view: View, rows: list[int], at: int, columns: list[int], hard: list[int]) -> bool:
+    """Whether a row has years and words where the rows below have other numbers, and is no row of a name and its counts."""
+    cells = {p: cell for p in hard if not is_empty(cell := view.cell(rows[at], columns[p])) and not is_rule(cell)}
+    years = [p for p, cell in cells.items() if is_year_name(cell)]
+    if len(years) < 2 or any(kind_of(cell) != "t" for p, cell in cells.items() if p not in years):
+        return False
+    values = [str(cells[p]).strip() for p in years]
+    if len(cells) < 3 and len(set(values)) < len(values):
+        return False
+    below = [view.kinds(i, columns) for i in rows[at + 1 : at + 6]]
+    given = [kinds[p] for kinds in below for p in years if kinds[p] != "e"]
+    if not given or given.count("y") >= 0.5 * len(given):
+        return False
+    named = at > 0 and all(kind_of(view.cell(rows[at - 1], columns[p])) == "t" for p in years)
+    return not named or is_empty(view.cell(rows[at], columns[0]))
 
 
 def _first_text_row(view: View, rows: list[int], columns: list[int], typical: float) -> tuple[int, bool]:
@@ -124,6 +143,36 @@ def _first_text_row(view: View, rows: list[int], columns: list[int], typical: fl
     return at + 1, different > 0
 
 
+def may_name(view: View, row: int) -> bool:
+    """Whether a row holds nothing but what names columns: words, years, units, dates, and lines between them."""
+    cells = [cell for cell in view.grid[row] if not is_empty(cell)]
+    if len(cells) <= 2 and first_text(view, row).endswith(":"):
+        return False
+    return all(kind_of(cell) in "tyd" or is_year_name(cell) or is_unit(cell) or is_rule(cell) for cell in cells) and (
+        max((len(str(cell)) for cell in cells), default=0) <= 120
+    )
+
+
+def is_unit_row(view: View, row: int, columns: Sequence[int]) -> bool:
+    """Whether a row says what its columns are counted in, and nothing else but a name for that."""
+    cells = [view.cell(row, c) for c in columns[1:]]
+    given = [cell for cell in cells if not is_empty(cell)]
+    return len(given) > 1 and all(is_unit(cell) for cell in given)
+
+
+def lower_names(view: View, late: Sequence[int], header: Sequence[int], columns: Sequence[int], hard: Sequence[int]) -> list[int]:
+    """Of the rows between the fullest row of a header and the data, those that are lower rows of the header."""
+    found: list[int] = []
+    texts = [c for p, c in enumerate(columns) if p not in hard]
+    for row in late:
+        above = not all(is_empty(view.cell(row, c)) for c in texts)
+        named = any(not is_empty(view.cell(row, columns[p])) for p in hard)
+        if not named or not may_name(view, row) or (above and not is_unit_row(view, row, columns)):
+            break
+        found.append(row)
+    return found
+
+
 def header_rows(view: View, rows: list[int], columns: list[int]) -> tuple[list[int], list[int]]:
     """Of the rows above the data: those that make the header, and those above it that are titles."""
     if not rows:
@@ -134,7 +183,7 @@ def header_rows(view: View, rows: list[int], columns: list[int]) -> tuple[list[i
     if fills[at] < 0.34 * len(columns) and len(columns) > 3 and not _has_merge(view, rows[at], columns):
         return [], rows[: at + 1]
     header = [rows[at]]
-    while at > 0 and len(header) < 3 and _is_upper(view, rows[at - 1], rows[at], columns):
+    while at > 0 and len(header) < 5 and _is_upper(view, rows[at - 1], rows[at], columns):
         at -= 1
         header.insert(0, rows[at])
     return header, rows[:at]
@@ -184,7 +233,7 @@ def header_names(view: View, header: list[int], columns: list[int]) -> list[Any]
         return ["" for _ in columns]
     levels = [[view.cell(i, c) for c in columns] for i in header]
     for depth, row in enumerate(header[:-1]):
-        levels[depth] = _carry(view, row, header[-1], columns, levels[depth])
+        levels[depth] = _carry(view, row, header[depth + 1 :], columns, levels[depth])
     names = []
     for position in range(len(columns)):
         parts: list[str] = []
@@ -196,17 +245,19 @@ def header_names(view: View, header: list[int], columns: list[int]) -> list[Any]
     return names
 
 
-def _carry(view: View, row: int, last: int, columns: list[int], cells: list[Any]) -> list[Any]:
+def _carry(view: View, row: int, lower: Sequence[int], columns: list[int], cells: list[Any]) -> list[Any]:
     given = [p for p, cell in enumerate(cells) if not is_empty(cell)]
     if len(given) > 2 and given[-1] - given[0] == len(given) - 1:
         return cells
     merged = {c: c1 for (r1, c1), (r2, c2) in view.merges if r1 <= row <= r2 and c2 > c1 for c in range(c1, c2 + 1)}
     out = list(cells)
+    first = 1 + all(is_empty(view.cell(i, columns[0])) for i in lower)  # what names the first column alone is no group
     for position, c in enumerate(columns):
         if not is_empty(out[position]):
             continue
         if c in merged:
             out[position] = view.cell(row, merged[c])
-        elif not merged and position and not is_empty(out[position - 1]) and not is_empty(view.cell(last, c)):
-            out[position] = out[position - 1]
+        elif not merged and position >= first and not is_empty(out[position - 1]):
+            if any(not is_empty(view.cell(i, c)) for i in lower):
+                out[position] = out[position - 1]
     return out

@@ -8,6 +8,7 @@ from itertools import pairwise
 from leaf.formats.cells import CODE, FOOTER, is_empty, kind_of, shape_of
 from leaf.formats.grid import SAMPLE, Region, View, column_kinds, extent_of, first_text, fits_in
 from leaf.formats.header import are_names
+from leaf.formats.names import with_names
 
 
 def find_regions(view: View) -> list[Region]:
@@ -20,6 +21,7 @@ def find_regions(view: View) -> list[Region]:
             bands[-1].append(i)
         else:
             bands.append([i])
+    bands, names = with_names(view, bands)
     regions: list[Region] = []
     text: list[int] = []
     for rows, following in pairwise([*bands, []]):
@@ -31,18 +33,13 @@ def find_regions(view: View) -> list[Region]:
         if previous and following and _is_label(view, previous, text, rows, following):
             text += rows
             continue
-        if previous and not text and _completes_names(view, previous, rows, following, (left, right)):
-            previous.left, previous.right = min(left, previous.left), max(right, previous.right)
-            previous.rows += rows
-            previous.names_end = rows[-1]
-            continue
         headings = _goes_on(view, previous, text, rows, (left, right)) if previous else None
         if previous and headings is not None:
             previous.headings += headings
             previous.rows += [*text, *rows]
             text = []
             continue
-        region = Region(list(rows), left, right)
+        region = Region(list(rows), left, right, names=names.get(rows[0], ()))
         if previous and text:
             below, above = _share(view, previous, text, rows[0])
             previous.footers += below
@@ -145,31 +142,17 @@ def _labels(view: View, region: Region, rows: list[int]) -> list[int]:
     return []
 
 
-def _completes_names(view: View, region: Region, rows: list[int], following: list[int], extent: tuple[int, int]) -> bool:
-    """Whether a region is the upper half of a header, a row after a gap its lower half, and numbers stand after the next gap."""
-    columns = range(min(region.left, extent[0]), max(region.right, extent[1]) + 1)
-    if len(region.rows) != 1 or len(rows) != 1 or not following:
-        return False
-    upper, lower, below = (view.kinds(i, columns) for i in (region.rows[0], rows[0], following[0]))
-    if not set(upper) <= set("te") or not set(lower) <= set("tye") or set(upper) == set("e"):
-        return False
-    only_above = any(a == "t" and b == "e" for a, b in zip(upper, lower, strict=True))
-    only_below = any(a == "e" and b != "e" for a, b in zip(upper, lower, strict=True))
-    named = [k for k, name in zip(below, lower, strict=True) if name != "e"]
-    return only_above and only_below and len(named) > 1 and sum(k in "nym" for k in named) >= 0.6 * len(named)
-
-
 def _goes_on_below(view: View, region: Region, text: list[int], rows: list[int], extent: tuple[int, int]) -> bool:
     """Whether rows below a heading are more of the table above: no header of their own, and numbers where it has some."""
     if any(FOOTER.match(first_text(view, i)) for i in text) or not _continues(view, region, rows, *extent):
         return False
     columns = range(region.left, region.right + 1)
     profile, hard = region.profile(view), _hard(view, region)
-    if any(not is_empty(view.cell(i, columns[p])) for i in text for p in hard):
+    if any(not is_empty(view.cell(i, columns[p])) for i in text for p in hard if p):
         return False
     given = [(profile[p], k) for p in hard if (k := view.kinds(rows[0], columns)[p]) != "e"]
     known = [k for _, k in given if k != "m"]
-    if len(given) < 0.5 * len(hard) or not all(fits_in(p, k) for p, k in given):
+    if len(given) < 0.5 * len(hard) or sum(fits_in(p, k) for p, k in given) < 0.8 * len(given):
         return False
     return not known or any(k != "y" for k in known) or all(profile[p] == "d" for p in hard)
 
@@ -250,7 +233,7 @@ def split_columns(view: View, region: Region) -> list[Region]:
         rows = [i for i in region.rows if any(not is_empty(view.cell(i, c)) for c in range(left, right + 1))]
         for run in _runs(view, rows, left, right):
             inside = [i for i in region.headings if i in run]
-            result.append(Region(run, left, right, headings=inside, names_end=region.names_end))
+            result.append(Region(run, left, right, headings=inside, names=[i for i in region.names if i in run]))
     result[0].titles, result[-1].footers = region.titles, region.footers
     return result
 
@@ -266,20 +249,17 @@ def _runs(view: View, rows: list[int], left: int, right: int) -> list[list[int]]
 
 
 def _stands_alone(view: View, region: Region, left: tuple[int, int], right: tuple[int, int]) -> bool:
-    """Whether the right part has a height, a header or a key column of its own, and not just an empty column before it."""
+    """Whether the right part has other rows or names its columns as the left one does, and not just an empty column before it."""
     if right[0] == right[1]:
         return False
     left_columns, right_columns = range(left[0], left[1] + 1), range(right[0], right[1] + 1)
-    left_rows = [i for i in region.rows if view.fill(i, left_columns)]
-    right_rows = [i for i in region.rows if view.fill(i, right_columns)]
-    if len(left_rows) < 2 or len(right_rows) < 2:
-        return bool(left_rows) and bool(right_rows) and abs(left_rows[-1] - right_rows[-1]) > 1
-    if left_rows[0] != right_rows[0] or left_rows[-1] != right_rows[-1]:
-        return True
+    body = [i for i in region.rows if i not in region.names]
+    left_rows = {i for i in body if view.fill(i, left_columns)}
+    right_rows = {i for i in body if view.fill(i, right_columns)}
     heads = [str(view.cell(region.rows[0], c)).strip().lower() for c in (*left_columns, *right_columns)]
     if heads[0] and heads[0] in heads[len(left_columns) :]:
         return True
-    return column_kinds(view, right_rows, right_columns)[0] in "td"
+    return len(left_rows & right_rows) < 0.9 * max(len(left_rows), len(right_rows))
 
 
 def is_table(view: View, region: Region, *, alone: bool) -> bool:
