@@ -137,9 +137,16 @@ def _labels(view: View, region: Region, rows: list[int]) -> list[int]:
     """Rows at the beginning of a band, two at most, that hold nothing where the table above has numbers."""
     hard = _hard(view, region)
     for at, row in enumerate(rows[:3]):
+        if _stands_first(view, region, row):
+            continue
         if any(not is_empty(view.cell(row, region.left + p)) for p in hard):
             return rows[:at]
     return []
+
+
+def _stands_first(view: View, region: Region, row: int) -> bool:
+    """Whether a row holds words in a region's first column and nothing else, as a heading above years does."""
+    return view.filled[row] == 1 and kind_of(view.cell(row, region.left)) == "t"
 
 
 def _goes_on_below(view: View, region: Region, text: list[int], rows: list[int], extent: tuple[int, int]) -> bool:
@@ -148,7 +155,7 @@ def _goes_on_below(view: View, region: Region, text: list[int], rows: list[int],
         return False
     columns = range(region.left, region.right + 1)
     profile, hard = region.profile(view), _hard(view, region)
-    if any(not is_empty(view.cell(i, columns[p])) for i in text for p in hard if p):
+    if any(not is_empty(view.cell(i, columns[p])) for i in text for p in hard if not _stands_first(view, region, i)):
         return False
     given = [(profile[p], k) for p in hard if (k := view.kinds(rows[0], columns)[p]) != "e"]
     known = [k for _, k in given if k != "m"]
@@ -254,12 +261,16 @@ def _stands_alone(view: View, region: Region, left: tuple[int, int], right: tupl
         return False
     left_columns, right_columns = range(left[0], left[1] + 1), range(right[0], right[1] + 1)
     body = [i for i in region.rows if i not in region.names]
-    left_rows = {i for i in body if view.fill(i, left_columns)}
-    right_rows = {i for i in body if view.fill(i, right_columns)}
+    left_rows = [i for i in body if view.fill(i, left_columns)]
+    right_rows = [i for i in body if view.fill(i, right_columns)]
+    if not left_rows or not right_rows:
+        return False
     heads = [str(view.cell(region.rows[0], c)).strip().lower() for c in (*left_columns, *right_columns)]
     if heads[0] and heads[0] in heads[len(left_columns) :]:
         return True
-    return len(left_rows & right_rows) < 0.9 * max(len(left_rows), len(right_rows))
+    shared = len(set(left_rows) & set(right_rows)) >= 0.9 * min(len(left_rows), len(right_rows))
+    spans = sorted(rows[-1] - rows[0] + 1 for rows in (left_rows, right_rows))
+    return not shared or spans[0] < 0.9 * spans[1]
 
 
 def is_table(view: View, region: Region, *, alone: bool) -> bool:
