@@ -33,8 +33,8 @@ from typing import Any
 from bench._foreign import CORPORA, Figure
 from leaf.errors import LeafError
 from leaf.formats.base import KIND, TableInfo
-from leaf.formats.delimited import DelimitedReader
 from leaf.formats.cells import MISSING
+from leaf.formats.delimited import DelimitedReader
 
 PANDAS_WRONG = {
     "Current_Logan.csv": "takes the team's name in the first line for the header, so that no column is a number",

@@ -14,6 +14,7 @@ from leaf.formats.base import Note, TableInfo
 from leaf.formats.cells import FOOTER, is_empty, is_rule, kind_of, places, unique_names
 from leaf.formats.grid import SAMPLE, Block, Found, Grid, Merge, Region, View, column_kinds, first_text
 from leaf.formats.header import below_names, first_data, header_names, header_rows, lower_names
+from leaf.formats.headings import proven_headings
 from leaf.formats.regions import find_regions, is_table, split_columns
 
 
@@ -119,13 +120,23 @@ def _analyse(view: View, region: Region, numbers: Sequence[int], earlier: Sequen
         text = f"The header is repeated in {_rows(len(again))}, which {_are(len(again))} left out."
         notes.append(Note("header-repeated", text, len(again), places([numbers[i] for i in again])))
     notes += _gap_notes(view, body, columns, numbers)
-    lines = _headings(view, region, body)
+    headings = proven_headings(view, header, body, columns)
+    lines = [i for i in _headings(view, region, body) if i not in headings]
     if lines:
         text = f"{_rows(len(lines))} between parts of the table may be headings or remarks; kept as data."
         notes.append(Note("titles-doubtful", text, len(lines), places([numbers[i] for i in lines])))
     edge = [*header, *body] or rows
     extent = edge[0], edge[-1], columns[0], columns[-1]
-    return Block(*extent, names, tuple(columns), body, header[-1] - header[0] + 1 if header else 0, tuple(notes), tuple(lines))
+    return Block(
+        *extent,
+        names,
+        tuple(columns),
+        body,
+        header[-1] - header[0] + 1 if header else 0,
+        tuple(notes),
+        tuple(lines),
+        tuple(headings),
+    )
 
 
 def _header_of(

@@ -253,7 +253,7 @@ def _write_block(
     info = with_doubts(TableInfo(target.name, "", lines, written.rows, written.columns, notes=all_notes), block)
     place = Place("", block.top + 1, block.bottom + 1, columns, block.header_rows)
     soft = {position: next(iter(found.values())) for position, found in words.items()}
-    return examine(connection, target.parent, info, [i + 1 for i in body], place, soft)
+    return examine(connection, target.parent, info, [i + 1 for i in body], place, soft, block.heading_positions)
 
 
 def _check_rows(written: Written, counted: int, source: _Source) -> None:
@@ -354,7 +354,7 @@ def _clean_layout(source: _Source) -> tuple[Block, list[list[str]]] | None:
     if records.repaired or records.nuls or records.lines_read != len(grid):
         return None
     found = _find(source, grid)
-    if len(found.blocks) != 1 or found.notes or found.blocks[0].doubtful:
+    if len(found.blocks) != 1 or found.notes or found.blocks[0].doubtful or found.blocks[0].headings:
         return None
     block = found.blocks[0]
     width = len(grid[block.body[0]]) if block.body else 0

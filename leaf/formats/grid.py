@@ -42,6 +42,14 @@ class Block:
     notes: tuple[Note, ...] = ()
     doubtful: tuple[int, ...] = ()
     """Rows of the body that may be headings: words alone between its parts."""
+    headings: tuple[int, ...] = ()
+    """Rows of the body that are headings of the rows below them."""
+
+    @property
+    def heading_positions(self) -> list[int]:
+        """Where in `body` its headings are."""
+        at = {row: position for position, row in enumerate(self.body)} if self.headings else {}
+        return [at[row] for row in self.headings if row in at]
 
 
 @dataclass(frozen=True)

@@ -257,7 +257,6 @@ def _carry(view: View, row: int, lower: Sequence[int], columns: list[int], cells
             continue
         if c in merged:
             out[position] = view.cell(row, merged[c])
-        elif not merged and position >= first and not is_empty(out[position - 1]):
-            if any(not is_empty(view.cell(i, c)) for i in lower):
-                out[position] = out[position - 1]
+        elif not merged and position >= first and any(not is_empty(view.cell(i, c)) for i in lower):
+            out[position] = out[position - 1]
     return out

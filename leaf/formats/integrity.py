@@ -87,14 +87,18 @@ def examine(
     numbers: Sequence[int],
     place: Place,
     soft: Mapping[int, str] | None = None,
+    headings: Sequence[int] = (),
 ) -> TableInfo:
     """The table with its rows marked and its findings.
 
-    `numbers` are the rows' numbers in the file; `soft` are words that were taken out of columns of numbers or dates, by position.
+    `numbers` are the rows' numbers in the file; `soft` are words that were taken out of columns of numbers or dates, by position;
+    `headings` are positions of rows that are headings of others.
     """
     target = folder / info.parquet
     table = _Table(connection, target, info.columns, info.rows)
     marks, doubts = table.totals(soft or {})
+    marks = {row: Mark("heading") for row in headings if row < info.rows} | marks
+    doubts = {row: doubt for row, doubt in doubts.items() if row not in marks}
     regular = not len(numbers) or numbers[-1] - numbers[0] == len(numbers) - 1
     notes = [*info.notes, *_total_notes(marks, doubts, numbers), *_differing(info, table.summed, marks, doubts, numbers, place)]
     if info.rows <= WHOLE_ROWS:
@@ -526,6 +530,7 @@ def _total_notes(marks: Mapping[int, Mark], doubts: Mapping[int, Doubt], numbers
         ("subtotal", "subtotal-rows", "subtotal"),
         ("total", "total-rows", "total"),
         ("note", "summary-rows", "average or other summary"),
+        ("heading", "heading-rows", "heading"),
     ):
         at = [numbers[row] for row in sorted(marks) if marks[row].kind == kind]
         if at:
@@ -588,7 +593,7 @@ def _add_columns(connection: duckdb.DuckDBPyConnection, target: Path, numbers: S
     from leaf.formats.columns import copy
 
     codes = np.zeros(len(numbers), dtype=np.int8)
-    kinds = ["data", "subtotal", "total", "note"]
+    kinds = ["data", "subtotal", "total", "note", "heading"]
     for row, mark in marks.items():
         codes[row] = kinds.index(mark.kind)
     rows = pa.array(np.asarray(numbers, dtype=np.int64))

@@ -20,7 +20,7 @@ class Effect(Enum):
 
 EFFECTS: dict[str, Effect] = {
     **dict.fromkeys(("totals-doubtful", "titles-doubtful", "notes-doubtful"), Effect.DOUBT),
-    **dict.fromkeys(("subtotal-rows", "total-rows", "summary-rows"), Effect.COUNTED),
+    **dict.fromkeys(("subtotal-rows", "total-rows", "summary-rows", "heading-rows"), Effect.COUNTED),
     **dict.fromkeys(("preamble", "footer", "header-repeated", "rows-skipped"), Effect.COUNTED),
     **dict.fromkeys(
         (

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from leaf.formats.cells import CODE, FOOTER, is_empty, kind_of, shape_of
-from leaf.formats.grid import SAMPLE, Region, View, column_kinds, extent_of, first_text, fits_in
+from leaf.formats.grid import SAMPLE, Region, View, extent_of, first_text, fits_in
 from leaf.formats.header import are_names
 from leaf.formats.names import with_names
 

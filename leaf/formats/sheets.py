@@ -562,7 +562,8 @@ def _write_block(
     info = with_doubts(info, block)
     place = Place(sheet.name, block.top + 1, block.bottom + 1, block.columns, block.header_rows)
     numbers = [i + 1 for i in body]
-    return examine(connection, target.parent, info, numbers, place, {p: next(iter(w.values())) for p, w in words.items()})
+    soft = {position: next(iter(found.values())) for position, found in words.items()}
+    return examine(connection, target.parent, info, numbers, place, soft, block.heading_positions)
 
 
 def _without(values: Sequence[Any], words: dict[int, dict[int, str]], column: int) -> Sequence[Any]:
