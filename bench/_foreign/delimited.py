@@ -39,7 +39,7 @@ from leaf.formats.delimited import DelimitedReader
 PANDAS_WRONG = {
     "Current_Logan.csv": "takes the team's name in the first line for the header, so that no column is a number",
 }
-"""Tables that pandas's defaults misread, and how."""
+"""Tables that pandas's defaults misread, and how; a title stands above the header of each."""
 
 
 @dataclass(frozen=True)
