@@ -26,6 +26,14 @@ def xls_errors(path: Path) -> dict[str, Errors]:
         return {}
 
 
+def is_protected(path: Path) -> bool:
+    """Whether an XLS is encrypted: its globals hold a record FilePass ([MS-XLS] 2.4.117)."""
+    try:
+        return any(kind == 0x2F for kind, _, _ in _records(_workbook_stream(path.read_bytes()), 0))
+    except (struct.error, IndexError, ValueError):
+        return False
+
+
 def _workbook_stream(file: bytes) -> bytes:
     """The stream `Workbook` of a compound file ([MS-CFB]); an early XLS is that stream by itself."""
     if not file.startswith(b"\xd0\xcf\x11\xe0"):

@@ -1,4 +1,4 @@
-"""Spreadsheets: XLSX, XLSM, XLSB, XLS and ODS, by calamine.
+"""Spreadsheets: XLSX, XLSM, XLSB, XLS and ODS, by calamine; SpreadsheetML by its XML.
 
 Calamine gives values, but leaves error cells blank and formulas that were never calculated as well; both are found in the XML
 of the sheet and said. It holds a sheet as one block of memory, so that two far cells can end the process: the extent is checked
@@ -25,9 +25,10 @@ from leaf.formats.biff import xls_errors, xlsb_errors, xlsb_parts
 from leaf.formats.blocks import find_tables, with_doubts
 from leaf.formats.cells import cell_range, column_letter, is_empty
 from leaf.formats.columns import connect
-from leaf.formats.grid import Block, Found, hard_columns
+from leaf.formats.grid import Block, Found, Merge, hard_columns
 from leaf.formats.hidden import Formats, Sight, merged_note, read_formats, within
 from leaf.formats.integrity import Place, called_totals, counts_of_true, examine, softened
+from leaf.formats.spreadsheetml import is_spreadsheetml, read_sheets
 from leaf.formats.values import describe, write_values
 from leaf.formats.window import Extent
 
@@ -48,6 +49,7 @@ _MEDIA = {
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "xlsb": "application/vnd.ms-excel.sheet.binary.macroEnabled.12",
     "xls": "application/vnd.ms-excel",
+    "xml": "application/vnd.ms-excel",
     "ods": "application/vnd.oasis.opendocument.spreadsheet",
 }
 
@@ -159,11 +161,14 @@ class _Workbook:
         self.format = _format(path)
         self.sheets: list[_Sheet] = []
         self._fallback: dict[str, list[list[Any]]] = {}
+        self._merged: dict[str, list[Merge]] = {}
         self._last: CalamineSheet | None = None
         self._pool = ThreadPoolExecutor(1)
 
     def __enter__(self) -> _Workbook:
         checked: dict[str, Future[list[Note]]] = {}
+        if self.format == "xml":
+            return self._enter_xml()
         if self.format in ("xlsx", "xlsb"):
             checked = self._check(_sheet_parts(self.path))
         elif self.format == "ods":
@@ -186,6 +191,16 @@ class _Workbook:
                 hidden_sheet = meta.visible != SheetVisibleEnum.Visible
                 found = checked.get(meta.name) or (checked.get("") if not self.sheets else None)
                 self.sheets.append(_Sheet(meta.name, hidden_sheet, found))
+        return self
+
+    def _enter_xml(self) -> _Workbook:
+        self._book = None
+        for sheet in read_sheets(self.path):
+            width = max(map(len, sheet.rows), default=0)
+            self._fallback[sheet.name] = [row + [""] * (width - len(row)) for row in sheet.rows]
+            self._merged[sheet.name] = sheet.merges
+            found = self._pool.submit(_error_note, sheet.name, sheet.errors)
+            self.sheets.append(_Sheet(sheet.name, sheet.hidden, found))
         return self
 
     def _check(self, parts: dict[str, str]) -> dict[str, Future[list[Note]]]:
@@ -230,7 +245,7 @@ class _Workbook:
 
     def merges(self, sheet: _Sheet) -> Sequence[tuple[tuple[int, int], tuple[int, int]]]:
         if self._book is None or self.format not in ("xlsx", "xls"):
-            return ()
+            return self._merged.get(sheet.name, ())
         return self._sheet(sheet).merged_cell_ranges or ()
 
     def _sheet(self, sheet: _Sheet) -> CalamineSheet:
@@ -245,9 +260,11 @@ class _Workbook:
 
 def _format(path: Path) -> str:
     with path.open("rb") as file:
-        head = file.read(8)
+        head = file.read(4_096)
     if head.startswith(b"\xd0\xcf\x11\xe0") or head[:2] == b"\x09\x08":
         return "xls"
+    if is_spreadsheetml(head):
+        return "xml"
     if not head.startswith(b"PK"):
         what = "is empty" if not head else "is no spreadsheet"
         raise UnreadableFileError(f"{path.name} {what}.", "Open it in a spreadsheet program and save it as .xlsx.")
@@ -281,8 +298,7 @@ def _guarded(path: Path, call: Any) -> Any:
     try:
         return call()
     except PasswordError as e:
-        hint = "Remove the password in the spreadsheet program and upload it again."
-        raise EncryptedFileError(f"{path.name} is protected with a password.", hint) from e
+        raise EncryptedFileError(f"{path.name} is protected by a password.", "Save a copy without it, and add that copy.") from e
     except (CalamineError, OSError, ValueError) as e:
         raise _damaged(path) from e
     except BaseException as e:
@@ -361,7 +377,7 @@ def _part(path: Path, part: str) -> Iterator[tuple[IO[bytes], int]]:
     except (BadZipFile, OSError, EOFError, ValueError, IndexError, zlib.error, struct.error) as e:
         raise _damaged(path) from e
     except RuntimeError as e:
-        raise EncryptedFileError(f"{path.name} is protected with a password.", "Remove the password and upload it again.") from e
+        raise EncryptedFileError(f"{path.name} is protected by a password.", "Save a copy without it, and add that copy.") from e
 
 
 def _is_small(path: Path, sheet: str, part: str) -> bool:
