@@ -217,6 +217,8 @@ def _is_upper(view: View, row: int, lower: int, columns: list[int]) -> bool:
         return False
     if at == list(range(len(columns))):
         texts = [str(view.cell(row, c)).strip() for c in columns]
+        if texts == [str(view.cell(lower, c)).strip() for c in columns]:
+            return True
         return len(set(texts)) < len(texts) or _completes(view, row, lower, columns)
     return True
 
