@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
-from typing import Any
 
 from leaf.formats.base import Note, TableInfo
 from leaf.formats.cells import FOOTER, is_empty, is_rule, kind_of, places, unique_names
@@ -33,8 +32,11 @@ def find_tables(
     numbers = row_numbers or range(1, len(grid) + 1)
     filled = [len(row) - row.count("") for row in grid]
     for i, count in enumerate(filled):
-        if (0 < count <= 3 and all(is_empty(c) for c in grid[i])) or (count > 1 and _is_line(grid[i])):
+        if 0 < count <= 3 and all(is_empty(c) for c in grid[i]):
             filled[i] = 0
+    for i in [i for i, row in enumerate(grid) if row and type(row[0]) is str and row[0][:1] in _DASHES]:
+        if filled[i] > 1 and all(is_empty(cell) or is_rule(cell) for cell in grid[i]):
+            filled[i] = 0  # a line drawn with dashes, all across
     view = View(grid, filled, widths, merges, lambda i: str(numbers[i]))
     regions = [part for region in find_regions(view) for part in split_columns(view, region)]
     blocks: list[Block] = []
@@ -55,11 +57,6 @@ def find_tables(
         text = f"{len(blocks)} separate tables were found here; each was loaded on its own."
         notes.append(Note("several-blocks", text, len(blocks)))
     return Found(tuple(blocks), tuple(notes))
-
-
-def _is_line(row: Sequence[Any]) -> bool:
-    """Whether a row is a line drawn with dashes, all across."""
-    return type(row[0]) is str and row[0][:1] in _DASHES and all(is_empty(cell) or is_rule(cell) for cell in row)
 
 
 _DASHES = frozenset("-=_–—")

@@ -56,6 +56,10 @@ _SERIAL = (20_000, 60_000)
 """Spreadsheet days between 1954 and 2064."""
 
 
+_LOOKED_AT = 5_000
+"""Rows from all over a table that tell whether a column of text holds numbers."""
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a table stands in its file."""
@@ -274,10 +278,19 @@ class _Table:
         """Columns of text that hold numbers in most of their cells: a few words do not keep the others from being added up."""
         if not self.texts or self.rows > WHOLE_ROWS:
             return set()
-        some = self.texts[:200]
+        some = [i for i in self.texts[:200] if self._holds_numbers(i)]
+        if not some:
+            return set()
         counts = ", ".join(f"count(TRY_CAST({_bare(self.names[i])} AS DOUBLE)), count({identifier(self.names[i])})" for i in some)
         found = self.connection.execute(f"SELECT {counts} FROM {self.relation}").fetchall()[0]
         return {i for i, good, given in zip(some, found[::2], found[1::2], strict=True) if good >= 2 and 2 * good > given}
+
+    def _holds_numbers(self, index: int) -> bool:
+        """Whether any of some rows from all over the table holds a number; a column of mostly numbers shows one."""
+        query = f"SELECT count({identifier(self.names[index])}), count(TRY_CAST({_bare(self.names[index])} AS DOUBLE))"
+        step = max(1, self.rows // _LOOKED_AT)
+        found = self.connection.execute(f"{query} FROM {self.relation} WHERE file_row_number % {step} = 0").fetchall()[0]
+        return bool(found[1]) or found[0] < min(100, _LOOKED_AT // 10)
 
     def _key_names(self, columns: Sequence[int]) -> set[int]:
         """Columns that are called keys; a word that most columns of numbers end with, as in `Ontario number`, is their unit."""
@@ -405,7 +418,7 @@ class _Table:
         found = []
         for index in self.texts[:50]:
             column = identifier(self.names[index])
-            if not re.search(r"[\d]", "".join(str(v[0]) for v in self._some(column))):
+            if not any(_LIKE_DATE.search(str(value)) for (value,) in self._some(column)):
                 continue
             orders = self._orders(column)
             dates = sum(orders.values())
@@ -442,6 +455,7 @@ class _Table:
         return {name: int(n) for name, n in zip(tests, row, strict=True)}
 
 
+_LIKE_DATE = re.compile(r"\w+[-/. ]+\w+[-/., ]+\d")
 _ORDERS = {
     "iso": "with the year first",
     "dots": "with dots, day first",

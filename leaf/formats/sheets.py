@@ -241,7 +241,9 @@ class _Workbook:
 
     def rows(self, sheet: _Sheet) -> list[list[Any]]:
         """All rows at once."""
-        return list(self.iterate(sheet))
+        if self._book is None or (found := self._sheet(sheet)).start is None or found.start[1]:
+            return list(self.iterate(sheet))
+        return list(found.iter_rows())
 
     def merges(self, sheet: _Sheet) -> Sequence[tuple[tuple[int, int], tuple[int, int]]]:
         if self._book is None or self.format not in ("xlsx", "xls"):
@@ -567,7 +569,8 @@ def _write_block(
     whole = bool(body) and len(body) == body[-1] - body[0] + 1
     rows = grid[body[0] : body[-1] + 1] if whole else [grid[i] for i in body]
     by_column = list(zip(*rows, strict=False)) if rows else []
-    words = softened(grid, body, hard_columns(grid, body, block.columns))
+    worded = [c for c in block.columns if c < len(by_column) and str in set(map(type, by_column[c]))]
+    words = softened(grid, body, hard_columns(grid, body, worded))
     values = [_without(by_column[c], words, c) if c < len(by_column) else (None,) * len(rows) for c in block.columns]
     written = write_values(connection, block.names, values, target, row_number=lambda n: body[n - 1] + 1)
     if written.rows != len(rows):
