@@ -9,6 +9,7 @@ A row's number is its record's place in the file from 1, empty lines, titles and
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -50,6 +51,8 @@ FAST_BYTES = 4_000_000
 """From this size on the one-pass way is tried."""
 GRID_BYTES = 32_000_000
 """Up to this size a messy file is held in memory, so that every block of it is found."""
+_CONTROLS = {code: bytes([code]).decode("cp1252", "ignore") or chr(code) for code in range(0x80, 0xA0) if code != 0x85}
+"""Control characters that no text holds, and the signs that Windows has in their places: they were decoded as Latin-1 before."""
 _CHUNK_ROWS = 50_000
 _HEAD_ROWS = 2_000
 
@@ -166,7 +169,10 @@ def _reader(source: _Source) -> tuple[Iterator[list[str]], Records]:
 
     def lines() -> Iterator[str]:
         with closing(file):
-            yield from file
+            for line in file:
+                mended = line if line.isascii() else line.translate(_CONTROLS)
+                records.controls += mended != line
+                yield mended
 
     records = Records(lines(), source.dialect)
     return _numbered(records), records
@@ -195,6 +201,10 @@ def _repair_notes(records: Records) -> tuple[Note, ...]:
         count = len(records.repaired)
         text = f"Quotes that did not fit were taken as plain characters in {count:,} row{'s' if count != 1 else ''}."
         notes.append(Note("repaired-quotes", text, count, places([n + shift for n in records.repaired])))
+    if records.controls:
+        lines = f"{records.controls:,} line{'s' if records.controls != 1 else ''}"
+        text = f"In {lines} control characters were read as Windows means them: ’ for U+0092."
+        notes.append(Note("controls-mended", text, records.controls))
     if records.nuls:
         notes.append(Note("nul-bytes", f"{records.nuls:,} NUL characters were left out.", records.nuls))
     return tuple(notes)
@@ -351,7 +361,7 @@ def _clean_layout(source: _Source) -> tuple[Block, list[list[str]]] | None:
         head_lines = file.read(SAMPLE_CHARACTERS).splitlines(keepends=True)[:-1]
     records = Records(head_lines, source.dialect)
     grid = list(records)
-    if records.repaired or records.nuls or records.lines_read != len(grid):
+    if records.repaired or records.nuls or records.lines_read != len(grid) or _has_controls(source.path):
         return None
     found = _find(source, grid)
     if len(found.blocks) != 1 or found.notes or found.blocks[0].doubtful or found.blocks[0].headings:
@@ -370,6 +380,15 @@ def _clean_layout(source: _Source) -> tuple[Block, list[list[str]]] | None:
             return None
         rows += more
     return block, [list(column) for column in zip(*rows, strict=True)]
+
+
+def _has_controls(path: Path) -> bool:
+    """Whether a file in UTF-8 holds control characters of the second kind anywhere."""
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 22):
+            if b"\xc2" in chunk and re.search(rb"\xc2[\x80-\x84\x86-\x9f]", chunk):
+                return True
+    return False
 
 
 def _slices(source: _Source) -> Iterator[list[str]]:

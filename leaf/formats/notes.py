@@ -38,7 +38,16 @@ EFFECTS: dict[str, Effect] = {
     **dict.fromkeys(
         (
             *("animation", "cues-skipped", "hidden-columns", "hidden-slide", "index-cut", "names-empty", "names-repeated"),
-            *("nested", "newlines-mixed", "no-sound", "no-text-layer", "nul-bytes", "numbers-as-text", "rows-empty"),
+            *(
+                "nested",
+                "newlines-mixed",
+                "no-sound",
+                "no-text-layer",
+                "nul-bytes",
+                "controls-mended",
+                "numbers-as-text",
+                "rows-empty",
+            ),
             *("rows-estimated", "totals-called", "transcript-partial"),
             *("caption", "codes-labelled", "columns-described", "not-json", "views-skipped"),
         ),
