@@ -16,7 +16,7 @@ from pathlib import Path
 
 from bench._foreign import CORPORA, Figure
 
-SECTIONS = ("rows", "hostile", "delimited", "articles", "documents")
+SECTIONS = ("rows", "hostile", "delimited", "layout", "articles", "documents")
 
 
 def main() -> int:

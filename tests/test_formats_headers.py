@@ -10,8 +10,9 @@ import duckdb
 import pytest
 
 from leaf.formats.base import TableInfo
+from leaf.formats.blocks import find_tables
 from leaf.formats.delimited import DelimitedReader
-from leaf.formats.header import Block, find_tables
+from leaf.formats.grid import Block
 from leaf.formats.sheets import SheetsReader
 
 CORPORA = Path(__file__).parents[2] / "shared" / "data" / "foreign"
@@ -114,8 +115,9 @@ Milk | l | 7.5 | 8.5
 def test_parts_below_headings_are_one_table_and_the_headings_are_kept_and_named() -> None:
     (block,) = blocks_of(SECTIONS)
     assert kept([block]) == [2, 3, 5, 6, 7, 9, 11]
-    assert [i + 1 for i in block.doubtful] == [5, 9]
-    assert notes_of(block)["titles-doubtful"] == "rows 5, 9"
+    assert [i + 1 for i in block.headings] == [5]
+    assert [i + 1 for i in block.doubtful] == [9]
+    assert notes_of(block)["titles-doubtful"] == "row 9"
 
 
 @pytest.mark.parametrize(
@@ -166,6 +168,71 @@ Iowa | 21.5 | 22.5 | 19.5 | 20.5
     assert kept([block]) == [5, 6]
 
 
+def test_header_of_many_rows_with_gaps_units_and_years_is_one_header() -> None:
+    (block,) = blocks_of("""
+Table 1. Jobs | | | |
+
+See notes | | | |
+
+Branch | Code | Jobs | | Wages |
+
+ | | 2007 \\1 | 2008 | 2007 \\1 | 2008
+
+Unit | | (1,000) | (1,000) | (mil. dol.) | (mil. dol.)
+Mining | 21 | 810.5 | 815.5 | 64.5 | 66.5
+
+Retail | 44 | 412.5 | 402.5 | 36.5 | (NA)
+Hotels | 72 | 312.5 | 302.5 | 16.5 | 18.5
+""")
+    assert block.names[2:4] == ("Jobs / 2007 \\1 / (1,000)", "Jobs / 2008 / (1,000)")
+    assert kept([block]) == [10, 12, 13]
+
+
+def test_years_with_words_after_them_are_names_and_numbers_below_them_are_not() -> None:
+    (block,) = blocks_of("Item | 1982-Census | 1983 | 2006-07 | 2008*\nFarms | 2407 | 2379 | 2293 | 2\nLand | 1 | 2 | 3 | 4")
+    assert block.names == ("Item", "1982-Census", "1983", "2006-07", "2008*")
+    assert kept([block]) == [2, 3]
+
+
+def test_first_row_of_a_name_and_counts_that_look_like_years_is_data() -> None:
+    (block,) = blocks_of("Town | Flats | Houses\nGraz | 1950 | 2001\nLinz | 310 | 15\nWels | 96 | 12\nEnns | 85 | 11")
+    assert kept([block]) == [2, 3, 4, 5]
+
+
+def test_lines_of_dashes_are_no_rows() -> None:
+    (block,) = blocks_of("Item | 2001 | 2002\n---- | ---- | ----\nWheat | 10.5 | 11.5\n==== | ==== | ====\nRye | 3.5 | 4.5")
+    assert block.names == ("Item", "2001", "2002")
+    assert kept([block]) == [3, 5]
+
+
+def test_empty_column_between_filled_rows_parts_no_table() -> None:
+    (block,) = blocks_of("Item | Sales | | Remark | Clerk\nWheat | 10.5 | | good | Ada\nRye | 3.5 | | bad | Bo")
+    assert block.names == ("Item", "Sales", "Remark", "Clerk")
+
+
+def test_tables_side_by_side_of_different_heights_are_two() -> None:
+    first, second = blocks_of(
+        "Item | Sales | | Clerk | Age\nWheat | 10.5 | | Ada | 36\nRye | 3.5 | | Bo | 51\nOats | 2 | |\nHay | 5 | |"
+    )
+    assert (first.names, second.names) == (("Item", "Sales"), ("Clerk", "Age"))
+
+
+def test_headings_are_proven_by_gaps_colons_and_capitals_alone() -> None:
+    rows = "Name | Age | Town\nAnn | 31 | Graz\nBob | |\nCid | 45 | Linz\nDora | 22 | Wels\nEva | 61 | Enns"
+    (block,) = blocks_of(rows)
+    assert (block.headings, kept([block])) == ((), [2, 3, 4, 5, 6])
+    (block,) = blocks_of(rows.replace("Bob", "GUESTS:"))
+    assert [i + 1 for i in block.headings] == [3]
+
+
+def test_heading_row_is_left_out_of_queries_and_said(tmp_path: Path) -> None:
+    path = tmp_path / "groups.csv"
+    path.write_text("Group,2001,2002\n\nMEN\nYoung,10,11\nOld,12,14\n\nWOMEN\nYoung,9,8\nOld,13,15\n")
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    assert (info.rows, info.left_out) == (4, (("heading", (3, 7)),))
+    assert next(n.text for n in info.notes if n.kind == "heading-rows") == "2 heading rows are left out of queries."
+
+
 def test_many_rows_above_a_header_are_suspect_and_named() -> None:
     titles = "\n".join(f"Remark {name} of the office" for name in "ABCDEFGHIJKL")
     (block,) = blocks_of(f"{titles}\nCity | Sales | Costs\nOslo | 1.5 | 2.5\nRome | 3.5 | 4.5\nGraz | 5.5 | 6.5")
@@ -190,16 +257,16 @@ Density | 46.5 | 196.5
     assert notes_of(second)["header-assumed"] == "row 5"
 
 
-def test_headings_of_a_csv_are_doubtful_rows_of_its_table(tmp_path: Path) -> None:
+def test_headings_of_a_csv_are_left_out_or_doubtful(tmp_path: Path) -> None:
     path = tmp_path / "sections.csv"
     path.write_text("\n".join(",".join(cell.strip() for cell in line.split("|")) for line in SECTIONS.strip("\n").split("\n")))
     (info,) = DelimitedReader().tables(path, tmp_path)
-    assert (info.doubtful, info.doubtful_counts) == ((("title", (5, 9)),), (("title", 2),))
+    assert (info.left_out, info.doubtful) == ((("heading", (5,)),), (("title", (9,)),))
 
 
-def test_headings_of_a_sheet_are_doubtful_rows_of_its_table(tmp_path: Path) -> None:
+def test_headings_of_a_sheet_are_left_out_or_doubtful(tmp_path: Path) -> None:
     info = sheet_of(tmp_path, grid_of(SECTIONS))
-    assert (info.doubtful, info.doubtful_counts) == ((("title", (5, 9)),), (("title", 2),))
+    assert (info.left_out, info.doubtful) == ((("heading", (5,)),), (("title", (9,)),))
     (names,) = duckdb.connect().execute(f"SELECT count(Item) FROM '{tmp_path / info.parquet}'").fetchone() or (0,)
     assert names == 7
 

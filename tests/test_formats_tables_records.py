@@ -14,6 +14,7 @@ import pytest
 
 from leaf.errors import UnreadableFileError
 from leaf.formats.base import TableInfo, Where
+from leaf.formats.delimited import DelimitedReader
 from leaf.formats.json import JsonReader
 from leaf.formats.parquet import ParquetReader
 
@@ -144,3 +145,12 @@ def test_truncated_parquet_is_one_clear_error(tmp_path: Path) -> None:
     path.write_bytes(path.read_bytes()[:-10])
     with pytest.raises(UnreadableFileError, match="no readable Parquet"):
         load(path, tmp_path / "out")
+
+
+def test_control_characters_are_read_as_windows_means_them(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_text("Name,Sum\nO\x92Neil \x96 caf\xe9,10.5\nAnn,3.5\n", encoding="utf-8")
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    found = duckdb.connect().execute(f"SELECT Name FROM '{tmp_path / info.parquet}'").fetchall()
+    assert found == [("O’Neil – café",), ("Ann",)]
+    assert next(n.count for n in info.notes if n.kind == "controls-mended") == 1

@@ -8,7 +8,8 @@ how) the table is counted apart.
 Pollock (Vitagliano et al., PVLDB 16/8, 2023): ten measures of a loaded file against its clean form (it loads at all; precision,
 recall and F1 of header, records and cells, each as bags), averaged over the files and added up to a score of ten; the weighted
 score takes the average by the weight of each pollution in its survey, of those that are here. Leaf gives typed values and the
-clean form gives text, so that both are compared as values: 74.69 is $74.69, and a date is its day, month and year. The targets
+clean form gives text, so that both are compared as values: 74.69 is $74.69, and a date is its day, month and year. Where two rows
+of a header say the same, the clean form says it twice in a name and Leaf once; that counts as equal. The targets
 are for this half of the files. Columns that have no names in the file are compared under those
 of the clean form (`col_0`).
 
@@ -33,13 +34,13 @@ from typing import Any
 from bench._foreign import CORPORA, Figure
 from leaf.errors import LeafError
 from leaf.formats.base import KIND, TableInfo
+from leaf.formats.cells import MISSING
 from leaf.formats.delimited import DelimitedReader
-from leaf.formats.header import MISSING
 
 PANDAS_WRONG = {
     "Current_Logan.csv": "takes the team's name in the first line for the header, so that no column is a number",
 }
-"""Tables that pandas's defaults misread, and how."""
+"""Tables that pandas's defaults misread, and how; a title stands above the header of each."""
 
 
 @dataclass(frozen=True)
@@ -149,7 +150,7 @@ def measure_pollock(folder: Path, show: bool) -> list[Figure]:
     exact = sum(score > 10 - 1e-9 for score in survey.values())
     return [
         Figure("Pollock polluted", f"simple score of 10, over {len(polluted):,} files", _mean(polluted), 9.96),
-        Figure("Pollock polluted", "weighted score of 10, by the weights of the pollutions here", weighted, 9.4),
+        Figure("Pollock polluted", "weighted score of 10, by the weights of the pollutions here", weighted, 9.6),
         Figure("Pollock survey", f"simple score of 10, over {len(survey):,} files", _mean(survey)),
         Figure("Pollock survey", f"files that load exactly, of {len(survey):,}", exact),
     ]
@@ -180,7 +181,8 @@ def _score(path: Path, truth: list[list[str]]) -> float:
         rows.insert(0, [f"col_{n}" for n in range(len(rows[0]))])
     if not truth:
         return 10.0
-    header = _bags(truth[0], rows[0] if rows else [])
+    header = _bags([_once(name) for name in truth[0]], rows[0] if rows else [])
+    truth = [[_once(name) for name in truth[0]], *truth[1:]]
     records = _bags(["".join(row) for row in truth[1:]], ["".join(row) for row in rows[1:]])
     cells = _bags([c for row in truth for c in row], [c for row in rows for c in row])
     return 1 + sum(header) + sum(records) + sum(cells)
@@ -203,6 +205,13 @@ def _bags(truth: Sequence[str], found: Sequence[str]) -> tuple[float, float, flo
         return 0.0, 0.0, 0.0
     recall, precision = common / len(truth), common / len(found)
     return precision, recall, 2 * precision * recall / (precision + recall)
+
+
+def _once(name: str) -> str:
+    """A name without its repetition: `date date` is that of two rows that both say date, of which Leaf names a column once."""
+    words = name.split()
+    half = len(words) // 2
+    return " ".join(words[:half]) if half and words[:half] == words[half:] else name
 
 
 _DATE = re.compile(r"(\d{1,4})[-/. ](\d{1,2}|[A-Za-z]{3,9})[-/. ](\d{1,4})(?:[T ](\d.*))?")

@@ -44,6 +44,8 @@ class Reading:
     """Rows kept as data, but named as doubtful."""
     unnamed: int = 0
     """Rows that notes count without naming them."""
+    tables: list[tuple[int, ...]] = field(default_factory=list)
+    """By table, its rows, totals among them; no headings."""
     sums: dict[tuple[int, str], dict[int, float]] = field(default_factory=dict)
     """Table and column of numbers -> row -> value."""
 
@@ -70,6 +72,7 @@ def _add(reading: Reading, number: int, info: TableInfo, folder: Path, sums: boo
             kinds = connection.execute(f"SELECT _row, _kind FROM {relation}").fetchall()
         else:
             kinds = [(info.first_row + n, "data") for n in range(info.rows)]
+        reading.tables.append(tuple(row for row, kind in kinds if kind != "heading"))
         for row, kind in kinds:
             if kind == "data":
                 reading.data.add(row)

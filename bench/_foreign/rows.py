@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from bench._foreign import Figure
+from bench._foreign.delimited import PANDAS_WRONG
 from bench._foreign.reading import Reading, read
 from bench._foreign.truth import Sheet, fuste, plain, strudel
 
@@ -36,7 +37,13 @@ def _corpora(corpora: Path) -> Iterator[tuple[str, Iterator[Sheet]]]:
     if (corpora / "fuste").is_dir():
         yield "FUSTE", fuste(corpora)
         yield "FUSTE .xlsx", _as_workbooks(fuste(corpora))
-    yield "DABench", (plain(path) for path in sorted((corpora / "dabench" / "tables").glob("*.csv")))
+    yield (
+        "DABench",
+        (
+            plain(path, header_rows=1 + (path.name in PANDAS_WRONG))
+            for path in sorted((corpora / "dabench" / "tables").glob("*.csv"))
+        ),
+    )
 
 
 def _as_workbooks(sheets: Iterator[Sheet]) -> Iterator[Sheet]:

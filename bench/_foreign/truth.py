@@ -21,6 +21,8 @@ class Sheet:
     path: Path
     rows: dict[int, str]
     cells: list[list[str]]
+    tables: tuple[tuple[int, ...], ...] = ()
+    """By annotated table, its rows that hold data or sums of it, by number from 1."""
 
 
 def strudel(corpora: Path, which: str) -> Iterator[Sheet]:
@@ -31,7 +33,8 @@ def strudel(corpora: Path, which: str) -> Iterator[Sheet]:
             path = corpora / "strudel" / "csv" / f"{which}__{table['file_name']}__{table['table_id']}.csv"
             if path.is_file():
                 rows = {n: _class(kinds) for n, kinds in enumerate(table["annotations"], 1)}
-                yield Sheet(path, {n: kind for n, kind in rows.items() if kind}, _cells(table["table_array"]))
+                body = tuple(n for n, kind in rows.items() if kind in ("data", "derived"))
+                yield Sheet(path, {n: kind for n, kind in rows.items() if kind}, _cells(table["table_array"]), (body,))
 
 
 def fuste(corpora: Path) -> Iterator[Sheet]:
@@ -47,7 +50,18 @@ def fuste(corpora: Path) -> Iterator[Sheet]:
         for element in sorted((e for r in found["regions"] for e in r["elements"]), key=lambda e: e["type"] == "Derived"):
             _paint(kinds, element)
         rows = {n: _class(_filled(line, row)) for n, (line, row) in enumerate(zip(kinds, cells, strict=True), 1)}
-        yield Sheet(path, {n: kind for n, kind in rows.items() if kind}, cells)
+        tables = tuple(_body(region, cells) for region in found["regions"] if region["region_type"] == "Table")
+        yield Sheet(path, {n: kind for n, kind in rows.items() if kind}, cells, tables)
+
+
+def _body(region: dict[str, Any], cells: Sequence[Sequence[str]]) -> tuple[int, ...]:
+    """Rows in which an annotated table has a cell of data that is not empty."""
+    rows = set()
+    for element in region["elements"]:
+        (left, top), (right, bottom) = element["top_lx"], element["bot_rx"]
+        if element["type"] in ("Data", "Derived"):
+            rows |= {n for n, row in enumerate(cells[top : bottom + 1], top + 1) if any(c.strip() for c in row[left : right + 1])}
+    return tuple(sorted(rows))
 
 
 def plain(path: Path, header_rows: int = 1) -> Sheet:

@@ -149,7 +149,7 @@ class TableInfo:
     marked: bool = False
     """Whether the Parquet holds `_row` and `_kind` itself: rows are missing in between, or some are no data."""
     left_out: tuple[tuple[str, tuple[int, ...]], ...] = ()
-    """Kind (`subtotal`, `total`, `note`) -> rows of the file that are of that kind, at most 1,000 named for each."""
+    """Kind (`subtotal`, `total`, `note`, `heading`) -> rows of the file that are of that kind, at most 1,000 named for each."""
     left_out_counts: tuple[tuple[str, int], ...] = ()
     """Kind -> how many rows are of that kind."""
     doubtful: tuple[tuple[str, tuple[int, ...]], ...] = ()
@@ -160,7 +160,8 @@ class TableInfo:
 
 
 ROW, KIND = "_row", "_kind"
-"""Columns that a table may be asked for by name: a row's number in its file, and whether it is data, subtotal, total or note."""
+"""Columns that a table may be asked for by name: a row's number in its file, and whether it is data, subtotal, total, note or
+heading."""
 
 
 class Reader(Protocol):

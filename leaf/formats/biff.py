@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from zipfile import ZipFile
 
-from leaf.formats.header import column_letter
+from leaf.formats.cells import column_letter
 
 ERRORS = {0: "#NULL!", 7: "#DIV/0!", 15: "#VALUE!", 23: "#REF!", 29: "#NAME?", 36: "#NUM!", 42: "#N/A", 43: "#GETTING_DATA"}
 """Codes of [MS-XLS] 2.5.10, the same in both formats."""
@@ -24,6 +24,14 @@ def xls_errors(path: Path) -> dict[str, Errors]:
         return {name: _sheet_errors(data, at) for name, at in _sheets(data)}
     except (struct.error, IndexError, ValueError):
         return {}
+
+
+def is_protected(path: Path) -> bool:
+    """Whether an XLS is encrypted: its globals hold a record FilePass ([MS-XLS] 2.4.117)."""
+    try:
+        return any(kind == 0x2F for kind, _, _ in _records(_workbook_stream(path.read_bytes()), 0))
+    except (struct.error, IndexError, ValueError):
+        return False
 
 
 def _workbook_stream(file: bytes) -> bytes:

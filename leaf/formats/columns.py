@@ -18,7 +18,7 @@ from types import ModuleType
 from typing import TYPE_CHECKING, cast
 
 from leaf.formats.base import Note
-from leaf.formats.header import MISSING, places
+from leaf.formats.cells import MISSING, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

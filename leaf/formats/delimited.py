@@ -9,6 +9,7 @@ A row's number is its record's place in the file from 1, empty lines, titles and
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
@@ -19,6 +20,8 @@ from typing import TYPE_CHECKING
 
 from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
+from leaf.formats.blocks import find_tables, with_doubts
+from leaf.formats.cells import is_empty, places, unique_names
 from leaf.formats.columns import (
     MAX_COLUMNS,
     TEXT,
@@ -35,7 +38,7 @@ from leaf.formats.columns import (
 )
 from leaf.formats.dialect import Dialect, Records, sniff
 from leaf.formats.encoding import Encoding, guess_note, open_text, sniff_encoding
-from leaf.formats.header import Block, Found, find_tables, hard_columns, is_empty, places, unique_names, with_doubts
+from leaf.formats.grid import Block, Found, hard_columns
 from leaf.formats.integrity import Place, called_totals, examine, softened
 from leaf.formats.single import one_column
 from leaf.formats.titles import title_above
@@ -49,6 +52,8 @@ FAST_BYTES = 4_000_000
 """From this size on the one-pass way is tried."""
 GRID_BYTES = 32_000_000
 """Up to this size a messy file is held in memory, so that every block of it is found."""
+_CONTROLS = {code: bytes([code]).decode("cp1252", "ignore") or chr(code) for code in range(0x80, 0xA0) if code != 0x85}
+"""Control characters that no text holds, and the signs that Windows has in their places: they were decoded as Latin-1 before."""
 _CHUNK_ROWS = 50_000
 _HEAD_ROWS = 2_000
 
@@ -167,7 +172,10 @@ def _reader(source: _Source) -> tuple[Iterator[list[str]], Records]:
 
     def lines() -> Iterator[str]:
         with closing(file):
-            yield from file
+            for line in file:
+                mended = line if line.isascii() else line.translate(_CONTROLS)
+                records.controls += mended != line
+                yield mended
 
     records = Records(lines(), source.dialect)
     return _numbered(records), records
@@ -196,6 +204,10 @@ def _repair_notes(records: Records) -> tuple[Note, ...]:
         count = len(records.repaired)
         text = f"Quotes that did not fit were taken as plain characters in {count:,} row{'s' if count != 1 else ''}."
         notes.append(Note("repaired-quotes", text, count, places([n + shift for n in records.repaired])))
+    if records.controls:
+        lines = f"{records.controls:,} line{'s' if records.controls != 1 else ''}"
+        text = f"In {lines} control characters were read as Windows means them: ’ for U+0092."
+        notes.append(Note("controls-mended", text, records.controls))
     if records.nuls:
         notes.append(Note("nul-bytes", f"{records.nuls:,} NUL characters were left out.", records.nuls))
     return tuple(notes)
@@ -254,7 +266,7 @@ def _write_block(
     info = with_doubts(TableInfo(target.name, "", lines, written.rows, written.columns, notes=all_notes), block)
     place = Place("", block.top + 1, block.bottom + 1, columns, block.header_rows)
     soft = {position: next(iter(found.values())) for position, found in words.items()}
-    return examine(connection, target.parent, info, [i + 1 for i in body], place, soft)
+    return examine(connection, target.parent, info, [i + 1 for i in body], place, soft, block.heading_positions)
 
 
 def _check_rows(written: Written, counted: int, source: _Source) -> None:
@@ -352,10 +364,10 @@ def _clean_layout(source: _Source) -> tuple[Block, list[list[str]]] | None:
         head_lines = file.read(SAMPLE_CHARACTERS).splitlines(keepends=True)[:-1]
     records = Records(head_lines, source.dialect)
     grid = list(records)
-    if records.repaired or records.nuls or records.lines_read != len(grid):
+    if records.repaired or records.nuls or records.lines_read != len(grid) or _has_controls(source.path):
         return None
     found = _find(source, grid)
-    if len(found.blocks) != 1 or found.notes or found.blocks[0].doubtful:
+    if len(found.blocks) != 1 or found.notes or found.blocks[0].doubtful or found.blocks[0].headings:
         return None
     block = found.blocks[0]
     width = len(grid[block.body[0]]) if block.body else 0
@@ -371,6 +383,15 @@ def _clean_layout(source: _Source) -> tuple[Block, list[list[str]]] | None:
             return None
         rows += more
     return block, [list(column) for column in zip(*rows, strict=True)]
+
+
+def _has_controls(path: Path) -> bool:
+    """Whether a file in UTF-8 holds control characters of the second kind anywhere."""
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 22):
+            if b"\xc2" in chunk and re.search(rb"\xc2[\x80-\x84\x86-\x9f]", chunk):
+                return True
+    return False
 
 
 def _slices(source: _Source) -> Iterator[list[str]]:

@@ -16,9 +16,11 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 
 from leaf.errors import EncryptedFileError, FileTooLargeError, UnreadableFileError
 from leaf.formats.base import KINDS
+from leaf.formats.biff import is_protected
 from leaf.formats.encoding import FALLBACK, Encoding, register_fallback, sniff_encoding
 from leaf.formats.packed import is_packed, too_much
 from leaf.formats.sound import container_of, kind_of
+from leaf.formats.spreadsheetml import is_spreadsheetml
 
 HEAD_BYTES = 65_536
 
@@ -52,6 +54,7 @@ RESAVE = {
     "a Zstandard file": "Unpack it, and add what is in it, or pack it as gzip.",
     "a compressed recording": "Unpack it, and add the recording.",
     "compressed twice": "Unpack it, and add the file that is in it.",
+    "a workbook of Excel 2, 3 or 4 (.xls)": "Open it in LibreOffice or Excel, save it as .xlsx, and add that.",
     "a camera's raw picture": "Export it as JPEG or TIFF, and add that.",
 }
 """What Leaf knows but does not read -> what to do."""
@@ -61,6 +64,8 @@ SIGNATURES = (
     (b"Rar!\x1a\x07", "a RAR archive"),
     (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
 )
+OLD_WORKBOOKS = (b"\x09\x00\x04\x00", b"\x09\x02\x06\x00", b"\x09\x04\x06\x00")
+"""First record of a workbook of Excel 2, 3 and 4."""
 TYPED = (
     (0, b"SQLite format 3\x00", "database", "application/vnd.sqlite3"),
     (8, b"DUCK", "database", "application/vnd.duckdb"),
@@ -123,6 +128,10 @@ def detect(path: Path, name: str) -> tuple[str, str]:
         return "picture", media_type
     if typed := _typed(head, name):
         return typed
+    if is_spreadsheetml(head):
+        return "excel", MEDIA["xls"]
+    if head.startswith(OLD_WORKBOOKS):
+        raise unsupported(name, "a workbook of Excel 2, 3 or 4 (.xls)")
     for signature, what in SIGNATURES:
         if head.startswith(signature):
             raise unsupported(name, what)
@@ -289,6 +298,8 @@ def _compound(path: Path, name: str) -> tuple[str, str]:
     if "EncryptedPackage" in names:
         raise _encrypted(name, "Office document")
     if names & {"Workbook", "Book", "WORKBOOK", "BOOK"}:
+        if is_protected(path):
+            raise _encrypted(name, "workbook")
         return "excel", MEDIA["xls"]
     if "WordDocument" in names:
         raise unsupported(name, "a Word 97-2003 document (.doc)")

@@ -210,6 +210,8 @@ class Records:
     dialect: Dialect
     repaired: list[int] = field(default_factory=list)
     """Numbers of the records (from 1) whose quotes did not close."""
+    controls: int = 0
+    """Lines whose control characters whoever gives the lines replaced."""
     nuls: int = 0
     """NUL characters left out."""
     lines_read: int = 0

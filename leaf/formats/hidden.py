@@ -13,7 +13,8 @@ from dataclasses import dataclass, field
 from zipfile import BadZipFile, ZipFile
 
 from leaf.formats.base import Note
-from leaf.formats.header import Merge, column_letter, places
+from leaf.formats.cells import column_letter, places
+from leaf.formats.grid import Merge
 
 _ROW = re.compile(rb"<(?:\w+:)?row\b([^>]*\bhidden=[\"'](?:1|true)[\"'][^>]*)>")
 _NUMBER = re.compile(rb"\br=[\"'](\d+)[\"']")

@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leaf.formats.base import KIND, ROW, Note, TableInfo
+from leaf.formats.cells import column_letter, places
 from leaf.formats.columns import identifier, literal
-from leaf.formats.header import column_letter, places
 from leaf.formats.labels import HINT, LONGEST, REST, Label, label_of
 from leaf.formats.totals import Doubt, Mark, Sign, find
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import duckdb
     import numpy as np
 
-    from leaf.formats.header import Block
+    from leaf.formats.grid import Block
     from leaf.formats.spans import Span
 
     Floats = np.ndarray[Any, np.dtype[np.float64]]
@@ -54,6 +54,10 @@ _NAMED = 200_000
 """Rows up to which names beside words are compared with the names of the parts."""
 _SERIAL = (20_000, 60_000)
 """Spreadsheet days between 1954 and 2064."""
+
+
+_LOOKED_AT = 5_000
+"""Rows from all over a table that tell whether a column of text holds numbers."""
 
 
 @dataclass(frozen=True)
@@ -87,14 +91,18 @@ def examine(
     numbers: Sequence[int],
     place: Place,
     soft: Mapping[int, str] | None = None,
+    headings: Sequence[int] = (),
 ) -> TableInfo:
     """The table with its rows marked and its findings.
 
-    `numbers` are the rows' numbers in the file; `soft` are words that were taken out of columns of numbers or dates, by position.
+    `numbers` are the rows' numbers in the file; `soft` are words that were taken out of columns of numbers or dates, by position;
+    `headings` are positions of rows that are headings of others.
     """
     target = folder / info.parquet
     table = _Table(connection, target, info.columns, info.rows)
     marks, doubts = table.totals(soft or {})
+    marks = {row: Mark("heading") for row in headings if row < info.rows} | marks
+    doubts = {row: doubt for row, doubt in doubts.items() if row not in marks}
     regular = not len(numbers) or numbers[-1] - numbers[0] == len(numbers) - 1
     notes = [*info.notes, *_total_notes(marks, doubts, numbers), *_differing(info, table.summed, marks, doubts, numbers, place)]
     if info.rows <= WHOLE_ROWS:
@@ -270,10 +278,19 @@ class _Table:
         """Columns of text that hold numbers in most of their cells: a few words do not keep the others from being added up."""
         if not self.texts or self.rows > WHOLE_ROWS:
             return set()
-        some = self.texts[:200]
+        some = [i for i in self.texts[:200] if self._holds_numbers(i)]
+        if not some:
+            return set()
         counts = ", ".join(f"count(TRY_CAST({_bare(self.names[i])} AS DOUBLE)), count({identifier(self.names[i])})" for i in some)
         found = self.connection.execute(f"SELECT {counts} FROM {self.relation}").fetchall()[0]
         return {i for i, good, given in zip(some, found[::2], found[1::2], strict=True) if good >= 2 and 2 * good > given}
+
+    def _holds_numbers(self, index: int) -> bool:
+        """Whether any of some rows from all over the table holds a number; a column of mostly numbers shows one."""
+        query = f"SELECT count({identifier(self.names[index])}), count(TRY_CAST({_bare(self.names[index])} AS DOUBLE))"
+        step = max(1, self.rows // _LOOKED_AT)
+        found = self.connection.execute(f"{query} FROM {self.relation} WHERE file_row_number % {step} = 0").fetchall()[0]
+        return bool(found[1]) or found[0] < min(100, _LOOKED_AT // 10)
 
     def _key_names(self, columns: Sequence[int]) -> set[int]:
         """Columns that are called keys; a word that most columns of numbers end with, as in `Ontario number`, is their unit."""
@@ -401,7 +418,7 @@ class _Table:
         found = []
         for index in self.texts[:50]:
             column = identifier(self.names[index])
-            if not re.search(r"[\d]", "".join(str(v[0]) for v in self._some(column))):
+            if not any(_LIKE_DATE.search(str(value)) for (value,) in self._some(column)):
                 continue
             orders = self._orders(column)
             dates = sum(orders.values())
@@ -438,6 +455,7 @@ class _Table:
         return {name: int(n) for name, n in zip(tests, row, strict=True)}
 
 
+_LIKE_DATE = re.compile(r"\w+[-/. ]+\w+[-/., ]+\d")
 _ORDERS = {
     "iso": "with the year first",
     "dots": "with dots, day first",
@@ -526,6 +544,7 @@ def _total_notes(marks: Mapping[int, Mark], doubts: Mapping[int, Doubt], numbers
         ("subtotal", "subtotal-rows", "subtotal"),
         ("total", "total-rows", "total"),
         ("note", "summary-rows", "average or other summary"),
+        ("heading", "heading-rows", "heading"),
     ):
         at = [numbers[row] for row in sorted(marks) if marks[row].kind == kind]
         if at:
@@ -588,7 +607,7 @@ def _add_columns(connection: duckdb.DuckDBPyConnection, target: Path, numbers: S
     from leaf.formats.columns import copy
 
     codes = np.zeros(len(numbers), dtype=np.int8)
-    kinds = ["data", "subtotal", "total", "note"]
+    kinds = ["data", "subtotal", "total", "note", "heading"]
     for row, mark in marks.items():
         codes[row] = kinds.index(mark.kind)
     rows = pa.array(np.asarray(numbers, dtype=np.int64))

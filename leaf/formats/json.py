@@ -13,9 +13,9 @@ from typing import Any
 
 from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
+from leaf.formats.cells import places, unique_names
 from leaf.formats.columns import Column, Written, connect, literal, write
 from leaf.formats.encoding import open_text, sniff_encoding
-from leaf.formats.header import places, unique_names
 from leaf.formats.values import describe, write_values
 
 MAX_WHOLE_BYTES = 300_000_000

@@ -20,7 +20,7 @@ class Effect(Enum):
 
 EFFECTS: dict[str, Effect] = {
     **dict.fromkeys(("totals-doubtful", "titles-doubtful", "notes-doubtful"), Effect.DOUBT),
-    **dict.fromkeys(("subtotal-rows", "total-rows", "summary-rows"), Effect.COUNTED),
+    **dict.fromkeys(("subtotal-rows", "total-rows", "summary-rows", "heading-rows"), Effect.COUNTED),
     **dict.fromkeys(("preamble", "footer", "header-repeated", "rows-skipped"), Effect.COUNTED),
     **dict.fromkeys(
         (
@@ -39,17 +39,9 @@ EFFECTS: dict[str, Effect] = {
     ),
     **dict.fromkeys(
         (
-            *(
-                "animation",
-                "binary-left-out",
-                "cues-skipped",
-                "hidden-columns",
-                "hidden-slide",
-                "index-cut",
-                "names-empty",
-                "names-repeated",
-            ),
-            *("nested", "newlines-mixed", "no-sound", "no-text-layer", "nul-bytes", "numbers-as-text", "rows-empty"),
+            *("animation", "binary-left-out", "controls-mended", "cues-skipped", "hidden-columns", "hidden-slide", "index-cut"),
+            *("names-empty", "names-repeated", "nested", "newlines-mixed", "no-sound", "no-text-layer", "nul-bytes"),
+            *("numbers-as-text", "rows-empty"),
             *("rows-estimated", "totals-called", "transcript-partial"),
             *("caption", "codes-labelled", "columns-described", "not-json", "views-skipped"),
             *("members-deep", "members-skipped", "names-guessed"),

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from leaf.errors import UnreadableFileError
 from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
+from leaf.formats.cells import unique_names
 from leaf.formats.columns import connect, copy, identifier, literal
-from leaf.formats.header import unique_names
 from leaf.formats.typed import Source, plain, write
 from leaf.formats.values import describe
 

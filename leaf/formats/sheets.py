@@ -1,4 +1,4 @@
-"""Spreadsheets: XLSX, XLSM, XLSB, XLS and ODS, by calamine.
+"""Spreadsheets: XLSX, XLSM, XLSB, XLS and ODS, by calamine; SpreadsheetML by its XML.
 
 Calamine gives values, but leaves error cells blank and formulas that were never calculated as well; both are found in the XML
 of the sheet and said. It holds a sheet as one block of memory, so that two far cells can end the process: the extent is checked
@@ -22,10 +22,13 @@ from zipfile import BadZipFile, ZipFile
 from leaf.errors import EncryptedFileError, FileTooLargeError, UnreadableFileError, not_found
 from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
 from leaf.formats.biff import xls_errors, xlsb_errors, xlsb_parts
+from leaf.formats.blocks import find_tables, with_doubts
+from leaf.formats.cells import cell_range, column_letter, is_empty
 from leaf.formats.columns import connect
-from leaf.formats.header import Block, Found, cell_range, column_letter, find_tables, hard_columns, is_empty, with_doubts
+from leaf.formats.grid import Block, Found, Merge, hard_columns
 from leaf.formats.hidden import Formats, Sight, merged_note, read_formats, within
 from leaf.formats.integrity import Place, called_totals, counts_of_true, examine, softened
+from leaf.formats.spreadsheetml import is_spreadsheetml, read_sheets
 from leaf.formats.titles import title_above
 from leaf.formats.values import describe, write_values
 from leaf.formats.window import Extent
@@ -47,6 +50,7 @@ _MEDIA = {
     "xlsx": "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
     "xlsb": "application/vnd.ms-excel.sheet.binary.macroEnabled.12",
     "xls": "application/vnd.ms-excel",
+    "xml": "application/vnd.ms-excel",
     "ods": "application/vnd.oasis.opendocument.spreadsheet",
 }
 
@@ -167,11 +171,14 @@ class _Workbook:
         self.format = _format(path)
         self.sheets: list[_Sheet] = []
         self._fallback: dict[str, list[list[Any]]] = {}
+        self._merged: dict[str, list[Merge]] = {}
         self._last: CalamineSheet | None = None
         self._pool = ThreadPoolExecutor(1)
 
     def __enter__(self) -> _Workbook:
         checked: dict[str, Future[list[Note]]] = {}
+        if self.format == "xml":
+            return self._enter_xml()
         if self.format in ("xlsx", "xlsb"):
             checked = self._check(_sheet_parts(self.path))
         elif self.format == "ods":
@@ -194,6 +201,16 @@ class _Workbook:
                 hidden_sheet = meta.visible != SheetVisibleEnum.Visible
                 found = checked.get(meta.name) or (checked.get("") if not self.sheets else None)
                 self.sheets.append(_Sheet(meta.name, hidden_sheet, found))
+        return self
+
+    def _enter_xml(self) -> _Workbook:
+        self._book = None
+        for sheet in read_sheets(self.path):
+            width = max(map(len, sheet.rows), default=0)
+            self._fallback[sheet.name] = [row + [""] * (width - len(row)) for row in sheet.rows]
+            self._merged[sheet.name] = sheet.merges
+            found = self._pool.submit(_error_note, sheet.name, sheet.errors)
+            self.sheets.append(_Sheet(sheet.name, sheet.hidden, found))
         return self
 
     def _check(self, parts: dict[str, str]) -> dict[str, Future[list[Note]]]:
@@ -234,11 +251,13 @@ class _Workbook:
 
     def rows(self, sheet: _Sheet) -> list[list[Any]]:
         """All rows at once."""
-        return list(self.iterate(sheet))
+        if self._book is None or (found := self._sheet(sheet)).start is None or found.start[1]:
+            return list(self.iterate(sheet))
+        return list(found.iter_rows())
 
     def merges(self, sheet: _Sheet) -> Sequence[tuple[tuple[int, int], tuple[int, int]]]:
         if self._book is None or self.format not in ("xlsx", "xls"):
-            return ()
+            return self._merged.get(sheet.name, ())
         return self._sheet(sheet).merged_cell_ranges or ()
 
     def _sheet(self, sheet: _Sheet) -> CalamineSheet:
@@ -253,9 +272,11 @@ class _Workbook:
 
 def _format(path: Path) -> str:
     with path.open("rb") as file:
-        head = file.read(8)
+        head = file.read(4_096)
     if head.startswith(b"\xd0\xcf\x11\xe0") or head[:2] == b"\x09\x08":
         return "xls"
+    if is_spreadsheetml(head):
+        return "xml"
     if not head.startswith(b"PK"):
         what = "is empty" if not head else "is no spreadsheet"
         raise UnreadableFileError(f"{path.name} {what}.", "Open it in a spreadsheet program and save it as .xlsx.")
@@ -289,8 +310,7 @@ def _guarded(path: Path, call: Any) -> Any:
     try:
         return call()
     except PasswordError as e:
-        hint = "Remove the password in the spreadsheet program and upload it again."
-        raise EncryptedFileError(f"{path.name} is protected with a password.", hint) from e
+        raise EncryptedFileError(f"{path.name} is protected by a password.", "Save a copy without it, and add that copy.") from e
     except (CalamineError, OSError, ValueError) as e:
         raise _damaged(path) from e
     except BaseException as e:
@@ -369,7 +389,7 @@ def _part(path: Path, part: str) -> Iterator[tuple[IO[bytes], int]]:
     except (BadZipFile, OSError, EOFError, ValueError, IndexError, zlib.error, struct.error) as e:
         raise _damaged(path) from e
     except RuntimeError as e:
-        raise EncryptedFileError(f"{path.name} is protected with a password.", "Remove the password and upload it again.") from e
+        raise EncryptedFileError(f"{path.name} is protected by a password.", "Save a copy without it, and add that copy.") from e
 
 
 def _is_small(path: Path, sheet: str, part: str) -> bool:
@@ -559,7 +579,8 @@ def _write_block(
     whole = bool(body) and len(body) == body[-1] - body[0] + 1
     rows = grid[body[0] : body[-1] + 1] if whole else [grid[i] for i in body]
     by_column = list(zip(*rows, strict=False)) if rows else []
-    words = softened(grid, body, hard_columns(grid, body, block.columns))
+    worded = [c for c in block.columns if c < len(by_column) and str in set(map(type, by_column[c]))]
+    words = softened(grid, body, hard_columns(grid, body, worded))
     values = [_without(by_column[c], words, c) if c < len(by_column) else (None,) * len(rows) for c in block.columns]
     written = write_values(connection, block.names, values, target, row_number=lambda n: body[n - 1] + 1)
     if written.rows != len(rows):
@@ -570,7 +591,8 @@ def _write_block(
     info = with_doubts(info, block)
     place = Place(sheet.name, block.top + 1, block.bottom + 1, block.columns, block.header_rows)
     numbers = [i + 1 for i in body]
-    return examine(connection, target.parent, info, numbers, place, {p: next(iter(w.values())) for p, w in words.items()})
+    soft = {position: next(iter(found.values())) for position, found in words.items()}
+    return examine(connection, target.parent, info, numbers, place, soft, block.heading_positions)
 
 
 def _without(values: Sequence[Any], words: dict[int, dict[int, str]], column: int) -> Sequence[Any]:

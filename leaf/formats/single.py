@@ -8,7 +8,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 
 from leaf.formats.base import Note
-from leaf.formats.header import Block, Found, is_empty, kind_of, places, shape_of, unique_names
+from leaf.formats.cells import is_empty, kind_of, places, shape_of, unique_names
+from leaf.formats.grid import Block, Found
 
 _SAMPLE = 500
 """Rows from the beginning that tell the header."""

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from leaf.formats.header import Block, is_empty
+from leaf.formats.cells import is_empty
+from leaf.formats.grid import Block
 
 ROWS = 3
 LONGEST = 200

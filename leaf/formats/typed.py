@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from leaf.errors import InvalidInputError, UnreadableFileError, not_found
 from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
+from leaf.formats.cells import unique_names
 from leaf.formats.columns import connect, copy, identifier
-from leaf.formats.header import unique_names
 from leaf.formats.values import describe
 
 if TYPE_CHECKING:

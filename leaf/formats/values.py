@@ -10,12 +10,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leaf.formats.base import Note
+from leaf.formats.cells import MISSING
 from leaf.formats.columns import Column, Written, write_table
-from leaf.formats.header import MISSING
 
 if TYPE_CHECKING:
     import duckdb
     import pyarrow as pa
+
+_DAY = 86_400_000_000
+"""Microseconds."""
 
 Problems = dict[str, list[tuple[str, int]]]
 """Kind of note -> columns with the number of their values."""
@@ -116,10 +119,10 @@ def _native(values: Sequence[Any], kinds: set[type], name: str, problems: Proble
     if kinds == {bool}:
         return pa.array(values, pa.bool_()), "BOOLEAN"
     if kinds <= {date, datetime}:
-        if all(not isinstance(v, datetime) or v.time() == time() for v in values if v is not None):
-            return pa.array([v.date() if isinstance(v, datetime) else v for v in values], pa.date32()), "DATE"
-        full = [datetime.combine(v, time()) if type(v) is date else v for v in values]
-        return pa.array(full, pa.timestamp("us")), "TIMESTAMP"
+        full = [datetime.combine(v, time()) if type(v) is date else v for v in values] if date in kinds else values
+        moments = pa.array(full, pa.timestamp("us"))
+        whole = not (moments.drop_null().cast(pa.int64()).to_numpy() % _DAY).any()
+        return (moments.cast(pa.date32()), "DATE") if whole else (moments, "TIMESTAMP")
     if kinds == {time}:
         return pa.array(values, pa.time64("us")), "TIME"
     if kinds == {timedelta}:

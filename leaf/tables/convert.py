@@ -21,7 +21,7 @@ from leaf.store.model import File
 
 Json = dict[str, Any]
 
-VERSION = 4
+VERSION = 5
 """Raised when readers change so that files converted before should be converted again."""
 LIMITS = Limits(seconds=900, memory_mb=2048, output_mb=8192)
 DAY = 24 * 3600

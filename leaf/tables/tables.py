@@ -17,7 +17,7 @@ from typing import Any, Literal
 
 from leaf.errors import FileError, InvalidInputError, LeafError, NotFoundError, SandboxError, StoreError, not_found
 from leaf.formats.base import KINDS, ROW, Note, holds_tables
-from leaf.formats.header import places
+from leaf.formats.cells import places
 from leaf.formats.notes import OUTSIDE
 from leaf.sandbox.pool import Limits, Pool
 from leaf.store import Store
