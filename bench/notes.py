@@ -1,6 +1,7 @@
 """Notes on how files were read: which part they are of what a model reads, in a made lake of 40 tables with defects.
 
-A scripted model describes four tables, queries them alone, together and side by side, and counts characters of its tool results.
+A scripted model describes two tables, queries tables alone, together and side by side; the characters of its tool results are
+counted.
 """
 
 from __future__ import annotations

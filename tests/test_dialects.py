@@ -14,8 +14,9 @@ from leaf.tools.base import ToolOutput
 from tests.leaf_kit import add, opened
 
 TITANIC = "Name,Sex,Age,Fare,Boarded,Day seen,Paid\n" + "".join(
-    f"P{i},{'male' if i % 3 else 'female'},{20 + i},{i * 1.5},2024-0{i % 9 + 1}-1{i % 9},1{i % 9}.0{i % 9 + 1}.2024{' ca.' if i == 7 else ''},{paid}\n"
-    for i, paid in ((i, "n/k" if i == 5 else i) for i in range(1, 31))
+    f"P{i},{'male' if i % 3 else 'female'},{20 + i},{i * 1.5},2024-0{i % 9 + 1}-1{i % 9},"
+    f"1{i % 9}.0{i % 9 + 1}.2024{' ca.' if i == 7 else ''},{'n/k' if i == 5 else i}\n"
+    for i in range(1, 31)
 )
 STREETS = "Straße,Größe m²\nÄ,1\nß,2\n"
 BOOKS = {"titanic.csv": TITANIC, "Übersicht é 2024.csv": STREETS, "数据.csv": "列,値\n甲,1\n乙,2\n", "note.txt": "Hello."}

@@ -252,7 +252,7 @@ def position(parquet: str, row: int, memory_mb: int) -> int:
 
 def profile(parquet: str, seconds: float, memory_mb: int, mark: Json | None = None) -> Json:
     """Of rows of data: count; per column its type, nulls, distinct values, range, mean, standard deviation, quartiles or most
-    frequent values, the SQL that reads dates which stayed text; five samples. Exact up to a million rows, `approximate` above.
+    frequent values, and the SQL that reads dates which stayed text; five samples. Exact up to a million rows.
     """
     con = _connect([parquet], seconds, memory_mb)
     con.execute(f"CREATE VIEW whole AS {data_rows(parquet, mark or {}, False)}")
@@ -498,9 +498,9 @@ def _profile_columns(con: Any, columns: Sequence[tuple[str, str]], rows: int, ex
 
 
 def _measures(name: str, kind: str, exact: bool) -> str:
-    """Filled cells, distinct values, least, greatest, mean, standard deviation of a sample, quartiles: NULL where a type has none.
+    """Filled cells, distinct values, least, greatest, mean, standard deviation, quartiles: NULL where the type has none.
 
-    Quartiles of numbers lie between two values where they have to, as in pandas; those of dates and times are the column's own.
+    Quartiles of numbers lie between two values where they have to, as in pandas; those of dates are values of the column.
     """
     column = quoted(name)
     distinct = f"count(DISTINCT {column})" if exact else f"approx_count_distinct({column})"
