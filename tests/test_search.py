@@ -314,6 +314,8 @@ def test_characters_without_blanks_are_found_by_their_pairs(library: Library, sc
     report, other = add("a.txt", "公司的年度报告说明了数据。\n"), add("b.txt", "天气很好。\n")
     found = library.search(scope, [report, other], "年度数据报告")
     assert [h.file_id for h in found.hits] == [report.id]
+    long = "年度报告里这是一个非常长的问题关于公司在过去一年里面发生的所有事情以及它们对于未来的影响" * 3
+    assert library.search(scope, [report, other], long).hits[0].file_id == report.id
 
 
 # What could not be searched

@@ -23,6 +23,8 @@ NAME_WEIGHT = 2.0
 """What a word in the file's name adds to the score; BM25 of a rare word in a passage is between 2 and 10."""
 STRICT = 3
 """Words of a query up to which passages with only some of them are left out where others have all."""
+MOST_WANTED = 48
+"""Words and pairs of characters that are looked up for one query; each is a bit of a number in SQLite."""
 FORMS = 400
 """Words of the index that one word of a query stands for, at most."""
 VOCABULARY = 20_000
@@ -131,7 +133,7 @@ def _look_up(db: sqlite3.Connection, names: Names, terms: Sequence[Term]) -> lis
     in_names = {word for several in names.values() for words in several for word in words}
     known: list[Wanted] = []
     waiting = _without_stopwords(terms, spoken)
-    while waiting:
+    while waiting and len(known) < MOST_WANTED:
         term = waiting.pop(0)
         words = term.words
         if len(words) == 1 and not any(words[0] in wanted.forms for wanted in known):

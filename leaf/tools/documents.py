@@ -30,7 +30,7 @@ class CreateDocumentInput(BaseModel):
     kind: Literal["text", "code", "sheet"] = "text"
     document_type: Literal["general", "meeting-summary", "report", "action-items"] = "general"
     files: list[str] = Field(default_factory=list, description="Sources, by handle or name.")
-    content: str = Field("", description="Its text: Markdown, code or CSV; for other types than general, source text.")
+    content: str = Field("", description="Its text, or source of other types than general.")
     instructions: str = Field("", description="The user's wishes.")
     metadata: dict[str, str | list[str]] = Field(default_factory=dict, description="meeting_date, participants")
 

@@ -311,8 +311,8 @@ TOOLS = (
     ),
     Tool(
         "search_files",
-        "Full-text search (BM25) over the chat's files; returns each file's best passage with its place, all passages of files "
-        "that you name. Use it to find where something is said before reading. Forms of a word match, synonyms do not.",
+        "Full-text search (BM25) over the chat's files: the best passage of each with its place, all of files that you name. "
+        "Use it to find where something is said before reading. Synonyms do not match.",
         SearchFilesInput,
         search_files,
         "Searching the files",
