@@ -177,7 +177,7 @@ def joined(rows: Sequence[Row], across: Sequence[Rule]) -> list[Row]:
         return banded
     pitch = _pitch(rows)
     found: list[Row] = []
-    body = next((i for i, row in enumerate(rows) if _has_numbers(row)), len(rows))
+    body = next((i for i, row in enumerate(rows) if _has_numbers(row)), 0)
     for i, row in enumerate(rows):
         if found and _goes_on(found[-1], row, pitch, header=i < body):
             _append(found[-1], row)

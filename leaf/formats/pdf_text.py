@@ -15,7 +15,8 @@ REPLACE = re.compile("[\ufb00-\ufb06\x00\x02\ufffe]")
 BLANK_ENDS = re.compile(r"[ \t]+$", re.M)
 GLYPH_NAMES = re.compile(r"/?\(cid:\d+\)|/[gGcCaA]\d{1,5}\b|/uni[0-9A-Fa-f]{4}\b|/(?:glyph|cid|index)\d+")
 VOWELS = b"aeiouyAEIOUY"
-LETTERS = bytes(range(65, 91)) + bytes(range(97, 123))
+LOWER = bytes(range(97, 123))
+LETTERS = bytes(range(65, 91)) + LOWER
 LEAST_LETTERS = 120
 SIGNS = bytes(range(0x7F, 0xC0))
 """Signs of Latin-1: a text has few."""
@@ -106,8 +107,15 @@ def is_garbled(text: str) -> bool:
     letters = _count(head, LETTERS)
     if letters >= LEAST_LETTERS and letters > 0.3 * len(head) and _count(head, VOWELS) < 0.1 * letters:
         return True
+    if letters >= LEAST_LETTERS and _is_shifted(head, letters):
+        return True
     signs = _count(head, SIGNS)
     return signs >= 40 and signs > 0.5 * (len(head) - _count(head, b" \n"))
+
+
+def _is_shifted(head: bytes, letters: int) -> bool:
+    """Whether numbers of glyphs were taken for letters: 29 places before, so that `a` is D, and A, B, C never occur."""
+    return _count(head, LOWER) < 0.02 * letters and _count(head, b"ABC") < 0.02 * letters
 
 
 def _glyph_names(text: str) -> int:
