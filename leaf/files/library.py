@@ -17,18 +17,16 @@ from leaf.errors import (
     LeafError,
     NotFoundError,
     RunError,
-    SandboxMemoryError,
-    SandboxTimeoutError,
     StoreError,
     UnreadableFileError,
     not_found,
 )
+from leaf.files.arrivals import INSPECT, Arrivals, Beside, Entered, Kept, Looked, failure
 from leaf.files.pictures import PAGE, Pictures, View
 from leaf.files.search import Hit, Search, SearchResult
 from leaf.files.transcripts import KINDS as SOUND
 from leaf.files.transcripts import SHORT_SECONDS, OnProgress, StillTranscribingError, Transcript, Transcripts
 from leaf.formats.base import Note, Section, Window
-from leaf.formats.detect import ending
 from leaf.formats.locate import Box, Located, Sought
 from leaf.formats.where import timestamp
 from leaf.formats.window import CHARS_PER_TOKEN
@@ -36,12 +34,11 @@ from leaf.sandbox.pool import Limits, Pool
 from leaf.sound.base import Cue, Transcriber
 from leaf.store import Store, chat_files, files, media
 from leaf.store.media import Derived
-from leaf.store.model import ChatFile, File, Json, Scope
+from leaf.store.model import ChatFile, File, Scope
 
-__all__ = ["Added", "Hit", "Library", "SearchResult", "clean_name", "name_key", "open_path"]
+__all__ = ["Added", "Hit", "Kept", "Library", "SearchResult", "clean_name", "name_key", "open_path"]
 
 NAME_LENGTH = 200
-INSPECT = Limits(seconds=120)
 READ = Limits(seconds=60)
 JOINERS = "\u200c\u200d"
 """Format characters that names in some scripts need."""
@@ -90,6 +87,7 @@ class Library:
         self._transcripts = Transcripts(home, pool, transcriber, self._bytes, self._transcribed, patience=patience)
         self._search = Search(home / "search", pool, self._text)
         self._pictures = Pictures(store, pool, self._bytes)
+        self._arrivals = Arrivals(store, pool)
 
     def add(
         self,
@@ -108,20 +106,49 @@ class Library:
         caller writes about it, for nobody else's eyes unless `shared`. `on_progress` is told the bytes taken so far.
         Raises FileTooLargeError, StoreError.
         """
-        name = clean_name(name)
-        kept = self._store.blobs.put(scope.workspace_id, stream, self._limit_bytes, on_progress=on_progress)
-        known = files.same(self._store.db, scope, kept.sha256, name, source)
+        kept = self.keep(scope, name, stream, source=source, context=context, shared=shared, on_progress=on_progress)
+        known = files.same(self._store.db, scope, kept.sha256, kept.name, source)
         if known is not None:
             return Added(self._welcome_back(scope, known, context, source, shared), True)
-        looked = self._known_as(scope, kept.sha256, name) or self._inspect(scope, kept.sha256, name)
-        known_so_far = (name, looked.media_type, looked.kind, kept.size, kept.sha256, source)
-        new = files.NewFile(*known_so_far, context.strip(), looked.outline, shared)
-        file, is_new = files.add(self._store.db, scope, new)
-        if not is_new:
-            return Added(self._welcome_back(scope, file, context, source, shared), True)
-        if (file.outline.get("duration") or 0) < SHORT_SECONDS:
-            self._transcripts.begin(scope, file)
-        return Added(file, False, tuple(files.other_names(self._store.db, scope, file)))
+        return next(added for found in self.enter(scope, [kept]) for _, added in found)
+
+    def keep(
+        self,
+        scope: Scope,
+        name: str,
+        stream: BinaryIO,
+        *,
+        source: str = "upload",
+        context: str = "",
+        shared: bool = False,
+        on_progress: Callable[[int], None] | None = None,
+    ) -> Kept:
+        """Keep the bytes of a file that is entered later. Raises FileTooLargeError, StoreError."""
+        kept = self._store.blobs.put(scope.workspace_id, stream, self._limit_bytes, on_progress=on_progress)
+        return Kept(clean_name(name), kept.sha256, kept.size, source, context, shared)
+
+    def enter(
+        self,
+        scope: Scope,
+        kept: Sequence[Kept],
+        *,
+        beside: Beside | None = None,
+        stop: threading.Event | None = None,
+        on_answer: Callable[[], None] = lambda: None,
+    ) -> Iterator[Sequence[tuple[int, Added]]]:
+        """Enter files whose bytes are kept: what became of some of them at a time, by their place in `kept`.
+
+        See `Arrivals.enter`.
+        """
+        for found in self._arrivals.enter(scope, kept, beside=beside, stop=stop, on_answer=on_answer):
+            yield [(one.index, self._added(scope, one, kept[one.index])) for one in found]
+
+    def _added(self, scope: Scope, one: Entered, kept: Kept) -> Added:
+        if not one.is_new:
+            return Added(self._welcome_back(scope, one.file, kept.context, kept.source, kept.shared), True)
+        if (one.file.outline.get("duration") or 0) < SHORT_SECONDS:
+            self._transcripts.begin(scope, one.file)
+        return Added(one.file, False, tuple(files.other_names(self._store.db, scope, one.file)))
 
     def list(self, scope: Scope, *, query: str = "", sort: str = "newest", deleted: bool = False) -> FileList:
         """Files whose name, kind or description have all the words; sorted by newest, oldest, name, size or kind."""
@@ -434,14 +461,7 @@ class Library:
             )
         return file
 
-    def _known_as(self, scope: Scope, sha256: str, name: str) -> _Looked | None:
-        """What a file of these bytes was found to be, if its name has the same ending: beside the content only that counts."""
-        for file in files.with_bytes(self._store.db, scope, sha256):
-            if ending(file.name) == ending(name) and not file.outline.get("error"):
-                return _Looked(file.kind, file.media_type, file.outline)
-        return None
-
-    def _inspect(self, scope: Scope, sha256: str, name: str) -> _Looked:
+    def _inspect(self, scope: Scope, sha256: str, name: str) -> Looked:
         """What the file is. A failure that lies in the file is its outline; one of the disk or a stop is raised."""
         try:
             found = self._pool.call(
@@ -453,8 +473,8 @@ class Library:
         except (StoreError, RunError):
             raise
         except LeafError as e:
-            return _Looked("unknown", "application/octet-stream", _failure(name, e))
-        return _Looked(str(found["kind"]), str(found["media_type"]), dict(found["outline"]))
+            return Looked("unknown", "application/octet-stream", failure(name, e))
+        return Looked(str(found["kind"]), str(found["media_type"]), dict(found["outline"]))
 
     def _readable(self, scope: Scope, file_id: str) -> File:
         file = self.get(scope, file_id)
@@ -467,21 +487,6 @@ class Library:
         if not path.is_file():
             raise NotFoundError("The bytes of this file are missing from the data folder.", "Upload the file again.")
         return path
-
-
-@dataclass(frozen=True)
-class _Looked:
-    kind: str
-    media_type: str
-    outline: Json
-
-
-def _failure(name: str, error: LeafError) -> Json:
-    """An outline that says which file it is and what to do; the sandbox knows neither."""
-    message = error.message if name in error.message else f"{name}: {error.message}"
-    too_much = isinstance(error, SandboxTimeoutError | SandboxMemoryError)
-    hint = "Save it again in a simpler format or in parts, and add that." if too_much else error.hint
-    return {"error": message, "hint": hint}
 
 
 def clean_name(name: str) -> str:

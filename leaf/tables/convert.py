@@ -10,12 +10,22 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from leaf.errors import FileError, LeafError, NotFoundError, RunError, SandboxError, SandboxTimeoutError, StoreError
-from leaf.sandbox.pool import Limits, Pool
+from leaf.errors import (
+    FileError,
+    InvalidInputError,
+    LeafError,
+    NotFoundError,
+    RunError,
+    SandboxError,
+    SandboxTimeoutError,
+    StoreError,
+)
+from leaf.sandbox.batch import call_each
+from leaf.sandbox.pool import Item, Limits, Pool
 from leaf.store import Store
 from leaf.store.model import File
 
@@ -62,6 +72,62 @@ class Converter:
                     self._failures[*key, file.kind] = e
                 raise
 
+    def tables_of(self, files: Sequence[File], stop: threading.Event | None) -> list[list[Json] | LeafError]:
+        """`tables` of each file, or the FileError or SandboxError that it ended with; what is new is converted many in a child.
+
+        All must be of one workspace. Raises StoreError, RunError after `stop`.
+        """
+        with contextlib.ExitStack() as held:
+            mine = [file for file in files if self._read(file) is None and self._claimed(file, held)]
+            if len(mine) > 1:
+                self._convert_all({(file.sha256, file.kind): file for file in mine}, stop)
+        return [self._tables_or_error(file, stop) for file in files]
+
+    def _tables_or_error(self, file: File, stop: threading.Event | None) -> list[Json] | LeafError:
+        try:
+            return self.tables(file, stop)
+        except (FileError, SandboxError, InvalidInputError, NotFoundError) as e:
+            return e
+
+    def _claimed(self, file: File, held: contextlib.ExitStack) -> bool:
+        """Whether it is to be converted, and no other thread does so just now; none begins to before `held` is left."""
+        if (file.workspace_id, file.sha256, file.kind) in self._failures:
+            return False
+        with self._guard:
+            lock = self._locks.setdefault((file.workspace_id, file.sha256), threading.Lock())
+        if claimed := lock.acquire(blocking=False):
+            held.callback(lock.release)
+        return claimed
+
+    def _convert_all(self, files: Mapping[tuple[str, str], File], stop: threading.Event | None) -> None:
+        those = list(files.values())
+        with contextlib.ExitStack() as made:
+            folders = [made.enter_context(new_folder(self.folder(file).parent)) for file in those]
+            items = [
+                Item(
+                    {"path": "in:file", "kind": file.kind, "out": "out:"},
+                    self._store.blobs.path(file.workspace_id, file.sha256),
+                    folder,
+                )
+                for file, folder in zip(those, folders, strict=True)
+            ]
+            for answers in call_each(self._pool, "leaf.formats.worker:tables", items, limits=LIMITS, stop=stop):
+                for number, answer in answers:
+                    self._take(those[number], folders[number], answer)
+
+    def _take(self, file: File, folder: Path, answer: Any) -> None:
+        """Keep the tables of one of several files, or what it failed at; what may work another time is tried again when asked."""
+        try:
+            if isinstance(answer, LeafError):
+                raise answer
+            self._keep(file, folder, answer)
+        except SandboxTimeoutError:
+            return
+        except (FileError, SandboxError) as e:
+            self._failures[file.workspace_id, file.sha256, file.kind] = e
+        except (InvalidInputError, NotFoundError):
+            return
+
     def _read(self, file: File) -> list[Json] | None:
         folder = self.folder(file)
         manifest = _manifest(folder)
@@ -77,17 +143,21 @@ class Converter:
             tables: list[Json] = self._pool.call(
                 "leaf.formats.worker:tables", arguments, inputs={"file": blob}, limits=LIMITS, out=folder, stop=stop
             )
-            for table in tables:
-                if not (folder / plain_id(table["parquet"])).is_file():
-                    raise SandboxError(f"Reading the tables of {file.name} left no '{table['parquet']}'.")
-            write_whole(folder / "manifest.json", json.dumps({"version": VERSION, "kind": file.kind, "tables": tables}))
-            shutil.rmtree(self.folder(file), ignore_errors=True)
-            try:
-                folder.rename(self.folder(file))
-            except OSError as e:
-                if self._read(file) is None:  # else another process was faster, and its tables are the same
-                    raise StoreError(f"The tables of {file.name} cannot be kept: {e.strerror}.", "Free some space.") from e
+            self._keep(file, folder, tables)
         return tables
+
+    def _keep(self, file: File, folder: Path, tables: list[Json]) -> None:
+        """Put a folder with the Parquet of a file at its place. Raises SandboxError where some is missing, StoreError."""
+        for table in tables:
+            if not (folder / plain_id(table["parquet"])).is_file():
+                raise SandboxError(f"Reading the tables of {file.name} left no '{table['parquet']}'.")
+        write_whole(folder / "manifest.json", json.dumps({"version": VERSION, "kind": file.kind, "tables": tables}))
+        shutil.rmtree(self.folder(file), ignore_errors=True)
+        try:
+            folder.rename(self.folder(file))
+        except OSError as e:
+            if self._read(file) is None:  # else another process was faster, and its tables are the same
+                raise StoreError(f"The tables of {file.name} cannot be kept: {e.strerror}.", "Free some space.") from e
 
 
 def _manifest(folder: Path) -> Json:

@@ -9,13 +9,12 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from leaf.errors import FileError, InvalidInputError, LeafError, NotFoundError, SandboxError, StoreError, not_found
+from leaf.errors import FileError, InvalidInputError, LeafError, NotFoundError, StoreError, not_found
 from leaf.formats.base import KINDS, ROW, Note, holds_tables
 from leaf.formats.header import places
 from leaf.formats.notes import OUTSIDE
@@ -530,20 +529,11 @@ class Tables:
         return answer, used, beside(tables, used)
 
     def _converted(self, scope: Scope, files: Sequence[ChatFile], stop: threading.Event | None) -> list[list[Json] | LeafError]:
-        """The tables of each file or why it has none, in order; two files are read at a time."""
-
-        def convert(chat_file: ChatFile) -> list[Json] | LeafError:
-            if chat_file.file.workspace_id != scope.workspace_id:
-                return NotFoundError("There is no such file.")
-            try:
-                return self._converter.tables(chat_file.file, stop)
-            except (FileError, SandboxError, InvalidInputError, NotFoundError) as e:
-                return e
-
-        if len(files) < 2:
-            return [convert(f) for f in files]
-        with ThreadPoolExecutor(max_workers=2, thread_name_prefix="leaf-tables") as threads:
-            return list(threads.map(convert, files))
+        """The tables of each file or why it has none, in order."""
+        own = [f.file for f in files if f.file.workspace_id == scope.workspace_id]
+        found = iter(self._converter.tables_of(own, stop))
+        foreign = NotFoundError("There is no such file.")
+        return [next(found) if f.file.workspace_id == scope.workspace_id else foreign for f in files]
 
     def _page(
         self,
