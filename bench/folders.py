@@ -1,10 +1,11 @@
 """A folder of small files: what it costs to add it, and what the first search and the first query over it cost.
 
-    python -m bench.folders [--files 1400] [--show]
+    python -m bench.folders [--files 1400]
 
-Files of five kinds are made (CSV, TXT, JSON, Markdown, HTML; a fixed seed), added in one go, searched once, and the tables of the CSV
-files opened. CPU is that of this process and of every child that has ended (`os.times`), wall time that of a clock. Beside it,
-measured in the same run: the same files read in one process with nothing around them, by pandas and the standard library.
+Files of five kinds are made (CSV, TXT, JSON, Markdown, HTML; a fixed seed), added in one go, searched twice, and the tables of
+the CSV files opened. CPU is that of this process and of every child that has ended (`os.times`), wall time that of a clock.
+Beside it, measured in the same run: the same files read in one process with nothing around them, by pandas and the standard
+library.
 """
 
 from __future__ import annotations
@@ -21,7 +22,33 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-WORDS = ["budget", "harbour", "quarter", "invoice", "region", "supplier", "delay", "meeting", "turbine", "contract", "forecast", "staff", "meadow", "cargo", "ledger", "pump", "audit", "orchard", "signal", "freight", "boiler", "archive", "permit", "survey", "valve"]
+WORDS = [
+    "budget",
+    "harbour",
+    "quarter",
+    "invoice",
+    "region",
+    "supplier",
+    "delay",
+    "meeting",
+    "turbine",
+    "contract",
+    "forecast",
+    "staff",
+    "meadow",
+    "cargo",
+    "ledger",
+    "pump",
+    "audit",
+    "orchard",
+    "signal",
+    "freight",
+    "boiler",
+    "archive",
+    "permit",
+    "survey",
+    "valve",
+]
 
 
 @dataclass(frozen=True)
@@ -56,7 +83,7 @@ def make(folder: Path, count: int) -> list[Path]:
 
 def _csv(i: int) -> str:
     rows = [
-        f"{i}-{n},2026-{n % 12 + 1:02d}-{n % 28 + 1:02d},{random.choice(WORDS)},{random.randint(1, 900)},{random.random() * 90:.2f}"
+        f"{i}-{n},2026-{n % 12 + 1:02d}-{n % 28 + 1:02d},{random.choice(WORDS)},{random.randint(1, 900)},{random.random():.4f}"
         for n in range(random.randint(30, 400))
     ]
     return "\n".join(["id,day,what,count,price", *rows]) + "\n"
@@ -125,12 +152,13 @@ def measure(count: int) -> list[Cost]:
             assert added == count, added
             costs.append(cost)
             files = app.files(scope)
+            assert len(files) == count, len(files)
             for name in ("first search", "second search"):
-                cost, found = timed(name, lambda: app.search_files(scope, "turbine ledger"))
-                assert found.searched == count and found.hits, found
+                cost, found = timed(name, lambda: app._library.search(scope, files, "turbine ledger"))
+                assert found.searched == count, found.notes
                 costs.append(cost)
-            tables = [file for file in files if file.kind == "csv"]
-            cost, opened = timed(f"open the tables of {len(tables):,} CSV files", lambda: app.file_tables(scope, tables))
+            tables = app._library.as_chat_files([file for file in files if file.kind == "csv"])
+            cost, opened = timed(f"open the tables of {len(tables):,} CSV files", lambda: app._tables.of(scope, tables))
             assert len(opened.tables) == len(tables), opened.failures
             costs.append(cost)
         finally:
@@ -143,7 +171,8 @@ def measure(count: int) -> list[Cost]:
 def add(app: Any, scope: Any, paths: list[Path]) -> int:
     """Add files and wait until all are there; how many are."""
     job = app.begin_adding(scope, total=len(paths))
-    app.hand_over_paths(scope, job.id, paths)
+    app.take_paths(scope, job.id, paths)
+    app.all_arrived(scope, job.id)
     return int(app.wait_for_job(scope, job.id).done)
 
 

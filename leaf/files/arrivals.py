@@ -55,8 +55,8 @@ class Entered:
     is_new: bool
 
 
-Beside = Callable[[Any, Sequence[tuple[int, str, bool]]], None]
-"""Writes more in the transaction that enters files: told (index, file id, whether it is new) of each."""
+Beside = Callable[[Any, Sequence[tuple[int, str, bool, str]]], None]
+"""Writes more in the transaction that enters files: told (index, file id, whether it is new, why it cannot be read) of each."""
 
 
 class Arrivals:
@@ -115,7 +115,7 @@ class Arrivals:
 
         def write(tx: Any, made: Sequence[tuple[str, bool]]) -> None:
             if beside is not None:
-                beside(tx, [(i, file_id, is_new) for i, (file_id, is_new) in zip(order, made, strict=True)])
+                beside(tx, [(i, *one, problem(looked[i].outline)) for i, one in zip(order, made, strict=True)])
 
         rows = files.add_all(self._store.db, scope, new, write)
         return [Entered(i, file, is_new) for i, (file, is_new) in zip(order, rows, strict=True)]
@@ -141,6 +141,11 @@ def _looked(answer: Any, name: str) -> Looked:
     if isinstance(answer, LeafError):
         return Looked("unknown", "application/octet-stream", failure(name, answer))
     return Looked(str(answer["kind"]), str(answer["media_type"]), dict(answer["outline"]))
+
+
+def problem(outline: Json) -> str:
+    """Why a file cannot be read and what to do; empty if it can."""
+    return " ".join(str(outline[key]) for key in ("error", "hint") if outline.get("error") and outline.get(key))
 
 
 def failure(name: str, error: LeafError) -> Json:

@@ -79,7 +79,7 @@ class Door:
             return _failed(e)
 
     async def add_file(self, request: Request) -> Response:
-        """Take a file: a line of JSON (`name`, `context`), then its bytes, never more of them in memory than a piece."""
+        """Take a file: a line of JSON (`name`, `context` or `job`), then its bytes, never more of them in memory than a piece."""
         if refused := self._refuse(request):
             return refused
         upload = _Upload(request.stream())
@@ -114,6 +114,9 @@ class Door:
         if not isinstance(head, dict):
             raise InvalidInputError("An upload begins with a line that names the file.")
         name, context = str(head.get("name", "")), str(head.get("context", ""))
+        if job_id := str(head.get("job", "")):
+            app.take_files(app.local_scope(), job_id, [(name, stream)], problem=str(head.get("problem", "")))
+            return codec.pack_value(None)
         return codec.pack_value(app.add_file(app.local_scope(), name, stream, context))
 
 

@@ -44,17 +44,17 @@ def main() -> None:
     threading.Thread(target=_end_with_pipe, args=(requests,), daemon=True).start()
     request = json.loads(line)
     _limit(request["limits"])
-    _tell_progress(answers)
+    _tell_progress(request["progress"], answers)
     for arguments in request["arguments"]:
         send(answers, _answer(request["function"], arguments))
     os._exit(0)
 
 
-def _tell_progress(answers: int) -> None:
-    """Let a function say how far it is while it works."""
-    from leaf.formats import progress
-
-    progress.tell_to(lambda done, total: send(answers, json.dumps({"progress": [done, total]})))
+def _tell_progress(name: str, answers: int) -> None:
+    """Give `module:function` what passes on how far a call is: a function of what is done of how much."""
+    module, _, function = name.partition(":")
+    tell_to = getattr(importlib.import_module(module), function)
+    tell_to(lambda done, total: send(answers, json.dumps({"progress": [done, total]})))
 
 
 def _preload(name: str) -> None:

@@ -64,6 +64,8 @@ PRELOAD = (
     "lxml.etree",
 )
 """What a waiting child has done already: 0.3 s of imports and first uses for about 60 MB of memory a child."""
+PROGRESS = "leaf.formats.progress:tell_to"
+"""What a child gives the way by which a function says how far it is."""
 LIBRARIES = (
     *("duckdb", "pyarrow", "pandas", "openpyxl", "pypdf", "bs4", "trafilatura", "charset_normalizer"),
     *("PIL", "pi_heif", "vl_convert"),
@@ -175,7 +177,7 @@ class Pool:
 
         def prepare(child: Child) -> Mapping[str, Any]:
             real = _prepared(child, inputs or {}, arguments)
-            return {"function": function, "arguments": [real], "limits": _resource_limits(limits)}
+            return _request(function, [real], _resource_limits(limits))
 
         with self._asked(prepare, stop) as child:
             answer = child.answer(limits, stop, on_progress=on_progress)
@@ -206,7 +208,7 @@ class Pool:
         def prepare(child: Child) -> Mapping[str, Any]:
             real = [_prepared_item(child, str(number), item) for number, item in enumerate(items)]
             cpu = {"RLIMIT_CPU": len(items) * _resource_limits(limits)["RLIMIT_CPU"]}
-            return {"function": function, "arguments": real, "limits": {**_resource_limits(limits), **cpu}}
+            return _request(function, real, {**_resource_limits(limits), **cpu})
 
         with self._asked(prepare, stop) as child:
             found: list[Any | errors.LeafError] = []
@@ -649,6 +651,10 @@ def _real_paths(value: Any, into: Path, out: Path) -> Any:
 
 def _cores() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _request(function: str, arguments: list[Any], limits: Mapping[str, int]) -> dict[str, Any]:
+    return {"function": function, "arguments": arguments, "limits": limits, "progress": PROGRESS}
 
 
 def _resource_limits(limits: Limits) -> dict[str, int]:

@@ -52,7 +52,7 @@ def attach(db: Database, scope: Scope, chat_id: str, file_ids: Sequence[str], me
     with db.transaction() as tx:
         chats.hold(tx, scope, chat_id, now())
         rows = tx.read("SELECT * FROM chat_files WHERE chat_id = :chat ORDER BY position", {"chat": chat_id})
-        found = [files.get(tx, scope, file_id, chat_id=chat_id) for file_id in dict.fromkeys(file_ids)]
+        found = files.get_all(tx, scope, list(dict.fromkeys(file_ids)), chat_id=chat_id)
         return [_attach(tx, rows, chat_id, file, message_id) for file in found]
 
 

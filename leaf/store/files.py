@@ -152,10 +152,26 @@ def _with_bytes(db: Database | Transaction, scope: Scope, hashes: Sequence[str])
     return found
 
 
+def get_all(db: Database | Transaction, scope: Scope, file_ids: Sequence[str], *, chat_id: str = "") -> list[File]:
+    """`get` for several, in their order. Raises NotFoundError."""
+    columns, more = (IN_CHAT, {"chat": chat_id}) if chat_id else (COLUMNS, {})
+    those, given = one_of("f.id", list(dict.fromkeys(file_ids)))
+    rows = db.read(f"SELECT {columns} FROM files f WHERE {those} AND {VISIBLE}", params(scope, **given, **more))
+    found = {str(row["id"]): File(**row) for row in rows}
+    # One that is not there, or was deleted, says so.
+    return [found[i] if i in found and found[i].deleted_at is None else get(db, scope, i, chat_id=chat_id) for i in file_ids]
+
+
 def _by_ids(db: Database | Transaction, scope: Scope, ids: Sequence[str]) -> list[File]:
     """Deleted ones too."""
     those, given = one_of("f.id", list(dict.fromkeys(ids)))
     return [File(**row) for row in db.read(f"SELECT {COLUMNS} FROM files f WHERE {those} AND {VISIBLE}", params(scope, **given))]
+
+
+def still_there(db: Database | Transaction, scope: Scope, file_ids: Sequence[str]) -> list[str]:
+    """Those of the files that are not deleted."""
+    there = {file.id for file in _by_ids(db, scope, file_ids) if file.deleted_at is None}
+    return [file_id for file_id in file_ids if file_id in there]
 
 
 def by_hashes(db: Database | Transaction, scope: Scope, hashes: Sequence[str]) -> dict[str, list[File]]:
