@@ -224,8 +224,12 @@ class Pool:
                 on_answer()
             child.stop()
             for number, (item, value) in enumerate(zip(items, found, strict=False)):
-                if item.out is not None and not isinstance(value, errors.LeafError):
+                if item.out is None or isinstance(value, errors.LeafError):
+                    continue
+                try:
                     _move_outputs(child.box / "out" / str(number), item.out)
+                except errors.SandboxError:
+                    return found[:number]
             return found
 
     @contextlib.contextmanager
