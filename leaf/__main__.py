@@ -520,7 +520,8 @@ def _attend_job(leaf: Commands, scope: Scope, job_id: str) -> Job:
         while True:
             job = leaf.wait_for_job(scope, job_id, timeout=0.5)
             if shows:
-                print(f"\r\x1b[K{progress_line(job)}", end="", file=sys.stderr, flush=True)
+                said = job.note if job.entered and job.note else progress_line(job)
+                print(f"\r\x1b[K{said}", end="", file=sys.stderr, flush=True)
             if not job.under_way:
                 break
             if ctrl_c.pressed:

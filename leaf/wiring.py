@@ -95,8 +95,8 @@ def build(settings: Settings) -> Leaf:
     runs = Runs(executor, store, engine, queue)
     models = ModelDirectory(settings, lambda: _ask_models(settings))
     works: dict[Kind, Work] = {
-        "files": FilesWork(store, library),
-        "drive": DriveWork(store, library, drive),
+        "files": FilesWork(store, library, tables),
+        "drive": DriveWork(store, library, tables, drive),
         "transcript": TranscriptWork(store, library),
     }
     jobs = Jobs(store, library, works, runs.touch, shared=bool(settings.database_url))

@@ -53,7 +53,13 @@ class _Live:
     """Stopped by a person, not by the end of the process."""
     count: int = 0
     """Files looked at, those that were done at the beginning included."""
+    note: str = ""
     more: Callable[[], bool] = lambda: False
+
+    def say(self, text: str) -> None:
+        with self.changed:
+            self.note = text
+            self.changed.notify_all()
 
     def looked(self) -> None:
         with self.changed:
@@ -295,7 +301,7 @@ class Jobs:
     def _with_looked(self, job: Job) -> Job:
         with self._changed:
             live = self._live.get(job.id)
-        return replace(job, looked=live.count) if live else job
+        return replace(job, looked=live.count, note=live.note) if live else job
 
     def _notify(self) -> None:
         with self._changed:

@@ -15,6 +15,7 @@ from leaf.files.transcripts import StillTranscribingError
 from leaf.store import Store, chats, files, jobs
 from leaf.store.jobs import Became, Job, JobItem
 from leaf.store.model import File, Json, Scope
+from leaf.tables.tables import Tables
 
 AT_ONCE = 512
 """Items that are taken up together; those of a batch are kept together, so a kill loses the work on fewer."""
@@ -30,16 +31,20 @@ class Watch(Protocol):
     def looked(self) -> None:
         """One more file was looked at."""
 
+    def say(self, text: str) -> None:
+        """What is being done just now."""
+
     def more(self) -> bool:
         """Wait until more items have arrived; False when none will."""
 
 
 class FilesWork:
-    """Files whose bytes are kept: looked at in batches, entered, put beside a question."""
+    """Files whose bytes are kept: looked at in batches, entered, put beside a question, and large tables read ahead."""
 
-    def __init__(self, store: Store, library: Library) -> None:
+    def __init__(self, store: Store, library: Library, tables: Tables) -> None:
         self._store = store
         self._library = library
+        self._tables = tables
 
     def __call__(self, scope: Scope, job: Job, watch: Watch) -> None:
         """Raises StoreError, RunError after a stop."""
@@ -47,6 +52,7 @@ class FilesWork:
             if items:
                 self._enter(scope, job.id, items, watch)
         put_beside(self._store, self._library, scope, job)
+        read_ahead(self._store, self._tables, scope, job.id, watch)
 
     def _enter(self, scope: Scope, job_id: str, items: Sequence[JobItem], watch: Watch) -> None:
         there = [item for item in items if self._is_there(scope, item)]
@@ -96,9 +102,10 @@ def _became_known(position: int, file: File) -> Became:
 class DriveWork:
     """Files and folders of Google Drive: listed once, then brought and entered some at a time."""
 
-    def __init__(self, store: Store, library: Library, drive: Drive) -> None:
+    def __init__(self, store: Store, library: Library, tables: Tables, drive: Drive) -> None:
         self._store = store
         self._library = library
+        self._tables = tables
         self._drive = drive
 
     def __call__(self, scope: Scope, job: Job, watch: Watch) -> None:
@@ -110,6 +117,7 @@ class DriveWork:
         chat_id = put_beside(self._store, self._library, scope, job, always=bool(job.asked.get("folders")))
         for ref in job.asked.get("folders", ()) if chat_id else ():
             self._drive.attach_folder(scope, chat_id, ref)
+        read_ahead(self._store, self._tables, scope, job.id, watch)
 
     def _list(self, scope: Scope, job: Job, watch: Watch) -> Job:
         found = self._drive.look(scope, job.asked["refs"], stop=watch.stop)
@@ -153,6 +161,13 @@ class TranscriptWork:
                 except StillTranscribingError:
                     continue
             jobs.mark(self._store.db, job.id, [Became(item.position, "added", file.id)])
+
+
+def read_ahead(store: Store, tables: Tables, scope: Scope, job_id: str, watch: Watch) -> None:
+    """Convert the large tables among the files of a job, so that the first question need not wait for it."""
+    ids = list(dict.fromkeys(item.file_id for item in jobs.outcomes(store.db, scope, job_id) if item.file_id))
+    for file in files.get_all(store.db, scope, files.still_there(store.db, scope, ids)):
+        tables.prepare(scope, file, watch.stop, watch.say)
 
 
 def put_beside(store: Store, library: Library, scope: Scope, job: Job, *, always: bool = False) -> str:

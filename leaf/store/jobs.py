@@ -55,10 +55,17 @@ class Job:
     """Those among them that could not be added, or not be read."""
     looked: int = field(default=0, compare=False)
     """Files that were looked at; those beyond `done` are entered in a moment."""
+    note: str = field(default="", compare=False)
+    """What is being done beside that, in words."""
 
     @property
     def under_way(self) -> bool:
         return self.state in UNDER_WAY
+
+    @property
+    def entered(self) -> bool:
+        """Whether all of its files are in the library, though large ones may still be read ahead."""
+        return not self.under_way or (self.state == "working" and self.done >= self.total > 0)
 
     @property
     def share(self) -> float:

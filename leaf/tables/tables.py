@@ -14,15 +14,15 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
 
-from leaf.errors import FileError, InvalidInputError, LeafError, NotFoundError, StoreError, not_found
+from leaf.errors import FileError, InvalidInputError, LeafError, NotFoundError, SandboxError, StoreError, not_found
 from leaf.formats.base import KINDS, ROW, Note, holds_tables
 from leaf.formats.header import places
 from leaf.formats.notes import OUTSIDE
 from leaf.sandbox.pool import Limits, Pool
 from leaf.store import Store
-from leaf.store.model import ChatFile, Scope
+from leaf.store.model import ChatFile, File, Scope
 from leaf.tables import charts, drawing
-from leaf.tables.convert import Converter, new_folder, plain_id, write_whole
+from leaf.tables.convert import Converter, OnProgress, new_folder, plain_id, write_whole
 from leaf.tables.names import table_names
 
 Json = dict[str, Any]
@@ -32,6 +32,12 @@ PROFILE_LIMITS = Limits(seconds=120, memory_mb=2048, output_mb=4096)
 EXPORT_LIMITS = Limits(seconds=600, memory_mb=2048, output_mb=16_384)
 DRAWING_LIMITS = Limits(seconds=60, memory_mb=2048, output_mb=256)
 MAX_PAGE = 10_000
+LARGE = 20_000_000
+"""Bytes from which on a file is converted when it is added: a question should not wait for it."""
+PREPARED = 8
+"""Tables of such a file whose columns are looked at then."""
+PROFILED = 1
+"""Raised when a profile is made in another way; those that were kept are then made anew."""
 LINK_ALL = 16
 """Up to so many tables every query gets them all; of more, those that it may name."""
 
@@ -259,13 +265,20 @@ class Tables:
         self._converter = Converter(store, pool, home)
         self._results = home / "results"
 
-    def of(self, scope: Scope, files: Sequence[ChatFile], stop: threading.Event | None = None) -> TableSet:
+    def of(
+        self,
+        scope: Scope,
+        files: Sequence[ChatFile],
+        stop: threading.Event | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> TableSet:
         """The tables of the tabular ones among `files`; each file is converted once, at first need.
 
+        `on_progress` is told in words how much of a large file is read.
         A file that cannot be read goes to `failures` and hides no other. Raises RunError after `stop`, StoreError.
         """
         tabular = [f for f in files if holds_tables(f.file.kind, f.file.outline)]
-        found = self._converted(scope, tabular, stop)
+        found = self._converted(scope, tabular, stop, on_progress)
         tables: list[Table] = []
         failures: dict[str, str] = {}
         taken: set[str] = set()
@@ -282,21 +295,47 @@ class Tables:
             ]
         return TableSet(tuple(tables), failures)
 
+    def prepare(self, scope: Scope, file: File, stop: threading.Event | None, on_progress: OnProgress | None = None) -> None:
+        """Convert a large file and look at its columns before anybody asks; nothing happens for others, or the second time.
+
+        Raises RunError after `stop`, StoreError. A file that holds no table says so when it is asked for.
+        """
+        if file.size < LARGE or not holds_tables(file.kind, file.outline) or file.outline.get("error"):
+            return
+        alone = ChatFile(chat_id="", handle="f1", slug="table", file=file)
+        for table in self.of(scope, [alone], stop, on_progress).tables[:PREPARED]:
+            with contextlib.suppress(SandboxError):
+                self.describe(scope, table, stop)
+
     def describe(self, scope: Scope, table: Table, stop: threading.Event | None = None) -> Profile:
-        """Profile every column of a table. Raises SandboxError."""
+        """Profile every column of a table, once: what was found stands beside its Parquet. Raises SandboxError."""
+        kept = table.parquet.with_suffix(f".profile-{PROFILED}.json")
+        found = _kept_profile(kept)
+        if found is None:
+            found = self._profile(table, stop)
+            write_whole(kept, json.dumps(found))
+        columns = tuple(ColumnProfile(**{**c, "top": tuple((v, n) for v, n in c["top"])}) for c in found["columns"])
+        sample = tuple(tuple(row) for row in found["sample"])
+        return Profile(table.name, found["rows"], columns, sample, found["approximate"], found["omitted"])
+
+    def _profile(self, table: Table, stop: threading.Event | None) -> Json:
         arguments = {
             "parquet": "in:t.parquet",
             "seconds": PROFILE_LIMITS.seconds,
             "memory_mb": PROFILE_LIMITS.memory_mb,
             "mark": table.mark,
         }
-        found = self._call("profile", arguments, {"t.parquet": table.parquet}, PROFILE_LIMITS, stop)
-        columns = tuple(ColumnProfile(**{**c, "top": tuple((v, n) for v, n in c["top"])}) for c in found["columns"])
-        sample = tuple(tuple(row) for row in found["sample"])
-        return Profile(table.name, found["rows"], columns, sample, found["approximate"], found["omitted"])
+        found: Json = self._call("profile", arguments, {"t.parquet": table.parquet}, PROFILE_LIMITS, stop)
+        return found
 
     def query(
-        self, scope: Scope, chat_id: str, files: Sequence[ChatFile], sql: str, stop: threading.Event | None = None
+        self,
+        scope: Scope,
+        chat_id: str,
+        files: Sequence[ChatFile],
+        sql: str,
+        stop: threading.Event | None = None,
+        on_progress: OnProgress | None = None,
     ) -> QueryResult:
         """Run one reading statement over the tables of `files` and keep its whole result under a new id.
 
@@ -304,7 +343,7 @@ class Tables:
         """
         began = time.monotonic()
         with new_folder(self._folder(scope, chat_id)) as folder:
-            answer, used, others = self._run(scope, files, sql, folder, stop)
+            answer, used, others = self._run(scope, files, sql, folder, stop, on_progress)
             seconds = round(time.monotonic() - began, 3)
             data_only = tuple(answer["data_only"])
             about = {
@@ -505,10 +544,16 @@ class Tables:
             (folder / f"r{number - 1}.json").touch()
 
     def _run(
-        self, scope: Scope, files: Sequence[ChatFile], sql: str, folder: Path, stop: threading.Event | None
+        self,
+        scope: Scope,
+        files: Sequence[ChatFile],
+        sql: str,
+        folder: Path,
+        stop: threading.Event | None,
+        on_progress: OnProgress | None = None,
     ) -> tuple[Json, tuple[Table, ...], tuple[Table, ...]]:
         """Run a statement; its result is in `folder`. What the child says of it, the tables that it reads, and those beside."""
-        found = self.of(scope, files, stop)
+        found = self.of(scope, files, stop, on_progress)
         tables = found.tables
         if not tables and found.failures:
             raise FileError(" ".join(found.failures.values()))
@@ -528,10 +573,12 @@ class Tables:
         used = tuple(t for t in tables if t.name in answer["tables"])
         return answer, used, beside(tables, used)
 
-    def _converted(self, scope: Scope, files: Sequence[ChatFile], stop: threading.Event | None) -> list[list[Json] | LeafError]:
+    def _converted(
+        self, scope: Scope, files: Sequence[ChatFile], stop: threading.Event | None, on_progress: OnProgress | None = None
+    ) -> list[list[Json] | LeafError]:
         """The tables of each file or why it has none, in order."""
         own = [f.file for f in files if f.file.workspace_id == scope.workspace_id]
-        found = iter(self._converter.tables_of(own, stop))
+        found = iter(self._converter.tables_of(own, stop, on_progress))
         foreign = NotFoundError("There is no such file.")
         return [next(found) if f.file.workspace_id == scope.workspace_id else foreign for f in files]
 
@@ -592,6 +639,14 @@ class Tables:
                     raise StoreError(f"The result cannot be kept: {e.strerror}.", "Free some space and try again.") from e
                 write_whole(claim, json.dumps(about))
                 return claim.stem
+
+
+def _kept_profile(path: Path) -> Json | None:
+    try:
+        found = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _origin(table: Table) -> Json:

@@ -103,7 +103,7 @@ def progress_text(job: Job) -> str:
     """`Adding 412 of 1,400 files, 29 %; 3 failed`."""
     if not job.total:
         return "Looking what there is …"
-    return f"Adding {progress_line(job)}"
+    return markdown.label(job.note, 160) if job.entered and job.note else f"Adding {progress_line(job)}"
 
 
 def _belongs(job: Job, here: str) -> bool:

@@ -38,12 +38,12 @@ def take_in(uploads: Sequence[Any], scope: Scope, origin: str = "") -> Outcome:
     """
     job = adding.begin(scope, uploads, origin=origin)
     bar = st.progress(0.0, text="Reading …")
-    while (job := leaf().wait_for_job(scope, job.id, LOOK)).under_way:
+    while not (job := leaf().wait_for_job(scope, job.id, LOOK)).entered:
         name = f" · {markdown.label(uploads[0].name, 60)}" if len(uploads) == 1 else ""
         bar.progress(job.share, text=adding.progress_text(job) + name)
     bar.empty()
     outcome = _outcome(scope, job)
-    leaf().forget_job(scope, job.id)
+    leaf().forget_job(scope, job.id)  # one that still reads large tables ahead stays until it is over
     return outcome
 
 
