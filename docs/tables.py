@@ -24,6 +24,8 @@ SETTINGS_MEANINGS = {
     "LEAF_FILE_TOKENS": "tokens of file content that one answer takes in, see [context.md](context.md)",
     "LEAF_DATABASE_URL": "`postgresql://…`; empty: DuckDB in the data folder",
     "LEAF_MAX_UPLOAD_MB": "largest file that is taken, in MiB",
+    "LEAF_ARCHIVE_FILES": "most files that are taken out of one archive or mail, with those in archives inside it",
+    "LEAF_ARCHIVE_MB": "most that one archive or mail may unpack to, in MiB",
     "LEAF_MAX_OUTPUT_TOKENS": "longest single model turn, in tokens",
     "LEAF_ALLOWED_DOMAINS": "domains whose e-mail addresses may sign in, separated by commas; see [sign-in.md](sign-in.md)",
     "LEAF_ALLOWED_EMAILS": "addresses that may sign in besides; both empty: everybody whom the login provider knows",
@@ -74,7 +76,7 @@ def settings_table() -> str:
         value: object = Settings()
         for name in path.split("."):
             value = getattr(value, name)
-        if variable == "LEAF_MAX_UPLOAD_MB":
+        if variable in ("LEAF_MAX_UPLOAD_MB", "LEAF_ARCHIVE_MB"):
             value = int(str(value)) // 1024**2
         rows.append(f"| `{variable}` | {f'`{value}`' if value else ''} | {SETTINGS_MEANINGS[variable]} |")
     return "\n".join(rows)

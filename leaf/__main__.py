@@ -34,6 +34,8 @@ OK, FAILED, USAGE = 0, 1, 2
 NOT_INSTALLED = "After `make run` use .venv/bin/python -m leaf; elsewhere: python -m pip install -r requirements.txt"
 UNFINISHED = ("pending", "streaming")
 RUNS_LISTED = 1_000
+UNPACKING = ("members-skipped", "members-unread", "members-deep", "archive-cut")
+"""Kinds of notes that say what did not come out of an archive or a mail."""
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -150,6 +152,8 @@ def _add_files_commands(parser: argparse.ArgumentParser) -> None:
     add = commands.add_parser("add", help="add files, or all files of a folder")
     add.add_argument("paths", metavar="PATH", nargs="+", type=Path)
     add.add_argument("--context", metavar="TEXT", default="", help="what you write about the files; nobody else reads it")
+    add.add_argument("--share", action="store_true", help="everybody in the workspace may read --context")
+    add.add_argument("--chat", metavar="ID", help="put the files beside the next question of this chat; 'new' begins one")
     add.set_defaults(command=_files_add)
     listing = commands.add_parser("list", help="list the library, newest first")
     listing.add_argument("--json", action="store_true")
@@ -479,7 +483,8 @@ def _files_add(given: argparse.Namespace) -> int:
     paths = list(_files_below(given.paths))
     with _opened() as leaf:
         scope = leaf.local_scope()
-        job = leaf.begin_adding(scope, len(paths), context=given.context, origin="command")
+        chat = (leaf.new_chat(scope) if given.chat == "new" else leaf.chat(scope, given.chat)) if given.chat else None
+        job = leaf.begin_adding(scope, len(paths), context=given.context, shared=given.share, origin="command")
         sending = _Sending(leaf, scope, job.id, paths)
         sending.start()
         job = _attend_job(leaf, scope, job.id)
@@ -487,6 +492,10 @@ def _files_add(given: argparse.Namespace) -> int:
         if sending.problem:
             raise sending.problem
         _print_outcomes(leaf, scope, job)
+        if chat:
+            ids = [item.file_id for item in leaf.job_files(scope, job.id) if item.file_id]
+            handles = [c.handle for c in leaf.attach(scope, chat.id, ids)]
+            print(f"In chat {chat.id} as {', '.join(handles) if len(handles) < 20 else f'{handles[0]} to {handles[-1]}'}")
         if job.state == "done":
             leaf.forget_job(scope, job.id)
     return FAILED if job.failed or job.state != "done" else OK
@@ -495,10 +504,10 @@ def _files_add(given: argparse.Namespace) -> int:
 class _Sending(threading.Thread):
     """Hands files to a job while its progress is shown."""
 
-    def __init__(self, leaf: Commands, scope: Scope, job_id: str, paths: Sequence[Path]) -> None:
+    def __init__(self, leaf: Commands, scope: Scope, job_id: str, paths: Sequence[tuple[Path, str]]) -> None:
         super().__init__(name="sending", daemon=True)
         self.problem: LeafError | None = None
-        self._hand_over = partial(leaf.take_paths, scope, job_id, paths)
+        self._hand_over = partial(leaf.take_paths, scope, job_id, [p for p, _ in paths], [folder for _, folder in paths])
         self._finish = partial(leaf.all_arrived, scope, job_id)
         self._stop = partial(leaf.stop_job, scope, job_id)
 
@@ -535,8 +544,10 @@ def _print_outcomes(leaf: Commands, scope: Scope, job: Job) -> None:
     """A line a file, in the order in which they were given; then how it ended, if that was not well."""
     there = {file.id: file for file in leaf.files(scope, sort="oldest")}
     by_bytes: dict[str, list[File]] = {}
+    inner: dict[str, list[File]] = {}
     for file in there.values():
         by_bytes.setdefault(file.sha256, []).append(file)
+        inner.setdefault(_outermost(file, there), []).append(file)
     for item in leaf.job_files(scope, job.id):
         found = there.get(item.file_id)
         name = found.name if found else item.name
@@ -544,12 +555,26 @@ def _print_outcomes(leaf: Commands, scope: Scope, job: Job) -> None:
         same = same[: same.index(name)] if name in same else []
         state = {"known": "already there", "failed": "not added"}.get(item.state, "added")
         state += f", same content as {', '.join(same)}" if same else ""
-        problem = (
-            f"  cannot be read: {item.problem}" if item.state == "unreadable" else f"  {item.problem}" if item.problem else ""
-        )
-        print(f"{item.file_id or '-'}  {name}  {state}{problem}")
+        notes = [str(note.get("text")) for note in _notes_of(found) if note.get("kind") in UNPACKING]
+        said = [f"cannot be read: {item.problem}"] if item.state == "unreadable" else [item.problem] if item.problem else notes
+        print("  ".join([item.file_id or "-", name, state, *said]))
+        for inside in inner.get(item.file_id, ()):
+            wrong = inside.outline.get("error")
+            print(f"{inside.id}  {inside.name}  taken out" + (f"  cannot be read: {wrong}" if wrong else ""))
     if job.failed or job.state != "done":
         print(f"leaf: {outcome_line(job)}", file=sys.stderr)
+
+
+def _outermost(file: File, there: dict[str, File]) -> str:
+    """Id of the file that was added and that this one came out of, through however many archives; empty for others."""
+    found = file
+    while found.parent_id in there:
+        found = there[found.parent_id]
+    return "" if found is file else found.id
+
+
+def _notes_of(file: File | None) -> Sequence[dict[str, Any]]:
+    return (file.outline.get("notes") or ()) if file else ()
 
 
 def _files_jobs(given: argparse.Namespace) -> int:
@@ -732,12 +757,15 @@ def _check_paths(paths: Iterable[Path], *, folders: bool = False) -> None:
             raise UsageError(f"'{path}' is a folder.", "Name files, or add the folder with: python -m leaf files add FOLDER")
 
 
-def _files_below(paths: Iterable[Path]) -> Iterable[Path]:
+def _files_below(paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+    """Each file with the folder that stands before its name: that which was given, and those below it."""
     for path in paths:
-        if path.is_dir():
-            yield from sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith("."))
-        else:
-            yield path
+        if not path.is_dir():
+            yield path, ""
+            continue
+        top = path.resolve()
+        for file in sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith(".")):
+            yield file, (Path(top.name) / file.parent.relative_to(path)).as_posix()
 
 
 def _add_path(leaf: Commands, scope: Scope, path: Path, context: str) -> File:

@@ -23,7 +23,7 @@ from leaf.exports.compare import different_results, different_words, same_value
 from leaf.exports.manifest import KeptAnswer, KeptCall, KeptFile, Manifest, parse
 from leaf.files.library import open_path
 from leaf.settings import Settings
-from leaf.store.model import Message
+from leaf.store.model import File, Message
 from leaf.tools.registry import all_tools
 
 if TYPE_CHECKING:
@@ -143,12 +143,20 @@ class Workbench:
         atexit.register(self.close)
         self._scope = self._leaf.local_scope()
         self._chat = self._leaf.new_chat(self._scope)
+        self._inside: dict[str, File] = {}
+        """sha256 -> a file that came out of an archive or a mail that was found."""
+        there: dict[str, str] = {}
         for file in self._files:
             if file.sha256 in self._paths:
+                folder, _, name = file.name.rpartition("/")
                 with open_path(self._paths[file.sha256]) as stream:
-                    added = self._leaf.add_file(self._scope, file.name, stream).file
-                if added.sha256 == file.sha256:
-                    self._leaf.attach_as(self._scope, self._chat.id, added.id, file.handle, file.slug)
+                    added = self._leaf.add_file(self._scope, name, stream, folder=folder)
+                self._inside.update({member.sha256: member for member in added.inside})
+                there[file.handle] = added.file.id if added.file.sha256 == file.sha256 else ""
+        for file in self._files:
+            found = there.get(file.handle) or (self._inside[file.sha256].id if file.sha256 in self._inside else "")
+            if found:
+                self._leaf.attach_as(self._scope, self._chat.id, found, file.handle, file.slug)
 
     def __enter__(self) -> Workbench:
         return self
@@ -167,7 +175,7 @@ class Workbench:
     @property
     def missing(self) -> list[KeptFile]:
         """Files of the chat that were not found."""
-        return [file for file in self._files if file.sha256 not in self._paths]
+        return [file for file in self._files if file.sha256 not in self._paths and file.sha256 not in self._inside]
 
     def files(self) -> Iterator[Line]:
         """Where each file was found, or why not."""
@@ -175,7 +183,9 @@ class Workbench:
             path = self._paths.get(file.sha256)
             if path is not None:
                 yield Line("file", file.handle, True, f"{file.name}, found as {path.name}")
-            elif file.name in self._others:
+            elif file.sha256 in self._inside:
+                yield Line("file", file.handle, True, f"{file.name}, found in {self._inside[file.sha256].folder}")
+            elif file.name.rpartition("/")[2] in self._others:
                 yield Line("file", file.handle, False, f"{file.name} is there with other content than in the chat")
             else:
                 yield Line("file", file.handle, False, f"{file.name} is missing (sha256 {file.sha256[:12]}…)")
@@ -201,7 +211,7 @@ class Workbench:
 
 def find_files(files: Sequence[KeptFile], data: Path) -> tuple[dict[str, Path], set[str]]:
     """sha256 -> where it is in a folder, whatever its name; and the names of files there that have other content."""
-    wanted, sizes, names = {f.sha256 for f in files}, {f.size for f in files}, {f.name for f in files}
+    wanted, sizes, names = {f.sha256 for f in files}, {f.size for f in files}, {f.name.rpartition("/")[2] for f in files}
     if not data.is_dir():
         raise NotFoundError(f"There is no folder '{data}'.", "Name the folder with the data files: --data FOLDER")
     found: dict[str, Path] = {}

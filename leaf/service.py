@@ -44,6 +44,7 @@ from leaf.exports.bundle import Told, bundle, manifest_of, used_files
 from leaf.exports.notebook import notebook
 from leaf.files.library import Added, Library, open_path
 from leaf.files.line import describe
+from leaf.files.members import OnMember
 from leaf.files.sample import sample_files
 from leaf.files.transcripts import KINDS as SOUND
 from leaf.files.transcripts import OnProgress as OnWords
@@ -349,6 +350,7 @@ class Leaf:
         old = messages.get(self._store.db, scope, message_id)
         chat = self.chat(scope, old.chat_id)
         named = {f["fileId"] for part in old.parts if part["type"] == "data-files" for f in part["data"]}
+        named.update(inside.id for file_id in list(named) for inside in self._library.inside(scope, file_id))
         came = [c for c in self._library.chat_files(scope, chat.id) if c.file.id in named]
         refs = {f["ref"] for part in old.parts if part["type"] == "data-drive-folders" for f in part["data"]}
         folders = [f for f in self._drive.folders(scope, chat.id) if f.ref in refs]
@@ -385,7 +387,9 @@ class Leaf:
     ) -> Message:
         parts: list[Json] = [{"type": "text", "text": text, "state": "done"}]
         if files:
-            shown = [{"fileId": c.file.id, "handle": c.handle, "name": c.file.name, "kind": c.file.kind} for c in files]
+            shown = [
+                {"fileId": c.file.id, "handle": c.handle, "name": c.file.name, "kind": c.file.kind} for c in _outermost(files)
+            ]
             parts.append({"type": "data-files", "data": shown})
         if folders:
             named = [{"ref": f.ref, "name": f.name, "files": f.files} for f in folders]
@@ -551,47 +555,67 @@ class Leaf:
     # --- files
 
     def add_file(
-        self, scope: Scope, name: str, stream: BinaryIO, context: str = "", on_progress: Callable[[int], None] | None = None
+        self,
+        scope: Scope,
+        name: str,
+        stream: BinaryIO,
+        context: str = "",
+        on_progress: Callable[[int], None] | None = None,
+        *,
+        folder: str = "",
+        shared: bool = False,
+        on_member: OnMember | None = None,
     ) -> Added:
-        """Keep a file in the library; the same content is kept once. Raises FileTooLargeError, StoreError.
+        """Keep a file in the library, and what is in it, if it is an archive or a mail; the same content is kept once.
 
-        `context` is what the caller writes about it, for nobody else's eyes; `set_file_words` shares it.
+        `folder` is where it came from: it stands before its name. `context` is what the caller writes about it, for nobody else's
+        eyes unless `shared`. Raises FileTooLargeError, StoreError.
         """
-        return self._library.add(scope, name, stream, context=context, on_progress=on_progress)
+        return self._library.add(
+            scope, name, stream, context=context, shared=shared, folder=folder, on_progress=on_progress, on_member=on_member
+        )
 
-    def add_path(self, scope: Scope, path: Path, context: str = "") -> Added:
+    def add_path(self, scope: Scope, path: Path, context: str = "", folder: str = "", shared: bool = False) -> Added:
         """`add_file` for a file on this machine."""
         with open_path(path) as stream:
-            return self.add_file(scope, path.name, stream, context)
+            return self.add_file(scope, path.name, stream, context, folder=folder, shared=shared)
+
+    def inside(self, scope: Scope, file_id: str) -> list[File]:
+        """The files that came out of an archive or a mail, and out of those."""
+        return self._library.inside(scope, file_id)
 
     # --- many files at once, in the background
 
-    def begin_adding(self, scope: Scope, total: int, *, context: str = "", target: str = "", origin: str = "") -> Job:
+    def begin_adding(
+        self, scope: Scope, total: int, *, context: str = "", shared: bool = False, target: str = "", origin: str = ""
+    ) -> Job:
         """Begin a job that adds files: hand them over with `take_files` or `take_paths`, and say `all_arrived`.
 
+        `context` is what the caller writes about them, for nobody else's eyes unless `shared`.
         `target` is the chat beside whose next question they are put, or `new`; `origin` says where it was begun.
         Raises NotFoundError for a chat that is not there, StoreError.
         """
         if target not in ("", "new"):
             self.chat(scope, target)
-        return self._jobs.begin(scope, "files", total=total, asked={"context": context, "target": target, "origin": origin})
+        asked = {"context": context, "shared": shared, "target": target, "origin": origin}
+        return self._jobs.begin(scope, "files", total=total, asked=asked)
 
     def take_files(self, scope: Scope, job_id: str, sources: Iterable[tuple[str, BinaryIO]], *, problem: str = "") -> None:
-        """Keep the bytes of files for a job. `problem` says why there are none; then the files are told as failed.
+        """Keep the bytes of files for a job; folders may stand before their names.
 
+        `problem` says why there are none; then the files are told as failed.
         Raises NotFoundError, StoreError, RunError once it is over.
         """
         if problem:
             self._jobs.take_failed(scope, job_id, [(name, problem) for name, _ in sources])
             return
-        context = str(self._jobs.get(scope, job_id).asked.get("context", ""))
         given: list[Source] = [(name, partial(_left_open, stream)) for name, stream in sources]
-        self._jobs.take(scope, job_id, given, context=context)
+        self._jobs.take(scope, job_id, given)
 
-    def take_paths(self, scope: Scope, job_id: str, paths: Sequence[Path]) -> None:
-        """`take_files` for files on this machine."""
-        context = str(self._jobs.get(scope, job_id).asked.get("context", ""))
-        self._jobs.take(scope, job_id, ((path.name, partial(open_path, path)) for path in paths), context=context)
+    def take_paths(self, scope: Scope, job_id: str, paths: Sequence[Path], folders: Sequence[str] = ()) -> None:
+        """`take_files` for files on this machine; `folders` stand before their names."""
+        named = zip(paths, folders or [""] * len(paths), strict=True)
+        self._jobs.take(scope, job_id, ((f"{folder}/{path.name}", partial(open_path, path)) for path, folder in named))
 
     def all_arrived(self, scope: Scope, job_id: str, problem: str = "") -> None:
         """No more files come to a job; `problem` says why some are missing."""
@@ -668,7 +692,7 @@ class Leaf:
         return files.set_context(self._store.db, scope, file_id, words, chat_id=chat_id, shared=shared)
 
     def delete_file(self, scope: Scope, file_id: str) -> None:
-        """`restore_file` undoes. Chats that use it say that it was deleted."""
+        """`restore_file` undoes. Chats that use it say that it was deleted. What came out of it goes along."""
         self._library.delete(scope, file_id)
         for document in self.documents.of_file(scope, file_id):
             self.delete_document(scope, document.id)
@@ -1053,6 +1077,12 @@ class Leaf:
 def _left_open(stream: BinaryIO) -> AbstractContextManager[BinaryIO]:
     """Whoever gave the stream closes it."""
     return nullcontext(stream)
+
+
+def _outermost(files: Sequence[ChatFile]) -> list[ChatFile]:
+    """Without the files that came out of one of the others."""
+    there = {c.file.id for c in files}
+    return [c for c in files if c.file.parent_id not in there]
 
 
 def _title(question: str) -> str:

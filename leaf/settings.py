@@ -111,6 +111,10 @@ class Settings:
     """`postgresql://…`; empty means DuckDB in `home`."""
     max_upload_bytes: int = 1_000 * 1024 * 1024
     """Largest file that is taken, in bytes."""
+    archive_files: int = 5_000
+    """Most files that are taken out of one archive or mail, with those in archives inside it."""
+    archive_bytes: int = 2_000 * 1024 * 1024
+    """Most bytes that one archive or mail may unpack to."""
     max_output_tokens: int = 16_000
     """Longest single model turn."""
     allowed_domains: tuple[str, ...] = ()
@@ -196,6 +200,8 @@ VARIABLES = {
     "LEAF_FILE_TOKENS": "file_tokens",
     "LEAF_DATABASE_URL": "database_url",
     "LEAF_MAX_UPLOAD_MB": "max_upload_bytes",
+    "LEAF_ARCHIVE_FILES": "archive_files",
+    "LEAF_ARCHIVE_MB": "archive_bytes",
     "LEAF_MAX_OUTPUT_TOKENS": "max_output_tokens",
     "LEAF_ALLOWED_DOMAINS": "allowed_domains",
     "LEAF_ALLOWED_EMAILS": "allowed_emails",
@@ -261,6 +267,8 @@ def load(environ: Mapping[str, str] | None = None, secrets: Mapping[str, object]
         file_tokens=_count(values, "LEAF_FILE_TOKENS", 100_000),
         database_url=values.get("LEAF_DATABASE_URL", ""),
         max_upload_bytes=int(_number(values, "LEAF_MAX_UPLOAD_MB", 1_000) * 1024 * 1024),
+        archive_files=_count(values, "LEAF_ARCHIVE_FILES", 5_000),
+        archive_bytes=int(_number(values, "LEAF_ARCHIVE_MB", 2_000) * 1024 * 1024),
         max_output_tokens=int(_number(values, "LEAF_MAX_OUTPUT_TOKENS", 16_000)),
         allowed_domains=_words(values, "LEAF_ALLOWED_DOMAINS"),
         allowed_emails=_words(values, "LEAF_ALLOWED_EMAILS"),

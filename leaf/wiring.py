@@ -36,6 +36,7 @@ def build(settings: Settings) -> Leaf:
     from leaf.documents.documents import Documents
     from leaf.drive.drive import Drive
     from leaf.files.library import Library
+    from leaf.files.members import Allowed
     from leaf.jobs.jobs import Jobs, Work
     from leaf.jobs.work import DriveWork, FilesWork, TranscriptWork
     from leaf.runs.engine import Engine
@@ -58,6 +59,7 @@ def build(settings: Settings) -> Leaf:
         limit_bytes=settings.max_upload_bytes,
         transcriber=choose(settings),
         patience=settings.limits.seconds / 2,
+        archives=Allowed(settings.archive_files, settings.archive_bytes),
     )
     tables = Tables(store, pool, settings.home)
     drive = Drive(settings, store, library)

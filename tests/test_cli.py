@@ -235,9 +235,9 @@ def test_files_are_added_once_a_name_and_listed(cli: Cli, tmp_path: Path, sales:
     said = [line.split("  ", 1)[1] for line in done.stdout.splitlines()]
     assert said[0] == "Q3 Sales.csv  added"
     assert said[-1] == "Q3 Sales.csv  already there"
-    assert "copy.csv  added, same content as Q3 Sales.csv" in said
+    assert "folder/copy.csv  added, same content as Q3 Sales.csv" in said
     files = json.loads(cli("files", "list", "--json").stdout)
-    assert sorted(f["name"] for f in files) == ["Q3 Sales.csv", "copy.csv", "note.txt"]
+    assert sorted(f["name"] for f in files) == ["Q3 Sales.csv", "folder/copy.csv", "folder/deep/note.txt"]
     assert all(f["upload_context"] == "for the board" for f in files)
 
 

@@ -160,10 +160,11 @@ def zipped(parts: dict[str, bytes]) -> bytes:
     ("data", "words"),
     [
         (b"8BPS\x00\x01" + bytes(600), "which Leaf does not read"),
-        (gzip.compress(b"hello", mtime=0), "a gzip archive"),
+        (gzip.compress(b"hello", mtime=0), "compressed twice"),
+        (b"Rar!\x1a\x07\x01\x00" + bytes(60), "a RAR archive"),
+        (b"7z\xbc\xaf\x27\x1c\x00\x04" + bytes(60), "a 7-Zip archive"),
         (compound("WordDocument"), ".doc"),
         (compound("PowerPoint Document"), ".ppt"),
-        (zipped({"a.txt": b"x"}), "a ZIP archive"),
         (b"PAR1" + bytes(50), "damaged or incomplete Parquet"),
         (b"PK\x03\x04" + bytes(40), "damaged or incomplete"),
         (b"", "is empty"),

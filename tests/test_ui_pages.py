@@ -118,7 +118,7 @@ def test_a_deleted_file_can_be_brought_back(leaf: Leaf) -> None:
     file_id = add(leaf, "harvest.csv", b"orchard,apples\nNorth,3\n")
     page = open_page("files")
     leaf.delete_file(scope, file_id)
-    page.session_state["deleted-file"] = (file_id, "harvest.csv")
+    page.session_state["deleted-file"] = (file_id, "harvest.csv", 0)
     page.run()
     assert "Deleted" in words_of(page)
     page.button(key="undo-file-button").click().run()

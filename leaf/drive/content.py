@@ -18,12 +18,13 @@ from leaf.drive.listing import keys_of
 from leaf.drive.model import DriveItem
 from leaf.errors import DriveError, InvalidInputError, RunError, StoreError
 from leaf.formats.base import KINDS
+from leaf.formats.packed import ENDINGS as PACKED
 
 OnBytes = Callable[[int], None]
 LONGEST_EXPORT = 600.0
 """Seconds that a large export may take at Google."""
 POLL = 2.0
-READABLE = frozenset(ending for kind in KINDS.values() for ending in kind.endings)
+READABLE = frozenset((*PACKED, *(ending for kind in KINDS.values() for ending in kind.endings)))
 
 
 class ChangedError(DriveError):
@@ -32,9 +33,14 @@ class ChangedError(DriveError):
 
 def name_of(item: DriveItem) -> str:
     """The name under which it is kept: exported formats get their ending; slashes, which Drive allows, become dashes."""
-    plain = item.name.replace("/", "-").replace("\\", "-")
+    name = plain(item.name)
     ending = query.EXPORTS.get(item.mime_type, ("", ""))[1]
-    return plain if not ending or plain.lower().endswith(f".{ending}") else f"{plain}.{ending}"
+    return name if not ending or name.lower().endswith(f".{ending}") else f"{name}.{ending}"
+
+
+def plain(name: str) -> str:
+    """A name in Drive as one step of a path."""
+    return name.replace("/", "-").replace("\\", "-")
 
 
 def why_not(item: DriveItem, limit: int) -> str:

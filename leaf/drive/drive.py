@@ -60,7 +60,7 @@ class Kept(Protocol):
 class Shelf(Protocol):
     """What Drive needs of the library, which is not below this room."""
 
-    def add(self, scope: Scope, name: str, stream: BinaryIO, *, source: Source = ...) -> Kept: ...
+    def add(self, scope: Scope, name: str, stream: BinaryIO, *, source: Source = ..., folder: str = ...) -> Kept: ...
 
     def get(self, scope: Scope, file_id: str) -> File: ...
 
@@ -191,7 +191,9 @@ class Drive:
         """Bring in files, and folders with all that is below them. What cannot be brought in is counted with its reason."""
         looked = self.look(scope, refs, stop=stop)
         skipped = list(looked.skipped)
-        brought = list(self.bring_all(scope, looked.items, skipped=len(skipped), on_progress=on_progress, stop=stop))
+        brought = list(
+            self.bring_all(scope, looked.items, folders=looked.folders, skipped=len(skipped), on_progress=on_progress, stop=stop)
+        )
         skipped += [DriveSkipped(item.name, outcome.message) for item, outcome in brought if isinstance(outcome, LeafError)]
         files = {outcome.id: outcome for _, outcome in brought if isinstance(outcome, File)}
         return DriveAdded(tuple(files.values()), tuple(skipped), looked.incomplete)
@@ -201,6 +203,7 @@ class Drive:
         client = self._client(scope)
         wanted: dict[str, DriveItem] = {}
         skipped: list[DriveSkipped] = []
+        folders: dict[str, str] = {}
         incomplete = ""
         limit = self._settings.max_upload_bytes
         for ref in refs:
@@ -208,9 +211,13 @@ class Drive:
             if not top.is_folder:
                 wanted.setdefault(top.id, top)
                 continue
+            paths = {top.id: content.plain(top.name)}
             for item in listing.walk(client, top, stop=stop):
+                above = next((paths[parent] for parent in item.parents if parent in paths), paths[top.id])
                 if item.is_folder:
+                    paths[item.id] = f"{above}/{content.plain(item.name)}"
                     continue
+                folders.setdefault(item.id, above)
                 if len(wanted) >= listing.MOST_FILES:
                     incomplete = f"{top.name} holds more than {listing.MOST_FILES:,} files; the others were not looked at."
                     break
@@ -218,22 +225,23 @@ class Drive:
                     skipped.append(DriveSkipped(item.name, reason))
                 else:
                     wanted.setdefault(item.id, item)
-        return DriveLooked(tuple(wanted.values()), tuple(skipped), incomplete)
+        return DriveLooked(tuple(wanted.values()), tuple(skipped), incomplete, folders)
 
     def bring_all(
         self,
         scope: Scope,
         items: Sequence[DriveItem],
         *,
+        folders: Mapping[str, str] | None = None,
         skipped: int = 0,
         on_progress: OnProgress | None = None,
         stop: threading.Event | None = None,
     ) -> Iterator[tuple[DriveItem, File | LeafError]]:
         """Bring in some files, as they come: each with its file, or with why there is none. `skipped` are counted as done.
 
-        Raises what ends them all: a stop, a full disk, no connection.
+        `folders`: id of an item -> what stands before its name. Raises what ends them all: a stop, a full disk, no connection.
         """
-        yield from _Adding(self, scope, on_progress, stop).run(items, skipped)
+        yield from _Adding(self, scope, folders or {}, on_progress, stop).run(items, skipped)
 
     # Folders of a chat, and what changed
 
@@ -303,9 +311,15 @@ class Drive:
             changes.begin(client, self._db, scope, shared_drive)
 
     def _bring(
-        self, scope: Scope, item: DriveItem, on_progress: Callable[[int], None] | None, stop: threading.Event | None
+        self,
+        scope: Scope,
+        item: DriveItem,
+        on_progress: Callable[[int], None] | None,
+        stop: threading.Event | None,
+        *,
+        folder: str = "",
     ) -> Brought:
-        """An item of which the revision is known."""
+        """An item of which the revision is known; `folder` stands before its name in the library."""
         kept = drive_files.revisions(self._db, scope, item.id)
         if same := next((r for r in kept if r.revision == item.revision), None):
             drive_files.keep(self._db, scope, item.id, item.revision, same.file_id, _row(item))
@@ -314,10 +328,10 @@ class Drive:
         client = self._client(scope)
         self._begin_changes(client, scope, item.drive_id)
         try:
-            file = self._download(scope, client, item, on_progress, stop)
+            file = self._download(scope, client, item, on_progress, stop, folder)
         except content.ChangedError:
             item = listing.get_item(client, item.ref)
-            file = self._download(scope, client, item, on_progress, stop)
+            file = self._download(scope, client, item, on_progress, stop, folder)
         drive_files.keep(self._db, scope, item.id, item.revision, file.id, _row(item))
         return Brought(replace(item, file_id=file.id), file, True, _others(kept, file.id))
 
@@ -328,13 +342,14 @@ class Drive:
         item: DriveItem,
         on_progress: Callable[[int], None] | None,
         stop: threading.Event | None,
+        folder: str,
     ) -> File:
         limit = self._settings.max_upload_bytes
         with (
             content.fetched(client, item, self._settings.home, limit, on_progress=on_progress, stop=stop) as path,
             path.open("rb") as stream,
         ):
-            return self._shelf.add(scope, content.name_of(item), stream, source="drive").file
+            return self._shelf.add(scope, content.name_of(item), stream, source="drive", folder=folder).file
 
     def _as_kept(self, scope: Scope, kept: Sequence[Revision]) -> Brought:
         """The newest revision in the library, without a call."""
@@ -357,9 +372,18 @@ class Drive:
 class _Adding:
     """Several files at once; progress is told from the caller's own thread, which may be the only one that can draw."""
 
-    def __init__(self, drive: Drive, scope: Scope, on_progress: OnProgress | None, stop: threading.Event | None) -> None:
+    def __init__(
+        self,
+        drive: Drive,
+        scope: Scope,
+        folders: Mapping[str, str],
+        on_progress: OnProgress | None,
+        stop: threading.Event | None,
+    ) -> None:
+        """`folders`: id of an item -> its folders from the one that was asked for down."""
         self._drive = drive
         self._scope = scope
+        self._folders = folders
         self._on_progress = on_progress
         self._stop = stop or threading.Event()
         self._failed = threading.Event()
@@ -383,10 +407,13 @@ class _Adding:
     def _one(self, item: DriveItem) -> File | LeafError:
         if self._stop.is_set() or self._failed.is_set():
             raise RunError("Stopped.")
+        folder = self._folders.get(item.id, "")
         try:
             if item.is_shortcut:
                 item = self._drive.item(self._scope, item.ref)
-            file = self._drive._bring(self._scope, item, lambda n: self._bytes.__setitem__(item.name, n), self._stop).file
+            file = self._drive._bring(
+                self._scope, item, lambda n: self._bytes.__setitem__(item.name, n), self._stop, folder=folder
+            ).file
         except (DriveNotConnectedError, StoreError, RunError):
             raise
         except LeafError as e:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Literal
@@ -146,6 +146,8 @@ class DriveLooked:
     skipped: tuple[DriveSkipped, ...]
     incomplete: str
     """Why there may be more that was not even looked at; empty if there is not."""
+    folders: Mapping[str, str]
+    """Id of an item -> its folders from the one that was asked for down."""
 
 
 @dataclass(frozen=True)

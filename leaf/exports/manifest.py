@@ -30,7 +30,7 @@ DIGITS = 40
 """Of a number."""
 
 Handle = Field(pattern=r"^f\d{1,5}$")
-Slug = Field(pattern=r"^[a-z][a-z0-9_]{0,80}$")
+Slug = Field(pattern=r"^\p{L}[\p{L}\p{M}\p{N}_]{0,100}$")
 Sha256 = Field(pattern=r"^[0-9a-f]{64}$")
 ResultId = Field(default="", pattern=r"^(r\d{1,7})?$")
 CallId = Field(pattern=r"^[\w.:-]{1,120}$")

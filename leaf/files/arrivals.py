@@ -13,6 +13,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from leaf.errors import LeafError, SandboxMemoryError, SandboxTimeoutError, StoreError
+from leaf.files.names import split_path
+from leaf.formats.base import CONTAINERS
 from leaf.formats.detect import ending
 from leaf.sandbox.batch import call_each
 from leaf.sandbox.pool import Item, Limits, Pool
@@ -28,12 +30,15 @@ class Kept:
     """A file whose bytes are kept, and of which nothing else is known."""
 
     name: str
+    """With its folders."""
     sha256: str
     size: int
     source: str = "upload"
     context: str = ""
     """What the caller writes about it."""
     shared: bool = False
+    parent_id: str = ""
+    """The archive or mail that it came out of."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +108,8 @@ class Arrivals:
         """What the files of some groups are; those of a group have the same bytes and ending, and are the same."""
         ones = [kept[group[0]] for group in groups]
         items = [
-            Item({"path": "in:file", "name": one.name}, self._store.blobs.path(scope.workspace_id, one.sha256)) for one in ones
+            Item({"path": "in:file", "name": split_path(one.name)[1]}, self._store.blobs.path(scope.workspace_id, one.sha256))
+            for one in ones
         ]
         answers = call_each(self._pool, "leaf.formats.worker:inspect", items, limits=INSPECT, stop=stop, on_answer=on_answer)
         for some in answers:
@@ -124,14 +130,14 @@ class Arrivals:
 def _known_as(there: Sequence[File], name: str) -> Looked | None:
     """What a file of these bytes was found to be, if its name has the same ending: beside the content only that counts."""
     for file in there:
-        if ending(file.name) == ending(name) and not file.outline.get("error"):
+        if ending(file.name) == ending(name) and not file.outline.get("error") and file.kind not in CONTAINERS:
             return Looked(file.kind, file.media_type, file.outline)
     return None
 
 
 def _new_file(one: Kept, looked: Looked) -> NewFile:
     about = (one.name, looked.media_type, looked.kind, one.size, one.sha256, one.source)
-    return NewFile(*about, one.context.strip(), looked.outline, one.shared)
+    return NewFile(*about, one.context.strip(), looked.outline, one.shared, one.parent_id)
 
 
 def _looked(answer: Any, name: str) -> Looked:

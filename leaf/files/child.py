@@ -31,23 +31,27 @@ def pictures(path: str, kind: str, pages: Sequence[int], out: str, max_edge: int
 
     Raises FileError, InvalidInputError for a page that is not there.
     """
+    from leaf.formats.packed import unpacked
     from leaf.formats.pdf import draw_pages
     from leaf.formats.picture import render
 
     found = []
-    drawn = draw_pages(Path(path), pages, max_edge) if kind == "pdf" else (render(Path(path), page, max_edge) for page in pages)
-    for page, picture in zip(pages, drawn, strict=True):
-        name = f"page-{page}"
-        (Path(out) / name).write_bytes(picture.data)
-        size = {"width": picture.width, "height": picture.height}
-        found.append({"file": name, "page": page, "media_type": picture.media_type, **size})
+    with unpacked(Path(path)) as plain:
+        drawn = draw_pages(plain, pages, max_edge) if kind == "pdf" else (render(plain, page, max_edge) for page in pages)
+        for page, picture in zip(pages, drawn, strict=True):
+            name = f"page-{page}"
+            (Path(out) / name).write_bytes(picture.data)
+            size = {"width": picture.width, "height": picture.height}
+            found.append({"file": name, "page": page, "media_type": picture.media_type, **size})
     return found
 
 
 def marked_picture(path: str, page: int, quote: str, out: str) -> int:
     """Draw a page of a PDF with the quote marked into `page.jpg`; the number of marks. Raises FileError, InvalidInputError."""
+    from leaf.formats.packed import unpacked
     from leaf.formats.pdf_marks import render_marked
 
-    drawn, marks = render_marked(Path(path), page, quote)
+    with unpacked(Path(path)) as plain:
+        drawn, marks = render_marked(plain, page, quote)
     (Path(out) / "page.jpg").write_bytes(drawn)
     return marks

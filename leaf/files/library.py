@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import re
 import tempfile
 import threading
-import unicodedata
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
@@ -22,11 +20,13 @@ from leaf.errors import (
     not_found,
 )
 from leaf.files.arrivals import INSPECT, Arrivals, Beside, Entered, Kept, Looked, failure
+from leaf.files.members import Allowed, Members, OnMember, Unpacked
+from leaf.files.names import clean_name, clean_path, name_key
 from leaf.files.pictures import PAGE, Pictures, View
 from leaf.files.search import Hit, Search, SearchResult
 from leaf.files.transcripts import KINDS as SOUND
 from leaf.files.transcripts import SHORT_SECONDS, OnProgress, StillTranscribingError, Transcript, Transcripts
-from leaf.formats.base import Note, Section, Window
+from leaf.formats.base import CONTAINERS, Note, Section, Window
 from leaf.formats.locate import Box, Located, Sought
 from leaf.formats.where import timestamp
 from leaf.formats.window import CHARS_PER_TOKEN
@@ -35,15 +35,14 @@ from leaf.sound.base import Cue, Transcriber
 from leaf.store import Store, chat_files, files, media
 from leaf.store.media import Derived
 from leaf.store.model import ChatFile, File, Scope
+from leaf.store.slugs import slugs as sql_names
 
 __all__ = ["Added", "Hit", "Kept", "Library", "SearchResult", "clean_name", "name_key", "open_path"]
 
-NAME_LENGTH = 200
 READ = Limits(seconds=60)
-JOINERS = "\u200c\u200d"
-"""Format characters that names in some scripts need."""
 
 FileList = list[File]
+FileIds = list[str]
 ChatFileList = list[ChatFile]
 
 
@@ -57,6 +56,8 @@ class Added:
     """Whether the workspace had these bytes already under this name."""
     same_as: tuple[str, ...] = ()
     """Other files with these bytes: each is a file of its own, and the bytes are stored once."""
+    inside: tuple[File, ...] = ()
+    """Files that came out of it, where it is an archive or a mail: each is a file of its own too."""
 
 
 def open_path(path: Path) -> BinaryIO:
@@ -79,8 +80,12 @@ class Library:
         limit_bytes: int = 1_000 * 1024 * 1024,
         transcriber: Transcriber | None = None,
         patience: float = 480.0,
+        archives: Allowed | None = None,
     ) -> None:
-        """`transcriber` turns sound into words, if there is one; `patience` is for how many seconds a call waits for it."""
+        """`transcriber` turns sound into words, if there is one; `patience` is for how many seconds a call waits for it.
+
+        `archives` says how much may come out of one archive.
+        """
         self._store = store
         self._pool = pool
         self._limit_bytes = limit_bytes
@@ -88,6 +93,7 @@ class Library:
         self._search = Search(home / "search", pool, self._text)
         self._pictures = Pictures(store, pool, self._bytes)
         self._arrivals = Arrivals(store, pool)
+        self._members = Members(store, pool, self._bytes, self._add_one, replace(archives or Allowed(), each=limit_bytes))
 
     def add(
         self,
@@ -98,34 +104,76 @@ class Library:
         source: Literal["upload", "drive", "generated", "sample"] = "upload",
         context: str = "",
         shared: bool = False,
+        folder: str = "",
+        on_progress: Callable[[int], None] | None = None,
+        on_member: OnMember | None = None,
+        stop: threading.Event | None = None,
+    ) -> Added:
+        """Keep a file, and the files that are in it, if it is an archive or a mail. One that cannot be read is kept too, and its
+        outline says why.
+
+        The same bytes are stored, read and indexed once; under another name they are another file. `folder` is where it came
+        from, as it is shown before the name: `2024/sales`. `context` is what the caller writes about it, for nobody else's eyes
+        unless `shared`. `on_progress` is told the bytes taken so far, `on_member` each file that comes out of it.
+        Raises FileTooLargeError, StoreError, RunError after `stop`.
+        """
+        added = self._add_one(
+            scope, clean_path(folder, name), stream, source=source, context=context, shared=shared, on_progress=on_progress
+        )
+        unpacked = self._members.unpack(scope, added.file, stop, on_member)
+        return replace(added, file=unpacked.file, inside=unpacked.inside) if unpacked else added
+
+    def unpack(
+        self, scope: Scope, file_id: str, stop: threading.Event | None = None, on_member: OnMember | None = None
+    ) -> Unpacked | None:
+        """Take the files out of an archive or a mail that is there; those that are there already stay. None for other files.
+
+        Raises NotFoundError, StoreError, RunError after `stop`.
+        """
+        return self._members.unpack(scope, self.get(scope, file_id), stop, on_member)
+
+    def inside(self, scope: Scope, file_id: str) -> FileList:
+        """The files that came out of an archive or a mail, and out of those."""
+        return files.members(self._store.db, scope, file_id)
+
+    def _add_one(
+        self,
+        scope: Scope,
+        name: str,
+        stream: BinaryIO,
+        *,
+        source: Literal["upload", "drive", "generated", "sample"] = "upload",
+        context: str = "",
+        shared: bool = False,
+        parent_id: str = "",
         on_progress: Callable[[int], None] | None = None,
     ) -> Added:
-        """Keep a file. One that cannot be read is kept too, and its outline says why.
-
-        The same bytes are stored, read and indexed once; under another name they are another file. `context` is what the
-        caller writes about it, for nobody else's eyes unless `shared`. `on_progress` is told the bytes taken so far.
-        Raises FileTooLargeError, StoreError.
-        """
-        kept = self.keep(scope, name, stream, source=source, context=context, shared=shared, on_progress=on_progress)
+        """One file under a clean name with its folders, not what is in it."""
+        kept = self._keep(scope, name, stream, source, context, shared, parent_id, on_progress)
         known = files.same(self._store.db, scope, kept.sha256, kept.name, source)
         if known is not None:
             return Added(self._welcome_back(scope, known, context, source, shared), True)
         return next(added for found in self.enter(scope, [kept]) for _, added in found)
 
     def keep(
+        self, scope: Scope, name: str, stream: BinaryIO, *, context: str = "", shared: bool = False, folder: str = ""
+    ) -> Kept:
+        """Keep the bytes of a file that is entered later. Raises FileTooLargeError, StoreError."""
+        return self._keep(scope, clean_path(folder, name), stream, "upload", context, shared)
+
+    def _keep(
         self,
         scope: Scope,
         name: str,
         stream: BinaryIO,
-        *,
-        source: str = "upload",
-        context: str = "",
-        shared: bool = False,
+        source: str,
+        context: str,
+        shared: bool,
+        parent_id: str = "",
         on_progress: Callable[[int], None] | None = None,
     ) -> Kept:
-        """Keep the bytes of a file that is entered later. Raises FileTooLargeError, StoreError."""
         kept = self._store.blobs.put(scope.workspace_id, stream, self._limit_bytes, on_progress=on_progress)
-        return Kept(clean_name(name), kept.sha256, kept.size, source, context, shared)
+        return Kept(name, kept.sha256, kept.size, source, context, shared, parent_id)
 
     def enter(
         self,
@@ -138,7 +186,7 @@ class Library:
     ) -> Iterator[Sequence[tuple[int, Added]]]:
         """Enter files whose bytes are kept: what became of some of them at a time, by their place in `kept`.
 
-        See `Arrivals.enter`.
+        What is in archives and mails is not taken out: see `unpack`. Raises as `Arrivals.enter`.
         """
         for found in self._arrivals.enter(scope, kept, beside=beside, stop=stop, on_answer=on_answer):
             yield [(one.index, self._added(scope, one, kept[one.index])) for one in found]
@@ -159,13 +207,15 @@ class Library:
         return files.get(self._store.db, scope, file_id)
 
     def rename(self, scope: Scope, file_id: str, name: str) -> File:
-        """Raises NotFoundError, and InvalidInputError for an empty name."""
+        """Give it another name in its folder; what came out of it goes along. Raises NotFoundError, and InvalidInputError for an
+        empty name.
+        """
         if not name.strip():
             raise InvalidInputError("A file needs a name.", "Type at least one letter.")
-        return files.rename(self._store.db, scope, file_id, clean_name(name))
+        return files.rename(self._store.db, scope, file_id, clean_path(self.get(scope, file_id).folder, name))
 
     def delete(self, scope: Scope, file_id: str) -> File:
-        """Put it away; `restore` brings it back. Raises NotFoundError."""
+        """Put it away, with what came out of it; `restore` brings it back. Raises NotFoundError."""
         return files.delete(self._store.db, scope, file_id)
 
     def restore(self, scope: Scope, file_id: str) -> File:
@@ -173,10 +223,14 @@ class Library:
         return files.restore(self._store.db, scope, file_id)
 
     def purge(self, scope: Scope, file_id: str) -> None:
-        """Delete for good: the row, and with the last file of these bytes them, their index and what was made of them.
-
-        Raises NotFoundError.
+        """Delete for good, with what came out of it: the row, and with the last file of these bytes them, their index and what
+        was made of them. Raises NotFoundError.
         """
+        for member in files.members(self._store.db, scope, file_id, deleted=None):
+            self._purge_one(scope, member.id)
+        self._purge_one(scope, file_id)
+
+    def _purge_one(self, scope: Scope, file_id: str) -> None:
         file = files.purge(self._store.db, scope, file_id)
         if files.with_bytes(self._store.db, scope, file.sha256):
             return
@@ -191,8 +245,21 @@ class Library:
         return self._bytes(scope, self.get(scope, file_id).sha256)
 
     def attach(self, scope: Scope, chat_id: str, file_ids: Sequence[str], message_id: str = "") -> ChatFileList:
-        """Put files into a chat; without a message they wait for its next question. Raises NotFoundError."""
-        return chat_files.attach(self._store.db, scope, chat_id, file_ids, message_id)
+        """Put files into a chat, archives and mails with what came out of them; without a message they wait for its question.
+
+        Raises NotFoundError.
+        """
+        return chat_files.attach(self._store.db, scope, chat_id, self._with_members(scope, file_ids), message_id)
+
+    def _with_members(self, scope: Scope, file_ids: Sequence[str]) -> FileIds:
+        found: dict[str, None] = {}
+        there = files.get_all(self._store.db, scope, list(dict.fromkeys(file_ids)))
+        containers = {file.id for file in there if file.kind in CONTAINERS}
+        for file_id in file_ids:
+            found[file_id] = None
+            if file_id in containers:
+                found.update({member.id: None for member in self.inside(scope, file_id)})
+        return list(found)
 
     def attach_as(self, scope: Scope, chat_id: str, file_id: str, handle: str, slug: str) -> ChatFile:
         """Put a file into a chat under names that it has elsewhere. Raises NotFoundError, InvalidInputError if they are taken."""
@@ -203,7 +270,10 @@ class Library:
         return chat_files.list_chat_files(self._store.db, scope, chat_id, deleted=deleted)
 
     def detach(self, scope: Scope, chat_id: str, file_id: str) -> None:
-        """Take a waiting file out of the chat. Raises NotFoundError, InvalidInputError once a question went with it."""
+        """Take a waiting file out of the chat, with those that came out of it.
+
+        Raises NotFoundError, InvalidInputError once a question went with it.
+        """
         there = self.chat_files(scope, chat_id, deleted=True)
         found = next((c for c in there if file_id in (c.file.id, c.handle)), None)
         if found is None:
@@ -212,14 +282,14 @@ class Library:
             raise InvalidInputError(
                 f"{found.file.name} came with a question, so it stays in this chat.", "Begin a new chat without it."
             )
-        chat_files.detach(self._store.db, scope, chat_id, found.handle)
+        inside = {member.id for member in self.inside(scope, found.file.id)}
+        for one in [found, *(c for c in there if c.file.id in inside and not c.message_id)]:
+            chat_files.detach(self._store.db, scope, chat_id, one.handle)
 
     def as_chat_files(self, found: Sequence[File]) -> ChatFileList:
         """Files under handles and slugs as a chat would give them, for work outside any chat."""
-        slugs: dict[str, File] = {}
-        for file in found:
-            slugs[chat_files.slug(file.name, slugs)] = file
-        return [ChatFile("", f"f{i}", slug, file) for i, (slug, file) in enumerate(slugs.items(), 1)]
+        slugs = sql_names([file.name for file in found])
+        return [ChatFile("", f"f{i}", slug, file) for i, (slug, file) in enumerate(zip(slugs, found, strict=True), 1)]
 
     def read(
         self,
@@ -455,7 +525,7 @@ class Library:
         if context.strip():
             file = files.add_context(self._store.db, scope, file.id, context, shared=shared)
         if file.outline.get("error"):
-            looked = self._inspect(scope, file.sha256, file.name)
+            looked = self._inspect(scope, file.sha256, file.base)
             file = files.set_outline(
                 self._store.db, scope, file.id, kind=looked.kind, media_type=looked.media_type, outline=looked.outline
             )
@@ -487,24 +557,6 @@ class Library:
         if not path.is_file():
             raise NotFoundError("The bytes of this file are missing from the data folder.", "Upload the file again.")
         return path
-
-
-def clean_name(name: str) -> str:
-    """A file's name as it is kept: no folders, no control or direction characters, not too long, never empty."""
-    last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
-    shown = "".join(c for c in " ".join(last.split()) if c in JOINERS or not unicodedata.category(c).startswith("C"))
-    plain = shown.strip().rstrip(". ")
-    if len(plain) > NAME_LENGTH:
-        stem, dot, ending = plain.rpartition(".")
-        tail = dot + ending if stem and len(ending) <= 10 else ""
-        plain = plain[: NAME_LENGTH - len(tail)].rstrip() + tail
-    return plain or "file"
-
-
-def name_key(name: str) -> str:
-    """What is equal for names that look the same: composed or not, in capitals or not, with or without marks of direction."""
-    seen = (c for c in unicodedata.normalize("NFC", name) if c in JOINERS or not unicodedata.category(c).startswith("C"))
-    return unicodedata.normalize("NFC", " ".join("".join(seen).split()).casefold())
 
 
 def _sought(found: Mapping[str, Any]) -> Sought:

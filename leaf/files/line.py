@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Sequence
 
+from leaf.files.names import shortened
 from leaf.formats.base import KINDS, holds_tables
 from leaf.formats.pdf import READ_FOR_OUTLINE as LOOKED_AT
 from leaf.formats.where import timestamp
@@ -15,6 +16,9 @@ LINE_LENGTH = 150
 NAME_LENGTH = 60
 MOST_LINES = 20
 """Files that get a line each; beyond, they are only counted."""
+MOST_FOLDERS = 8
+"""Folders that are named where files are only counted."""
+FOLDER_LENGTH = 40
 LEAST_WORDS = 20
 """Characters of what people wrote about a file; less of them says nothing."""
 
@@ -24,9 +28,19 @@ def attached_lines(files: Sequence[ChatFile], question: str = "") -> str:
     if len(files) <= MOST_LINES:
         twins = same_content(files)
         return "\n".join(attached_line(file, question, twins.get(file.handle, "")) for file in files)
+    return (
+        f"[Attached: {len(files)} files, {files[0].handle} to {files[-1].handle}: {counted(files)}. call list_files to see them]"
+    )
+
+
+def counted(files: Sequence[ChatFile]) -> str:
+    """How many there are of each kind, and in which folders, if there are any: `12 Table (CSV), 3 PDF; in 2024/ 8, 2023/ 7`."""
     kinds = Counter(label(chat_file.file) for chat_file in files)
-    counts = ", ".join(f"{number} {kind}" for kind, number in kinds.most_common())
-    return f"[Attached: {len(files)} files, {files[0].handle} to {files[-1].handle}: {counts}. call list_files to see them]"
+    text = ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common())
+    folders = Counter(f"{_unbracketed(c.file.folder)}/" for c in files if c.file.folder)
+    shown = [f"{shortened(folder, FOLDER_LENGTH)} {number:,}" for folder, number in folders.most_common(MOST_FOLDERS)]
+    more = [f"{len(folders) - MOST_FOLDERS:,} more folders"] if len(folders) > MOST_FOLDERS else []
+    return f"{text}; in {', '.join([*shown, *more])}" if folders else text
 
 
 def attached_line(chat_file: ChatFile, question: str = "", same_as: str = "") -> str:
@@ -37,7 +51,7 @@ def attached_line(chat_file: ChatFile, question: str = "", same_as: str = "") ->
     """
     file = chat_file.file
     line = (
-        f"[Attached: {_shortened(_unbracketed(file.name), NAME_LENGTH)} ({label(file)}) id={chat_file.handle} {_size(file.size)}"
+        f"[Attached: {shortened(_unbracketed(file.name), NAME_LENGTH)} ({label(file)}) id={chat_file.handle} {_size(file.size)}"
     )
     for fact in ([f"same content as {same_as}"] if same_as else []) + _facts(chat_file):
         if len(line) + len(fact) + 3 <= LINE_LENGTH:
@@ -45,7 +59,7 @@ def attached_line(chat_file: ChatFile, question: str = "", same_as: str = "") ->
     words = _unbracketed(" ".join(file.upload_context.split()))
     left = LINE_LENGTH - len(line) - len(', about it: ""]')
     if words and words != _unbracketed(" ".join(question.split())) and left >= LEAST_WORDS:
-        line += f', about it: "{_shortened(words, left, end=True)}"'
+        line += f', about it: "{_cut(words, left)}"'
     return line + "]"
 
 
@@ -99,7 +113,7 @@ def _facts(chat_file: ChatFile) -> list[str]:
     if pages := _scanned(file):
         facts.append(pages)
     if file.outline.get("error"):
-        facts.append(_shortened(f"cannot be read: {_unbracketed(str(file.outline['error']))}", 70, end=True))
+        facts.append(_cut(f"cannot be read: {_unbracketed(str(file.outline['error']))}", 70))
     if file.source != "upload":
         facts.append(f"from {file.source}")
     return facts
@@ -122,6 +136,8 @@ def _counts(file: File, *, rows: bool = True) -> list[str]:
         counts.append(_number(outline["pages"], "slide" if file.kind == "pptx" else "page"))
     if outline.get("lines") is not None and height is None:
         counts.append(_number(outline["lines"], "line"))
+    if outline.get("members") is not None:
+        counts.append(f"{_number(outline['members'], 'file')} inside")
     if outline.get("duration") is not None:
         counts.append(timestamp(outline["duration"]))
     if file.kind in ("audio", "video") and not outline.get("error"):
@@ -159,13 +175,8 @@ def _size(size: int) -> str:
     return _number(size, "byte")
 
 
-def _shortened(text: str, length: int, *, end: bool = False) -> str:
-    """Cut in the middle, so that a name keeps its ending, or at the end."""
-    if len(text) <= length:
-        return text
-    if end:
-        return text[: length - 1].rstrip() + "…"
-    return text[: length - 13].rstrip() + "…" + text[-12:]
+def _cut(text: str, length: int) -> str:
+    return text if len(text) <= length else text[: length - 1].rstrip() + "…"
 
 
 def _unbracketed(text: str) -> str:

@@ -64,6 +64,8 @@ class Outline:
     lines: int | None = None
     tables: int | None = None
     """Tables inside a document, which can be queried; None for kinds that are tables themselves or hold none."""
+    members: int | None = None
+    """Files that an archive or a mail holds, as it names them."""
     duration: float | None = None
     """Seconds."""
     sound: str = ""
@@ -192,6 +194,10 @@ class Kind:
     """Usual name endings, without the dot; a hint only, the content decides."""
 
 
+CONTAINERS = frozenset({"archive", "email", "mailbox", "msg"})
+"""Kinds that hold files which become files of their own: see `archives.unpack`."""
+
+
 def holds_tables(kind: str, outline: Mapping[str, Any]) -> bool:
     """Whether a file of this kind and outline can be queried."""
     return kind in KINDS and (KINDS[kind].tabular or bool(outline.get("tables")))
@@ -235,6 +241,9 @@ KINDS: dict[str, Kind] = {
     "email": Kind("E-mail", "leaf.formats.email:EmailReader", False, ":material/mail:", ("eml",)),
     "msg": Kind("Outlook message", "leaf.formats.msg:MsgReader", False, ":material/mail:", ("msg",)),
     "mailbox": Kind("Mailbox", "leaf.formats.mailbox:MailboxReader", True, ":material/all_inbox:", ("mbox", "mbx")),
+    "archive": Kind(
+        "Archive", "leaf.formats.archives:ArchiveReader", False, ":material/folder_zip:", ("zip", "tar", "tgz", "tbz2", "txz")
+    ),
     "captions": Kind("Transcript", "leaf.formats.captions:CaptionsReader", False, ":material/closed_caption:", ("vtt", "srt")),
     "audio": Kind(
         "Audio",

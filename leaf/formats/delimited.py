@@ -39,6 +39,7 @@ from leaf.formats.header import Block, Found, find_tables, hard_columns, is_empt
 from leaf.formats.integrity import Place, called_totals, examine, softened
 from leaf.formats.progress import report, watched
 from leaf.formats.single import one_column
+from leaf.formats.titles import title_above
 from leaf.formats.window import Extent
 
 if TYPE_CHECKING:
@@ -63,6 +64,7 @@ class DelimitedReader:
         if size <= FAST_BYTES:
             grid, notes = _read_grid(source)
             found = _find(source, grid)
+            title = title_above(grid, found.blocks)
             largest = max(found.blocks, key=lambda b: len(b.body), default=None)
             rows, columns = (len(largest.body), len(largest.names)) if largest else (0, 0)
             notes += found.notes + (largest.notes if largest else ())
@@ -70,12 +72,13 @@ class DelimitedReader:
         else:
             head = list(islice(_records(source), _HEAD_ROWS))
             found = _find(source, head)
+            title = title_above(head, found.blocks)
             first = found.blocks[0] if found.blocks else None
             rows = max(0, _count_lines(path, source.encoding) - (first.body[0] if first and first.body else 0))
             columns, notes = (len(first.names) if first else 0), source.notes + (first.notes if first else ())
             if any("\n" in cell for row in head for cell in row):
                 notes += (Note("rows-estimated", "Cells go over several lines, so that the number of rows is an estimate."),)
-        return Outline("csv", "text/csv", rows=rows, columns=columns, lines=None, tokens=int(size / 2.5), notes=notes)
+        return Outline("csv", "text/csv", rows=rows, columns=columns, tokens=int(size / 2.5), title=title, notes=notes)
 
     def extent(self, path: Path, where: Where) -> Extent:
         """Records of the file, title and header rows among them, as the numbers of passages count them."""

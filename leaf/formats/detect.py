@@ -17,6 +17,7 @@ from zipfile import BadZipFile, ZipFile, ZipInfo
 from leaf.errors import EncryptedFileError, FileTooLargeError, UnreadableFileError
 from leaf.formats.base import KINDS
 from leaf.formats.encoding import FALLBACK, Encoding, register_fallback, sniff_encoding
+from leaf.formats.packed import is_packed, too_much
 from leaf.formats.sound import container_of, kind_of
 
 HEAD_BYTES = 65_536
@@ -25,10 +26,6 @@ MAX_ENTRIES = 20_000
 """Parts in one archive; a workbook of hundreds of sheets has some thousand."""
 MAX_UNPACKED = 4_000_000_000
 """Bytes, all parts together."""
-FREE_UNPACKED = 100_000_000
-"""Bytes up to which the ratio does not matter."""
-MAX_RATIO = 150
-"""Unpacked to packed, all parts together; real office files stay below 60."""
 
 OFFICE = "application/vnd.openxmlformats-officedocument."
 MEDIA = {
@@ -44,19 +41,26 @@ TEXT_MEDIA = {"md": "text/markdown", "csv": "text/csv", "tsv": "text/tab-separat
 READS = (
     "Leaf reads tables (CSV, Excel, ODS, Parquet, JSON, Arrow, ORC, SPSS, Stata, SAS), databases (SQLite, DuckDB), PDF, Word, "
     "PowerPoint, OpenDocument, RTF, EPUB, web pages, e-mail, captions, text, audio, video and pictures (PNG, JPEG, WebP, GIF, "
-    "HEIC, AVIF, TIFF)."
+    "HEIC, AVIF, TIFF), and what is in archives (ZIP, TAR, GZ, BZ2, XZ)."
 )
 RESAVE = {
     "a Word 97-2003 document (.doc)": "Open it in Word or LibreOffice, save it as .docx or PDF, and add that.",
     "a PowerPoint 97-2003 presentation (.ppt)": "Open it in PowerPoint or LibreOffice, save it as .pptx or PDF, and add that.",
     "a Pages, Numbers or Keynote file": "Export it as PDF, Word, Excel or PowerPoint, and add that.",
-    "a ZIP archive": "Unpack it, and add the files that are in it.",
-    "a gzip archive": "Unpack it, and add the file that is in it.",
+    "a 7-Zip archive": "Unpack it, and add the folder, or pack it as ZIP.",
+    "a RAR archive": "Unpack it, and add the folder, or pack it as ZIP.",
+    "a Zstandard file": "Unpack it, and add what is in it, or pack it as gzip.",
+    "a compressed recording": "Unpack it, and add the recording.",
+    "compressed twice": "Unpack it, and add the file that is in it.",
     "a camera's raw picture": "Export it as JPEG or TIFF, and add that.",
 }
 """What Leaf knows but does not read -> what to do."""
 
-SIGNATURES = ((b"\x1f\x8b", "a gzip archive"),)
+SIGNATURES = (
+    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
+    (b"Rar!\x1a\x07", "a RAR archive"),
+    (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
+)
 TYPED = (
     (0, b"SQLite format 3\x00", "database", "application/vnd.sqlite3"),
     (8, b"DUCK", "database", "application/vnd.duckdb"),
@@ -89,7 +93,10 @@ OLE2 = b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1"
 
 
 def detect(path: Path, name: str) -> tuple[str, str]:
-    """Kind (a key of `KINDS`) and media type. Raises UnreadableFileError, EncryptedFileError or FileTooLargeError."""
+    """Kind (a key of `KINDS`) and media type; of what is compressed as one file, `packed.unpacked` gives what is to be looked at.
+
+    Raises UnreadableFileError, EncryptedFileError or FileTooLargeError.
+    """
     with path.open("rb") as file:
         head = file.read(HEAD_BYTES)
     if not head.strip(b"\x00 \t\r\n"):
@@ -105,6 +112,10 @@ def detect(path: Path, name: str) -> tuple[str, str]:
         return "pdf", "application/pdf"
     if container_of(head):
         return kind_of(path, name)
+    if is_packed(head):
+        raise unsupported(name, "compressed twice")
+    if _is_tar(head):
+        return "archive", "application/x-tar"
     if media_type := _picture(head):
         if media_type == "image/tiff" and ending(name) in RAW_ENDINGS:
             raise unsupported(name, "a camera's raw picture")
@@ -123,6 +134,17 @@ def detect(path: Path, name: str) -> tuple[str, str]:
     if kind == "email" and head.startswith(b"From ") and _is_mailbox(path, name):
         return "mailbox", "application/mbox"
     return kind, media_type
+
+
+def _is_tar(head: bytes) -> bool:
+    """By the check sum of the first header: old archives have no other mark."""
+    if len(head) < 512 or not head[:1].strip(b"\x00"):
+        return False
+    try:
+        said = int(head[148:156].strip(b"\x00 ") or b"-", 8)
+    except ValueError:
+        return False
+    return said == sum(head[:148]) + 8 * 32 + sum(head[156:512])
 
 
 def _is_mailbox(path: Path, name: str) -> bool:
@@ -161,8 +183,9 @@ def _picture(head: bytes) -> str:
 
 
 def ending(name: str) -> str:
-    """The name's ending in lower case, without the dot."""
-    return name.rpartition(".")[2].lower() if "." in name else ""
+    """The name's ending in lower case, without the dot; of a path, that of its last part."""
+    last = name.rpartition("/")[2]
+    return last.rpartition(".")[2].lower() if "." in last else ""
 
 
 def unsupported(name: str, what: str) -> UnreadableFileError:
@@ -187,7 +210,7 @@ def check_zip(path: Path, name: str = "The file") -> list[ZipInfo]:
         message = f"'{name}' holds {len(entries):,} parts; the limit is {MAX_ENTRIES:,}."
         raise FileTooLargeError(message, "Split it, and add the pieces.")
     packed = path.stat().st_size
-    if unpacked > MAX_UNPACKED or (unpacked > FREE_UNPACKED and unpacked > MAX_RATIO * packed):
+    if unpacked > MAX_UNPACKED or too_much(unpacked, packed):
         raise FileTooLargeError(
             f"'{name}' would unpack to {unpacked / 1e6:,.0f} MB from {packed / 1e6:,.1f} MB, which is over the limit.",
             "Save it again from its application, or export its data as CSV.",
@@ -215,7 +238,7 @@ def _office(path: Path, name: str) -> tuple[str, str]:
                 return kind, MEDIA["xlsx" if kind == "excel" else kind]
     if any(n.startswith("Index/") and n.endswith(".iwa") for n in names) or "Index.zip" in names:
         raise unsupported(name, "a Pages, Numbers or Keynote file")
-    raise unsupported(name, "a ZIP archive")
+    return "archive", "application/zip"
 
 
 OPEN_DOCUMENTS = (
@@ -242,7 +265,7 @@ def _open_document(path: Path, name: str, entries: list[ZipInfo]) -> tuple[str, 
             if b"encryption-data" in manifest:
                 raise _encrypted(name, what)
             return kind, known
-    raise unsupported(name, "a ZIP archive")
+    return "archive", "application/zip"
 
 
 def _encrypted(name: str, what: str) -> EncryptedFileError:

@@ -65,19 +65,21 @@ class EmailReader:
     """Paragraphs: the headers, the text, the list of attachments."""
 
     def outline(self, path: Path) -> Outline:
-        mail = _read(path)
+        mail = read(path)
         tokens = int(sum(len(p) + 1 for p in mail.paragraphs) / CHARS_PER_TOKEN)
         subject = dict(mail.headers).get("Subject", "")
-        return Outline("email", "message/rfc822", lines=len(mail.paragraphs), tokens=tokens, title=subject)
+        members = len(mail.attachments) or None
+        return Outline("email", "message/rfc822", lines=len(mail.paragraphs), members=members, tokens=tokens, title=subject)
 
     def extent(self, path: Path, where: Where) -> Extent:
-        return Extent(len(_read(path).paragraphs))
+        return Extent(len(read(path).paragraphs))
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
-        yield from numbered(list(_read(path).paragraphs), where)
+        yield from numbered(list(read(path).paragraphs), where)
 
 
-def _read(path: Path) -> Mail:
+def read(path: Path) -> Mail:
+    """The message in a file. Raises FileTooLargeError, UnreadableFileError."""
     if path.stat().st_size > MAX_BYTES:
         raise FileTooLargeError(f"This e-mail is over {MAX_BYTES // 1_000_000} MB.", "Save its attachments, and add those.")
     mail = parse(path.read_bytes())

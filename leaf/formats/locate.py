@@ -14,6 +14,7 @@ from typing import Any
 
 from leaf.errors import InvalidInputError, LeafError
 from leaf.formats.base import Passage, Reader, Where
+from leaf.formats.packed import unpacked
 from leaf.formats.quotes import Span, Words, find, find_all, words
 from leaf.formats.where import column_letters, column_number, merged, parse, sheet_span
 
@@ -80,8 +81,9 @@ def locate(path: str, kind: str, asked: Sequence[Sequence[str]]) -> list[Json]:
     """For each (place, quote) what became of it, as JSON of `Sought`. Raises FileError."""
     from leaf.formats.worker import reader_of
 
-    sought = search(reader_of(kind), Path(path), kind, [(place, quote) for place, quote in asked])
-    return [asdict(one if kind != "pdf" else _with_boxes(Path(path), one, q)) for one, (_, q) in zip(sought, asked, strict=True)]
+    with unpacked(Path(path)) as plain:
+        sought = search(reader_of(kind), plain, kind, [(place, quote) for place, quote in asked])
+        return [asdict(one if kind != "pdf" else _with_boxes(plain, one, q)) for one, (_, q) in zip(sought, asked, strict=True)]
 
 
 def search(reader: Reader, path: Path, kind: str, asked: Sequence[tuple[str, str]]) -> list[Sought]:

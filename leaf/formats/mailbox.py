@@ -29,16 +29,18 @@ class MailboxReader:
 
     def outline(self, path: Path) -> Outline:
         """Counts of messages; all of them are read once."""
-        count = characters = 0
+        count = characters = members = 0
         unread = []
-        for number, mail in _mails(path):
+        for number, mail in mails(path):
             count += 1
             characters += sum(len(p) + 1 for p in mail.paragraphs)
+            members += len(mail.attachments)
             if mail.problem:
                 unread.append(number)
         notes = (Note("messages-unread", f"{len(unread)} of {count} messages cannot be read.", len(unread)),) if unread else ()
         tokens = int(characters / CHARS_PER_TOKEN)
-        return Outline("mailbox", "application/mbox", rows=count, columns=len(_NAMES), tokens=tokens, notes=notes)
+        kind = ("mailbox", "application/mbox")
+        return Outline(*kind, rows=count, columns=len(_NAMES), members=members or None, tokens=tokens, notes=notes)
 
     def extent(self, path: Path, where: Where) -> Extent:
         return Extent(sum(1 for _ in _paragraphs(path)))
@@ -78,13 +80,14 @@ def split(path: Path) -> Iterator[bytes]:
         yield b"".join(message)
 
 
-def _mails(path: Path) -> Iterator[tuple[int, Mail]]:
+def mails(path: Path) -> Iterator[tuple[int, Mail]]:
+    """The messages with their numbers, from 1."""
     for number, data in enumerate(split(path), 1):
         yield number, parse(data)
 
 
 def _paragraphs(path: Path) -> list[str]:
-    return [p for number, mail in _mails(path) for p in (f"Message {number}", *mail.paragraphs)]
+    return [p for number, mail in mails(path) for p in (f"Message {number}", *mail.paragraphs)]
 
 
 def _batches(path: Path) -> Iterator[pa.RecordBatch]:
@@ -92,7 +95,7 @@ def _batches(path: Path) -> Iterator[pa.RecordBatch]:
 
     types = [pa.int64(), pa.timestamp("us", "UTC"), *[pa.string()] * 6]
     rows: list[tuple[object, ...]] = []
-    for number, mail in _mails(path):
+    for number, mail in mails(path):
         head = {name.lower(): value for name, value in mail.headers}
         text = "\n\n".join(mail.paragraphs[1:]) or None
         told = [head.get(name) or None for name in ("from", "to", "cc", "subject")]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import codecs
 from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
@@ -19,9 +20,10 @@ class MsgReader:
     """Paragraphs: the headers, the text, the list of attachments."""
 
     def outline(self, path: Path) -> Outline:
-        subject, paragraphs = _read(path)
+        subject, paragraphs, members = _read(path)
         tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
-        return Outline("msg", "application/vnd.ms-outlook", lines=len(paragraphs), tokens=tokens, title=subject[:300])
+        kind, lines = ("msg", "application/vnd.ms-outlook"), len(paragraphs)
+        return Outline(*kind, lines=lines, members=members or None, tokens=tokens, title=subject[:300])
 
     def extent(self, path: Path, where: Where) -> Extent:
         return Extent(len(_read(path)[1]))
@@ -30,15 +32,31 @@ class MsgReader:
         yield from numbered(_read(path)[1], where)
 
 
-def _read(path: Path) -> tuple[str, list[str]]:
+def attachments_of(path: Path) -> list[tuple[str, str, bytes]]:
+    """Name, media type and bytes of what came with a message; those that are only linked have no bytes. Raises FileError."""
+    with _opened(path) as message:
+        return [
+            (a.file_name or "", a.mime_type or "application/octet-stream", a.file_bytes or b"")
+            for a in getattr(message, "attachments", ())
+        ]
+
+
+def _read(path: Path) -> tuple[str, list[str], int]:
+    """Subject, paragraphs, and the number of attachments."""
+    with _opened(path) as message:
+        return getattr(message, "subject", "") or "", _paragraphs(message), len(list(getattr(message, "attachments", ())))
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[object]:
+    """The message, all of which is read only when it is asked for. Raises FileTooLargeError, UnreadableFileError."""
     from oxmsg import Message
 
     if path.stat().st_size > MAX_BYTES:
         raise FileTooLargeError(f"This message is over {MAX_BYTES // 1_000_000} MB.", "Save its attachments, and add those.")
     _know_windows_names()
     try:
-        message = Message.load(str(path))
-        return message.subject or "", _paragraphs(message)
+        yield Message.load(str(path))
     except (KeyError, ValueError, LookupError, OSError, TypeError, AttributeError, OverflowError, RecursionError) as e:
         raise UnreadableFileError(
             "This Outlook message is damaged or of a kind that cannot be read.", "Open it in Outlook, save it as .eml or PDF."

@@ -26,6 +26,7 @@ from leaf.formats.columns import connect
 from leaf.formats.header import Block, Found, cell_range, column_letter, find_tables, hard_columns, is_empty, with_doubts
 from leaf.formats.hidden import Formats, Sight, merged_note, read_formats, within
 from leaf.formats.integrity import Place, called_totals, counts_of_true, examine, softened
+from leaf.formats.titles import title_above
 from leaf.formats.values import describe, write_values
 from leaf.formats.window import Extent
 
@@ -58,6 +59,7 @@ class SheetsReader:
         with _Workbook(path) as book:
             exact = path.stat().st_size <= _EXACT_BYTES
             rows = columns = tokens = 0
+            title = ""
             notes = [_hidden_note(sheet) for sheet in book.sheets if sheet.hidden]
             for sheet in book.sheets:
                 height, width = book.extent(sheet)
@@ -65,6 +67,7 @@ class SheetsReader:
                 if exact:
                     grid = book.rows(sheet)
                     found = _find(book, sheet, grid)
+                    title = title or title_above(grid, found.blocks)
                     notes += [_on(sheet, n) for n in found.notes if n.kind == "loose-cells"]
                     notes += [n for block in found.blocks for n in called_totals(grid, block, sheet.name)]
                     best = max(found.blocks, key=lambda b: len(b.body), default=None)
@@ -77,7 +80,14 @@ class SheetsReader:
                     rows, columns = height, width
             names = tuple(sheet.name for sheet in book.sheets)
             return Outline(
-                "excel", _MEDIA[book.format], sheets=names, rows=rows, columns=columns, tokens=tokens, notes=tuple(notes)
+                "excel",
+                _MEDIA[book.format],
+                sheets=names,
+                rows=rows,
+                columns=columns,
+                tokens=tokens,
+                title=title,
+                notes=tuple(notes),
             )
 
     def extent(self, path: Path, where: Where) -> Extent:

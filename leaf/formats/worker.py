@@ -12,7 +12,8 @@ from typing import Any, TextIO, cast
 from leaf.errors import InvalidInputError, UnreadableFileError, not_found
 from leaf.formats.amount import weigh_file
 from leaf.formats.base import KINDS, Note, Outline, Passage, Reader, TableReader, Where
-from leaf.formats.detect import detect
+from leaf.formats.detect import detect, unsupported
+from leaf.formats.packed import inner_name, unpacked
 from leaf.formats.tokens import Rates
 from leaf.formats.window import read_window
 
@@ -28,20 +29,29 @@ LONGEST = 8_000
 
 def inspect(path: str, name: str) -> Json:
     """Kind, media type and outline of a file that was just added. Raises FileError."""
-    kind, media_type = detect(Path(path), name)
+    with unpacked(Path(path)) as plain:
+        packed = plain != Path(path)
+        found = _inspect(plain, inner_name(name) if packed else name)
+    if packed and found["kind"] in ("audio", "video"):
+        raise unsupported(name, "a compressed recording")
+    return found
+
+
+def _inspect(path: Path, name: str) -> Json:
+    kind, media_type = detect(path, name)
     reader = reader_of(kind)
     try:
-        outline = reader.outline(Path(path))
+        outline = reader.outline(path)
     except UnreadableFileError as e:
         if kind != "json":
             raise
         # What only looks like JSON is still a text that a person can read and search.
         kind, media_type, reader = "text", "text/plain", reader_of("text")
-        outline = reader.outline(Path(path))
+        outline = reader.outline(path)
         outline = replace(outline, notes=(*outline.notes, Note("not-json", f"{e.message} It is read as text.")))
     told = replace(outline, kind=kind, media_type=media_type)
     if _is_read(told):
-        weight = weigh_file(reader, Path(path), outline)
+        weight = weigh_file(reader, path, outline)
         told = replace(told, tokens=Rates().tokens(weight), weight=(round(weight.latin), round(weight.other)))
     return {"kind": kind, "media_type": media_type, "outline": asdict(told)}
 
@@ -54,15 +64,15 @@ def _is_read(outline: Outline) -> bool:
 
 def read(path: str, kind: str, where: str = "", max_tokens: int = 8000, cursor: str = "", line_numbers: bool = False) -> Json:
     """One window of a file. Raises FileError, InvalidInputError."""
-    return asdict(read_window(reader_of(kind), Path(path), kind, where, max_tokens, cursor, line_numbers))
+    with unpacked(Path(path)) as plain:
+        return asdict(read_window(reader_of(kind), plain, kind, where, max_tokens, cursor, line_numbers))
 
 
 def extract(path: str, kind: str, out: str) -> Json:
     """Write the passages for the search index as one JSON object a line. Raises FileError."""
-    found = iter(()) if kind == "picture" else reader_of(kind).passages(Path(path), Where())
-    passages = _split(_grouped(found))
-    with (Path(out) / "passages.jsonl").open("w", encoding="utf-8") as file:
-        count, whole = _write(passages, file)
+    with unpacked(Path(path)) as plain, (Path(out) / "passages.jsonl").open("w", encoding="utf-8") as file:
+        found = iter(()) if kind == "picture" else reader_of(kind).passages(plain, Where())
+        count, whole = _write(_split(_grouped(found)), file)
     text = f"Only the first {MAX_INDEXED // 1_000_000} MB of its text can be searched."
     return {"count": count, "notes": [] if whole else [asdict(Note("index-cut", text, count))]}
 
@@ -74,7 +84,8 @@ def tables(path: str, kind: str, out: str) -> list[Json]:
             f"A file of this kind ({KINDS[kind].label}) holds no tables that can be queried.", "Read it instead."
         )
     reader = cast(TableReader, reader_of(kind))
-    return [asdict(table) for table in reader.tables(Path(path), Path(out))]
+    with unpacked(Path(path)) as plain:
+        return [asdict(table) for table in reader.tables(plain, Path(out))]
 
 
 def draw_page(path: str, page: int, out: str, max_edge: int = 1600) -> Json:
@@ -82,7 +93,8 @@ def draw_page(path: str, page: int, out: str, max_edge: int = 1600) -> Json:
     from leaf.formats.pdf import render_page
 
     name = f"page-{page}.jpg"
-    (Path(out) / name).write_bytes(render_page(Path(path), page, max_edge))
+    with unpacked(Path(path)) as plain:
+        (Path(out) / name).write_bytes(render_page(plain, page, max_edge))
     return {"file": name, "media_type": "image/jpeg"}
 
 

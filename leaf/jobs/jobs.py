@@ -14,6 +14,7 @@ from typing import BinaryIO
 
 from leaf.errors import FAULT, LeafError, NotFoundError, RunError
 from leaf.files.library import Kept, Library
+from leaf.files.names import split_path
 from leaf.jobs.work import Watch
 from leaf.store import Store, jobs
 from leaf.store.jobs import Job, JobItem, Kind, State
@@ -128,16 +129,17 @@ class Jobs:
         self._touch()
         return job
 
-    def take(self, scope: Scope, job_id: str, sources: Iterable[Source], *, context: str = "") -> None:
+    def take(self, scope: Scope, job_id: str, sources: Iterable[Source]) -> None:
         """Keep the bytes of files and hand them to a job of files. One that cannot be kept is told with the job.
 
         Raises NotFoundError, StoreError, RunError once the job is over.
         """
+        asked = jobs.get(self._store.db, scope, job_id).asked
         handed: list[tuple[str, Json, str]] = []
         since = time.monotonic()
         for name, opened in sources:
             self._raise_if_over(scope, job_id)
-            handed.append(self._kept(scope, name, opened, context))
+            handed.append(self._kept(scope, name, opened, asked))
             if len(handed) >= HANDED or time.monotonic() - since > HANDED_SECONDS:
                 self._hand_over(scope, job_id, handed)
                 handed, since = [], time.monotonic()
@@ -279,13 +281,21 @@ class Jobs:
         raise RunError("Stopped.")
 
     def _kept(
-        self, scope: Scope, name: str, opened: Callable[[], AbstractContextManager[BinaryIO]], context: str
+        self, scope: Scope, name: str, opened: Callable[[], AbstractContextManager[BinaryIO]], asked: Json
     ) -> tuple[str, Json, str]:
         try:
+            folder, last = split_path(name)
             with opened() as stream:
-                kept = self._library.keep(scope, name, stream, context=context)
+                kept = self._library.keep(
+                    scope,
+                    last,
+                    stream,
+                    context=str(asked.get("context", "")),
+                    shared=bool(asked.get("shared")),
+                    folder=folder,
+                )
         except LeafError as e:
-            return name, {}, str(e)
+            return name.removeprefix("/"), {}, str(e)
         return kept.name, _given(kept), ""
 
     def _hand_over(self, scope: Scope, job_id: str, handed: Sequence[tuple[str, Json, str]]) -> None:

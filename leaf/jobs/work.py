@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
+from functools import partial
 from typing import Any, Protocol
 
 from leaf.drive.drive import Drive
@@ -12,6 +13,7 @@ from leaf.errors import LeafError
 from leaf.files.arrivals import problem
 from leaf.files.library import Kept, Library
 from leaf.files.transcripts import StillTranscribingError
+from leaf.formats.base import CONTAINERS
 from leaf.store import Store, chats, files, jobs
 from leaf.store.jobs import Became, Job, JobItem
 from leaf.store.model import File, Json, Scope
@@ -51,6 +53,7 @@ class FilesWork:
         while (items := jobs.waiting(self._store.db, job.id, AT_ONCE)) or watch.more():
             if items:
                 self._enter(scope, job.id, items, watch)
+        take_out(self._store, self._library, scope, job.id, watch)
         put_beside(self._store, self._library, scope, job)
         read_ahead(self._store, self._tables, scope, job.id, watch)
 
@@ -121,7 +124,9 @@ class DriveWork:
 
     def _list(self, scope: Scope, job: Job, watch: Watch) -> Job:
         found = self._drive.look(scope, job.asked["refs"], stop=watch.stop)
-        items: list[tuple[str, Json, str]] = [(item.name, packed(item), "") for item in found.items]
+        items: list[tuple[str, Json, str]] = [
+            (item.name, {**packed(item), "folder": found.folders.get(item.id, "")}, "") for item in found.items
+        ]
         items += [(skipped.name, {}, skipped.why) for skipped in found.skipped]
         if not job.there:  # else a kill came between the two writes
             jobs.append(self._store.db, scope, job.id, items, total=len(items))
@@ -130,8 +135,9 @@ class DriveWork:
 
     def _bring(self, scope: Scope, job: Job, items: Sequence[JobItem], watch: Watch) -> None:
         by_item = {item.given["id"]: item.position for item in items}
-        wanted = [unpacked(item.given) for item in items]
-        for item, outcome in self._drive.bring_all(scope, wanted, stop=watch.stop):
+        folders = {str(item.given["id"]): str(item.given["folder"]) for item in items}
+        wanted = [unpacked({key: value for key, value in item.given.items() if key != "folder"}) for item in items]
+        for item, outcome in self._drive.bring_all(scope, wanted, folders=folders, stop=watch.stop):
             position = by_item[item.id]
             jobs.mark(self._store.db, job.id, [_became_of(position, outcome)])
             watch.looked()
@@ -163,10 +169,25 @@ class TranscriptWork:
             jobs.mark(self._store.db, job.id, [Became(item.position, "added", file.id)])
 
 
+def take_out(store: Store, library: Library, scope: Scope, job_id: str, watch: Watch) -> None:
+    """Add what is in the archives and mails among the files of a job; what is there already stays."""
+    for file in _files_of(store, scope, job_id):
+        if file.kind in CONTAINERS:
+            library.unpack(scope, file.id, watch.stop, partial(_say_member, watch, file.name))
+
+
+def _say_member(watch: Watch, outer: str, name: str, at: int, of: int) -> None:
+    watch.say(f"{outer}: {at:,} of {of:,} files in it")
+
+
+def _files_of(store: Store, scope: Scope, job_id: str) -> list[File]:
+    ids = list(dict.fromkeys(item.file_id for item in jobs.outcomes(store.db, scope, job_id) if item.file_id))
+    return files.get_all(store.db, scope, files.still_there(store.db, scope, ids))
+
+
 def read_ahead(store: Store, tables: Tables, scope: Scope, job_id: str, watch: Watch) -> None:
     """Convert the large tables among the files of a job, so that the first question need not wait for it."""
-    ids = list(dict.fromkeys(item.file_id for item in jobs.outcomes(store.db, scope, job_id) if item.file_id))
-    for file in files.get_all(store.db, scope, files.still_there(store.db, scope, ids)):
+    for file in _files_of(store, scope, job_id):
         tables.prepare(scope, file, watch.stop, watch.say)
 
 

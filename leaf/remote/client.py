@@ -61,21 +61,21 @@ class Remote:
 
         return call
 
-    def add_path(self, scope: Scope, path: Path, context: str = "") -> Added:
+    def add_path(self, scope: Scope, path: Path, context: str = "", folder: str = "", shared: bool = False) -> Added:
         """Send a file to the library, in pieces."""
         with open_path(path) as file:
-            head = codec.to_json({"name": path.name, "context": context}) + b"\n"
+            head = codec.to_json({"name": path.name, "context": context, "folder": folder, "shared": shared}) + b"\n"
             return codec.unpack_added(_exchange(self._address, "/_leaf/files", _pieces(head, path, file)))
 
-    def take_paths(self, scope: Scope, job_id: str, paths: Sequence[Path]) -> None:
+    def take_paths(self, scope: Scope, job_id: str, paths: Sequence[Path], folders: Sequence[str] = ()) -> None:
         """Send files to a job, one after another. One that cannot be opened is told with the job."""
-        for path in paths:
+        for path, folder in zip(paths, folders or [""] * len(paths), strict=True):
             try:
                 file: BinaryIO | None = open_path(path)
                 problem = ""
             except LeafError as e:
                 file, problem = None, str(e)
-            head = codec.to_json({"name": path.name, "job": job_id, "problem": problem}) + b"\n"
+            head = codec.to_json({"name": path.name, "folder": folder, "job": job_id, "problem": problem}) + b"\n"
             if file is None:
                 _exchange(self._address, "/_leaf/files", head)
                 continue

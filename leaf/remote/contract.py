@@ -11,12 +11,13 @@ from leaf.files.library import Added
 from leaf.runs.records import RunRecord, StepRecord
 from leaf.runs.run import Slice
 from leaf.store.jobs import Job, JobItem
-from leaf.store.model import Chat, File, Message, NamedUsage, Scope, Thread
+from leaf.store.model import Chat, ChatFile, File, Message, NamedUsage, Scope, Thread
 from leaf.tools.base import Json, ToolOutput
 
 METHODS = frozenset(
     {
         "all_arrived",
+        "attach",
         "begin_adding",
         "chat",
         "chat_markdown",
@@ -85,11 +86,15 @@ class Commands(Protocol):
 
     def unlink_account(self, email: str) -> bool: ...
 
-    def add_path(self, scope: Scope, path: Path, context: str = "") -> Added: ...
+    def add_path(self, scope: Scope, path: Path, context: str = "", folder: str = "", shared: bool = False) -> Added: ...
 
-    def begin_adding(self, scope: Scope, total: int, *, context: str = "", target: str = "", origin: str = "") -> Job: ...
+    def attach(self, scope: Scope, chat_id: str, file_ids: Sequence[str]) -> list[ChatFile]: ...
 
-    def take_paths(self, scope: Scope, job_id: str, paths: Sequence[Path]) -> None: ...
+    def begin_adding(
+        self, scope: Scope, total: int, *, context: str = "", shared: bool = False, target: str = "", origin: str = ""
+    ) -> Job: ...
+
+    def take_paths(self, scope: Scope, job_id: str, paths: Sequence[Path], folders: Sequence[str] = ()) -> None: ...
 
     def all_arrived(self, scope: Scope, job_id: str, problem: str = "") -> None: ...
 

@@ -2,46 +2,14 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
-from collections.abc import Collection, Sequence
+from collections.abc import Sequence
 
 from leaf.errors import InvalidInputError, not_found
 from leaf.store import chats, files
 from leaf.store.database import Database, Row, Transaction, now
 from leaf.store.model import ChatFile, File, Scope
+from leaf.store.slugs import slug, slugs
 from leaf.store.users import params
-
-SLUG_LENGTH = 40
-_ASCII = str.maketrans(
-    {"ß": "ss", "æ": "ae", "Æ": "ae", "ø": "o", "Ø": "o", "œ": "oe", "Œ": "oe", "ł": "l", "Ł": "l", "đ": "d", "ı": "i"}
-)
-_RESERVED_WORDS = """
-    all analyse analyze and anti any array as asc asof asymmetric at authorization binary both by case cast check collate
-    collation column concurrently constraint create cross default deferrable desc describe distinct do else end except false
-    fetch for foreign freeze from full glob group having ilike in initially inner intersect into is isnull join lambda
-    lateral leading left like limit natural not notnull null offset on only or order outer overlaps pivot pivot_longer
-    pivot_wider placing positional primary qualify references returning right select semi show similar some summarize
-    symmetric table tablesample then to trailing true union unique unpack unpivot using variadic verbose when where window
-    with
-"""
-"""Words that DuckDB 2.0 does not take as the name of a table without quotes (found by trying its keywords)."""
-
-
-def slug(name: str, taken: Collection[str] = ()) -> str:
-    """A name for SQL made from a file's name: `Q3 Übersicht.xlsx` → `q3_ubersicht`; begins with a letter; `_2` where taken."""
-    stem = name.rpartition(".")[0] or name
-    folded = unicodedata.normalize("NFKD", stem.translate(_ASCII)).encode("ascii", "ignore").decode().lower()
-    plain = re.sub(r"[^a-z0-9]+", "_", folded).strip("_")[:SLUG_LENGTH].strip("_")
-    if not plain:
-        plain = "file"
-    if not plain[0].isalpha() or plain in _RESERVED_WORDS.split():
-        plain = f"t_{plain}"
-    candidate, number = plain, 1
-    while candidate in taken:
-        number += 1
-        candidate = f"{plain}_{number}"
-    return candidate
 
 
 def attach(db: Database, scope: Scope, chat_id: str, file_ids: Sequence[str], message_id: str = "") -> list[ChatFile]:
@@ -53,13 +21,16 @@ def attach(db: Database, scope: Scope, chat_id: str, file_ids: Sequence[str], me
         chats.hold(tx, scope, chat_id, now())
         rows = tx.read("SELECT * FROM chat_files WHERE chat_id = :chat ORDER BY position", {"chat": chat_id})
         found = files.get_all(tx, scope, list(dict.fromkeys(file_ids)), chat_id=chat_id)
-        return [_attach(tx, rows, chat_id, file, message_id) for file in found]
+        there = {str(r["file_id"]) for r in rows}
+        new = [file for file in found if file.id not in there]
+        names = dict(zip((f.id for f in new), slugs([f.name for f in new], {str(r["slug"]) for r in rows}), strict=True))
+        return [_attach(tx, rows, chat_id, file, names.get(file.id, ""), message_id) for file in found]
 
 
 def attach_again(tx: Transaction, chat_id: str, file: File, name: str, message_id: str) -> ChatFile:
     """Put a file into a chat that the caller holds, under a handle of its own even if the chat has these bytes already."""
     rows = tx.read("SELECT slug, position FROM chat_files WHERE chat_id = :chat", {"chat": chat_id})
-    return _insert(tx, rows, chat_id, file, name, message_id)
+    return _insert(tx, rows, chat_id, file, slug(name, {str(r["slug"]) for r in rows}), message_id)
 
 
 def attach_as(db: Database, scope: Scope, chat_id: str, file_id: str, handle: str, slug: str) -> ChatFile:
@@ -104,10 +75,10 @@ def list_chat_files(db: Database | Transaction, scope: Scope, chat_id: str, *, d
     return [_chat_file(chat_id, row) for row in rows]
 
 
-def _attach(tx: Transaction, rows: list[Row], chat_id: str, file: File, message_id: str) -> ChatFile:
+def _attach(tx: Transaction, rows: list[Row], chat_id: str, file: File, name: str, message_id: str) -> ChatFile:
     row = next((r for r in rows if r["file_id"] == file.id), None)
     if row is None:
-        return _insert(tx, rows, chat_id, file, file.name, message_id)
+        return _insert(tx, rows, chat_id, file, name, message_id)
     if row.get("detached_at") is not None:
         row["detached_at"], row["message_id"] = None, message_id
         tx.execute(
@@ -119,7 +90,7 @@ def _attach(tx: Transaction, rows: list[Row], chat_id: str, file: File, message_
 
 def _insert(tx: Transaction, rows: list[Row], chat_id: str, file: File, name: str, message_id: str) -> ChatFile:
     position = max((int(r["position"]) for r in rows), default=0) + 1
-    row = _write(tx, chat_id, f"f{position}", slug(name, {str(r["slug"]) for r in rows}), file, message_id, position)
+    row = _write(tx, chat_id, f"f{position}", name, file, message_id, position)
     rows.append(row)
     return ChatFile(chat_id, str(row["handle"]), str(row["slug"]), file, message_id)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from leaf.errors import InvalidInputError, NotFoundError
 from leaf.store import chats, file_contexts
@@ -14,7 +15,7 @@ from leaf.store.users import MEMBER, params
 
 _PLAIN = """
     f.id, f.workspace_id, f.user_id, f.name, f.media_type, f.kind, f.size, f.sha256, f.source, f.outline, f.created_at,
-    f.deleted_at
+    f.deleted_at, COALESCE(f.parent_id, '') AS parent_id
 """
 COLUMNS = f"{_PLAIN}, {file_contexts.SEEN} AS upload_context"
 IN_CHAT = f"{_PLAIN}, {file_contexts.SEEN_IN_CHAT} AS upload_context"
@@ -49,6 +50,8 @@ class NewFile:
     outline: Json
     shared: bool = False
     """Whether everybody in the workspace may read what the caller wrote."""
+    parent_id: str = ""
+    """The archive or mail that it came out of."""
 
 
 Beside = Callable[[Transaction, list[tuple[str, bool]]], None]
@@ -99,8 +102,9 @@ def _insert(tx: Transaction, scope: Scope, new: NewFile, made: _Known) -> None:
     tx.execute(
         """
         INSERT INTO files (id, workspace_id, user_id, name, given_name, media_type, kind, size, sha256, source,
-            upload_context, outline, created_at)
-        VALUES (:id, :workspace, :user, :name, :given, :media_type, :kind, :size, :sha256, :source, :context, :outline, :at)
+            upload_context, outline, created_at, parent_id)
+        VALUES (:id, :workspace, :user, :name, :given, :media_type, :kind, :size, :sha256, :source, :context, :outline, :at,
+            :parent)
         """,
         params(
             scope,
@@ -115,6 +119,7 @@ def _insert(tx: Transaction, scope: Scope, new: NewFile, made: _Known) -> None:
             context="",
             outline=new.outline,
             at=now(),
+            parent=new.parent_id,
         ),
     )
     if new.upload_context:
@@ -245,12 +250,33 @@ def list_files(
 
 
 def rename(db: Database, scope: Scope, file_id: str, name: str) -> File:
-    """Give it another name; what chats call it does not change. Raises NotFoundError."""
+    """Give it another name; what chats call it does not change. The files that came out of it go along. Raises NotFoundError."""
     with db.transaction() as tx:
         file = get(tx, scope, file_id)
         if name != file.name:
-            rename_in(tx, scope, file, name)
+            now_called = rename_in(tx, scope, file, name)
+            inside, ids = one_of("id", [member.id for member in members(tx, scope, file_id, deleted=None)])
+            tx.execute(
+                "UPDATE files SET name = :folder || substr(name, :rest), given_name = :folder || substr(name, :rest) "
+                f"WHERE {inside}",
+                {"folder": now_called, "rest": len(file.name) + 1, **ids},
+            )
         return get(tx, scope, file_id)
+
+
+def members(db: Database | Transaction, scope: Scope, file_id: str, *, deleted: bool | None = False) -> list[File]:
+    """The files that came out of an archive or a mail, and out of those, in their order; with `deleted` None all of them."""
+    live = {None: "", True: "AND f.deleted_at IS NOT NULL", False: "AND f.deleted_at IS NULL"}[deleted]
+    rows = db.read(
+        f"""
+        WITH RECURSIVE inside AS (
+            SELECT m.id FROM files m WHERE m.parent_id = :file
+            UNION SELECT m.id FROM files m JOIN inside i ON m.parent_id = i.id)
+        SELECT {COLUMNS} FROM files f WHERE f.id IN (SELECT id FROM inside) AND {VISIBLE} {live} ORDER BY f.created_at, f.id
+        """,
+        params(scope, file=file_id),
+    )
+    return [File(**row) for row in rows]
 
 
 def rename_in(tx: Transaction, scope: Scope, file: File, name: str) -> str:
@@ -302,19 +328,25 @@ def set_outline(db: Database, scope: Scope, file_id: str, *, kind: str, media_ty
 
 
 def delete(db: Database, scope: Scope, file_id: str) -> File:
-    """Put it away; `restore` brings it back. Raises NotFoundError."""
+    """Put it away, with what came out of it; `restore` brings it back. Raises NotFoundError."""
     with db.transaction() as tx:
         get(tx, scope, file_id)
-        tx.execute("UPDATE files SET deleted_at = :at WHERE id = :id", {"at": now(), "id": file_id})
+        _set_deleted(tx, [file_id, *(file.id for file in members(tx, scope, file_id))], now())
         return get(tx, scope, file_id, deleted=True)
 
 
 def restore(db: Database, scope: Scope, file_id: str) -> File:
-    """Undo `delete`. Raises NotFoundError."""
+    """Undo `delete`: with what was put away together with it, not before. Raises NotFoundError."""
     with db.transaction() as tx:
-        get(tx, scope, file_id, deleted=True)
-        tx.execute("UPDATE files SET deleted_at = NULL WHERE id = :id", {"id": file_id})
+        file = get(tx, scope, file_id, deleted=True)
+        inside = members(tx, scope, file_id, deleted=True)
+        _set_deleted(tx, [file_id, *(m.id for m in inside if m.deleted_at == file.deleted_at)], None)
         return get(tx, scope, file_id)
+
+
+def _set_deleted(tx: Transaction, file_ids: Sequence[str], at: datetime | None) -> None:
+    those, ids = one_of("id", file_ids)
+    tx.execute(f"UPDATE files SET deleted_at = :at WHERE {those}", {"at": at, **ids})
 
 
 def purge(db: Database, scope: Scope, file_id: str) -> File:
@@ -356,13 +388,14 @@ def free_name(tx: Transaction, scope: Scope, name: str, also: Iterable[str] = ()
 
 def free_among(taken: Container[str], name: str) -> str:
     """The same for names in lower case that are taken."""
-    stem, dot, ending = name.rpartition(".")
+    folder, slash, last = name.rpartition("/")
+    stem, dot, ending = last.rpartition(".")
     if not stem:
-        stem, dot, ending = name, "", ""
+        stem, dot, ending = last, "", ""
     candidate, number = name, 1
     while candidate.lower() in taken:
         number += 1
-        candidate = f"{stem} ({number}){dot}{ending}"
+        candidate = f"{folder}{slash}{stem} ({number}){dot}{ending}"
     return candidate
 
 

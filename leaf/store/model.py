@@ -155,6 +155,7 @@ class File:
     workspace_id: str
     user_id: str
     name: str
+    """With the folders that it came with, if any: `2024/sales.csv`, `2024.zip/sales/may.csv`. No two have the same."""
     media_type: str
     kind: str
     """Key of `formats.base.KINDS`, or `unknown`."""
@@ -168,6 +169,18 @@ class File:
     """`formats.base.Outline` as JSON: counts, notes, estimated tokens; {"error": …, "hint": …} if it could not be read."""
     created_at: datetime
     deleted_at: datetime | None = None
+    parent_id: str = ""
+    """The archive or mail that it came out of."""
+
+    @property
+    def folder(self) -> str:
+        """`2024.zip/sales`; empty where it came alone."""
+        return self.name.rpartition("/")[0]
+
+    @property
+    def base(self) -> str:
+        """What it is called in its folder."""
+        return self.name.rpartition("/")[2]
 
 
 @dataclass(frozen=True)

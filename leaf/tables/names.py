@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import re
-import unicodedata
 from collections.abc import Sequence
+
+from leaf.store.slugs import fold
 
 
 def table_names(slug: str, sheets: Sequence[str], taken: set[str]) -> list[str]:
@@ -23,8 +23,7 @@ def table_names(slug: str, sheets: Sequence[str], taken: set[str]) -> list[str]:
 
 def slug_of(text: str) -> str:
     """`Größe & Preis (2024)` -> `grosse_preis_2024`: what SQL takes without quotes after a letter."""
-    plain = unicodedata.normalize("NFKD", text.replace("ß", "ss")).encode("ascii", "ignore").decode() or text
-    return re.sub(r"\W+", "_", plain.lower()).strip("_")[:40] or "sheet"
+    return fold(text) or "sheet"
 
 
 def _free(name: str, taken: set[str]) -> str:

@@ -233,19 +233,27 @@ class Tool:
     """For people, while it runs: `Reading a file`."""
 
 
+SEVERAL_NAMED = 20
+
+
 def find_file(context: ToolContext, name: str) -> ChatFile:
-    """The chat's file with that handle or name. Raises NotFoundError with the nearest names."""
+    """The chat's file with that handle, name or end of a name: `sales.csv` for `2024/sales.csv`, if it is the only one.
+
+    Raises NotFoundError with the nearest names.
+    """
     wanted = name.strip()
     for chat_file in context.files:
         if wanted in (chat_file.handle, chat_file.file.id):
             return chat_file
     key = name_key(name)
     named = [c for c in context.files if key in (name_key(c.file.name), c.slug.lower())]
+    named = named or [c for c in context.files if name_key(c.file.name).endswith(f"/{key}")]
     if len(named) == 1:
         return named[0]
     if len(named) > 1:
-        handles = ", ".join(c.handle for c in named)
-        raise InvalidInputError(f"Several files are named '{wanted}'.", f"Use a handle: {handles}.")
+        handles = ", ".join(f"{c.handle} {c.file.name}" for c in named[:SEVERAL_NAMED])
+        more = f" and {len(named) - SEVERAL_NAMED:,} more" if len(named) > SEVERAL_NAMED else ""
+        raise InvalidInputError(f"Several files are named '{wanted}'.", f"Use a handle: {handles}{more}.")
     for chat_file in context.deleted:
         if key in (chat_file.handle, name_key(chat_file.file.name), chat_file.slug):
             raise gone(chat_file)

@@ -25,6 +25,7 @@ from leaf.tools.base import (
     quoted,
     within_budget,
 )
+from leaf.tools.listing import Page, page_of, titles
 
 PLURAL = {
     "page": "pages",
@@ -37,12 +38,12 @@ PLURAL = {
 }
 READ_TOKENS = 8_000
 READ_TOKENS_MOST = 30_000
-FILES_LISTED = 200
 FILES_OPENED = 12
 """Files that are opened to be listed, because they may hold several tables."""
 OPENED_BYTES = 5_000_000
 TABLES_NAMED = 8
 """Tables of one file that are named."""
+TITLE_SHOWN = 100
 WORDS_SHOWN = 160
 """Characters of what people wrote about a file."""
 ABOUT_LISTED = 20
@@ -50,25 +51,26 @@ ABOUT_LISTED = 20
 
 
 class ListFilesInput(BaseModel):
-    """No parameters."""
+    pattern: str = Field("", description="Glob ('2024/*.csv') or words of names.")
+    cursor: str = ""
 
 
-def list_files(context: ToolContext, _: ListFilesInput) -> ToolOutput:
+def list_files(context: ToolContext, given: ListFilesInput) -> ToolOutput:
     """One line a file, with the tables under whose names SQL reaches it. Only files that may hold several are opened for that,
     and only where they are small and few: the others wait for the first query.
     """
     if not context.files and not context.deleted:
         return ToolOutput("No files in this chat. The user can attach some.", "Looked for files: none here")
-    tables = _known_tables(context, context.files[:FILES_LISTED])
-    twins = same_content(context.files)
-    lines = [
-        _file_line(chat_file, tables.get(chat_file.handle, ()), twins.get(chat_file.handle, ""))
-        for chat_file in context.files[:FILES_LISTED]
-    ]
-    lines += [f"{c.handle} · {gone(c)}" for c in context.deleted]
-    lines += _words_about(context.files[:FILES_LISTED])
-    if len(context.files) > FILES_LISTED:
-        lines.append(f"… and {len(context.files) - FILES_LISTED} more files; search_files finds text in all of them.")
+    page = page_of(context.files, given.pattern, given.cursor)
+    tables = _known_tables(context, page.files)
+    twins, titled = same_content(context.files), titles(context.files)
+    lines = [page.head] if page.head else []
+    lines += [_file_line(c, tables.get(c.handle, ()), twins.get(c.handle, ""), titled.get(c.handle, "")) for c in page.files]
+    if not given.pattern and not page.cursor:
+        lines += [f"{c.handle} · {gone(c)}" for c in context.deleted]
+    lines += _words_about(page.files)
+    if page.cursor:
+        lines.append(f"[There are more. Go on with cursor={page.cursor!r}]")
     rows = [
         {
             "handle": c.handle,
@@ -77,10 +79,16 @@ def list_files(context: ToolContext, _: ListFilesInput) -> ToolOutput:
             "kind": c.file.kind,
             "tables": ([t.name for t in tables.get(c.handle, ())] or [c.slug]) if is_table(c) else [],
         }
-        for c in context.files[:FILES_LISTED]
+        for c in page.files
     ]
-    count = len(context.files)
-    return ToolOutput("\n".join(lines), f"Listed {count} file{'s' if count != 1 else ''}", data={"files": rows})
+    return ToolOutput("\n".join(lines), _listed(page), data={"files": rows})
+
+
+def _listed(page: Page) -> str:
+    """`Listed 3 files`, `Listed files 51-100 of 1,400`."""
+    if page.total > len(page.files) and page.files:
+        return f"Listed files {page.first:,}-{page.first + len(page.files) - 1:,} of {page.total:,}"
+    return f"Listed {page.total:,} file{'s' if page.total != 1 else ''}"
 
 
 def _words_about(files: Sequence[ChatFile]) -> list[str]:
@@ -108,11 +116,13 @@ def _known_tables(context: ToolContext, files: Sequence[ChatFile]) -> dict[str, 
     return {handle: in_order(tables) for handle, tables in by_handle.items()}
 
 
-def _file_line(chat_file: ChatFile, tables: Sequence[Table], same_as: str) -> str:
+def _file_line(chat_file: ChatFile, tables: Sequence[Table], same_as: str, title: str) -> str:
     file = chat_file.file
     label = KINDS[file.kind].label if file.kind in KINDS else "Unreadable"
     counts = describe_counts(file, rows=len(tables) < 2)
     line = f"{chat_file.handle} · {file.name} · {label} · {counts}"
+    if title:
+        line += f" · titled {quoted(title, TITLE_SHOWN)!r}"
     if _is_queried(chat_file):
         line += f" · SQL: {_names(chat_file, tables)}"
     if same_as:
@@ -159,9 +169,9 @@ class ReadFileInput(BaseModel):
         description="Part to read: 'pages 3-5', 'lines 10-80', 'rows 100-200', 'slides 2-4', 'paragraphs 1-40', "
         "'sheet Summary!A1:F40', '00:10:00-00:20:00'. Empty: from the beginning.",
     )
-    line_numbers: bool = Field(False, description="Number the lines of a text or code file.")
-    max_tokens: int = Field(READ_TOKENS, ge=100, le=READ_TOKENS_MOST, description="Longest piece to return.")
-    cursor: str = Field("", description="The cursor of the previous piece, to go on reading.")
+    line_numbers: bool = Field(False, description="Number the lines of a text.")
+    max_tokens: int = Field(READ_TOKENS, ge=100, le=READ_TOKENS_MOST, description="Longest piece.")
+    cursor: str = Field("", description="Of the previous piece.")
 
 
 def read_file(context: ToolContext, given: ReadFileInput) -> ToolOutput:
@@ -218,7 +228,7 @@ def _coverage(chat_file: ChatFile, window: Window) -> Coverage:
 
 class SearchFilesInput(BaseModel):
     query: str = Field(description='Words to find; "quoted words" as a phrase.', min_length=1)
-    files: list[str] = Field(default_factory=list, description="Handles or names; empty: all files of the chat.")
+    files: list[str] = Field(default_factory=list, description="Handles or names; empty: all.")
     limit: int = Field(10, ge=1, le=40)
 
 
@@ -277,15 +287,15 @@ def _search_text(query: str, passages: list[Json], result: SearchResult, asked: 
 TOOLS = (
     Tool(
         "list_files",
-        "List the files of this chat: handle, name, type, counts, and the SQL name of each table. Content is not included.",
+        "List the chat's files, 50 a page: handle, folder/name, type, counts, SQL names.",
         ListFilesInput,
         list_files,
         "Listing files",
     ),
     Tool(
         "read_file",
-        "Read a part of a file as text, with locators (page, line, row, sheet cells, time) and coverage. Returns a window and a "
-        "cursor for the next one. Read only what you need; for tables prefer describe_table and query_tables.",
+        "Read a part of a file as text, with locators and coverage. Returns a window and a cursor. Read only what you need; for "
+        "tables prefer describe_table and query_tables.",
         ReadFileInput,
         read_file,
         "Reading a file",

@@ -9,6 +9,7 @@ import streamlit as st
 
 from leaf.drive.model import DriveFolder
 from leaf.errors import LeafError
+from leaf.files.names import shortened
 from leaf.store.model import Chat, ChatFile, Scope
 from leaf.ui import about, adding, browser, budget, connection, freshness, markdown, pictures, sound, uploads, words
 from leaf.ui.controls import icon_button
@@ -150,12 +151,14 @@ def _draw_drive(scope: Scope, chat: Chat, folders: Sequence[DriveFolder]) -> Non
 def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], scope: Scope, chat: Chat) -> None:
     """Files and folders that will go out with the next question; a click shows one, the cross takes it away."""
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="waiting"):
-        for item in waiting[:8]:
+        there = {item.file.id for item in waiting}
+        shown = [item for item in waiting if item.file.parent_id not in there]  # an archive stands for what came out of it
+        for item in shown[:8]:
             file = item.file
             with st.container(
                 horizontal=True, gap=None, wrap=False, width="content", vertical_alignment="center", key=f"chip-{file.id}"
             ):
-                title = markdown.label(file.name, 36)
+                title = markdown.label(shortened(file.name, 36), 36)
                 if file.kind == "picture":
                     pictures.draw_thumbnail(scope, file.id, file.name, f"small-{file.id}", (56, 30))
                 if st.button(title, key=f"look-{file.id}", icon=words.kind_icon(file.kind), help="Open the file"):
@@ -172,8 +175,8 @@ def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], s
                 if icon_button(f"Leave out {markdown.label(folder.name, 36)}", f"remove-{folder.ref}", "close"):
                     leaf().detach_drive_folder(scope, chat.id, folder.ref)
                     st.rerun()
-        if len(waiting) > 8:
-            st.caption(f"and {len(waiting) - 8} more")
+        if len(shown) > 8:
+            st.caption(f"and {len(shown) - 8} more")
     sound.draw_states(scope, [item.file for item in waiting])
     _draw_estimate(waiting, scope, chat)
 

@@ -9,12 +9,14 @@ from pathlib import Path
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.files.names import shortened
 from leaf.store.model import File, Scope
 from leaf.ui import about, markdown, preview, uploads, words
 from leaf.ui.controls import icon_button, icon_menu
 from leaf.ui.state import current_scope, later, leaf
 
 PER_PAGE = 25
+NAME_SHOWN = 80
 ORDERS = {"newest": "Newest first", "name": "Name", "size": "Size", "kind": "Kind"}
 CHAT_PAGE = Path(__file__).resolve().parents[2] / "pages" / "chat.py"
 
@@ -52,7 +54,7 @@ def draw_empty(scope: Scope, query: str) -> None:
         return
     st.markdown(
         "No files yet. Drop some above: tables, spreadsheets, PDFs, Word and PowerPoint documents, pictures, web pages, mails, "
-        "transcripts."
+        "transcripts, and ZIP archives of them."
     )
     if st.button("Add sample data", key="sample", icon=":material/science:"):
         with st.spinner("Adding sample data"):
@@ -65,9 +67,10 @@ def draw_undo(scope: Scope) -> None:
     deleted = st.session_state.get("deleted-file")
     if deleted is None:
         return
-    file_id, name = deleted
+    file_id, name, inside = deleted
+    along = f" with {words.count(inside, 'file')} that came out of it" if inside else ""
     with st.container(horizontal=True, vertical_alignment="center", border=True, key="undo-file"):
-        st.markdown(f"Deleted “{markdown.label(name)}”. Chats that used it keep their answers.", width="stretch")
+        st.markdown(f"Deleted “{markdown.label(name)}”{along}. Chats that used it keep their answers.", width="stretch")
         if st.button("Undo", key="undo-file-button", type="tertiary", icon=":material/undo:"):
             leaf().restore_file(scope, file_id)
             del st.session_state["deleted-file"]
@@ -81,7 +84,11 @@ def _draw_row(file: File, scope: Scope, today: date) -> None:
     with st.container(horizontal=True, vertical_alignment="center", wrap=False, key=f"file-row-{file.id}"):
         with st.container(gap=None, width="stretch"):
             if st.button(
-                markdown.label(file.name), key=f"file-{file.id}", type="tertiary", icon=words.kind_icon(file.kind), help="Preview"
+                markdown.label(shortened(file.name, NAME_SHOWN)),
+                key=f"file-{file.id}",
+                type="tertiary",
+                icon=words.kind_icon(file.kind),
+                help="Preview",
             ):
                 preview.show(file.id)
                 st.rerun()
@@ -123,7 +130,7 @@ def _carry_out(chosen: str, file: File, scope: Scope) -> None:
         preview.show(file.id)
         st.rerun()
     elif chosen == "Rename":
-        _rename(file.id, file.name)
+        _rename(file.id, file.base)
     elif chosen == "About this file":
         about.write(file.id, file.name)
     elif chosen == "Download":
@@ -131,8 +138,9 @@ def _carry_out(chosen: str, file: File, scope: Scope) -> None:
     elif chosen == "Where it is used":
         _show_chats(file)
     elif chosen == "Delete":
+        inside = len(leaf().inside(scope, file.id))
         leaf().delete_file(scope, file.id)
-        st.session_state["deleted-file"] = (file.id, file.name)
+        st.session_state["deleted-file"] = (file.id, file.name, inside)
         st.rerun()
 
 
@@ -156,7 +164,7 @@ def _download(file: File) -> None:
     st.download_button(
         "Download",
         later(lambda app: app.file_path(scope, file.id).read_bytes()),
-        file_name=file.name,
+        file_name=file.base,
         mime="application/octet-stream",
         type="primary",
         icon=":material/download:",

@@ -9,6 +9,7 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import NotFoundError
+from leaf.formats.base import CONTAINERS
 from leaf.store.jobs import Job
 from leaf.store.model import File, Scope
 from leaf.ui import adding, markdown, words
@@ -29,6 +30,8 @@ class Outcome:
     duplicates: list[File] = field(default_factory=list)
     problems: list[str] = field(default_factory=list)
     """One sentence a file that was not kept."""
+    came_out: list[str] = field(default_factory=list)
+    """One sentence an archive or a mail with files in it."""
 
 
 def take_in(uploads: Sequence[Any], scope: Scope, origin: str = "") -> Outcome:
@@ -75,6 +78,8 @@ def _outcome(scope: Scope, job: Job) -> Outcome:
         except NotFoundError:
             continue  # deleted in another tab meanwhile
         outcome.files.append(file)
+        if file.kind in CONTAINERS:
+            outcome.came_out += words.came_out(file, leaf().inside(scope, file.id))
         if item.state == "known":
             outcome.duplicates.append(file)
     if job.problem:
@@ -86,7 +91,11 @@ def remember(outcome: Outcome, where: str) -> None:
     """Keep what has to be said for the next drawing of the page, under `where`."""
     lines = list(outcome.problems)
     lines += [f"{file.name}: {words.problem(file)}" for file in outcome.files if words.problem(file)]
-    st.session_state[f"said-{where}"] = {"problems": lines, "duplicates": [file.name for file in outcome.duplicates]}
+    st.session_state[f"said-{where}"] = {
+        "problems": lines,
+        "duplicates": [file.name for file in outcome.duplicates],
+        "came_out": outcome.came_out,
+    }
 
 
 def say(where: str) -> None:
@@ -96,6 +105,8 @@ def say(where: str) -> None:
         return
     for line in said["problems"]:
         st.warning(markdown.paragraph(line), icon=":material/warning:")
+    for line in said["came_out"]:
+        st.info(markdown.paragraph(line), icon=":material/folder_zip:")
     names = said["duplicates"]
     if names:
         listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")

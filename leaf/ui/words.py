@@ -15,6 +15,9 @@ from leaf.store.model import File
 
 SOURCES = {"upload": "Uploaded", "drive": "From Drive", "generated": "Made by Leaf", "sample": "Sample"}
 
+UNPACKING = ("members-unread", "members-skipped", "members-deep", "archive-cut")
+"""Kinds of notes that say what did not come out of an archive or a mail."""
+
 DRIVE_KINDS = {
     "folder": ("Folder", ":material/folder:"),
     "document": ("Document", ":material/description:"),
@@ -133,6 +136,8 @@ def counts(outline: Mapping[str, Any]) -> str:
         pieces.append(f"{count(outline['rows'], 'row')} × {count(outline['columns'], 'column')}")
     elif outline.get("lines"):
         pieces.append(count(outline["lines"], "line"))
+    if outline.get("members") is not None:
+        pieces.append(f"{count(outline['members'], 'file')} inside")
     if outline.get("duration"):
         pieces.append(length(outline["duration"]))
     return " · ".join(pieces)
@@ -141,6 +146,16 @@ def counts(outline: Mapping[str, Any]) -> str:
 def problem(file: File) -> str:
     """Why a file could not be read, with what to do; empty where it could."""
     return f"{file.outline.get('error') or ''} {file.outline.get('hint') or ''}".strip()
+
+
+def came_out(file: File, inside: Sequence[File]) -> list[str]:
+    """A sentence on what came out of an archive or a mail, and what did not; none for other files."""
+    if not inside and not any(note.get("kind") == "members-unread" for note in file.outline.get("notes") or ()):
+        return []
+    unread = sum(bool(member.outline.get("error")) for member in inside)
+    pieces = [f"{file.name}: {count(len(inside), 'file')} came out of it" + (f", {unread:,} cannot be read." if unread else ".")]
+    pieces += [note["text"] for note in file.outline.get("notes") or () if note.get("kind") in UNPACKING]
+    return [" ".join(pieces)]
 
 
 def notes(file: File) -> list[str]:

@@ -1,0 +1,49 @@
+"""Archives and folders on the Files page and beside a question."""
+
+from __future__ import annotations
+
+import io
+import os
+import zipfile
+from pathlib import Path
+
+from playwright.sync_api import Page, expect
+
+from tests.app_process import App
+
+SHOTS = os.environ.get("LEAF_SHOTS", "")
+"""Folder for pictures of the page, for somebody who wants to look at it."""
+
+
+def _shoot(page: Page, name: str) -> None:
+    if SHOTS:
+        page.screenshot(path=str(Path(SHOTS) / f"{name}.png"), full_page=True)
+
+
+def test_equal_names_of_two_folders_are_told_apart(app: App, page: Page, tmp_path: Path) -> None:
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        archive.writestr("2024/sales.csv", "region,amount\nNorth,10\n")
+        archive.writestr("2023/sales.csv", "region,amount\nNorth,1\n")
+        archive.writestr("2023/tool.bin", bytes(range(256)) * 8)
+    (tmp_path / "years.zip").write_bytes(out.getvalue())
+    page.goto(f"{app.url}/files")
+    page.locator("[data-testid=stFileUploader] input[type=file]").first.set_input_files(tmp_path / "years.zip")
+    for name in ("years.zip/2024/sales.csv", "years.zip/2023/sales.csv", "years.zip"):
+        expect(page.get_by_role("button", name=name, exact=False).first).to_be_visible()
+    _shoot(page, "files-wide")
+    folder = tmp_path / "2022"
+    (folder / "north").mkdir(parents=True)
+    (folder / "north" / "sales.csv").write_text("region,amount\nNorth,7\n")
+    page.get_by_role("button", name="Upload a folder").click()
+    page.locator("input[type=file][webkitdirectory]").set_input_files(folder)
+    expect(page.get_by_role("button", name="2022/north/sales.csv")).to_be_visible()
+    page.set_viewport_size({"width": 400, "height": 850})
+    page.wait_for_timeout(500)
+    _shoot(page, "files-narrow")
+    page.set_viewport_size({"width": 1280, "height": 900})
+    row = page.locator("[class*=st-key-file-row-]").filter(has_text="3 files inside")
+    row.get_by_role("button", name="Ask").click()
+    expect(page.get_by_role("button", name="years.zip", exact=False).first).to_be_visible()
+    expect(page.locator("[class*=st-key-chip-]")).to_have_count(1)
+    _shoot(page, "chat-wide")
