@@ -34,9 +34,10 @@ class Shelf:
         stream: BinaryIO,
         *,
         source: Literal["upload", "drive", "generated", "sample"] = "upload",
+        folder: str = "",
     ) -> Added:
         kept = self.store.blobs.put(scope.workspace_id, stream, 1 << 40)
-        new = files.NewFile(name, "text/plain", "text", kept.size, kept.sha256, source, "", {})
+        new = files.NewFile(f"{folder}/{name}".lstrip("/"), "text/plain", "text", kept.size, kept.sha256, source, "", {})
         file, is_new = files.add(self.store.db, scope, new)
         return Added(file, not is_new)
 

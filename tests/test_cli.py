@@ -10,6 +10,7 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import zipfile
 from collections.abc import Callable, Iterator
 from importlib.metadata import version
 from pathlib import Path
@@ -239,6 +240,29 @@ def test_files_are_added_once_a_name_and_listed(cli: Cli, tmp_path: Path, sales:
     files = json.loads(cli("files", "list", "--json").stdout)
     assert sorted(f["name"] for f in files) == ["Q3 Sales.csv", "folder/copy.csv", "folder/deep/note.txt"]
     assert all(f["upload_context"] == "for the board" for f in files)
+
+
+def test_a_folder_and_an_archive_go_into_a_chat_with_their_paths(cli: Cli, tmp_path: Path) -> None:
+    with zipfile.ZipFile(tmp_path / "years.zip", "w") as archive:
+        archive.writestr("2024/sales.csv", SALES)
+        archive.writestr("2023/sales.csv", SALES.replace("100", "7"))
+        archive.writestr("__MACOSX/x", "x")
+    (tmp_path / "2022").mkdir()
+    (tmp_path / "2022" / "sales.csv").write_text(SALES.replace("100", "8"))
+    done = cli(
+        "files", "add", str(tmp_path / "years.zip"), str(tmp_path / "2022"), "--chat", "new", "--share", "--context", "all"
+    )
+    assert done.returncode == 0, done.stderr
+    lines = done.stdout.splitlines()
+    said = [line.split("  ", 1)[1] for line in lines[:-1]]
+    assert said[0] == "years.zip  added  Left out of the archive: 1 system file."
+    assert said[1:] == ["years.zip/2024/sales.csv  taken out", "years.zip/2023/sales.csv  taken out", "2022/sales.csv  added"]
+    assert lines[-1].endswith(" as f1, f2, f3, f4")
+    chat = lines[-1].split()[2]
+    sql = "SELECT count(*) AS n FROM sales_2024 UNION ALL SELECT count(*) FROM sales_2022"
+    asked = cli("tool", "query_tables", json.dumps({"sql": sql}), "--chat", chat)
+    assert asked.returncode == 0, asked.stdout
+    assert cli("files", "add", str(tmp_path / "2022"), "--chat", "no-such-chat").returncode == 1
 
 
 def test_an_unreadable_file_is_said_and_the_question_is_answered(cli: Cli, tmp_path: Path) -> None:

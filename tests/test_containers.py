@@ -11,6 +11,7 @@ import struct
 import tarfile
 import threading
 import time
+import unicodedata
 import zipfile
 import zlib
 from collections.abc import Iterator, Mapping
@@ -20,8 +21,10 @@ from pathlib import Path
 
 import pytest
 
-from leaf.errors import RunError
+from leaf.agent.receipts.answer import of_answer
+from leaf.errors import InvalidInputError, RunError
 from leaf.files.library import Added, Library
+from leaf.files.line import attached_lines
 from leaf.files.members import Allowed
 from leaf.files.names import clean_path, shortened
 from leaf.formats.packed import inner_name
@@ -519,3 +522,100 @@ def test_files_of_an_older_version_have_no_parent(store: Store, library: Library
     assert (library.get(scope, file.id).parent_id, library.get(scope, file.id).folder) == ("", "")
     library.delete(scope, file.id)
     assert library.restore(scope, file.id).deleted_at is None
+
+
+# Lists, words above tables, the command line
+
+
+def test_list_files_takes_a_pattern_and_pages(app: Leaf) -> None:
+    scope = app.local_scope()
+    members = {f"{2020 + i % 3}/part{i}.csv": b"a,b\n1,%d\n" % i for i in range(60)}
+    added = app.add_file(scope, "all.zip", io.BytesIO(zipped(members)))
+    chat = app.new_chat(scope)
+    app.attach(scope, chat.id, [added.file.id])
+
+    def listed(**given: str) -> str:
+        return app.run_tool(scope, "list_files", given, chat_id=chat.id).text
+
+    first = listed()
+    head = "1-50 of 61 files. All of them: 60 Table (CSV), 1 Archive; in all.zip/2020/ 20, all.zip/2021/ 20, all.zip/2022/ 20."
+    assert first.splitlines()[0] == head
+    assert first.count(" · ") > 100
+    assert "Go on with cursor='50'" in first
+    second = listed(cursor="50")
+    assert second.splitlines()[0].startswith("51-61 of 61 files.")
+    assert "cursor" not in second
+    handles = {line.split(" · ")[0] for line in (first + "\n" + second).splitlines() if line.startswith("f")}
+    assert len(handles) == 61
+    assert listed(pattern="*/2021/*.csv").splitlines()[0] == "20 files that match '*/2021/*.csv', of 61 in this chat:"
+    assert listed(pattern="part7.csv").splitlines()[0] == "1 file that matches 'part7.csv', of 61 in this chat:"
+    assert listed(pattern="part1?.csv").splitlines()[0].startswith("10 files")
+    assert listed(pattern="2022 table").splitlines()[0].startswith("20 files")
+    assert listed(pattern="nothing").startswith("No file matches 'nothing'; 61 files in this chat.")
+    with pytest.raises(InvalidInputError, match="is no cursor"):
+        listed(cursor="next")
+    assert app.run_tool(scope, "read_file", {"file": "2020/part0.csv"}, chat_id=chat.id).text.startswith("all.zip/2020/part0.csv")
+
+
+def test_files_of_one_name_show_the_words_above_their_tables(app: Leaf) -> None:
+    scope = app.local_scope()
+    chat = app.new_chat(scope)
+    ids = []
+    for folder, title in (("a", b"Revenue of the North\n\n"), ("b", b"Revenue of the South\n\n")):
+        content = title + b"month,amount,count\n2024-01,10,1\n2024-02,20,2\n2024-03,30,3\n"
+        ids.append(app.add_file(scope, "report.csv", io.BytesIO(content), folder=folder).file.id)
+    ids.append(app.add_file(scope, "other.csv", io.BytesIO(b"Costs\n\nm,a,c\n2024-01,1,2\n2024-02,2,3\n")).file.id)
+    app.attach(scope, chat.id, ids)
+    lines = app.run_tool(scope, "list_files", {}, chat_id=chat.id).text.splitlines()
+    assert "titled 'Revenue of the North'" in lines[0]
+    assert "titled 'Revenue of the South'" in lines[1]
+    assert "titled" not in lines[2]
+    with pytest.raises(InvalidInputError, match=r"Several files are named 'report.csv'. Use a handle: f1 a/report.csv, f2 b/"):
+        app.run_tool(scope, "read_file", {"file": "report.csv"}, chat_id=chat.id)
+
+
+def test_names_in_any_script_are_sql_names(app: Leaf) -> None:
+    scope = app.local_scope()
+    chat = app.new_chat(scope)
+    given = ("销售.csv", "продажи.csv", "المبيعات.csv", "Größe.csv", unicodedata.normalize("NFD", "Übersicht.csv"))
+    ids = [app.add_file(scope, name, io.BytesIO(b"a,b\n1,%d\n" % i)).file.id for i, name in enumerate(given)]
+    app.attach(scope, chat.id, ids)
+    for i, name in enumerate(("销售", "продажи", "المبيعات", "grosse", "ubersicht")):
+        output = app.run_tool(scope, "query_tables", {"sql": f"SELECT b FROM {name}"}, chat_id=chat.id)
+        assert output.data["table"]["rows"] == [[i]]
+
+
+def test_attached_line_of_many_files_counts_their_folders(library: Library, scope: Scope) -> None:
+    members = {f"{2020 + i % 2}/part{i}.csv": b"a,b\n1,%d\n" % i for i in range(21)}
+    added = add(library, scope, "all.zip", zipped(members))
+    line = attached_lines(library.as_chat_files([added.file, *added.inside]))
+    counts = "21 Table (CSV), 1 Archive; in all.zip/2020/ 11, all.zip/2021/ 10"
+    assert line == f"[Attached: 22 files, f1 to f22: {counts}. call list_files to see them]"
+    one = attached_lines(library.as_chat_files([added.file]))
+    assert "21 files inside" in one
+
+
+def test_question_shows_the_archive_and_asked_again_takes_all_of_it(app: Leaf) -> None:
+    scope = app.local_scope()
+    added = app.add_file(scope, "years.zip", io.BytesIO(zipped({"2024/sales.csv": SALES, "2023/sales.csv": EARLIER})))
+    chat = app.new_chat(scope)
+    answer = app.send(scope, chat.id, "how many rows are there?", [added.file.id])
+    question = app.message(scope, answer.parent_id)
+    shown = next(part["data"] for part in question.parts if part["type"] == "data-files")
+    assert [file["name"] for file in shown] == ["years.zip"]
+    assert str(question.raw).count("[Attached:") == 3
+    again = app.message(scope, app.edit(scope, question.id, "how many rows are there now?").parent_id)
+    assert str(again.raw).count("[Attached:") == 3
+
+
+def test_years_of_folders_are_no_figures_of_an_answer(app: Leaf) -> None:
+    scope = app.local_scope()
+    chat = app.new_chat(scope)
+    file = app.add_file(scope, "sales.csv", io.BytesIO(SALES), folder="all/2024").file
+    app.attach(scope, chat.id, [file.id])
+    output = app.run_tool(scope, "query_tables", {"sql": "SELECT sum(amount) AS total FROM sales"}, chat_id=chat.id).to_json()
+    said = "all/2024/sales.csv, 2024/sales.csv and sales.csv give 30."
+    call = {"type": "tool-query_tables", "toolCallId": "c1", "state": "output-available", "input": {}, "output": output}
+    found = of_answer([call, {"type": "text", "text": said}], ())
+    assert found is not None
+    assert [(receipt["kind"], receipt["text"]) for receipt in found["receipts"]] == [("exact", "30")]

@@ -185,7 +185,7 @@ def test_a_folder_inside_itself_by_shortcut_is_walked_once(w: World) -> None:
     w.google.shortcut("Again", below, top)
     w.google.add("one.txt", "text/plain", below, b"1")
     added = w.drive.add(w.ana, [top])
-    assert [f.name for f in added.files] == ["one.txt"]
+    assert [f.name for f in added.files] == ["Top/Below/one.txt"]
 
 
 def test_a_shortcut_opens_what_it_points_to_and_says_when_that_is_gone(w: World) -> None:
@@ -345,7 +345,7 @@ def test_a_whole_folder_is_added_and_what_was_left_out_is_counted(w: World) -> N
     w.google.faults.append(Fault(f"{broken}.*alt=media", 403, "cannotDownloadFile", times=9))
     told: list[DriveProgress] = []
     added = w.drive.add(w.ana, [top], on_progress=told.append)
-    assert sorted(f.name for f in added.files) == [f"{n}.csv" for n in range(7)]
+    assert sorted(f.name for f in added.files) == [f"Top/Below/{n}.csv" for n in range(7)]
     assert {s.name for s in added.skipped} == {"film.mp4", "photo.psd", "locked.pdf", "broken.txt"}
     assert all(s.why.endswith(".") for s in added.skipped)
     assert (told[-1].done, told[-1].total) == (11, 11)

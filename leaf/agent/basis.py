@@ -9,17 +9,22 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from leaf.agent.cited import Text, citation_of, flow
 from leaf.agent.coverage import key_of, merge_coverage
 from leaf.agent.events import Part
+from leaf.formats.base import KINDS
+from leaf.formats.detect import ending
+from leaf.formats.packed import ENDINGS
 from leaf.store.model import Message
 
 Json = dict[str, Any]
 
+ARCHIVES = frozenset((*KINDS["archive"].endings, *ENDINGS))
+"""Endings of files that hold nothing but other files."""
 UNTOUCHED_NAMED = 20
 """Files and tables that are kept by name among those that were not touched."""
 WORDS = 6
@@ -239,4 +244,13 @@ def _untouched(steps: Sequence[_Step], touched: set[tuple[str, str]], files: Map
     beside = {_table(one): str(one["name"]) for step in steps for one in step.data.get("beside") or ()}
     opened = {str(source["handle"]) for step in steps for source in step.output.get("sources") or ()}
     tables = [name for table, name in beside.items() if table not in touched]
-    return list(dict.fromkeys([*tables, *(name for handle, name in files.items() if handle not in opened)]))
+    archives = _archives(files.values())
+    others = (name for handle, name in files.items() if handle not in opened and name not in archives)
+    return list(dict.fromkeys([*tables, *others]))
+
+
+def _archives(names: Iterable[str]) -> set[str]:
+    """Those of the files that are archives and nothing besides what came out of them, which stands for itself."""
+    there = list(names)
+    folders = {name[:at] for name in there for at, c in enumerate(name) if c == "/"}
+    return {name for name in there if name in folders and ending(name) in ARCHIVES}

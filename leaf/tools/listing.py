@@ -51,7 +51,8 @@ def titles(files: Sequence[ChatFile]) -> dict[str, str]:
 
 
 def _head(found: Sequence[ChatFile], there: int, pattern: str, begin: int, end: int) -> str:
-    of = f" that match '{pattern.strip()[:80]}', of {there:,} in this chat" if pattern.strip() else ""
+    verb = "matches" if len(found) == 1 else "match"
+    of = f" that {verb} '{pattern.strip()[:80]}', of {there:,} in this chat" if pattern.strip() else ""
     if not found:
         return f"No file matches '{pattern.strip()[:80]}'; {_number(there)} in this chat. Try fewer words, or none."
     if len(found) <= PAGE:

@@ -153,7 +153,9 @@ def came_out(file: File, inside: Sequence[File]) -> list[str]:
     if not inside and not any(note.get("kind") == "members-unread" for note in file.outline.get("notes") or ()):
         return []
     unread = sum(bool(member.outline.get("error")) for member in inside)
-    pieces = [f"{file.name}: {count(len(inside), 'file')} came out of it" + (f", {unread:,} cannot be read." if unread else ".")]
+    pieces = [
+        f"{file.name}: {count(len(inside), 'file')} came out of it" + (f", {unread:,} of them cannot be read." if unread else ".")
+    ]
     pieces += [note["text"] for note in file.outline.get("notes") or () if note.get("kind") in UNPACKING]
     return [" ".join(pieces)]
 

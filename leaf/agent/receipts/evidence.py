@@ -266,7 +266,7 @@ def book_of(evidence: Iterable[Evidence]) -> Book:
     for one in evidence:
         data = one.output.get("data") or {}
         for source in one.output.get("sources") or ():
-            book.names.add(str(source["name"]))
+            book.names.update(_endings_of(str(source["name"])))
         table, chart = data.get("table"), data.get("chart") or {}
         drawn = {**chart, "total": len(chart.get("rows") or ())}
         for rows in (table, *(data.get("tables") or ()), drawn):
@@ -339,6 +339,12 @@ def _labels(row: Sequence[Any], columns: Sequence[str]) -> frozenset[str]:
         elif isinstance(cell, int) and not isinstance(cell, bool) and (i == 0 or TIME_NAME.search(columns[i : i + 1][0])):
             found.add(str(cell))
     return frozenset(found)
+
+
+def _endings_of(name: str) -> list[str]:
+    """A file's name, as it may be written: with all of its folders, with some, or without them."""
+    parts = name.split("/")
+    return ["/".join(parts[at:]) for at in range(len(parts))]
 
 
 def _names(rows: Sequence[Sequence[Any]]) -> list[str]:
