@@ -6,6 +6,7 @@ wiring     build(settings) -> Leaf, the one place that constructs things
 remote     while the app holds the data: the key file, the routes, and the app as a command sees it
 service    class Leaf: what the pages and the command line call
 runs       one run per assistant message: start, watch from 0, stop
+jobs       files on their way into the library: batches that go on after a restart
 exports    chats as bundles and notebooks
 identity   who signed in: the claims of a login provider, checked
 agent      the loop, chunks and parts, history -> request, the models

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from io import BytesIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -37,7 +39,7 @@ from leaf.drive.model import (
     DrivePreview,
     OnProgress,
 )
-from leaf.errors import InvalidInputError, LeafError, NotFoundError
+from leaf.errors import DriveNotConnectedError, InvalidInputError, LeafError, NotFoundError
 from leaf.exports.bundle import Told, bundle, manifest_of, used_files
 from leaf.exports.notebook import notebook
 from leaf.files.library import Added, Library, open_path
@@ -52,6 +54,7 @@ from leaf.formats.locate import Sought
 from leaf.formats.picture import tokens_of
 from leaf.formats.where import around
 from leaf.identity import identify, may_sign_in
+from leaf.jobs.jobs import Jobs, Source
 from leaf.runs.records import Load, RunRecord, StepRecord
 from leaf.runs.run import Run, Slice
 from leaf.runs.runs import Runs
@@ -60,6 +63,7 @@ from leaf.settings import Allowance, Settings
 from leaf.sound.base import Cue
 from leaf.store import Store, chats, consents, file_contexts, files, logins, members, messages, participants, users
 from leaf.store.documents import Change
+from leaf.store.jobs import Job, JobItem
 from leaf.store.model import (
     Chat,
     ChatFile,
@@ -138,6 +142,7 @@ class Leaf:
         models: ModelDirectory,
         calibration: Calibration,
         budgets: Budgets,
+        jobs: Jobs,
         close: Callable[[], None],
         python: Notebooks | None = None,
     ) -> None:
@@ -152,16 +157,18 @@ class Leaf:
         self._models = models
         self._calibration = calibration
         self._budgets = budgets
+        self._jobs = jobs
         self._close = close
         self._python = python
 
     def launch(self) -> None:
-        """Go on with unfinished answers and have children ready now, rather than with the next question.
+        """Go on with unfinished answers and jobs and have children ready now, rather than with the next question.
 
         Raises StoreError, StoreBusyError.
         """
         self._library.warm()
         self._runs.launch()
+        self._jobs.launch()
         if self._python is not None:
             self._python.warm()
 
@@ -579,6 +586,83 @@ class Leaf:
         """The files that came out of an archive or a mail, and out of those."""
         return self._library.inside(scope, file_id)
 
+    # --- many files at once, in the background
+
+    def begin_adding(
+        self, scope: Scope, total: int, *, context: str = "", shared: bool = False, target: str = "", origin: str = ""
+    ) -> Job:
+        """Begin a job that adds files: hand them over with `take_files` or `take_paths`, and say `all_arrived`.
+
+        `context` is what the caller writes about them, for nobody else's eyes unless `shared`.
+        `target` is the chat beside whose next question they are put, or `new`; `origin` says where it was begun.
+        Raises NotFoundError for a chat that is not there, StoreError.
+        """
+        if target not in ("", "new"):
+            self.chat(scope, target)
+        asked = {"context": context, "shared": shared, "target": target, "origin": origin}
+        return self._jobs.begin(scope, "files", total=total, asked=asked)
+
+    def take_files(self, scope: Scope, job_id: str, sources: Iterable[tuple[str, BinaryIO]], *, problem: str = "") -> None:
+        """Keep the bytes of files for a job; folders may stand before their names.
+
+        `problem` says why there are none; then the files are told as failed.
+        Raises NotFoundError, StoreError, RunError once it is over.
+        """
+        if problem:
+            self._jobs.take_failed(scope, job_id, [(name, problem) for name, _ in sources])
+            return
+        given: list[Source] = [(name, partial(_left_open, stream)) for name, stream in sources]
+        self._jobs.take(scope, job_id, given)
+
+    def take_paths(self, scope: Scope, job_id: str, paths: Sequence[Path], folders: Sequence[str] = ()) -> None:
+        """`take_files` for files on this machine; `folders` stand before their names."""
+        named = zip(paths, folders or [""] * len(paths), strict=True)
+        self._jobs.take(scope, job_id, ((f"{folder}/{path.name}", partial(open_path, path)) for path, folder in named))
+
+    def all_arrived(self, scope: Scope, job_id: str, problem: str = "") -> None:
+        """No more files come to a job; `problem` says why some are missing."""
+        self._jobs.all_there(scope, job_id, problem)
+
+    def begin_drive_adding(
+        self, scope: Scope, refs: Sequence[str], *, folders: Sequence[str] = (), target: str = "", origin: str = ""
+    ) -> Job:
+        """Begin a job that brings files and folders of Drive in; `folders` are put beside the question as they are.
+
+        Raises DriveNotConnectedError, StoreError.
+        """
+        if self._drive.connection(scope).state != "connected":
+            raise DriveNotConnectedError("Google Drive is not connected.", "Connect it on the Drive page.")
+        asked = {"refs": list(refs), "folders": list(folders), "target": target, "origin": origin}
+        return self._jobs.begin(scope, "drive", asked=asked)
+
+    def jobs(self, scope: Scope) -> list[Job]:
+        """The caller's jobs that are under way, or over and not put away, oldest first."""
+        return self._jobs.list(scope)
+
+    def job(self, scope: Scope, job_id: str) -> Job:
+        """How far it is. Raises NotFoundError."""
+        return self._jobs.get(scope, job_id)
+
+    def wait_for_job(self, scope: Scope, job_id: str, timeout: float = 3600.0) -> Job:
+        """The job once it is over, or after `timeout` seconds. Raises NotFoundError."""
+        return self._jobs.wait(scope, job_id, timeout)
+
+    def job_files(self, scope: Scope, job_id: str) -> list[JobItem]:
+        """What became of the files of a job so far, in their order. Raises NotFoundError."""
+        return self._jobs.outcomes(scope, job_id)
+
+    def stop_job(self, scope: Scope, job_id: str) -> Job:
+        """End a job; what it has added stays. Raises NotFoundError."""
+        return self._jobs.stop(scope, job_id)
+
+    def go_on_with_job(self, scope: Scope, job_id: str) -> Job:
+        """Take up again what a stopped or failed job has left. Raises NotFoundError."""
+        return self._jobs.go_on(scope, job_id)
+
+    def forget_job(self, scope: Scope, job_id: str) -> None:
+        """Put away a job that is over; what it added stays. Raises NotFoundError."""
+        self._jobs.forget(scope, job_id)
+
     def add_sample(self, scope: Scope) -> list[File]:
         """Sample data to try Leaf with."""
         return [
@@ -646,7 +730,10 @@ class Leaf:
 
     def begin_transcript(self, scope: Scope, file_id: str) -> None:
         """Transcribe a recording in the background, if there is an engine and anything to hear. Raises FileError."""
-        self._library.begin_transcript(scope, self.file(scope, file_id))
+        file = self.file(scope, file_id)
+        self._library.begin_transcript(scope, file)
+        if self._library.transcript(scope, file).state == "working":
+            self._jobs.begin(scope, "transcript", total=1, asked={"file": file_id})
 
     @property
     def transcriber(self) -> str:
@@ -1001,6 +1088,11 @@ class Leaf:
     def set_default_model(self, model: str) -> None:
         """Kept in the data folder."""
         self._models.set_default(model)
+
+
+def _left_open(stream: BinaryIO) -> AbstractContextManager[BinaryIO]:
+    """Whoever gave the stream closes it."""
+    return nullcontext(stream)
 
 
 def _outermost(files: Sequence[ChatFile]) -> list[ChatFile]:

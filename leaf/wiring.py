@@ -37,6 +37,8 @@ def build(settings: Settings) -> Leaf:
     from leaf.drive.drive import Drive
     from leaf.files.library import Library
     from leaf.files.members import Allowed
+    from leaf.jobs.jobs import Jobs, Work
+    from leaf.jobs.work import DriveWork, FilesWork, TranscriptWork
     from leaf.runs.engine import Engine
     from leaf.runs.execute import Executor
     from leaf.runs.runs import QueueLimits, Runs
@@ -44,6 +46,7 @@ def build(settings: Settings) -> Leaf:
     from leaf.service import Leaf
     from leaf.sound.engines import choose
     from leaf.store import open_store
+    from leaf.store.jobs import Kind
     from leaf.tables.tables import Tables
     from leaf.tools import registry
 
@@ -93,16 +96,23 @@ def build(settings: Settings) -> Leaf:
     )
     runs = Runs(executor, store, engine, queue)
     models = ModelDirectory(settings, lambda: _ask_models(settings))
+    works: dict[Kind, Work] = {
+        "files": FilesWork(store, library, tables),
+        "drive": DriveWork(store, library, tables, drive),
+        "transcript": TranscriptWork(store, library),
+    }
+    jobs = Jobs(store, library, works, runs.touch, shared=bool(settings.database_url))
 
     def close() -> None:
         runs.close()
+        jobs.close()
         library.close()
         if python is not None:
             python.close()
         pool.close()
         store.close()
 
-    return Leaf(settings, store, library, tables, drive, documents, runs, models, calibration, budgets, close, python)
+    return Leaf(settings, store, library, tables, drive, documents, runs, models, calibration, budgets, jobs, close, python)
 
 
 def reach(settings: Settings) -> tuple[Commands, str]:

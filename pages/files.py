@@ -4,7 +4,7 @@ import math
 
 import streamlit as st
 
-from leaf.ui import library, uploads
+from leaf.ui import adding, library, uploads
 from leaf.ui.state import current_scope, leaf
 
 scope = current_scope()
@@ -12,6 +12,7 @@ st.container(key="wide")
 st.title("Files", anchor=False)
 library.draw_uploaders(scope)
 uploads.say("files")
+adding.draw(adding.FILES)
 library.draw_undo(scope)
 
 with st.container(horizontal=True, vertical_alignment="bottom"):

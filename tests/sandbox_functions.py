@@ -198,3 +198,33 @@ def missing_key() -> str:
     """A fault of Leaf's own."""
     known: dict[str, str] = {}
     return known["secret column"]
+
+
+def obey(path: str, out: str) -> dict[str, Any]:
+    """Do what the file says; for batches."""
+    verb, _, rest = Path(path).read_text().partition(" ")
+    if "SPOILED" in os.environ:
+        os._exit(3)
+    if verb == "crash":
+        os.kill(os.getpid(), signal.SIGSEGV)
+    elif verb == "exit":
+        os._exit(0)
+    elif verb == "hang":
+        time.sleep(60)
+    elif verb == "eat":
+        eaten = [bytearray(50_000_000) for _ in range(40)]
+        time.sleep(len(eaten))
+    elif verb == "refuse":
+        raise EncryptedFileError("Locked.", "Unlock it.")
+    elif verb == "fail":
+        raise KeyError("a fault of the reader")
+    elif verb == "link":
+        os.symlink("/etc/passwd", Path(out) / "said")
+    elif verb == "spoil":
+        os.environ["SPOILED"] = "yes"
+        rest = "spoiled"
+    elif verb == "count":
+        rest = str(len(list(Path(path).parent.parent.iterdir())))
+    if verb != "link":
+        (Path(out) / "said").write_text(rest)
+    return {"said": rest, "pid": os.getpid()}

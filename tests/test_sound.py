@@ -31,6 +31,7 @@ from leaf.sound.server import endpoint
 from leaf.store import open_store, users
 from leaf.store.model import ChatFile, File
 from tests import sounds
+from tests.leaf_kit import opened
 from tests.sounds import SENTENCES, recording, video, wav
 from tests.transcription_server import Reply, TranscriptionServer
 
@@ -314,6 +315,23 @@ library.read(scope, file)
             pieces = len(server.requests)
             assert it.now(file).outline["cues"] >= 58
         assert 3_600 / 600 <= pieces <= 3_600 / 480 + 2
+
+
+def test_a_transcript_that_was_asked_for_goes_on_after_a_restart_by_itself(tmp_path: Path) -> None:
+    with TranscriptionServer(delay=0.3) as server:
+        settings: dict[str, Any] = {"sound": Sound(url=server.url, key=server.key)}
+        with opened(tmp_path / "home", **settings) as leaf:
+            scope = leaf.local_scope()
+            file = leaf.add_file(scope, "hour.mp3", io.BytesIO(hours(1, [(20.0, 0), (10.0, 500), (30.0, 0)]))).file
+            leaf.begin_transcript(scope, file.id)
+            until(lambda: leaf.transcript(scope, file).seconds > 0)
+            assert [job.kind for job in leaf.jobs(scope)] == ["transcript"]
+        server.delay = 0.0
+        with opened(tmp_path / "home", **settings) as leaf:
+            assert leaf.transcript(scope, file).state == "none"
+            leaf._jobs.launch()
+            until(lambda: leaf.transcript(scope, file).state == "done")
+            until(lambda: leaf.jobs(scope) == [])
 
 
 def test_stop_ends_the_wait_and_what_is_done_is_kept(tmp_path: Path, pool: Pool) -> None:

@@ -6,17 +6,19 @@ import re
 import sys
 import time
 from collections.abc import Iterator
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import UTC, date, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from leaf.drive.model import DriveAdded, DriveChange, DriveItem, DriveSkipped
+from leaf.drive.model import DriveChange, DriveItem
+from leaf.errors import DriveNotConnectedError
 from leaf.service import Leaf
 from leaf.settings import Settings
-from leaf.store.model import File
+from leaf.store.jobs import ItemState, Job, JobItem
 from leaf.ui import adding, drive, freshness, markdown, state, thread
 from leaf.wiring import build
 from tests.drive_server import ANA, DriveServer
@@ -171,38 +173,55 @@ def test_a_chat_shows_its_folder_and_says_when_drive_is_disconnected(leaf: Leaf,
 def test_a_batch_for_a_new_chat_brings_files_and_takes_folders_as_they_are(leaf: Leaf, google: DriveServer) -> None:
     connect(leaf, google)
     scope = leaf.local_scope()
-    batch = adding.Adding(leaf.drive_list(scope).items, adding.NEW_CHAT, adding.DRIVE)
-    batch.run(leaf, scope)
-    assert batch.problem == ""
-    assert [folder.name for folder in leaf.drive_folders(scope, batch.chat_id)] == ["Reports 2026"]
-    assert len(leaf.chat_files(scope, batch.chat_id)) == 1
+    items = leaf.drive_list(scope).items
+    folders = [item.ref for item in items if item.is_folder]
+    refs = [item.ref for item in items if not item.is_folder]
+    job = leaf.wait_for_job(
+        scope, leaf.begin_drive_adding(scope, refs, folders=folders, target=adding.NEW_CHAT, origin=adding.DRIVE).id
+    )
+    assert (job.state, job.problem, job.done, job.failed) == ("done", "", 1, 0)
+    assert [folder.name for folder in leaf.drive_folders(scope, job.outcome["chat"])] == ["Reports 2026"]
+    assert len(leaf.chat_files(scope, job.outcome["chat"])) == 1
 
 
-def test_a_stopped_batch_is_no_error_and_begins_no_chat(leaf: Leaf, google: DriveServer) -> None:
+def test_a_folder_of_drive_is_listed_once_and_brought_in_file_by_file(leaf: Leaf, google: DriveServer) -> None:
     connect(leaf, google)
     scope = leaf.local_scope()
-    batch = adding.Adding(leaf.drive_list(scope).items, adding.NEW_CHAT, adding.DRIVE)
-    batch.stop.set()
-    batch.run(leaf, scope)
-    assert (batch.done, batch.problem, leaf.chats(scope)) == (True, "", [])
-    assert adding.outcome_text(batch).startswith("Stopped.")
+    folder = next(item for item in leaf.drive_list(scope).items if item.is_folder)
+    job = leaf.wait_for_job(scope, leaf.begin_drive_adding(scope, [folder.ref]).id)
+    assert (job.state, job.total, job.done) == ("done", 1, 1)
+    assert [(item.name, item.state) for item in leaf.job_files(scope, job.id)] == [("sales.csv", "added")]
 
 
-def some_file(name: str) -> File:
-    return File(name, "w", "u", name, "text/plain", "text", 1, "", "drive", "", {}, NOW)
+def test_without_a_connection_nothing_is_begun(leaf: Leaf) -> None:
+    scope = leaf.local_scope()
+    with pytest.raises(DriveNotConnectedError):
+        leaf.begin_drive_adding(scope, ["root"])
+    assert leaf.jobs(scope) == []
+
+
+def a_job(**changed: Any) -> Job:
+    return Job(**{**asdict(Job("1", "drive", "done", 0, {}, {}, "", NOW, NOW, NOW)), **changed})
+
+
+def items(*states: ItemState) -> list[JobItem]:
+    return [JobItem(n, f"f{n}", {}, state, "" if state == "failed" else f"id{n}", "") for n, state in enumerate(states)]
 
 
 @pytest.mark.parametrize(
-    ("added", "said"),
+    ("job", "became", "said"),
     [
-        (DriveAdded((some_file("a"),)), "**1 file** is in your library."),
-        (DriveAdded((some_file("a"), some_file("b")), (DriveSkipped("v.mp4", "Too large."),)), "1 file was skipped."),
-        (DriveAdded((), (DriveSkipped("a", "No."), DriveSkipped("b", "No."))), "No file was added. 2 files were skipped."),
+        (a_job(), items("added"), "**1 file** is in your library."),
+        (a_job(), items("added", "added", "failed"), "**2 files** are in your library. 1 file was skipped."),
+        (a_job(), items("failed", "failed"), "No file was added. 2 files were skipped."),
+        (a_job(), items("added", "unreadable"), "1 of them cannot be read."),
+        (a_job(), items("known", "added"), "1 was there already."),
+        (a_job(state="stopped", total=9, done=2), items("added", "added"), "7 are left."),
+        (a_job(state="stopped"), [], "Stopped. No file was added."),
     ],
 )
-def test_what_became_of_a_batch_is_counted(added: DriveAdded, said: str) -> None:
-    batch = adding.Adding((), "", adding.DRIVE, added=added, done=True)
-    assert said in adding.outcome_text(batch)
+def test_what_became_of_a_batch_is_counted(job: Job, became: list[JobItem], said: str) -> None:
+    assert said in adding.outcome_text(job, became)
 
 
 def test_changes_are_named_newest_first() -> None:

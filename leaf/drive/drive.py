@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import UTC, datetime
@@ -22,6 +22,7 @@ from leaf.drive.model import (
     DriveFolder,
     DriveItem,
     DriveListing,
+    DriveLooked,
     DrivePreview,
     DriveProgress,
     DriveSkipped,
@@ -188,6 +189,17 @@ class Drive:
         self, scope: Scope, refs: Sequence[str], *, on_progress: OnProgress | None = None, stop: threading.Event | None = None
     ) -> DriveAdded:
         """Bring in files, and folders with all that is below them. What cannot be brought in is counted with its reason."""
+        looked = self.look(scope, refs, stop=stop)
+        skipped = list(looked.skipped)
+        brought = list(
+            self.bring_all(scope, looked.items, folders=looked.folders, skipped=len(skipped), on_progress=on_progress, stop=stop)
+        )
+        skipped += [DriveSkipped(item.name, outcome.message) for item, outcome in brought if isinstance(outcome, LeafError)]
+        files = {outcome.id: outcome for _, outcome in brought if isinstance(outcome, File)}
+        return DriveAdded(tuple(files.values()), tuple(skipped), looked.incomplete)
+
+    def look(self, scope: Scope, refs: Sequence[str], *, stop: threading.Event | None = None) -> DriveLooked:
+        """What there is to bring in: files, and those in folders and below. Brings none. Raises DriveError, RunError."""
         client = self._client(scope)
         wanted: dict[str, DriveItem] = {}
         skipped: list[DriveSkipped] = []
@@ -213,10 +225,23 @@ class Drive:
                     skipped.append(DriveSkipped(item.name, reason))
                 else:
                     wanted.setdefault(item.id, item)
-        brought = _Adding(self, scope, folders, on_progress, stop).run(tuple(wanted.values()), len(skipped))
-        skipped += [DriveSkipped(item.name, outcome.message) for item, outcome in brought if isinstance(outcome, LeafError)]
-        files = {outcome.id: outcome for _, outcome in brought if isinstance(outcome, File)}
-        return DriveAdded(tuple(files.values()), tuple(skipped), incomplete)
+        return DriveLooked(tuple(wanted.values()), tuple(skipped), incomplete, folders)
+
+    def bring_all(
+        self,
+        scope: Scope,
+        items: Sequence[DriveItem],
+        *,
+        folders: Mapping[str, str] | None = None,
+        skipped: int = 0,
+        on_progress: OnProgress | None = None,
+        stop: threading.Event | None = None,
+    ) -> Iterator[tuple[DriveItem, File | LeafError]]:
+        """Bring in some files, as they come: each with its file, or with why there is none. `skipped` are counted as done.
+
+        `folders`: id of an item -> what stands before its name. Raises what ends them all: a stop, a full disk, no connection.
+        """
+        yield from _Adding(self, scope, folders or {}, on_progress, stop).run(items, skipped)
 
     # Folders of a chat, and what changed
 
@@ -365,8 +390,8 @@ class _Adding:
         """One of them met what would stop the others too."""
         self._bytes: dict[str, int] = {}
 
-    def run(self, items: Sequence[DriveItem], skipped: int) -> list[tuple[DriveItem, File | LeafError]]:
-        """Each item with its file, or with why there is none. Raises what ends them all: a stop, a full disk, no connection."""
+    def run(self, items: Sequence[DriveItem], skipped: int) -> Iterator[tuple[DriveItem, File | LeafError]]:
+        """See `Drive.bring_all`."""
         total = len(items) + skipped
         with ThreadPoolExecutor(PARALLEL, thread_name_prefix="leaf-drive") as threads:
             running: dict[Future[File | LeafError], DriveItem] = {threads.submit(self._one, item): item for item in items}
@@ -377,7 +402,7 @@ class _Adding:
                     self._failed.set()
                     raise failed
                 self._tell(total, total - len(waiting))
-            return [(item, future.result()) for future, item in running.items()]
+                yield from ((running[future], future.result()) for future in done)
 
     def _one(self, item: DriveItem) -> File | LeafError:
         if self._stop.is_set() or self._failed.is_set():

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Literal
 
 from leaf.formats.base import Window
-from leaf.store.model import File
+from leaf.store.model import File, Json
 
 State = Literal["unconfigured", "absent", "connected", "error"]
 ROOT, SHARED, DRIVES = "root", "shared-with-me", "drives"
@@ -75,6 +75,19 @@ class DriveItem:
         return f"{self.id}/{self.resource_key}" if self.resource_key else self.id
 
 
+def packed(item: DriveItem) -> Json:
+    """An item as JSON, to be kept."""
+    return {**asdict(item), "modified": item.modified.isoformat() if item.modified else None}
+
+
+def unpacked(kept: Json) -> DriveItem:
+    """The item that was kept."""
+    modified = kept["modified"]
+    return DriveItem(
+        **{**kept, "modified": datetime.fromisoformat(modified) if modified else None, "parents": tuple(kept["parents"])}
+    )
+
+
 @dataclass(frozen=True)
 class DriveCrumb:
     """A folder on the way from the top down to the one shown."""
@@ -123,6 +136,18 @@ class DriveSkipped:
     name: str
     why: str
     """One sentence."""
+
+
+@dataclass(frozen=True)
+class DriveLooked:
+    """What there is to bring in."""
+
+    items: tuple[DriveItem, ...]
+    skipped: tuple[DriveSkipped, ...]
+    incomplete: str
+    """Why there may be more that was not even looked at; empty if there is not."""
+    folders: Mapping[str, str]
+    """Id of an item -> its folders from the one that was asked for down."""
 
 
 @dataclass(frozen=True)

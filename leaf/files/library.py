@@ -15,20 +15,18 @@ from leaf.errors import (
     LeafError,
     NotFoundError,
     RunError,
-    SandboxMemoryError,
-    SandboxTimeoutError,
     StoreError,
     UnreadableFileError,
     not_found,
 )
+from leaf.files.arrivals import INSPECT, Arrivals, Beside, Entered, Kept, Looked, failure
 from leaf.files.members import Allowed, Members, OnMember, Unpacked
-from leaf.files.names import clean_name, clean_path, name_key, split_path
+from leaf.files.names import clean_name, clean_path, name_key
 from leaf.files.pictures import PAGE, Pictures, View
 from leaf.files.search import Hit, Search, SearchResult
 from leaf.files.transcripts import KINDS as SOUND
 from leaf.files.transcripts import SHORT_SECONDS, OnProgress, StillTranscribingError, Transcript, Transcripts
 from leaf.formats.base import CONTAINERS, Note, Section, Window
-from leaf.formats.detect import ending
 from leaf.formats.locate import Box, Located, Sought
 from leaf.formats.where import timestamp
 from leaf.formats.window import CHARS_PER_TOKEN
@@ -37,12 +35,11 @@ from leaf.sound.base import Cue, Transcriber
 from leaf.store import Store, chat_files, files, made_files, media
 from leaf.store.made_files import MadeFile
 from leaf.store.media import Derived
-from leaf.store.model import ChatFile, File, Json, Scope
+from leaf.store.model import ChatFile, File, Scope
 from leaf.store.slugs import slugs as sql_names
 
-__all__ = ["Added", "Hit", "Library", "SearchResult", "clean_name", "name_key", "open_path"]
+__all__ = ["Added", "Hit", "Kept", "Library", "SearchResult", "clean_name", "name_key", "open_path"]
 
-INSPECT = Limits(seconds=120)
 READ = Limits(seconds=60)
 
 FileList = list[File]
@@ -96,6 +93,7 @@ class Library:
         self._transcripts = Transcripts(home, pool, transcriber, self._bytes, self._transcribed, patience=patience)
         self._search = Search(home / "search", pool, self._text)
         self._pictures = Pictures(store, pool, self._bytes)
+        self._arrivals = Arrivals(store, pool)
         self._members = Members(store, pool, self._bytes, self._add_one, replace(archives or Allowed(), each=limit_bytes))
 
     def add(
@@ -152,19 +150,54 @@ class Library:
         on_progress: Callable[[int], None] | None = None,
     ) -> Added:
         """One file under a clean name with its folders, not what is in it."""
-        kept = self._store.blobs.put(scope.workspace_id, stream, self._limit_bytes, on_progress=on_progress)
-        known = files.same(self._store.db, scope, kept.sha256, name, source)
+        kept = self._keep(scope, name, stream, source, context, shared, parent_id, on_progress)
+        known = files.same(self._store.db, scope, kept.sha256, kept.name, source)
         if known is not None:
             return Added(self._welcome_back(scope, known, context, source, shared), True)
-        looked = self._known_as(scope, kept.sha256, name) or self._inspect(scope, kept.sha256, split_path(name)[1])
-        known_so_far = (name, looked.media_type, looked.kind, kept.size, kept.sha256, source)
-        new = files.NewFile(*known_so_far, context.strip(), looked.outline, shared, parent_id)
-        file, is_new = files.add(self._store.db, scope, new)
-        if not is_new:
-            return Added(self._welcome_back(scope, file, context, source, shared), True)
-        if (file.outline.get("duration") or 0) < SHORT_SECONDS:
-            self._transcripts.begin(scope, file)
-        return Added(file, False, tuple(files.other_names(self._store.db, scope, file)))
+        return next(added for found in self.enter(scope, [kept]) for _, added in found)
+
+    def keep(
+        self, scope: Scope, name: str, stream: BinaryIO, *, context: str = "", shared: bool = False, folder: str = ""
+    ) -> Kept:
+        """Keep the bytes of a file that is entered later. Raises FileTooLargeError, StoreError."""
+        return self._keep(scope, clean_path(folder, name), stream, "upload", context, shared)
+
+    def _keep(
+        self,
+        scope: Scope,
+        name: str,
+        stream: BinaryIO,
+        source: str,
+        context: str,
+        shared: bool,
+        parent_id: str = "",
+        on_progress: Callable[[int], None] | None = None,
+    ) -> Kept:
+        kept = self._store.blobs.put(scope.workspace_id, stream, self._limit_bytes, on_progress=on_progress)
+        return Kept(name, kept.sha256, kept.size, source, context, shared, parent_id)
+
+    def enter(
+        self,
+        scope: Scope,
+        kept: Sequence[Kept],
+        *,
+        beside: Beside | None = None,
+        stop: threading.Event | None = None,
+        on_answer: Callable[[], None] = lambda: None,
+    ) -> Iterator[Sequence[tuple[int, Added]]]:
+        """Enter files whose bytes are kept: what became of some of them at a time, by their place in `kept`.
+
+        What is in archives and mails is not taken out: see `unpack`. Raises as `Arrivals.enter`.
+        """
+        for found in self._arrivals.enter(scope, kept, beside=beside, stop=stop, on_answer=on_answer):
+            yield [(one.index, self._added(scope, one, kept[one.index])) for one in found]
+
+    def _added(self, scope: Scope, one: Entered, kept: Kept) -> Added:
+        if not one.is_new:
+            return Added(self._welcome_back(scope, one.file, kept.context, kept.source, kept.shared), True)
+        if (one.file.outline.get("duration") or 0) < SHORT_SECONDS:
+            self._transcripts.begin(scope, one.file)
+        return Added(one.file, False, tuple(files.other_names(self._store.db, scope, one.file)))
 
     def list(self, scope: Scope, *, query: str = "", sort: str = "newest", deleted: bool = False) -> FileList:
         """Files whose name, kind or description have all the words; sorted by newest, oldest, name, size or kind."""
@@ -222,9 +255,11 @@ class Library:
 
     def _with_members(self, scope: Scope, file_ids: Sequence[str]) -> FileIds:
         found: dict[str, None] = {}
+        there = files.get_all(self._store.db, scope, list(dict.fromkeys(file_ids)))
+        containers = {file.id for file in there if file.kind in CONTAINERS}
         for file_id in file_ids:
             found[file_id] = None
-            if self.get(scope, file_id).kind in CONTAINERS:
+            if file_id in containers:
                 found.update({member.id: None for member in self.inside(scope, file_id)})
         return list(found)
 
@@ -514,14 +549,7 @@ class Library:
             )
         return file
 
-    def _known_as(self, scope: Scope, sha256: str, name: str) -> _Looked | None:
-        """What a file of these bytes was found to be, if its name has the same ending: beside the content only that counts."""
-        for file in files.with_bytes(self._store.db, scope, sha256):
-            if ending(file.name) == ending(name) and not file.outline.get("error") and file.kind not in CONTAINERS:
-                return _Looked(file.kind, file.media_type, file.outline)
-        return None
-
-    def _inspect(self, scope: Scope, sha256: str, name: str) -> _Looked:
+    def _inspect(self, scope: Scope, sha256: str, name: str) -> Looked:
         """What the file is. A failure that lies in the file is its outline; one of the disk or a stop is raised."""
         try:
             found = self._pool.call(
@@ -533,8 +561,8 @@ class Library:
         except (StoreError, RunError):
             raise
         except LeafError as e:
-            return _Looked("unknown", "application/octet-stream", _failure(name, e))
-        return _Looked(str(found["kind"]), str(found["media_type"]), dict(found["outline"]))
+            return Looked("unknown", "application/octet-stream", failure(name, e))
+        return Looked(str(found["kind"]), str(found["media_type"]), dict(found["outline"]))
 
     def _readable(self, scope: Scope, file_id: str) -> File:
         file = self.get(scope, file_id)
@@ -547,21 +575,6 @@ class Library:
         if not path.is_file():
             raise NotFoundError("The bytes of this file are missing from the data folder.", "Upload the file again.")
         return path
-
-
-@dataclass(frozen=True)
-class _Looked:
-    kind: str
-    media_type: str
-    outline: Json
-
-
-def _failure(name: str, error: LeafError) -> Json:
-    """An outline that says which file it is and what to do; the sandbox knows neither."""
-    message = error.message if name in error.message else f"{name}: {error.message}"
-    too_much = isinstance(error, SandboxTimeoutError | SandboxMemoryError)
-    hint = "Save it again in a simpler format or in parts, and add that." if too_much else error.hint
-    return {"error": message, "hint": hint}
 
 
 def _sought(found: Mapping[str, Any]) -> Sought:

@@ -9,22 +9,34 @@ from __future__ import annotations
 
 import json
 import re
+import shutil
 import sqlite3
 import tempfile
 import threading
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
-from leaf.errors import FileError, InvalidInputError, LeafError, RunError, SandboxMemoryError, SandboxTimeoutError, StoreError
+from leaf.errors import (
+    FileError,
+    InvalidInputError,
+    LeafError,
+    NotFoundError,
+    RunError,
+    SandboxMemoryError,
+    SandboxTimeoutError,
+    StoreError,
+)
 from leaf.files.passages import Passage, cut, parse_line, snippet
 from leaf.files.query import Term, parse, spaced, tokens
 from leaf.files.ranking import Ranked, Wanted, rank
 from leaf.files.stopwords import languages
-from leaf.sandbox.pool import Limits, Pool
+from leaf.sandbox.batch import call_each
+from leaf.sandbox.pool import Item, Limits, Pool
 from leaf.store.model import File, Scope
 
 VERSION = 3
@@ -33,6 +45,9 @@ EXTRACT = Limits(seconds=180)
 PARALLEL = 3
 """Files that are read at once when several are searched for the first time."""
 BATCH = 1_000
+LASTING = (FileError, SandboxTimeoutError, SandboxMemoryError)
+"""What lies in the file: it is not read again for the next search."""
+SOUND = frozenset(["audio", "video"])
 
 SCHEMA = (
     """
@@ -176,9 +191,67 @@ class Search:
         self, scope: Scope, files: list[File], stop: threading.Event | None, on_progress: Callable[[str], None] | None
     ) -> dict[str, str]:
         """Read the files into the index, some at once; returns name and reason of those for which that may work another time."""
+        with ExitStack() as held:
+            mine = [
+                file
+                for file in files
+                if file.kind not in SOUND and self._is_there(scope, file) and self._claimed(scope, file, held)
+            ]
+            reasons = self._add_all(scope, mine, stop, on_progress) if len(mine) > 1 else {}
+        # One alone, recordings, whose words may have to be made first, and what another thread reads just now.
+        batched = {file.id for file in mine} if len(mine) > 1 else set()
+        others = [file for file in files if file.id not in batched]
         with ThreadPoolExecutor(PARALLEL, thread_name_prefix="leaf-index") as threads:
-            reasons = list(threads.map(lambda file: self._add(scope, file, stop, on_progress), files))
-        return {file.name: reason for file, reason in zip(files, reasons, strict=True) if reason}
+            said = list(threads.map(lambda file: self._add(scope, file, stop, on_progress), others))
+        return reasons | {file.name: reason for file, reason in zip(others, said, strict=True) if reason}
+
+    def _is_there(self, scope: Scope, file: File) -> bool:
+        try:
+            return self._text_of(scope, file, None, None)[0] is not None
+        except NotFoundError:
+            return False
+
+    def _claimed(self, scope: Scope, file: File, held: ExitStack) -> bool:
+        """Whether no other thread reads it just now; none begins to before `held` is left."""
+        with self._guard:
+            lock = self._locks[scope.workspace_id, _content(file)]
+        if claimed := lock.acquire(blocking=False):
+            held.callback(lock.release)
+        return claimed
+
+    def _add_all(
+        self, scope: Scope, files: list[File], stop: threading.Event | None, on_progress: Callable[[str], None] | None
+    ) -> dict[str, str]:
+        """Read files into the index, many in a child; as `_fill`."""
+        with closing(self._connect(scope)) as db:
+            known = _known(db, [_content(file) for file in files])
+        files = [file for file in files if _content(file) not in known]
+        reasons: dict[str, str] = {}
+        done = 0
+        with tempfile.TemporaryDirectory(prefix=".reading-", dir=self._made()) as out:
+            folders = [Path(out) / str(number) for number in range(len(files))]
+            items = [self._item(scope, file, folder) for file, folder in zip(files, folders, strict=True)]
+            for answers in call_each(self._pool, "leaf.formats.worker:extract", items, limits=EXTRACT, stop=stop):
+                with self._transaction(scope) as db:
+                    for number, answer in answers:
+                        if isinstance(answer, LeafError) and not isinstance(answer, LASTING):
+                            reasons[files[number].name] = answer.message
+                        else:
+                            self._write_answer(db, files[number], folders[number], answer, stop)
+                done += len(answers)
+                if on_progress is not None:
+                    on_progress(f"Reading files for the search: {done:,} of {len(files):,}")
+        return reasons
+
+    def _item(self, scope: Scope, file: File, folder: Path) -> Item:
+        """What is asked of a child for a file whose text stands in its own bytes. Missing ones are found by the call."""
+        path, kind = self._text_of(scope, file, None, None)
+        return Item({"path": "in:file", "kind": kind, "out": "out:"}, path or Path(), folder)
+
+    def _write_answer(self, db: sqlite3.Connection, file: File, folder: Path, answer: Any, stop: threading.Event | None) -> None:
+        error = answer.message if isinstance(answer, LeafError) else ""
+        self._write(db, _content(file), folder / "passages.jsonl", "" if error else _notes(answer), error, stop)
+        shutil.rmtree(folder, ignore_errors=True)
 
     def _add(self, scope: Scope, file: File, stop: threading.Event | None, on_progress: Callable[[str], None] | None) -> str:
         """Read one file into the index, unless another thread has done it meanwhile; returns why not."""
@@ -193,7 +266,7 @@ class Search:
                 note = self._extract(scope, file, Path(out), stop, on_progress)
             except (StoreError, RunError):
                 raise
-            except (FileError, SandboxTimeoutError, SandboxMemoryError) as e:
+            except LASTING as e:
                 error = e.message
             except LeafError as e:
                 return e.message
@@ -215,26 +288,32 @@ class Search:
             out=out,
             stop=stop,
         )
-        return " ".join(str(note["text"]) for note in found["notes"])
+        return _notes(found)
 
     def _insert(self, scope: Scope, content: str, lines: Path, note: str, error: str, stop: threading.Event | None) -> None:
         with self._transaction(scope) as db:
-            if db.execute("SELECT 1 FROM sources WHERE content = ?", (content,)).fetchone():
-                return
-            db.execute("INSERT INTO sources (content, note, error) VALUES (?, ?, ?)", (content, note, error))
-            if error:
-                return
-            (last,) = db.execute("SELECT coalesce(max(id), 0) FROM passages").fetchone()
-            with lines.open(encoding="utf-8") as file:
-                for batch in _batches(enumerate(cut(map(parse_line, file)), last + 1)):
-                    if stop is not None and stop.is_set():
-                        raise RunError("Stopped.")
-                    db.executemany(
-                        "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-                        ((i, content, p.unit, p.first, p.last, p.sheet, p.start, p.stop, len(p.text), p.text) for i, p in batch),
-                    )
-                    db.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", ((i, spaced(p.text)) for i, p in batch))
-            _describe(db, content, last)
+            self._write(db, content, lines, note, error, stop)
+
+    def _write(
+        self, db: sqlite3.Connection, content: str, lines: Path, note: str, error: str, stop: threading.Event | None
+    ) -> None:
+        """Put what was read of one content into the index, unless it is there."""
+        if db.execute("SELECT 1 FROM sources WHERE content = ?", (content,)).fetchone():
+            return
+        db.execute("INSERT INTO sources (content, note, error) VALUES (?, ?, ?)", (content, note, error))
+        if error:
+            return
+        (last,) = db.execute("SELECT coalesce(max(id), 0) FROM passages").fetchone()
+        with lines.open(encoding="utf-8") as file:
+            for batch in _batches(enumerate(cut(map(parse_line, file)), last + 1)):
+                if stop is not None and stop.is_set():
+                    raise RunError("Stopped.")
+                db.executemany(
+                    "INSERT INTO passages VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                    ((i, content, p.unit, p.first, p.last, p.sheet, p.start, p.stop, len(p.text), p.text) for i, p in batch),
+                )
+                db.executemany("INSERT INTO words (rowid, text) VALUES (?, ?)", ((i, spaced(p.text)) for i, p in batch))
+        _describe(db, content, last)
 
     @contextmanager
     def _transaction(self, scope: Scope) -> Iterator[sqlite3.Connection]:
@@ -289,6 +368,10 @@ def _describe(db: sqlite3.Connection, content: str, after: int) -> None:
         "characters = (SELECT coalesce(sum(size), 0) FROM passages WHERE id > ?) WHERE content = ?",
         (" ".join(spoken), after, after, content),
     )
+
+
+def _notes(found: Mapping[str, Any]) -> str:
+    return " ".join(str(note["text"]) for note in found["notes"])
 
 
 def _content(file: File) -> str:

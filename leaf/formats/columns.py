@@ -391,10 +391,10 @@ def _select(relation: str, columns: Sequence[Column]) -> str:
     return f"SELECT {', '.join(values)} FROM {layers}"
 
 
-def copy(connection: duckdb.DuckDBPyConnection, select: str, target: Path) -> int:
+def copy(connection: duckdb.DuckDBPyConnection, select: str, target: Path, *, compression: str = "zstd") -> int:
     """Write a query's rows as Parquet and return how many there were."""
     target.parent.mkdir(parents=True, exist_ok=True)
-    row = connection.execute(f"COPY ({select}) TO {literal(str(target))} (FORMAT parquet, COMPRESSION zstd)").fetchone()
+    row = connection.execute(f"COPY ({select}) TO {literal(str(target))} (FORMAT parquet, COMPRESSION {compression})").fetchone()
     return int(row[0]) if row else 0
 
 

@@ -40,6 +40,7 @@ from leaf.formats.dialect import Dialect, Records, sniff
 from leaf.formats.encoding import Encoding, guess_note, open_text, sniff_encoding
 from leaf.formats.grid import Block, Found, hard_columns
 from leaf.formats.integrity import Place, called_totals, examine, softened
+from leaf.formats.progress import report, watched
 from leaf.formats.single import one_column
 from leaf.formats.titles import title_above
 from leaf.formats.window import Extent
@@ -171,8 +172,12 @@ def _reader(source: _Source) -> tuple[Iterator[list[str]], Records]:
     file = open_text(source.path, source.encoding)
 
     def lines() -> Iterator[str]:
+        size, characters = source.path.stat().st_size, 0
         with closing(file):
-            for line in file:
+            for number, line in enumerate(file):
+                characters += len(line)
+                if number % _CHUNK_ROWS == _CHUNK_ROWS - 1:
+                    report(min(size, characters), size)
                 mended = line if line.isascii() else line.translate(_CONTROLS)
                 records.controls += mended != line
                 yield mended
@@ -332,9 +337,9 @@ def _through_duckdb(source: _Source, out: Path) -> TableInfo | None:
     target = out / "0.parquet"
     with connect(out) as connection:
         try:
-            written = _in_one_pass(connection, relation, block, samples, target) or _in_two_passes(
-                connection, relation, source, block, out, target
-            )
+            with watched(connection, source.path.stat().st_size):
+                written = _in_one_pass(connection, relation, block, samples, target)
+            written = written or _in_two_passes(connection, relation, source, block, out, target)
         except duckdb.Error:
             target.unlink(missing_ok=True)
             return None
@@ -444,7 +449,8 @@ def _in_two_passes(
     """All as text first, then typed over all values."""
     text = out / "text.tmp"
     try:
-        copy(connection, f"SELECT * FROM {relation}", text)
+        with watched(connection, source.path.stat().st_size):
+            copy(connection, f"SELECT * FROM {relation}", text, compression="snappy")
         columns = [Column(f"c{n}", name) for n, name in enumerate(block.names)]
         first = block.body[0]
         stored = f"read_parquet({literal(str(text))})"
@@ -518,7 +524,7 @@ class _TextSink:
         self.path, self.width, self.rows, self.seen = path, width + _SPARE, 0, 0
         self._usual, self._start = width, start
         self._schema = pa.schema([(f"c{n}", pa.string()) for n in range(self.width)])
-        self._writer = pq.ParquetWriter(path, self._schema, compression="zstd")
+        self._writer = pq.ParquetWriter(path, self._schema, compression="snappy")
         self._buffer: list[list[str]] = []
         self._short: list[int] = []
         self._long: list[int] = []

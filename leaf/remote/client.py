@@ -10,7 +10,7 @@ import hmac
 import http.client
 import secrets
 import ssl
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 from urllib.parse import urlsplit
@@ -46,7 +46,7 @@ def connect(address: Address) -> Commands:
 
 
 class Remote:
-    """Any method of `METHODS`, found by name, and `add_path`."""
+    """Any method of `METHODS`, found by name, and what sends files."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -66,6 +66,21 @@ class Remote:
         with open_path(path) as file:
             head = codec.to_json({"name": path.name, "context": context, "folder": folder, "shared": shared}) + b"\n"
             return codec.unpack_added(_exchange(self._address, "/_leaf/files", _pieces(head, path, file)))
+
+    def take_paths(self, scope: Scope, job_id: str, paths: Sequence[Path], folders: Sequence[str] = ()) -> None:
+        """Send files to a job, one after another. One that cannot be opened is told with the job."""
+        for path, folder in zip(paths, folders or [""] * len(paths), strict=True):
+            try:
+                file: BinaryIO | None = open_path(path)
+                problem = ""
+            except LeafError as e:
+                file, problem = None, str(e)
+            head = codec.to_json({"name": path.name, "folder": folder, "job": job_id, "problem": problem}) + b"\n"
+            if file is None:
+                _exchange(self._address, "/_leaf/files", head)
+                continue
+            with file:
+                _exchange(self._address, "/_leaf/files", _pieces(head, path, file))
 
     def launch(self) -> None:
         """Nothing to do: the app has gone on with unfinished answers when it started."""

@@ -10,16 +10,24 @@ from leaf.budgets.periods import Range
 from leaf.files.library import Added
 from leaf.runs.records import RunRecord, StepRecord
 from leaf.runs.run import Slice
+from leaf.store.jobs import Job, JobItem
 from leaf.store.model import Chat, ChatFile, File, Message, NamedUsage, Scope, Thread
 from leaf.tools.base import Json, ToolOutput
 
 METHODS = frozenset(
     {
+        "all_arrived",
         "attach",
+        "begin_adding",
         "chat",
         "chat_markdown",
         "chats",
         "files",
+        "forget_job",
+        "go_on_with_job",
+        "job",
+        "job_files",
+        "jobs",
         "local_scope",
         "message",
         "new_chat",
@@ -29,13 +37,16 @@ METHODS = frozenset(
         "runs",
         "send",
         "stop",
+        "stop_job",
         "thread",
         "unlink_account",
         "usage_of_all",
         "wait",
+        "wait_for_job",
     }
 )
-"""All that a call may name. `add_path` has a route of its own, which streams the file; `launch` and `close` never cross."""
+"""All that a call may name. `add_path` and `take_paths` have a route of their own, which streams the file; `launch` and `close`
+never cross."""
 
 
 class Commands(Protocol):
@@ -78,6 +89,28 @@ class Commands(Protocol):
     def add_path(self, scope: Scope, path: Path, context: str = "", folder: str = "", shared: bool = False) -> Added: ...
 
     def attach(self, scope: Scope, chat_id: str, file_ids: Sequence[str]) -> list[ChatFile]: ...
+
+    def begin_adding(
+        self, scope: Scope, total: int, *, context: str = "", shared: bool = False, target: str = "", origin: str = ""
+    ) -> Job: ...
+
+    def take_paths(self, scope: Scope, job_id: str, paths: Sequence[Path], folders: Sequence[str] = ()) -> None: ...
+
+    def all_arrived(self, scope: Scope, job_id: str, problem: str = "") -> None: ...
+
+    def jobs(self, scope: Scope) -> list[Job]: ...
+
+    def job(self, scope: Scope, job_id: str) -> Job: ...
+
+    def job_files(self, scope: Scope, job_id: str) -> list[JobItem]: ...
+
+    def wait_for_job(self, scope: Scope, job_id: str, timeout: float = 3600.0) -> Job: ...
+
+    def stop_job(self, scope: Scope, job_id: str) -> Job: ...
+
+    def forget_job(self, scope: Scope, job_id: str) -> None: ...
+
+    def go_on_with_job(self, scope: Scope, job_id: str) -> Job: ...
 
     def files(self, scope: Scope, query: str = "", sort: str = "newest") -> list[File]: ...
 

@@ -79,7 +79,7 @@ class Door:
             return _failed(e)
 
     async def add_file(self, request: Request) -> Response:
-        """Take a file: a line of JSON (`name`, `context`, `folder`, `shared`), then its bytes, one piece of them in memory."""
+        """Take a file: a line of JSON (`name`, and `context`, `folder`, `shared` or `job`), then its bytes, a piece at a time."""
         if refused := self._refuse(request):
             return refused
         upload = _Upload(request.stream())
@@ -115,6 +115,10 @@ class Door:
             raise InvalidInputError("An upload begins with a line that names the file.")
         name, context = str(head.get("name", "")), str(head.get("context", ""))
         folder, shared = str(head.get("folder", "")), head.get("shared") is True
+        if job_id := str(head.get("job", "")):
+            given = [(f"{folder}/{name}", stream)]
+            app.take_files(app.local_scope(), job_id, given, problem=str(head.get("problem", "")))
+            return codec.pack_value(None)
         return codec.pack_value(app.add_file(app.local_scope(), name, stream, context, folder=folder, shared=shared))
 
 

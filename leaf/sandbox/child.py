@@ -1,5 +1,5 @@
-"""The other end of the pool: runs inside the confined process as `python -I child.py CONFIG`, answers one request and ends, or
-hands its two pipes to the function that `serve` names and ends after that.
+"""The other end of the pool: runs inside the confined process as `python -I child.py CONFIG`, answers one request, which may be
+to call a function several times, and ends, or hands its two pipes to the function that `serve` names and ends after that.
 
 Only the standard library is imported here. One line of JSON comes in, one goes out, on a copy of the first stdout:
 a parser that prints to stdout writes into a log file instead of the answer.
@@ -44,8 +44,17 @@ def main() -> None:
     threading.Thread(target=_end_with_pipe, args=(requests,), daemon=True).start()
     request = json.loads(line)
     _limit(request["limits"])
-    send(answers, _answer(request["function"], request["arguments"]))
+    _tell_progress(request["progress"], answers)
+    for arguments in request["arguments"]:
+        send(answers, _answer(request["function"], arguments))
     os._exit(0)
+
+
+def _tell_progress(name: str, answers: int) -> None:
+    """Give `module:function` what passes on how far a call is: a function of what is done of how much."""
+    module, _, function = name.partition(":")
+    tell_to = getattr(importlib.import_module(module), function)
+    tell_to(lambda done, total: send(answers, json.dumps({"progress": [done, total]})))
 
 
 def _preload(name: str) -> None:

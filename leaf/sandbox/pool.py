@@ -1,4 +1,4 @@
-"""A few confined children that wait with their libraries loaded; each answers one call and ends.
+"""A few confined children that wait with their libraries loaded; each answers one call, or several of one workspace, and ends.
 
     call → a waiting child → link inputs into its in/ → one line of JSON in, one out → end it → move its out/ → remove its box
 
@@ -25,7 +25,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import IO, Any
@@ -64,6 +64,8 @@ PRELOAD = (
     "lxml.etree",
 )
 """What a waiting child has done already: 0.3 s of imports and first uses for about 60 MB of memory a child."""
+PROGRESS = "leaf.formats.progress:tell_to"
+"""What a child gives the way by which a function says how far it is."""
 LIBRARIES = (
     *("duckdb", "pyarrow", "pandas", "openpyxl", "pypdf", "bs4", "trafilatura", "charset_normalizer"),
     *("PIL", "pi_heif", "vl_convert"),
@@ -85,6 +87,21 @@ class Limits:
     """Memory held at once, file mappings not counted."""
     output_mb: int = 1024
     """Everything written to disk, temporary files included."""
+
+
+OnProgress = Callable[[int, int], None]
+"""Told how much is done of how much."""
+
+
+@dataclass(frozen=True)
+class Item:
+    """One of several calls of a function in the same child."""
+
+    arguments: Mapping[str, Any]
+    """As for a single call, where `in:file` stands for `path` and `out:` for a folder of this item alone."""
+    path: Path
+    out: Path | None = None
+    """Where what the function writes is moved to."""
 
 
 class Pool:
@@ -118,7 +135,11 @@ class Pool:
         self._serve = serve
         self._limits = _lasting_limits(limits) if limits else {}
         self._room = space or room()
-        self._slots = threading.BoundedSemaphore(running or self._room.running)
+        running = running or self._room.running
+        self._slots = threading.BoundedSemaphore(running)
+        self.together = max(1, min(_cores(), running - 1))
+        """Children that may work on batches at one time: as many as there are cores, and one fewer than may run."""
+        self.batches = threading.BoundedSemaphore(self.together)
         self._changed = threading.Condition()
         self._waiting: deque[Child] = deque()
         self._busy: set[Child] = set()
@@ -140,8 +161,9 @@ class Pool:
         limits: Limits = Limits(),
         out: Path | None = None,
         stop: threading.Event | None = None,
+        on_progress: OnProgress | None = None,
     ) -> Any:
-        """Run `module:name` in a child and return its JSON value.
+        """Run `module:name` in a child and return its JSON value; `on_progress` is told (done, total) where the function says it.
 
         Each input is put into the child's `in/` under its key, a plain file name; an argument `in:KEY`, at any depth, becomes its
         path, and `out:` becomes the child's output folder, whose files are moved to `out` after success. LeafErrors of the
@@ -152,21 +174,76 @@ class Pool:
             if not re.fullmatch(r"[\w.-]{1,100}", key) or key.startswith("."):
                 raise ValueError(f"input key {key!r} is not a plain file name")
         limits, arguments = self._within(limits, arguments)
+
+        def prepare(child: Child) -> Mapping[str, Any]:
+            real = _prepared(child, inputs or {}, arguments)
+            return _request(function, [real], _resource_limits(limits))
+
+        with self._asked(prepare, stop) as child:
+            answer = child.answer(limits, stop, on_progress=on_progress)
+            child.stop()
+            child.check_disk(limits)
+            value = _unpack(answer, limits)
+            if out is not None:
+                _move_outputs(child.box / "out", out)
+            return value
+
+    def call_several(
+        self,
+        function: str,
+        items: Sequence[Item],
+        *,
+        limits: Limits = Limits(),
+        stop: threading.Event | None = None,
+        on_answer: Callable[[], None] = lambda: None,
+    ) -> list[Any | errors.LeafError]:
+        """Call `module:name` for one item after another in the same child, which sees the files of them all.
+
+        Their answers in order, a LeafError where the function raised one; fewer than there are items where the child failed at
+        the next one: by its fault or by what an item before it had done to the child. `limits` are an item's. The items must be
+        of one workspace. Raises StoreError, RunError after `stop`, SandboxError where no child can be started.
+        """
+        limits = replace(limits, memory_mb=min(self._room.child_mb, limits.memory_mb))
+
+        def prepare(child: Child) -> Mapping[str, Any]:
+            real = [_prepared_item(child, str(number), item) for number, item in enumerate(items)]
+            cpu = {"RLIMIT_CPU": len(items) * _resource_limits(limits)["RLIMIT_CPU"]}
+            return _request(function, real, {**_resource_limits(limits), **cpu})
+
+        with self._asked(prepare, stop) as child:
+            found: list[Any | errors.LeafError] = []
+            for _ in items:
+                try:
+                    answer = child.answer(limits, stop)
+                    child.check_disk(limits)
+                except errors.SandboxError:
+                    break
+                if "value" not in answer and not isinstance(answer.get("error"), dict):
+                    break
+                found.append(_value_or_error(answer, limits))
+                on_answer()
+            child.stop()
+            for number, (item, value) in enumerate(zip(items, found, strict=False)):
+                if item.out is None or isinstance(value, errors.LeafError):
+                    continue
+                try:
+                    _move_outputs(child.box / "out" / str(number), item.out)
+                except errors.SandboxError:
+                    return found[:number]
+            return found
+
+    @contextlib.contextmanager
+    def _asked(self, prepare: Callable[[Child], Mapping[str, Any]], stop: threading.Event | None) -> Iterator[Child]:
+        """A child that was handed the request that `prepare` makes for it; it ends with the context."""
         while not self._slots.acquire(timeout=TICK):
             _raise_if_stopped(stop)
         try:
             child = self._take(stop)
             try:
-                while not self._ask(child, function, arguments, inputs or {}, limits):
+                while not child.send(prepare(child)):  # it died while it waited
                     self._end(child)
                     child = self._take(stop)
-                answer = child.answer(limits, stop)
-                child.stop()
-                child.check_disk(limits)
-                value = _unpack(answer, limits)
-                if out is not None:
-                    _move_outputs(child.box / "out", out)
-                return value
+                yield child
             except OSError as e:
                 raise _disk_error(e) from e
             finally:
@@ -206,13 +283,6 @@ class Pool:
         if self._keeper is not None:
             self._keeper.join(timeout=10)
         atexit.unregister(self.close)
-
-    def _ask(self, child: Child, function: str, arguments: Mapping[str, Any], inputs: Mapping[str, Path], limits: Limits) -> bool:
-        """Put inputs and the request before the child; False if it had died while it waited."""
-        for key, path in inputs.items():
-            put_input(path, child.box / "in" / key, link=child.confined)
-        real = _real_paths(arguments, child.box)
-        return child.send({"function": function, "arguments": real, "limits": _resource_limits(limits)})
 
     def _take(self, stop: threading.Event | None) -> Child:
         """A waiting child, prepared now if none waits."""
@@ -381,8 +451,10 @@ class Child:
             return False
         return True
 
-    def answer(self, limits: Limits, stop: threading.Event | None, spent: float = 0.0) -> dict[str, Any]:
-        """Wait for the next line and watch the child meanwhile. Of the limit's seconds `spent` are gone already.
+    def answer(
+        self, limits: Limits, stop: threading.Event | None, spent: float = 0.0, on_progress: OnProgress | None = None
+    ) -> dict[str, Any]:
+        """Wait for the next answer and watch the child meanwhile. Of the limit's seconds `spent` are gone already.
 
         Raises SandboxError and its kinds, RunError after `stop`.
         """
@@ -393,7 +465,11 @@ class Child:
                 line = self._lines.get(timeout=TICK)
                 if line is None:
                     raise self._death(limits)
-                return _parse(line)
+                answer = _parse(line)
+                if "progress" not in answer:
+                    return answer
+                if on_progress is not None:
+                    _tell(on_progress, answer["progress"])
             _raise_if_stopped(stop)
             now = time.monotonic()
             if now - began > limits.seconds:
@@ -507,6 +583,19 @@ def _parse(line: bytes) -> dict[str, Any]:
     return answer if isinstance(answer, dict) else {}
 
 
+def _tell(on_progress: OnProgress, said: object) -> None:
+    """Pass on how far a child says it is, if that can be: it is for people to see, and nothing rests on it."""
+    if isinstance(said, list) and len(said) == 2 and all(isinstance(n, int) and n >= 0 for n in said):
+        on_progress(min(said), said[1])
+
+
+def _value_or_error(answer: Mapping[str, Any], limits: Limits) -> Any | errors.LeafError:
+    try:
+        return _unpack(answer, limits)
+    except errors.LeafError as e:
+        return e
+
+
 def _unpack(answer: Mapping[str, Any], limits: Limits) -> Any:
     """The value of the call, or the error that it stands for."""
     if "value" in answer:
@@ -534,18 +623,42 @@ def _error_class(name: str) -> type[errors.LeafError]:
     return found if isinstance(found, type) and issubclass(found, errors.LeafError) else errors.SandboxError
 
 
-def _real_paths(value: Any, box: Path) -> Any:
+def _prepared(child: Child, inputs: Mapping[str, Path], arguments: Mapping[str, Any]) -> Any:
+    """Put inputs into the child's box; the arguments with real paths."""
+    for key, path in inputs.items():
+        put_input(path, child.box / "in" / key, link=child.confined)
+    return _real_paths(arguments, child.box / "in", child.box / "out")
+
+
+def _prepared_item(child: Child, name: str, item: Item) -> Any:
+    """The same for one of several, in folders of its own."""
+    into, out = child.box / "in" / name, child.box / "out" / name
+    into.mkdir(mode=0o700)
+    out.mkdir(mode=0o700)
+    put_input(item.path, into / "file", link=child.confined)
+    return _real_paths(item.arguments, into, out)
+
+
+def _real_paths(value: Any, into: Path, out: Path) -> Any:
     """`in:KEY` and `out:` replaced by paths, at any depth."""
     if isinstance(value, Mapping):
-        return {k: _real_paths(v, box) for k, v in value.items()}
+        return {k: _real_paths(v, into, out) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_real_paths(v, box) for v in value]
+        return [_real_paths(v, into, out) for v in value]
     if value == "out:":
-        return str(box / "out")
+        return str(out)
     if isinstance(value, str) and value.startswith("in:"):
-        path = box / "in" / value.removeprefix("in:")
-        return str(path) if path.parent == box / "in" and path.exists() else value
+        path = into / value.removeprefix("in:")
+        return str(path) if path.parent == into and path.exists() else value
     return value
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
+def _request(function: str, arguments: list[Any], limits: Mapping[str, int]) -> dict[str, Any]:
+    return {"function": function, "arguments": arguments, "limits": limits, "progress": PROGRESS}
 
 
 def _resource_limits(limits: Limits) -> dict[str, int]:
@@ -572,6 +685,8 @@ def put_input(source: Path, target: Path, *, link: bool) -> None:
 def _move_outputs(source: Path, target: Path) -> None:
     """Move what the child wrote. It may have left links that point anywhere, so only plain files are taken."""
     target.mkdir(parents=True, exist_ok=True)
+    if not stat.S_ISDIR(source.lstat().st_mode):
+        raise errors.SandboxError("The process that did this work left something that is not a folder.")
     for entry in list(os.scandir(source)):
         if not entry.is_file(follow_symlinks=False):
             raise errors.SandboxError(f"The process that did this work left something that is not a file: '{entry.name}'.")

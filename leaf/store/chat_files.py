@@ -20,7 +20,7 @@ def attach(db: Database, scope: Scope, chat_id: str, file_ids: Sequence[str], me
     with db.transaction() as tx:
         chats.hold(tx, scope, chat_id, now())
         rows = tx.read("SELECT * FROM chat_files WHERE chat_id = :chat ORDER BY position", {"chat": chat_id})
-        found = [files.get(tx, scope, file_id, chat_id=chat_id) for file_id in dict.fromkeys(file_ids)]
+        found = files.get_all(tx, scope, list(dict.fromkeys(file_ids)), chat_id=chat_id)
         there = {str(r["file_id"]) for r in rows}
         new = [file for file in found if file.id not in there]
         names = dict(zip((f.id for f in new), slugs([f.name for f in new], {str(r["slug"]) for r in rows}), strict=True))

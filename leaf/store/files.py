@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -54,41 +54,76 @@ class NewFile:
     """The archive or mail that it came out of."""
 
 
+Beside = Callable[[Transaction, list[tuple[str, bool]]], None]
+"""Writes more in the transaction in which files were added: told the id of each, and whether it was made."""
+
+
 def add(db: Database, scope: Scope, new: NewFile) -> tuple[File, bool]:
     """The row of these bytes under this name, which may be a deleted one, and whether it was made by this call.
 
     Where a file with other bytes has the name already, the new one is called `report (2).csv`.
     """
+    return add_all(db, scope, [new])[0]
+
+
+def add_all(db: Database, scope: Scope, new: Sequence[NewFile], beside: Beside | None = None) -> list[tuple[File, bool]]:
+    """`add` for each, in their order, all in one transaction with what `beside` writes."""
     with db.transaction() as tx:
         _check_member(tx, scope)
-        if known := same(tx, scope, new.sha256, new.name, new.source):
-            return known, False
-        file_id = new_id()
-        tx.execute(
-            """
-            INSERT INTO files (id, workspace_id, user_id, name, given_name, media_type, kind, size, sha256, source,
-                upload_context, outline, created_at, parent_id)
-            VALUES (:id, :workspace, :user, :name, :given, :media_type, :kind, :size, :sha256, :source, :context, :outline, :at,
-                :parent)
-            """,
-            params(
-                scope,
-                id=file_id,
-                name=free_name(tx, scope, new.name),
-                given=new.name,
-                media_type=new.media_type,
-                kind=new.kind,
-                size=new.size,
-                sha256=new.sha256,
-                source=new.source,
-                context="",
-                outline=new.outline,
-                at=now(),
-                parent=new.parent_id,
-            ),
-        )
-        file_contexts.add(tx, scope, file_id, new.upload_context, shared=new.shared)
-        return get(tx, scope, file_id), True
+        there = _with_bytes(tx, scope, [one.sha256 for one in new])
+        taken = _names(tx, scope)
+        ids: list[tuple[str, bool]] = []
+        for one in new:
+            if known := _same(there.get(one.sha256, ()), one.name, one.source):
+                ids.append((known.id, False))
+                continue
+            made = _Known(new_id(), free_among(taken, one.name), one.name, one.source)
+            _insert(tx, scope, one, made)
+            there.setdefault(one.sha256, []).append(made)
+            taken.add(made.name.lower())
+            ids.append((made.id, True))
+        if beside is not None:
+            beside(tx, ids)
+        found = {file.id: file for file in _by_ids(tx, scope, [file_id for file_id, _ in ids])}
+        return [(found[file_id], made) for file_id, made in ids]
+
+
+@dataclass(frozen=True)
+class _Known:
+    """What `same` looks at."""
+
+    id: str
+    name: str
+    given_name: str
+    source: str
+
+
+def _insert(tx: Transaction, scope: Scope, new: NewFile, made: _Known) -> None:
+    tx.execute(
+        """
+        INSERT INTO files (id, workspace_id, user_id, name, given_name, media_type, kind, size, sha256, source,
+            upload_context, outline, created_at, parent_id)
+        VALUES (:id, :workspace, :user, :name, :given, :media_type, :kind, :size, :sha256, :source, :context, :outline, :at,
+            :parent)
+        """,
+        params(
+            scope,
+            id=made.id,
+            name=made.name,
+            given=new.name,
+            media_type=new.media_type,
+            kind=new.kind,
+            size=new.size,
+            sha256=new.sha256,
+            source=new.source,
+            context="",
+            outline=new.outline,
+            at=now(),
+            parent=new.parent_id,
+        ),
+    )
+    if new.upload_context:
+        file_contexts.add(tx, scope, made.id, new.upload_context, shared=new.shared)
 
 
 def same(db: Database | Transaction, scope: Scope, sha256: str, name: str, source: str) -> File | None:
@@ -96,15 +131,64 @@ def same(db: Database | Transaction, scope: Scope, sha256: str, name: str, sourc
 
     What Leaf wrote is its text, whatever it is called: versions of a document are renamed when there is a newer one.
     """
-    rows = db.read(
-        f"SELECT {COLUMNS}, f.given_name FROM files f WHERE f.sha256 = :sha256 AND {VISIBLE} ORDER BY f.created_at, f.id",
-        params(scope, sha256=sha256),
-    )
-    found = [(str(row.pop("given_name")).lower(), File(**row)) for row in rows]
-    named = [file for _, file in found if file.name.lower() == name.lower()]
-    named += [file for given, file in found if given == name.lower() and file.source != "generated"]
-    written = [file for _, file in sorted(found, key=lambda one: one[1].source != "generated")] if source == "generated" else []
+    known = _same(_with_bytes(db, scope, [sha256]).get(sha256, ()), name, source)
+    return get(db, scope, known.id, deleted=True) if known else None
+
+
+def _same(found: Sequence[_Known], name: str, source: str) -> _Known | None:
+    """Of the files with some bytes, oldest first, the one that a file of this name is."""
+    named = [file for file in found if file.name.lower() == name.lower()]
+    named += [file for file in found if file.given_name.lower() == name.lower() and file.source != "generated"]
+    written = sorted(found, key=lambda file: file.source != "generated") if source == "generated" else []
     return next(iter([*named, *written]), None)
+
+
+def _with_bytes(db: Database | Transaction, scope: Scope, hashes: Sequence[str]) -> dict[str, list[_Known]]:
+    """Files with any of these bytes, by them; oldest first."""
+    those, given = one_of("f.sha256", list(dict.fromkeys(hashes)))
+    rows = db.read(
+        f"SELECT f.id, f.name, f.given_name, f.source, f.sha256 FROM files f WHERE {those} AND {VISIBLE} "
+        "ORDER BY f.created_at, f.id",
+        params(scope, **given),
+    )
+    found: dict[str, list[_Known]] = {}
+    for row in rows:
+        found.setdefault(str(row.pop("sha256")), []).append(_Known(**row))
+    return found
+
+
+def get_all(db: Database | Transaction, scope: Scope, file_ids: Sequence[str], *, chat_id: str = "") -> list[File]:
+    """`get` for several, in their order. Raises NotFoundError."""
+    columns, more = (IN_CHAT, {"chat": chat_id}) if chat_id else (COLUMNS, {})
+    those, given = one_of("f.id", list(dict.fromkeys(file_ids)))
+    rows = db.read(f"SELECT {columns} FROM files f WHERE {those} AND {VISIBLE}", params(scope, **given, **more))
+    found = {str(row["id"]): File(**row) for row in rows}
+    # One that is not there, or was deleted, says so.
+    return [found[i] if i in found and found[i].deleted_at is None else get(db, scope, i, chat_id=chat_id) for i in file_ids]
+
+
+def _by_ids(db: Database | Transaction, scope: Scope, ids: Sequence[str]) -> list[File]:
+    """Deleted ones too."""
+    those, given = one_of("f.id", list(dict.fromkeys(ids)))
+    return [File(**row) for row in db.read(f"SELECT {COLUMNS} FROM files f WHERE {those} AND {VISIBLE}", params(scope, **given))]
+
+
+def still_there(db: Database | Transaction, scope: Scope, file_ids: Sequence[str]) -> list[str]:
+    """Those of the files that are not deleted."""
+    there = {file.id for file in _by_ids(db, scope, file_ids) if file.deleted_at is None}
+    return [file_id for file_id in file_ids if file_id in there]
+
+
+def by_hashes(db: Database | Transaction, scope: Scope, hashes: Sequence[str]) -> dict[str, list[File]]:
+    """`with_bytes` for several at once."""
+    those, given = one_of("f.sha256", list(dict.fromkeys(hashes)))
+    rows = db.read(
+        f"SELECT {COLUMNS} FROM files f WHERE {those} AND {VISIBLE} ORDER BY f.created_at, f.id", params(scope, **given)
+    )
+    found: dict[str, list[File]] = {}
+    for row in rows:
+        found.setdefault(str(row["sha256"]), []).append(File(**row))
+    return found
 
 
 def get(db: Database | Transaction, scope: Scope, file_id: str, *, deleted: bool = False, chat_id: str = "") -> File:
@@ -124,11 +208,7 @@ def get(db: Database | Transaction, scope: Scope, file_id: str, *, deleted: bool
 
 def with_bytes(db: Database | Transaction, scope: Scope, sha256: str) -> list[File]:
     """All files with these bytes, under whatever names, deleted ones too; oldest first."""
-    rows = db.read(
-        f"SELECT {COLUMNS} FROM files f WHERE f.sha256 = :sha256 AND {VISIBLE} ORDER BY f.created_at, f.id",
-        params(scope, sha256=sha256),
-    )
-    return [File(**row) for row in rows]
+    return by_hashes(db, scope, [sha256]).get(sha256, [])
 
 
 def other_names(db: Database | Transaction, scope: Scope, file: File) -> list[str]:
@@ -303,14 +383,22 @@ def _check_member(tx: Transaction, scope: Scope) -> None:
 
 def free_name(tx: Transaction, scope: Scope, name: str, also: Iterable[str] = ()) -> str:
     """The name, or the next of `report (2).csv`, `report (3).csv` … that no file of the workspace has, deleted ones included."""
+    return free_among(_names(tx, scope) | {taken.lower() for taken in also}, name)
+
+
+def free_among(taken: Container[str], name: str) -> str:
+    """The same for names in lower case that are taken."""
     folder, slash, last = name.rpartition("/")
     stem, dot, ending = last.rpartition(".")
     if not stem:
         stem, dot, ending = last, "", ""
-    rows = tx.read(f"SELECT f.name FROM files f WHERE {VISIBLE}", params(scope))
-    taken = {str(r["name"]).lower() for r in rows} | {taken.lower() for taken in also}
     candidate, number = name, 1
     while candidate.lower() in taken:
         number += 1
         candidate = f"{folder}{slash}{stem} ({number}){dot}{ending}"
     return candidate
+
+
+def _names(tx: Transaction, scope: Scope) -> set[str]:
+    """Names of the workspace's files in lower case."""
+    return {str(row["name"]).lower() for row in tx.read(f"SELECT f.name FROM files f WHERE {VISIBLE}", params(scope))}

@@ -10,12 +10,22 @@ import secrets
 import shutil
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from leaf.errors import FileError, LeafError, NotFoundError, RunError, SandboxError, SandboxTimeoutError, StoreError
-from leaf.sandbox.pool import Limits, Pool
+from leaf.errors import (
+    FileError,
+    InvalidInputError,
+    LeafError,
+    NotFoundError,
+    RunError,
+    SandboxError,
+    SandboxTimeoutError,
+    StoreError,
+)
+from leaf.sandbox.batch import call_each
+from leaf.sandbox.pool import Item, Limits, Pool
 from leaf.store import Store
 from leaf.store.model import File
 
@@ -23,6 +33,7 @@ Json = dict[str, Any]
 
 VERSION = 5
 """Raised when readers change so that files converted before should be converted again."""
+OnProgress = Callable[[str], None]
 LIMITS = Limits(seconds=900, memory_mb=2048, output_mb=8192)
 DAY = 24 * 3600
 
@@ -37,30 +48,95 @@ class Converter:
         self._locks: dict[tuple[str, str], threading.Lock] = {}
         self._failures: dict[tuple[str, str, str], LeafError] = {}
         self._guard = threading.Lock()
+        self._read_so_far: dict[tuple[str, str], tuple[int, int]] = {}
+        """(workspace, bytes) -> bytes read and bytes in all, of what is being read."""
 
     def folder(self, file: File) -> Path:
         """Where the file's Parquet is, or would be: under its bytes, and apart where they are of another kind under this name."""
         folder = self._home / plain_id(file.workspace_id) / plain_id(file.sha256)
         return folder if _manifest(folder).get("kind", file.kind) == file.kind else folder.with_name(f"{folder.name}.{file.kind}")
 
-    def tables(self, file: File, stop: threading.Event | None) -> list[Json]:
-        """The file's tables, `formats.base.TableInfo` as JSON. Raises FileError, SandboxError; RunError after `stop`."""
+    def tables(self, file: File, stop: threading.Event | None, on_progress: OnProgress | None = None) -> list[Json]:
+        """The file's tables, `formats.base.TableInfo` as JSON. Raises FileError, SandboxError; RunError after `stop`.
+
+        `on_progress` is told in words how much of the file is read, also where another thread reads it.
+        """
         if (known := self._read(file)) is not None:
             return known
         key = (file.workspace_id, file.sha256)
         with self._guard:
             lock = self._locks.setdefault(key, threading.Lock())
-        with _held(lock, stop):
+        with self._held(file, lock, stop, on_progress):
             if (known := self._read(file)) is not None:
                 return known
             if (*key, file.kind) in self._failures:
                 raise self._failures[*key, file.kind]
             try:
-                return self._convert(file, stop)
+                return self._convert(file, stop, on_progress)
             except (FileError, SandboxError) as e:
                 if not isinstance(e, SandboxTimeoutError):
                     self._failures[*key, file.kind] = e
                 raise
+
+    def tables_of(
+        self, files: Sequence[File], stop: threading.Event | None, on_progress: OnProgress | None = None
+    ) -> list[list[Json] | LeafError]:
+        """`tables` of each file, or the FileError or SandboxError that it ended with; what is new is converted many in a child.
+
+        All must be of one workspace. Raises StoreError, RunError after `stop`.
+        """
+        with contextlib.ExitStack() as held:
+            mine = [file for file in files if self._read(file) is None and self._claimed(file, held)]
+            if len(mine) > 1:
+                self._convert_all({(file.sha256, file.kind): file for file in mine}, stop)
+        return [self._tables_or_error(file, stop, on_progress) for file in files]
+
+    def _tables_or_error(
+        self, file: File, stop: threading.Event | None, on_progress: OnProgress | None
+    ) -> list[Json] | LeafError:
+        try:
+            return self.tables(file, stop, on_progress)
+        except (FileError, SandboxError, InvalidInputError, NotFoundError) as e:
+            return e
+
+    def _claimed(self, file: File, held: contextlib.ExitStack) -> bool:
+        """Whether it is to be converted, and no other thread does so just now; none begins to before `held` is left."""
+        if (file.workspace_id, file.sha256, file.kind) in self._failures:
+            return False
+        with self._guard:
+            lock = self._locks.setdefault((file.workspace_id, file.sha256), threading.Lock())
+        if claimed := lock.acquire(blocking=False):
+            held.callback(lock.release)
+        return claimed
+
+    def _convert_all(self, files: Mapping[tuple[str, str], File], stop: threading.Event | None) -> None:
+        those = list(files.values())
+        with contextlib.ExitStack() as made:
+            folders = [made.enter_context(new_folder(self.folder(file).parent)) for file in those]
+            items = [
+                Item(
+                    {"path": "in:file", "kind": file.kind, "out": "out:"},
+                    self._store.blobs.path(file.workspace_id, file.sha256),
+                    folder,
+                )
+                for file, folder in zip(those, folders, strict=True)
+            ]
+            for answers in call_each(self._pool, "leaf.formats.worker:tables", items, limits=LIMITS, stop=stop):
+                for number, answer in answers:
+                    self._take(those[number], folders[number], answer)
+
+    def _take(self, file: File, folder: Path, answer: Any) -> None:
+        """Keep the tables of one of several files, or what it failed at; what may work another time is tried again when asked."""
+        try:
+            if isinstance(answer, LeafError):
+                raise answer
+            self._keep(file, folder, answer)
+        except SandboxTimeoutError:
+            return
+        except (FileError, SandboxError) as e:
+            self._failures[file.workspace_id, file.sha256, file.kind] = e
+        except (InvalidInputError, NotFoundError):
+            return
 
     def _read(self, file: File) -> list[Json] | None:
         folder = self.folder(file)
@@ -70,24 +146,68 @@ class Converter:
         tables: list[Json] = manifest["tables"]
         return tables if all((folder / t["parquet"]).is_file() for t in tables) else None
 
-    def _convert(self, file: File, stop: threading.Event | None) -> list[Json]:
+    def _convert(self, file: File, stop: threading.Event | None, on_progress: OnProgress | None) -> list[Json]:
+        key = (file.workspace_id, file.sha256)
+
+        def note(done: int, total: int) -> None:
+            self._read_so_far[key] = (done, total)
+            if on_progress is not None:
+                on_progress(how_far(file, done, total))
+
         with new_folder(self.folder(file).parent) as folder:
             arguments = {"path": "in:file", "kind": file.kind, "out": "out:"}
             blob = self._store.blobs.path(file.workspace_id, file.sha256)
             tables: list[Json] = self._pool.call(
-                "leaf.formats.worker:tables", arguments, inputs={"file": blob}, limits=LIMITS, out=folder, stop=stop
+                "leaf.formats.worker:tables",
+                arguments,
+                inputs={"file": blob},
+                limits=LIMITS,
+                out=folder,
+                stop=stop,
+                on_progress=note,
             )
-            for table in tables:
-                if not (folder / plain_id(table["parquet"])).is_file():
-                    raise SandboxError(f"Reading the tables of {file.name} left no '{table['parquet']}'.")
-            write_whole(folder / "manifest.json", json.dumps({"version": VERSION, "kind": file.kind, "tables": tables}))
-            shutil.rmtree(self.folder(file), ignore_errors=True)
-            try:
-                folder.rename(self.folder(file))
-            except OSError as e:
-                if self._read(file) is None:  # else another process was faster, and its tables are the same
-                    raise StoreError(f"The tables of {file.name} cannot be kept: {e.strerror}.", "Free some space.") from e
+            self._keep(file, folder, tables)
         return tables
+
+    @contextlib.contextmanager
+    def _held(
+        self, file: File, lock: threading.Lock, stop: threading.Event | None, on_progress: OnProgress | None
+    ) -> Iterator[None]:
+        """Wait until no other thread reads the file, and say how far that one is."""
+        said = ""
+        while not lock.acquire(timeout=0.1):
+            if stop is not None and stop.is_set():
+                raise RunError("Stopped.")
+            far = self._read_so_far.get((file.workspace_id, file.sha256))
+            if far and on_progress is not None and (text := how_far(file, *far)) != said:
+                said = text
+                on_progress(said)
+        try:
+            yield
+        finally:
+            self._read_so_far.pop((file.workspace_id, file.sha256), None)
+            lock.release()
+
+    def _keep(self, file: File, folder: Path, tables: list[Json]) -> None:
+        """Put a folder with the Parquet of a file at its place. Raises SandboxError where some is missing, StoreError."""
+        for table in tables:
+            if not (folder / plain_id(table["parquet"])).is_file():
+                raise SandboxError(f"Reading the tables of {file.name} left no '{table['parquet']}'.")
+        write_whole(folder / "manifest.json", json.dumps({"version": VERSION, "kind": file.kind, "tables": tables}))
+        shutil.rmtree(self.folder(file), ignore_errors=True)
+        try:
+            folder.rename(self.folder(file))
+        except OSError as e:
+            if self._read(file) is None:  # else another process was faster, and its tables are the same
+                raise StoreError(f"The tables of {file.name} cannot be kept: {e.strerror}.", "Free some space.") from e
+
+
+def how_far(file: File, done: int, total: int) -> str:
+    """`Reading orders.csv: 120 of 300 MB`."""
+    million = 1_000_000
+    if done >= total:
+        return f"Reading {file.name}: all {total / million:,.0f} MB are read, their values are being checked"
+    return f"Reading {file.name}: {done / million:,.0f} of {total / million:,.0f} MB"
 
 
 def _manifest(folder: Path) -> Json:
@@ -136,14 +256,3 @@ def write_whole(path: Path, text: str) -> None:
     except OSError as e:
         temporary.unlink(missing_ok=True)
         raise StoreError(f"The data folder cannot be written: {e.strerror}.", "Free some space or fix its permissions.") from e
-
-
-@contextlib.contextmanager
-def _held(lock: threading.Lock, stop: threading.Event | None) -> Iterator[None]:
-    while not lock.acquire(timeout=0.1):
-        if stop is not None and stop.is_set():
-            raise RunError("Stopped.")
-    try:
-        yield
-    finally:
-        lock.release()

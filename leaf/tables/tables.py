@@ -9,7 +9,6 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
@@ -21,9 +20,9 @@ from leaf.formats.cells import places
 from leaf.formats.notes import OUTSIDE
 from leaf.sandbox.pool import Limits, Pool
 from leaf.store import Store
-from leaf.store.model import ChatFile, Scope
+from leaf.store.model import ChatFile, File, Scope
 from leaf.tables import charts, drawing, results
-from leaf.tables.convert import Converter, new_folder, plain_id, write_whole
+from leaf.tables.convert import Converter, OnProgress, new_folder, plain_id, write_whole
 from leaf.tables.names import table_names
 
 Json = dict[str, Any]
@@ -35,6 +34,12 @@ DRAWING_LIMITS = Limits(seconds=60, memory_mb=2048, output_mb=256)
 MAX_PAGE = 10_000
 RESULTS_NAMED = 12
 """Results that an error names, the newest."""
+LARGE = 20_000_000
+"""Bytes from which on a file is converted when it is added: a question should not wait for it."""
+PREPARED = 8
+"""Tables of such a file whose columns are looked at then."""
+PROFILED = 2
+"""Raised when a profile is made in another way; those that were kept are then made anew."""
 LINK_ALL = 16
 """Up to so many tables every query gets them all; of more, those that it may name."""
 
@@ -291,13 +296,20 @@ class Tables:
         self._converter = Converter(store, pool, home)
         self._results = home / "results"
 
-    def of(self, scope: Scope, files: Sequence[ChatFile], stop: threading.Event | None = None) -> TableSet:
+    def of(
+        self,
+        scope: Scope,
+        files: Sequence[ChatFile],
+        stop: threading.Event | None = None,
+        on_progress: OnProgress | None = None,
+    ) -> TableSet:
         """The tables of the tabular ones among `files`; each file is converted once, at first need.
 
+        `on_progress` is told in words how much of a large file is read.
         A file that cannot be read goes to `failures` and hides no other. Raises RunError after `stop`, StoreError.
         """
         tabular = [f for f in files if holds_tables(f.file.kind, f.file.outline)]
-        found = self._converted(scope, tabular, stop)
+        found = self._converted(scope, tabular, stop, on_progress)
         tables: list[Table] = []
         failures: dict[str, str] = {}
         taken: set[str] = set()
@@ -314,15 +326,25 @@ class Tables:
             ]
         return TableSet(tuple(tables), failures)
 
+    def prepare(self, scope: Scope, file: File, stop: threading.Event | None, on_progress: OnProgress | None = None) -> None:
+        """Convert a large file and look at its columns before anybody asks; nothing happens for others, or the second time.
+
+        Raises RunError after `stop`, StoreError. A file that holds no table says so when it is asked for.
+        """
+        if file.size < LARGE or not holds_tables(file.kind, file.outline) or file.outline.get("error"):
+            return
+        alone = ChatFile(chat_id="", handle="f1", slug="table", file=file)
+        for table in self.of(scope, [alone], stop, on_progress).tables[:PREPARED]:
+            with contextlib.suppress(SandboxError):
+                self.describe(scope, table, stop)
+
     def describe(self, scope: Scope, table: Table, stop: threading.Event | None = None) -> Profile:
-        """Profile every column of a table. Raises SandboxError."""
-        arguments = {
-            "parquet": "in:t.parquet",
-            "seconds": PROFILE_LIMITS.seconds,
-            "memory_mb": PROFILE_LIMITS.memory_mb,
-            "mark": table.mark,
-        }
-        found = self._call("profile", arguments, {"t.parquet": table.parquet}, PROFILE_LIMITS, stop)
+        """Profile every column of a table, once: what was found stands beside its Parquet. Raises SandboxError."""
+        kept = table.parquet.with_suffix(f".profile-{PROFILED}.json")
+        found = _kept_profile(kept)
+        if found is None:
+            found = self._profile(table, stop)
+            write_whole(kept, json.dumps(found))
         columns = tuple(
             ColumnProfile(**{**c, "top": tuple((v, n) for v, n in c["top"]), "quartiles": tuple(c["quartiles"])})
             for c in found["columns"]
@@ -330,8 +352,24 @@ class Tables:
         sample = tuple(tuple(row) for row in found["sample"])
         return Profile(table.name, found["rows"], columns, sample, found["approximate"], found["omitted"])
 
+    def _profile(self, table: Table, stop: threading.Event | None) -> Json:
+        arguments = {
+            "parquet": "in:t.parquet",
+            "seconds": PROFILE_LIMITS.seconds,
+            "memory_mb": PROFILE_LIMITS.memory_mb,
+            "mark": table.mark,
+        }
+        found: Json = self._call("profile", arguments, {"t.parquet": table.parquet}, PROFILE_LIMITS, stop)
+        return found
+
     def query(
-        self, scope: Scope, chat_id: str, files: Sequence[ChatFile], sql: str, stop: threading.Event | None = None
+        self,
+        scope: Scope,
+        chat_id: str,
+        files: Sequence[ChatFile],
+        sql: str,
+        stop: threading.Event | None = None,
+        on_progress: OnProgress | None = None,
     ) -> QueryResult:
         """Run one reading statement over the tables of `files` and keep its whole result under a new id.
 
@@ -339,7 +377,7 @@ class Tables:
         """
         began = time.monotonic()
         with new_folder(self._folder(scope, chat_id)) as folder:
-            ran = self._run(scope, chat_id, files, sql, folder, stop)
+            ran = self._run(scope, chat_id, files, sql, folder, stop, on_progress)
             answer, seconds = ran.answer, round(time.monotonic() - began, 3)
             about = {
                 "sql": answer["sql"],
@@ -600,10 +638,17 @@ class Tables:
             (folder / "result.parquet").replace(one.parquet)
 
     def _run(
-        self, scope: Scope, chat_id: str, files: Sequence[ChatFile], sql: str, folder: Path, stop: threading.Event | None
+        self,
+        scope: Scope,
+        chat_id: str,
+        files: Sequence[ChatFile],
+        sql: str,
+        folder: Path,
+        stop: threading.Event | None,
+        on_progress: OnProgress | None = None,
     ) -> _Ran:
         """Run a statement over the tables of `files` and the chat's kept results; its result is in `folder`."""
-        found = self.of(scope, files, stop)
+        found = self.of(scope, files, stop, on_progress)
         tables = found.tables
         read = self.results_named(scope, chat_id, sql, files, stop)
         if not tables and found.failures:
@@ -629,21 +674,14 @@ class Tables:
         through = tuple(r for r in read if r.name in answer["tables"])
         return _Ran.of(answer, used, through, tables)
 
-    def _converted(self, scope: Scope, files: Sequence[ChatFile], stop: threading.Event | None) -> list[list[Json] | LeafError]:
-        """The tables of each file or why it has none, in order; two files are read at a time."""
-
-        def convert(chat_file: ChatFile) -> list[Json] | LeafError:
-            if chat_file.file.workspace_id != scope.workspace_id:
-                return NotFoundError("There is no such file.")
-            try:
-                return self._converter.tables(chat_file.file, stop)
-            except (FileError, SandboxError, InvalidInputError, NotFoundError) as e:
-                return e
-
-        if len(files) < 2:
-            return [convert(f) for f in files]
-        with ThreadPoolExecutor(max_workers=2, thread_name_prefix="leaf-tables") as threads:
-            return list(threads.map(convert, files))
+    def _converted(
+        self, scope: Scope, files: Sequence[ChatFile], stop: threading.Event | None, on_progress: OnProgress | None = None
+    ) -> list[list[Json] | LeafError]:
+        """The tables of each file or why it has none, in order."""
+        own = [f.file for f in files if f.file.workspace_id == scope.workspace_id]
+        found = iter(self._converter.tables_of(own, stop, on_progress))
+        foreign = NotFoundError("There is no such file.")
+        return [next(found) if f.file.workspace_id == scope.workspace_id else foreign for f in files]
 
     def _page(
         self,
@@ -731,6 +769,14 @@ def joined(used: Sequence[Table], through: Sequence[ResultRead]) -> tuple[Table,
     """The tables that are read themselves and those behind results, each once."""
     every = [*used, *(t for r in through for t in r.tables)]
     return tuple({(t.file_id, t.name, t.sha256): t for t in reversed(every)}.values())[::-1]
+
+
+def _kept_profile(path: Path) -> Json | None:
+    try:
+        found = json.loads(path.read_text())
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) else None
 
 
 def _origin(table: Table, data_only: bool) -> Json:

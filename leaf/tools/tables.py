@@ -76,7 +76,7 @@ def _tables_of(context: ToolContext, chat_file: ChatFile) -> Sequence[Table]:
     if not holds_tables(file.kind, file.outline):
         label = kind.label if kind else "unknown kind of file"
         raise InvalidInputError(f"{file.name} is no table ({label}).", "Use read_file or search_files.")
-    found = context.tables.of(context.scope, [chat_file], context.stop)
+    found = context.tables.of(context.scope, [chat_file], context.stop, context.progress)
     if file.id in found.failures:
         raise FileError(found.failures[file.id])
     if not found.tables:
@@ -274,12 +274,12 @@ def run_query(context: ToolContext, sql: str) -> QueryResult:
         if deleted.slug in sql.lower() and not any(deleted.slug in c.slug for c in named):
             raise gone(deleted)
     try:
-        return context.tables.query(context.scope, context.chat_id, named, sql, context.stop)
+        return context.tables.query(context.scope, context.chat_id, named, sql, context.stop, context.progress)
     except NotFoundError as e:
         if len(named) == len(context.files):
             raise _without_table(context, e) from e
     try:
-        return context.tables.query(context.scope, context.chat_id, context.files, sql, context.stop)
+        return context.tables.query(context.scope, context.chat_id, context.files, sql, context.stop, context.progress)
     except NotFoundError as e:
         raise _without_table(context, e) from e
 

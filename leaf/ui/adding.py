@@ -1,19 +1,22 @@
-"""Files on their way from Drive into the library. A thread brings them: a page may be drawn anew or left meanwhile."""
+"""Files on their way into the library, from a browser or from Drive: how far they are, and what became of them.
+
+A job of Leaf's own brings them: a page may be drawn anew, left or closed meanwhile, and Leaf started again.
+"""
 
 from __future__ import annotations
 
-import logging
 import threading
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 import streamlit as st
 
-from leaf.drive.model import DriveAdded, DriveItem, DriveProgress
-from leaf.errors import FAULT, LeafError
+from leaf.drive.model import DriveItem
+from leaf.errors import LeafError, RunError
 from leaf.service import Leaf
+from leaf.store.jobs import Job, JobItem, progress_line
 from leaf.store.model import Scope
 from leaf.ui import markdown, preview, words
 from leaf.ui.controls import icon_button
@@ -22,193 +25,197 @@ from leaf.ui.state import current_scope, leaf
 CHAT_PAGE = Path(__file__).resolve().parents[2] / "pages" / "chat.py"
 NEW_CHAT = "new"
 """Target of files that are to be asked about in a chat that is begun for them."""
-DRIVE = "drive"
-PERIOD = 0.5
-SKIPPED_SHOWN = 100
-
-
-@dataclass
-class Adding:
-    """One batch. Written by its thread, read by the page."""
-
-    items: Sequence[DriveItem]
-    target: str
-    """A chat's id, `NEW_CHAT`, or nothing for the library alone."""
-    origin: str
-    """Where it was begun: `DRIVE`, a chat's id, or nothing for a chat that is not begun yet."""
-    stop: threading.Event = field(default_factory=threading.Event)
-    progress: DriveProgress | None = None
-    added: DriveAdded | None = None
-    chat_id: str = ""
-    """The chat with which the files went."""
-    folders: int = 0
-    """Folders attached to that chat."""
-    problem: str = ""
-    done: bool = False
-
-    def run(self, app: Leaf, scope: Scope) -> None:
-        """Carry it out. Whatever happens is kept for the page to say."""
-        try:
-            self._bring(app, scope)
-        except LeafError as e:
-            self.problem = "" if self.stop.is_set() else str(e)
-        except Exception:
-            logging.getLogger("leaf").exception("adding from Drive failed")
-            self.problem = FAULT
-        finally:
-            self.done = True
-
-    def _bring(self, app: Leaf, scope: Scope) -> None:
-        """A chat takes folders as they are, listed when needed; the library takes what is in them."""
-        lazy = [item for item in self.items if item.is_folder and self.target]
-        refs = [item.ref for item in self.items if item not in lazy]
-        if refs:
-            self.added = app.drive_add(scope, refs, on_progress=self._report, stop=self.stop)
-        file_ids = [file.id for file in self.added.files] if self.added else []
-        if not self.target or self.stop.is_set() or not (file_ids or lazy):
-            return
-        self.chat_id = app.new_chat(scope).id if self.target == NEW_CHAT else self.target
-        app.attach(scope, self.chat_id, file_ids)
-        for folder in lazy:
-            app.attach_drive_folder(scope, self.chat_id, folder.ref)
-            self.folders += 1
-
-    def _report(self, progress: DriveProgress) -> None:
-        self.progress = progress
-
-
-def current() -> Adding | None:
-    """The batch that this browser began last and has not dismissed."""
-    adding: Adding | None = st.session_state.get("adding")
-    return adding
+DRIVE, FILES = "drive", "files"
+"""Pages on which adding is begun; a chat is named by its id, one that is not begun yet by nothing."""
+PERIOD = 1.0
+"""Seconds between two looks at a job, counted by the browser, while one is under way."""
+NAMES_SHOWN = 100
+MANY = 20
+"""From here on it is said that files have come; of fewer the list of files says it."""
 
 
 def running() -> bool:
-    adding = current()
-    return adding is not None and not adding.done
+    """Whether something of this user's is on its way from Drive."""
+    return any(job.under_way and job.kind == "drive" for job in leaf().jobs(current_scope()))
 
 
 def start(scope: Scope, items: Sequence[DriveItem], target: str = "", origin: str = DRIVE) -> None:
-    """Begin, and draw the page with its progress."""
-    adding = Adding(list(items), target, origin)
-    st.session_state["adding"] = adding
-    threading.Thread(target=adding.run, args=(leaf(), scope), name="adding", daemon=True).start()
+    """Begin to bring items of Drive in, and draw the page with its progress.
+
+    A chat takes folders as they are, listed when needed; the library takes what is in them.
+    """
+    lazy = [item.ref for item in items if item.is_folder and target]
+    refs = [item.ref for item in items if not (item.is_folder and target)]
+    try:
+        leaf().begin_drive_adding(scope, refs, folders=lazy, target=target, origin=origin)
+    except LeafError as e:
+        st.session_state["adding-problem"] = str(e)
     st.rerun()
 
 
+def begin(scope: Scope, uploads: Sequence[Any], target: str = "", origin: str = FILES) -> Job:
+    """Begin to take in what a browser has sent. A thread hands the bytes over, so that no page waits for them."""
+    app = leaf()
+    job = app.begin_adding(scope, len(uploads), target=target, origin=origin)
+    threading.Thread(target=_hand_over, args=(app, scope, job.id, list(uploads)), name="handing-over", daemon=True).start()
+    return job
+
+
+def _hand_over(app: Leaf, scope: Scope, job_id: str, uploads: list[Any]) -> None:
+    problem = ""
+    try:
+        app.take_files(scope, job_id, [(upload.name, upload) for upload in uploads])
+    except RunError:
+        return  # it was stopped
+    except LeafError as e:
+        problem = str(e)
+    app.all_arrived(scope, job_id, problem)
+
+
 def draw(here: str = DRIVE) -> None:
-    """Progress while it lasts, then what became of it. `here` is as in `Adding.origin`."""
-    adding = current()
-    if adding is None:
-        return
-    if not adding.done:
-        _draw_progress()
-    else:
-        _draw_outcome(adding, here)
+    """Progress while it lasts, then what became of it. `here` is where the page is, as `origin` of `start`."""
+    if problem := st.session_state.pop("adding-problem", ""):
+        st.warning(markdown.paragraph(problem), icon=":material/warning:")
+    jobs = [job for job in leaf().jobs(current_scope()) if job.kind != "transcript"]
+    for job in jobs:
+        if not job.under_way and _belongs(job, here):
+            _draw_outcome(job, here)
+    if any(job.under_way for job in jobs):
+        _draw_progress([job.id for job in jobs if job.under_way])
 
 
 @st.fragment(run_every=PERIOD)
-def _draw_progress() -> None:
-    adding = current()
-    if adding is None or adding.done:
-        st.session_state.pop("drive-listing", None)
+def _draw_progress(known: Sequence[str]) -> None:
+    """Every job that is under way, a line each. When one ends or another begins, the page is drawn anew."""
+    scope = current_scope()
+    under_way = [job for job in leaf().jobs(scope) if job.under_way and job.kind != "transcript"]
+    if [job.id for job in under_way] != list(known):
         st.rerun()
-    with st.container(horizontal=True, vertical_alignment="center", key="adding"):
-        progress = adding.progress
-        share = min(progress.done / progress.total, 1.0) if progress and progress.total else 0.0
-        st.progress(share, text=_progress_text(adding))
-        if st.button("Stop", key="adding-stop", icon=":material/stop_circle:", disabled=adding.stop.is_set()):
-            adding.stop.set()
-            st.rerun(scope="fragment")
+    for number, job in enumerate(under_way):
+        with st.container(horizontal=True, vertical_alignment="center", key=f"adding-{number}"):
+            st.progress(job.share, text=progress_text(job))
+            if st.button("Stop", key=f"adding-stop-{job.id}", icon=":material/stop_circle:"):
+                leaf().stop_job(scope, job.id)
+                st.rerun()
 
 
-def _progress_text(adding: Adding) -> str:
-    progress = adding.progress
-    if adding.stop.is_set():
-        return "Stopping …"
-    if progress is None:
+def progress_text(job: Job) -> str:
+    """`Adding 412 of 1,400 files, 29 %; 3 failed`."""
+    if not job.total:
         return "Looking what there is …"
-    size = f" · {words.size(progress.bytes)}" if progress.bytes else ""
-    return f"{min(progress.done + 1, progress.total):,} of {progress.total:,} · {markdown.label(progress.name, 50)}{size}"
+    return markdown.label(job.note, 160) if job.entered and job.note else f"Adding {progress_line(job)}"
 
 
-def _draw_outcome(adding: Adding, here: str) -> None:
-    """What came, what did not and why. Where all went well with a chat, the chat itself says it.
+def _belongs(job: Job, here: str) -> bool:
+    """Whether a page says how a job ended: the one where it was begun, the chat that got the files, and Files for all."""
+    return here == FILES or here in (job.asked.get("origin"), job.asked.get("target"), job.outcome.get("chat"))
+
+
+def _draw_outcome(job: Job, here: str) -> None:
+    """What came, what did not and why. Where all went well with a chat, the chat itself says it; of few files, their list.
 
     Only the page on which it was begun goes to the chat by itself: somebody who went elsewhere is not called away.
     """
-    well = bool(adding.chat_id) and not _troubled(adding)
-    if well and adding.chat_id == here:
-        del st.session_state["adding"]
+    scope = current_scope()
+    origin, chat_id = str(job.asked.get("origin", "")), str(job.outcome.get("chat", ""))
+    well = not _troubled(job)
+    if well and (chat_id == here if chat_id else job.total < MANY and job.kind == "files"):
+        leaf().forget_job(scope, job.id)
         return
-    if well and adding.origin == here:
-        _open_chat(adding.chat_id)
-    with st.container(border=True, key="added"):
+    if well and chat_id and origin == here:
+        _open_chat(scope, job)
+    items = leaf().job_files(scope, job.id)
+    with st.container(border=True, key=f"added-{job.id}"):
         with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-            st.markdown(outcome_text(adding), width="stretch")
-            _draw_next(adding, here)
-            if icon_button("Close this message", "added-close", "close"):
-                del st.session_state["adding"]
+            st.markdown(outcome_text(job, items), width="stretch")
+            _draw_next(scope, job, items, here)
+            if icon_button("Close this message", f"added-close-{job.id}", "close"):
+                leaf().forget_job(scope, job.id)
                 st.rerun()
-        if adding.problem:
-            st.warning(markdown.paragraph(adding.problem), icon=":material/warning:")
-        if adding.added:
-            _draw_skipped(adding.added)
+        for problem in filter(None, (job.problem, str(job.outcome.get("incomplete", "")))):
+            st.warning(markdown.paragraph(problem), icon=":material/warning:")
+        _draw_failed(job, items)
 
 
-def outcome_text(adding: Adding) -> str:
-    """`12 files are in your library. 3 were skipped.`"""
-    added = adding.added
-    if adding.stop.is_set() and added is None:
-        return "Stopped. What had come by then is in your library."
-    pieces = ["Stopped."] if adding.stop.is_set() else []
-    if added and added.files:
-        verb = "is" if len(added.files) == 1 else "are"
-        pieces.append(f"**{words.count(len(added.files), 'file')}** {verb} in your library.")
-    elif not adding.problem and not adding.folders:
+def outcome_text(job: Job, items: Sequence[JobItem]) -> str:
+    """`**12 files** are in your library. 3 were skipped.`"""
+    there = len({item.file_id for item in items if item.file_id})
+    folders = len(job.asked.get("folders", ())) if job.state == "done" else 0
+    pieces = ["Stopped."] if job.state == "stopped" else []
+    if there:
+        pieces.append(f"**{words.count(there, 'file')}** {'is' if there == 1 else 'are'} in your library.")
+    elif not job.problem and not folders:
         pieces.append("No file was added.")
-    if adding.folders:
-        verb = "goes" if adding.folders == 1 else "go"
-        pieces.append(f"{words.count(adding.folders, 'folder')} {verb} with the chat.")
-    if added and added.skipped:
-        verb = "was" if len(added.skipped) == 1 else "were"
-        pieces.append(f"{words.count(len(added.skipped), 'file')} {verb} skipped.")
+    if folders:
+        pieces.append(f"{words.count(folders, 'folder')} {'goes' if folders == 1 else 'go'} with the chat.")
+    unreadable = sum(item.state == "unreadable" for item in items)
+    if unreadable:
+        pieces.append(f"{unreadable:,} of them cannot be read.")
+    skipped = sum(item.state == "failed" for item in items)
+    if skipped:
+        pieces.append(f"{words.count(skipped, 'file')} {'was' if skipped == 1 else 'were'} skipped.")
+    known = sum(item.state == "known" for item in items)
+    if known:
+        pieces.append(f"{known:,} {'was' if known == 1 else 'were'} there already.")
+    left = job.total - job.done
+    if left > 0 and job.state in ("stopped", "failed"):
+        pieces.append(f"{left:,} {'is' if left == 1 else 'are'} left.")
     return " ".join(pieces) or "Nothing was added."
 
 
-def _troubled(adding: Adding) -> bool:
-    added = adding.added
-    return bool(adding.problem or adding.stop.is_set() or (added and (added.skipped or added.incomplete)))
+def _troubled(job: Job) -> bool:
+    return job.state != "done" or bool(job.problem or job.failed or job.outcome.get("incomplete"))
 
 
-def _draw_next(adding: Adding, here: str) -> None:
-    """From the files to a question."""
-    if adding.chat_id:
-        if adding.chat_id != here and st.button("Open the chat", key="added-chat", icon=":material/chat:", type="primary"):
-            _open_chat(adding.chat_id)
-    elif adding.added and adding.added.files and st.button("Ask about them", key="added-ask", icon=":material/chat:"):
-        scope = current_scope()
-        chat = leaf().new_chat(scope)
-        leaf().attach(scope, chat.id, [file.id for file in adding.added.files])
-        _open_chat(chat.id)
+def _draw_next(scope: Scope, job: Job, items: Sequence[JobItem], here: str) -> None:
+    """On with what is left, or from the files to a question."""
+    chat_id = str(job.outcome.get("chat", ""))
+    if job.state in ("stopped", "failed") and (job.done < job.total or not job.total):
+        if st.button("Go on", key=f"added-go-on-{job.id}", icon=":material/resume:"):
+            leaf().go_on_with_job(scope, job.id)
+            st.rerun()
+    elif chat_id and chat_id != here:
+        if st.button("Open the chat", key=f"added-chat-{job.id}", icon=":material/chat:", type="primary"):
+            _open_chat(scope, job)
+    elif not chat_id and any(item.file_id for item in items):
+        _draw_ask(scope, job, items)
 
 
-def _open_chat(chat_id: str) -> None:
-    st.session_state.pop("adding", None)
-    preview.close()
-    st.switch_page(CHAT_PAGE, query_params={"chat": chat_id})
-
-
-def _draw_skipped(added: DriveAdded) -> None:
-    """Reasons with their counts, most frequent first, and every name behind a click."""
-    if added.incomplete:
-        st.warning(markdown.paragraph(added.incomplete), icon=":material/warning:")
-    if not added.skipped:
+def _draw_ask(scope: Scope, job: Job, items: Sequence[JobItem]) -> None:
+    if not st.button("Ask about them", key=f"added-ask-{job.id}", icon=":material/chat:"):
         return
-    reasons = Counter(skipped.why for skipped in added.skipped)
-    with st.expander(f"What was skipped, and why ({len(added.skipped):,})", type="compact", key="added-skipped"):
+    chat = leaf().new_chat(scope)
+    leaf().attach(scope, chat.id, list(dict.fromkeys(item.file_id for item in items if item.file_id)))
+    leaf().forget_job(scope, job.id)
+    preview.close()
+    st.switch_page(CHAT_PAGE, query_params={"chat": chat.id})
+
+
+def _open_chat(scope: Scope, job: Job) -> None:
+    leaf().forget_job(scope, job.id)
+    preview.close()
+    st.switch_page(CHAT_PAGE, query_params={"chat": str(job.outcome["chat"])})
+
+
+def _draw_failed(job: Job, items: Sequence[JobItem]) -> None:
+    """Reasons with their counts, most frequent first, and every name behind a click."""
+    failed = [item for item in items if item.state in ("unreadable", "failed")]
+    if not failed:
+        return
+    reasons = Counter(_reason(item) for item in failed)
+    label = f"What was not added or cannot be read, and why ({len(failed):,})"
+    with st.expander(label, type="compact", key=f"added-failed-{job.id}"):
         for why, count in reasons.most_common():
-            names = [skipped.name for skipped in added.skipped if skipped.why == why]
-            listed = ", ".join(markdown.label(name, 60) for name in names[:SKIPPED_SHOWN])
-            more = f" and {count - SKIPPED_SHOWN:,} more" if count > SKIPPED_SHOWN else ""
+            names = [item.name for item in failed if _reason(item) == why]
+            listed = ", ".join(markdown.label(name, 60) for name in names[:NAMES_SHOWN])
+            more = f" and {count - NAMES_SHOWN:,} more" if count > NAMES_SHOWN else ""
             st.markdown(f"{markdown.paragraph(why)}  \n:small[{listed}{more}]")
+
+
+def _reason(item: JobItem) -> str:
+    """The problem without the name, which would make every reason another."""
+    for named in (f"'{item.name}'", f"{item.name}:", item.name):
+        if item.problem.startswith(named):
+            rest = item.problem.removeprefix(named).strip()
+            return f"It {rest}" if rest[:1].islower() else rest
+    return item.problem

@@ -108,10 +108,17 @@ def _submit(scope: Scope, chat: Chat | None, text: str, files: Sequence[Any], re
 
 
 def _take_folder(scope: Scope, chat: Chat | None, folder: Sequence[Any]) -> None:
-    outcome = uploads.take_in(folder, scope)
+    """Beside the next question of this chat, or of a new one; of more than a few the page does not wait for."""
     st.session_state["folder-round"] = st.session_state.get("folder-round", 0) + 1
-    uploads.remember(outcome, "composer")
-    if outcome.files:
+    take(scope, chat, folder)
+
+
+def take(scope: Scope, chat: Chat | None, given: Sequence[Any]) -> None:
+    """Add files that a browser sent, put them beside the next question, and draw the chat."""
+    chat = chat or leaf().new_chat(scope, st.session_state.get("new-chat-model") or "")
+    st.query_params["chat"] = chat.id
+    outcome = uploads.begin(given, scope, "composer", target=chat.id)
+    if outcome is not None and outcome.files:
         attach(scope, chat, [file.id for file in outcome.files])
     st.rerun()
 

@@ -244,8 +244,9 @@ def _draw_listing(listing: DriveListing, place: Place, chat_id: str) -> None:
         _draw_empty(place)
     with st.container(key="drive-rows", gap=None):
         today = datetime.now().astimezone().date()
+        busy = adding.running()
         for number, item in enumerate(listing.items):
-            _draw_row(number, item, today, chat_id)
+            _draw_row(number, item, today, chat_id, busy=busy)
     _draw_paging(listing, place)
 
 
@@ -260,7 +261,7 @@ def _draw_empty(place: Place) -> None:
         st.markdown("This folder is empty.")
 
 
-def _draw_row(number: int, item: DriveItem, today: date, chat_id: str) -> None:
+def _draw_row(number: int, item: DriveItem, today: date, chat_id: str, *, busy: bool) -> None:
     name = markdown.label(item.name, 90) or "Without a name"
     with st.container(horizontal=True, vertical_alignment="center", wrap=False, key=f"drive-row-{number}"):
         _draw_box(number, item, name)
@@ -279,7 +280,7 @@ def _draw_row(number: int, item: DriveItem, today: date, chat_id: str) -> None:
             about = "folder" if item.is_folder else "file"
             help_text = f"Put this {about} beside the question" if chat_id else f"Ask about this {about} in a new chat"
             symbol = ":material/add:" if chat_id else ":material/chat:"
-            if st.button(verb, key=f"drive-ask-{number}", icon=symbol, help=help_text, disabled=adding.running()):
+            if st.button(verb, key=f"drive-ask-{number}", icon=symbol, help=help_text, disabled=busy):
                 adding.start(current_scope(), [item], chat_id or adding.NEW_CHAT)
         chosen = icon_menu(f"More for {item.kind} {number + 1}", _options(item), key=f"drive-menu-{number}")
     if chosen:

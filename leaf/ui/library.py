@@ -34,8 +34,7 @@ def draw_uploaders(scope: Scope) -> None:
         )
     new = [*(given or ()), *(folder or ())]
     if new:
-        outcome = uploads.take_in(new, scope)
-        uploads.remember(outcome, "files")
+        uploads.begin(new, scope, "files")
         st.session_state["upload-round"] = number + 1
         st.rerun()
 

@@ -8,11 +8,17 @@ from typing import Any
 
 import streamlit as st
 
-from leaf.errors import LeafError
-from leaf.files.names import split_path
+from leaf.errors import NotFoundError
+from leaf.formats.base import CONTAINERS
+from leaf.store.jobs import Job
 from leaf.store.model import File, Scope
-from leaf.ui import markdown, words
+from leaf.ui import adding, markdown, words
 from leaf.ui.state import leaf
+
+FIRST_WAIT = 2.0
+"""Seconds for which a page waits for few files, so that they are there when it is drawn."""
+FEW = 20
+LOOK = 0.25
 
 
 @dataclass
@@ -28,34 +34,56 @@ class Outcome:
     """One sentence an archive or a mail with files in it."""
 
 
-def take_in(uploads: Sequence[Any], scope: Scope) -> Outcome:
-    """Add uploaded files to the library under a progress bar. One bad file does not keep the others out."""
-    outcome = Outcome()
-    total = sum(upload.size for upload in uploads) or 1
-    done = 0
+def take_in(uploads: Sequence[Any], scope: Scope, origin: str = "") -> Outcome:
+    """Add uploaded files to the library under a progress bar, and wait for them: they belong to a question that was submitted.
+
+    One bad file does not keep the others out. Whoever leaves the page meanwhile finds the files in the library.
+    """
+    job = adding.begin(scope, uploads, origin=origin)
     bar = st.progress(0.0, text="Reading …")
-    for number, upload in enumerate(uploads, 1):
-        text = f"{number} of {len(uploads)} · {markdown.label(upload.name, 60)}"
-        bar.progress(min(done / total, 1.0), text=text)
-
-        def report(taken: int, before: int = done, text: str = text) -> None:
-            bar.progress(min((before + taken) / total, 1.0), text=text)
-
-        def tell(member: str, at: int, of: int, share: float = min((done + upload.size) / total, 1.0), text: str = text) -> None:
-            bar.progress(share, text=f"{text}: {at:,} of {of:,} files in it")
-
-        folder, name = split_path(upload.name)  # of a whole folder the browser sends the paths
-        try:
-            added = leaf().add_file(scope, name, upload, on_progress=report, folder=folder, on_member=tell)
-        except LeafError as e:
-            outcome.problems.append(f"{upload.name}: {e}")
-        else:
-            outcome.files.append(added.file)
-            if added.duplicate:
-                outcome.duplicates.append(added.file)
-            outcome.came_out += words.came_out(added.file, added.inside)
-        done += upload.size
+    while not (job := leaf().wait_for_job(scope, job.id, LOOK)).entered:
+        name = f" · {markdown.label(uploads[0].name, 60)}" if len(uploads) == 1 else ""
+        bar.progress(job.share, text=adding.progress_text(job) + name)
     bar.empty()
+    outcome = _outcome(scope, job)
+    leaf().forget_job(scope, job.id)  # one that still reads large tables ahead stays until it is over
+    return outcome
+
+
+def begin(uploads: Sequence[Any], scope: Scope, where: str, *, target: str = "") -> Outcome | None:
+    """Begin to add uploaded files, and wait a moment for few of them; None where they go on in the background.
+
+    What has to be said of those that came at once is remembered under `where`; of the others `adding.draw` says it.
+    """
+    job = adding.begin(scope, uploads, target=target, origin=where)
+    if len(uploads) <= FEW:
+        with st.spinner("Reading"):
+            job = leaf().wait_for_job(scope, job.id, FIRST_WAIT)
+    if job.under_way or len(uploads) > FEW:
+        return None
+    outcome = _outcome(scope, job)
+    leaf().forget_job(scope, job.id)
+    remember(outcome, where)
+    return outcome
+
+
+def _outcome(scope: Scope, job: Job) -> Outcome:
+    outcome = Outcome()
+    for item in leaf().job_files(scope, job.id):
+        if item.state == "failed":
+            outcome.problems.append(f"{item.name}: {item.problem}")
+            continue
+        try:
+            file = leaf().file(scope, item.file_id)
+        except NotFoundError:
+            continue  # deleted in another tab meanwhile
+        outcome.files.append(file)
+        if file.kind in CONTAINERS:
+            outcome.came_out += words.came_out(file, leaf().inside(scope, file.id))
+        if item.state == "known":
+            outcome.duplicates.append(file)
+    if job.problem:
+        outcome.problems.append(job.problem)
     return outcome
 
 

@@ -7,7 +7,7 @@ import streamlit as st
 from leaf.drive.model import DriveFolder
 from leaf.errors import LeafError
 from leaf.store.model import Chat, File, Scope
-from leaf.ui import composer, markdown, uploads, words
+from leaf.ui import composer, markdown, words
 from leaf.ui.state import leaf
 
 FILES_AT_HAND = 12
@@ -55,11 +55,7 @@ def _draw_drop_zone(scope: Scope, chat: Chat | None) -> None:
     )
     if dropped:
         st.session_state["drop-round"] = number + 1
-        outcome = uploads.take_in(dropped, scope)
-        uploads.remember(outcome, "composer")
-        if outcome.files:
-            composer.attach(scope, chat, [file.id for file in outcome.files])
-        st.rerun()
+        composer.take(scope, chat, dropped)
 
 
 def _draw_sample(scope: Scope, chat: Chat | None) -> None:

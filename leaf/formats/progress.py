@@ -1,0 +1,63 @@
+"""How far a long reading is, for whoever waits for it. What reads calls `report`; who listens is nothing to it."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    import duckdb
+
+Tell = Callable[[int, int], None]
+
+EVERY = 0.25
+"""Seconds between two reports that are passed on."""
+_TELL: ContextVar[Tell | None] = ContextVar("tell", default=None)
+
+
+def tell_to(tell: Tell) -> None:
+    """Pass on what is reported in this thread from now on, a few times a second at most."""
+    last = -EVERY
+
+    def pass_on(done: int, total: int) -> None:
+        nonlocal last
+        if time.monotonic() - last >= EVERY:
+            last = time.monotonic()
+            tell(done, total)
+
+    _TELL.set(pass_on)
+
+
+def report(done: int, total: int) -> None:
+    """Say that `done` of `total` bytes are read."""
+    if (tell := _TELL.get()) is not None:
+        tell(done, total)
+
+
+@contextmanager
+def watched(connection: duckdb.DuckDBPyConnection, size: int) -> Iterator[None]:
+    """Report, while a statement of this connection runs, how much of the `size` bytes that it reads is done, as DuckDB says."""
+    tell = _TELL.get()
+    if tell is None:
+        yield
+        return
+    for setting in ("enable_progress_bar = true", "enable_progress_bar_print = false", "progress_bar_time = 0"):
+        connection.execute(f"SET {setting}")
+    over = threading.Event()
+
+    def look() -> None:
+        while not over.wait(EVERY):
+            tell(int(size * min(100.0, max(0.0, connection.query_progress())) / 100), size)
+
+    thread = threading.Thread(target=look, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        thread.join()
+        connection.execute("SET enable_progress_bar = false")

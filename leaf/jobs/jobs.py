@@ -1,0 +1,329 @@
+"""Begin, watch, stop and resume jobs: each has a thread of this process, and is held by no page, no tab and no command."""
+
+from __future__ import annotations
+
+import logging
+import secrets
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from typing import BinaryIO
+
+from leaf.errors import FAULT, LeafError, NotFoundError, RunError
+from leaf.files.library import Kept, Library
+from leaf.files.names import split_path
+from leaf.jobs.work import Watch
+from leaf.store import Store, jobs
+from leaf.store.jobs import Job, JobItem, Kind, State
+from leaf.store.model import Json, Scope
+
+logger = logging.getLogger(__name__)
+
+WORKING = 3
+"""Jobs that are worked on at one time; others wait for their turn, those of one user behind those of others."""
+HANDED = 64
+"""Files that are handed over in one write."""
+HANDED_SECONDS = 0.5
+IDLE_SECONDS = 900.0
+"""After so long without a new file, no more are expected."""
+LOOK_SECONDS = 0.2
+CLOSING_SECONDS = 5.0
+ABANDONED = timedelta(minutes=15)
+"""Where several processes share a history: how long nothing has happened at a job whose process is gone."""
+RETENTION = timedelta(days=7)
+
+Work = Callable[[Scope, Job, Watch], None]
+Source = tuple[str, Callable[[], AbstractContextManager[BinaryIO]]]
+"""A file's name and what opens it."""
+JobList = list[Job]
+ItemList = list[JobItem]
+
+
+@dataclass
+class _Live:
+    """A job that this process works on."""
+
+    scope: Scope
+    job: Job
+    changed: threading.Condition
+    stop: threading.Event = field(default_factory=threading.Event)
+    ended: bool = False
+    """Stopped by a person, not by the end of the process."""
+    count: int = 0
+    """Files looked at, those that were done at the beginning included."""
+    note: str = ""
+    more: Callable[[], bool] = lambda: False
+
+    def say(self, text: str) -> None:
+        with self.changed:
+            self.note = text
+            self.changed.notify_all()
+
+    def looked(self) -> None:
+        with self.changed:
+            self.count += 1
+            self.changed.notify_all()
+
+
+class Jobs:
+    """All jobs of this process."""
+
+    def __init__(
+        self, store: Store, library: Library, works: Mapping[Kind, Work], touch: Callable[[], None], *, shared: bool = False
+    ) -> None:
+        """`works` says what jobs of each kind do; `touch` tells idle pages that something changed; `shared` is whether other
+        processes work on the same history.
+        """
+        self._store = store
+        self._library = library
+        self._works = works
+        self._touch = touch
+        self._shared = shared
+        self._holder = secrets.token_hex(6)
+        self._changed = threading.Condition()
+        self._live: dict[str, _Live] = {}
+        self._slots = threading.BoundedSemaphore(WORKING)
+        self._threads: list[threading.Thread] = []
+        self._closed = False
+        self._launched = False
+
+    def launch(self) -> None:
+        """Go on with what processes that are gone have left. Once is enough."""
+        with self._changed:
+            if self._launched or self._closed:
+                return
+            self._launched = True
+        jobs.unscoped_prune(self._store.db, RETENTION)
+        for scope, job_id in jobs.unscoped_claim(self._store.db, self._holder, ABANDONED if self._shared else timedelta()):
+            with self._changed:
+                if job_id in self._live:
+                    continue
+            try:
+                self._resume(scope, job_id)
+            except NotFoundError:  # whoever began it is no member any more
+                jobs.end(self._store.db, job_id, "failed", "You are not a member of this workspace any more.")
+
+    def close(self) -> None:
+        """Let go of all jobs within seconds; the next start goes on with them."""
+        with self._changed:
+            self._closed = True
+            for live in self._live.values():
+                live.stop.set()
+            self._changed.notify_all()
+            threads = list(self._threads)
+        deadline = time.monotonic() + CLOSING_SECONDS
+        for thread in threads:
+            thread.join(max(0.0, deadline - time.monotonic()))
+
+    def begin(self, scope: Scope, kind: Kind, *, total: int = 0, asked: Json | None = None) -> Job:
+        """A new job; one of files waits for `take` and `all_there`. Raises NotFoundError, StoreError."""
+        self.launch()
+        state: State = "arriving" if kind == "files" else "working"
+        job = jobs.begin(self._store.db, scope, kind, state, total, asked or {}, self._holder)
+        if kind == "transcript":
+            jobs.append(self._store.db, scope, job.id, [("", {"file": job.asked["file"]}, "")])
+        self._start(scope, job)
+        self._touch()
+        return job
+
+    def take(self, scope: Scope, job_id: str, sources: Iterable[Source]) -> None:
+        """Keep the bytes of files and hand them to a job of files. One that cannot be kept is told with the job.
+
+        Raises NotFoundError, StoreError, RunError once the job is over.
+        """
+        asked = jobs.get(self._store.db, scope, job_id).asked
+        handed: list[tuple[str, Json, str]] = []
+        since = time.monotonic()
+        for name, opened in sources:
+            self._raise_if_over(scope, job_id)
+            handed.append(self._kept(scope, name, opened, asked))
+            if len(handed) >= HANDED or time.monotonic() - since > HANDED_SECONDS:
+                self._hand_over(scope, job_id, handed)
+                handed, since = [], time.monotonic()
+        if handed:
+            self._hand_over(scope, job_id, handed)
+
+    def take_failed(self, scope: Scope, job_id: str, failed: Iterable[tuple[str, str]]) -> None:
+        """Hand over files that could not be sent, each with why. Raises NotFoundError, RunError once the job is over."""
+        self._raise_if_over(scope, job_id)
+        self._hand_over(scope, job_id, [(name, {}, problem) for name, problem in failed])
+
+    def all_there(self, scope: Scope, job_id: str, problem: str = "") -> None:
+        """No more files come; `problem` says why some are missing. Raises NotFoundError."""
+        jobs.all_there(self._store.db, scope, job_id, problem)
+        self._notify()
+
+    def get(self, scope: Scope, job_id: str) -> Job:
+        """How far it is. Raises NotFoundError."""
+        return self._with_looked(jobs.get(self._store.db, scope, job_id))
+
+    def list(self, scope: Scope) -> JobList:
+        """The caller's jobs that are under way, or over and not put away; oldest first."""
+        return [self._with_looked(job) for job in jobs.list_jobs(self._store.db, scope)]
+
+    def outcomes(self, scope: Scope, job_id: str) -> ItemList:
+        """What became of files so far. Raises NotFoundError."""
+        return jobs.outcomes(self._store.db, scope, job_id)
+
+    def wait(self, scope: Scope, job_id: str, seconds: float) -> Job:
+        """The job once it is over, or after so many seconds. Raises NotFoundError."""
+        deadline = time.monotonic() + seconds
+        while True:
+            job = self.get(scope, job_id)
+            left = deadline - time.monotonic()
+            if not job.under_way or left <= 0:
+                return job
+            with self._changed:
+                self._changed.wait(min(left, LOOK_SECONDS))
+
+    def stop(self, scope: Scope, job_id: str) -> Job:
+        """End a job; what it has added stays. Raises NotFoundError."""
+        jobs.get(self._store.db, scope, job_id)
+        jobs.end(self._store.db, job_id, "stopped")
+        with self._changed:
+            if live := self._live.get(job_id):
+                live.ended = True
+                live.stop.set()
+            self._changed.notify_all()
+        self._touch()
+        return self.get(scope, job_id)
+
+    def go_on(self, scope: Scope, job_id: str) -> Job:
+        """Take up again what a stopped or failed job has left. Raises NotFoundError."""
+        job = jobs.go_on(self._store.db, scope, job_id, self._holder)
+        self._start(scope, job)
+        self._touch()
+        return job
+
+    def forget(self, scope: Scope, job_id: str) -> None:
+        """Put away a job that is over. Raises NotFoundError."""
+        jobs.forget(self._store.db, scope, job_id)
+
+    def _resume(self, scope: Scope, job_id: str) -> None:
+        """Go on with a job that another process left: files that had not arrived by then do not arrive any more."""
+        job = jobs.get(self._store.db, scope, job_id)
+        if job.state == "arriving":
+            missing = job.total - job.there
+            said = (
+                f"Leaf was closed while files were arriving: {job.there:,} of {job.total:,} had arrived. "
+                "Add the folder again for the others; what is there is not added twice."
+            )
+            jobs.all_there(self._store.db, scope, job_id, said if missing > 0 else "")
+            job = jobs.get(self._store.db, scope, job_id)
+        self._start(scope, job)
+
+    def _start(self, scope: Scope, job: Job) -> None:
+        live = _Live(scope, job, self._changed, count=job.done)
+        live.more = lambda: self._more(live)
+        thread = threading.Thread(target=self._run, args=(live,), name=f"job-{job.kind}", daemon=True)
+        with self._changed:
+            if self._closed:
+                raise RunError("Leaf is shutting down.", "Try again when it is back.")
+            self._live[job.id] = live
+            self._threads = [t for t in self._threads if t.is_alive()] + [thread]
+        thread.start()
+
+    def _run(self, live: _Live) -> None:
+        """A job's thread. However it ends is kept, unless the process ends: then the next one goes on."""
+        state: State = "done"
+        problem = ""
+        try:
+            with self._turn(live):
+                self._works[live.job.kind](live.scope, live.job, live)
+        except RunError:
+            return self._let_go(live)
+        except LeafError as e:
+            state, problem = "failed", str(e)
+        except Exception:
+            if not threading.main_thread().is_alive() or self._closed:
+                return self._let_go(live)
+            logger.exception("a job failed")
+            state, problem = "failed", FAULT
+        try:
+            if not self._closed:
+                jobs.end(self._store.db, live.job.id, state, problem)
+                if live.job.kind == "transcript":  # the recording itself says how it stands
+                    jobs.forget(self._store.db, live.scope, live.job.id)
+        except LeafError as e:
+            logger.warning("the end of a job was not kept: %s", e.message)
+        self._let_go(live)
+
+    def _let_go(self, live: _Live) -> None:
+        with self._changed:
+            if self._live.get(live.job.id) is live:
+                del self._live[live.job.id]
+            self._changed.notify_all()
+        self._touch()
+
+    def _turn(self, live: _Live) -> threading.BoundedSemaphore:
+        """Waits for a place to work, which a transcript does not need: its engine has a queue of its own."""
+        return threading.BoundedSemaphore(1) if live.job.kind == "transcript" else self._slots
+
+    def _more(self, live: _Live) -> bool:
+        """Wait for more files; False when none come."""
+        idle_since = time.monotonic()
+        there = -1
+        while not live.stop.is_set():
+            job = jobs.get(self._store.db, live.scope, live.job.id)
+            if job.there > job.done:
+                return True
+            if job.state != "arriving":
+                return False
+            if job.there != there:
+                there, idle_since = job.there, time.monotonic()
+            if time.monotonic() - idle_since > IDLE_SECONDS:
+                self.all_there(live.scope, live.job.id, f"No more files came: {job.there:,} of {job.total:,} had arrived.")
+            with self._changed:
+                self._changed.wait(LOOK_SECONDS)
+        raise RunError("Stopped.")
+
+    def _kept(
+        self, scope: Scope, name: str, opened: Callable[[], AbstractContextManager[BinaryIO]], asked: Json
+    ) -> tuple[str, Json, str]:
+        try:
+            folder, last = split_path(name)
+            with opened() as stream:
+                kept = self._library.keep(
+                    scope,
+                    last,
+                    stream,
+                    context=str(asked.get("context", "")),
+                    shared=bool(asked.get("shared")),
+                    folder=folder,
+                )
+        except LeafError as e:
+            return name.removeprefix("/"), {}, str(e)
+        return kept.name, _given(kept), ""
+
+    def _hand_over(self, scope: Scope, job_id: str, handed: Sequence[tuple[str, Json, str]]) -> None:
+        jobs.append(self._store.db, scope, job_id, handed)
+        self._notify()
+
+    def _raise_if_over(self, scope: Scope, job_id: str) -> None:
+        with self._changed:
+            live = self._live.get(job_id)
+        if live is None or live.stop.is_set():
+            raise RunError("This job is over.", "Add the files again.")
+
+    def _with_looked(self, job: Job) -> Job:
+        with self._changed:
+            live = self._live.get(job.id)
+        return replace(job, looked=live.count, note=live.note) if live else job
+
+    def _notify(self) -> None:
+        with self._changed:
+            self._changed.notify_all()
+
+
+def _given(kept: Kept) -> Json:
+    """How the content of a kept file is found again, and what is known of it."""
+    return {
+        "sha256": kept.sha256,
+        "size": kept.size,
+        "source": kept.source,
+        "context": kept.context,
+        "shared": kept.shared,
+    }

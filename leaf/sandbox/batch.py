@@ -1,0 +1,155 @@
+"""Many small files in few children: a fresh child costs more than the files that it reads.
+
+    items of one workspace → batches → as many children as cores, each reads its batch and ends → answers as they come
+
+A child never sees a file of another workspace, and none is used for a second batch. What a batch fails at, by a crash, a hang or
+for want of memory, is called again in a child of its own: only what fails there is the fault of that file, and no other suffers.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor, as_completed
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+from leaf.errors import FileError, LeafError, RunError, SandboxError, StoreError
+from leaf.sandbox.pool import TICK, Item, Limits, Pool
+
+FILES = 64
+"""Most files of a batch: a kill or a stop loses the work on no more."""
+BYTES = 16 * 1024 * 1024
+"""Most bytes of a batch."""
+SMALL = 2 * 1024 * 1024
+"""Files above this have a child of their own: they would keep the others of their batch waiting."""
+SECONDS = 20.0
+"""What one file may take within a batch; alone it has the whole limit."""
+
+Answer = Any
+"""The JSON value of a call, or the LeafError that it ended with."""
+
+
+def call_each(
+    pool: Pool,
+    function: str,
+    items: Sequence[Item],
+    *,
+    limits: Limits,
+    stop: threading.Event | None = None,
+    on_answer: Callable[[], None] = lambda: None,
+) -> Iterator[list[tuple[int, Answer]]]:
+    """Call `module:name` for each item; yields (index, value or LeafError) of some items at a time, in no order.
+
+    All items must be of one workspace. `limits` are those of an item. `on_answer` is called with each answer, in threads of this
+    function's. Raises RunError after `stop`, StoreError.
+    """
+    left = _Either(stop)
+    threads = ThreadPoolExecutor(pool.together, thread_name_prefix="leaf-batch")
+    try:
+        work = _Work(pool, function, items, limits, left, on_answer)
+        running: list[Future[list[tuple[int, Answer]]]] = [threads.submit(work.do, batch) for batch in batches(items)]
+        for future in as_completed(running):
+            yield future.result()
+    finally:
+        left.set()
+        threads.shutdown(wait=True, cancel_futures=True)
+
+
+def batches(items: Sequence[Item]) -> Iterator[list[int]]:
+    """Indexes of items that one child reads: small files together, large ones alone and first, since they take longest."""
+    sizes = [_size(item) for item in items]
+    yield from ([i] for i, size in enumerate(sizes) if size > SMALL)
+    batch: list[int] = []
+    total = 0
+    for i, size in enumerate(sizes):
+        if size > SMALL:
+            continue
+        if batch and (len(batch) >= FILES or total + size > BYTES):
+            yield batch
+            batch, total = [], 0
+        batch.append(i)
+        total += size
+    if batch:
+        yield batch
+
+
+class _Work:
+    """The calls of one `call_each`."""
+
+    def __init__(
+        self,
+        pool: Pool,
+        function: str,
+        items: Sequence[Item],
+        limits: Limits,
+        stop: threading.Event,
+        on_answer: Callable[[], None],
+    ) -> None:
+        self._pool = pool
+        self._function = function
+        self._items = items
+        self._limits = limits
+        self._stop = stop
+        self._on_answer = on_answer
+
+    def do(self, batch: list[int]) -> list[tuple[int, Answer]]:
+        """Answers for all of a batch, in as many children as that takes."""
+        while not self._pool.batches.acquire(timeout=TICK):
+            if self._stop.is_set():
+                raise RunError("Stopped.")
+        try:
+            return self._answers(batch)
+        finally:
+            self._pool.batches.release()
+
+    def _answers(self, batch: list[int]) -> list[tuple[int, Answer]]:
+        found: list[tuple[int, Answer]] = []
+        quick = replace(self._limits, seconds=min(SECONDS, self._limits.seconds))
+        while batch:
+            answers: list[Answer] = []
+            if len(batch) > 1:
+                items = [self._items[i] for i in batch]
+                with suppress(FileError, SandboxError):  # whose fault that is, the calls alone show
+                    answers = self._pool.call_several(
+                        self._function, items, limits=quick, stop=self._stop, on_answer=self._on_answer
+                    )
+            found += zip(batch, answers, strict=False)
+            batch = batch[len(answers) :]
+            if batch:
+                found.append((batch[0], self._alone(self._items[batch[0]])))
+                batch = batch[1:]
+        return found
+
+    def _alone(self, item: Item) -> Answer:
+        """The answer of a child that has seen nothing else."""
+        inputs = {"file": item.path}
+        try:
+            return self._pool.call(
+                self._function, item.arguments, inputs=inputs, limits=self._limits, out=item.out, stop=self._stop
+            )
+        except (RunError, StoreError):
+            raise
+        except LeafError as e:
+            return e
+        finally:
+            self._on_answer()
+
+
+class _Either(threading.Event):
+    """Set when it is, or when another is."""
+
+    def __init__(self, other: threading.Event | None) -> None:
+        super().__init__()
+        self._other = other
+
+    def is_set(self) -> bool:
+        return super().is_set() or (self._other is not None and self._other.is_set())
+
+
+def _size(item: Item) -> int:
+    try:
+        return item.path.stat().st_size
+    except OSError:
+        return 0
