@@ -31,7 +31,7 @@ def advice(trouble: Trouble, packages: Packages, files: Sequence[ChatFile] = ())
         return _package(found[1].partition(".")[0], packages)
     if trouble.type == "NameError" and (found := re.search(r"name '(\w+)' is not defined", trouble.message)):
         return _tables(found[1], files)
-    if trouble.type in ("FileNotFoundError", "PermissionError") and (said := _named(trouble, files)):
+    if trouble.type == "FileNotFoundError" and (said := _named(trouble, files)):
         return said
     last = trouble.text.rsplit("\n  ", 1)[-1]
     if trouble.type in REFUSED and re.search(r"\bfork|subprocess|multiprocessing|posix_spawn|\bexec", trouble.text):
