@@ -192,7 +192,9 @@ def test_letters_that_stand_apart_are_joined_to_words() -> None:
 
 
 def test_a_page_that_says_it_is_an_article_is_read_without_what_surrounds_it(tmp_path: Path) -> None:
-    story = "".join(f"<p>{'The harbour board met on Tuesday and agreed to rebuild the pier. ' * 3}</p>" for _ in range(3))
+    days = ("Monday", "Tuesday", "Friday", "Sunday")
+    said = "the harbour board met on {0} and agreed to rebuild the pier, which a {0} storm had taken; work begins next {0}."
+    story = "".join(f"<p>In its report number {n} {said.format(day)}</p>" for n, day in enumerate(days))
     menu = "".join(f"<li><a href='#'>Other story number {n} with a long headline</a></li>" for n in range(60))
     article = f"<article><h1>Pier</h1>{story}</article>"
     html = "<html><head>{}<title>t</title></head><body><ul>{}</ul>{}</body></html>"
