@@ -25,7 +25,7 @@ def tell_to(tell: Tell) -> None:
 
     def pass_on(done: int, total: int) -> None:
         nonlocal last
-        if time.monotonic() - last >= EVERY:
+        if done >= total or time.monotonic() - last >= EVERY:
             last = time.monotonic()
             tell(done, total)
 
@@ -60,4 +60,5 @@ def watched(connection: duckdb.DuckDBPyConnection, size: int) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
+        tell(size, size)
         connection.execute("SET enable_progress_bar = false")
