@@ -22,7 +22,11 @@ from leaf.store import Store, files
 from leaf.store.files import NewFile
 from leaf.store.model import File, Json, Scope
 
-INSPECT = Limits(seconds=120)
+
+def inspecting(size: int) -> Limits:
+    """What looking at a file of so many bytes may use: a small one that asks for as much as a large one needs is made to."""
+    megabytes = size / 1e6
+    return Limits(min(120.0, 20 + 4 * megabytes), min(2_048, int(1_000 + 16 * megabytes)))
 
 
 @dataclass(frozen=True)
@@ -108,10 +112,15 @@ class Arrivals:
         """What the files of some groups are; those of a group have the same bytes and ending, and are the same."""
         ones = [kept[group[0]] for group in groups]
         items = [
-            Item({"path": "in:file", "name": split_path(one.name)[1]}, self._store.blobs.path(scope.workspace_id, one.sha256))
+            Item(
+                {"path": "in:file", "name": split_path(one.name)[1]},
+                self._store.blobs.path(scope.workspace_id, one.sha256),
+                limits=inspecting(one.size),
+            )
             for one in ones
         ]
-        answers = call_each(self._pool, "leaf.formats.worker:inspect", items, limits=INSPECT, stop=stop, on_answer=on_answer)
+        limits = inspecting(0)
+        answers = call_each(self._pool, "leaf.formats.worker:inspect", items, limits=limits, stop=stop, on_answer=on_answer)
         for some in answers:
             yield {i: _looked(answer, kept[i].name) for number, answer in some for i in groups[number]}
 

@@ -19,7 +19,7 @@ from leaf.errors import (
     UnreadableFileError,
     not_found,
 )
-from leaf.files.arrivals import INSPECT, Arrivals, Beside, Entered, Kept, Looked, failure
+from leaf.files.arrivals import Arrivals, Beside, Entered, Kept, Looked, failure, inspecting
 from leaf.files.members import Allowed, Members, OnMember, Unpacked
 from leaf.files.names import clean_name, clean_path, name_key
 from leaf.files.pictures import PAGE, Pictures, View
@@ -424,8 +424,8 @@ class Library:
 
     def peek(self, path: Path, name: str, *, max_tokens: int = 3_000) -> Window:
         """The beginning of a file that is not in the library, and is not put there. Raises FileError, SandboxError."""
-        inputs = {"file": path}
-        found = self._pool.call("leaf.formats.worker:inspect", {"path": "in:file", "name": name}, inputs=inputs, limits=INSPECT)
+        inputs, limits = {"file": path}, inspecting(path.stat().st_size)
+        found = self._pool.call("leaf.formats.worker:inspect", {"path": "in:file", "name": name}, inputs=inputs, limits=limits)
         arguments = {"path": "in:file", "kind": found["kind"], "where": "", "max_tokens": max_tokens}
         return _window(self._pool.call("leaf.formats.worker:read", arguments, inputs=inputs, limits=READ))
 
@@ -551,13 +551,10 @@ class Library:
 
     def _inspect(self, scope: Scope, sha256: str, name: str) -> Looked:
         """What the file is. A failure that lies in the file is its outline; one of the disk or a stop is raised."""
+        path = self._bytes(scope, sha256)
+        limits, arguments = inspecting(path.stat().st_size), {"path": "in:file", "name": name}
         try:
-            found = self._pool.call(
-                "leaf.formats.worker:inspect",
-                {"path": "in:file", "name": name},
-                inputs={"file": self._bytes(scope, sha256)},
-                limits=INSPECT,
-            )
+            found = self._pool.call("leaf.formats.worker:inspect", arguments, inputs={"file": path}, limits=limits)
         except (StoreError, RunError):
             raise
         except LeafError as e:

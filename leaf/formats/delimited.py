@@ -14,6 +14,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -56,6 +57,8 @@ GRID_BYTES = 32_000_000
 _CONTROLS = {code: bytes([code]).decode("cp1252", "ignore") or chr(code) for code in range(0x80, 0xA0) if code != 0x85}
 """Control characters that no text holds, and the signs that Windows has in their places: they were decoded as Latin-1 before."""
 _CHUNK_ROWS = 50_000
+LONGEST_LINE = 16_000_000
+"""Characters."""
 _HEAD_ROWS = 2_000
 
 
@@ -174,8 +177,13 @@ def _reader(source: _Source) -> tuple[Iterator[list[str]], Records]:
     def lines() -> Iterator[str]:
         size, characters = source.path.stat().st_size, 0
         with closing(file):
-            for number, line in enumerate(file):
+            for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE), "")):
                 characters += len(line)
+                if len(line) == LONGEST_LINE:
+                    raise FileTooLargeError(
+                        f"Line {number + 1:,} has over {LONGEST_LINE // 1_000_000} million characters, so this is no table.",
+                        "Export it again with one row a line, or add it as text (.txt).",
+                    )
                 if number % _CHUNK_ROWS == _CHUNK_ROWS - 1:
                     report(min(size, characters), size)
                 mended = line if line.isascii() else line.translate(_CONTROLS)

@@ -13,7 +13,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
-from leaf.errors import FileError, UnreadableFileError
+from leaf.errors import FileError, FileTooLargeError, UnreadableFileError
 from leaf.formats.pdf_fields import Pypdf, damaged_page, locked
 from leaf.formats.pdf_tables import Found, tables_on
 from leaf.formats.pdf_text import better, page_text, remarks
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     import pypdfium2
 
 PDFIUM = threading.Lock()
+MOST_PAGES = 100_000
 LATEST = 65_536
 """Bytes within which a document begins that has something else before it: headers of a mail or of a web server."""
 SEEN_BY_PDFIUM = 1_000
@@ -102,6 +103,11 @@ class Pdfium:
     def __init__(self, path: Path, document: pypdfium2.PdfDocument) -> None:
         self._path, self._document = path, document
         self.pages = len(document)
+        if self.pages > MOST_PAGES:
+            document.close()
+            raise FileTooLargeError(
+                f"This PDF says that it has {self.pages:,} pages; the limit is {MOST_PAGES:,}.", "Split it, and add the pieces."
+            )
 
     @property
     def title(self) -> str:

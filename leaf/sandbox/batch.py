@@ -42,8 +42,8 @@ def call_each(
 ) -> Iterator[list[tuple[int, Answer]]]:
     """Call `module:name` for each item; yields (index, value or LeafError) of some items at a time, in no order.
 
-    All items must be of one workspace. `limits` are those of an item. `on_answer` is called with each answer, in threads of this
-    function's. Raises RunError after `stop`, StoreError.
+    All items must be of one workspace. `limits` are those of an item that has none of its own. `on_answer` is called with each
+    answer, in threads of this function's. Raises RunError after `stop`, StoreError.
     """
     left = _Either(stop)
     threads = ThreadPoolExecutor(pool.together, thread_name_prefix="leaf-batch")
@@ -124,11 +124,9 @@ class _Work:
 
     def _alone(self, item: Item) -> Answer:
         """The answer of a child that has seen nothing else."""
-        inputs = {"file": item.path}
+        inputs, limits = {"file": item.path}, item.limits or self._limits
         try:
-            return self._pool.call(
-                self._function, item.arguments, inputs=inputs, limits=self._limits, out=item.out, stop=self._stop
-            )
+            return self._pool.call(self._function, item.arguments, inputs=inputs, limits=limits, out=item.out, stop=self._stop)
         except (RunError, StoreError):
             raise
         except LeafError as e:

@@ -102,6 +102,8 @@ class Item:
     path: Path
     out: Path | None = None
     """Where what the function writes is moved to."""
+    limits: Limits | None = None
+    """Its own, where they are not those of all items."""
 
 
 class Pool:
