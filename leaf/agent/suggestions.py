@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leaf.store.model import File
+from leaf.tables.sql import is_number
 from leaf.tables.tables import Table
 
-NUMERIC = ("INT", "DOUBLE", "DECIMAL", "FLOAT", "HUGEINT")
 WITHOUT_FILES = (
     "Load the sample data and show revenue by region",
     "What kinds of file can I ask about?",
@@ -31,7 +31,7 @@ def suggest(files: Sequence[File], tables: Sequence[Table]) -> list[str]:
 
 
 def _about_table(table: Table) -> list[str]:
-    measures = [name for name, kind in table.columns if kind.startswith(NUMERIC) and not _is_identifier(name)]
+    measures = [name for name, kind in table.columns if is_number(kind) and not _is_identifier(name)]
     labels = [name for name, kind in table.columns if kind == "VARCHAR" and not _is_identifier(name)]
     dates = [name for name, kind in table.columns if kind in ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")]
     questions = []

@@ -25,7 +25,7 @@ from leaf.errors import (
     not_found,
 )
 from leaf.tables.filters import condition
-from leaf.tables.sql import literal, quoted, without_semicolon, words
+from leaf.tables.sql import is_number, literal, quoted, without_semicolon, words
 
 if TYPE_CHECKING:
     import duckdb
@@ -46,10 +46,6 @@ TOP_DISTINCT = 10_000
 READING_ONLY = "Only reading is possible here: one SELECT, WITH, FROM, VALUES, DESCRIBE, SUMMARIZE, SHOW or PIVOT."
 TEXT_ONLY = ("INTERVAL", "BIT", "BIGNUM", "VARINT", "TIME WITH TIME ZONE", "TIMETZ", "TIME_NS", "UNION", "VARIANT", "GEOMETRY")
 """Types that Parquet lacks, written as text; beginnings of DuckDB's names."""
-NUMBERS = (
-    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
-    *("FLOAT", "DOUBLE", "DECIMAL"),
-)
 MAX_PROFILED = 200
 """Columns that are profiled; the rest is counted."""
 CHANGING = {"insert", "update", "delete", "merge", "copy"}
@@ -434,7 +430,7 @@ def _profile_columns(con: Any, columns: Sequence[tuple[str, str]], rows: int, ex
     profiles = []
     for index, (name, kind) in enumerate(columns):
         filled, distinct, low, high, mean = found[index * 5 : index * 5 + 5]
-        repeated = not _is_number(kind) and 0 < distinct <= TOP_DISTINCT and distinct < max(filled, 2)
+        repeated = not is_number(kind) and 0 < distinct <= TOP_DISTINCT and distinct < max(filled, 2)
         profile: Json = {"name": name, "type": kind, "nulls": rows - filled, "distinct": distinct, "min": low, "max": high}
         profiles.append({**profile, "mean": mean, "top": _top(con, name, kind, cells) if repeated else []})
     return profiles
@@ -444,14 +440,10 @@ def _measures(name: str, kind: str, exact: bool) -> str:
     """Filled cells, distinct values, least, greatest, mean: NULL where the type has none."""
     column = quoted(name)
     distinct = f"count(DISTINCT {column})" if exact else f"approx_count_distinct({column})"
-    ordered = _is_number(kind) or kind.startswith(("DATE", "TIME"))
+    ordered = is_number(kind) or kind.startswith(("DATE", "TIME"))
     low_high = f"min({column}), max({column})" if ordered else "NULL, NULL"
-    mean = f"avg({column}) FILTER (isfinite(CAST({column} AS DOUBLE)))" if _is_number(kind) else "NULL"
+    mean = f"avg({column}) FILTER (isfinite(CAST({column} AS DOUBLE)))" if is_number(kind) else "NULL"
     return f"count({column}), {distinct}, {low_high}, {mean}"
-
-
-def _is_number(kind: str) -> bool:
-    return kind.startswith(NUMBERS)
 
 
 def _top(con: Any, name: str, kind: str, cells: _Cells) -> list[list[Any]]:

@@ -12,9 +12,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from leaf.tables.sql import literal, quoted
-
-Json = dict[str, Any]
+from leaf.agent.models.base import Json
+from leaf.tables.sql import is_number, literal, quoted
 
 _TOKEN = re.compile(
     r"""(?P<quoted>"[^"]+"|`[^`]+`|“[^”]+”|„[^“”]+[“”]|«[^»]+»|(?<!\w)'[^']+'(?!\w))
@@ -73,9 +72,9 @@ def _same(asked: Sequence[str], name: Sequence[str]) -> bool:
 PHRASES: dict[tuple[str, ...], list[tuple[str, str]]] = {}
 """Words of a phrase -> its roles, each with what it stands for; from words.txt."""
 for _line in Path(__file__).with_name("words.txt").read_text("utf-8").replace("\n ", " ").splitlines():
-    _role, _, _meaning = _line.partition(": ")[0].partition(" ")
-    for _phrase in _line.partition(": ")[2].replace('","', "COMMA").split(",") if _role != "#" else ():
-        PHRASES.setdefault(tuple(_phrase.replace("COMMA", ",").split()), []).append((_role, _meaning))
+    _role, *_phrases = re.split("[:,] ", _line)
+    for _phrase in _phrases if _role[0] != "#" else ():
+        PHRASES.setdefault(tuple(_phrase.strip('"').split()), []).append(_role.partition(" ")[::2])
 
 
 def _named(role: str) -> frozenset[str]:
@@ -85,7 +84,6 @@ def _named(role: str) -> frozenset[str]:
 ADDED_UP, GENERIC, CHANGES, IDS = (_named(role) for role in ("+added", "+generic", "+changes", "+ids"))
 YEARS, RATES, RATIOS, OTHER_TIMES = (_named(role) for role in ("+years", "+rates", "+ratios", "+times"))
 _ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
-_NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL")
 GROUPED = 30
 """Most different whole numbers of a column that is grouped by."""
 
@@ -120,6 +118,10 @@ class Column:
         words = set(self.words)
         return (self.kind == "date" and not OTHER_TIMES & words) or (self.kind == "year" and words <= YEARS)
 
+    def tells(self, periods: Sequence[str]) -> bool:
+        """Whether it says that something was in such a period: one of years knows no months."""
+        return self.kind == "date" or (self.kind == "year" and max(map(len, periods)) == 4)
+
     @property
     def is_rate(self) -> bool:
         return bool(RATIOS & set(self.words)) or "".join(self.words[-1:]).endswith(tuple(RATES))
@@ -131,22 +133,23 @@ class Column:
         return self.kind == "figure" and bool(ADDED_UP & set(core[-1:])) and not {"unit", *CHANGES} & set(self.words)
 
     @property
-    def is_label(self) -> bool:
-        return self.kind in ("text", "bool")
-
-    @property
     def is_group(self) -> bool:
-        numbers = "INT" in self.type and self.distinct <= GROUPED and not self.is_added_up
-        return numbers if self.kind in ("figure", "id") and self.type != "VARCHAR" else True
+        """Whether it makes groups: of numbers only a few whole ones do."""
+        few = "INT" in self.type and self.distinct <= GROUPED and not self.is_added_up
+        return few or self.kind not in ("figure", "id")
+
+
+NO_COLUMN = Column("", "", "")
+"""Of a figure that counts rows; and in place of the column that says when, until it is found."""
 
 
 @dataclass(frozen=True)
 class Table:
     """A table that SQL can reach."""
 
-    name: str
-    handle: str
-    file_name: str
+    name: str = ""
+    handle: str = ""
+    file_name: str = ""
     rows: int = 0
     columns: tuple[Column, ...] = ()
     sheet: str = ""
@@ -162,6 +165,11 @@ class Table:
     @property
     def shape(self) -> tuple[tuple[str, str], ...]:
         return tuple((column.name, column.type) for column in self.columns)
+
+    @property
+    def title(self) -> str:
+        """What a question calls it: its file, or its own name where the file has several."""
+        return self.name if self.sheet else self.file_name
 
     @property
     def names(self) -> list[tuple[str, ...]]:
@@ -180,9 +188,6 @@ class Table:
         """Whether each row has its own."""
         return bool(IDS & set(column.words[-1:])) and column.nulls == 0 and column.distinct == self.rows > 1
 
-    def column(self, name: str) -> Column:
-        return next(column for column in self.columns if column.name == name)
-
     def called(self, words: Sequence[str]) -> tuple[list[Column], bool]:
         """The columns that these words name equally well, and whether that has to be said because it is not quite their name."""
         exact = [c for c in self.columns if c.words == tuple(words) or "".join(c.words) == "".join(words)]
@@ -193,8 +198,7 @@ class Table:
         return found, not (exact or plural)
 
 
-def is_number(sql_type: str) -> bool:
-    return _NUMBER.match(sql_type) is not None
+NO_TABLE = Table()
 
 
 def name_words(name: str) -> tuple[str, ...]:
@@ -235,12 +239,3 @@ def lookup_sql(tables: Sequence[Table], texts: Iterable[str]) -> str:
         if c.type == "VARCHAR"
     ]
     return f"WITH wanted(text) AS (VALUES {wanted}) {' UNION ALL '.join(parts)}" if wanted and parts else ""
-
-
-def known_values(table: Table, found: Iterable[Sequence[str]] = ()) -> dict[str, dict[str, list[str]]]:
-    """Folded text -> column -> the values that are written so, from the profile and from what `lookup_sql` found."""
-    known: dict[str, dict[str, list[str]]] = {}
-    looked_up = ((column, value) for name, column, value in found if name == table.name)
-    for column, value in dict.fromkeys([*((c.name, v) for c in table.columns for v in c.values), *looked_up]):
-        known.setdefault(fold(value), {}).setdefault(column, []).append(value)
-    return known
