@@ -15,8 +15,7 @@ from pydantic import BaseModel
 from leaf.agent.coverage import covered_of, sentence
 from leaf.agent.events import reduce
 from leaf.agent.loop import Agent
-from leaf.agent.models.keyless import KeylessModel
-from leaf.agent.rules.analyst import typed_sql
+from leaf.agent.models.keyless import KeylessModel, typed_sql
 from leaf.errors import LeafError, NotFoundError, QueryError
 from leaf.settings import Settings
 from leaf.store.model import Message

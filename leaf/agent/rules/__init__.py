@@ -3,5 +3,4 @@
 tables.py    words, tables and columns: what may be named
 grammar.py   which questions are understood, and as what
 answers.py   what was understood as SQL, results of tools as Markdown
-analyst.py   one question against all tables: answered, asked back, or refused
 """

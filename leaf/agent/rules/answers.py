@@ -97,11 +97,9 @@ def _met(column: Column, test: str, values: Sequence[str]) -> str:
     return f"`{column.name}` {test} {' and '.join(values)}" if values else f"`{column.name}`"
 
 
-# Markdown
-
 ROWS_SHOWN, COLUMNS_SHOWN = 15, 12
-CELL, QUOTES, QUOTE, CITED = 80, 4, 700, 240
-"""Characters of a cell; quotations, characters of one, and how many of them are looked up and marked in the file."""
+CELL, QUOTES = 80, 4
+"""Characters of a cell; quotations."""
 
 
 def cell(value: Any, sql_type: str = "", *, plain: bool = False) -> str:
@@ -199,20 +197,14 @@ def of_passages(head: str, passages: Sequence[Json], notes: Sequence[str] = ()) 
 
 
 def _quote(text: str) -> str:
-    lines = "\n".join(line.strip() for line in unmarked(text).splitlines() if line.strip())
-    return "\n".join(f"> {line}  " for line in _defused(_cut(lines, QUOTE)).splitlines())
+    lines = [line.strip() for line in unmarked(text).splitlines() if line.strip()]
+    return "\n".join(f"> {_defused(line)}  " for line in lines)
 
 
 def _citation(passage: Json) -> str:
-    """What makes a quotation a mark in the page: its locator and the beginning of its words."""
-    plain = unmarked(passage["text"]).translate(str.maketrans('"[]', "'()"))
-    words = " ".join(plain.strip("… \n").split())
-    marked = passage.get("handle") and len(words) >= 12
-    return f'[{passage["handle"]}#{passage["place"]} "{_cut(words, CITED)}"]' if marked else ""
-
-
-def _cut(text: str, limit: int) -> str:
-    return text if len(text) <= limit else text[:limit].rsplit(" ", 1)[0] + " …"
+    """What makes a quotation a mark in the page: its locator and its words."""
+    words = " ".join(unmarked(passage["text"]).translate(str.maketrans('"[]', "'()")).strip("… \n").split())
+    return f'[{passage["handle"]}#{passage["place"]} "{words}"]' if passage.get("handle") and len(words) >= 12 else ""
 
 
 def _defused(text: str) -> str:

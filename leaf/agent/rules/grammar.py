@@ -44,8 +44,6 @@ class Query:
 
 
 ROWS = ("count", NO_COLUMN)
-MATCHES = ("matches", NO_COLUMN)
-"""Rows that meet a condition, which has to follow: `how many open …`."""
 
 
 class Grammar:
@@ -147,7 +145,7 @@ class Grammar:
         for c in [c for c in self.table.columns if c in whens] or [c for c in self.table.columns if c.is_time]:
             if all(c.tells(values) for column, values in periods if column == NO_COLUMN) and (c.kind == "date" or not steps):
                 groups = (_step_of(c, grain) if g == NO_COLUMN else (g, grain) for g, grain in query.groups)
-                filters = ((c if column == NO_COLUMN else column, *rest) for column, *rest in query.filters)
+                filters = ((c if column == NO_COLUMN else column, test, given) for column, test, given in query.filters)
                 yield replace(query, groups=tuple(groups), filters=tuple(filters))
 
     def is_only(self, letters: str) -> bool:
@@ -200,18 +198,14 @@ def _allowed(query: Query) -> bool:
     twice = len(set(columns)) < len(columns) or len(set(query.groups)) < groups
     share = groups + len(columns) == 1 and (groups == 1 or query.figures == (ROWS,))
     fits = {"share": share, "correlation": groups == 0, "top": groups == 1}.get(query.kind, groups <= 2)
-    return fits and not twice and query.figures != (MATCHES,)
+    return fits and not twice
 
 
 # Heads: what is asked for
 
 
-def _of(items: Sequence[Item], role: str) -> list[Any]:
-    return [meaning for letter, meaning in items if letter == role]
-
-
-def _steps(items: Sequence[Item]) -> list[str]:
-    return [*_of(items, "g"), *("time" for _ in _of(items, "o"))]
+def _of(items: Sequence[Item], roles: str) -> list[Any]:
+    return [meaning for role, meaning in items if role in roles]
 
 
 def _figures(table: Table, items: Sequence[Item]) -> Query | None:
@@ -223,18 +217,17 @@ def _figures(table: Table, items: Sequence[Item]) -> Query | None:
     kinds = {c.kind for c in columns} - {"figure", *(("date", "year") if ends else ())}
     if not functions or kinds or ("sum" in functions and any(c.is_rate for c in columns)):
         return None
-    steps = tuple((NO_COLUMN, grain) for grain in _steps(items))
+    steps = tuple((NO_COLUMN, grain) for grain in _of(items, "go"))
     return Query(figures=tuple((f, c) for c in columns for f in functions), groups=steps, said=said)
 
 
 def _count(table: Table, items: Sequence[Item]) -> Query | None:
     """`how many cancelled orders`, `number of different cities`, `how many open …`."""
     filters = tuple((column, "one of", values) for column, values in _of(items, "V"))
-    rows, distinct, plural = _of(items, "r"), _of(items, "d"), _of(items, "P")
-    figure = ROWS if rows or filters else MATCHES
-    for column in [*_of(items, "K"), *plural]:
+    rows, distinct, plural, figure = _of(items, "r"), _of(items, "d"), _of(items, "P"), ROWS
+    for column in _of(items, "KP"):
         if column.kind == "bool" and not distinct:
-            figure, filters = ROWS if rows else MATCHES, ((column, "true", ()),)
+            filters = ((column, "true", ()),)
         elif rows or column.kind == "date" or not (distinct or (plural and column.kind in ("text", "id"))):
             return None
         else:
@@ -288,7 +281,7 @@ def _values(table: Table, items: Sequence[Item]) -> Query | None:
 def _by(query: Query, items: Sequence[Item]) -> Query | None:
     """`by region`, `by month of day`, `over time`. `revenue per unit` is a ratio, not a group."""
     columns = _of(items, "K")
-    if steps := _steps(items):
+    if steps := _of(items, "go"):
         fits = all(c.kind == "date" for c in columns)
         groups = [(columns[0] if columns else NO_COLUMN, grain) for grain in steps]
     else:
@@ -301,7 +294,7 @@ def _where(query: Query, items: Sequence[Item]) -> Query | None:
     """`in North or South`, `region is North`; `in 2023`, `since March 2023`; `price above 5`, `class 3`; `returned`."""
     values, periods, numbers = (_of(items, role) for role in "VYN")
     columns = list(dict.fromkeys([*_of(items, "K"), *(column for column, _ in values)])) or [NO_COLUMN]
-    test = "between" if _of(items, "w") else next(iter([*_of(items, "h"), *_of(items, "s")]), "in" if periods else "=")
+    test = "between" if _of(items, "w") else next(iter(_of(items, "hs")), "in" if periods else "=")
     if values:
         fits, test = len(columns) == 1, "one of"
     elif periods:
@@ -311,14 +304,13 @@ def _where(query: Query, items: Sequence[Item]) -> Query | None:
     else:
         fits, test = columns[0].kind == "bool", "true"
     spelt = [*dict.fromkeys(text for _, texts in values for text in texts), *periods, *numbers]
-    counted = (ROWS,) if query.figures == (MATCHES,) else query.figures
-    return replace(query, figures=counted, filters=(*query.filters, (columns[0], test, tuple(spelt)))) if fits else None
+    return replace(query, filters=(*query.filters, (columns[0], test, tuple(spelt)))) if fits else None
 
 
 _FIGURE = "(?:g?f(?:af|f)*i?K(?:aK)*|g?Kf|g?K)"
 HEADS: dict[Callable[[Table, Sequence[Item]], Query | None], tuple[str, ...]] = {
     _figures: (f"o?{_FIGURE}",),
-    _count: ("c(?:[VK]?r|P|dK|K|V(?:P|dK))", "c", "cV"),
+    _count: ("c(?:[VK]?r|P|dK|K|V(?:P|dK))", "c(?!i?[Trbo]|$)", "cV"),
     _share: (f"pi?(?:r|{_FIGURE})",),
     _correlation: ("z[wi]?KaK",),
     _top: (f"tN?Kb{_FIGURE}",),
