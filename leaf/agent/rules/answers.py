@@ -139,28 +139,24 @@ def chart_of(query: Query) -> Json | None:
 def of_query(query: Query, table: Table, result: Json) -> str:
     """The answer to a question that was understood. How its words were taken stands before any figure."""
     years = [_named(figure) for figure in query.figures if figure[1].kind == "year" and figure[0] != "distinct"]
-    plain = [*(c.name for c in table.columns if c.kind in ("year", "id")), "year", *years]
-    parts = [*sorted(query.said), _headline(query, result, plain)]
-    if result["rows"] and query.groups and not (query.kind == "top" and query.limit == 1):
-        parts.append(_grid(result, plain))
+    plain = [*result["columns"][: len(query.groups)], *years]
+    grouped = query.groups and not (query.kind == "top" and query.limit == 1)
+    if not result["rows"] or (not query.groups and result["rows"][0][0] is None):
+        found = "There is no value for this: no row meets the conditions, or all cells are empty."
+    else:
+        found = _grid(result, plain) if grouped else _sentence(query, result, plain)
     gaps = dict.fromkeys(c for _, c in query.figures if c.nulls and query.kind != "share")
-    parts += [f"`{c.name}` is empty in {c.nulls:,} of {table.rows:,} rows; these do not count." for c in gaps]
+    empty = [f"`{c.name}` is empty in {c.nulls:,} of {table.rows:,} rows; these do not count." for c in gaps]
     where = f"{len(table.united)} tables of one shape" if table.united else f"`{table.name}`"
-    return "\n\n".join([*parts, f"Read as: {in_words(query)}, in {where}."])
+    return "\n\n".join([*sorted(query.said), found, *empty, f"Read as: {in_words(query)}, in {where}."])
 
 
-def _headline(query: Query, result: Json, plain: Sequence[str]) -> str:
+def _sentence(query: Query, result: Json, plain: Sequence[str]) -> str:
     rows, types, names = result["rows"], result["types"], result["columns"]
-    if not rows or (not query.groups and rows[0][0] is None):
-        return "There is no value for this: no row meets the conditions, or all cells are empty."
     values = [cell(value, kind, plain=name in plain) for name, kind, value in zip(names, types, rows[0], strict=True)]
-    if query.kind == "top" and query.limit == 1:
-        first = " and ".join(f"**{cell(row[0], plain=names[0] in plain)}**" for row in rows[:ROWS_SHOWN])
+    if query.kind == "top":
+        first = " and ".join(f"**{cell(row[0], plain=True)}**" for row in rows[:ROWS_SHOWN])
         return f"{first}: {names[-1]} **{values[-1]}**{' each' if len(rows) > 1 else ''}."
-    if query.groups:
-        tie = " Ties are shown all." if query.kind == "top" and len(rows) > query.limit else ""
-        by = len(query.groups)
-        return f"{_upper(', '.join(names[by:]))} by {' and '.join(names[:by])}, {result['total']:,} rows.{tie}"
     asked = len(names) if query.kind == "figures" else 1
     said = [f"{_upper(name)}: **{value}**" for name, value in zip(names[:asked], values, strict=False)]
     return "\n\n".join(said) + "".join(f", {name}: {value}" for name, value in zip(names[asked:], values[asked:], strict=True))
