@@ -5,8 +5,8 @@
 Three sets of questions, through the real tools and the real loop: those of DABench that are there (its answers are the truth),
 and in four languages bench/_keyless/questions.py and held_out.py (pandas is the truth). A question is refused where the answer
 says what was not understood before any figure. Prints how many were answered, how many of these are right, wrong figures,
-refusals, and lines of code, blank ones among them. Exit code 1 if a figure is wrong, less than 97 % of what is answered is right, or the code has more
-than 1,000 lines.
+refusals, and lines of code, with and without blank ones. Exit code 1 if a figure is wrong, less than 97 % of what is answered
+is right, or the code has more than 1,000 lines, blank ones among them.
 """
 
 from __future__ import annotations
@@ -221,7 +221,7 @@ def _report(label: str, outcomes: Sequence[tuple[Said, bool]], show: bool) -> bo
 
 
 def code_lines() -> tuple[int, int, int]:
-    """All lines of the rules and of what drives them, as `wc -l` counts; those that are not blank; lines of the words they know."""
+    """All lines of the rules and of what drives them; those that are not blank; and lines of the words that they know."""
     rules = ROOT / "leaf" / "agent" / "rules"
     files = (rules.parent / "models" / "keyless.py", *sorted(rules.glob("*.py")))
     lines = sum(path.read_text().count("\n") for path in files)

@@ -133,7 +133,7 @@ def chart_of(query: Query) -> Json | None:
         return None
     step, figure = query.groups[0][1], _named(query.figures[0])
     encoding = {"x": {"field": step, "type": "ordinal"}, "y": {"field": figure, "type": "quantitative"}}
-    return {"mark": {"type": "line", "point": True}, "encoding": encoding, "title": f"{_upper(figure)} by {step}"}
+    return {"mark": {"type": "line", "point": True}, "encoding": encoding, "title": f"{figure} by {step}"}
 
 
 def of_query(query: Query, table: Table, result: Json) -> str:
@@ -158,7 +158,7 @@ def _sentence(query: Query, result: Json, plain: Sequence[str]) -> str:
         first = " and ".join(f"**{cell(row[0], plain=True)}**" for row in rows[:ROWS_SHOWN])
         return f"{first}: {names[-1]} **{values[-1]}**{' each' if len(rows) > 1 else ''}."
     asked = len(names) if query.kind == "figures" else 1
-    said = [f"{_upper(name)}: **{value}**" for name, value in zip(names[:asked], values, strict=False)]
+    said = [f"{name[:1].upper()}{name[1:]}: **{value}**" for name, value in zip(names[:asked], values, strict=False)]
     return "\n\n".join(said) + "".join(f", {name}: {value}" for name, value in zip(names[asked:], values[asked:], strict=True))
 
 
@@ -166,10 +166,6 @@ def of_sql(result: Json) -> str:
     """The result of SQL that the user typed."""
     count = f"{result['total']:,} row{'s' if result['total'] != 1 else ''}" if result["rows"] else "no rows"
     return f"The query gave {count}.\n\n{_grid(result) if result['rows'] else ''}".strip()
-
-
-def _upper(text: str) -> str:
-    return text[:1].upper() + text[1:]
 
 
 def of_profile(table: Table, limit: int) -> str:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from leaf.agent.rules.tables import NO_COLUMN, NO_TABLE, PHRASES, Column, Table, Word, fold, forms, split_words
+from leaf.agent.rules.tables import NO_COLUMN, PHRASES, Column, Table, Word, fold, forms, split_words
 
 MOST_WORDS, MOST_PATHS = 40, 20_000
 _PARTS = 6
@@ -49,13 +49,13 @@ ROWS = ("count", NO_COLUMN)
 class Grammar:
     """One question against one table."""
 
-    def __init__(self, question: str, table: Table = NO_TABLE, found: Sequence[Sequence[str]] = ()) -> None:
+    def __init__(self, question: str, table: Table | None = None, found: Sequence[Sequence[str]] = ()) -> None:
         """`found`: table, column and text of cells that the question may name, from `lookup_sql`."""
-        self.question, self.table, self.found = question, table, found
+        self.question, self.table, self.found = question, table or Table(), found
         self.values: dict[str, dict[Column, list[str]]] = {}
         """Folded text -> column -> the values that are written so."""
-        for column in table.columns:
-            looked_up = [value for name, where, value in found if (name, where) == (table.name, column.name)]
+        for column in self.table.columns:
+            looked_up = [value for name, where, value in found if (name, where) == (self.table.name, column.name)]
             for value in dict.fromkeys([*column.values, *looked_up]):
                 self.values.setdefault(fold(value), {}).setdefault(column, []).append(value)
         self.words: list[Word] = split_words(question)
@@ -201,9 +201,6 @@ def _allowed(query: Query) -> bool:
     return fits and not twice
 
 
-# Heads: what is asked for
-
-
 def _of(items: Sequence[Item], roles: str) -> list[Any]:
     return [meaning for role, meaning in items if role in roles]
 
@@ -273,9 +270,6 @@ def _values(table: Table, items: Sequence[Item]) -> Query | None:
     """`which products are there`, `the different regions`: each with its rows."""
     [column] = _of(items, "K")
     return Query(figures=(ROWS,), groups=((column, ""),)) if column.kind == "text" else None
-
-
-# Tails: what it is asked of
 
 
 def _by(query: Query, items: Sequence[Item]) -> Query | None:

@@ -198,9 +198,6 @@ class Table:
         return found, not (exact or plural)
 
 
-NO_TABLE = Table()
-
-
 def name_words(name: str) -> tuple[str, ...]:
     """`Net_Revenue (EUR)` -> net, revenue, eur."""
     return tuple(word.key for word in split_words(re.sub(r"[^\w]|_", " ", name)))
