@@ -509,6 +509,20 @@ def _named(folder: Path, text: str) -> tuple[list[str], list[str]]:
         ("a,b,c\nx,0,0\ny,0,0\nTotal,0,0\n", [], ["Total"]),
         ("pupil,maths,art\nAnn,100,100\nBo,51,48\nCy,49,53\nDi,88,70\nEd,33,71\n", [], []),
         ("firm,staff,revenue\nShell,812,90233\nTotal SA,644,70231\nBP,701,83107\nTotal Energies,512,66001\n", [], []),
+        (  # most rows that are called totals are none: lines of a statement, not a level above others
+            "Line,a,b,c\nCash,4431,5012,6120\nInventories,1207,1344,1502\nPrepaid,310,402,377\n"
+            "Total current assets,5948,6758,7999\nPlant,8120,8333,8401\nGoodwill,5400,5400,5400\nTotal assets,19022,20133,21544\n"
+            "Payables,1811,1902,2044\nTotal payables,2144,2291,2466\nLoans,4100,4000,3900\nLeases,777,754,731\n"
+            "Total liabilities,9911,10022,10377\n",
+            [],
+            ["Total current assets", "Total assets", "Total payables", "Total liabilities"],
+        ),
+        (  # one column agrees, three lie among the parts and do not
+            "Provider,Million,Central,Local,Fund\nTotal,175371,41.3,28.4,13.5\nHospitals,68926,96.7,0.4,0.2\nNursing,30446,3.2,81.4,0.3\n"
+            "Physicians,23935,1.5,35.8,40.9\nOther,52064,67.4,0.2,23.6\n",
+            [],
+            ["Total"],
+        ),
         ("Indicator,Ontario number,Quebec number\nTotal - Transport,70123,41377\nCar,50111,30256\nBus,20012,11121\n",
          ["Total - Transport"], []),
     ],

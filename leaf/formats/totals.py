@@ -26,6 +26,8 @@ PROOF = 10.0
 SEARCHED = 20_000
 """Rows up to which rows without a word or a gap are looked at as well."""
 _LEVELS = 12
+_LINES = 4
+"""Rows called totals from which on it counts how many of them are some."""
 _OPEN = 60
 """Words that equal no rows beside them, held against the table's whole sum."""
 
@@ -267,6 +269,8 @@ def _judge(search: _Search, signs: Mapping[int, Sign], rows: Ints, marks: dict[i
         score += 5 * (sign.label is not None and bool(sign.label.name) and search.linked(row, span))
         if score >= PROOF and not _contradicted(sign, span):
             proven[row] = span
+    if _mostly_lines(signs, proven):
+        proven = {}
     bare = [row for row in proven if signs[row].label is None]
     if len(bare) > 0.4 * len(rows):
         proven = {row: span for row, span in proven.items() if signs[row].label is not None}
@@ -288,11 +292,22 @@ def _arithmetic(search: _Search, span: Span) -> float:
 
 def _contradicted(sign: Sign, span: Span) -> bool:
     """Whether a column says that it is no total: where a plain Total is right in others, that column is a mistake in the file."""
+    if span.inside > len(span.agree):
+        return True  # of columns that nothing calls rates, more deny the sum than agree with it
     if not span.off:
         return sign.label is None and span.bits < PROOF
     plain = sign.label is not None and sign.label.sure and (sign.label.exact or sign.keys > 0) and sign.keys >= 0
     alike = all(total and 0.5 <= printed / total <= 2 for _, printed, total in span.off)
     return not (plain and alike and span.bits >= 4 and len(span.off) <= len(span.agree))
+
+
+def _mostly_lines(signs: Mapping[int, Sign], proven: Mapping[int, Span]) -> bool:
+    """Whether most rows that are called totals are not the sum of rows beside them, as in a balance sheet.
+
+    There they are lines like others: to leave out some and keep the rest makes no column add up.
+    """
+    called = [row for row, sign in signs.items() if sign.label is not None and sign.label.sure and sign.stub]
+    return len(called) >= _LINES and 2 * sum(row in proven for row in called) < len(called)
 
 
 def _consistency(search: _Search, signs: Mapping[int, Sign]) -> dict[int, float]:
