@@ -7,10 +7,9 @@ answered with its figure, one that has several is asked back, all others are ref
 
 from __future__ import annotations
 
-import difflib
 import re
 import threading
-from collections.abc import Generator, Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from leaf.agent.models.base import Emit, Json, ModelEvent, ModelRequest, ModelTurn
@@ -22,7 +21,7 @@ from leaf.errors import RunError
 TABLES_DESCRIBED, LINKS_FOLLOWED, TEXTS_SHOWN = 64, 5, 3
 OFFERED, COLUMNS_DESCRIBED, COLUMNS_SHOWN = 4, 40, 12
 """Questions that are offered; columns in a description, and beside what was not understood."""
-_SQL = re.compile(r"```(?:sql)?\s*\n(.+?)```", re.DOTALL | re.I)
+_FENCED = re.compile(r"```(?:sql)?\s*\n(.+?)```", re.DOTALL | re.I)
 _TYPED = re.compile(
     r"""\s*(select\s+(?!(?:the|all|an?|some|every)\s).+ | with\s.+\sselect\s.+ | from\s+[\w"]+
     | from\s.+\s(?:select|where|group\sby|order\sby|limit)\s.+)\s*""",
@@ -111,8 +110,8 @@ def answer(question: str) -> Script:
     """The script of a question."""
     if not question or Grammar(question).is_only("~"):
         return Answer(_ABOUT)
-    if sql := typed_sql(question):
-        [result] = yield [("query_tables", {"sql": sql})]
+    if typed := _FENCED.search(question) or ("" if question.endswith("?") else _TYPED.fullmatch(question.rstrip(";"))):
+        [result] = yield [("query_tables", {"sql": typed[1].strip().rstrip(";")})]
         failed = f"The query did not run: {result.get('error')}"
         return Answer(failed if "error" in result else answers.of_sql(result["data"]["table"]))
     if links := list(dict.fromkeys(_LINK.findall(question)))[:LINKS_FOLLOWED]:
@@ -124,12 +123,6 @@ def answer(question: str) -> Script:
         if said := list(dict.fromkeys(filter(None, map(_of_drive, results)))):
             return Answer("\n\n".join(said))
     return (yield from _from_files(question))
-
-
-def typed_sql(question: str) -> str:
-    """SQL that the user typed, in a fence or as it stands; empty when there is none."""
-    found = _SQL.search(question) or ("" if question.endswith("?") else _TYPED.fullmatch(question.rstrip(";")))
-    return found[1].strip().rstrip(";") if found else ""
 
 
 def _of_drive(result: Json) -> str:
@@ -233,7 +226,7 @@ def _decide(grammars: Sequence[Grammar], left: int) -> Answer | tuple[Table, Que
     if described := [g for g in grammars if g.describes()]:
         chosen = [g for g in described if g.has("T")] or described
         profiles = "\n\n".join(answers.of_profile(g.table, COLUMNS_DESCRIBED) for g in chosen[:OFFERED])
-        return Answer(profiles, _working(chosen[0], _offers(chosen[0]), len(grammars) > 1))
+        return Answer(profiles, _working(chosen[0], len(grammars) > 1))
     found = [(grammar, query) for grammar in grammars for query in grammar.readings()]
     if len(found) == 1 and (not left or found[0][0].has("T")):
         return found[0][0].table, found[0][1]
@@ -263,29 +256,18 @@ def _refuse(grammars: Sequence[Grammar], left: int) -> Answer:
     others = [f"`{g.table.name}` ({g.table.file_name})" for g in grammars if g is not grammar]
     also = f"Also here: {', '.join(others[:OFFERED])}{' and more' if len(others) > OFFERED else ''}." if others else ""
     parts = [head, f"I did understand {known}." if known else "", answers.of_profile(grammar.table, COLUMNS_SHOWN), also]
-    questions = _working(grammar, [*_nearly(grammar), *_offers(grammar)], len(grammars) + left > 1)
-    return Answer("\n\n".join(filter(None, parts)), questions, refused=True)
+    return Answer("\n\n".join(filter(None, parts)), _working(grammar, len(grammars) + left > 1), refused=True)
 
 
-def _working(grammar: Grammar, questions: Iterable[str], several: bool) -> tuple[str, ...]:
-    """Of these the first that are sure to work, without backticks where these are not needed."""
+def _working(grammar: Grammar, several: bool) -> tuple[str, ...]:
+    """The first offers that are sure to work, without backticks where these are not needed."""
     found: dict[str, None] = {}
-    for question in questions:
+    for question in _offers(grammar):
         ways = [text + (f" in {grammar.table.title}" if several else "") for text in (question.replace("`", ""), question)]
         plain, marked = (Grammar(way, grammar.table, grammar.found).readings() for way in ways)
         if len(found) < OFFERED and len(marked) == 1:
             found.setdefault(ways[0] if plain == marked else ways[1])
     return tuple(found)
-
-
-def _nearly(grammar: Grammar) -> Iterator[str]:
-    """The question with columns in place of words that are almost their names."""
-    names = {word: c.name for c in grammar.table.columns for word in (c.name.lower(), *c.words) if len(word) > 3}
-    text = grammar.question
-    for word in grammar.unknown():
-        for near in difflib.get_close_matches(word.lower(), names, n=1, cutoff=0.75):
-            text = text.replace(word, f"`{names[near]}`")
-    yield from [text] if text != grammar.question else []
 
 
 def _offers(grammar: Grammar) -> Iterator[str]:

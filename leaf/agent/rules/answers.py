@@ -29,10 +29,6 @@ def sql_of(query: Query, table: Table) -> str:
     """One SELECT. Of those that share a rank all are in it."""
     met = " AND ".join(_condition(*condition) for condition in query.filters)
     source = f"{table.source} WHERE {met}" if met else table.source
-    if query.kind == "correlation":
-        a, b = (column.sql for _, column in query.figures)
-        rows = f'count(*) FILTER ({a} + {b} IS NOT NULL) AS "rows with both"'
-        return f'SELECT corr({a}, {b}) AS "correlation (Pearson)", {rows} FROM {source}'
     if query.kind == "share" and met:
         count = f"count(*) FILTER ({met})"
         shares = f'100.0 * {count} / count(*) AS "share in %", {count} AS "rows that do"'
@@ -85,8 +81,6 @@ def in_words(query: Query) -> str:
     filters = "".join(f" {'and' if i else 'where'} {_met(*condition)}" for i, condition in enumerate(query.filters))
     if query.kind == "top":
         return f"{'top' if query.rank == 'max' else 'bottom'} {query.limit} {groups} by {figures}{filters}"
-    if query.kind == "correlation":
-        return f"correlation between {' and '.join(f'`{c.name}`' for _, c in query.figures)}{filters}"
     share = f"share of {figures.removeprefix('number of ')}" if query.kind == "share" else figures
     return f"{share}{f' by {groups}' if groups else ''}{filters}"
 

@@ -13,7 +13,8 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from leaf.agent.rules.tables import NO_COLUMN, PHRASES, Column, Table, Word, fold, forms, split_words
+from leaf.agent.column_kinds import fold, is_rate
+from leaf.agent.rules.tables import NO_COLUMN, PHRASES, Column, Table, Word, forms, split_words
 
 MOST_WORDS, MOST_PATHS = 40, 20_000
 _PARTS = 6
@@ -27,7 +28,7 @@ class Query:
     """What a question asks of a table."""
 
     kind: str = "figures"
-    """`figures` (grouped or not), `top`, `share`, `correlation`."""
+    """`figures` (grouped or not), `top`, `share`."""
     figures: tuple[tuple[str, Column], ...] = ()
     """Function and column: `sum` of price, `distinct` of city; `count` of no column counts rows."""
     groups: tuple[tuple[Column, str], ...] = ()
@@ -144,7 +145,8 @@ class Grammar:
         steps = {grain for column, grain in query.groups if column == NO_COLUMN} - {"year", "time"}
         for c in [c for c in self.table.columns if c in whens] or [c for c in self.table.columns if c.is_time]:
             if all(c.tells(values) for column, values in periods if column == NO_COLUMN) and (c.kind == "date" or not steps):
-                groups = (_step_of(c, grain) if g == NO_COLUMN else (g, grain) for g, grain in query.groups)
+                step = {"time": "month"} if c.kind == "date" else {"time": "", "year": ""}
+                groups = ((c, step.get(grain, grain)) if g == NO_COLUMN else (g, grain) for g, grain in query.groups)
                 filters = ((c if column == NO_COLUMN else column, test, given) for column, test, given in query.filters)
                 yield replace(query, groups=tuple(groups), filters=tuple(filters))
 
@@ -187,17 +189,12 @@ def _period(keys: Sequence[str]) -> str:
     return "" if found[3] or not (part or roles.get("g") == "year") else found[2] + part
 
 
-def _step_of(column: Column, grain: str) -> tuple[Column, str]:
-    """A group by steps of time; numbers of years have none."""
-    return column, grain.replace("time", "month") if column.kind == "date" else ""
-
-
 def _allowed(query: Query) -> bool:
     """Whether the parts go together."""
     columns, groups = [column for column, *_ in query.filters], len(query.groups)
     twice = len(set(columns)) < len(columns) or len(set(query.groups)) < groups
     share = groups + len(columns) == 1 and (groups == 1 or query.figures == (ROWS,))
-    fits = {"share": share, "correlation": groups == 0, "top": groups == 1}.get(query.kind, groups <= 2)
+    fits = {"share": share, "top": groups == 1}.get(query.kind, groups <= 2)
     return fits and not twice
 
 
@@ -212,7 +209,7 @@ def _figures(table: Table, items: Sequence[Item]) -> Query | None:
     if not functions and columns[0].is_added_up:
         functions, said = ["sum"], frozenset({f"`{columns[0].name}` is added up, as nothing else was said."})
     kinds = {c.kind for c in columns} - {"figure", *(("date", "year") if ends else ())}
-    if not functions or kinds or ("sum" in functions and any(c.is_rate for c in columns)):
+    if not functions or kinds or ("sum" in functions and any(is_rate(c.words) for c in columns)):
         return None
     steps = tuple((NO_COLUMN, grain) for grain in _of(items, "go"))
     return Query(figures=tuple((f, c) for c in columns for f in functions), groups=steps, said=said)
@@ -238,11 +235,6 @@ def _share(table: Table, items: Sequence[Item]) -> Query | None:
     return replace(query, kind="share") if query and query.figures[0][0] in ("sum", "count") and not query.groups else None
 
 
-def _correlation(table: Table, items: Sequence[Item]) -> Query | None:
-    a, b = _of(items, "K")
-    return Query("correlation", (("corr", a), ("corr", b))) if a != b and a.kind == b.kind == "figure" else None
-
-
 def _top(table: Table, items: Sequence[Item]) -> Query | None:
     """`top 5 products by total revenue`; where each row is a product of its own, `by revenue` is enough."""
     limit, at = next(iter(_of(items, "N")), "5"), next(i for i, (role, _) in enumerate(items) if role == "b")
@@ -264,12 +256,6 @@ def _ranked(query: Query | None, key: Item, rank: str, limit: int) -> Query | No
     if query is None or query.groups or len(query.figures) != 1 or not group[0].is_group or group[0].kind == "date":
         return None
     return replace(query, kind="top", groups=(group,), rank=rank, limit=limit)
-
-
-def _values(table: Table, items: Sequence[Item]) -> Query | None:
-    """`which products are there`, `the different regions`: each with its rows."""
-    [column] = _of(items, "K")
-    return Query(figures=(ROWS,), groups=((column, ""),)) if column.kind == "text" else None
 
 
 def _by(query: Query, items: Sequence[Item]) -> Query | None:
@@ -306,10 +292,8 @@ HEADS: dict[Callable[[Table, Sequence[Item]], Query | None], tuple[str, ...]] = 
     _figures: (f"o?{_FIGURE}",),
     _count: ("c(?:[VK]?r|P|dK|K|V(?:P|dK))", "c(?!i?[Trbo]|$)", "cV"),
     _share: (f"pi?(?:r|{_FIGURE})",),
-    _correlation: ("z[wi]?KaK",),
     _top: (f"tN?Kb{_FIGURE}",),
     _which: (f"k[Kg](?:[mf]{_FIGURE}|mr|{_FIGURE}f)",),
-    _values: ("(?:kd?|d)K",),
 }
 """What can be asked for, and its letters: a pattern for each place at which it can end."""
 TAILS: dict[Callable[[Query, Sequence[Item]], Query | None], tuple[str, ...]] = {
