@@ -17,7 +17,7 @@ def _words(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
 
-ADDED_UP = _words(
+_ADDED_UP = _words(
     "revenue sales sale amount quantity qty units cost costs expense expenses profit turnover votes umsatz betrag menge kosten "
     "gewinn stuck absatz montant quantite ventes couts importe cantidad ventas ingresos unidades costes"
 )
@@ -28,9 +28,9 @@ CHANGES = _words(
     "target expected planned budget forecast change diff delta difference not non no other lost running cum cumulative"
 )
 """Words that make another figure of one: `previous revenue` is no revenue."""
-IDS = _words("id key code zip zipcode postcode plz index nr no nummer number phone lat lon lng long latitude longitude fips")
-YEARS = _words("year yr jahr annee ano")
-RATIOS = _words("per pct percent percentage rate ratio avg average mean median")
+_IDS = _words("id key code zip zipcode postcode plz index nr no nummer number phone lat lon lng long latitude longitude fips")
+_YEARS = _words("year yr jahr annee ano")
+_RATIOS = _words("per pct percent percentage rate ratio avg average mean median")
 _RATES = tuple(_words("class rank rating grade score level age percent percentage pct rate ratio temperature"))
 _OTHER_TIMES = _words(
     "birth born hire hired start end due expiry updated modified closed ship shipped delivery geburt naissance nacimiento"
@@ -47,7 +47,7 @@ def kind_of(name: str, sql_type: str, ends: Sequence[Any] = (), texts: Collectio
     """
     if is_number(sql_type):
         words = name_words(name)
-        years = YEARS & set(words) and all(_YEAR.fullmatch(str(end)) for end in ends if end is not None)
+        years = _YEARS & set(words) and all(_YEAR.fullmatch(str(end)) for end in ends if end is not None)
         return "id" if is_id(words) else "year" if years else "figure"
     if sql_type == "BOOLEAN":
         return "bool"
@@ -73,20 +73,20 @@ def fold(text: str) -> str:
 
 def is_id(words: Sequence[str]) -> bool:
     """Whether a name of these words is that of numbers that name things."""
-    return bool(IDS & set(words[-1:])) or "".join(words).endswith(("nummer", "numero"))
+    return bool(_IDS & set(words[-1:])) or "".join(words).endswith(("nummer", "numero"))
 
 
 def says_when(kind: str, words: Sequence[str]) -> bool:
     """Whether a column of this kind and name tells when something was: a birthday or a day of hire does not."""
-    return (kind == "date" and not _OTHER_TIMES & set(words)) or (kind == "year" and set(words) <= YEARS)
+    return (kind == "date" and not _OTHER_TIMES & set(words)) or (kind == "year" and set(words) <= _YEARS)
 
 
 def is_added_up(words: Sequence[str]) -> bool:
     """Whether adding is what people mean by a figure of this name where they do not say what to do."""
     core = [word for word in words if word not in GENERIC] or words
-    return bool(ADDED_UP & set(core[-1:])) and not {"unit", *CHANGES} & set(words)
+    return bool(_ADDED_UP & set(core[-1:])) and not {"unit", *CHANGES} & set(words)
 
 
 def is_rate(words: Sequence[str]) -> bool:
     """Whether the sum of such figures says nothing."""
-    return bool(RATIOS & set(words)) or "".join(words[-1:]).endswith(_RATES)
+    return bool(_RATIOS & set(words)) or "".join(words[-1:]).endswith(_RATES)

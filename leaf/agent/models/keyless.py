@@ -110,7 +110,7 @@ def answer(question: str) -> Script:
     """The script of a question."""
     if not question or Grammar(question).is_only("~"):
         return Answer(_ABOUT)
-    if typed := _FENCED.search(question) or ("" if question.endswith("?") else _TYPED.fullmatch(question.rstrip(";"))):
+    if typed := _FENCED.search(question) or (None if question.endswith("?") else _TYPED.fullmatch(question.rstrip(";"))):
         [result] = yield [("query_tables", {"sql": typed[1].strip().rstrip(";")})]
         failed = f"The query did not run: {result.get('error')}"
         return Answer(failed if "error" in result else answers.of_sql(result["data"]["table"]))
