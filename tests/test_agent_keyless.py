@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import threading
 from collections.abc import Callable
+from pathlib import Path
 from typing import Any
 
 import duckdb
@@ -15,10 +16,13 @@ from pydantic import BaseModel
 from leaf.agent.coverage import covered_of, sentence
 from leaf.agent.events import reduce
 from leaf.agent.loop import Agent
-from leaf.agent.models.keyless import KeylessModel, typed_sql
+from leaf.agent.models.keyless import KeylessModel
+from leaf.agent.models.keyless import answer as script_of
+from leaf.agent.suggestions import suggest
 from leaf.errors import LeafError, NotFoundError, QueryError
 from leaf.settings import Settings
 from leaf.store.model import Message
+from leaf.tables.tables import Table as LeafTable
 from leaf.tools.base import Coverage, Source, Tool, ToolOutput
 from tests.agent_kit import Answered, answer, answered, question
 
@@ -347,7 +351,6 @@ CASES: list[tuple[str, str, Any]] = [
     ("orders", "How many customers are there?", ORDERS.customer_name.nunique()),
     ("orders", "number of different products", ORDERS["product"].nunique()),
     ("orders", "standard deviation of unit price", ORDERS.unit_price.std()),
-    ("orders", "correlation between units and net revenue", (ORDERS.units.corr(ORDERS.net_revenue), 240)),
     ("orders", "avg discount", ORDERS.discount.mean()),
     # groups
     ("orders", "total revenue by region", ORDERS.groupby("region").net_revenue.sum()),
@@ -359,8 +362,6 @@ CASES: list[tuple[str, str, Any]] = [
     ("orders", "total revenue by region and product", ORDERS.groupby(["region", "product"]).net_revenue.sum()),
     ("orders", "average units and unit price by region", ORDERS.groupby("region")[["units", "unit_price"]].mean().reset_index()),
     ("orders", "maximum net revenue by product", ORDERS.groupby("product").net_revenue.max()),
-    ("orders", "Which products are there?", ORDERS.groupby("product").size()),
-    ("orders", "What are the different statuses?", ORDERS.groupby("status").size()),
     # rank
     ("orders", "Which region has the highest revenue?", ORDERS.groupby("region").net_revenue.sum().nlargest(1)),
     ("orders", "Which product has the lowest total revenue?", ORDERS.groupby("product").net_revenue.sum().nsmallest(1)),
@@ -493,6 +494,10 @@ REFUSED = [
     ("orders", "ingresos sin North"),
     ("orders", "total units across all files"),
     ("orders", "second highest unit price"),
+    ("orders", "correlation between units and net revenue"),
+    ("orders", "Which products are there?"),
+    ("orders", "What are the different statuses?"),
+    ("orders", "total units by regoin"),
     ("countries", "sum of year"),
     ("countries", "population"),
     ("staff", "What is the weather in Lisbon?"),
@@ -520,16 +525,21 @@ def test_every_question_that_is_offered_is_answered(table: str, asked: str) -> N
         assert "Read as: " in World(table).ask(each).text
 
 
+@pytest.mark.parametrize("table", ["orders", "staff", "umsatz", "countries", "goals", "sales"])
+def test_questions_that_are_suggested_for_a_file_are_answered(table: str) -> None:
+    world = World(table)
+    columns = tuple((name, kind) for name, kind, *_ in world.db.execute(f'DESCRIBE "{table}"').fetchall())
+    shown = LeafTable(table, "id", f"{table}.csv", "f1", "", "", Path("unused"), len(DATA[table]), columns)
+    suggested = suggest([], [shown])
+    assert len(suggested) >= 2
+    for each in suggested:
+        assert "I did not understand" not in world.ask(each).text
+
+
 def test_words_that_were_not_understood_are_named_and_those_that_were() -> None:
     text = World("orders").ask("average unit price for profitable North").text
     assert text.startswith("I did not understand: “profitable”.")
     assert "I did understand `unit_price`, “North” in `region`." in text
-
-
-def test_name_that_is_nearly_a_column_is_offered_not_taken() -> None:
-    result = World("orders").ask("total units by regoin")
-    assert result.text.startswith("I did not understand: “regoin”.")
-    assert questions_of(result)[0] == "total units by region"
 
 
 def test_how_words_were_taken_stands_before_the_figure() -> None:
@@ -626,7 +636,8 @@ TYPED = [
 
 @pytest.mark.parametrize(("text", "sql"), TYPED)
 def test_sql_is_told_from_plain_words(text: str, sql: str) -> None:
-    assert typed_sql(text) == sql
+    [(tool, given)] = next(script_of(text))
+    assert (tool, given.get("sql", "")) == ("query_tables" if sql else "list_files", sql)
 
 
 def test_typed_sql_is_run_as_it_stands_and_its_error_is_shown() -> None:

@@ -1,7 +1,7 @@
 """Held out: written after the grammar, over tables that none of its questions use. What it showed was mended by its cause.
 
-Half can be answered by a table's columns, half are traps: negations, ratios, names that are nearly a column, figures of what is
-only numbered, two tables in one chat. The form is that of questions.py.
+Half can be answered by a table's columns, half are traps: negations, ratios, correlations, names that are nearly a column,
+figures of what is only numbered, two tables in one chat. The form is that of questions.py.
 """
 
 from __future__ import annotations
@@ -50,7 +50,6 @@ ANSWERABLE: list[Question] = [
     ("election2016", "suma de total_votes por state_abbr", lambda f: _v(f).groupby("state_abbr").total_votes.sum()),
     ("weather_train", "average temperature by wind direction", lambda f: _w(f).groupby("wind direction").temperature.mean()),
     ("weather_train", "maximum wind speed", lambda f: _w(f)["wind speed"].max()),
-    ("weather_train", "correlation between humidity and visibility", lambda f: _w(f).humidity.corr(_w(f).visibility)),
     ("weather_train", "¿Cuál es el promedio de humidity?", lambda f: _w(f).humidity.mean()),
     ("weather_train", "moyenne de temperature par mois",
      lambda f: _w(f).groupby(_w(f).t.dt.strftime("%Y-%m")).temperature.mean()),
@@ -90,6 +89,7 @@ TRAPS: list[Question] = [
     ("election2016", "total diff by state_abbr",
      lambda f: _v(f)["diff"].str.replace(",", "").astype(float).groupby(_v(f).state_abbr).sum()),
     ("election2016", "votes_dem sin contar TX", lambda f: _v(f).query("state_abbr != 'TX'").votes_dem.sum()),
+    ("weather_train", "correlation between humidity and visibility", lambda f: _w(f).humidity.corr(_w(f).visibility)),
     ("weather_train", "how many days were colder than 0", None),
     ("weather_train", "hottest hour of the day", None),
     ("weather_train", "total wind speed", lambda f: _w(f)["wind speed"].sum()),

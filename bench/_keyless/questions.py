@@ -43,7 +43,6 @@ PLAIN: list[Question] = [
     ("titanic_test", "Durchschnitt von Age nach Sex", lambda f: f["titanic_test"].groupby("Sex").Age.mean()),
     ("titanic_test", "Quelle est la moyenne de Fare ?", lambda f: f["titanic_test"].Fare.mean()),
     ("titanic_test", "¿Cuántas filas hay?", lambda f: len(f["titanic_test"])),
-    ("titanic_test", "correlation between Age and Fare", lambda f: f["titanic_test"].Age.corr(f["titanic_test"].Fare)),
     ("vgsales", "Total Global_Sales by Genre", lambda f: f["vgsales"].groupby("Genre").Global_Sales.sum()),
     ("vgsales", "total global sales in 2009", lambda f: f["vgsales"].query("Year == 2009").Global_Sales.sum()),
     ("vgsales", "How many different genres are there?", lambda f: f["vgsales"].Genre.nunique()),
@@ -70,7 +69,6 @@ PLAIN: list[Question] = [
     ("Credit", "average Income where Age >= 60", lambda f: f["Credit"].query("Age >= 60").Income.mean()),
     ("Credit", "number of rows with Cards < 3", lambda f: (f["Credit"].Cards < 3).sum()),
     ("Credit", "average Income where Age != 60", lambda f: f["Credit"].query("Age != 60").Income.mean()),
-    ("Credit", "What is the correlation between Limit and Balance?", lambda f: f["Credit"].Limit.corr(f["Credit"].Balance)),
     ("housedata", "average price by bedrooms", lambda f: f["housedata"].groupby("bedrooms").price.mean()),
     ("housedata", "median price where waterfront is 1", lambda f: f["housedata"].query("waterfront == 1").price.median()),
     ("housedata", "how many rows have price over 1,000,000", lambda f: (f["housedata"].price > 1e6).sum()),
@@ -136,6 +134,7 @@ PLAIN: list[Question] = [
 ]  # fmt: skip
 
 HOSTILE: list[Question] = [
+    ("titanic_test", "correlation between Age and Fare", lambda f: f["titanic_test"].Age.corr(f["titanic_test"].Fare)),
     ("titanic_test", "How many passengers did not survive?", None),
     ("titanic_test", "How many survived?", None),
     ("titanic_test", "How many passengers do not have a cabin?", lambda f: f["titanic_test"].Cabin.isna().sum()),
@@ -197,6 +196,7 @@ HOSTILE: list[Question] = [
     ("vgsales", "least popular Genre", None),
     ("vgsales", "total Global_Sales in the nineties", None),
     ("vgsales", "total Global_Sales per capita", None),
+    ("Credit", "What is the correlation between Limit and Balance?", lambda f: f["Credit"].Limit.corr(f["Credit"].Balance)),
     ("Credit", "ratio of Balance to Limit", None),
     ("Credit", "average Balance of non-students", lambda f: f["Credit"].query("Student == 'No'").Balance.mean()),
     ("Credit", "average income of married people", lambda f: f["Credit"].query("Married == 'Yes'").Income.mean()),

@@ -10,6 +10,7 @@ from leaf.agent.coverage import covered_of, doubts, notes, sentence
 from leaf.agent.events import Part, place_of
 from leaf.agent.receipts.answer import kept_receipts
 from leaf.store.model import Message
+from leaf.tables.sql import is_number
 
 ROWS_SHOWN = 20
 Traced = Mapping[tuple[str, int], Mapping[str, Any]]
@@ -102,19 +103,20 @@ def _step(part: Part) -> str:
         lines.append(f"\n```sql\n{sql.strip()}\n```")
     table = (output.get("data") or {}).get("table")
     if table and table.get("rows"):
-        lines.append("\n" + markdown_table(table["columns"], table["rows"][:ROWS_SHOWN]))
+        lines.append("\n" + markdown_table(table["columns"], table["rows"][:ROWS_SHOWN], table.get("types", ())))
         if table["total"] > ROWS_SHOWN:
             lines.append(f"\n{ROWS_SHOWN} of {table['total']:,} rows are shown here.")
     return "\n".join(lines)
 
 
-def markdown_table(columns: list[str], rows: list[list[object]]) -> str:
-    """A pipe table; bars and line breaks within cells are escaped."""
+def markdown_table(columns: Sequence[str], rows: Iterable[Iterable[object]], types: Sequence[str] = ()) -> str:
+    """A pipe table; bars and line breaks within cells are escaped, and columns whose SQL `types` are numbers go right."""
 
     def line(cells: Iterable[object]) -> str:
         return "| " + " | ".join("" if c is None else str(c).replace("|", "\\|").replace("\n", " ") for c in cells) + " |"
 
-    return "\n".join([line(columns), "|" + " --- |" * len(columns), *(line(row) for row in rows)])
+    ruler = ["---:" if is_number(kind) else "---" for kind in types] or ["---"] * len(columns)
+    return "\n".join([line(columns), line(ruler), *(line(row) for row in rows)])
 
 
 def _footnotes(parts: list[Part]) -> str:

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from leaf.agent.column_kinds import is_added_up, is_id, kind_of, name_words, says_when
 from leaf.store.model import File
 from leaf.tables.tables import Table
 
-NUMERIC = ("INT", "DOUBLE", "DECIMAL", "FLOAT", "HUGEINT")
 WITHOUT_FILES = (
     "Load the sample data and show revenue by region",
     "What kinds of file can I ask about?",
     "How do you show what an answer rests on?",
 )
-IDENTIFIERS = ("id", "key", "no", "number", "code", "index", "year", "zip", "lat", "lon")
 
 
 def suggest(files: Sequence[File], tables: Sequence[Table]) -> list[str]:
@@ -31,23 +30,24 @@ def suggest(files: Sequence[File], tables: Sequence[Table]) -> list[str]:
 
 
 def _about_table(table: Table) -> list[str]:
-    measures = [name for name, kind in table.columns if kind.startswith(NUMERIC) and not _is_identifier(name)]
-    labels = [name for name, kind in table.columns if kind == "VARCHAR" and not _is_identifier(name)]
-    dates = [name for name, kind in table.columns if kind in ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")]
+    kinds = {name: kind_of(name, sql_type) for name, sql_type in table.columns}
+    labels = [name for name, kind in kinds.items() if kind == "text" and not is_id(name_words(name))]
+    times = [name for name, kind in kinds.items() if kind == "date" and says_when(kind, name_words(name))]
+    figures = sorted((n for n, kind in kinds.items() if kind == "figure"), key=lambda n: is_added_up(name_words(n)))
     questions = []
-    if measures and labels:
-        questions.append(f"Total {measures[-1]} by {labels[0]} in {table.file_name}")
-    if measures and dates:
-        questions.append(f"Total {measures[-1]} by month in {table.file_name}")
-    if labels and not measures:
+    if figures and labels:
+        questions.append(f"{_figure(figures[-1])} by {labels[0]} in {table.file_name}")
+    if figures and times:
+        of = f" of {times[0]}" if len(times) > 1 else ""
+        questions.append(f"{_figure(figures[-1])} by month{of} in {table.file_name}")
+    if labels and not figures:
         questions.append(f"How many rows are there by {labels[0]} in {table.file_name}?")
     questions.append(f"Describe {table.file_name}: columns, gaps and oddities")
     return questions
 
 
-def _is_identifier(name: str) -> bool:
-    words = name.lower().replace("_", " ").split()
-    return any(word in IDENTIFIERS for word in words)
+def _figure(name: str) -> str:
+    return f"{'Total' if is_added_up(name_words(name)) else 'Average'} {name}"
 
 
 def _one_per_file(questions: list[str]) -> list[str]:

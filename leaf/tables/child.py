@@ -26,7 +26,7 @@ from leaf.errors import (
 )
 from leaf.tables import dialects, texts
 from leaf.tables.filters import condition
-from leaf.tables.sql import literal, quoted, without_semicolon, words
+from leaf.tables.sql import is_number, literal, quoted, without_semicolon, words
 
 if TYPE_CHECKING:
     import duckdb
@@ -52,10 +52,6 @@ TOP_DISTINCT = 10_000
 READING_ONLY = "Only reading is possible here: one SELECT, WITH, FROM, VALUES, DESCRIBE, SUMMARIZE, SHOW or PIVOT."
 TEXT_ONLY = ("INTERVAL", "BIT", "BIGNUM", "VARINT", "TIME WITH TIME ZONE", "TIMETZ", "TIME_NS", "UNION", "VARIANT", "GEOMETRY")
 """Types that Parquet lacks, written as text; beginnings of DuckDB's names."""
-NUMBERS = (
-    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
-    *("FLOAT", "DOUBLE", "DECIMAL"),
-)
 MAX_PROFILED = 200
 """Columns that are profiled; the rest is counted."""
 CHANGING = {"insert", "update", "delete", "merge", "copy"}
@@ -489,7 +485,7 @@ def _profile_columns(con: Any, columns: Sequence[tuple[str, str]], rows: int, ex
     profiles = []
     for index, (name, kind) in enumerate(columns):
         filled, distinct, low, high, mean, std, *quartiles = found[index * MEASURES : (index + 1) * MEASURES]
-        repeated = not _is_number(kind) and 0 < distinct <= TOP_DISTINCT and distinct < max(filled, 2)
+        repeated = not is_number(kind) and 0 < distinct <= TOP_DISTINCT and distinct < max(filled, 2)
         profile: Json = {"name": name, "type": kind, "nulls": rows - filled, "distinct": distinct, "min": low, "max": high}
         profile |= {"mean": mean, "std": std, "quartiles": quartiles if quartiles[0] is not None else []}
         written = texts.dates_in(con, "t", name) if kind == "VARCHAR" else ""
@@ -504,9 +500,9 @@ def _measures(name: str, kind: str, exact: bool) -> str:
     """
     column = quoted(name)
     distinct = f"count(DISTINCT {column})" if exact else f"approx_count_distinct({column})"
-    ordered = _is_number(kind) or kind.startswith(("DATE", "TIME"))
+    ordered = is_number(kind) or kind.startswith(("DATE", "TIME"))
     low_high = f"min({column}), max({column})" if ordered else "NULL, NULL"
-    if _is_number(kind):
+    if is_number(kind):
         finite = f"FILTER (isfinite(CAST({column} AS DOUBLE)))"
         number = f"CAST({column} AS DOUBLE)"
         cut = "quantile_cont" if exact else "approx_quantile"
@@ -520,10 +516,6 @@ def _measures(name: str, kind: str, exact: bool) -> str:
 def _has_order(kind: str, exact: bool) -> bool:
     """Whether DuckDB can cut such values into quarters; it estimates those of days and moments alone."""
     return exact or kind in ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
-
-
-def _is_number(kind: str) -> bool:
-    return kind.startswith(NUMBERS)
 
 
 def _top(con: Any, name: str, kind: str, cells: _Cells) -> list[list[Any]]:

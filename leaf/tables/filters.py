@@ -7,11 +7,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from leaf.errors import InvalidInputError
+from leaf.tables.sql import is_number
 
 OPERATIONS = ("contains", "=", "≥", "≤")
 LONGEST = 500
 """Characters of a value."""
-_NUMBERS = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "U", "FLOAT", "DOUBLE", "DECIMAL")
 _NUMBER = re.compile(r"[-+]?(?:\d{1,3}(?:,\d{3})+|\d{1,30})(?:\.\d{1,30})?(?:[eE][-+]?\d{1,3})?\Z")
 _MOMENT = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2}(?:[ T]\d{2}(?::\d{2}(?::\d{2}(?:\.\d+)?)?)?)?)?)?\Z")
 
@@ -29,7 +29,7 @@ def condition(wanted: Mapping[str, str], columns: Mapping[str, str]) -> str:
     if operation == "contains":
         return f"contains(lower({text}), lower({_text(value)}))"
     kind, sign = columns[column], {"=": "=", "≥": ">=", "≤": "<="}[operation]
-    if kind.startswith(_NUMBERS) and not kind.startswith(("UUID", "UNION")) and not kind.endswith("]"):
+    if is_number(kind):
         return f"{name} {sign} {_number(column, value)}"
     if kind.startswith(("DATE", "TIMESTAMP")):
         return _of_moment(column, text, operation, value)

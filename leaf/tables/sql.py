@@ -9,6 +9,10 @@ from leaf.errors import QueryError
 
 _CONTINUATION = bytes(range(0x80, 0xC0))
 """Bytes of UTF-8 that begin no character."""
+_NUMBERS = (
+    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
+    *("FLOAT", "DOUBLE", "DECIMAL"),
+)
 
 
 @dataclass(frozen=True)
@@ -65,6 +69,11 @@ def _characters(raw: bytes, places: Sequence[int]) -> list[int]:
         before = place
         found.append(counted)
     return found
+
+
+def is_number(sql_type: str) -> bool:
+    """Whether a type of DuckDB holds numbers, and no lists of them."""
+    return sql_type.startswith(_NUMBERS) and not sql_type.endswith("]")
 
 
 def quoted(name: str) -> str:

@@ -1,59 +1,58 @@
 """The analyst without a model: rules that meet the Model protocol, so that one loop, one page and one history serve both.
 
 An answer is a script: a generator that yields batches of tool calls, is given their results, and returns what to say. Each turn
-plays the script again from its beginning on the results so far, and streams what comes next.
+plays the script again from its beginning on the results so far, and streams what comes next. A question that has one meaning is
+answered with its figure, one that has several is asked back, all others are refused.
 """
 
 from __future__ import annotations
 
 import re
 import threading
-import time
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from leaf.agent.models.base import Emit, Json, ModelEvent, ModelRequest, ModelTurn
-from leaf.agent.rules import analyst, answers
-from leaf.agent.rules.analyst import Answer
+from leaf.agent.rules import answers
 from leaf.agent.rules.grammar import Grammar, Query
-from leaf.agent.rules.tables import Table, known_values, lookup_sql, read_table, split_words
+from leaf.agent.rules.tables import Table, lookup_sql, read_table
 from leaf.errors import RunError
 
 TABLES_DESCRIBED, LINKS_FOLLOWED, TEXTS_SHOWN = 64, 5, 3
-_SQL = re.compile(r"```(?:sql)?\s*\n(.+?)```", re.DOTALL | re.I)
+OFFERED, COLUMNS_DESCRIBED, COLUMNS_SHOWN = 4, 40, 12
+"""Questions that are offered; columns in a description, and beside what was not understood."""
+_FENCED = re.compile(r"```(?:sql)?\s*\n(.+?)```", re.DOTALL | re.I)
 _TYPED = re.compile(
     r"""\s*(select\s+(?!(?:the|all|an?|some|every)\s).+ | with\s.+\sselect\s.+ | from\s+[\w"]+
     | from\s.+\s(?:select|where|group\sby|order\sby|limit)\s.+)\s*""",
     re.DOTALL | re.I | re.VERBOSE,
 )
-_ATTACHED = re.compile(r"^\[Attached: .*\]\s*$", re.MULTILINE)
-_FOLDER_LINE = re.compile(r"^\[Attached: Drive folder .* id=([\w-]+)(?:/([\w-]+))?, .*\]\s*$", re.MULTILINE)
-_LINK = re.compile(r"https://(?:drive|docs|sheets|slides)\.google\.com/[^\s<>\"')\]]+")
-_LINK_WITH_PLACE = re.compile(r"(?:\b(?:in|from|of|for|aus|dans|en)\s+)?" + _LINK.pattern)
+_LINK = re.compile(r"(?:\b(?:in|from|of|for|aus|dans|en)\s+)?(https://(?:drive|docs|sheets|slides)\.google\.com/[^\s<>\"')\]]+)")
 _FOLDER_LINK = re.compile(r"/folders/|/(my-drive|shared-with-me|shared-drives)$")
-_NUMBERED = re.compile(r"\s*(question\s*)?\d{1,2}[.):]\s+", re.I)
 _UNITED = re.compile(r"\bacross the (\d+) tables of this shape\b", re.I)
 _ABOUT = (
     "Hello. I answer questions about your files: attach a table and ask for figures (“total revenue by region”, “top 5 customers "
     "by total revenue”, “average price by month”), attach a text and ask what it says, or type SQL."
 )
 _NO_FILE = "There is no file in this chat yet. Attach one with the paper clip, or load the sample data, and ask again."
-
-
-Call = tuple[str, Json]
-"""A tool's name and input."""
+_FOLDER_LINE = re.compile(r"^\[Attached: Drive folder .* id=([\w-]+)(?:/([\w-]+))?, .*\]\s*$", re.MULTILINE)
+_NO_QUESTION = re.compile(r"^\[Attached: .*\]\s*$|\A\s*(question\s*)?\d{1,2}[.):]\s+", re.MULTILINE | re.I)
+_CONNECT = "*No model is connected, so fixed rules answered. Set ANTHROPIC_API_KEY or LEAF_MODEL_URL to ask freely.*"
 
 
 @dataclass(frozen=True)
-class Result:
-    """What came of it: an output as JSON and its data, or the text of an error."""
+class Answer:
+    """What is said, and questions that can be asked with a press."""
 
-    output: Json
-    data: Json
-    error: str = ""
+    text: str
+    questions: tuple[str, ...] = ()
+    refused: bool = False
 
 
-Script = Generator[list[Call], list[Result], Answer]
+Calls = list[tuple[str, Json]]
+"""Names and inputs of tools, called at once."""
+Script = Generator[Calls, list[Json], Answer]
+"""Takes outputs as JSON; of a call that failed no data, and the error."""
 
 
 class KeylessModel:
@@ -61,7 +60,6 @@ class KeylessModel:
 
     def turn(self, request: ModelRequest, emit: Emit, stop: threading.Event) -> ModelTurn:
         """The next tool calls of the script, or its answer. Raises RunError once `stop` is set."""
-        started = time.monotonic()
         question, done = _question_and_results(request)
         script = answer(question)
         try:
@@ -69,7 +67,7 @@ class KeylessModel:
             for results in done:
                 calls = script.send(results)
         except StopIteration as end:
-            return ModelTurn([_say(end.value, emit)], "end_turn", model="keyless", seconds=time.monotonic() - started)
+            return ModelTurn([_say(end.value, emit)], "end_turn", model="keyless")
         if stop.is_set():
             raise RunError("Stopped.")
         content = []
@@ -77,11 +75,11 @@ class KeylessModel:
             content.append({"type": "tool_use", "id": f"rule_{len(request.messages)}_{i}", "name": name, "input": given})
             emit(ModelEvent("tool-input", "start", i, call_id=str(content[-1]["id"]), name=name))
             emit(ModelEvent("tool-input", "end", i))
-        return ModelTurn(content, "tool_use", model="keyless", seconds=time.monotonic() - started)
+        return ModelTurn(content, "tool_use", model="keyless")
 
 
 def _say(said: Answer, emit: Emit) -> Json:
-    text = f"{said.text}\n\n{answers.CONNECT}"
+    text = f"{said.text}\n\n{_CONNECT}"
     emit(ModelEvent("text", "start", 0))
     emit(ModelEvent("text", "delta", 0, text))
     emit(ModelEvent("text", "end", 0))
@@ -90,39 +88,34 @@ def _say(said: Answer, emit: Emit) -> Json:
     return {"type": "text", "text": text}
 
 
-def _question_and_results(request: ModelRequest) -> tuple[str, list[list[Result]]]:
+def _question_and_results(request: ModelRequest) -> tuple[str, list[list[Json]]]:
     """The newest question, with attached folders as their addresses, and the results since, one list for each turn."""
-    question, done = "", list[list[Result]]()
-    for message in request.messages:
-        if message["role"] != "user":
-            continue
-        blocks = message["content"] if isinstance(message["content"], list) else [{"type": "text", "text": message["content"]}]
-        results = [_result(block, request) for block in blocks if block["type"] == "tool_result"]
-        if texts := [block["text"] for block in blocks if block["type"] == "text"]:
-            typed = _FOLDER_LINE.sub(r"https://drive.google.com/drive/folders/\1?resourcekey=\2", "\n".join(texts))
-            question, done = _ATTACHED.sub("", typed).replace("?resourcekey=\n", "\n").strip(), []
-        if results:
+    question, done = "", list[list[Json]]()
+    for content in (message["content"] for message in request.messages if message["role"] == "user"):
+        if typed := "\n".join(block["text"] for block in content if block["type"] == "text"):
+            with_folders = _FOLDER_LINE.sub(r"https://drive.google.com/drive/folders/\1?resourcekey=\2", typed)
+            question, done = _NO_QUESTION.sub("", with_folders).strip(), []
+        if results := [_result(block, request) for block in content if block["type"] == "tool_result"]:
             done.append(results)
-    return question, done if question else []
+    return question, done
 
 
-def _result(block: Json, request: ModelRequest) -> Result:
-    output = dict(request.outputs.get(block["tool_use_id"]) or {})
-    return Result({}, {}, str(block["content"])) if block.get("is_error") else Result(output, output.get("data") or {})
-
-
-# The script
+def _result(block: Json, request: ModelRequest) -> Json:
+    """An output as JSON; of a call that failed no data, and the error."""
+    failed = {"data": {}, "error": str(block["content"])}
+    return failed if block.get("is_error") else {"data": {}, **request.outputs.get(block["tool_use_id"], {})}
 
 
 def answer(question: str) -> Script:
-    """How a question is answered, from the first tool call to what is said."""
-    if not question or Grammar(question, Table("", "", ""), {}).is_only("~"):
+    """The script of a question."""
+    if not question or Grammar(question).is_only("~"):
         return Answer(_ABOUT)
-    if sql := typed_sql(question):
-        [result] = yield [("query_tables", {"sql": sql})]
-        return Answer(f"The query did not run: {result.error}" if result.error else answers.of_sql(result.output))
+    if typed := _FENCED.search(question) or (None if question.endswith("?") else _TYPED.fullmatch(question.rstrip(";"))):
+        [result] = yield [("query_tables", {"sql": typed[1].strip().rstrip(";")})]
+        failed = f"The query did not run: {result.get('error')}"
+        return Answer(failed if "error" in result else answers.of_sql(result["data"]["table"]))
     if links := list(dict.fromkeys(_LINK.findall(question)))[:LINKS_FOLLOWED]:
-        question = _LINK_WITH_PLACE.sub(" ", question).strip(" ?.,:;") or "describe the file"
+        question = _LINK.sub(" ", question).strip(" ?.,:;") or "describe the file"
         results = yield [
             ("list_drive_folder", {"folder": link}) if _FOLDER_LINK.search(link) else ("read_drive_file", {"file": link})
             for link in links
@@ -132,28 +125,21 @@ def answer(question: str) -> Script:
     return (yield from _from_files(question))
 
 
-def _of_drive(result: Result) -> str:
+def _of_drive(result: Json) -> str:
     """What is to say of a folder, or of a file that could not be fetched."""
-    if result.error or result.data.get("drive") == "not-connected":
-        return result.error or f"{result.data['why']} {result.data['hint']}"
-    items = result.data.get("drive_items") or ()
-    return "\n".join([f"{result.output['summary']}.", *(f"- {item['name']} ({item['kind']})" for item in items)] if items else [])
-
-
-def typed_sql(question: str) -> str:
-    """SQL that the user typed, in a fence or as it stands; empty when there is none."""
-    fenced, typed = _SQL.search(question), _TYPED.fullmatch(question.strip().rstrip(";"))
-    found = fenced or (None if question.rstrip().endswith("?") else typed)
-    return found[1].strip().rstrip(";") if found else ""
+    data = result["data"]
+    items = [f"- {item['name']} ({item['kind']})" for item in data.get("drive_items") or ()]
+    unconnected = f"{data['why']} {data['hint']}" if "why" in data else ""
+    return result.get("error") or unconnected or "\n".join([f"{result['summary']}.", *items] if items else [])
 
 
 def _from_files(question: str) -> Script:
     [listed] = yield [("list_files", {})]
-    files = listed.data.get("files") or []
-    if listed.error or not files:
-        return Answer(f"The files cannot be listed: {listed.error}" if listed.error else _NO_FILE)
-    pressed, question = _UNITED.search(question), _UNITED.sub(" ", question[m.end() if (m := _NUMBERED.match(question)) else 0 :])
-    read = [(f, Grammar(question, Table("", f["handle"], f["name"]), {})) for f in files]
+    files = listed["data"].get("files")
+    if not files:
+        return Answer(f"The files cannot be listed: {listed['error']}" if "error" in listed else _NO_FILE)
+    pressed, question = _UNITED.search(question), _UNITED.sub(" ", question)
+    read = [(f, Grammar(question, Table("", f["handle"], f["name"]))) for f in files]
     named = [(f, grammar) for f, grammar in read if grammar.has("T")]
     tabular = [f for f, _ in named or read if f["tables"]]
     texts = [f for f, _ in named or read if not f["tables"]]
@@ -164,74 +150,134 @@ def _from_files(question: str) -> Script:
         return (yield from _search(question, texts))
     tables, failed, left = yield from _describe(tabular)
     if pressed:
-        tables, left = analyst.unite(tables, int(pressed[1])), 0
-    values = yield from _look_up(question, tables)
-    found = analyst.decide([Grammar(question, t, known_values(t, values)) for t in tables], left)
+        tables, left = _unite(tables, int(pressed[1])), 0
+    sql = lookup_sql(tables, [text for table in tables for text in Grammar(question, table).stretches()])
+    looked_up = (yield [("query_tables", {"sql": sql})]) if sql else []
+    values = [row for result in looked_up if "error" not in result for row in result["data"]["table"]["rows"]]
+    found = _decide([Grammar(question, table, values) for table in tables], left)
     if not isinstance(found, Answer):
         found = yield from _query(*found)
     found = replace(found, text="\n\n".join([found.text, *failed]))
     return (yield from _search(question, texts, found)) if texts and found.refused else found
 
 
-def _describe(files: Sequence[Json]) -> Generator[list[Call], list[Result], tuple[list[Table], list[str], int]]:
+def _describe(files: Sequence[Json]) -> Generator[Calls, list[Json], tuple[list[Table], list[str], int]]:
     """The tables, at most so many, the first of each file before its others; what failed; and how many are left."""
-    tables, failed, left = list[Table](), list[str](), 0
-    asked = [(file, "") for file in files]
-    while asked:
-        room = TABLES_DESCRIBED - len(tables)
-        asked, left = asked[:room], left + len(asked[room:])
-        results = yield [("describe_table", {"file": f["handle"], **({"sheet": name} if name else {})}) for f, name in asked]
-        others = []
-        for (file, name), result in zip(asked, results, strict=True):
-            if result.error:
-                failed.append(f"{file['name']} could not be used: {result.error}")
-                continue
-            tables.append(read_table(result.data["profile"], file["handle"], file["name"]))
-            others += [(file, other) for other in result.data.get("others") or () if not name]
-        asked = others
-    return tables, failed, left
-
-
-def _look_up(question: str, tables: Sequence[Table]) -> Generator[list[Call], list[Result], list[Sequence[str]]]:
-    """Table, column and text of the cells that the question may name."""
-    sql = lookup_sql(tables, [text for table in tables for text in Grammar(question, table, {}).stretches()])
-    [found] = (yield [("query_tables", {"sql": sql})]) if sql else [Result({}, {}, "nothing to look for")]
-    return [] if found.error else found.data["table"]["rows"]
+    asked = [(file, {"file": file["handle"]}) for file in files]
+    results = yield [("describe_table", given) for _, given in asked[:TABLES_DESCRIBED]]
+    firsts = list(zip(asked, results, strict=False))
+    asked += [(file, {**given, "sheet": name}) for (file, given), r in firsts for name in r["data"].get("others") or ()]
+    if others := asked[len(results) : TABLES_DESCRIBED]:
+        results = [*results, *(yield [("describe_table", given) for _, given in others])]
+    each = [(file, result) for (file, _), result in zip(asked, results, strict=False)]
+    failed = [f"{file['name']} could not be used: {result['error']}" for file, result in each if "error" in result]
+    tables = [read_table(r["data"]["profile"], file["handle"], file["name"]) for file, r in each if "error" not in r]
+    return tables, failed, len(asked) - len(results)
 
 
 def _query(table: Table, query: Query) -> Script:
     sql = answers.sql_of(query, table)
     [result] = yield [("query_tables", {"sql": sql})]
-    if result.error:
-        return Answer(f"The query did not run: {result.error}\n\n```sql\n{sql}\n```")
-    if (spec := answers.chart_of(query)) and len(result.data["table"]["rows"]) > 2:
-        yield [("make_chart", {"spec": spec, "result_id": result.data["table"]["result_id"]})]
-    return Answer(answers.of_query(query, table, result.output))
-
-
-# Texts
+    if "error" in result:
+        return Answer(f"The query did not run: {result['error']}\n\n```sql\n{sql}\n```")
+    found = result["data"]["table"]
+    if (spec := answers.chart_of(query)) and len(found["rows"]) > 2:
+        yield [("make_chart", {"spec": spec, "result_id": found["result_id"]})]
+    return Answer(answers.of_query(query, table, found))
 
 
 def _begin_of(files: Sequence[Json]) -> Script:
-    results = yield [("read_file", {"file": f["handle"], "max_tokens": 1_500}) for f in files[:TEXTS_SHOWN]]
-    parts = []
+    results = yield [("read_file", {"file": f["handle"], "max_tokens": 250}) for f in files[:TEXTS_SHOWN]]
+    parts = [f"{TEXTS_SHOWN} of {len(files)} files are shown; name one to see it."] if len(files) > TEXTS_SHOWN else []
     for file, result in zip(files, results, strict=False):
-        head = f"**{answers.cell(file['name'])}** begins ({result.data.get('coverage', '')}):"
-        failed = f"{file['name']} could not be read: {result.error}"
-        parts.append(failed if result.error else answers.of_passages(head, result.data["passages"], set()))
-    more = [f"{TEXTS_SHOWN} of {len(files)} files are shown; name one to see it."] if len(files) > TEXTS_SHOWN else []
-    return Answer("\n\n".join([*parts, *more]))
+        head = f"**{answers.cell(file['name'])}** begins ({result['data'].get('coverage', '')}):"
+        failed = f"{file['name']} could not be read: {result.get('error')}"
+        parts.append(failed if "error" in result else answers.of_passages(head, result["data"]["passages"]))
+    return Answer("\n\n".join(parts))
 
 
 def _search(question: str, files: Sequence[Json], refused: Answer | None = None) -> Script:
     """Passages that say most of the question's words; where the tables could not answer it, that is said first."""
-    query = " ".join(Grammar(question, Table("", "", ""), {}).unknown()) or question
+    query = " ".join(Grammar(question).unknown()) or question
     [result] = yield [("search_files", {"query": query, "files": [f["handle"] for f in files]})]
-    passages, notes = result.data.get("passages") or [], [str(note) for note in result.data.get("notes") or ()]
+    passages, notes = result["data"].get("passages") or [], result["data"].get("notes") or []
     if not passages:
         tried = f"Nothing in {len(files)} file{'s' if len(files) != 1 else ''} matches “{query}”. Try other words."
-        failed = f"The files could not be searched: {result.error}" if result.error else tried
+        failed = f"The files could not be searched: {result['error']}" if "error" in result else tried
         return refused or Answer("\n\n".join([failed, *notes]))
     head = "One place in the files mentions this:" if len(passages) == 1 else f"{len(passages)} places in the files mention this:"
-    said = answers.of_passages(head, passages, {word.key for word in split_words(question)}, notes)
+    said = answers.of_passages(head, passages, notes)
     return Answer(f"{refused.text.splitlines()[0]}\n\n{said}", refused.questions) if refused else Answer(said)
+
+
+def _unite(tables: Sequence[Table], count: int) -> list[Table]:
+    """One table in place of so many of one shape."""
+    for first in tables:
+        alike = tuple(table.name for table in tables if table.shape == first.shape)
+        if len(alike) == count:
+            return [replace(first, united=alike, rows=0, columns=tuple(replace(c, nulls=0) for c in first.columns))]
+    return []
+
+
+def _decide(grammars: Sequence[Grammar], left: int) -> Answer | tuple[Table, Query]:
+    """A query to carry out, or what to say instead. `left` tables were not looked at."""
+    if not grammars:
+        return Answer("No table can be read here. Attach one, or ask again.")
+    if described := [g for g in grammars if g.describes()]:
+        chosen = [g for g in described if g.has("T")] or described
+        profiles = "\n\n".join(answers.of_profile(g.table, COLUMNS_DESCRIBED) for g in chosen[:OFFERED])
+        return Answer(profiles, _working(chosen[0], len(grammars) > 1))
+    found = [(grammar, query) for grammar in grammars for query in grammar.readings()]
+    if len(found) == 1 and (not left or found[0][0].has("T")):
+        return found[0][0].table, found[0][1]
+    return _ask_back(found, [g.table for g in grammars], left) if found else _refuse(grammars, left)
+
+
+def _ask_back(found: Sequence[tuple[Grammar, Query]], tables: Sequence[Table], left: int) -> Answer:
+    """Every meaning as a question that has only this one."""
+    several, alike = len({g.table.name for g, _ in found}) > 1 or left > 0, found[0][0].table.shape
+    count = sum(table.shape == alike for table in tables)
+    names = list(dict.fromkeys(answers.in_words(query) for _, query in found))
+    united = [f"{names[0]} across the {count} tables of this shape"] if count > 1 and several else []
+    asked = [answers.in_words(query) + (f" in {g.table.title}" if several else "") for g, query in found]
+    why = f"{len(tables) + left} tables are here; it does not say which." if several else ""
+    meant = f"It can mean: {'; '.join(names[:6])}." if len(names) > 1 else f"Understood: {names[0]}."
+    text = "\n\n".join(filter(None, ("I did not understand which of these is meant.", why, meant)))
+    return Answer(text, tuple(dict.fromkeys([*united, *asked]))[: OFFERED + 2], refused=True)
+
+
+def _refuse(grammars: Sequence[Grammar], left: int) -> Answer:
+    grammar = min(grammars, key=lambda g: (not g.has("T"), len(g.unknown()), -len(g.named())))
+    unknown = ", ".join(f"“{word}”" for word in grammar.unknown())
+    head = f"I did not understand: {unknown or 'how these words belong together'}."
+    known = ", ".join(
+        f"“{value}” in `{column.name}`" if value else f"`{column.name}`" for column, value in grammar.named().items()
+    )
+    others = [f"`{g.table.name}` ({g.table.file_name})" for g in grammars if g is not grammar]
+    also = f"Also here: {', '.join(others[:OFFERED])}{' and more' if len(others) > OFFERED else ''}." if others else ""
+    parts = [head, f"I did understand {known}." if known else "", answers.of_profile(grammar.table, COLUMNS_SHOWN), also]
+    return Answer("\n\n".join(filter(None, parts)), _working(grammar, len(grammars) + left > 1), refused=True)
+
+
+def _working(grammar: Grammar, several: bool) -> tuple[str, ...]:
+    """The first offers that are sure to work, without backticks where these are not needed."""
+    found: dict[str, None] = {}
+    for question in _offers(grammar):
+        ways = [text + (f" in {grammar.table.title}" if several else "") for text in (question.replace("`", ""), question)]
+        plain, marked = (Grammar(way, grammar.table, grammar.found).readings() for way in ways)
+        if len(found) < OFFERED and len(marked) == 1:
+            found.setdefault(ways[0] if plain == marked else ways[1])
+    return tuple(found)
+
+
+def _offers(grammar: Grammar) -> Iterator[str]:
+    """Questions about the columns that were named, by themselves or by a value; then such as most tables can answer."""
+    named, columns = list(grammar.named()), grammar.table.columns
+    measures = sorted((c for c in columns if c.kind == "figure"), key=lambda c: not c.is_added_up)
+    labels = [c for c in [*named, *columns] if c.kind in ("text", "bool") and (c in named or 1 < c.distinct <= 50)]
+    for column in dict.fromkeys([*(c for c in named if c.kind == "figure"), *measures[:1]]):
+        figure = f"{'total' if column.is_added_up else 'average'} `{column.name}`"
+        yield from (f"{figure} by `{label.name}`" for label in labels[:1])
+        yield from (f"{figure} by month", figure, f"highest `{column.name}`")
+    yield from (f"number of rows by `{c.name}`" for c in [*named, *labels[:1]] if c.is_group and c.kind != "date")
+    yield "number of rows"

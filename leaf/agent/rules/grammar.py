@@ -8,39 +8,19 @@ any of `TAILS`. A question that comes out in one way is answered; one that comes
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from leaf.agent.rules.tables import PHRASES, Column, Table, Word, fold, forms, split_words
+from leaf.agent.column_kinds import fold, is_rate
+from leaf.agent.rules.tables import NO_COLUMN, PHRASES, Column, Table, Word, forms, split_words
 
 MOST_WORDS, MOST_PATHS = 40, 20_000
 _PARTS = 6
 """Most words of a phrase, name or value."""
-Values = Mapping[str, Mapping[str, Sequence[str]]]
-"""Folded text -> column -> values written so: `tables.known_values`."""
 Item = tuple[str, Any]
 """A letter and what it stands for."""
-
-
-@dataclass(frozen=True)
-class Filter:
-    """A condition on one column."""
-
-    column: str
-    test: str
-    """`one of`, `true`; of numbers `between`, `=`, `<`, `<=`, `>`, `>=`; of periods `in`, `since`, `after`, `before`, `from`."""
-    values: tuple[str, ...] = ()
-    """Texts, numbers as text, or periods: `2023`, `2023-04`, `2023-Q2`."""
-
-    @property
-    def is_when(self) -> bool:
-        return self.test in ("in", "since", "after", "before", "from")
-
-    def fits(self, column: Column) -> bool:
-        """Whether a period can be told by a column: one of years knows no months."""
-        return column.kind == "date" or (column.kind == "year" and max(map(len, self.values)) == 4)
 
 
 @dataclass(frozen=True)
@@ -48,12 +28,15 @@ class Query:
     """What a question asks of a table."""
 
     kind: str = "figures"
-    """`figures` (grouped or not), `top`, `share`, `correlation`."""
-    figures: tuple[tuple[str, str], ...] = ()
-    """Function and column: ("sum", "price"); ("count", "") counts rows, ("distinct", "city") different values."""
-    groups: tuple[tuple[str, str], ...] = ()
-    """Column and step of time: ("region", ""), ("day", "month")."""
-    filters: tuple[Filter, ...] = ()
+    """`figures` (grouped or not), `top`, `share`."""
+    figures: tuple[tuple[str, Column], ...] = ()
+    """Function and column: `sum` of price, `distinct` of city; `count` of no column counts rows."""
+    groups: tuple[tuple[Column, str], ...] = ()
+    """Column and step of time: region by itself, day by `month`."""
+    filters: tuple[tuple[Column, str, tuple[str, ...]], ...] = ()
+    """Column, test and what with: `one of` texts; `true`; `between`, `=`, `<`, `<=`, `>`, `>=` numbers as text; `in`, `since`,
+    `after`, `before`, `between` periods: `2023`, `2023-04`, `2023-Q2`. No column for a period: the one that says when.
+    """
     rank: str = ""
     """`max` or `min`, for `top`."""
     limit: int = 1
@@ -61,24 +44,32 @@ class Query:
     """What the reader should know of how words were taken."""
 
 
+ROWS = ("count", NO_COLUMN)
+
+
 class Grammar:
     """One question against one table."""
 
-    def __init__(self, question: str, table: Table, values: Values) -> None:
-        self.question, self.table, self.values = question, table, values
+    def __init__(self, question: str, table: Table | None = None, found: Sequence[Sequence[str]] = ()) -> None:
+        """`found`: table, column and text of cells that the question may name, from `lookup_sql`."""
+        self.question, self.table, self.found = question, table or Table(), found
+        self.values: dict[str, dict[Column, list[str]]] = {}
+        """Folded text -> column -> the values that are written so."""
+        for column in self.table.columns:
+            looked_up = [value for name, where, value in found if (name, where) == (self.table.name, column.name)]
+            for value in dict.fromkeys([*column.values, *looked_up]):
+                self.values.setdefault(fold(value), {}).setdefault(column, []).append(value)
         self.words: list[Word] = split_words(question)
         self.end = len(self.words)
         self.roles: list[list[tuple[int, str, Any]]] = [[] for _ in range(self.end + 1)]
         """At each word: where a role ends, its letter, what it stands for."""
-        spans = [(i, j) for i in range(self.end) for j in range(i + 1, min(self.end, i + _PARTS) + 1)]
-        for first, end in spans:
+        self.spans = [(i, j) for i in range(self.end) for j in range(i + 1, min(self.end, i + _PARTS) + 1)]
+        for first, end in self.spans:
             self.roles[first] += [(end, *item) for item in self._items(self.words[first:end])]
-        whole = [(i, j) for i, j in spans if j > i + 1 and any(e == j and r == "K" and not m.asked for e, r, m in self.roles[i])]
-        for first, end in whole:  # the words of a whole name of several words mean nothing else, unless two names overlap
-            if not any(first < i < end < j for i, j in whole):
-                for i in range(first, end):
-                    self.roles[i] = [role for role in self.roles[i] if role[0] > end or (i == first and role[0] == end)]
-
+        names = [(i, j) for i in range(self.end) for j, r, m in self.roles[i] if r == "K" and not m.asked and j > i + 1]
+        for first, end in names:  # the words of a whole name of several words mean nothing else, unless two names overlap
+            for i in range(first, end) if not any(first < i < end < j for i, j in names) else ():
+                self.roles[i] = [role for role in self.roles[i] if role[0] > end or (i == first and role[0] == end)]
         self._live = {self.end}
         """Words from which the question can be read to its end."""
         for at in reversed(range(self.end)):
@@ -130,7 +121,7 @@ class Grammar:
                 return []
             letters = "".join(role for role, _ in path)
             loose = {f"“{c.asked}” is read as the column `{c.name}`." for role, c in path if role in "KP" and c.asked}
-            for pattern, head in HEADS:
+            for head, pattern in ((head, pattern) for head, patterns in HEADS.items() for pattern in patterns):
                 if (m := re.match(pattern, letters)) and (query := head(self.table, path[: m.end()])):
                     for whole in self._tails(query, letters, path, m.end()):
                         for placed in filter(_allowed, self._placed(whole)):
@@ -140,27 +131,24 @@ class Grammar:
     def _tails(self, query: Query, letters: str, path: tuple[Item, ...], at: int) -> Iterator[Query]:
         if at == len(letters):
             yield query
-        for pattern, tail in TAILS:
-            m = re.compile(pattern).match(letters, at)
-            if m and (longer := tail(query, path[m.start(1) : m.end(1)])):
-                yield from self._tails(longer, letters, path, m.end())
+        for tail, pattern in ((tail, pattern) for tail, patterns in TAILS.items() for pattern in patterns):
+            if (m := re.match(pattern, letters[at:])) and (longer := tail(query, path[at : at + m.end()])):
+                yield from self._tails(longer, letters, path, at + m.end())
 
     def _placed(self, query: Query) -> Iterator[Query]:
         """With the column that says when, where a question has a period or a step of time without one."""
-        if all(column for column, _ in query.groups) and all(f.column for f in query.filters):
+        periods = [(c, values) for c, _, values in query.filters if c.kind in ("", "date", "year")]
+        whens = {column for column, _ in periods} | {column for column, grain in query.groups if grain}
+        if NO_COLUMN not in whens:
             yield query
             return
-        periods = [f for f in query.filters if f.is_when]
-        named = {f.column for f in periods} | {column for column, grain in query.groups if grain}
-        steps = {grain for column, grain in query.groups if not column} - {"year", "time"}
-        for c in self.table.columns:
-            fits = all(f.fits(c) for f in periods if not f.column) and (c.kind == "date" or not steps)
-            if fits and (c.name in named if any(named) else c.is_time):
-                groups = tuple(
-                    (g or c.name, grain.replace("time", "month") if g or c.kind == "date" else "") for g, grain in query.groups
-                )
-                filters = tuple(f if f.column else replace(f, column=c.name) for f in query.filters)
-                yield replace(query, groups=groups, filters=filters)
+        steps = {grain for column, grain in query.groups if column == NO_COLUMN} - {"year", "time"}
+        for c in [c for c in self.table.columns if c in whens] or [c for c in self.table.columns if c.is_time]:
+            if all(c.tells(values) for column, values in periods if column == NO_COLUMN) and (c.kind == "date" or not steps):
+                step = {"time": "month"} if c.kind == "date" else {"time": "", "year": ""}
+                groups = ((c, step.get(grain, grain)) if g == NO_COLUMN else (g, grain) for g, grain in query.groups)
+                filters = ((c if column == NO_COLUMN else column, test, given) for column, test, given in query.filters)
+                yield replace(query, groups=tuple(groups), filters=tuple(filters))
 
     def is_only(self, letters: str) -> bool:
         """Whether all words can be of these kinds, one of the first kind among them."""
@@ -179,24 +167,15 @@ class Grammar:
         covered = {i for first in range(self.end) for end, _, _ in self.roles[first] for i in range(first, end)}
         return list(dict.fromkeys(w.text for i, w in enumerate(self.words) if i not in covered))
 
-    def known(self) -> list[str]:
-        """What was understood: columns and values, as the table writes them."""
-        values = [f"“{spelt}” in `{column}`" for column, spelt in self.valued().items()]
-        return [*(f"`{column.name}`" for column in self.columns()), *values]
-
-    def columns(self) -> list[Column]:
-        """Columns that the question names."""
-        return list(dict.fromkeys(column for roles in self.roles for _, role, column in roles if role == "K"))
-
-    def valued(self) -> dict[str, str]:
-        """Columns with a value that the question names."""
-        return {m[0]: m[1][0] for roles in self.roles for _, role, m in roles if role == "V"}
+    def named(self) -> dict[Column, str]:
+        """Columns that the question names: by themselves, or by a value, as the table writes it."""
+        columns = {column: "" for roles in self.roles for _, role, column in roles if role == "K"}
+        return columns | {m[0]: m[1][0] for roles in self.roles for _, role, m in roles if role == "V"}
 
     def stretches(self) -> list[str]:
         """Texts that may be values of a column: stretches with a word that is neither a word of the rules nor a column."""
         sure = {i for i, roles in enumerate(self.roles) for end, role, _ in roles if role not in "NYV" for i in range(i, end)}
-        spans = [(i, j) for i in range(self.end) for j in range(i + 1, min(self.end, i + _PARTS) + 1) if set(range(i, j)) - sure]
-        texts = (self._text(self.words[i:j]) for i, j in spans)
+        texts = (self._text(self.words[i:j]) for i, j in self.spans if set(range(i, j)) - sure)
         return list(dict.fromkeys(map(fold, texts)))[:120]
 
 
@@ -212,20 +191,15 @@ def _period(keys: Sequence[str]) -> str:
 
 def _allowed(query: Query) -> bool:
     """Whether the parts go together."""
-    columns, groups = [f.column for f in query.filters], len(query.groups)
+    columns, groups = [column for column, *_ in query.filters], len(query.groups)
     twice = len(set(columns)) < len(columns) or len(set(query.groups)) < groups
-    if twice or groups > 2 or query.figures == (("count", "where"),):
-        return False
-    if query.kind == "share":
-        return groups + len(query.filters) == 1 and (groups == 1 or query.figures[0][0] == "count")
-    return groups == {"correlation": 0, "top": 1}.get(query.kind, groups)
+    share = groups + len(columns) == 1 and (groups == 1 or query.figures == (ROWS,))
+    fits = {"share": share, "top": groups == 1}.get(query.kind, groups <= 2)
+    return fits and not twice
 
 
-# Heads: what is asked for
-
-
-def _of(items: Sequence[Item], role: str) -> list[Any]:
-    return [meaning for letter, meaning in items if letter == role]
+def _of(items: Sequence[Item], roles: str) -> list[Any]:
+    return [meaning for role, meaning in items if role in roles]
 
 
 def _figures(table: Table, items: Sequence[Item]) -> Query | None:
@@ -235,36 +209,30 @@ def _figures(table: Table, items: Sequence[Item]) -> Query | None:
     if not functions and columns[0].is_added_up:
         functions, said = ["sum"], frozenset({f"`{columns[0].name}` is added up, as nothing else was said."})
     kinds = {c.kind for c in columns} - {"figure", *(("date", "year") if ends else ())}
-    if not functions or kinds or ("sum" in functions and any(c.is_rate for c in columns)):
+    if not functions or kinds or ("sum" in functions and any(is_rate(c.words) for c in columns)):
         return None
-    steps = [("", grain) for grain in _of(items, "g")] + [("", "time") for _ in _of(items, "o")]
-    return Query(figures=tuple((f, c.name) for c in columns for f in functions), groups=tuple(steps), said=said)
+    steps = tuple((NO_COLUMN, grain) for grain in _of(items, "go"))
+    return Query(figures=tuple((f, c) for c in columns for f in functions), groups=steps, said=said)
 
 
 def _count(table: Table, items: Sequence[Item]) -> Query | None:
     """`how many cancelled orders`, `number of different cities`, `how many open …`."""
-    filters = tuple(Filter(column, "one of", values) for column, values in _of(items, "V"))
-    rows, distinct, plural = bool(_of(items, "r")), bool(_of(items, "d")), _of(items, "P")
-    figure = ("count", "" if rows or filters else "where")
-    for column in [*_of(items, "K"), *plural]:
+    filters = tuple((column, "one of", values) for column, values in _of(items, "V"))
+    rows, distinct, plural, figure = _of(items, "r"), _of(items, "d"), _of(items, "P"), ROWS
+    for column in _of(items, "KP"):
         if column.kind == "bool" and not distinct:
-            figure, filters = ("count", "" if rows else "where"), (Filter(column.name, "true"),)
+            filters = ((column, "true", ()),)
         elif rows or column.kind == "date" or not (distinct or (plural and column.kind in ("text", "id"))):
             return None
         else:
-            figure = ("count", "") if table.is_key(column) else ("distinct", column.name)
+            figure = ROWS if table.is_key(column) else ("distinct", column)
     return Query(figures=(figure,), filters=filters)
 
 
 def _share(table: Table, items: Sequence[Item]) -> Query | None:
     """`share of revenue by region`, `what percentage of orders are cancelled`."""
-    query = Query(figures=(("count", ""),)) if _of(items, "r") else _figures(table, items)
+    query = Query(figures=(ROWS,)) if _of(items, "r") else _figures(table, items)
     return replace(query, kind="share") if query and query.figures[0][0] in ("sum", "count") and not query.groups else None
-
-
-def _correlation(table: Table, items: Sequence[Item]) -> Query | None:
-    a, b = _of(items, "K")
-    return Query("correlation", (("corr", a.name), ("corr", b.name))) if a != b and a.kind == b.kind == "figure" else None
 
 
 def _top(table: Table, items: Sequence[Item]) -> Query | None:
@@ -279,79 +247,58 @@ def _which(table: Table, items: Sequence[Item]) -> Query | None:
     """`which region has the highest total revenue`, `which month had the most orders`."""
     at = 2 if items[2][0] in "mf" and items[2][1] in ("max", "min") else len(items) - 1
     rest = [item for i, item in enumerate(items[2:], 2) if i != at]
-    query = Query(figures=(("count", ""),)) if rest[0][0] == "r" else _figures(table, rest)
+    query = Query(figures=(ROWS,)) if rest[0][0] == "r" else _figures(table, rest)
     return _ranked(query, items[1], str(items[at][1]), 1) if items[at][1] in ("max", "min") else None
 
 
 def _ranked(query: Query | None, key: Item, rank: str, limit: int) -> Query | None:
-    column = key[1] if key[0] == "K" else None
-    if query is None or query.groups or len(query.figures) != 1 or (column and (not column.is_group or column.kind == "date")):
+    group = (key[1], "") if key[0] == "K" else (NO_COLUMN, key[1])
+    if query is None or query.groups or len(query.figures) != 1 or not group[0].is_group or group[0].kind == "date":
         return None
-    return replace(query, kind="top", groups=((column.name, "") if column else ("", key[1]),), rank=rank, limit=limit)
-
-
-def _values(table: Table, items: Sequence[Item]) -> Query | None:
-    """`which products are there`, `the different regions`: each with its rows."""
-    [column] = _of(items, "K")
-    return Query(figures=(("count", ""),), groups=((column.name, ""),)) if column.kind == "text" else None
-
-
-# Tails: what it is asked of
+    return replace(query, kind="top", groups=(group,), rank=rank, limit=limit)
 
 
 def _by(query: Query, items: Sequence[Item]) -> Query | None:
     """`by region`, `by month of day`, `over time`. `revenue per unit` is a ratio, not a group."""
     columns = _of(items, "K")
-    if steps := [*_of(items, "g"), *("time" for _ in _of(items, "o"))]:
+    if steps := _of(items, "go"):
         fits = all(c.kind == "date" for c in columns)
-        groups = tuple((columns[0].name if columns else "", grain) for grain in steps)
+        groups = [(columns[0] if columns else NO_COLUMN, grain) for grain in steps]
     else:
         fits = all(c.is_group and (c.kind != "figure" or items[0][1] == "by" or not c.is_added_up) for c in columns)
-        groups = tuple((c.name, "") for c in columns)
+        groups = [(c, "") for c in columns]
     return replace(query, groups=(*query.groups, *groups)) if fits else None
 
 
-def _with(query: Query, condition: Filter) -> Query:
-    counted = (("count", ""),) if query.figures == (("count", "where"),) else query.figures
-    return replace(query, figures=counted, filters=(*query.filters, condition))
-
-
-def _is_value(query: Query, items: Sequence[Item]) -> Query | None:
-    """`in North`, `for North or South`, `region is North`, `returned`."""
-    values, named = _of(items, "V"), _of(items, "K")
-    if not values:
-        return _with(query, Filter(named[0].name, "true")) if named[0].kind == "bool" else None
-    spelt = tuple(dict.fromkeys(text for _, texts in values for text in texts))
-    one = len({column for column, _ in values} | {c.name for c in named}) == 1
-    return _with(query, Filter(values[0][0], "one of", spelt)) if one else None
-
-
-def _is_number(query: Query, items: Sequence[Item]) -> Query | None:
-    """`price above 5`, `price between 5 and 10`, `class 3`, `more than 5 units`."""
-    [column], numbers = _of(items, "K"), _of(items, "N")
-    test = "between" if _of(items, "w") else str(next(iter(_of(items, "h")), "="))
-    loose_id, a_time = column.kind == "id" and column.asked, column.kind == "year" and test in ("between", "=")
-    fits = column.kind in ("figure", "id", "year") and not loose_id and not a_time
-    return _with(query, Filter(column.name, test, tuple(numbers))) if fits else None
-
-
-def _is_when(query: Query, items: Sequence[Item]) -> Query | None:
-    """`in 2023`, `since March 2023`, `order date between 2021 and 2022`."""
-    named, periods, test = _of(items, "K"), _of(items, "Y"), str(next(iter(_of(items, "s")), "in"))
-    condition = Filter(named[0].name if named else "", "from" if len(periods) > 1 else test, tuple(periods))
-    return _with(query, condition) if all(map(condition.fits, named)) else None
+def _where(query: Query, items: Sequence[Item]) -> Query | None:
+    """`in North or South`, `region is North`; `in 2023`, `since March 2023`; `price above 5`, `class 3`; `returned`."""
+    values, periods, numbers = (_of(items, role) for role in "VYN")
+    columns = list(dict.fromkeys([*_of(items, "K"), *(column for column, _ in values)])) or [NO_COLUMN]
+    test = "between" if _of(items, "w") else next(iter(_of(items, "hs")), "in" if periods else "=")
+    if values:
+        fits, test = len(columns) == 1, "one of"
+    elif periods:
+        fits = columns[0] == NO_COLUMN or columns[0].tells(periods)
+    elif numbers:
+        fits = {"figure": True, "id": not columns[0].asked, "year": test not in ("between", "=")}.get(columns[0].kind, False)
+    else:
+        fits, test = columns[0].kind == "bool", "true"
+    spelt = [*dict.fromkeys(text for _, texts in values for text in texts), *periods, *numbers]
+    return replace(query, filters=(*query.filters, (columns[0], test, tuple(spelt)))) if fits else None
 
 
 _FIGURE = "(?:g?f(?:af|f)*i?K(?:aK)*|g?Kf|g?K)"
-HEADS: tuple[tuple[str, Callable[[Table, Sequence[Item]], Query | None]], ...] = (
-    (f"o?{_FIGURE}", _figures), ("c(?:[VK]?r|P|dK|K|V(?:P|dK))", _count), ("c", _count), ("cV", _count),
-    (f"pi?(?:r|{_FIGURE})", _share), ("z[wi]?KaK", _correlation), (f"tN?Kb{_FIGURE}", _top),
-    (f"k[Kg](?:[mf]{_FIGURE}|mr|{_FIGURE}f)", _which), ("(?:kd?|d)K", _values),
-)  # fmt: skip
-"""The letters of a head, and what it asks for. What can end at several places stands there several times."""
-TAILS: tuple[tuple[str, Callable[[Query, Sequence[Item]], Query | None]], ...] = (
-    ("(bK|bg|o)", _by), ("(bKaK|bgiK)", _by), ("(i?T|ir)", lambda query, items: query),
-    ("a?i?(V(?:[au]V)*)", _is_value), ("a?i?(V(?:[au]V)*K)", _is_value), ("a?i?(Kq?V(?:[au]V)*)", _is_value),
-    ("a?i?(K)", _is_value), ("a?i?(KhN|KwNaN|Kq?N|hNK)", _is_number), ("a?(iY)", _is_when),
-    ("a?i?(K[iq]?Y|K?sY|K?i?wYaY)", _is_when),
-)  # fmt: skip
+HEADS: dict[Callable[[Table, Sequence[Item]], Query | None], tuple[str, ...]] = {
+    _figures: (f"o?{_FIGURE}",),
+    _count: ("c(?:[VK]?r|P|dK|K|V(?:P|dK))", "c(?!i?[Trbo]|$)", "cV"),
+    _share: (f"pi?(?:r|{_FIGURE})",),
+    _top: (f"tN?Kb{_FIGURE}",),
+    _which: (f"k[Kg](?:[mf]{_FIGURE}|mr|{_FIGURE}f)",),
+}
+"""What can be asked for, and its letters: a pattern for each place at which it can end."""
+TAILS: dict[Callable[[Query, Sequence[Item]], Query | None], tuple[str, ...]] = {
+    _by: ("bK|bg|o", "bKaK|bgiK"),
+    _where: ("a?i?(?:Kq?)?V(?:[au]V)*|a?i?(?:KhN|KwNaN|Kq?N|hNK|K[iq]?Y|K?sY|K?i?wYaY)", "a?i?V(?:[au]V)*K", "a?i?K", "a?iY"),
+    lambda query, items: query: ("i?T|ir",),
+}
+"""What it is asked of."""

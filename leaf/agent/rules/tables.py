@@ -6,15 +6,14 @@ Words that mean something by themselves stand in words.txt. What is not there an
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from leaf.agent.column_kinds import CHANGES, GENERIC, fold, is_added_up, is_id, kind_of, name_words, says_when, word_parts
+from leaf.agent.models.base import Json
 from leaf.tables.sql import literal, quoted
-
-Json = dict[str, Any]
 
 _TOKEN = re.compile(
     r"""(?P<quoted>"[^"]+"|`[^`]+`|“[^”]+”|„[^“”]+[“”]|«[^»]+»|(?<!\w)'[^']+'(?!\w))
@@ -24,7 +23,6 @@ _TOKEN = re.compile(
     |(?P<sign><=|>=|!=|<>|==|=|<|>|[%,&+*/-])""",
     re.VERBOSE,
 )
-_CAMEL = re.compile(r"(?<=[a-zß-ÿ0-9])(?=[A-Z])|(?<=^gesamt)(?=\w{4})|(?<=^Gesamt)(?=\w{4})")
 
 
 @dataclass(frozen=True)
@@ -48,14 +46,8 @@ def split_words(text: str) -> list[Word]:
         if kind == "quoted":
             words.append(Word(piece[1:-1], fold(piece[1:-1]), "column" if piece[0] == "`" else kind, first, end))
         else:
-            words += [Word(part, fold(part), kind, first, end) for part in _CAMEL.split(piece)]
+            words += [Word(part, fold(part), kind, first, end) for part in word_parts(piece)]
     return words
-
-
-def fold(text: str) -> str:
-    """Small letters without accents, blanks made single: what counts as the same when people type."""
-    flat = unicodedata.normalize("NFKD", text.lower())
-    return " ".join("".join(c for c in flat if not unicodedata.combining(c)).split())
 
 
 def forms(key: str) -> frozenset[str]:
@@ -73,19 +65,9 @@ def _same(asked: Sequence[str], name: Sequence[str]) -> bool:
 PHRASES: dict[tuple[str, ...], list[tuple[str, str]]] = {}
 """Words of a phrase -> its roles, each with what it stands for; from words.txt."""
 for _line in Path(__file__).with_name("words.txt").read_text("utf-8").replace("\n ", " ").splitlines():
-    _role, _, _meaning = _line.partition(": ")[0].partition(" ")
-    for _phrase in _line.partition(": ")[2].replace('","', "COMMA").split(",") if _role != "#" else ():
-        PHRASES.setdefault(tuple(_phrase.replace("COMMA", ",").split()), []).append((_role, _meaning))
-
-
-def _named(role: str) -> frozenset[str]:
-    return frozenset(" ".join(phrase) for phrase, roles in PHRASES.items() if (role, "") in roles)
-
-
-ADDED_UP, GENERIC, CHANGES, IDS = (_named(role) for role in ("+added", "+generic", "+changes", "+ids"))
-YEARS, RATES, RATIOS, OTHER_TIMES = (_named(role) for role in ("+years", "+rates", "+ratios", "+times"))
-_ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
-_NUMBER = re.compile(r"U?(TINY|SMALL|BIG|HUGE)?INT|FLOAT|DOUBLE|DECIMAL")
+    _role, *_phrases = re.split("[:,] ", _line)
+    for _phrase in _phrases if _role[0] != "#" else ():
+        PHRASES.setdefault(tuple(_phrase.strip('"').split()), []).append(_role.partition(" ")[::2])
 GROUPED = 30
 """Most different whole numbers of a column that is grouped by."""
 
@@ -97,7 +79,7 @@ class Column:
     name: str
     type: str
     kind: str
-    """`figure`, `id`, `year` (numbers that nothing is computed from), `date`, `bool` or `text`."""
+    """As `column_kinds.kind_of` says."""
     words: tuple[str, ...] = ()
     distinct: int = 0
     nulls: int = 0
@@ -116,37 +98,36 @@ class Column:
 
     @property
     def is_time(self) -> bool:
-        """Whether “in 2023” can mean this column without naming it: a birthday or a day of hire is not when something was."""
-        words = set(self.words)
-        return (self.kind == "date" and not OTHER_TIMES & words) or (self.kind == "year" and words <= YEARS)
+        """Whether “in 2023” can mean this column without naming it."""
+        return says_when(self.kind, self.words)
 
-    @property
-    def is_rate(self) -> bool:
-        return bool(RATIOS & set(self.words)) or "".join(self.words[-1:]).endswith(tuple(RATES))
+    def tells(self, periods: Sequence[str]) -> bool:
+        """Whether it says that something was in such a period: one of years knows no months."""
+        return self.kind == "date" or (self.kind == "year" and max(map(len, periods)) == 4)
 
     @property
     def is_added_up(self) -> bool:
-        """Whether adding is what people mean where they do not say what to do."""
-        core = [word for word in self.words if word not in GENERIC] or list(self.words)
-        return self.kind == "figure" and bool(ADDED_UP & set(core[-1:])) and not {"unit", *CHANGES} & set(self.words)
-
-    @property
-    def is_label(self) -> bool:
-        return self.kind in ("text", "bool")
+        """Whether it is added up where a question does not say what to do."""
+        return self.kind == "figure" and is_added_up(self.words)
 
     @property
     def is_group(self) -> bool:
-        numbers = "INT" in self.type and self.distinct <= GROUPED and not self.is_added_up
-        return numbers if self.kind in ("figure", "id") and self.type != "VARCHAR" else True
+        """Whether it makes groups: of numbers only a few whole ones do."""
+        few = "INT" in self.type and self.distinct <= GROUPED and not self.is_added_up
+        return few or self.kind not in ("figure", "id")
+
+
+NO_COLUMN = Column("", "", "")
+"""Of a figure that counts rows; and in place of the column that says when, until it is found."""
 
 
 @dataclass(frozen=True)
 class Table:
     """A table that SQL can reach."""
 
-    name: str
-    handle: str
-    file_name: str
+    name: str = ""
+    handle: str = ""
+    file_name: str = ""
     rows: int = 0
     columns: tuple[Column, ...] = ()
     sheet: str = ""
@@ -164,6 +145,11 @@ class Table:
         return tuple((column.name, column.type) for column in self.columns)
 
     @property
+    def title(self) -> str:
+        """What a question calls it: its file, or its own name where the file has several."""
+        return self.name if self.sheet else self.file_name
+
+    @property
     def names(self) -> list[tuple[str, ...]]:
         """The ways to name it, as words."""
         names = (self.file_name, re.sub(r"\.\w{1,8}$", "", self.file_name), self.name, self.handle, self.sheet)
@@ -178,10 +164,7 @@ class Table:
 
     def is_key(self, column: Column) -> bool:
         """Whether each row has its own."""
-        return bool(IDS & set(column.words[-1:])) and column.nulls == 0 and column.distinct == self.rows > 1
-
-    def column(self, name: str) -> Column:
-        return next(column for column in self.columns if column.name == name)
+        return is_id(column.words) and column.nulls == 0 and column.distinct == self.rows > 1
 
     def called(self, words: Sequence[str]) -> tuple[list[Column], bool]:
         """The columns that these words name equally well, and whether that has to be said because it is not quite their name."""
@@ -191,15 +174,6 @@ class Table:
         last = [c for c in self.columns if _same(words, c.words[-len(words) :]) and not CHANGES & set(c.words[: -len(words)])]
         found = exact or plural or core or last
         return found, not (exact or plural)
-
-
-def is_number(sql_type: str) -> bool:
-    return _NUMBER.match(sql_type) is not None
-
-
-def name_words(name: str) -> tuple[str, ...]:
-    """`Net_Revenue (EUR)` -> net, revenue, eur."""
-    return tuple(word.key for word in split_words(re.sub(r"[^\w]|_", " ", name)))
 
 
 def read_table(profile: Json, handle: str, file_name: str) -> Table:
@@ -212,16 +186,10 @@ def read_table(profile: Json, handle: str, file_name: str) -> Table:
 
 def _column(c: Json, sample: list[Any]) -> Column:
     texts = dict.fromkeys(str(v) for v in (*(value for value, _ in c.get("top") or ()), *sample) if v is not None)
-    words, low, high = name_words(c["name"]), c.get("min"), c.get("max")
-    kind = "figure" if is_number(c["type"]) else "bool" if c["type"] == "BOOLEAN" else "text"
-    if kind == "figure" and (IDS & set(words[-1:]) or "".join(words).endswith(("nummer", "numero"))):
-        kind = "id"
-    elif kind == "figure" and YEARS & set(words) and all(re.match(r"(1[5-9]|2[01])\d\d(\.0*)?$", str(v)) for v in (low, high)):
-        kind = "year"
-    elif c["type"].startswith(("DATE", "TIMESTAMP")) or (kind == "text" and texts and all(map(_ISO_DATE.fullmatch, texts))):
-        kind = "date"
-    known = (words, int(c.get("distinct") or 0), int(c.get("nulls") or 0), low, high, tuple(texts) if kind == "text" else ())
-    return Column(c["name"], c["type"], kind, *known)
+    kind = kind_of(c["name"], c["type"], (c.get("min"), c.get("max")), texts)
+    counts = int(c.get("distinct") or 0), int(c.get("nulls") or 0)
+    values = tuple(texts) if kind == "text" else ()
+    return Column(c["name"], c["type"], kind, name_words(c["name"]), *counts, c.get("min"), c.get("max"), values)
 
 
 def lookup_sql(tables: Sequence[Table], texts: Iterable[str]) -> str:
@@ -235,12 +203,3 @@ def lookup_sql(tables: Sequence[Table], texts: Iterable[str]) -> str:
         if c.type == "VARCHAR"
     ]
     return f"WITH wanted(text) AS (VALUES {wanted}) {' UNION ALL '.join(parts)}" if wanted and parts else ""
-
-
-def known_values(table: Table, found: Iterable[Sequence[str]] = ()) -> dict[str, dict[str, list[str]]]:
-    """Folded text -> column -> the values that are written so, from the profile and from what `lookup_sql` found."""
-    known: dict[str, dict[str, list[str]]] = {}
-    looked_up = ((column, value) for name, column, value in found if name == table.name)
-    for column, value in dict.fromkeys([*((c.name, v) for c in table.columns for v in c.values), *looked_up]):
-        known.setdefault(fold(value), {}).setdefault(column, []).append(value)
-    return known
