@@ -12,7 +12,7 @@ _LONGEST = 120
 
 
 def proven_headings(view: View, header: Sequence[int], body: Sequence[int], columns: Sequence[int]) -> list[int]:
-    """Rows of the body that are set apart as headings are: by a gap, a colon, capitals, or by standing first below the names.
+    """Rows of the body that are set apart as headings are: by a gap above alone, a colon, capitals, or as the first below the names.
 
     A row of data whose values are all missing looks the same but for that, so that a table of which more than a third are such
     rows has none that are proven.
@@ -29,7 +29,7 @@ def proven_headings(view: View, header: Sequence[int], body: Sequence[int], colu
         if not _leads(view, body, at, known):
             continue
         text = str(view.cell(body[at], columns[0])).strip()
-        apart = at > 0 and body[at] - body[at - 1] > 1
+        apart = at > 0 and body[at] - body[at - 1] > 1 and body[at + 1] - body[at] == 1
         if apart or text.endswith(":") or (loud and text.isupper()) or at - 1 in proven:
             proven.add(at)
     first = [at for at in lone if at < 2 and at == lone.index(at) and _leads(view, body, at, known)]
