@@ -12,7 +12,7 @@ _LONGEST = 120
 
 
 def proven_headings(view: View, header: Sequence[int], body: Sequence[int], columns: Sequence[int]) -> list[int]:
-    """Rows of the body that are set apart as headings are: by a gap above alone, a colon, capitals, or as the first below the names.
+    """Rows of the body that are set apart as headings are: by a gap above alone, a colon, capitals, or as the first below names.
 
     A row of data whose values are all missing looks the same but for that, so that a table of which more than a third are such
     rows has none that are proven.
