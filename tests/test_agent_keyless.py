@@ -11,7 +11,6 @@ from typing import Any
 import duckdb
 import pandas as pd
 import pytest
-from pydantic import BaseModel
 
 from leaf.agent.coverage import covered_of, sentence
 from leaf.agent.events import reduce
@@ -24,6 +23,7 @@ from leaf.settings import Settings
 from leaf.store.model import Message
 from leaf.tables.tables import Table as LeafTable
 from leaf.tools.base import Coverage, Source, Tool, ToolOutput
+from leaf.tools.registry import find
 from tests.agent_kit import Answered, answer, answered, question
 
 Json = dict[str, Any]
@@ -176,10 +176,6 @@ FRAMES: dict[str, Callable[[], Frame]] = {
 DATA = {name: make() for name, make in FRAMES.items()}
 
 
-class AnyInput(BaseModel, extra="allow"):
-    """Any parameters."""
-
-
 class World:
     """Tools with the data of the real ones over data frames and texts: DuckDB runs the SQL."""
 
@@ -288,7 +284,7 @@ class World:
 
     def ask(self, text: str | list[Message]) -> Answered:
         names = ("list_files", "describe_table", "query_tables", "make_chart", "search_files", "read_file")
-        tools = [Tool(n, n, AnyInput, lambda *_: ToolOutput("", "")) for n in names]
+        tools = [Tool(n, n, find(n).input_model, lambda *_: ToolOutput("", "")) for n in names]
         agent = Agent(KeylessModel(), tools, [], profile_for=Settings().profile_for)
         result = answer(agent, text, tool=self.run, model="keyless")
         assert result.outcome.status == "completed", result.outcome.error
