@@ -72,15 +72,14 @@ def written(part: Mapping[str, Any], scope: Scope, chat_id: str, key: str) -> No
                 icon=":material/download:",
                 on_click="ignore",
             )
-            st.button(
+            if st.button(
                 "Add to files",
                 key=f"keep-{key}-{number}",
                 type="tertiary",
                 icon=":material/note_add:",
                 help="Into the library and this chat, so that the next question can use it",
-                on_click=_keep,
-                args=(scope, chat_id, sha256, name),
-            )
+            ):
+                _keep(scope, chat_id, sha256, name)  # no callback: a toast before the page's styles would take their place
 
 
 def _read_written(scope: Scope, chat_id: str, sha256: str, name: str, app: Leaf) -> bytes:

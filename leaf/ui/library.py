@@ -52,6 +52,9 @@ def draw_empty(scope: Scope, query: str) -> None:
     if query:
         st.markdown(f"No file matches “{markdown.label(query)}”. Names and what was written about files are searched.")
         return
+    if any(job.under_way for job in leaf().jobs(scope)):
+        st.markdown("Files show up here as they are added.")
+        return
     st.markdown(
         "No files yet. Drop some above: tables, spreadsheets, PDFs, Word and PowerPoint documents, pictures, web pages, mails, "
         "transcripts, and ZIP archives of them."

@@ -126,7 +126,7 @@ def test_a_folder_is_added_with_a_count_of_what_was_skipped_and_why(drive_app: A
     expect(page.get_by_text("1 folder chosen")).to_be_visible()
     button(page, "Add to Files").click()
     expect(page.get_by_text("2 files are in your library. 1 file was skipped.")).to_be_visible()
-    page.get_by_text("What was skipped, and why").click()
+    page.get_by_text("What was not added or cannot be read, and why (1)").click()
     expect(page.get_by_text("holiday.mp4")).to_be_visible()
     page.goto(f"{drive_app.url}/files")
     expect(button(page, "sales.csv")).to_be_visible()

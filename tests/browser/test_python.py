@@ -83,6 +83,7 @@ def test_files_that_code_writes_are_downloaded_and_added_to_the_chat(
         page.get_by_role("button", name="Add to files").click()
         expect(page.get_by_text("is among the files of this chat")).to_be_visible()
         shot(page, "written-added")
+        page.mouse.move(0, 0)  # away from the button, whose tooltip lies above the step
         page.get_by_text("Wrote the totals: wrote by region.csv").click()
         expect(page.get_by_text("Not kept: large.bin (30 MB)")).to_be_visible()
         shot(page, "written-open")
