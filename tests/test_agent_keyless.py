@@ -17,6 +17,8 @@ from leaf.agent.events import reduce
 from leaf.agent.loop import Agent
 from leaf.agent.models.keyless import KeylessModel
 from leaf.agent.models.keyless import answer as script_of
+from leaf.agent.rules.grammar import Grammar
+from leaf.agent.rules.tables import read_table
 from leaf.agent.suggestions import suggest
 from leaf.errors import LeafError, NotFoundError, QueryError
 from leaf.settings import Settings
@@ -727,3 +729,11 @@ def test_names_with_quotes_do_not_break_out_of_the_sql() -> None:
     DATA["odd"] = pd.DataFrame({'say "hi"': ["O'Hara", "Kim"], "n": [3, 2]})
     world = World("odd")
     assert world.ask("total n for O'Hara").text.startswith("Total n: **3**")
+
+
+@pytest.mark.parametrize("named", ["2024/sales.csv", "2024/sales", "sales.csv", "years.zip/2024/sales.csv"])
+def test_a_file_in_folders_is_named_by_its_path_or_the_end_of_it(named: str) -> None:
+    profile = {"name": "sales_2024", "rows": 3, "columns": [{"name": "revenue", "type": "BIGINT", "min": 1, "max": 9}]}
+    table = read_table(profile, "f1", "years.zip/2024/sales.csv")
+    [query] = Grammar(f"total revenue in {named}", table).readings()
+    assert query.figures[0][0] == "sum"

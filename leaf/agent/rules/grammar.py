@@ -18,7 +18,7 @@ from leaf.agent.rules.tables import NO_COLUMN, PHRASES, Column, Table, Word, for
 
 MOST_WORDS, MOST_PATHS = 40, 20_000
 _PARTS = 6
-"""Most words of a phrase, name or value."""
+"""Most words of a phrase, name or value; names of files may have more."""
 Item = tuple[str, Any]
 """A letter and what it stands for."""
 
@@ -63,7 +63,8 @@ class Grammar:
         self.end = len(self.words)
         self.roles: list[list[tuple[int, str, Any]]] = [[] for _ in range(self.end + 1)]
         """At each word: where a role ends, its letter, what it stands for."""
-        self.spans = [(i, j) for i in range(self.end) for j in range(i + 1, min(self.end, i + _PARTS) + 1)]
+        parts = max(_PARTS, *map(len, self.table.names), 0)
+        self.spans = [(i, j) for i in range(self.end) for j in range(i + 1, min(self.end, i + parts) + 1)]
         for first, end in self.spans:
             self.roles[first] += [(end, *item) for item in self._items(self.words[first:end])]
         names = [(i, j) for i in range(self.end) for j, r, m in self.roles[i] if r == "K" and not m.asked and j > i + 1]

@@ -151,8 +151,9 @@ class Table:
 
     @property
     def names(self) -> list[tuple[str, ...]]:
-        """The ways to name it, as words."""
-        names = (self.file_name, re.sub(r"\.\w{1,8}$", "", self.file_name), self.name, self.handle, self.sheet)
+        """The ways to name it, as words: its file with all folders or the last ones, with and without the ending."""
+        ends = [self.file_name, *(self.file_name[m.end() :] for m in re.finditer("/", self.file_name))]
+        names = (*ends, *(re.sub(r"\.\w{1,8}$", "", end) for end in ends), self.name, self.handle, self.sheet)
         return [tuple(w.key for w in split_words(name)) for name in names if name]
 
     @property
