@@ -10,8 +10,10 @@ from __future__ import annotations
 
 import argparse
 import importlib
+import multiprocessing
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
 from bench._foreign import CORPORA, Figure
@@ -34,10 +36,16 @@ def main() -> int:
 
 
 def _section(name: str, corpora: Path, show: bool) -> list[Figure]:
+    """Each in a process of its own: what one has loaded changes what another may use."""
     start = time.perf_counter()
-    section = importlib.import_module(f"bench._foreign.{name}")
-    figures: list[Figure] = section.measure(corpora, show)
+    with ProcessPoolExecutor(1, multiprocessing.get_context("spawn")) as process:
+        figures = process.submit(_measure, name, corpora, show).result()
     print(f"{name}: {len(figures)} figures in {time.perf_counter() - start:.0f} s", flush=True)
+    return figures
+
+
+def _measure(name: str, corpora: Path, show: bool) -> list[Figure]:
+    figures: list[Figure] = importlib.import_module(f"bench._foreign.{name}").measure(corpora, show)
     return figures
 
 

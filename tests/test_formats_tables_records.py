@@ -12,7 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from leaf.errors import UnreadableFileError
+from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.formats.base import TableInfo, Where
 from leaf.formats.delimited import DelimitedReader
 from leaf.formats.json import JsonReader
@@ -154,3 +154,10 @@ def test_control_characters_are_read_as_windows_means_them(tmp_path: Path) -> No
     found = duckdb.connect().execute(f"SELECT Name FROM '{tmp_path / info.parquet}'").fetchall()
     assert found == [("O’Neil – café",), ("Ann",)]
     assert next(n.count for n in info.notes if n.kind == "controls-mended") == 1
+
+
+def test_records_with_too_many_different_members_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(json.dumps({f"k{i}_{j}": 1 for j in range(20)}) for i in range(900)))
+    with pytest.raises(FileTooLargeError, match="different members"):
+        JsonReader().tables(path, tmp_path)

@@ -14,7 +14,7 @@ from typing import Any
 from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
 from leaf.formats.cells import places, unique_names
-from leaf.formats.columns import Column, Written, connect, literal, write
+from leaf.formats.columns import MAX_COLUMNS, Column, Written, connect, literal, write
 from leaf.formats.encoding import open_text, sniff_encoding
 from leaf.formats.values import describe, write_values
 
@@ -346,7 +346,16 @@ def _flat_rows(records: list[Any]) -> tuple[list[str], list[Record]]:
     found: dict[str, None] = {}
     for row in flat:
         found.update(dict.fromkeys(row))
+        _check_width(len(found))
     return list(found), flat
+
+
+def _check_width(columns: int) -> None:
+    if columns > MAX_COLUMNS:
+        raise FileTooLargeError(
+            f"Its records have over {MAX_COLUMNS:,} different members, and each would be a column.",
+            "Export a record for each pair of name and value.",
+        )
 
 
 def _write(connection: Any, records: list[Any], target: Path) -> Written:
@@ -370,6 +379,7 @@ def _in_chunks(connection: Any, lines: _Lines, out: Path) -> Written:
     for record in lines:
         for key, member in flatten(record).items():
             kinds.setdefault(key, set()).add(type(member) if not isinstance(member, int) or abs(member) < 2**53 else str)
+        _check_width(len(kinds))
     names, _, _ = unique_names(kinds)
     columns, fields, convert = [], [], []
     for n, (name, found) in enumerate(zip(names, kinds.values(), strict=True)):
