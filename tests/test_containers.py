@@ -464,16 +464,17 @@ def test_overlapping_members_are_refused(library: Library, scope: Scope) -> None
     assert "over the limit" in said or "damaged" in said
 
 
-def test_stop_ends_the_unpacking_and_adding_again_goes_on(library: Library, scope: Scope) -> None:
-    stop = threading.Event()
-    content = zipped({f"{i}.csv": b"a,b\n1,%d\n" % i for i in range(4)})
+def test_stop_ends_the_unpacking_and_adding_again_goes_on(store: Store, pool: Pool, tmp_path: Path, scope: Scope) -> None:
+    """Members are entered in batches, so that some more may come after the stop."""
+    library, stop = Library(store, pool, tmp_path), threading.Event()
+    content = zipped({f"{i}.csv": b"a,b\n1,%d\n" % i for i in range(200)})
     with pytest.raises(RunError):
         library.add(
-            scope, "four.zip", io.BytesIO(content), stop=stop, on_member=lambda _, at, __: stop.set() if at == 2 else None
+            scope, "many.zip", io.BytesIO(content), stop=stop, on_member=lambda _, at, __: stop.set() if at == 2 else None
         )
-    assert len(library.list(scope)) < 5
-    assert len(add(library, scope, "four.zip", content).inside) == 4
-    assert len(library.list(scope)) == 5
+    assert len(library.list(scope)) < 201
+    assert len(add(library, scope, "many.zip", content).inside) == 200
+    assert len(library.list(scope)) == 201
 
 
 # What is done with them

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, BinaryIO, Literal
+from typing import Any, BinaryIO
 
 from leaf.errors import (
     InvalidInputError,
@@ -20,7 +20,7 @@ from leaf.errors import (
     not_found,
 )
 from leaf.files.arrivals import Arrivals, Beside, Entered, Kept, Looked, failure, inspecting
-from leaf.files.members import Allowed, Members, OnMember, Unpacked
+from leaf.files.members import Allowed, Members, OnMember, Source, Unpacked
 from leaf.files.names import clean_name, clean_path, name_key
 from leaf.files.pictures import PAGE, Pictures, View
 from leaf.files.search import Hit, Search, SearchResult
@@ -94,7 +94,8 @@ class Library:
         self._search = Search(home / "search", pool, self._text)
         self._pictures = Pictures(store, pool, self._bytes)
         self._arrivals = Arrivals(store, pool)
-        self._members = Members(store, pool, self._bytes, self._add_one, replace(archives or Allowed(), each=limit_bytes))
+        allowed = replace(archives or Allowed(), each=limit_bytes)
+        self._members = Members(store, pool, self._bytes, self._keep, self.enter, allowed)
 
     def add(
         self,
@@ -102,7 +103,7 @@ class Library:
         name: str,
         stream: BinaryIO,
         *,
-        source: Literal["upload", "drive", "generated", "sample"] = "upload",
+        source: Source = "upload",
         context: str = "",
         shared: bool = False,
         folder: str = "",
@@ -118,9 +119,14 @@ class Library:
         unless `shared`. `on_progress` is told the bytes taken so far, `on_member` each file that comes out of it.
         Raises FileTooLargeError, StoreError, RunError after `stop`.
         """
-        added = self._add_one(
+        kept = self._keep(
             scope, clean_path(folder, name), stream, source=source, context=context, shared=shared, on_progress=on_progress
         )
+        known = files.same(self._store.db, scope, kept.sha256, kept.name, source)
+        if known is not None:
+            added = Added(self._welcome_back(scope, known, context, source, shared), True)
+        else:
+            added = next(one for found in self.enter(scope, [kept]) for _, one in found)
         unpacked = self._members.unpack(scope, added.file, stop, on_member)
         return replace(added, file=unpacked.file, inside=unpacked.inside) if unpacked else added
 
@@ -137,42 +143,25 @@ class Library:
         """The files that came out of an archive or a mail, and out of those."""
         return files.members(self._store.db, scope, file_id)
 
-    def _add_one(
-        self,
-        scope: Scope,
-        name: str,
-        stream: BinaryIO,
-        *,
-        source: Literal["upload", "drive", "generated", "sample"] = "upload",
-        context: str = "",
-        shared: bool = False,
-        parent_id: str = "",
-        on_progress: Callable[[int], None] | None = None,
-    ) -> Added:
-        """One file under a clean name with its folders, not what is in it."""
-        kept = self._keep(scope, name, stream, source, context, shared, parent_id, on_progress)
-        known = files.same(self._store.db, scope, kept.sha256, kept.name, source)
-        if known is not None:
-            return Added(self._welcome_back(scope, known, context, source, shared), True)
-        return next(added for found in self.enter(scope, [kept]) for _, added in found)
-
     def keep(
         self, scope: Scope, name: str, stream: BinaryIO, *, context: str = "", shared: bool = False, folder: str = ""
     ) -> Kept:
         """Keep the bytes of a file that is entered later. Raises FileTooLargeError, StoreError."""
-        return self._keep(scope, clean_path(folder, name), stream, "upload", context, shared)
+        return self._keep(scope, clean_path(folder, name), stream, context=context, shared=shared)
 
     def _keep(
         self,
         scope: Scope,
         name: str,
         stream: BinaryIO,
-        source: str,
-        context: str,
-        shared: bool,
+        *,
+        source: Source = "upload",
+        context: str = "",
+        shared: bool = False,
         parent_id: str = "",
         on_progress: Callable[[int], None] | None = None,
     ) -> Kept:
+        """`name` is a clean one, with its folders."""
         kept = self._store.blobs.put(scope.workspace_id, stream, self._limit_bytes, on_progress=on_progress)
         return Kept(name, kept.sha256, kept.size, source, context, shared, parent_id)
 

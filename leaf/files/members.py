@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Literal, Protocol
 
 from leaf.errors import FileError, LeafError, NotFoundError, RunError, SandboxError
+from leaf.files.arrivals import Kept
 from leaf.files.names import clean_path, split_path
 from leaf.formats.base import CONTAINERS, Note
 from leaf.sandbox.pool import Limits, Pool
@@ -27,7 +28,7 @@ NOTES = frozenset({"members-skipped", "archive-cut", "members-unread", "members-
 """Kinds of notes that unpacking writes, in place of those of an earlier time."""
 
 OnMember = Callable[[str, int, int], None]
-"""Told the name of the file that is being added, its number and how many there are."""
+"""Told the name of a file that was added, how many were until then, and how many there are."""
 Source = Literal["upload", "drive", "generated", "sample"]
 
 
@@ -51,17 +52,25 @@ class Unpacked:
     inside: tuple[File, ...]
 
 
-class Kept(Protocol):
-    """What becomes of one member."""
+class Arrived(Protocol):
+    """What became of one member."""
 
     @property
     def file(self) -> File: ...
 
 
-class Add(Protocol):
-    """How the library keeps one file."""
+class Keep(Protocol):
+    """How the library keeps the bytes of a file."""
 
     def __call__(self, scope: Scope, name: str, stream: BinaryIO, *, source: Source, parent_id: str) -> Kept: ...
+
+
+class Enter(Protocol):
+    """How the library enters files whose bytes are kept, some at a time."""
+
+    def __call__(
+        self, scope: Scope, kept: Sequence[Kept], *, stop: threading.Event | None
+    ) -> Iterator[Sequence[tuple[int, Arrived]]]: ...
 
 
 @dataclass
@@ -75,11 +84,14 @@ class _Left:
 class Members:
     """Takes files out of files. Safe to call from any number of threads."""
 
-    def __init__(self, store: Store, pool: Pool, bytes_of: Callable[[Scope, str], Path], add: Add, allowed: Allowed) -> None:
+    def __init__(
+        self, store: Store, pool: Pool, bytes_of: Callable[[Scope, str], Path], keep: Keep, enter: Enter, allowed: Allowed
+    ) -> None:
         self._db = store.db
         self._pool = pool
         self._bytes_of = bytes_of
-        self._add = add
+        self._keep = keep
+        self._enter = enter
         self._allowed = allowed
 
     def unpack(
@@ -105,7 +117,7 @@ class Members:
                 found = self._take_out(scope, file, Path(folder), left, stop)
             except (FileError, SandboxError) as e:
                 return Unpacked(self._fail(scope, file, e), ())
-            inside = self._keep(scope, file, Path(folder), found["members"], stop, on_member)
+            inside = self._add(scope, file, Path(folder), found["members"], stop, on_member)
         notes = [Note(**note) for note in found["notes"]] + _unread(found["problems"], found["problem_count"])
         deeper = [self._unpack(scope, member, left, depth - 1, stop, on_member) for member in inside]
         known = [one.file if one else member for one, member in zip(deeper, inside, strict=True)]
@@ -126,7 +138,7 @@ class Members:
         left.size -= sum(int(member["size"]) for member in found["members"])
         return found
 
-    def _keep(
+    def _add(
         self,
         scope: Scope,
         file: File,
@@ -135,18 +147,22 @@ class Members:
         stop: threading.Event | None,
         on_member: OnMember | None,
     ) -> list[File]:
-        kept: dict[str, File] = {}
-        for number, member in enumerate(found, 1):
+        """Keep what was taken out, then enter it in batches. The files in their order in the archive."""
+        kept = []
+        for member in found:
+            inner, name = split_path(str(member["path"]))
+            with (folder / str(int(member["file"]))).open("rb") as stream:
+                path = clean_path(f"{file.name}/{inner}", name)
+                kept.append(self._keep(scope, path, stream, source=file.source, parent_id=file.id))
+        entered: dict[int, File] = {}
+        for some in self._enter(scope, kept, stop=stop):
+            for index, one in some:
+                entered[index] = one.file
+                if on_member is not None:
+                    on_member(one.file.name, len(entered), len(kept))
             if stop is not None and stop.is_set():
                 raise RunError("Stopped.")
-            inner, name = split_path(str(member["path"]))
-            path = clean_path(f"{file.name}/{inner}", name)
-            if on_member is not None:
-                on_member(path, number, len(found))
-            with (folder / str(int(member["file"]))).open("rb") as stream:
-                one = self._add(scope, path, stream, source=file.source, parent_id=file.id).file
-            kept[one.id] = one
-        return list(kept.values())
+        return list({file.id: file for _, file in sorted(entered.items())}.values())
 
     def _say(self, scope: Scope, file: File, notes: Sequence[Note]) -> File:
         """Keep with the file what is to be said of unpacking it."""
