@@ -201,10 +201,15 @@ class Workbench:
         """Rows of a result that `run` made."""
         return self._leaf.result_page(self._scope, self._chat.id, result_id, limit=limit).rows
 
-    def query(self, sql: str) -> pd.DataFrame:
-        """The whole result of a query over the chat's tables, for notebooks. Raises QueryError, NotFoundError."""
+    def query(self, sql: str, name: str = "") -> pd.DataFrame:
+        """The whole result of a query over the chat's tables, for notebooks. Raises QueryError, NotFoundError.
+
+        `name` is that of the result in the chat (`r3`), by which later queries may read it.
+        """
         import pandas as pd
 
+        if name:
+            self._leaf.number_next_result(self._scope, self._chat.id, int(name[1:]))
         output = self._leaf.run_tool(self._scope, "query_tables", {"sql": sql}, chat_id=self._chat.id)
         return pd.read_parquet(self._leaf.export_result(self._scope, self._chat.id, output.data["table"]["result_id"], "parquet"))
 

@@ -13,8 +13,15 @@ from leaf.errors import LeafError, StoreBusyError
 from leaf.settings import Settings
 
 if TYPE_CHECKING:
+    from leaf.agent.calibration import Calibration
+    from leaf.agent.loop import Agent
     from leaf.agent.models.base import Model
+    from leaf.drive.drive import Drive
+    from leaf.files.library import Library
+    from leaf.jobs.jobs import Jobs
     from leaf.remote.contract import Commands
+    from leaf.runs.runs import Runs
+    from leaf.sandbox.pool import Pool
     from leaf.service import Leaf
     from leaf.store import Store
     from leaf.tables.notebooks import Notebooks
@@ -29,55 +36,26 @@ PATIENCE = 2.0
 def build(settings: Settings) -> Leaf:
     """A whole application over the data folder of `settings`. Raises StoreBusyError, StoreError, SettingsError."""
     from leaf.agent.calibration import Calibration
-    from leaf.agent.loop import Agent
     from leaf.agent.models.directory import ModelDirectory
-    from leaf.agent.models.prices import context_window
     from leaf.budgets.budgets import Budgets
     from leaf.documents.documents import Documents
     from leaf.drive.drive import Drive
-    from leaf.files.library import Library
-    from leaf.files.members import Allowed
-    from leaf.jobs.jobs import Jobs, Work
-    from leaf.jobs.work import DriveWork, FilesWork, TranscriptWork
     from leaf.runs.engine import Engine
     from leaf.runs.execute import Executor
     from leaf.runs.runs import QueueLimits, Runs
     from leaf.sandbox.pool import Pool
     from leaf.service import Leaf
-    from leaf.sound.engines import choose
     from leaf.store import open_store
-    from leaf.store.jobs import Kind
     from leaf.tables.tables import Tables
-    from leaf.tools import registry
 
     store = open_store(settings)
     pool = Pool(settings.home)
-    library = Library(
-        store,
-        pool,
-        settings.home,
-        limit_bytes=settings.max_upload_bytes,
-        transcriber=choose(settings),
-        patience=settings.limits.seconds / 2,
-        archives=Allowed(settings.archive_files, settings.archive_bytes),
-    )
+    library = _library(settings, store, pool)
     tables = Tables(store, pool, settings.home)
     drive = Drive(settings, store, library)
     documents = Documents(store, pool, library)
     calibration = Calibration(settings.home / "rates.json")
-    agent = Agent(
-        _model(settings, store),
-        registry.all_tools(),
-        registry.schemas(),
-        profile_for=settings.profile_for,
-        sees_for=settings.sees,
-        window_for=lambda model: settings.model_window or context_window(model),
-        can_write=not settings.keyless,
-        calibration=calibration,
-        context_share=settings.context_share,
-        max_output_tokens=settings.max_output_tokens,
-        patience=settings.model_patience,
-    )
+    agent = _agent(settings, store, calibration)
     engine = Engine(settings.home, settings.database_url)
     queue = QueueLimits(settings.runs_per_user, settings.runs)
     budgets = Budgets(store.db, settings)
@@ -96,12 +74,7 @@ def build(settings: Settings) -> Leaf:
     )
     runs = Runs(executor, store, engine, queue)
     models = ModelDirectory(settings, lambda: _ask_models(settings))
-    works: dict[Kind, Work] = {
-        "files": FilesWork(store, library, tables),
-        "drive": DriveWork(store, library, tables, drive),
-        "transcript": TranscriptWork(store, library),
-    }
-    jobs = Jobs(store, library, works, runs.touch, shared=bool(settings.database_url))
+    jobs = _jobs(settings, store, library, tables, drive, runs)
 
     def close() -> None:
         runs.close()
@@ -134,6 +107,55 @@ def reach(settings: Settings) -> tuple[Commands, str]:
             if time.monotonic() >= deadline:
                 raise
         time.sleep(0.1)
+
+
+def _library(settings: Settings, store: Store, pool: Pool) -> Library:
+    from leaf.files.library import Library
+    from leaf.files.members import Allowed
+    from leaf.sound.engines import choose
+
+    return Library(
+        store,
+        pool,
+        settings.home,
+        limit_bytes=settings.max_upload_bytes,
+        transcriber=choose(settings),
+        patience=settings.limits.seconds / 2,
+        archives=Allowed(settings.archive_files, settings.archive_bytes),
+    )
+
+
+def _agent(settings: Settings, store: Store, calibration: Calibration) -> Agent:
+    from leaf.agent.loop import Agent
+    from leaf.agent.models.prices import context_window
+    from leaf.tools import registry
+
+    return Agent(
+        _model(settings, store),
+        registry.all_tools(),
+        registry.schemas(),
+        profile_for=settings.profile_for,
+        sees_for=settings.sees,
+        window_for=lambda model: settings.model_window or context_window(model),
+        can_write=not settings.keyless,
+        calibration=calibration,
+        context_share=settings.context_share,
+        max_output_tokens=settings.max_output_tokens,
+        patience=settings.model_patience,
+    )
+
+
+def _jobs(settings: Settings, store: Store, library: Library, tables: Tables, drive: Drive, runs: Runs) -> Jobs:
+    from leaf.jobs.jobs import Jobs, Work
+    from leaf.jobs.work import DriveWork, FilesWork, TranscriptWork
+    from leaf.store.jobs import Kind
+
+    works: dict[Kind, Work] = {
+        "files": FilesWork(store, library, tables),
+        "drive": DriveWork(store, library, tables, drive),
+        "transcript": TranscriptWork(store, library),
+    }
+    return Jobs(store, library, works, runs.touch, shared=bool(settings.database_url))
 
 
 def _notebooks(settings: Settings, store: Store, tables: Tables) -> Notebooks | None:

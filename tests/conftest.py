@@ -8,8 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from leaf.sandbox.pool import Pool
 from leaf.settings import Settings
-from leaf.store import Store, open_store
+from leaf.store import Store, open_store, users
+from leaf.store.model import Scope
 from tests import postgres
 
 REAL_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
@@ -52,6 +54,20 @@ def postgres_url(postgres_server: str) -> str:
 def settings(request: pytest.FixtureRequest, tmp_path: Path) -> Settings:
     url = request.getfixturevalue("postgres_url") if request.param == "postgres" else ""
     return Settings(home=tmp_path / "home", database_url=url)
+
+
+@pytest.fixture(scope="module")
+def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
+    """Confined children for the tests of one file."""
+    opened = Pool(tmp_path_factory.mktemp("home"), size=2)
+    yield opened
+    opened.close()
+
+
+@pytest.fixture
+def scope(store: Store) -> Scope:
+    """The person of a machine without sign-in."""
+    return users.ensure_local_user(store.db)
 
 
 @pytest.fixture

@@ -31,7 +31,7 @@ from leaf.formats.packed import inner_name
 from leaf.sandbox.pool import Pool
 from leaf.service import Leaf
 from leaf.settings import Settings
-from leaf.store import Store, chats, open_store, users
+from leaf.store import Store, chats, open_store
 from leaf.store.model import File, Scope
 from leaf.store.slugs import slugs
 from leaf.wiring import build
@@ -40,28 +40,11 @@ SALES = b"region,amount\nNorth,10\nSouth,20\n"
 EARLIER = b"region,amount\nNorth,1\nSouth,2\n"
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
-
-
-@pytest.fixture(scope="module")
-def pool(home: Path) -> Iterator[Pool]:
-    opened = Pool(home, size=2)
-    yield opened
-    opened.close()
-
-
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     opened = open_store(Settings(home=tmp_path))
     yield opened
     opened.close()
-
-
-@pytest.fixture
-def scope(store: Store) -> Scope:
-    return users.ensure_local_user(store.db)
 
 
 @pytest.fixture

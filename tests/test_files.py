@@ -24,28 +24,11 @@ from leaf.store.model import ChatFile, File, Json, Scope
 CSV = b"region,revenue\nNorth,10\nSouth,20\nEast,30\n"
 
 
-@pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return tmp_path_factory.mktemp("home")
-
-
-@pytest.fixture(scope="module")
-def pool(home: Path) -> Iterator[Pool]:
-    opened = Pool(home, size=2)
-    yield opened
-    opened.close()
-
-
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     opened = open_store(Settings(home=tmp_path))
     yield opened
     opened.close()
-
-
-@pytest.fixture
-def scope(store: Store) -> Scope:
-    return users.ensure_local_user(store.db)
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ QUERIES = [
     "FROM staff",
     "SELECT median(revenue) AS middle FROM sales",
     "SELECT region, orders FROM sales WHERE month = '2025-12' ORDER BY orders",
-    "SELECT stddev(revenue) AS spread FROM sales",
+    "SELECT sum(revenue) AS of_regions FROM r1",  # the result of the first
     "SELECT count(DISTINCT region) AS regions FROM sales",
     "SELECT sum(people) AS people FROM staff",
 ]
@@ -78,7 +78,7 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Exported:
     (data / "deeper" / "staff.csv").write_text(STAFF)
     (data / "unrelated.csv").write_text("a\n1\n")
     calls = [("query_tables", {"sql": sql}) for sql in QUERIES]
-    turns = [Turn.call(*calls[:5]), Turn.call(*calls[5:9]), Turn.call(*calls[9:]), Turn.say(SAID)]
+    turns = [Turn.call(calls[0]), Turn.call(*calls[1:5]), Turn.call(*calls[5:9]), Turn.call(*calls[9:]), Turn.say(SAID)]
     chart = {"mark": "bar", "encoding": {"x": {"field": "region"}, "y": {"field": "revenue"}}}
     turns += [Turn.call(("make_chart", {"spec": chart, "sql": QUERIES[0]})), Turn.say("As said, North made 14,905.50.")]
     with MessagesServer(turns) as server, opened(home, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf:
@@ -397,7 +397,7 @@ def test_cells_of_python_are_exported_with_what_they_gave() -> None:
     sources = [c["source"] for c in json.loads(found["chat.ipynb"])["cells"]]
     assert "sales = query('SELECT * FROM \"sales\"')" in sources
     assert "x = len(sales)\nprint(x)" in sources
-    assert "check('a1', 'c2', top, 0);" in sources
+    assert "r3 = check('a1', 'c2', top, 0)" in sources
     assert bundle(cells_chat()) == bundle(cells_chat())
 
 

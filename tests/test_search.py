@@ -19,7 +19,7 @@ from leaf.files.ranking import Wanted
 from leaf.files.stopwords import without_stopwords
 from leaf.sandbox.pool import Pool
 from leaf.settings import Settings
-from leaf.store import Store, open_store, users
+from leaf.store import Store, open_store
 from leaf.store.model import File, Scope
 
 Add = Callable[[str, str], File]
@@ -36,23 +36,11 @@ POLICY = "\n".join(
 )
 
 
-@pytest.fixture(scope="module")
-def pool(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
-    opened = Pool(tmp_path_factory.mktemp("home"), size=2)
-    yield opened
-    opened.close()
-
-
 @pytest.fixture
 def store(tmp_path: Path) -> Iterator[Store]:
     opened = open_store(Settings(home=tmp_path))
     yield opened
     opened.close()
-
-
-@pytest.fixture
-def scope(store: Store) -> Scope:
-    return users.ensure_local_user(store.db)
 
 
 @pytest.fixture

@@ -48,6 +48,8 @@ def open_file(name):
 def check(answer, call, frame, number=0):
     kept = CALLS[answer, call]["results"][number]
     RAN[answer, call, kept["result_id"]] = frame
+    if _Tables is DuckTables:
+        _tables.keep(kept["result_id"], frame)
     different = differences(kept, frame)
     print("DIFFERENT: " + different if different else f"Agrees: {{kept['total']:,}} rows")
     return frame
@@ -116,9 +118,15 @@ def _of_call(answer: str, call: KeptCall) -> Iterator[Json]:
         yield _code(call.code.strip())
         named = [(i, r.name) for i, r in enumerate(call.results) if r.name.isidentifier() and not keyword.iskeyword(r.name)]
         if named:
-            yield _code("\n".join(f"check({answer!r}, {call.id!r}, {name}, {number});" for number, name in named))
+            checks = (
+                f"{call.results[number].result_id or '_'} = check({answer!r}, {call.id!r}, {name}, {number})"
+                for number, name in named
+            )
+            yield _code("\n".join(checks))
     elif call.sql and call.results:
-        yield _code(f"check({answer!r}, {call.id!r}, query({_quoted(call.sql.strip())}))")
+        result = call.results[0].result_id
+        checked = f"check({answer!r}, {call.id!r}, query({_quoted(call.sql.strip())}, {result!r}))"
+        yield _code(f"{result} = {checked}\n{result}" if result else checked)
     else:
         yield _text(f"*{call.tool}*: `{json.dumps(call.input, ensure_ascii=False)[:300].replace('`', ' ')}`")
 

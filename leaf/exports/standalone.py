@@ -82,6 +82,7 @@ class DuckTables:
         import duckdb
 
         self.con = duckdb.connect()
+        self.kept: set[str] = set()
         there = files_by_hash(files, folder)
         for file in files:
             path, tables = there.get(file["sha256"]), [table["name"] for table in file["tables"]]
@@ -95,5 +96,15 @@ class DuckTables:
                     quoted = str(path).replace("'", "''")
                     self.con.execute(f"CREATE VIEW \"{name}\" AS FROM {reader}('{quoted}')")
 
-    def query(self, sql: str) -> pd.DataFrame:
-        return self.con.sql(sql.strip().rstrip(";")).df()
+    def query(self, sql: str, name: str = "") -> pd.DataFrame:
+        """`name` is that of the result in the chat: later queries may read from it."""
+        frame = self.con.sql(sql.strip().rstrip(";")).df()
+        self.keep(name, frame)
+        return frame
+
+    def keep(self, name: str, frame: pd.DataFrame) -> None:
+        """A result under its name, unless a table of the chat has that name."""
+        tables = {table for (table,) in self.con.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()}
+        if name and name not in tables - self.kept:
+            self.con.register(name, frame)
+            self.kept.add(name)

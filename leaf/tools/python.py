@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 import tempfile
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from pydantic import BaseModel, Field, field_validator
@@ -71,54 +73,62 @@ def run_python(context: ToolContext, given: RunPythonInput) -> ToolOutput:
             stop=context.stop,
             progress=context.progress,
         )
-        ran, cell, tables = rested.ran, rested.cell, rested.tables
-        if ran.trouble is not None:
-            raise _error(ran, notebooks.packages, context.files)
-        written = [
-            context.library.keep_written(context.scope, context.chat_id, context.message_id, name, file.path)
-            for name, file in _named(ran.written)
-        ]
-        results = [
-            (
-                name,
-                context.tables.keep_frame(
-                    context.scope,
-                    context.chat_id,
-                    path,
-                    given.code,
-                    name,
-                    tables,
-                    context.stop,
-                    data_only=rested.data_only,
-                    results=rested.results,
-                ),
-            )
-            for path, name in ran.frames
-        ]
-        pictures = tuple(
-            Picture(kept.sha256, "image/png", kept.width, kept.height, f"figure {number} of cell {cell.number}")
-            for number, kept in enumerate((context.library.keep_figure(context.scope, p, context.stop) for p in ran.figures), 1)
-        )
-    sources = [Source(t.handle, t.file_id, t.file_name, place_of(t), "computed", query=given.code) for t in tables]
+        if rested.ran.trouble is not None:
+            raise _error(rested.ran, notebooks.packages, context.files)
+        made = _keep(context, given.code, rested)
+    return _output(context, given.code, rested, made)
+
+
+@dataclass(frozen=True)
+class _Made:
+    """What a cell made, kept."""
+
+    written: list[MadeFile]
+    results: list[tuple[str, QueryResult]]
+    """Name of the DataFrame, and the result that it became."""
+    pictures: tuple[Picture, ...]
+
+
+def _keep(context: ToolContext, code: str, rested: Rested) -> _Made:
+    ran = rested.ran
+    written = [
+        context.library.keep_written(context.scope, context.chat_id, context.message_id, name, file.path)
+        for name, file in _named(ran.written)
+    ]
+    keep_frame = partial(
+        context.tables.keep_frame, context.scope, context.chat_id, data_only=rested.data_only, results=rested.results
+    )
+    results = [(name, keep_frame(path, code, name, rested.tables, context.stop)) for path, name in ran.frames]
+    figures = (context.library.keep_figure(context.scope, path, context.stop) for path in ran.figures)
+    pictures = (
+        Picture(kept.sha256, "image/png", kept.width, kept.height, f"figure {number} of cell {rested.cell.number}")
+        for number, kept in enumerate(figures, 1)
+    )
+    return _Made(written, results, tuple(pictures))
+
+
+def _output(context: ToolContext, code: str, rested: Rested, made: _Made) -> ToolOutput:
+    ran, cell, tables = rested.ran, rested.cell, rested.tables
+    sources = [Source(t.handle, t.file_id, t.file_name, place_of(t), "computed", query=code) for t in tables]
     opened = {c.handle: c for c in context.files for name in rested.opened if name in (c.handle, c.file.id, c.file.name, c.slug)}
-    sources += [Source(c.handle, c.file.id, c.file.name, "", "computed", query=given.code) for c in opened.values()]
+    sources += [Source(c.handle, c.file.id, c.file.name, "", "computed", query=code) for c in opened.values()]
     readings = [remarks.Reading(t, t.name in rested.data_only, _statements(rested, t)) for t in tables]
     said = remarks.new(readings, context.hooks.told)
     caveats = tuple(dict.fromkeys(text for result in rested.results for text in result.said))
     return ToolOutput(
-        _text(ran, cell, results, pictures, written, (*caveats, *said.spoken)),
-        _in_words(given.code, results, pictures, written),
+        _text(ran, cell, made.results, made.pictures, made.written, (*caveats, *said.spoken)),
+        _in_words(code, made.results, made.pictures, made.written),
         sources=tuple(sources),
         coverage=tuple(remarks.coverage(r) for r in readings),
         data={
             "python": _about(ran, cell),
-            "tables": _tables_json(results),
-            "figures": _figures_json(pictures),
-            "written": [{"sha256": made.sha256, "name": made.name, "size": made.size} for made in written],
+            "tables": _tables_json(made.results),
+            "figures": _figures_json(made.pictures),
+            "written": [{"sha256": one.sha256, "name": one.name, "size": one.size} for one in made.written],
             "beside": beside_json(rested.beside),
             **said.to_json(),
         },
-        pictures=pictures,
+        pictures=made.pictures,
     )
 
 
