@@ -23,6 +23,7 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from os.path import commonpath
 from pathlib import Path
 from typing import Any
 
@@ -178,9 +179,14 @@ def _ndcg(ranks: Ranks) -> float:
 
 
 def _holds(excerpt: str, question: Question) -> bool:
-    """Whether some word of the excerpt begins as one that was asked for, whatever its ending."""
-    begins = tuple(word[:4] for *_, word in tokens(question.text) if word not in STOPWORDS["english"])
-    return any(word.startswith(begins) for *_, word in tokens(excerpt))
+    """Whether some word of the excerpt is a form of one that was asked for: both begin alike, for half of the longer one."""
+    asked = [word for *_, word in tokens(question.text) if word not in STOPWORDS["english"]]
+    return any(_are_forms(word, other) for *_, word in tokens(excerpt) for other in asked)
+
+
+def _are_forms(one: str, other: str) -> bool:
+    same = len(commonpath([one, other]))
+    return same >= min(3, len(one), len(other)) and 2 * same >= max(len(one), len(other))
 
 
 if __name__ == "__main__":
