@@ -178,7 +178,9 @@ def test_cells_share_their_variables_and_come_again_in_a_clean_process(tmp_path:
     data.mkdir()
     (data / "sales.csv").write_text(SALES)
     (data / "staff.csv").write_text(STAFF)
-    turns = [Turn.call(*[("query_tables", {"sql": sql}) for sql in QUERIES])]
+    queries = [("query_tables", {"sql": sql}) for sql in QUERIES]
+    # Calls of one turn run side by side: the result r1 is there from the second turn on.
+    turns = [Turn.call(queries[0]), Turn.call(*queries[1:])]
     turns += [Turn.call(("run_python", {"code": code})) for code in CELLS]
     turns.append(Turn.say(f"{SAID} With tax the West made 60,577.55, with a slope of 37.25 a month."))
     with MessagesServer(turns) as server, opened(home, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf:
