@@ -18,10 +18,10 @@ SHELL = Path(__file__).resolve().parents[1] / "leaf" / "ui" / "shell.py"
 def start(request: Request) -> JSONResponse:
     """Begin `n` answers, each in a chat of its own; the ids of the chats."""
     leaf = state.leaf()
-    scope = leaf.local_scope()
-    chats = [leaf.new_chat(scope) for _ in range(int(request.query_params["n"]))]
+    session = leaf.session(leaf.local_scope())
+    chats = [session.chats.create() for _ in range(int(request.query_params["n"]))]
     for chat in chats:
-        leaf.send(scope, chat.id, "Stream")
+        session.messages.send(chat.id, "Stream")
     return JSONResponse([chat.id for chat in chats])
 
 

@@ -21,8 +21,8 @@ from pathlib import Path
 from typing import Any
 
 from bench._bombs.make import BOMBS
+from leaf.app import Leaf
 from leaf.errors import LeafError
-from leaf.service import Leaf
 from leaf.settings import Settings
 from leaf.store.model import File
 from leaf.wiring import build
@@ -80,7 +80,7 @@ def _try(leaf: Leaf, path: Path) -> bool:
     shutil.copyfile(path, path.with_suffix(".copy"))
     copied = time.perf_counter() - start
     path.with_suffix(".copy").unlink()
-    added = steps.run("add", lambda: leaf.add_path(scope, path))
+    added = steps.run("add", lambda: leaf.session(scope).files.add_path(path))
     path.unlink()
     if added is not None:
         error = str(added.file.outline.get("error", ""))
@@ -96,10 +96,10 @@ def _try(leaf: Leaf, path: Path) -> bool:
 
 def _open(leaf: Leaf, file: File, steps: _Steps) -> None:
     scope = leaf.local_scope()
-    found = steps.run("tables", lambda: leaf._tables.of(scope, leaf._library.as_chat_files([file])))
+    found = steps.run("tables", lambda: leaf._house.tables.of(scope, leaf._house.library.as_chat_files([file])))
     steps.lines += [f"     {why}" for why in (found.failures.values() if found else ())]
-    steps.run("read", lambda: leaf._library.read(scope, file, max_tokens=2_000))
-    found = steps.run("search", lambda: leaf._library.search(scope, [file], "market share"))
+    steps.run("read", lambda: leaf._house.library.read(scope, file, max_tokens=2_000))
+    found = steps.run("search", lambda: leaf._house.library.search(scope, [file], "market share"))
 
 
 class _Watch:

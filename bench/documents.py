@@ -74,11 +74,11 @@ def measure_summary() -> tuple[int, float, int]:
 
     with MessagesServer(brain) as server, tempfile.TemporaryDirectory() as folder:
         with opened(Path(folder), model_url=server.url, api_key="key") as leaf:
-            scope = leaf.local_scope()
-            chat = leaf.new_chat(scope)
-            file = add(leaf, scope, "call.vtt", transcript(TOKENS).encode())
-            answer = leaf.send(scope, chat.id, "Summarise this meeting", [file.id])
-            message = finished(leaf, scope, answer.id, 120)
+            session = leaf.session(leaf.local_scope())
+            chat = session.chats.create()
+            file = add(session, "call.vtt", transcript(TOKENS).encode())
+            answer = session.messages.send(chat.id, "Summarise this meeting", [file.id])
+            message = finished(session, answer.id, 120)
             assert message.status == "completed", message.error
         writer = [r for r in server.requests if not r.body.get("tools")]
         agent = [r for r in server.requests if r.body.get("tools")]

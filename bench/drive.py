@@ -18,8 +18,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from leaf.service import Leaf
-from leaf.store.model import Scope
+from leaf.sessions.session import Session
 from tests.drive_kit import World, leaf_beside, world
 from tests.drive_server import ANA, DriveServer
 
@@ -92,21 +91,22 @@ def _bare(w: World, ids: list[str]) -> float:
 def asking(home: Path) -> bool:
     """Calls that a question about one file costs, and a second question."""
     with DriveServer() as google, leaf_beside(google, home) as (leaf, scope):
+        session = leaf.session(scope)
         file_id = google.add("sales.csv", "text/csv", google.root(ANA), b"region,revenue\nNorth,1\nSouth,2\n")
-        chat = leaf.new_chat(scope)
-        first = _question(leaf, scope, chat.id, google, f"Total revenue in https://drive.google.com/file/d/{file_id}/view")
-        second = _question(leaf, scope, chat.id, google, "And the average revenue by region?")
-        third = _question(leaf, scope, chat.id, google, f"Maximum revenue in https://drive.google.com/file/d/{file_id}/view")
+        chat = session.chats.create()
+        first = _question(session, chat.id, google, f"Total revenue in https://drive.google.com/file/d/{file_id}/view")
+        second = _question(session, chat.id, google, "And the average revenue by region?")
+        third = _question(session, chat.id, google, f"Maximum revenue in https://drive.google.com/file/d/{file_id}/view")
     print(f"calls of the first question {first}, of a second {second}, of one that gives the link again {third}")
     return first <= FIRST_CALLS and second == third == SECOND_CALLS
 
 
-def _question(leaf: Leaf, scope: Scope, chat_id: str, google: DriveServer, text: str) -> int:
+def _question(session: Session, chat_id: str, google: DriveServer, text: str) -> int:
     google.requests.clear()
-    answer = leaf.send(scope, chat_id, text)
-    while leaf.message(scope, answer.id).status in ("pending", "streaming"):
+    answer = session.messages.send(chat_id, text)
+    while session.messages.get(answer.id).status in ("pending", "streaming"):
         time.sleep(0.05)
-    assert leaf.message(scope, answer.id).status == "completed"
+    assert session.messages.get(answer.id).status == "completed"
     return len(google.requests)
 
 

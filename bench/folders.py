@@ -155,17 +155,18 @@ def measure(count: int) -> list[Cost]:
         app = build(load())
         try:
             scope = app.local_scope()
-            cost, added = timed(f"add {count:,} files", lambda: add(app, scope, paths))
+            session = app.session(scope)
+            cost, added = timed(f"add {count:,} files", lambda: add(session, paths))
             assert added == count, added
             costs.append(replace(cost, target=TARGET * count / 1_400))
-            files = app.files(scope)
+            files = session.files.list()
             assert len(files) == count, len(files)
             for name in ("first search", "second search"):
-                cost, found = timed(name, lambda: app._library.search(scope, files, "turbine ledger"))
+                cost, found = timed(name, lambda: app._house.library.search(scope, files, "turbine ledger"))
                 assert found.searched == count, found.notes
                 costs.append(replace(cost, target=TARGET * count / 1_400))
-            tables = app._library.as_chat_files([file for file in files if file.kind == "csv"])
-            cost, opened = timed(f"open the tables of {len(tables):,} CSV files", lambda: app._tables.of(scope, tables))
+            tables = app._house.library.as_chat_files([file for file in files if file.kind == "csv"])
+            cost, opened = timed(f"open the tables of {len(tables):,} CSV files", lambda: app._house.tables.of(scope, tables))
             assert len(opened.tables) == len(tables), opened.failures
             costs.append(cost)
         finally:
@@ -175,12 +176,12 @@ def measure(count: int) -> list[Cost]:
         shutil.rmtree(home, ignore_errors=True)
 
 
-def add(app: Any, scope: Any, paths: list[Path]) -> int:
+def add(session, paths: list[Path]) -> int:
     """Add files and wait until all are there; how many are."""
-    job = app.begin_adding(scope, total=len(paths))
-    app.take_paths(scope, job.id, paths)
-    app.all_arrived(scope, job.id)
-    return int(app.wait_for_job(scope, job.id).done)
+    job = session.jobs.begin(total=len(paths))
+    session.jobs.take_paths(job.id, paths)
+    session.jobs.all_arrived(job.id)
+    return int(session.jobs.wait(job.id).done)
 
 
 def main() -> int:

@@ -33,7 +33,7 @@ import pandas as pd
 from bench._keyless import tables
 from bench._keyless.held_out import ANSWERABLE, TRAPS
 from bench._keyless.questions import HOSTILE, PLAIN
-from leaf.service import Leaf
+from leaf.app import Leaf
 from leaf.settings import Settings
 from leaf.store.model import File, Message, Scope
 from leaf.wiring import build
@@ -103,14 +103,14 @@ class Desk:
     def ask_all(self, asked: Sequence[tuple[str, Sequence[Path]]]) -> list[Said]:
         """As many at once as one person may."""
         for path in dict.fromkeys(path for _, paths in asked for path in paths):
-            self._files[path] = self._files.get(path) or self._leaf.add_path(self._scope, path, "").file
+            self._files[path] = self._files.get(path) or self._leaf.session(self._scope).files.add_path(path, "").file
         with ThreadPoolExecutor(AT_ONCE) as pool:
             return list(pool.map(lambda pair: self._ask(*pair), asked))
 
     def _ask(self, question: str, paths: Sequence[Path]) -> Said:
-        chat = self._leaf.new_chat(self._scope)
-        sent = self._leaf.send(self._scope, chat.id, question, [self._files[path].id for path in paths])
-        while (message := self._leaf.message(self._scope, sent.id)).status in ("pending", "streaming"):
+        chat = self._leaf.session(self._scope).chats.create()
+        sent = self._leaf.session(self._scope).messages.send(chat.id, question, [self._files[path].id for path in paths])
+        while (message := self._leaf.session(self._scope).messages.get(sent.id)).status in ("pending", "streaming"):
             time.sleep(0.05)
         if message.status != "completed":
             raise RuntimeError(f"The answer to {question!r} ended as {message.status}: {message.error}")

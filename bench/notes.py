@@ -57,12 +57,12 @@ def measure(folder: Path) -> list[str]:
     with MessagesServer(turns) as server:
         leaf = build(Settings(home=folder / "home", model_url=server.url, api_key="k"))
         try:
-            scope = leaf.local_scope()
-            chat = leaf.new_chat(scope)
+            session = leaf.session(leaf.local_scope())
+            chat = session.chats.create()
             ids = [
-                leaf.add_file(scope, f"{name}.csv", BytesIO(content)).file.id for name, content in zip(names, made(), strict=True)
+                session.files.add(f"{name}.csv", BytesIO(content)).file.id for name, content in zip(names, made(), strict=True)
             ]
-            answer = finished(leaf, scope, leaf.send(scope, chat.id, "How much?", file_ids=ids).id, 300)
+            answer = finished(session, session.messages.send(chat.id, "How much?", file_ids=ids).id, 300)
             assert answer.status == "completed", answer
             blocks = [b for m in server.requests[-1].body["messages"] if isinstance(m["content"], list) for b in m["content"]]
         finally:

@@ -21,9 +21,9 @@ from typing import Any
 
 from bench import _pdfs
 from leaf.agent.context import system_prompt
-from leaf.service import Leaf
+from leaf.sessions.session import Session
 from leaf.settings import Settings
-from leaf.store.model import Chat, File, Scope
+from leaf.store.model import Chat, File
 from leaf.tools import registry
 from leaf.wiring import build
 from tests.messages_server import CHARACTERS_A_TOKEN, MessagesServer, Turn
@@ -188,14 +188,14 @@ def parquet(size: int) -> bytes:
 # Measuring
 
 
-def ask(leaf: Leaf, scope: Scope, chat: Chat, text: str, file_ids: Sequence[str] = ()) -> None:
+def ask(session: Session, chat: Chat, text: str, file_ids: Sequence[str] = ()) -> None:
     """Send a question and wait for the end of its answer. Raises AssertionError for one that fails."""
-    message = leaf.send(scope, chat.id, text, file_ids)
-    run, position, done = leaf.watch(scope, message.id), 0, False
+    message = session.messages.send(chat.id, text, file_ids)
+    run, position, done = session.messages.watch(message.id), 0, False
     while run is not None and not done:
         piece = run.read(position, 10.0)
         position, done = piece.position, piece.done
-    finished = leaf.message(scope, message.id)
+    finished = session.messages.get(message.id)
     assert finished.status == "completed", finished.error
 
 
@@ -209,13 +209,13 @@ def measure_files(home: Path, paths: Sequence[Path]) -> Iterator[tuple[str, bool
     with MessagesServer(lambda body: Turn.say("I see it.")) as server:
         leaf = build(Settings(home=home, api_key="key", model_url=server.url))
         try:
-            scope = leaf.local_scope()
-            ask(leaf, scope, leaf.new_chat(scope), "What is this?")
+            session = leaf.session(leaf.local_scope())
+            ask(session, session.chats.create(), "What is this?")
             bare = server.requests[-1].tokens
             added, whole = [], []
             for path in paths:
-                file = leaf.add_path(scope, path).file
-                ask(leaf, scope, leaf.new_chat(scope), "What is this?", [file.id])
+                file = session.files.add_path(path).file
+                ask(session, session.chats.create(), "What is this?", [file.id])
                 added.append(server.requests[-1].tokens - bare)
                 whole.append(text_tokens(file))
                 size = f"{path.stat().st_size / MB:8.2f} MB"
@@ -284,13 +284,13 @@ def measure_chat(home: Path, paths: Sequence[Path]) -> Iterator[tuple[str, bool]
     with MessagesServer(lambda body: analyst(body, slugs[0])) as server:
         leaf = build(Settings(home=home, api_key="key", model_url=server.url))
         try:
-            scope = leaf.local_scope()
-            files = [leaf.add_path(scope, path).file for name in wanted for path in paths if path.name == name]
-            chat = leaf.new_chat(scope)
-            slugs += [c.slug for c in leaf.attach(scope, chat.id, [file.id for file in files])]
+            session = leaf.session(leaf.local_scope())
+            files = [session.files.add_path(path).file for name in wanted for path in paths if path.name == name]
+            chat = session.chats.create()
+            slugs += [c.slug for c in session.attached.add(chat.id, [file.id for file in files])]
             ends = []
             for text in QUESTIONS:
-                ask(leaf, scope, chat, text)
+                ask(session, chat, text)
                 ends.append(len(server.requests))
         finally:
             leaf.close()

@@ -25,10 +25,10 @@ from leaf.store.jobs import outcome_line, progress_line
 from leaf.store.model import Status
 
 if TYPE_CHECKING:
-    from leaf.remote.contract import Commands
+    from leaf.remote.contract import Commands, SessionCommands
     from leaf.runs.records import RunRecord
     from leaf.store.jobs import Job
-    from leaf.store.model import File, Message, Scope
+    from leaf.store.model import File, Message
 
 OK, FAILED, USAGE = 0, 1, 2
 NOT_INSTALLED = "After `make run` use .venv/bin/python -m leaf; elsewhere: python -m pip install -r requirements.txt"
@@ -213,14 +213,14 @@ def _ask(given: argparse.Namespace) -> int:
         raise UsageError("The question is empty.", "Type one.")
     leaf, app = _reach()
     with closing(leaf):
-        scope = leaf.local_scope()
+        session = leaf.session(leaf.local_scope())
         try:
-            chat = leaf.chat(scope, given.chat) if given.chat else leaf.new_chat(scope)
+            chat = session.chats.get(given.chat) if given.chat else session.chats.create()
         except NotFoundError as e:
             raise UsageError(e.message, e.hint) from e
-        files = [_add_path(leaf, scope, path, given.question) for path in given.files]
-        message = leaf.send(scope, chat.id, given.question, [f.id for f in files], model=given.model)
-        ended = _attend(_Viewer(leaf, scope, message, given.json), app, unattended="stop")
+        files = [_add_path(session, path, given.question) for path in given.files]
+        message = session.messages.send(chat.id, given.question, [f.id for f in files], model=given.model)
+        ended = _attend(_Viewer(session, message, given.json), app, unattended="stop")
         if not given.json:
             print(f"\n[chat {chat.id}]", file=sys.stderr)
         return OK if ended in ("finish", "detached") else FAILED
@@ -234,16 +234,16 @@ def _watch(given: argparse.Namespace) -> int:
 
 def _follow(leaf: Commands, app: str, given: argparse.Namespace) -> int:
     """Print an answer from its beginning; one that was left unfinished goes on now."""
-    scope = leaf.local_scope()
+    session = leaf.session(leaf.local_scope())
     try:
-        message = leaf.message(scope, given.id)
+        message = session.messages.get(given.id)
     except NotFoundError as e:
         raise UsageError(e.message, e.hint) from e
     if message.role != "assistant":
         raise UsageError("This is the id of a question.", f"The answers stand in: python -m leaf chats show {message.chat_id}")
     if message.status in UNFINISHED:
         leaf.launch()
-    ended = _attend(_Viewer(leaf, scope, message, given.json), app, unattended="detach")
+    ended = _attend(_Viewer(session, message, given.json), app, unattended="detach")
     return OK if ended in ("finish", "detached") else FAILED
 
 
@@ -267,12 +267,11 @@ def _attend(viewer: _Viewer, app: str, *, unattended: str) -> str:
 class _Viewer:
     """Prints a run from its first chunk to its last; an answer that is over, from the history."""
 
-    def __init__(self, leaf: Commands, scope: Scope, message: Message, as_json: bool) -> None:
+    def __init__(self, session: SessionCommands, message: Message, as_json: bool) -> None:
         self.again = f"python -m leaf watch {message.id}"
         self.last = ""
         """Type of the newest chunk."""
-        self._leaf = leaf
-        self._scope = scope
+        self._session = session
         self._id = message.id
         self._position = 0
         self._write = _print_json if as_json else _TextWriter().write
@@ -280,20 +279,20 @@ class _Viewer:
     def print_news(self) -> bool:
         """Wait a little for chunks and print them; True after the last one."""
         try:
-            piece = self._leaf.wait(self._scope, self._id, self._position, timeout=0.5)
+            piece = self._session.messages.wait(self._id, self._position, timeout=0.5)
         except RunError as e:
             raise RunError(e.message, f"{e.hint} See the answer with: {self.again}") from e
         except NotFoundError:
             if self._position:
                 raise
-            self._print(_recorded(self._leaf.message(self._scope, self._id)))
+            self._print(_recorded(self._session.messages.get(self._id)))
             return True
         self._position = piece.position
         self._print(piece.chunks)
         return piece.done
 
     def stop(self) -> None:
-        self._leaf.stop(self._scope, self._id)
+        self._session.messages.stop(self._id)
 
     def _print(self, chunks: Iterable[dict[str, Any]]) -> None:
         for chunk in chunks:
@@ -465,10 +464,10 @@ def _tools(given: argparse.Namespace) -> int:
 def _tool(given: argparse.Namespace) -> int:
     _check_paths(given.files)
     with _opened() as leaf:
-        scope = leaf.local_scope()
-        files = [_add_path(leaf, scope, path, "") for path in given.files]
+        session = leaf.session(leaf.local_scope())
+        files = [_add_path(session, path, "") for path in given.files]
         try:
-            output = leaf.run_tool(scope, given.name, given.input, chat_id=given.chat or "", file_ids=[f.id for f in files])
+            output = session.tools.run(given.name, given.input, chat_id=given.chat or "", file_ids=[f.id for f in files])
         except LeafError as e:
             _print_json({"error": str(e)}) if given.json else print(e)
             if not sys.stdout.isatty():
@@ -483,34 +482,34 @@ def _files_add(given: argparse.Namespace) -> int:
     _check_paths(given.paths, folders=True)
     paths = list(_files_below(given.paths))
     with _opened() as leaf:
-        scope = leaf.local_scope()
-        chat = (leaf.new_chat(scope) if given.chat == "new" else leaf.chat(scope, given.chat)) if given.chat else None
-        job = leaf.begin_adding(scope, len(paths), context=given.context, shared=given.share, origin="command")
-        sending = _Sending(leaf, scope, job.id, paths)
+        session = leaf.session(leaf.local_scope())
+        chat = (session.chats.create() if given.chat == "new" else session.chats.get(given.chat)) if given.chat else None
+        job = session.jobs.begin(len(paths), context=given.context, shared=given.share, origin="command")
+        sending = _Sending(session, job.id, paths)
         sending.start()
-        job = _attend_job(leaf, scope, job.id)
+        job = _attend_job(session, job.id)
         sending.join()
         if sending.problem:
             raise sending.problem
-        _print_outcomes(leaf, scope, job)
+        _print_outcomes(session, job)
         if chat:
-            ids = [item.file_id for item in leaf.job_files(scope, job.id) if item.file_id]
-            handles = [c.handle for c in leaf.attach(scope, chat.id, ids)]
+            ids = [item.file_id for item in session.jobs.outcomes(job.id) if item.file_id]
+            handles = [c.handle for c in session.attached.add(chat.id, ids)]
             print(f"In chat {chat.id} as {', '.join(handles) if len(handles) < 20 else f'{handles[0]} to {handles[-1]}'}")
         if job.state == "done":
-            leaf.forget_job(scope, job.id)
+            session.jobs.forget(job.id)
     return FAILED if job.failed or job.state != "done" else OK
 
 
 class _Sending(threading.Thread):
     """Hands files to a job while its progress is shown."""
 
-    def __init__(self, leaf: Commands, scope: Scope, job_id: str, paths: Sequence[tuple[Path, str]]) -> None:
+    def __init__(self, session: SessionCommands, job_id: str, paths: Sequence[tuple[Path, str]]) -> None:
         super().__init__(name="sending", daemon=True)
         self.problem: LeafError | None = None
-        self._hand_over = partial(leaf.take_paths, scope, job_id, [p for p, _ in paths], [folder for _, folder in paths])
-        self._finish = partial(leaf.all_arrived, scope, job_id)
-        self._stop = partial(leaf.stop_job, scope, job_id)
+        self._hand_over = partial(session.jobs.take_paths, job_id, [p for p, _ in paths], [folder for _, folder in paths])
+        self._finish = partial(session.jobs.all_arrived, job_id)
+        self._stop = partial(session.jobs.stop, job_id)
 
     def run(self) -> None:
         try:
@@ -523,33 +522,33 @@ class _Sending(threading.Thread):
             self._stop()
 
 
-def _attend_job(leaf: Commands, scope: Scope, job_id: str) -> Job:
+def _attend_job(session: SessionCommands, job_id: str) -> Job:
     """Show how far a job is until it is over. Ctrl-C stops it; what it has added stays."""
     shows = sys.stderr.isatty()
     with _CtrlC() as ctrl_c:
         while True:
-            job = leaf.wait_for_job(scope, job_id, timeout=0.5)
+            job = session.jobs.wait(job_id, timeout=0.5)
             if shows:
                 said = job.note if job.entered and job.note else progress_line(job)
                 print(f"\r\x1b[K{said}", end="", file=sys.stderr, flush=True)
             if not job.under_way:
                 break
             if ctrl_c.pressed:
-                leaf.stop_job(scope, job_id)
+                session.jobs.stop(job_id)
     if shows:
         print("\r\x1b[K", end="", file=sys.stderr)
     return job
 
 
-def _print_outcomes(leaf: Commands, scope: Scope, job: Job) -> None:
+def _print_outcomes(session: SessionCommands, job: Job) -> None:
     """A line a file, in the order in which they were given; then how it ended, if that was not well."""
-    there = {file.id: file for file in leaf.files(scope, sort="oldest")}
+    there = {file.id: file for file in session.files.list(sort="oldest")}
     by_bytes: dict[str, list[File]] = {}
     inner: dict[str, list[File]] = {}
     for file in there.values():
         by_bytes.setdefault(file.sha256, []).append(file)
         inner.setdefault(_outermost(file, there), []).append(file)
-    for item in leaf.job_files(scope, job.id):
+    for item in session.jobs.outcomes(job.id):
         found = there.get(item.file_id)
         name = found.name if found else item.name
         same = [other.name for other in by_bytes[found.sha256]] if found and item.state == "added" else []
@@ -581,8 +580,8 @@ def _notes_of(file: File | None) -> Sequence[dict[str, Any]]:
 def _files_jobs(given: argparse.Namespace) -> int:
     """What is under way, and what ended and was not put away."""
     with _opened() as leaf:
-        scope = leaf.local_scope()
-        found = leaf.jobs(scope)
+        session = leaf.session(leaf.local_scope())
+        found = session.jobs.list()
         if given.json:
             _print_json(found, indent=2)
             return OK
@@ -596,7 +595,7 @@ def _files_jobs(given: argparse.Namespace) -> int:
 
 def _files_stop(given: argparse.Namespace) -> int:
     with _opened() as leaf:
-        print(outcome_line(leaf.stop_job(leaf.local_scope(), given.id)))
+        print(outcome_line(leaf.session(leaf.local_scope()).jobs.stop(given.id)))
     return OK
 
 
@@ -604,7 +603,7 @@ def _files_list(given: argparse.Namespace) -> int:
     from leaf.files.line import describe
 
     with _opened() as leaf:
-        files = leaf.files(leaf.local_scope())
+        files = leaf.session(leaf.local_scope()).files.list()
         if given.json:
             _print_json(files, indent=2)
         else:
@@ -617,7 +616,7 @@ def _files_list(given: argparse.Namespace) -> int:
 
 def _chats_list(given: argparse.Namespace) -> int:
     with _opened() as leaf:
-        chats = leaf.chats(leaf.local_scope(), limit=1_000)
+        chats = leaf.session(leaf.local_scope()).chats.list(limit=1_000)
         if given.json:
             _print_json(chats, indent=2)
         else:
@@ -630,13 +629,13 @@ def _chats_list(given: argparse.Namespace) -> int:
 
 def _chats_show(given: argparse.Namespace) -> int:
     with _opened() as leaf:
-        scope = leaf.local_scope()
+        session = leaf.session(leaf.local_scope())
         if given.json:
-            chat = leaf.chat(scope, given.id)
-            thread = leaf.thread(scope, given.id, last=1_000_000)
+            chat = session.chats.get(given.id)
+            thread = session.chats.thread(given.id, last=1_000_000)
             _print_json({**asdict(chat), "messages": [_shown(m) for m in thread.messages]}, indent=2)
         else:
-            print(leaf.chat_markdown(scope, given.id))
+            print(session.chats.markdown(given.id))
     return OK
 
 
@@ -769,8 +768,8 @@ def _files_below(paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
             yield file, (Path(top.name) / file.parent.relative_to(path)).as_posix()
 
 
-def _add_path(leaf: Commands, scope: Scope, path: Path, context: str) -> File:
-    added = leaf.add_path(scope, path, context)
+def _add_path(session: SessionCommands, path: Path, context: str) -> File:
+    added = session.files.add_path(path, context)
     problem = added.file.outline.get("error")
     if problem:
         print(f"leaf: {problem}", file=sys.stderr)

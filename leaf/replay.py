@@ -141,8 +141,8 @@ class Workbench:
         self._leaf = build(Settings(home=Path(self._folder.name)))
         self._open = True
         atexit.register(self.close)
-        self._scope = self._leaf.local_scope()
-        self._chat = self._leaf.new_chat(self._scope)
+        self._session = self._leaf.session(self._leaf.local_scope())
+        self._chat = self._session.chats.create()
         self._inside: dict[str, File] = {}
         """sha256 -> a file that came out of an archive or a mail that was found."""
         there: dict[str, str] = {}
@@ -150,13 +150,13 @@ class Workbench:
             if file.sha256 in self._paths:
                 folder, _, name = file.name.rpartition("/")
                 with open_path(self._paths[file.sha256]) as stream:
-                    added = self._leaf.add_file(self._scope, name, stream, folder=folder)
+                    added = self._session.files.add(name, stream, folder=folder)
                 self._inside.update({member.sha256: member for member in added.inside})
                 there[file.handle] = added.file.id if added.file.sha256 == file.sha256 else ""
         for file in self._files:
             found = there.get(file.handle) or (self._inside[file.sha256].id if file.sha256 in self._inside else "")
             if found:
-                self._leaf.attach_as(self._scope, self._chat.id, found, file.handle, file.slug)
+                self._session.attached.add_as(self._chat.id, found, file.handle, file.slug)
 
     def __enter__(self) -> Workbench:
         return self
@@ -194,12 +194,12 @@ class Workbench:
         """Carry out a call; its output as in a chat. Raises the LeafError that the model would have got."""
         ids = [result.result_id for result in call.results if result.result_id]
         if ids and (call.sql or call.code):
-            self._leaf.number_next_result(self._scope, self._chat.id, min(int(i[1:]) for i in ids))
-        return self._leaf.run_tool(self._scope, call.tool, call.input, chat_id=self._chat.id, message_id=REPLAY).to_json()
+            self._session.results.number_next(self._chat.id, min(int(i[1:]) for i in ids))
+        return self._session.tools.run(call.tool, call.input, chat_id=self._chat.id, message_id=REPLAY).to_json()
 
     def rows(self, result_id: str, limit: int) -> list[list[Any]]:
         """Rows of a result that `run` made."""
-        return self._leaf.result_page(self._scope, self._chat.id, result_id, limit=limit).rows
+        return self._session.results.page(self._chat.id, result_id, limit=limit).rows
 
     def query(self, sql: str, name: str = "") -> pd.DataFrame:
         """The whole result of a query over the chat's tables, for notebooks. Raises QueryError, NotFoundError.
@@ -209,9 +209,9 @@ class Workbench:
         import pandas as pd
 
         if name:
-            self._leaf.number_next_result(self._scope, self._chat.id, int(name[1:]))
-        output = self._leaf.run_tool(self._scope, "query_tables", {"sql": sql}, chat_id=self._chat.id)
-        return pd.read_parquet(self._leaf.export_result(self._scope, self._chat.id, output.data["table"]["result_id"], "parquet"))
+            self._session.results.number_next(self._chat.id, int(name[1:]))
+        output = self._session.tools.run("query_tables", {"sql": sql}, chat_id=self._chat.id)
+        return pd.read_parquet(self._session.results.export(self._chat.id, output.data["table"]["result_id"], "parquet"))
 
 
 def find_files(files: Sequence[KeptFile], data: Path) -> tuple[dict[str, Path], set[str]]:

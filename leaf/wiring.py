@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from leaf.agent.calibration import Calibration
     from leaf.agent.loop import Agent
     from leaf.agent.models.base import Model
+    from leaf.app import Leaf
     from leaf.drive.drive import Drive
     from leaf.files.library import Library
     from leaf.jobs.jobs import Jobs
     from leaf.remote.contract import Commands
     from leaf.runs.runs import Runs
     from leaf.sandbox.pool import Pool
-    from leaf.service import Leaf
     from leaf.store import Store
     from leaf.tables.notebooks import Notebooks
     from leaf.tables.tables import Tables
@@ -37,6 +37,7 @@ def build(settings: Settings) -> Leaf:
     """A whole application over the data folder of `settings`. Raises StoreBusyError, StoreError, SettingsError."""
     from leaf.agent.calibration import Calibration
     from leaf.agent.models.directory import ModelDirectory
+    from leaf.app import Leaf
     from leaf.budgets.budgets import Budgets
     from leaf.documents.documents import Documents
     from leaf.drive.drive import Drive
@@ -44,7 +45,7 @@ def build(settings: Settings) -> Leaf:
     from leaf.runs.execute import Executor
     from leaf.runs.runs import QueueLimits, Runs
     from leaf.sandbox.pool import Pool
-    from leaf.service import Leaf
+    from leaf.sessions.house import House
     from leaf.store import open_store
     from leaf.tables.tables import Tables
 
@@ -85,7 +86,8 @@ def build(settings: Settings) -> Leaf:
         pool.close()
         store.close()
 
-    return Leaf(settings, store, library, tables, drive, documents, runs, models, calibration, budgets, jobs, close, python)
+    house = House(settings, store, library, tables, drive, documents, runs, models, calibration, budgets, jobs, python)
+    return Leaf(house, close)
 
 
 def reach(settings: Settings) -> tuple[Commands, str]:

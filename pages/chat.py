@@ -4,23 +4,22 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.ui import composer, exports, markdown, people, thread, welcome
-from leaf.ui.state import current_scope, leaf
+from leaf.ui.state import session
 
-scope = current_scope()
 try:
-    chat = leaf().chat(scope, st.query_params["chat"]) if "chat" in st.query_params else None
+    chat = session().chats.get(st.query_params["chat"]) if "chat" in st.query_params else None
 except LeafError as problem:
     st.warning(markdown.paragraph(f"{problem} It may have been deleted. This is a new chat."))
     del st.query_params["chat"]
     chat = None
 
-people.draw(scope, chat)
-shown = thread.load(scope, chat)
-composer.draw(scope, chat, thread.running_id(shown))
+people.draw(chat)
+shown = thread.load(chat)
+composer.draw(chat, thread.running_id(shown))
 
 if shown is None or not shown.messages:
-    welcome.draw(scope, chat)
+    welcome.draw(chat)
 else:
-    thread.draw_thread(shown, scope, shared=chat is not None and chat.shared)
+    thread.draw_thread(shown, shared=chat is not None and chat.shared)
     if chat is not None and not thread.running_id(shown):
-        exports.draw_end(scope, chat.id, chat.title)
+        exports.draw_end(chat.id, chat.title)

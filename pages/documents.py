@@ -4,24 +4,23 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.ui import document_page, markdown
-from leaf.ui.state import current_scope, leaf
+from leaf.ui.state import session
 
-scope = current_scope()
 st.container(key="wide")
 document = None
 if "document" in st.query_params:
     try:
-        document = leaf().documents.get(scope, st.query_params["document"])
+        document = session().documents.get(st.query_params["document"])
     except LeafError as problem:
         st.warning(markdown.paragraph(str(problem)))
         del st.query_params["document"]
 
 if document is not None:
-    document_page.draw_document(document, scope)
+    document_page.draw_document(document)
 else:
     st.title("Documents", anchor=False)
-    document_page.draw_undo(scope)
+    document_page.draw_undo()
     query = st.text_input(
         "Search documents", key="document-search", placeholder="Title, type or chat", icon=":material/search:", live=True
     )
-    document_page.draw_list(leaf().documents.list(scope, query=query or ""), scope, query or "")
+    document_page.draw_list(session().documents.list(query=query or ""), query or "")

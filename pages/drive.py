@@ -3,16 +3,15 @@
 import streamlit as st
 
 from leaf.ui import adding, connection, drive
-from leaf.ui.state import current_scope, leaf
+from leaf.ui.state import session
 
-scope = current_scope()
-connection.take_callback(scope)
+connection.take_callback()
 st.container(key="wide")
 st.title("Drive", anchor=False)
 adding.draw()
 
-standing = leaf().drive_connection(scope)
+standing = session().drive.connection()
 if standing.state == "connected":
-    drive.draw(scope, standing)
+    drive.draw(standing)
 else:
-    connection.draw_card(scope, standing)
+    connection.draw_card(standing)

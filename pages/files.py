@@ -5,15 +5,14 @@ import math
 import streamlit as st
 
 from leaf.ui import adding, library, uploads
-from leaf.ui.state import current_scope, leaf
+from leaf.ui.state import session
 
-scope = current_scope()
 st.container(key="wide")
 st.title("Files", anchor=False)
-library.draw_uploaders(scope)
+library.draw_uploaders()
 uploads.say("files")
 adding.draw(adding.FILES)
-library.draw_undo(scope)
+library.draw_undo()
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     query = st.text_input(
@@ -23,13 +22,13 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
         "Sort by", list(library.ORDERS), format_func=lambda key: library.ORDERS[key], key="file-order", width=170
     )
 
-files = leaf().files(scope, query=query or "", sort=order or "newest")
+files = session().files.list(query=query or "", sort=order or "newest")
 pages = max(1, math.ceil(len(files) / library.PER_PAGE))
 page = min(st.session_state.get("file-page") or 1, pages)
 
 if files:
-    library.draw_rows(files[(page - 1) * library.PER_PAGE : page * library.PER_PAGE], scope)
+    library.draw_rows(files[(page - 1) * library.PER_PAGE : page * library.PER_PAGE])
 else:
-    library.draw_empty(scope, query or "")
+    library.draw_empty(query or "")
 if pages > 1:
     st.pagination(pages, key="file-page")

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from leaf.ui import budget, connection, markdown, words, workspace
-from leaf.ui.state import checks, current_scope, leaf
+from leaf.ui.state import checks, leaf, session
 
 app = leaf()
 settings = app.settings
@@ -48,7 +48,7 @@ with st.expander("Connect a model" if settings.keyless else "Connect another mod
     st.code('LEAF_MODEL_URL="http://localhost:11434"\nLEAF_MODEL="name-of-the-model"', language="bash")
 
 st.header("Google Drive", anchor=False)
-connection.draw_card(current_scope(), app.drive_connection(current_scope()))
+connection.draw_card(session().drive.connection())
 
 st.header("What works here", anchor=False)
 for check in checks():

@@ -3,26 +3,25 @@
 import streamlit as st
 
 from leaf.ui import budget, usage
-from leaf.ui.state import current_scope, leaf
+from leaf.ui.state import leaf, session
 
-scope = current_scope()
 st.container(key="wide")
 st.title("Usage", anchor=False)
 if leaf().settings.keyless:
     st.markdown("No model is connected. **Rules answer, and they cost nothing**: no tokens, no money, no budget.")
 
-standing, plan = leaf().standing(scope), leaf().budget_plan(scope)
+standing, plan = session().usage.standing(), session().usage.plan()
 chosen, whose = usage.draw_choice(plan.owner and not plan.alone)
-report = leaf().usage(scope, chosen, whose)
+report = session().usage.report(chosen, whose)
 usage.draw_totals(report, alone=plan.alone)
 budget.draw_meters(standing)
 if report.total.answers:
     usage.draw_days(report)
     usage.draw_tables(report)
-    usage.draw_download(scope, report)
+    usage.draw_download(report)
 else:
     usage.draw_empty(report, keyless=leaf().settings.keyless)
-budget.draw_plan(scope, plan)
+budget.draw_plan(plan)
 st.caption(
     f"Days and months begin at midnight in the time zone {report.zone} (LEAF_TIME_ZONE). Money is at list price; "
     "each model turn counts as soon as it is over, also of answers that failed, were stopped or are being written."

@@ -8,10 +8,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
+from leaf.app import Leaf
 from leaf.drive.drive import Drive
 from leaf.files.library import Added
 from leaf.formats.base import Window
-from leaf.service import Leaf
 from leaf.settings import Settings
 from leaf.store import Store, files, open_store, users
 from leaf.store.model import File, Scope
@@ -102,5 +102,5 @@ def leaf_beside(google: DriveServer, home: Path, **settings: Any) -> Iterator[tu
     """A whole Leaf whose Google is the server, its local user connected."""
     with opened(home, google=google.settings(), **settings) as leaf:
         scope = leaf.local_scope()
-        connect(leaf.begin_drive_connection, leaf.finish_drive_connection, google, scope)
+        connect(leaf._house.drive.begin, leaf._house.drive.finish, google, scope)
         yield leaf, scope

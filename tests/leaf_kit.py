@@ -10,9 +10,10 @@ from io import BytesIO
 from pathlib import Path
 from typing import Any
 
-from leaf.service import Leaf
+from leaf.app import Leaf
+from leaf.sessions.session import Session
 from leaf.settings import Settings
-from leaf.store.model import File, Message, Scope
+from leaf.store.model import File, Message
 from leaf.wiring import build
 
 SALES = b"region,month,revenue\nNorth,2025-01,100\nSouth,2025-01,250.5\nNorth,2025-02,300\nEast,2025-02,49.5\n"
@@ -28,14 +29,14 @@ def opened(home: Path, **settings: Any) -> Iterator[Leaf]:
         leaf.close()
 
 
-def add(leaf: Leaf, scope: Scope, name: str, content: bytes) -> File:
-    return leaf.add_file(scope, name, BytesIO(content)).file
+def add(session: Session, name: str, content: bytes) -> File:
+    return session.files.add(name, BytesIO(content)).file
 
 
-def finished(leaf: Leaf, scope: Scope, message_id: str, seconds: float = 60.0) -> Message:
+def finished(session: Session, message_id: str, seconds: float = 60.0) -> Message:
     """The message once its run is over."""
     deadline = time.monotonic() + seconds
-    while (message := leaf.message(scope, message_id)).status in ("pending", "streaming"):
+    while (message := session.messages.get(message_id)).status in ("pending", "streaming"):
         assert time.monotonic() < deadline, f"still {message.status} after {seconds} s"
         time.sleep(0.02)
     return message

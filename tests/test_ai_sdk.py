@@ -134,15 +134,15 @@ def test_every_ending_and_kind_of_chunk_is_valid_there(ending: Chunk) -> None:
 
 def test_the_stream_of_a_real_answer_is_read_there(tmp_path: Path) -> None:
     with opened(tmp_path) as leaf:
-        scope = leaf.local_scope()
-        file = add(leaf, scope, "sales.csv", SALES)
-        asked = leaf.send(scope, leaf.new_chat(scope).id, "total revenue by month", [file.id])
-        run, streamed, position, done = leaf.watch(scope, asked.id), list[Chunk](), 0, False
+        session = leaf.session(leaf.local_scope())
+        file = add(session, "sales.csv", SALES)
+        asked = session.messages.send(session.chats.create().id, "total revenue by month", [file.id])
+        run, streamed, position, done = session.messages.watch(asked.id), list[Chunk](), 0, False
         assert run is not None
         while not done:
             piece = run.read(position, timeout=30)
             streamed, position, done = [*streamed, *piece.chunks], piece.position, piece.done
-        kept = finished(leaf, scope, asked.id).parts
+        kept = finished(session, asked.id).parts
     theirs = read(streamed)
     assert theirs["problems"] == []
     sources = [part for part in theirs["parts"] if part["type"] == "source-document"]

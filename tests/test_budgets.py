@@ -376,22 +376,22 @@ def test_a_question_is_refused_before_it_is_kept_and_its_files_wait(tmp_path: Pa
         MessagesServer([Turn.say("Here."), Turn.say("Again.")]) as server,
         opened(tmp_path, model_url=server.url, model="claude-sonnet-5-5", budget_user=Allowance(day_tokens=1)) as leaf,
     ):
-        scope = leaf.local_scope()
-        chat = leaf.new_chat(scope)
-        answer = leaf.send(scope, chat.id, "First")
-        wait_until(lambda: leaf.message(scope, answer.id).status == "completed")
+        session = leaf.session(leaf.local_scope())
+        chat = session.chats.create()
+        answer = session.messages.send(chat.id, "First")
+        wait_until(lambda: session.messages.get(answer.id).status == "completed")
         from tests.leaf_kit import SALES, add
 
-        file = add(leaf, scope, "sales.csv", SALES)
-        assert "is used up" in refusing(lambda: leaf.send(scope, chat.id, "Second", [file.id]))
-        assert len(leaf.thread(scope, chat.id).messages) == 2
-        assert [(c.file.id, c.message_id) for c in leaf.chat_files(scope, chat.id)] == [(file.id, "")]
-        question = leaf.message(scope, answer.parent_id)
-        assert "is used up" in refusing(lambda: leaf.edit(scope, question.id, "Other words"))
-        assert "is used up" in refusing(lambda: leaf.retry(scope, answer.id))
-        leaf.set_budget(scope, "members", Allowance(day_tokens=1_000_000))
-        again = leaf.retry(scope, answer.id)
-        wait_until(lambda: leaf.message(scope, again.id).status == "completed")
+        file = add(session, "sales.csv", SALES)
+        assert "is used up" in refusing(lambda: session.messages.send(chat.id, "Second", [file.id]))
+        assert len(session.chats.thread(chat.id).messages) == 2
+        assert [(c.file.id, c.message_id) for c in session.attached.list(chat.id)] == [(file.id, "")]
+        question = session.messages.get(answer.parent_id)
+        assert "is used up" in refusing(lambda: session.messages.edit(question.id, "Other words"))
+        assert "is used up" in refusing(lambda: session.messages.retry(answer.id))
+        session.usage.set_budget("members", Allowance(day_tokens=1_000_000))
+        again = session.messages.retry(answer.id)
+        wait_until(lambda: session.messages.get(again.id).status == "completed")
 
 
 def test_many_runs_record_at_once_and_none_is_lost(store: Store) -> None:

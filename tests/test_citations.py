@@ -13,8 +13,8 @@ from bench._pdfs import column, pdf
 from leaf.agent.cited import Citation, MarkReader, answer_text, citation_of, footnotes, written
 from leaf.agent.context import system_prompt
 from leaf.agent.export import answer_markdown
-from leaf.service import Leaf
-from leaf.store.model import Message, Scope
+from leaf.sessions.session import Session
+from leaf.store.model import Message
 from leaf.ui import markdown, marks
 from leaf.ui.items import answer_text as copied_text
 from leaf.ui.items import items
@@ -35,10 +35,10 @@ def report() -> bytes:
     return pdf([column(60, lines) for lines in PAGES])
 
 
-def asked(leaf: Leaf, scope: Scope, report: bytes, chat_id: str = "", question: str = "What of the north?") -> Message:
-    chat = chat_id or leaf.new_chat(scope).id
-    files = [] if chat_id else [add(leaf, scope, "report.pdf", report).id]
-    return finished(leaf, scope, leaf.send(scope, chat, question, files).id)
+def asked(session: Session, report: bytes, chat_id: str = "", question: str = "What of the north?") -> Message:
+    chat = chat_id or session.chats.create().id
+    files = [] if chat_id else [add(session, "report.pdf", report).id]
+    return finished(session, session.messages.send(chat, question, files).id)
 
 
 @pytest.fixture
@@ -75,7 +75,7 @@ def test_cited_answer_has_numbered_checked_parts_right_after_their_text(home: Pa
         MessagesServer([READ, answer]) as server,
         opened(home, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf,
     ):
-        message = asked(leaf, leaf.local_scope(), report)
+        message = asked(leaf.session(leaf.local_scope()), report)
         assert server.refused == []
     assert message.status == "completed"
     kinds = [p["type"] for p in message.parts if p["type"] in ("text", "source-document")][:7]
@@ -90,8 +90,8 @@ def test_cited_answer_has_numbered_checked_parts_right_after_their_text(home: Pa
 def test_passages_go_out_as_search_results_and_citations_come_back_as_they_were(home: Path, report: bytes) -> None:
     script = [READ, Turn.cite(("It rose", QUOTE)), Turn.cite("As said, ", ("it rose", QUOTE))]
     with MessagesServer(script) as server, opened(home, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf:
-        first = asked(leaf, leaf.local_scope(), report)
-        second = asked(leaf, leaf.local_scope(), report, first.chat_id, "And again?")
+        first = asked(leaf.session(leaf.local_scope()), report)
+        second = asked(leaf.session(leaf.local_scope()), report, first.chat_id, "And again?")
         assert server.refused == []
         sent = [request.body for request in server.requests]
     passages = passages_of(sent[1]["messages"])
@@ -113,7 +113,7 @@ def test_same_place_cited_twice_has_the_same_number(home: Path, report: bytes) -
         MessagesServer([READ, answer]) as server,
         opened(home, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf,
     ):
-        message = asked(leaf, leaf.local_scope(), report)
+        message = asked(leaf.session(leaf.local_scope()), report)
     assert [c["citation"] for c in cited(message)] == [1, 2, 1]
     assert answer_text(message.parts) == "It rose[1]. Two euros[2]. Costs fell too[1]"
 
@@ -121,7 +121,7 @@ def test_same_place_cited_twice_has_the_same_number(home: Path, report: bytes) -
 def test_server_of_the_tests_cites_only_what_was_sent(home: Path, report: bytes) -> None:
     with MessagesServer([READ, Turn.cite(("It fell", "Revenue fell by half"))]) as server:
         with opened(home, api_key="k", model_url=server.url, model="claude-sonnet-5-5", model_patience=0.1) as leaf:
-            message = asked(leaf, leaf.local_scope(), report)
+            message = asked(leaf.session(leaf.local_scope()), report)
         assert message.status == "error"
         assert any("cannot be cited" in reason for reason in server.refused)
 
@@ -132,7 +132,7 @@ def test_server_of_the_tests_cites_only_what_was_sent(home: Path, report: bytes)
 def basic(home: Path, report: bytes, text: str, **options: Any) -> Message:
     with MessagesServer([READ, Turn.say(text, **options)], models=("llama",), basic=True) as server:
         with opened(home, api_key="k", model_url=server.url, model="llama", model_profile="basic") as leaf:
-            message = asked(leaf, leaf.local_scope(), report)
+            message = asked(leaf.session(leaf.local_scope()), report)
         assert server.refused == []
         assert passages_of(server.requests[1].body["messages"]) == []
         assert "[f1#page 2]\nRevenue of the northern" in json.dumps(server.requests[1].body).replace("\\n", "\n")
@@ -182,10 +182,10 @@ def test_deleted_file_leaves_its_citation_unverified(home: Path, report: bytes) 
         ) as server,
         opened(home, api_key="k", model_url=server.url, model="llama", model_profile="basic") as leaf,
     ):
-        scope = leaf.local_scope()
-        first = asked(leaf, scope, report)
-        leaf.delete_file(scope, leaf.files(scope)[0].id)
-        second = asked(leaf, scope, report, first.chat_id, "Again?")
+        session = leaf.session(leaf.local_scope())
+        first = asked(session, report)
+        session.files.delete(session.files.list()[0].id)
+        second = asked(session, report, first.chat_id, "Again?")
     [found] = cited(second)
     assert (found["verified"], found["problem"], found["name"]) == (False, "the file was deleted", "report.pdf")
 
@@ -357,7 +357,7 @@ def test_list_of_a_longer_stream_begins_with_that_of_a_shorter_one_but_for_its_l
 
 def test_rules_cite_what_they_quote(home: Path, report: bytes) -> None:
     with opened(home) as leaf:
-        message = asked(leaf, leaf.local_scope(), report, question="What about the dividend?")
+        message = asked(leaf.session(leaf.local_scope()), report, question="What about the dividend?")
     [found] = cited(message)
     assert (found["verified"], found["place"], found["citation"]) == (True, "page 3", 1)
     assert "[1]" in answer_text(message.parts)

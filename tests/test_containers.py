@@ -22,6 +22,7 @@ from pathlib import Path
 import pytest
 
 from leaf.agent.receipts.answer import of_answer
+from leaf.app import Leaf
 from leaf.errors import InvalidInputError, RunError
 from leaf.files.library import Added, Library
 from leaf.files.line import attached_lines
@@ -29,7 +30,6 @@ from leaf.files.members import Allowed
 from leaf.files.names import clean_path, shortened
 from leaf.formats.packed import inner_name
 from leaf.sandbox.pool import Pool
-from leaf.service import Leaf
 from leaf.settings import Settings
 from leaf.store import Store, chats, open_store
 from leaf.store.model import File, Scope
@@ -137,19 +137,19 @@ def test_members_are_files_of_their_own(library: Library, scope: Scope, name: st
     ],
 )
 def test_compressed_table_is_that_table(app: Leaf, name: str, content: bytes) -> None:
-    scope = app.local_scope()
-    added = app.add_file(scope, name, io.BytesIO(content))
+    session = app.session(app.local_scope())
+    added = session.files.add(name, io.BytesIO(content))
     assert (added.file.kind, added.file.outline["rows"], added.inside) == ("csv", 2, ())
-    chat = app.new_chat(scope)
-    app.attach(scope, chat.id, [added.file.id])
-    output = app.run_tool(scope, "query_tables", {"sql": "SELECT sum(amount) FROM sales"}, chat_id=chat.id)
+    chat = session.chats.create()
+    session.attached.add(chat.id, [added.file.id])
+    output = session.tools.run("query_tables", {"sql": "SELECT sum(amount) FROM sales"}, chat_id=chat.id)
     assert output.data["table"]["rows"] == [[30]]
-    assert "North" in app.run_tool(scope, "read_file", {"file": name}, chat_id=chat.id).text
-    assert "North" in app.run_tool(scope, "search_files", {"query": "North"}, chat_id=chat.id).text
-    rows = app.preview(scope, added.file.id).rows
+    assert "North" in session.tools.run("read_file", {"file": name}, chat_id=chat.id).text
+    assert "North" in session.tools.run("search_files", {"query": "North"}, chat_id=chat.id).text
+    rows = session.files.preview(added.file.id).rows
     assert rows is not None
     assert rows.total == 2
-    assert app.file_path(scope, added.file.id).read_bytes() == content
+    assert session.files.path(added.file.id).read_bytes() == content
 
 
 def test_archives_inside_archives_come_out_to_a_small_depth(library: Library, scope: Scope) -> None:
@@ -182,21 +182,21 @@ def test_what_systems_put_beside_files_is_left_out_and_counted(library: Library,
 
 
 def test_attachments_of_mails_are_files_of_the_mail(app: Leaf) -> None:
-    scope = app.local_scope()
+    session = app.session(app.local_scope())
     one = bytes(mail("Q1", {"figures.csv": SALES, "years.zip": zipped({"2023/sales.csv": EARLIER})}))
-    added = app.add_file(scope, "report.eml", io.BytesIO(one))
+    added = session.files.add("report.eml", io.BytesIO(one))
     assert added.file.kind == "email"
     assert names(added.inside) == ["report.eml/figures.csv", "report.eml/years.zip", "report.eml/years.zip/2023/sales.csv"]
     box = b"".join(
         b"From ann Mon Mar  2 10:00:00 2026\n" + bytes(mail(s, {"figures.csv": c})) + b"\n"
         for s, c in (("Q1", SALES), ("Q2", EARLIER))
     )
-    all_mails = app.add_file(scope, "archive.mbox", io.BytesIO(box))
+    all_mails = session.files.add("archive.mbox", io.BytesIO(box))
     assert names(all_mails.inside) == ["archive.mbox/1/figures.csv", "archive.mbox/2/figures.csv"]
-    chat = app.new_chat(scope)
-    app.attach(scope, chat.id, [added.file.id, all_mails.file.id])
+    chat = session.chats.create()
+    session.attached.add(chat.id, [added.file.id, all_mails.file.id])
     sql = "SELECT sum(amount) FROM figures_1 UNION ALL SELECT sum(amount) FROM figures_2"
-    assert app.run_tool(scope, "query_tables", {"sql": sql}, chat_id=chat.id).data["table"]["rows"] == [[30], [3]]
+    assert session.tools.run("query_tables", {"sql": sql}, chat_id=chat.id).data["table"]["rows"] == [[30], [3]]
 
 
 def test_attachments_without_a_name_and_with_a_path_for_one(library: Library, scope: Scope) -> None:
@@ -512,14 +512,14 @@ def test_files_of_an_older_version_have_no_parent(store: Store, library: Library
 
 
 def test_list_files_takes_a_pattern_and_pages(app: Leaf) -> None:
-    scope = app.local_scope()
+    session = app.session(app.local_scope())
     members = {f"{2020 + i % 3}/part{i}.csv": b"a,b\n1,%d\n" % i for i in range(60)}
-    added = app.add_file(scope, "all.zip", io.BytesIO(zipped(members)))
-    chat = app.new_chat(scope)
-    app.attach(scope, chat.id, [added.file.id])
+    added = session.files.add("all.zip", io.BytesIO(zipped(members)))
+    chat = session.chats.create()
+    session.attached.add(chat.id, [added.file.id])
 
     def listed(**given: str) -> str:
-        return app.run_tool(scope, "list_files", given, chat_id=chat.id).text
+        return session.tools.run("list_files", given, chat_id=chat.id).text
 
     first = listed()
     head = "1-50 of 61 files. All of them: 60 Table (CSV), 1 Archive; in all.zip/2020/ 20, all.zip/2021/ 20, all.zip/2022/ 20."
@@ -538,34 +538,34 @@ def test_list_files_takes_a_pattern_and_pages(app: Leaf) -> None:
     assert listed(pattern="nothing").startswith("No file matches 'nothing'; 61 files in this chat.")
     with pytest.raises(InvalidInputError, match="is no cursor"):
         listed(cursor="next")
-    assert app.run_tool(scope, "read_file", {"file": "2020/part0.csv"}, chat_id=chat.id).text.startswith("all.zip/2020/part0.csv")
+    assert session.tools.run("read_file", {"file": "2020/part0.csv"}, chat_id=chat.id).text.startswith("all.zip/2020/part0.csv")
 
 
 def test_files_of_one_name_show_the_words_above_their_tables(app: Leaf) -> None:
-    scope = app.local_scope()
-    chat = app.new_chat(scope)
+    session = app.session(app.local_scope())
+    chat = session.chats.create()
     ids = []
     for folder, title in (("a", b"Revenue of the North\n\n"), ("b", b"Revenue of the South\n\n")):
         content = title + b"month,amount,count\n2024-01,10,1\n2024-02,20,2\n2024-03,30,3\n"
-        ids.append(app.add_file(scope, "report.csv", io.BytesIO(content), folder=folder).file.id)
-    ids.append(app.add_file(scope, "other.csv", io.BytesIO(b"Costs\n\nm,a,c\n2024-01,1,2\n2024-02,2,3\n")).file.id)
-    app.attach(scope, chat.id, ids)
-    lines = app.run_tool(scope, "list_files", {}, chat_id=chat.id).text.splitlines()
+        ids.append(session.files.add("report.csv", io.BytesIO(content), folder=folder).file.id)
+    ids.append(session.files.add("other.csv", io.BytesIO(b"Costs\n\nm,a,c\n2024-01,1,2\n2024-02,2,3\n")).file.id)
+    session.attached.add(chat.id, ids)
+    lines = session.tools.run("list_files", {}, chat_id=chat.id).text.splitlines()
     assert "titled 'Revenue of the North'" in lines[0]
     assert "titled 'Revenue of the South'" in lines[1]
     assert "titled" not in lines[2]
     with pytest.raises(InvalidInputError, match=r"Several files are named 'report.csv'. Use a handle: f1 a/report.csv, f2 b/"):
-        app.run_tool(scope, "read_file", {"file": "report.csv"}, chat_id=chat.id)
+        session.tools.run("read_file", {"file": "report.csv"}, chat_id=chat.id)
 
 
 def test_names_in_any_script_are_sql_names(app: Leaf) -> None:
-    scope = app.local_scope()
-    chat = app.new_chat(scope)
+    session = app.session(app.local_scope())
+    chat = session.chats.create()
     given = ("销售.csv", "продажи.csv", "المبيعات.csv", "Größe.csv", unicodedata.normalize("NFD", "Übersicht.csv"))
-    ids = [app.add_file(scope, name, io.BytesIO(b"a,b\n1,%d\n" % i)).file.id for i, name in enumerate(given)]
-    app.attach(scope, chat.id, ids)
+    ids = [session.files.add(name, io.BytesIO(b"a,b\n1,%d\n" % i)).file.id for i, name in enumerate(given)]
+    session.attached.add(chat.id, ids)
     for i, name in enumerate(("销售", "продажи", "المبيعات", "grosse", "ubersicht")):
-        output = app.run_tool(scope, "query_tables", {"sql": f"SELECT b FROM {name}"}, chat_id=chat.id)
+        output = session.tools.run("query_tables", {"sql": f"SELECT b FROM {name}"}, chat_id=chat.id)
         assert output.data["table"]["rows"] == [[i]]
 
 
@@ -580,24 +580,24 @@ def test_attached_line_of_many_files_counts_their_folders(library: Library, scop
 
 
 def test_question_shows_the_archive_and_asked_again_takes_all_of_it(app: Leaf) -> None:
-    scope = app.local_scope()
-    added = app.add_file(scope, "years.zip", io.BytesIO(zipped({"2024/sales.csv": SALES, "2023/sales.csv": EARLIER})))
-    chat = app.new_chat(scope)
-    answer = app.send(scope, chat.id, "how many rows are there?", [added.file.id])
-    question = app.message(scope, answer.parent_id)
+    session = app.session(app.local_scope())
+    added = session.files.add("years.zip", io.BytesIO(zipped({"2024/sales.csv": SALES, "2023/sales.csv": EARLIER})))
+    chat = session.chats.create()
+    answer = session.messages.send(chat.id, "how many rows are there?", [added.file.id])
+    question = session.messages.get(answer.parent_id)
     shown = next(part["data"] for part in question.parts if part["type"] == "data-files")
     assert [file["name"] for file in shown] == ["years.zip"]
     assert str(question.raw).count("[Attached:") == 3
-    again = app.message(scope, app.edit(scope, question.id, "how many rows are there now?").parent_id)
+    again = session.messages.get(session.messages.edit(question.id, "how many rows are there now?").parent_id)
     assert str(again.raw).count("[Attached:") == 3
 
 
 def test_years_of_folders_are_no_figures_of_an_answer(app: Leaf) -> None:
-    scope = app.local_scope()
-    chat = app.new_chat(scope)
-    file = app.add_file(scope, "sales.csv", io.BytesIO(SALES), folder="all/2024").file
-    app.attach(scope, chat.id, [file.id])
-    output = app.run_tool(scope, "query_tables", {"sql": "SELECT sum(amount) AS total FROM sales"}, chat_id=chat.id).to_json()
+    session = app.session(app.local_scope())
+    chat = session.chats.create()
+    file = session.files.add("sales.csv", io.BytesIO(SALES), folder="all/2024").file
+    session.attached.add(chat.id, [file.id])
+    output = session.tools.run("query_tables", {"sql": "SELECT sum(amount) AS total FROM sales"}, chat_id=chat.id).to_json()
     said = "all/2024/sales.csv, 2024/sales.csv and sales.csv give 30."
     call = {"type": "tool-query_tables", "toolCallId": "c1", "state": "output-available", "input": {}, "output": output}
     found = of_answer([call, {"type": "text", "text": said}], ())

@@ -335,10 +335,10 @@ def test_two_queries_of_one_turn_tell_a_note_once(tmp_path: Path, workbook: byte
         MessagesServer([twice, Turn.say("Done.")]) as server,
         opened(tmp_path / "home", model_url=server.url, api_key="k") as leaf,
     ):
-        scope = leaf.local_scope()
-        chat = leaf.new_chat(scope)
-        ids = [add(leaf, scope, "q3.xlsx", workbook).id]
-        answer = finished(leaf, scope, leaf.send(scope, chat.id, "Totals?", file_ids=ids).id)
+        session = leaf.session(leaf.local_scope())
+        chat = session.chats.create()
+        ids = [add(session, "q3.xlsx", workbook).id]
+        answer = finished(session, session.messages.send(chat.id, "Totals?", file_ids=ids).id)
         sent = [block for block in server.requests[-1].body["messages"][-1]["content"] if block["type"] == "tool_result"]
     assert ["left out as subtotals" in str(block["content"]) for block in sent] == [True, False]
     assert all("4 of 8 rows" in str(block["content"]) for block in sent)
@@ -383,11 +383,11 @@ def test_an_answer_says_what_it_read_and_the_model_is_told_once(tmp_path: Path, 
         Turn.say("On average 11.375."),
     ]
     with MessagesServer(turns) as server, opened(tmp_path / "home", model_url=server.url, api_key="k") as leaf:
-        scope = leaf.local_scope()
-        chat = leaf.new_chat(scope)
-        files = [add(leaf, scope, "q3.xlsx", workbook).id, add(leaf, scope, "costs.csv", b"a,b\n1,2\n").id]
-        first = finished(leaf, scope, leaf.send(scope, chat.id, "Totals?", file_ids=files).id)
-        second = finished(leaf, scope, leaf.send(scope, chat.id, "And the average?").id)
+        session = leaf.session(leaf.local_scope())
+        chat = session.chats.create()
+        files = [add(session, "q3.xlsx", workbook).id, add(session, "costs.csv", b"a,b\n1,2\n").id]
+        first = finished(session, session.messages.send(chat.id, "Totals?", file_ids=files).id)
+        second = finished(session, session.messages.send(chat.id, "And the average?").id)
         assert server.refused == []
         outputs = [p["output"] for m in (first, second) for p in m.parts if p["type"] == "tool-query_tables"]
     assert "On q3__data: 2 left out as subtotals, 1 as a total (rows 5, 8-9)" in outputs[0]["text"]
@@ -406,12 +406,12 @@ def test_the_first_table_that_the_list_names_is_the_one_that_is_described(tmp_pa
         + b"".join(b"2024-01-%02d,%d,N\n" % (d, d) for d in range(1, 20))
     )
     with opened(tmp_path) as leaf:
-        scope = leaf.local_scope()
-        chat = leaf.new_chat(scope)
-        leaf.attach(scope, chat.id, [add(leaf, scope, "two.csv", blocks).id])
+        session = leaf.session(leaf.local_scope())
+        chat = session.chats.create()
+        session.attached.add(chat.id, [add(session, "two.csv", blocks).id])
 
         def run(name: str, **given: Any) -> Any:
-            return leaf.run_tool(scope, name, given, chat_id=chat.id)
+            return session.tools.run(name, given, chat_id=chat.id)
 
         assert "SQL: two__2 (19 rows × 3 columns), two (2 × 2)" in run("list_files").text
         assert run("list_files").data["files"][0]["tables"] == ["two__2", "two"]
@@ -443,22 +443,22 @@ SEVERAL = [
 def test_names_of_foreign_files_stand_for_the_same_table_everywhere(tmp_path: Path) -> None:
     checked = 0
     with opened(tmp_path) as leaf:
-        scope = leaf.local_scope()
+        session = leaf.session(leaf.local_scope())
         for path in SEVERAL:
-            chat = leaf.new_chat(scope)
-            leaf.attach(scope, chat.id, [add(leaf, scope, path.name, path.read_bytes()).id])
-            listed = leaf.run_tool(scope, "list_files", {}, chat_id=chat.id).data["files"][0]["tables"]
+            chat = session.chats.create()
+            session.attached.add(chat.id, [add(session, path.name, path.read_bytes()).id])
+            listed = session.tools.run("list_files", {}, chat_id=chat.id).data["files"][0]["tables"]
             if len(listed) < 2:
                 continue
             if checked == 6:
                 break
             checked += 1
-            first = leaf.run_tool(scope, "describe_table", {"file": "f1"}, chat_id=chat.id).data
+            first = session.tools.run("describe_table", {"file": "f1"}, chat_id=chat.id).data
             assert first["profile"]["name"] == listed[0], path.name
             assert [listed[0], *first["others"]] == listed, path.name
-            last = leaf.run_tool(scope, "describe_table", {"file": listed[-1]}, chat_id=chat.id).data["profile"]
+            last = session.tools.run("describe_table", {"file": listed[-1]}, chat_id=chat.id).data["profile"]
             assert last["name"] == listed[-1], path.name
-            counted = leaf.run_tool(scope, "query_tables", {"sql": f"SELECT count(*) FROM {listed[-1]}"}, chat_id=chat.id)
+            counted = session.tools.run("query_tables", {"sql": f"SELECT count(*) FROM {listed[-1]}"}, chat_id=chat.id)
             assert counted.data["table"]["rows"] == [[last["rows"]]], path.name
     assert checked >= 5
 

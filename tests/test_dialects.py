@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
+from leaf.app import Leaf
 from leaf.errors import LeafError
-from leaf.service import Leaf
 from leaf.tables import dialects
 from leaf.tools.base import ToolOutput
 from tests.leaf_kit import add, opened
@@ -31,11 +31,11 @@ def leaf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Leaf]:
 
 @pytest.fixture(scope="module")
 def run(leaf: Leaf) -> Any:
-    scope = leaf.local_scope()
-    ids = [add(leaf, scope, name, text.encode()).id for name, text in BOOKS.items()]
+    session = leaf.session(leaf.local_scope())
+    ids = [add(session, name, text.encode()).id for name, text in BOOKS.items()]
 
     def run_tool(tool_name: str, **given: Any) -> ToolOutput:
-        return leaf.run_tool(scope, tool_name, given, file_ids=ids)
+        return session.tools.run(tool_name, given, file_ids=ids)
 
     return run_tool
 

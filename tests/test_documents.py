@@ -11,13 +11,14 @@ from typing import Any
 
 import pytest
 
+from leaf.app import Leaf
 from leaf.documents.documents import Documents, Draft
 from leaf.documents.prompts import TYPES, system_prompt
 from leaf.documents.xlsx import convert
 from leaf.errors import ConflictError, InvalidInputError, LeafError, ModelError, NotFoundError, RunError
 from leaf.files.library import Library
 from leaf.sandbox.pool import Pool
-from leaf.service import Leaf
+from leaf.sessions.session import Session
 from leaf.settings import Settings
 from leaf.store import Store, chat_files, chats, members, participants, users
 from leaf.store import documents as rows
@@ -223,11 +224,15 @@ class Bench:
     chat_id: str
     chunks: list[tuple[str, str, Json]] = field(default_factory=list)
 
+    @property
+    def session(self) -> Session:
+        return self.leaf.session(self.scope)
+
     def context(self, ask: Any = None, key: str = "") -> ToolContext:
         app = self.leaf
-        there = app._library.chat_files(self.scope, self.chat_id, deleted=True)
+        there = app._house.library.chat_files(self.scope, self.chat_id, deleted=True)
         hooks = Hooks(key, lambda name, i, data: self.chunks.append((name, i, data)), lambda text: None, ask)
-        rooms = (app._library, app._tables, app._drive, app.documents)
+        rooms = (app._house.library, app._house.tables, app._house.drive, app._house.documents)
         return context_of(self.scope, self.chat_id, there, *rooms, threading.Event(), hooks, "m1")
 
     def run(self, name: str, given: Json, ask: Any = None, key: str = "") -> ToolOutput:
@@ -235,20 +240,21 @@ class Bench:
 
     @property
     def newest(self) -> Document:
-        return self.leaf.documents.list(self.scope)[0]
+        return self.session.documents.list()[0]
 
     @property
     def text(self) -> str:
-        return self.leaf.documents.content(self.scope, self.newest)
+        return self.session.documents.content(self.newest)
 
 
 @pytest.fixture
 def bench(tmp_path: Path) -> Iterator[Bench]:
     with opened(tmp_path) as leaf:
         scope = leaf.local_scope()
-        chat = leaf.new_chat(scope)
-        file = add(leaf, scope, "call.vtt", VTT.encode())
-        leaf.attach(scope, chat.id, [file.id])
+        session = leaf.session(scope)
+        chat = session.chats.create()
+        file = add(session, "call.vtt", VTT.encode())
+        session.attached.add(chat.id, [file.id])
         yield Bench(leaf, scope, chat.id)
 
 
@@ -287,13 +293,13 @@ def test_the_same_call_again_asks_no_model_and_writes_nothing(bench: Bench) -> N
     again = bench.run("create_document", SUMMARY, writer, "m1/tool-1")
     assert len(writer.requests) == 1
     assert first.shows == again.shows
-    assert len(bench.leaf.documents.list(bench.scope)) == 1
+    assert len(bench.session.documents.list()) == 1
 
 
 def test_a_transcript_longer_than_the_window_is_read_in_parts_and_it_is_said(bench: Bench) -> None:
     long = transcript(3000, 1, "Mark{i} was said.")
-    file = add(bench.leaf, bench.scope, "long.vtt", long.encode())
-    bench.leaf.attach(bench.scope, bench.chat_id, [file.id])
+    file = add(bench.session, "long.vtt", long.encode())
+    bench.session.attached.add(bench.chat_id, [file.id])
     writer = Writer(["- note", "- note", "- note", MINUTES], window=20_000)
     output = bench.run("create_document", {**SUMMARY, "files": ["long.vtt"]}, writer)
     *parts, last = writer.requests
@@ -312,7 +318,7 @@ def test_what_was_written_before_a_failure_is_kept_and_completed_when_the_call_r
     assert bench.text == "# Budget call\n\nShort\n"
     assert bench.chunks[-1][2]["state"] == "failed"
     bench.run("create_document", SUMMARY, Writer([MINUTES]), "m1/tool-1")
-    assert [v.note for v in bench.leaf.documents.versions(bench.scope, bench.newest.id)] == ["created", "not finished"]
+    assert [v.note for v in bench.session.documents.versions(bench.newest.id)] == ["created", "not finished"]
     assert bench.text == MINUTES
 
 
@@ -394,14 +400,14 @@ def test_documents_are_read_searched_edited_and_deleted_by_tools(bench: Bench) -
     assert "is 12" in bench.run("read_file", {"file": handle}).text
     bench.run("delete_file", {"path": handle}, key="m1/tool-3")
     bench.run("delete_file", {"path": handle}, key="m1/tool-3")
-    assert bench.leaf.documents.list(bench.scope) == []
+    assert bench.session.documents.list() == []
     with pytest.raises(NotFoundError, match="The document 'plan' was deleted"):
         bench.run("write_file", {"path": "plan.md", "content": "x"})
 
 
 def test_a_hand_made_version_is_not_overwritten_unseen(bench: Bench) -> None:
     bench.run("write_file", {"path": "plan.md", "content": "one"})
-    bench.leaf.save_document(bench.scope, bench.newest.id, "by hand", 1)
+    bench.session.documents.save(bench.newest.id, "by hand", 1)
     output = bench.run("write_file", {"path": "plan.md", "content": "two"})
     assert "Version 2, which it replaces, was edited by hand; it can be restored." in output.text
 
@@ -421,15 +427,15 @@ def test_uploaded_files_are_never_changed(bench: Bench, name: str) -> None:
 def test_deleting_a_documents_file_in_the_library_deletes_the_document_and_undo_brings_both_back(bench: Bench) -> None:
     bench.run("write_file", {"path": "plan.md", "content": "one"})
     file_id = bench.newest.file_id
-    bench.leaf.delete_file(bench.scope, file_id)
-    assert bench.leaf.documents.list(bench.scope) == []
-    bench.leaf.restore_file(bench.scope, file_id)
+    bench.session.files.delete(file_id)
+    assert bench.session.documents.list() == []
+    bench.session.files.restore(file_id)
     assert bench.newest.file_id == file_id
 
 
 def test_outside_of_a_chat_documents_are_refused(bench: Bench) -> None:
     with pytest.raises(InvalidInputError, match="Documents belong to a chat"):
-        bench.leaf.run_tool(bench.scope, "write_file", {"path": "a.md", "content": "x"})
+        bench.session.tools.run("write_file", {"path": "a.md", "content": "x"})
 
 
 def test_ten_megabytes_are_refused_in_a_sentence(bench: Bench) -> None:
@@ -470,7 +476,7 @@ def test_a_word_document_has_headings_lists_tables_and_links(bench: Bench) -> No
     import docx
 
     bench.run("create_document", {"title": "Rich", "content": RICH})
-    made = bench.leaf.documents.export(bench.scope, bench.newest.id, "docx")
+    made = bench.session.documents.export(bench.newest.id, "docx")
     document = docx.Document(io.BytesIO(made.data))
     styles = {p.style.name: p.text for p in document.paragraphs}
     assert made.name == "Rich.docx"
@@ -486,7 +492,7 @@ def test_a_pdf_has_the_text_and_says_what_it_cannot_show(bench: Bench) -> None:
     import pypdf
 
     bench.run("create_document", {"title": "Rich", "content": RICH + "\n🙂 漢字\n"})
-    made = bench.leaf.documents.export(bench.scope, bench.newest.id, "pdf")
+    made = bench.session.documents.export(bench.newest.id, "pdf")
     text = "\n".join(page.extract_text() for page in pypdf.PdfReader(io.BytesIO(made.data)).pages)
     assert all(word in text for word in ("Größe — Ω Ж", "Anna", "nested", "x = 1 < 2"))
     assert "1 character (🙂) is not in the PDF's fonts" in made.notes[0]
@@ -497,14 +503,14 @@ def test_a_workbook_has_types_and_no_formula(bench: Bench) -> None:
 
     content = "name,zip,amount,day\nAnna,00123,1234.5,2026-05-01\n=1+1,9,-3,\n"
     bench.run("create_document", {"title": "Sheet/1", "kind": "sheet", "content": content})
-    made = bench.leaf.documents.export(bench.scope, bench.newest.id, "xlsx")
+    made = bench.session.documents.export(bench.newest.id, "xlsx")
     sheet = openpyxl.load_workbook(io.BytesIO(made.data)).active
     values = [[c.value for c in row] for row in sheet.iter_rows()]
     assert values[1][:3] == ["Anna", "00123", 1234.5]
     assert values[1][3].isoformat()[:10] == "2026-05-01"
     assert sheet["A3"].data_type == "s"
     assert values[2][0] == "=1+1"
-    assert bench.leaf.documents.export(bench.scope, bench.newest.id, "csv").data.decode() == content
+    assert bench.session.documents.export(bench.newest.id, "csv").data.decode() == content
 
 
 @pytest.mark.parametrize(
@@ -519,14 +525,14 @@ def test_cells_that_are_no_plain_numbers_stay_text(value: str, typed: object) ->
 def test_hostile_markdown_is_converted_or_refused_in_time(bench: Bench, text: str) -> None:
     bench.run("create_document", {"title": "Hostile", "content": text})
     for ending in ("docx", "pdf"):
-        assert len(bench.leaf.documents.export(bench.scope, bench.newest.id, ending).data) > 500
+        assert len(bench.session.documents.export(bench.newest.id, ending).data) > 500
 
 
 def test_an_earlier_version_is_downloaded_under_its_number(bench: Bench) -> None:
     bench.run("write_file", {"path": "plan.md", "content": "one"})
     bench.run("write_file", {"path": "plan.md", "content": "two"})
-    made = bench.leaf.documents.export(bench.scope, bench.newest.id, "md", 1)
+    made = bench.session.documents.export(bench.newest.id, "md", 1)
     assert (made.name, made.data) == ("plan, version 1.md", b"one\n")
     with pytest.raises(InvalidInputError, match="cannot be downloaded as 'exe'"):
-        bench.leaf.documents.export(bench.scope, bench.newest.id, "exe")
+        bench.session.documents.export(bench.newest.id, "exe")
     assert replace(MADE, note="x").note == "x"

@@ -7,13 +7,13 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from streamlit.testing.v1 import AppTest
 
 from leaf.errors import FAULT, SandboxError, not_found
 from leaf.sandbox.pool import Pool
-from leaf.store.model import Scope
 from leaf.ui.freshness import Look
 
 
@@ -52,9 +52,9 @@ def test_an_unexpected_failure_in_a_child_blames_no_file_and_names_no_exception(
 
 
 def test_a_command_that_fails_unexpectedly_says_so_and_keeps_the_details_aside(tmp_path: Path) -> None:
-    # A method of the service is missing, as after an update that was installed by half.
+    # A method of Leaf is missing, as after an update that was installed by half.
     code = (
-        "import sys, leaf.service, leaf.__main__; del leaf.service.Leaf.local_scope; "
+        "import sys, leaf.app, leaf.__main__; del leaf.app.Leaf.local_scope; "
         "sys.exit(leaf.__main__.main(['files', 'list', '--json']))"
     )
     environ = {**os.environ, "LEAF_HOME": str(tmp_path)}
@@ -83,10 +83,10 @@ def test_a_page_that_fails_unexpectedly_is_one_sentence() -> None:
 
 def test_an_unexpected_failure_beside_the_page_is_told_and_logged(caplog: pytest.LogCaptureFixture) -> None:
     class Broken:
-        def drive_changes(self, *_: object) -> None:
+        def changes(self, _: str) -> None:
             raise KeyError("secret column")
 
     look = Look("chat")
-    look.ask(Broken(), Scope("w", "u"))  # type: ignore[arg-type]
+    look.ask(SimpleNamespace(drive=Broken()))  # type: ignore[arg-type]
     assert look.problem == FAULT
     assert "secret column" in caplog.text

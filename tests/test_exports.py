@@ -16,9 +16,9 @@ import pyarrow.parquet as pq
 import pytest
 from PIL import Image
 
+from leaf.app import Leaf
 from leaf.errors import InvalidInputError, NotFoundError
-from leaf.service import Leaf
-from leaf.store.model import Scope
+from leaf.sessions.session import Session
 from leaf.tables import charts, child, drawing, export, fonts
 from leaf.tables.reshape import Choice, choice_of, reshaped
 from tests.leaf_kit import add, opened
@@ -37,9 +37,9 @@ def leaf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Leaf]:
         yield running
 
 
-def asked(leaf: Leaf, scope: Scope, chat_id: str, file_id: str, sql: str) -> str:
+def asked(session: Session, chat_id: str, file_id: str, sql: str) -> str:
     """The id of a query's result."""
-    output = leaf.run_tool(scope, "query_tables", json.dumps({"sql": sql}), chat_id=chat_id, file_ids=[file_id])
+    output = session.tools.run("query_tables", json.dumps({"sql": sql}), chat_id=chat_id, file_ids=[file_id])
     return str(output.data["table"]["result_id"])
 
 
@@ -61,16 +61,16 @@ def ids(parquet: str, column: str, operation: str, value: str) -> list[int]:
 
 
 def test_a_result_is_sorted_filtered_and_paged(leaf: Leaf) -> None:
-    scope = leaf.local_scope()
-    file, chat = add(leaf, scope, "orders.csv", ORDERS.encode()), leaf.new_chat(scope)
-    result = asked(leaf, scope, chat.id, file.id, "FROM orders")
-    page = leaf.result_page(scope, chat.id, result, order_by="amount", descending=True, offset=1, limit=2)
+    session = leaf.session(leaf.local_scope())
+    file, chat = add(session, "orders.csv", ORDERS.encode()), session.chats.create()
+    result = asked(session, chat.id, file.id, "FROM orders")
+    page = session.results.page(chat.id, result, order_by="amount", descending=True, offset=1, limit=2)
     assert ([row[0] for row in page.rows], page.total, page.whole, page.offset) == ([5, 4], 5, 5, 1)
     where = {"column": "amount", "operation": "≥", "value": "30"}
-    page = leaf.result_page(scope, chat.id, result, limit=1, order_by="id", where=where)
+    page = session.results.page(chat.id, result, limit=1, order_by="id", where=where)
     assert ([row[0] for row in page.rows], page.total, page.whole) == ([2], 3, 5)
     with pytest.raises(InvalidInputError, match="holds numbers, and 'much' is none"):
-        leaf.result_page(scope, chat.id, result, where={**where, "value": "much"})
+        session.results.page(chat.id, result, where={**where, "value": "much"})
 
 
 @pytest.mark.parametrize(
@@ -129,11 +129,11 @@ def test_odd_names_of_columns_can_be_filtered(tmp_path: Path) -> None:
 
 
 def test_a_result_becomes_an_excel_file_with_types_and_what_it_rests_on(leaf: Leaf) -> None:
-    scope = leaf.local_scope()
-    file, chat = add(leaf, scope, "orders.csv", ORDERS.encode()), leaf.new_chat(scope)
+    session = leaf.session(leaf.local_scope())
+    file, chat = add(session, "orders.csv", ORDERS.encode()), session.chats.create()
     sql = "SELECT *, amount > 20 AS large, 12345678901234567890::HUGEINT AS big FROM orders ORDER BY id"
-    result = asked(leaf, scope, chat.id, file.id, sql)
-    book = openpyxl.load_workbook(leaf.export_result(scope, chat.id, result, "xlsx"))
+    result = asked(session, chat.id, file.id, sql)
+    book = openpyxl.load_workbook(session.results.export(chat.id, result, "xlsx"))
     assert book.sheetnames == ["Result", "Query"]
     sheet = book["Result"]
     rows = list(sheet.iter_rows(values_only=True))
@@ -152,11 +152,11 @@ def test_a_result_becomes_an_excel_file_with_types_and_what_it_rests_on(leaf: Le
     assert ("Note", "5 numbers have more digits than Excel keeps, and were written as text.") in [r[:2] for r in told]
     assert told[-1] == ("orders", "orders.csv", told[-1][2], 5, file.sha256)
 
-    csv = leaf.export_result(scope, chat.id, result, "csv").read_text()
+    csv = session.results.export(chat.id, result, "csv").read_text()
     assert csv.splitlines()[0] == "id,customer,amount,day,note,large,big"
-    assert pq.read_table(leaf.export_result(scope, chat.id, result, "parquet")).num_rows == 5
+    assert pq.read_table(session.results.export(chat.id, result, "parquet")).num_rows == 5
     with pytest.raises(InvalidInputError, match="csv, xlsx or parquet"):
-        leaf.export_result(scope, chat.id, result, "exe")  # type: ignore[arg-type]
+        session.results.export(chat.id, result, "exe")  # type: ignore[arg-type]
 
 
 def test_strange_values_are_written_as_excel_can_hold_them(tmp_path: Path) -> None:
@@ -215,7 +215,12 @@ def test_a_picture_is_drawn_in_a_font_that_has_its_letters_or_says_which_are_mis
     told = drawing._with_font(drawing.whole({**CHART, "title": title}, COLUMNS, CHART_ROWS))
     assert told["config"].get("font", "") == family
     assert all((f"U+{ord(c):04X}" in str(told["title"])) == (c in missing) for c in fonts.beyond(title))
-    assert leaf.draw_chart(charts.check({**CHART, "title": title}, COLUMNS), COLUMNS, CHART_ROWS, "png")[:4] == b"\x89PNG"
+    assert (
+        leaf.session(leaf.local_scope()).results.draw(
+            charts.check({**CHART, "title": title}, COLUMNS), COLUMNS, CHART_ROWS, "png"
+        )[:4]
+        == b"\x89PNG"
+    )
 
 
 def test_a_picture_of_usual_letters_keeps_its_font() -> None:
@@ -225,24 +230,24 @@ def test_a_picture_of_usual_letters_keeps_its_font() -> None:
 
 def test_chart_becomes_a_picture_and_a_spec_with_its_rows(leaf: Leaf) -> None:
     spec = charts.check({**CHART, "title": "Who leads?"}, COLUMNS)
-    png = leaf.draw_chart(spec, COLUMNS, CHART_ROWS, "png")
+    png = leaf.session(leaf.local_scope()).results.draw(spec, COLUMNS, CHART_ROWS, "png")
     with Image.open(io.BytesIO(png)) as picture:
         assert picture.format == "PNG"
         assert picture.width > 1_400
         colours = {colour for _, colour in picture.convert("RGB").getcolors(100_000) or ()}
     assert {(255, 255, 255), (31, 111, 74)} <= colours
-    svg = leaf.draw_chart(spec, COLUMNS, CHART_ROWS, "svg").decode()
+    svg = leaf.session(leaf.local_scope()).results.draw(spec, COLUMNS, CHART_ROWS, "svg").decode()
     assert "Who leads?" in svg
     assert "Süd &amp; Ost" in svg
     assert "<b>" not in svg
     assert "http" not in svg.replace("http://www.w3.org/", "")
-    told = json.loads(leaf.draw_chart(spec, COLUMNS, CHART_ROWS, "json"))
+    told = json.loads(leaf.session(leaf.local_scope()).results.draw(spec, COLUMNS, CHART_ROWS, "json"))
     assert told["$schema"] == "https://vega.github.io/schema/vega-lite/v6.json"
     assert told["data"]["values"][1]["region"] == "Süd & Ost"
     with pytest.raises(InvalidInputError, match="png, svg or json"):
-        leaf.draw_chart(spec, COLUMNS, CHART_ROWS, "pdf")  # type: ignore[arg-type]
+        leaf.session(leaf.local_scope()).results.draw(spec, COLUMNS, CHART_ROWS, "pdf")  # type: ignore[arg-type]
     with pytest.raises(InvalidInputError, match="may not load"):
-        leaf.draw_chart({**CHART, "mark": {"type": "image"}}, COLUMNS, CHART_ROWS, "png")
+        leaf.session(leaf.local_scope()).results.draw({**CHART, "mark": {"type": "image"}}, COLUMNS, CHART_ROWS, "png")
 
 
 def test_what_a_chart_shows_is_read_from_its_spec() -> None:
@@ -277,7 +282,9 @@ def test_chart_is_changed_by_hand(leaf: Leaf, wanted: Choice, mark: str, encodin
         assert charts.check(changed, COLUMNS) == changed
     back = reshaped(charts.check(CHART, COLUMNS), COLUMNS, TYPES, Choice("bar", "region", "sum.a"))
     assert back == charts.check(CHART, COLUMNS)
-    assert leaf.draw_chart(reshaped(charts.check(CHART, COLUMNS), COLUMNS, TYPES, wanted), COLUMNS, CHART_ROWS, "svg")
+    assert leaf.session(leaf.local_scope()).results.draw(
+        reshaped(charts.check(CHART, COLUMNS), COLUMNS, TYPES, wanted), COLUMNS, CHART_ROWS, "svg"
+    )
 
 
 def test_chart_without_an_axis_is_refused() -> None:

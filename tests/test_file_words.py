@@ -141,22 +141,25 @@ def test_questions_that_an_earlier_version_kept_with_files_are_nobodys_words_any
 
 def test_neither_commands_nor_tools_tell_a_colleague_what_stands_in_a_private_chat(tmp_path: Path) -> None:
     with opened(tmp_path) as leaf:
-        ann = sign_in(leaf._store).scope
-        bob = join(leaf._store, ann, "Bob")
-        file = leaf.add_file(ann, "staff.csv", BytesIO(SALES), context=SECRET).file
-        private = leaf.new_chat(ann)
-        leaf.attach(ann, private.id, [file.id])
-        leaf.send(ann, private.id, f"What of the {SECRET}?")
-        theirs = leaf.new_chat(bob)
-        told = [leaf.run_tool(bob, "list_files", {}).text, leaf.run_tool(bob, "list_files", {}, file_ids=[file.id]).text]
-        told.append(leaf.run_tool(bob, "list_files", {}, chat_id=theirs.id, file_ids=[file.id]).text)
-        told.append(str(leaf.run_tool(bob, "search_files", {"query": "redundancies"}, file_ids=[file.id]).to_json()))
-        told += [str(f) for f in leaf.files(bob)]
-        assert leaf.files(bob, query="Leeds") == []
+        ann = sign_in(leaf._house.store).scope
+        bob = join(leaf._house.store, ann, "Bob")
+        file = leaf.session(ann).files.add("staff.csv", BytesIO(SALES), context=SECRET).file
+        private = leaf.session(ann).chats.create()
+        leaf.session(ann).attached.add(private.id, [file.id])
+        leaf.session(ann).messages.send(private.id, f"What of the {SECRET}?")
+        theirs = leaf.session(bob).chats.create()
+        told = [
+            leaf.session(bob).tools.run("list_files", {}).text,
+            leaf.session(bob).tools.run("list_files", {}, file_ids=[file.id]).text,
+        ]
+        told.append(leaf.session(bob).tools.run("list_files", {}, chat_id=theirs.id, file_ids=[file.id]).text)
+        told.append(str(leaf.session(bob).tools.run("search_files", {"query": "redundancies"}, file_ids=[file.id]).to_json()))
+        told += [str(f) for f in leaf.session(bob).files.list()]
+        assert leaf.session(bob).files.list(query="Leeds") == []
         assert not any("Leeds" in one or "redundancies in" in one for one in told)
-        assert SECRET in leaf.run_tool(ann, "list_files", {}, file_ids=[file.id]).text
+        assert SECRET in leaf.session(ann).tools.run("list_files", {}, file_ids=[file.id]).text
         with pytest.raises(NotFoundError):
-            leaf.run_tool(bob, "list_files", {}, chat_id=private.id)
+            leaf.session(bob).tools.run("list_files", {}, chat_id=private.id)
 
 
 def chat_file(number: int, words: str) -> ChatFile:
@@ -171,9 +174,9 @@ def test_words_that_many_files_share_are_said_once(tmp_path: Path) -> None:
     )
     many = [chat_file(n, words) for n in range(1, 133)]
     with opened(tmp_path) as leaf:
-        scope = leaf.local_scope()
-        ids = [leaf.add_file(scope, f"r{n}.csv", BytesIO(SALES + b"%d" % n), context=words).file.id for n in range(4)]
-        listed = leaf.run_tool(scope, "list_files", {}, file_ids=ids).text
+        session = leaf.session(leaf.local_scope())
+        ids = [session.files.add(f"r{n}.csv", BytesIO(SALES + b"%d" % n), context=words).file.id for n in range(4)]
+        listed = session.tools.run("list_files", {}, file_ids=ids).text
     assert listed.count("About f") == 1
     assert "About f1, f2, f3, f4: Monthly returns" in listed
     assert len(attached_lines(many)) < 150

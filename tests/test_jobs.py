@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from leaf.errors import NotFoundError, RunError
-from leaf.service import Leaf
+from leaf.sessions.session import Session
 from leaf.store import jobs
 from leaf.store.jobs import Job, outcome_line, progress_line
 from leaf.store.model import Scope
@@ -27,12 +27,12 @@ from leaf.settings import Settings
 from leaf.wiring import build
 
 leaf = build(Settings(home=Path(sys.argv[1])))
-scope = leaf.local_scope()
+jobs = leaf.session(leaf.local_scope()).jobs
 paths = sorted(Path(sys.argv[2]).iterdir())
-job = leaf.begin_adding(scope, len(paths))
-leaf.take_paths(scope, job.id, paths)
-leaf.all_arrived(scope, job.id)
-while (job := leaf.wait_for_job(scope, job.id, 0.05)).under_way:
+job = jobs.begin(len(paths))
+jobs.take_paths(job.id, paths)
+jobs.all_arrived(job.id)
+while (job := jobs.wait(job.id, 0.05)).under_way:
     print(job.done, flush=True)
 print("over", flush=True)
 """
@@ -45,12 +45,12 @@ def made(folder: Path, count: int) -> list[Path]:
     return sorted(folder.iterdir())
 
 
-def added(leaf: Leaf, scope: Scope, paths: list[Path], target: str = "") -> Job:
+def added(session: Session, paths: list[Path], target: str = "") -> Job:
     """A job with all of them, once it is over."""
-    job = leaf.begin_adding(scope, len(paths), target=target)
-    leaf.take_paths(scope, job.id, paths)
-    leaf.all_arrived(scope, job.id)
-    return leaf.wait_for_job(scope, job.id, 120)
+    job = session.jobs.begin(len(paths), target=target)
+    session.jobs.take_paths(job.id, paths)
+    session.jobs.all_arrived(job.id)
+    return session.jobs.wait(job.id, 120)
 
 
 def test_a_job_counts_what_became_of_each_file(tmp_path: Path) -> None:
@@ -60,11 +60,11 @@ def test_a_job_counts_what_became_of_each_file(tmp_path: Path) -> None:
     (folder / "broken.xlsx").write_bytes(b"PK\x03\x04 nothing")
     (folder / "huge.txt").write_bytes(b"x" * 2_000_000)
     with opened(tmp_path / "home", max_upload_bytes=1_000_000) as leaf:
-        scope = leaf.local_scope()
-        leaf.add_path(scope, folder / "0001.csv")
-        job = added(leaf, scope, [*sorted(folder.iterdir()), folder / "absent.csv"])
+        session = leaf.session(leaf.local_scope())
+        session.files.add_path(folder / "0001.csv")
+        job = added(session, [*sorted(folder.iterdir()), folder / "absent.csv"])
         assert (job.state, job.total, job.done, job.failed) == ("done", 7, 7, 3)
-        states = {item.name: item.state for item in leaf.job_files(scope, job.id)}
+        states = {item.name: item.state for item in session.jobs.outcomes(job.id)}
         assert states == {
             "0000.csv": "added",
             "0001.csv": "known",
@@ -74,11 +74,11 @@ def test_a_job_counts_what_became_of_each_file(tmp_path: Path) -> None:
             "huge.txt": "failed",
             "absent.csv": "failed",
         }
-        problems = {item.name: item.problem for item in leaf.job_files(scope, job.id) if item.problem}
+        problems = {item.name: item.problem for item in session.jobs.outcomes(job.id) if item.problem}
         assert "add it again" in problems["broken.xlsx"]
         assert "Split it" in problems["huge.txt"]
         assert "absent.csv" in problems["absent.csv"]
-        assert len(leaf.files(scope)) == 5
+        assert len(session.files.list()) == 5
         assert outcome_line(job) == "4 of 7 files are there; 3 failed."
 
 
@@ -92,13 +92,14 @@ def test_files_go_beside_the_question_of_a_chat_and_of_a_new_one(tmp_path: Path)
     paths = made(tmp_path / "given", 2)
     with opened(tmp_path / "home") as leaf:
         scope = leaf.local_scope()
-        chat = leaf.new_chat(scope)
-        added(leaf, scope, paths, target=chat.id)
-        job = added(leaf, scope, paths, target="new")
+        session = leaf.session(scope)
+        chat = session.chats.create()
+        added(session, paths, target=chat.id)
+        job = added(session, paths, target="new")
         for chat_id in (chat.id, job.outcome["chat"]):
-            assert [c.file.name for c in leaf._library.chat_files(scope, chat_id)] == ["0000.csv", "0001.csv"]
+            assert [c.file.name for c in leaf._house.library.chat_files(scope, chat_id)] == ["0000.csv", "0001.csv"]
         with pytest.raises(NotFoundError):
-            leaf.begin_adding(scope, 1, target="no-such-chat")
+            session.jobs.begin(1, target="no-such-chat")
 
 
 def test_a_killed_process_is_gone_on_with_and_nothing_is_added_twice(tmp_path: Path) -> None:
@@ -115,85 +116,87 @@ def test_a_killed_process_is_gone_on_with_and_nothing_is_added_twice(tmp_path: P
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
     with opened(tmp_path / "home") as leaf:
-        scope = leaf.local_scope()
-        (before,) = leaf.jobs(scope)
+        session = leaf.session(leaf.local_scope())
+        (before,) = session.jobs.list()
         assert 0 < before.done < count
-        leaf._jobs.launch()
-        job = leaf.wait_for_job(scope, before.id, 120)
+        leaf._house.jobs.launch()
+        job = session.jobs.wait(before.id, 120)
         assert (job.state, job.done, job.failed) == ("done", count, 0)
-        assert sorted(file.name for file in leaf.files(scope)) == [path.name for path in paths]
-        assert {item.state for item in leaf.job_files(scope, job.id)} == {"added"}
+        assert sorted(file.name for file in session.files.list()) == [path.name for path in paths]
+        assert {item.state for item in session.jobs.outcomes(job.id)} == {"added"}
 
 
 def test_a_process_that_is_killed_while_files_arrive_says_which_are_missing(tmp_path: Path) -> None:
     paths = made(tmp_path / "given", 4)
     with opened(tmp_path / "home") as leaf:
         scope = leaf.local_scope()
-        job = leaf.begin_adding(scope, 4)
-        leaf.take_paths(scope, job.id, paths[:2])
+        job = leaf.session(scope).jobs.begin(4)
+        leaf.session(scope).jobs.take_paths(job.id, paths[:2])
     with opened(tmp_path / "home") as leaf:
-        leaf._jobs.launch()
-        job = leaf.wait_for_job(scope, job.id, 60)
+        leaf._house.jobs.launch()
+        job = leaf.session(scope).jobs.wait(job.id, 60)
         assert (job.state, job.total, job.done) == ("done", 2, 2)
         assert "2 of 4 had arrived" in job.problem
-        assert added(leaf, scope, paths).done == 4
-        assert len(leaf.files(scope)) == 4
+        assert added(leaf.session(scope), paths).done == 4
+        assert len(leaf.session(scope).files.list()) == 4
 
 
 def test_a_stopped_job_keeps_what_came_and_goes_on_when_asked(tmp_path: Path) -> None:
     paths = made(tmp_path / "given", 2)
     with opened(tmp_path / "home") as leaf:
-        scope = leaf.local_scope()
-        job = leaf.begin_adding(scope, 2)
-        leaf.take_paths(scope, job.id, paths[:1])
-        while leaf.job(scope, job.id).done < 1:
-            leaf.wait_for_job(scope, job.id, 0.1)
-        assert leaf.stop_job(scope, job.id).state == "stopped"
+        session = leaf.session(leaf.local_scope())
+        job = session.jobs.begin(2)
+        session.jobs.take_paths(job.id, paths[:1])
+        while session.jobs.get(job.id).done < 1:
+            session.jobs.wait(job.id, 0.1)
+        assert session.jobs.stop(job.id).state == "stopped"
         with pytest.raises(RunError):
-            leaf.take_paths(scope, job.id, paths[1:])
-        assert [file.name for file in leaf.files(scope)] == ["0000.csv"]
-        leaf.go_on_with_job(scope, job.id)
-        assert leaf.wait_for_job(scope, job.id, 60).state == "done"
-        leaf.forget_job(scope, job.id)
-        assert leaf.jobs(scope) == []
-        assert len(leaf.files(scope)) == 1
+            session.jobs.take_paths(job.id, paths[1:])
+        assert [file.name for file in session.files.list()] == ["0000.csv"]
+        session.jobs.go_on(job.id)
+        assert session.jobs.wait(job.id, 60).state == "done"
+        session.jobs.forget(job.id)
+        assert session.jobs.list() == []
+        assert len(session.files.list()) == 1
 
 
 def test_a_job_is_seen_by_whoever_began_it_alone(tmp_path: Path) -> None:
     paths = made(tmp_path / "given", 1)
     with opened(tmp_path / "home") as leaf:
         scope = leaf.local_scope()
-        job = added(leaf, scope, paths)
+        job = added(leaf.session(scope), paths)
         stranger = Scope(scope.workspace_id, "somebody-else")
-        assert leaf.jobs(stranger) == []
-        for ask in (leaf.job, leaf.job_files, leaf.stop_job, leaf.forget_job, leaf.go_on_with_job):
+        assert leaf.session(stranger).jobs.list() == []
+        jobs = leaf.session(stranger).jobs
+        for ask in (jobs.get, jobs.outcomes, jobs.stop, jobs.forget, jobs.go_on):
             with pytest.raises(NotFoundError):
-                ask(stranger, job.id)
+                ask(job.id)
 
 
 def test_two_jobs_with_the_same_files_make_each_file_once(tmp_path: Path) -> None:
     paths = made(tmp_path / "given", 70)
     with opened(tmp_path / "home") as leaf:
-        scope = leaf.local_scope()
+        session = leaf.session(leaf.local_scope())
         found: list[Job] = []
-        threads = [threading.Thread(target=lambda: found.append(added(leaf, scope, paths))) for _ in range(2)]
+        threads = [threading.Thread(target=lambda: found.append(added(session, paths))) for _ in range(2)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
         assert [job.done for job in found] == [70, 70]
-        assert len(leaf.files(scope)) == 70
+        assert len(session.files.list()) == 70
 
 
 def test_a_job_whose_bytes_are_gone_says_so_of_that_file(tmp_path: Path) -> None:
     with opened(tmp_path / "home") as leaf:
         scope = leaf.local_scope()
-        kept = leaf._library.keep(scope, "a.csv", BytesIO(b"a,b\n1,2\n"))
-        leaf._store.blobs.delete(scope.workspace_id, kept.sha256)
-        job = leaf.begin_adding(scope, 1)
+        session = leaf.session(scope)
+        kept = leaf._house.library.keep(scope, "a.csv", BytesIO(b"a,b\n1,2\n"))
+        leaf._house.store.blobs.delete(scope.workspace_id, kept.sha256)
+        job = session.jobs.begin(1)
         given = {"sha256": kept.sha256, "size": kept.size, "source": "upload", "context": "", "shared": False}
-        jobs.append(leaf._store.db, scope, job.id, [("a.csv", given, "")])
-        leaf.all_arrived(scope, job.id)
-        (became,) = leaf.job_files(scope, leaf.wait_for_job(scope, job.id, 60).id)
+        jobs.append(leaf._house.store.db, scope, job.id, [("a.csv", given, "")])
+        session.jobs.all_arrived(job.id)
+        (became,) = session.jobs.outcomes(session.jobs.wait(job.id, 60).id)
         assert (became.state, "Add it again" in became.problem) == ("failed", True)
-        assert leaf.files(scope) == []
+        assert session.files.list() == []

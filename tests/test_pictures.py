@@ -17,7 +17,8 @@ from leaf.errors import InvalidInputError, LeafError, NotFoundError
 from leaf.files.library import Library
 from leaf.files.pictures import MOST_PAGES, page_numbers
 from leaf.sandbox.pool import Pool
-from leaf.service import PICTURE_TOKENS, Leaf
+from leaf.sessions.asking import PICTURE_TOKENS
+from leaf.sessions.session import Session
 from leaf.store import Store, files, users
 from leaf.store import media as store_media
 from leaf.store.database import now
@@ -215,8 +216,8 @@ def test_a_picture_that_was_deleted_for_good_takes_thinking_with_it() -> None:
 # A question, from the upload to the model
 
 
-def ask(app: Leaf, scope: Scope, chat_id: str, text: str, *file_ids: str) -> Message:
-    return finished(app, scope, app.send(scope, chat_id, text, file_ids).id)
+def ask(session: Session, chat_id: str, text: str, *file_ids: str) -> Message:
+    return finished(session, session.messages.send(chat_id, text, file_ids).id)
 
 
 def pictures_sent(server: MessagesServer, number: int = -1) -> list[bytes]:
@@ -227,11 +228,11 @@ def pictures_sent(server: MessagesServer, number: int = -1) -> list[bytes]:
 def test_a_picture_in_a_question_is_seen_at_once_and_the_same_ever_after(tmp_path: Path, way: str) -> None:
     turns = [Turn.say("A flag.", thinking="I see."), Turn.say("Blue."), Turn.say("Again.")]
     with MessagesServer(turns) as server, leaf_opened(tmp_path, model_url=server.url, api_key="k", files_api=way) as app:
-        scope = app.local_scope()
-        photo = add(app, scope, "photo.jpg", kit.photo(4000, 3000, orientation=6))
-        chat = app.new_chat(scope)
-        assert text_of(ask(app, scope, chat.id, "What is this?", photo.id)) == "A flag."
-        ask(app, scope, chat.id, "Which colour?")
+        session = app.session(app.local_scope())
+        photo = add(session, "photo.jpg", kit.photo(4000, 3000, orientation=6))
+        chat = session.chats.create()
+        assert text_of(ask(session, chat.id, "What is this?", photo.id)) == "A flag."
+        ask(session, chat.id, "Which colour?")
         sent = pictures_sent(server, 0)
         assert [opened(data).size for data in sent] == [(1500, 2000)]
         assert b"SecretCamera" not in sent[0]
@@ -246,11 +247,11 @@ def test_a_picture_in_a_question_is_seen_at_once_and_the_same_ever_after(tmp_pat
         if way == "on":
             uploaded = next(iter(server.desk.files.values()))
             assert (uploaded.name, uploaded.media_type) == ("picture.jpeg", "image/jpeg")
-        retried = app.retry(scope, app.thread(scope, chat.id).messages[1].id)
-        finished(app, scope, retried.id)
+        retried = session.messages.retry(session.chats.thread(chat.id).messages[1].id)
+        finished(session, retried.id)
         assert pictures_sent(server, 2) == sent
         assert server.refused == []
-        raw = app.thread(scope, chat.id).messages[0].raw[0]["content"][0]
+        raw = session.chats.thread(chat.id).messages[0].raw[0]["content"][0]
         assert raw["source"]["type"] == "leaf"
 
 
@@ -258,13 +259,13 @@ def test_a_picture_in_a_question_is_seen_at_once_and_the_same_ever_after(tmp_pat
 def test_an_upload_that_is_gone_is_made_again_without_a_word(tmp_path: Path, how: str) -> None:
     turns = [Turn.say("Two flags.", thinking="Hm."), Turn.say("Blue.")]
     with MessagesServer(turns) as server, leaf_opened(tmp_path, model_url=server.url, api_key="k", files_api="on") as app:
-        scope = app.local_scope()
-        ids = [add(app, scope, f"{i}.png", kit.png(60 + i, 40)).id for i in range(2)]
-        chat = app.new_chat(scope)
-        ask(app, scope, chat.id, "What is this?", *ids)
+        session = app.session(app.local_scope())
+        ids = [add(session, f"{i}.png", kit.png(60 + i, 40)).id for i in range(2)]
+        chat = session.chats.create()
+        ask(session, chat.id, "What is this?", *ids)
         for file_id in list(server.desk.files):
             server.desk.expire(file_id) if how == "expired" else server.desk.delete(file_id)
-        assert text_of(ask(app, scope, chat.id, "Which colour?")) == "Blue."
+        assert text_of(ask(session, chat.id, "Which colour?")) == "Blue."
         assert server.desk.uploads == 4
         assert pictures_sent(server, 1) == pictures_sent(server, 0)
         assert len(server.refused) == 2
@@ -275,11 +276,11 @@ def test_where_uploads_are_not_taken_pictures_go_inline_for_ever(tmp_path: Path,
     turns = [Turn.say("A flag."), Turn.say("Blue.")]
     with MessagesServer(turns) as server, leaf_opened(tmp_path, model_url=server.url, api_key="k", files_api="on") as app:
         server.desk.refuses = (status, "no files here")
-        scope = app.local_scope()
-        chat = app.new_chat(scope)
-        ask(app, scope, chat.id, "What is this?", add(app, scope, "a.png", kit.png()).id)
+        session = app.session(app.local_scope())
+        chat = session.chats.create()
+        ask(session, chat.id, "What is this?", add(session, "a.png", kit.png()).id)
         server.desk.refuses = None
-        assert text_of(ask(app, scope, chat.id, "Which colour?")) == "Blue."
+        assert text_of(ask(session, chat.id, "Which colour?")) == "Blue."
         images = [next(images_of(request.body)) for request in server.requests]
         assert images[0] == images[1]
         assert images[0]["source"]["type"] == "base64"
@@ -287,10 +288,10 @@ def test_where_uploads_are_not_taken_pictures_go_inline_for_ever(tmp_path: Path,
 
 def test_pictures_beyond_the_budget_are_only_named(tmp_path: Path) -> None:
     with MessagesServer([Turn.say("Flags.")]) as server, leaf_opened(tmp_path, model_url=server.url, api_key="k") as app:
-        scope = app.local_scope()
-        ids = [add(app, scope, f"{i}.jpg", kit.photo(2000 + i, 2000)).id for i in range(6)]
-        broken = add(app, scope, "broken.png", kit.png(300, 300)[:150]).id
-        ask(app, scope, app.new_chat(scope).id, "What are these?", *ids, broken)
+        session = app.session(app.local_scope())
+        ids = [add(session, f"{i}.jpg", kit.photo(2000 + i, 2000)).id for i in range(6)]
+        broken = add(session, "broken.png", kit.png(300, 300)[:150]).id
+        ask(session, session.chats.create().id, "What are these?", *ids, broken)
         content = server.requests[0].body["messages"][0]["content"]
         shown = sum(block["type"] == "image" for block in content)
         assert shown == 4
@@ -306,9 +307,9 @@ def test_pictures_beyond_the_budget_are_only_named(tmp_path: Path) -> None:
 def test_a_scanned_page_is_read_as_scanned_and_then_seen(tmp_path: Path) -> None:
     turns = [Turn.call(("read_file", {"file": "f1"})), Turn.call(("view_file", {"file": "f1", "pages": "3"})), Turn.say("A box.")]
     with MessagesServer(turns) as server, leaf_opened(tmp_path, model_url=server.url, api_key="k") as app:
-        scope = app.local_scope()
-        file = add(app, scope, "scan.pdf", scan(5))
-        answer = ask(app, scope, app.new_chat(scope).id, "What is on page 3?", file.id)
+        session = app.session(app.local_scope())
+        file = add(session, "scan.pdf", scan(5))
+        answer = ask(session, session.chats.create().id, "What is on page 3?", file.id)
         assert "5 pages, scanned" in server.requests[0].body["messages"][0]["content"][-1]["text"]
         assert "No text on pages 1-5: scanned. view_file shows them." in str(server.requests[1].body["messages"][-1])
         result = server.requests[2].body["messages"][-1]["content"][0]["content"]
@@ -320,23 +321,23 @@ def test_a_scanned_page_is_read_as_scanned_and_then_seen(tmp_path: Path) -> None
         covered = [p["data"] for p in answer.parts if p["type"] == "data-coverage"]
         assert "pages" in json.dumps(covered)
         assert text_of(answer) == "A box."
-        assert app.seen_picture(scope, part["output"]["data"]["pictures"][0]["sha256"]).startswith(b"\xff\xd8")
+        assert session.files.seen_picture(part["output"]["data"]["pictures"][0]["sha256"]).startswith(b"\xff\xd8")
 
 
 @pytest.mark.parametrize(("name", "data"), [("notes.txt", b"words\n"), ("sales.csv", b"a,b\n1,2\n")])
 def test_what_is_no_picture_is_refused_with_the_tool_that_reads_it(tmp_path: Path, name: str, data: bytes) -> None:
     with leaf_opened(tmp_path) as app:
-        scope = app.local_scope()
-        file = add(app, scope, name, data)
+        session = app.session(app.local_scope())
+        file = add(session, name, data)
         with pytest.raises(InvalidInputError, match="read_file"):
-            app.run_tool(scope, "view_file", {"file": "f1"}, file_ids=[file.id])
+            session.tools.run("view_file", {"file": "f1"}, file_ids=[file.id])
 
 
 def test_many_pages_are_shown_in_turns(tmp_path: Path) -> None:
     with leaf_opened(tmp_path) as app:
-        scope = app.local_scope()
-        file = add(app, scope, "scan.pdf", scan(30))
-        output = app.run_tool(scope, "view_file", {"file": "f1", "pages": "2, 11-30"}, file_ids=[file.id])
+        session = app.session(app.local_scope())
+        file = add(session, "scan.pdf", scan(30))
+        output = session.tools.run("view_file", {"file": "f1", "pages": "2, 11-30"}, file_ids=[file.id])
         assert "Not shown: pages 20-30; one call shows 10. Go on with pages='20-30'." in output.text
         assert (output.coverage[0].seen, output.coverage[0].ranges) == (10, ((2, 2), (11, 19)))
         assert output.sources[0].place == "page 2, pages 11-19"
@@ -349,8 +350,8 @@ def test_a_model_that_cannot_see_gets_a_sentence_and_view_file_says_so(tmp_path:
     turns = [Turn.call(("view_file", {"file": "f1"})), Turn.say("I cannot see it.")]
     options: Json = {"model_url": "", "api_key": "k", "model_vision": "no"}
     with MessagesServer(turns) as server, leaf_opened(tmp_path, **{**options, "model_url": server.url}) as app:
-        scope = app.local_scope()
-        answer = ask(app, scope, app.new_chat(scope).id, "What is this?", add(app, scope, "a.png", kit.png()).id)
+        session = app.session(app.local_scope())
+        answer = ask(session, session.chats.create().id, "What is this?", add(session, "a.png", kit.png()).id)
         assert list(images_of(server.requests[0].body)) == []
         assert "cannot see pictures" in str(server.requests[1].body["messages"][-1])
         assert any(p.get("errorText", "").startswith("The model that answers here cannot see") for p in answer.parts)
@@ -360,10 +361,10 @@ def test_a_picture_seen_before_becomes_a_sentence_for_a_model_that_cannot_see(tm
     with MessagesServer([Turn.say("A flag."), Turn.say("What flag?")]) as server:
         with leaf_opened(tmp_path, model_url=server.url, api_key="k") as app:
             scope = app.local_scope()
-            chat = app.new_chat(scope)
-            ask(app, scope, chat.id, "What is this?", add(app, scope, "a.png", kit.png()).id)
+            chat = app.session(scope).chats.create()
+            ask(app.session(scope), chat.id, "What is this?", add(app.session(scope), "a.png", kit.png()).id)
         with leaf_opened(tmp_path, model_url=server.url, api_key="k", model_vision="no") as app:
-            ask(app, scope, chat.id, "And now?")
+            ask(app.session(scope), chat.id, "And now?")
         first = server.requests[1].body["messages"][0]["content"][0]
         assert first == {"type": "text", "text": "[f1 a.png: this model cannot see pictures.]"}
 
@@ -376,8 +377,8 @@ def test_a_basic_server_gets_pictures_only_where_it_sees(tmp_path: Path, vision:
         MessagesServer(turns, models=["llama"], basic=True) as server,
         leaf_opened(tmp_path, model_url=server.url, **options) as app,
     ):
-        scope = app.local_scope()
-        answer = ask(app, scope, app.new_chat(scope).id, "What is this?", add(app, scope, "a.png", kit.png()).id)
+        session = app.session(app.local_scope())
+        answer = ask(session, session.chats.create().id, "What is this?", add(session, "a.png", kit.png()).id)
         assert text_of(answer) == "Done."
         images = [image for request in server.requests for image in images_of(request.body)]
         assert [image["source"]["type"] for image in images] == (["base64"] * 3 if vision else [])
@@ -386,8 +387,8 @@ def test_a_basic_server_gets_pictures_only_where_it_sees(tmp_path: Path, vision:
 
 def test_the_rules_answer_beside_a_picture(tmp_path: Path) -> None:
     with leaf_opened(tmp_path) as app:
-        scope = app.local_scope()
-        answer = ask(app, scope, app.new_chat(scope).id, "What is on this picture?", add(app, scope, "a.png", kit.png()).id)
+        session = app.session(app.local_scope())
+        answer = ask(session, session.chats.create().id, "What is on this picture?", add(session, "a.png", kit.png()).id)
         assert answer.status == "completed"
 
 
@@ -416,6 +417,7 @@ def test_the_server_of_these_tests_refuses_what_the_api_refuses() -> None:
 def test_a_text_page_has_no_note(tmp_path: Path) -> None:
     with leaf_opened(tmp_path) as app:
         scope = app.local_scope()
-        file = add(app, scope, "text.pdf", pdf([show(60, 700, "plenty of words here")]))
-        assert "Note" not in app.run_tool(scope, "read_file", {"file": "f1"}, file_ids=[file.id]).text
-        assert files.get(app._store.db, scope, file.id).outline["notes"] == []
+        session = app.session(scope)
+        file = add(session, "text.pdf", pdf([show(60, 700, "plenty of words here")]))
+        assert "Note" not in session.tools.run("read_file", {"file": "f1"}, file_ids=[file.id]).text
+        assert files.get(app._house.store.db, scope, file.id).outline["notes"] == []

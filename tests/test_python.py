@@ -11,11 +11,11 @@ from typing import Any
 
 import pytest
 
+from leaf.app import Leaf
 from leaf.errors import CodeError, InvalidInputError, LeafError, NotFoundError, RunError, SandboxMemoryError, SandboxTimeoutError
 from leaf.sandbox.confine import confinement
 from leaf.sandbox.packages import Packages, Plan
 from leaf.sandbox.sessions import Cell, Sessions
-from leaf.service import Leaf
 from leaf.store import cells, chats, consents, messages, users
 from leaf.store.model import Message, Scope
 from leaf.tables.lineage import rests_on
@@ -43,33 +43,33 @@ class Chat:
     def __init__(self, leaf: Leaf) -> None:
         self.leaf = leaf
         self.scope: Scope = leaf.local_scope()
-        self.id = leaf.new_chat(self.scope).id
-        files = [add(leaf, self.scope, "sales.csv", SALES), add(leaf, self.scope, "notes.txt", NOTES)]
-        leaf.attach(self.scope, self.id, [f.id for f in files])
+        self.id = leaf.session(self.scope).chats.create().id
+        files = [add(leaf.session(self.scope), "sales.csv", SALES), add(leaf.session(self.scope), "notes.txt", NOTES)]
+        leaf.session(self.scope).attached.add(self.id, [f.id for f in files])
         self.files = files
-        self.python: Notebooks = leaf._python  # type: ignore[assignment]
+        self.python: Notebooks = leaf._house.python  # type: ignore[assignment]
         self.calls = 0
         self.shown: list[tuple[str, dict[str, Any]]] = []
         self.answer = self.ask()
 
     def ask(self, parent_id: str | None = None) -> Message:
         part = {"type": "text", "text": "?", "state": "done"}
-        exchange = messages.add_exchange(self.leaf._store.db, self.scope, self.id, [part], parent_id=parent_id)
+        exchange = messages.add_exchange(self.leaf._house.store.db, self.scope, self.id, [part], parent_id=parent_id)
         self.answer = exchange.answer
         return self.answer
 
     def tool(self, name: str, given: dict[str, Any], *, key: str = "", stop: threading.Event | None = None) -> ToolOutput:
         self.calls += 1
         hooks = Hooks(key or f"{self.answer.id}/tool-{self.calls}-1-{name}", self._show)
-        there = self.leaf._library.chat_files(self.scope, self.id, deleted=True)
+        there = self.leaf._house.library.chat_files(self.scope, self.id, deleted=True)
         context = context_of(
             self.scope,
             self.id,
             there,
-            self.leaf._library,
-            self.leaf._tables,
-            self.leaf._drive,
-            self.leaf.documents,
+            self.leaf._house.library,
+            self.leaf._house.tables,
+            self.leaf._house.drive,
+            self.leaf._house.documents,
             stop or threading.Event(),
             hooks,
             self.answer.id,
@@ -120,9 +120,9 @@ def test_a_frame_is_kept_as_a_result_that_opens_exports_and_charts(chat: Chat) -
     assert table["columns"] == ["region", "revenue"]
     assert table["rows"] == [["East", 49.5], ["South", 250.5], ["North", 400.0]]
     assert table["name"] == "by_region"
-    page = chat.leaf.result_page(chat.scope, chat.id, table["result_id"])
+    page = chat.leaf.session(chat.scope).results.page(chat.id, table["result_id"])
     assert page.rows == table["rows"]
-    assert chat.leaf.export_result(chat.scope, chat.id, table["result_id"]).read_text().splitlines()[1] == "East,49.5"
+    assert chat.leaf.session(chat.scope).results.export(chat.id, table["result_id"]).read_text().splitlines()[1] == "East,49.5"
     spec = {"mark": "bar", "encoding": {"x": {"field": "region"}, "y": {"field": "revenue"}}}
     assert chat.tool("make_chart", {"spec": spec, "result_id": table["result_id"]}).data["chart"]["total"] == 3
 
@@ -131,7 +131,7 @@ def test_what_is_made_of_a_table_in_a_later_cell_still_names_it(chat: Chat) -> N
     chat("north = sales[sales.region == 'North']")
     output = chat("totals = north.groupby('month').revenue.sum().reset_index()\ntotals")
     assert [(s.handle, s.action) for s in output.sources] == [("f1", "computed")]
-    kept = chat.leaf._tables.about_result(chat.scope, chat.id, output.data["tables"][0]["result_id"])
+    kept = chat.leaf._house.tables.about_result(chat.scope, chat.id, output.data["tables"][0]["result_id"])
     assert [(t["name"], len(t["sha256"])) for t in kept["tables"]] == [("sales", 64)]
     assert kept["code"].startswith("totals = ")
     assert not chat("1 + 1").sources
@@ -160,7 +160,7 @@ def test_what_a_cell_rests_on_is_found_through_its_variables(cells: list[str], t
 def test_ten_million_rows_are_kept(chat: Chat) -> None:
     (table,) = chat("pd.DataFrame({'n': np.arange(10_000_000)})").data["tables"]
     assert table["total"] == 10_000_000
-    last = chat.leaf.result_page(chat.scope, chat.id, table["result_id"], offset=9_999_999, limit=1)
+    last = chat.leaf.session(chat.scope).results.page(chat.id, table["result_id"], offset=9_999_999, limit=1)
     assert last.rows == [[9_999_999]]
 
 
@@ -203,7 +203,7 @@ SUBTOTALS = (
 
 
 def test_python_sees_the_rows_that_sql_sees(chat: Chat) -> None:
-    chat.leaf.attach(chat.scope, chat.id, [add(chat.leaf, chat.scope, "totals.csv", SUBTOTALS).id])
+    chat.leaf.session(chat.scope).attached.add(chat.id, [add(chat.leaf.session(chat.scope), "totals.csv", SUBTOTALS).id])
     output = chat("(totals.columns.tolist(), float(totals.amount.sum()), query('SELECT count(*) AS n FROM totals').n[0])")
     assert output.data["python"]["value"] == "(['region', 'product', 'qty', 'amount'], 45.5, np.int64(4))"
     assert "On totals: 2 left out as subtotals, 1 as a total (rows 4, 7-8); totals__all has them" in output.text
@@ -221,7 +221,7 @@ def test_a_figure_is_kept_as_a_picture_that_the_page_can_show(chat: Chat) -> Non
     output = chat("import matplotlib.pyplot as plt\nplt.plot([1, 3, 2])\nplt.show()")
     (picture,) = output.pictures
     assert (picture.width, picture.height) == (704, 528)
-    assert chat.leaf.figure(chat.scope, chat.id, picture.sha256).startswith(b"\x89PNG")
+    assert chat.leaf.session(chat.scope).python.figure(chat.id, picture.sha256).startswith(b"\x89PNG")
     assert not output.data["python"]["printed"]
     assert not chat("1").pictures
 
@@ -244,7 +244,7 @@ def test_files_that_a_cell_writes_are_kept_and_named(chat: Chat) -> None:
     assert list(written) == ["by month.csv", "plot.png", "notes.txt"]
     assert "by month.csv (" in output.text
     assert "wrote by month.csv" in output.summary
-    path = chat.leaf.written_file(chat.scope, chat.id, written["notes.txt"]["sha256"], "notes.txt")
+    path = chat.leaf.session(chat.scope).python.written(chat.id, written["notes.txt"]["sha256"], "notes.txt")
     assert (path.read_bytes(), written["notes.txt"]["size"]) == (b"seven", 5)
     assert chat("1 + 1").data["written"] == []
     again = chat("open('more/notes.txt', 'a').write('!')").data["written"]
@@ -253,11 +253,11 @@ def test_files_that_a_cell_writes_are_kept_and_named(chat: Chat) -> None:
 
 def test_a_written_file_is_added_to_the_chat_and_read_there(chat: Chat) -> None:
     (made,) = chat("sales.head(2).to_csv('top.csv', index=False)").data["written"]
-    file = chat.leaf.keep_written(chat.scope, chat.id, made["sha256"], made["name"])
+    file = chat.leaf.session(chat.scope).python.keep(chat.id, made["sha256"], made["name"])
     assert file.name == "top.csv"
     assert chat("len(top)").data["python"]["value"] == "2"
-    chat.leaf._library.purge(chat.scope, file.id)
-    assert chat.leaf.written_file(chat.scope, chat.id, made["sha256"], made["name"]).exists()
+    chat.leaf._house.library.purge(chat.scope, file.id)
+    assert chat.leaf.session(chat.scope).python.written(chat.id, made["sha256"], made["name"]).exists()
 
 
 def test_what_is_too_much_to_keep_is_said(chat: Chat) -> None:
@@ -277,10 +277,10 @@ def test_another_chat_and_another_person_do_not_get_a_written_file(chat: Chat) -
     (made,) = chat("open('secret.txt', 'w').write('mine')").data["written"]
     other = Chat(chat.leaf)
     with pytest.raises(NotFoundError):
-        chat.leaf.written_file(chat.scope, other.id, made["sha256"], made["name"])
-    stranger = users.ensure_user(chat.leaf._store.db, "other@example.org", "Other")
+        chat.leaf.session(chat.scope).python.written(other.id, made["sha256"], made["name"])
+    stranger = users.ensure_user(chat.leaf._house.store.db, "other@example.org", "Other")
     with pytest.raises(NotFoundError):
-        chat.leaf.written_file(stranger, chat.id, made["sha256"], made["name"])
+        chat.leaf.session(stranger).python.written(chat.id, made["sha256"], made["name"])
 
 
 def test_written_files_survive_a_restart_and_go_with_their_chat(tmp_path: Path) -> None:
@@ -288,11 +288,11 @@ def test_written_files_survive_a_restart_and_go_with_their_chat(tmp_path: Path) 
         chat = Chat(first)
         (made,) = chat("open('kept.txt', 'w').write('kept')").data["written"]
     with opened(tmp_path) as second:
-        path = second.written_file(chat.scope, chat.id, made["sha256"], "kept.txt")
+        path = second.session(chat.scope).python.written(chat.id, made["sha256"], "kept.txt")
         assert path.read_text() == "kept"
-        chats.purge(second._store.db, chat.scope, chat.id)
+        chats.purge(second._house.store.db, chat.scope, chat.id)
         with pytest.raises(NotFoundError):
-            second.written_file(chat.scope, chat.id, made["sha256"], "kept.txt")
+            second.session(chat.scope).python.written(chat.id, made["sha256"], "kept.txt")
 
 
 def test_a_raw_file_is_opened_by_its_handle(chat: Chat) -> None:
@@ -381,12 +381,12 @@ def test_an_unknown_table_names_those_there_are(chat: Chat) -> None:
 
 
 def test_a_table_whose_file_was_deleted_is_said_to_be(chat: Chat) -> None:
-    chat.leaf.delete_file(chat.scope, chat.files[0].id)
+    chat.leaf.session(chat.scope).files.delete(chat.files[0].id)
     try:
         with pytest.raises(NotFoundError, match=r"sales\.csv was deleted"):
             chat("sales.revenue.sum()")
     finally:
-        chat.leaf.restore_file(chat.scope, chat.files[0].id)
+        chat.leaf.session(chat.scope).files.restore(chat.files[0].id)
 
 
 def test_data_that_the_code_changes_stays_unchanged_on_disk(chat: Chat) -> None:
@@ -399,7 +399,7 @@ def test_data_that_the_code_changes_stays_unchanged_on_disk(chat: Chat) -> None:
 def test_an_input_cannot_be_deleted_or_changed(chat: Chat) -> None:
     for act in ("os.remove(p)", "open(p, 'a')", "os.truncate(p, 0)", "os.rename(p, 'x')", "os.chmod(p, 0o777)"):
         assert "Permission" in chat.fails(f"import os\np = open_file('f2')\n{act}")
-    path = chat.leaf.file_path(chat.scope, chat.files[1].id)
+    path = chat.leaf.session(chat.scope).files.path(chat.files[1].id)
     assert path.read_bytes() == NOTES
 
 
@@ -482,7 +482,7 @@ def test_a_new_leaf_rebuilds_the_variables_from_the_successful_cells(tmp_path: P
         chat("c = a + len(sales)")
     with opened(tmp_path) as second:
         again = Chat.__new__(Chat)
-        again.__dict__.update(chat.__dict__, leaf=second, python=second._python)
+        again.__dict__.update(chat.__dict__, leaf=second, python=second._house.python)
         output = again("(a, c, 'b' in globals())")
         assert output.data["python"]["value"] == "(1, 5, False)"
         assert output.data["python"]["rebuilt"] == 2
@@ -506,16 +506,16 @@ def test_a_call_that_runs_again_under_its_key_is_kept_once(chat: Chat) -> None:
     chat("n += 1", key=f"{chat.answer.id}/again")
     chat("n += 1", key=f"{chat.answer.id}/again")
     assert chat("n").data["python"]["value"] == "2"
-    kept = cells.of_messages(chat.leaf._store.db, chat.scope, chat.id, [chat.answer.id])
+    kept = cells.of_messages(chat.leaf._house.store.db, chat.scope, chat.id, [chat.answer.id])
     assert [c.code for c in kept] == ["n = 1", "n += 1", "n"]
 
 
 def test_an_answer_that_goes_on_from_another_takes_over_its_cells(chat: Chat) -> None:
     chat("taken = 'over'")
     old = chat.answer
-    new = messages.add_answer(chat.leaf._store.db, chat.scope, old.parent_id)
+    new = messages.add_answer(chat.leaf._house.store.db, chat.scope, old.parent_id)
     for _ in range(2):
-        cells.adopt(chat.leaf._store.db, old.id, new.id)
+        cells.adopt(chat.leaf._house.store.db, old.id, new.id)
     chat.answer = new
     assert chat("taken").data["python"]["value"] == "'over'"
 
@@ -523,7 +523,7 @@ def test_an_answer_that_goes_on_from_another_takes_over_its_cells(chat: Chat) ->
 def test_a_cell_that_cannot_run_again_is_said(chat: Chat) -> None:
     chat("import os\nassert not os.path.exists('/nowhere')\nz = 1")
     chat("import os, time\nstarted = time.time()")
-    db = chat.leaf._store.db
+    db = chat.leaf._house.store.db
     with db.transaction() as tx:
         tx.execute("UPDATE cells SET code = 'undefined_name' WHERE code LIKE '%z = 1' AND chat_id = :c", {"c": chat.id})
     chat.python.forget(chat.scope, chat.id)
@@ -692,7 +692,7 @@ def decide(chat: Chat, allow: bool) -> threading.Thread:
         deadline = time.monotonic() + 20
         while not any(data["state"] == "waiting" for _, data in chat.shown) and time.monotonic() < deadline:
             time.sleep(0.02)
-        chat.leaf.decide(chat.scope, chat.id, chat.shown[-1][1]["key"], allow)
+        chat.leaf.session(chat.scope).messages.decide(chat.id, chat.shown[-1][1]["key"], allow)
 
     thread = threading.Thread(target=press)
     thread.start()
@@ -739,23 +739,26 @@ def test_a_package_that_nobody_allows_is_not_installed(with_wheels: Chat, monkey
     monkeypatch.setattr("leaf.tables.notebooks.CONSENT_SECONDS", 0.2)
     with pytest.raises(InvalidInputError, match="Nobody allowed"):
         with_wheels.tool("add_package", {"name": "wheely"}, key=f"{with_wheels.answer.id}/late")
-    assert with_wheels.leaf.decide(with_wheels.scope, with_wheels.id, f"{with_wheels.answer.id}/late", True) is False
+    assert (
+        with_wheels.leaf.session(with_wheels.scope).messages.decide(with_wheels.id, f"{with_wheels.answer.id}/late", True)
+        is False
+    )
 
 
 def test_a_step_that_a_crash_interrupted_finds_what_was_said(with_wheels: Chat) -> None:
     chat, key = with_wheels, f"{with_wheels.answer.id}/interrupted"
-    consents.ask(chat.leaf._store.db, chat.scope, chat.id, key, "Install it?")
-    chat.leaf.decide(chat.scope, chat.id, key, True)
+    consents.ask(chat.leaf._house.store.db, chat.scope, chat.id, key, "Install it?")
+    chat.leaf.session(chat.scope).messages.decide(chat.id, key, True)
     assert "Installed wheely" in chat.tool("add_package", {"name": "wheely"}, key=key).text
 
 
 def test_somebody_else_cannot_allow_it(with_wheels: Chat) -> None:
     chat, key = with_wheels, f"{with_wheels.answer.id}/other"
-    consents.ask(chat.leaf._store.db, chat.scope, chat.id, key, "Install it?")
+    consents.ask(chat.leaf._house.store.db, chat.scope, chat.id, key, "Install it?")
     with pytest.raises(NotFoundError):
-        chat.leaf.decide(Scope(chat.scope.workspace_id, "stranger"), chat.id, key, True)
+        chat.leaf.session(Scope(chat.scope.workspace_id, "stranger")).messages.decide(chat.id, key, True)
     with pytest.raises(NotFoundError):
-        chat.leaf.decide(chat.scope, chat.leaf.new_chat(chat.scope).id, key, True)
+        chat.leaf.session(chat.scope).messages.decide(chat.leaf.session(chat.scope).chats.create().id, key, True)
 
 
 # --- through an answer
@@ -770,18 +773,18 @@ def test_an_answer_runs_python_and_keeps_its_cells(tmp_path: Path) -> None:
         Turn.say("Half is 350."),
     ]
     with MessagesServer(turns) as server, opened(tmp_path, model_url=server.url, api_key="k") as leaf:
-        scope = leaf.local_scope()
-        chat_id = leaf.new_chat(scope).id
-        file = add(leaf, scope, "sales.csv", SALES)
-        first = finished(leaf, scope, leaf.send(scope, chat_id, "Total?", [file.id]).id, 180)
+        session = leaf.session(leaf.local_scope())
+        chat_id = session.chats.create().id
+        file = add(session, "sales.csv", SALES)
+        first = finished(session, session.messages.send(chat_id, "Total?", [file.id]).id, 180)
         assert text_of(first) == "It is 700."
         steps = [p for p in first.parts if p["type"] == "tool-run_python"]
         assert [p["output"]["data"]["python"]["cell"] for p in steps] == [1, 2]
         assert steps[1]["output"]["data"]["python"]["printed"] == "700.0\n"
         (image,) = images_of(server.requests[2].body)
         (figure,) = steps[1]["output"]["data"]["figures"]
-        assert server.desk.picture(image["source"]) == leaf.figure(scope, chat_id, figure["sha256"])
-        second = finished(leaf, scope, leaf.send(scope, chat_id, "And half of it?").id, 180)
+        assert server.desk.picture(image["source"]) == session.python.figure(chat_id, figure["sha256"])
+        second = finished(session, session.messages.send(chat_id, "And half of it?").id, 180)
         (step,) = [p for p in second.parts if p["type"] == "tool-run_python"]
         assert step["output"]["data"]["python"]["value"] == "350.0"
         assert step["output"]["data"]["python"]["rebuilt"] == 0

@@ -322,26 +322,26 @@ def test_answer_keeps_its_receipts_and_marks_its_figures(tmp_path: Path) -> None
     said = "North made **1,200.50** and South 800.25; together $2,000.75. The forecast is 9,999."
     turns = [Turn.call(("query_tables", {"sql": "SELECT region, revenue FROM sales"})), Turn.say(said)]
     with MessagesServer(turns) as server, opened(tmp_path, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf:
-        scope = leaf.local_scope()
-        file = add(leaf, scope, "sales.csv", csv)
-        chat = leaf.new_chat(scope)
-        message = finished(leaf, scope, leaf.send(scope, chat.id, "Who made what?", [file.id]).id)
+        session = leaf.session(leaf.local_scope())
+        file = add(session, "sales.csv", csv)
+        chat = session.chats.create()
+        message = finished(session, session.messages.send(chat.id, "Who made what?", [file.id]).id)
         kinds = [(r["text"], r["kind"]) for r in kept_receipts(message.parts)]
         assert kinds == [("1,200.50", "exact"), ("800.25", "exact"), ("$2,000.75", "derived"), ("9,999", "none")]
         text = "".join(marks.drawn(markdown.safe(i.text), "m1") for i in items(message.parts) if i.kind == "text")
         assert "**[1,200.50](#leaf-figure-m1.0)**" in text
         assert r"[\$2,000.75](#leaf-figure-m1.2)" in text
         assert "[9,999](#leaf-unreceipted-m1.3)" in text
-        assert "Without a receipt: 9,999" in leaf.answer_markdown(scope, message.id)
+        assert "Without a receipt: 9,999" in session.messages.markdown(message.id)
 
         [scanned] = next(p for p in message.parts if p["type"] == "tool-query_tables")["output"]["data"]["table"]["scanned"]
         assert (scanned["file"], scanned["sha256"], scanned["rows"], scanned["total"]) == ("sales.csv", file.sha256, 2, 2)
-        same = leaf.recompute(scope, chat.id, "r1")
+        same = session.results.recompute(chat.id, "r1")
         assert (same.outcome, same.cells) == ("same", ())
         with pytest.raises(NotFoundError, match="r9"):
-            leaf.recompute(scope, chat.id, "r9")
-        leaf.delete_file(scope, file.id)
-        gone = leaf.recompute(scope, chat.id, "r1")
+            session.results.recompute(chat.id, "r9")
+        session.files.delete(file.id)
+        gone = session.results.recompute(chat.id, "r1")
         assert (gone.outcome, gone.text) == ("gone", "sales.csv was deleted, so this cannot be computed again.")
 
 
@@ -352,16 +352,16 @@ def test_direction_is_marked_counted_and_exported(tmp_path: Path) -> None:
         Turn.say("Revenue rose by 12.0 % in 2024."),
     ]
     with MessagesServer(turns) as server, opened(tmp_path, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf:
-        scope = leaf.local_scope()
-        chat = leaf.new_chat(scope)
-        asked = leaf.send(scope, chat.id, "How did it go?", [add(leaf, scope, "sales.csv", csv).id])
-        message = finished(leaf, scope, asked.id)
+        session = leaf.session(leaf.local_scope())
+        chat = session.chats.create()
+        asked = session.messages.send(chat.id, "How did it go?", [add(session, "sales.csv", csv).id])
+        message = finished(session, asked.id)
         kept = next(p["data"] for p in message.parts if p["type"] == "data-receipts")
         assert (kept["figures"], kept["with"], kept["against"]) == (2, 1, 1)
         assert words.receipts(kept) == "1 of 2 figures have a receipt · 1 says the opposite of the results"
         text = "".join(marks.drawn(markdown.safe(i.text), "m1") for i in items(message.parts) if i.kind == "text")
         assert "[12.0 %](#leaf-against-m1.0)" in text
-        assert "the results say it fell: 1,204 → 1,060" in leaf.answer_markdown(scope, message.id)
+        assert "the results say it fell: 1,204 → 1,060" in session.messages.markdown(message.id)
         assert used_calls(kept["receipts"]) == {p["toolCallId"] for p in message.parts if p["type"] == "tool-query_tables"}
 
 
@@ -380,35 +380,35 @@ def test_figures_of_a_document_are_traced_and_kept_with_its_version(tmp_path: Pa
         MessagesServer(answers) as server,
         opened(tmp_path, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf,
     ):
-        scope = leaf.local_scope()
-        chat = leaf.new_chat(scope)
-        asked = leaf.send(scope, chat.id, "Write a report", [add(leaf, scope, "notes.txt", notes).id])
-        message = finished(leaf, scope, asked.id)
-        [document] = leaf.documents.list(scope, chat_id=chat.id)
-        found = leaf.document_receipts(scope, document.id)
+        session = leaf.session(leaf.local_scope())
+        chat = session.chats.create()
+        asked = session.messages.send(chat.id, "Write a report", [add(session, "notes.txt", notes).id])
+        message = finished(session, asked.id)
+        [document] = session.documents.list(chat_id=chat.id)
+        found = session.documents.receipts(document.id)
         assert found is not None
         told = [(r["text"], r["kind"], r.get("message_id", "")) for r in found["receipts"]]
         assert told == [("48,250", "quoted", message.id), ("99,999", "none", "")]
         assert "notes.txt" in found["receipts"][0]["place"]
         assert words.traced(found) == "1 of 2 figures traced"
-        for text in (leaf.chat_markdown(scope, chat.id), leaf.answer_markdown(scope, message.id)):
+        for text in (session.chats.markdown(chat.id), session.messages.markdown(message.id)):
             assert "“Report”, version 1: 1 of 2 figures are traced. Without a receipt: 99,999." in text
 
-        leaf.save_document(scope, document.id, report + "\nAnd 123,456 more, of 48,250 euros of budget.\n", 1)
-        edited = leaf.document_receipts(scope, document.id)
+        session.documents.save(document.id, report + "\nAnd 123,456 more, of 48,250 euros of budget.\n", 1)
+        edited = session.documents.receipts(document.id)
         assert edited is not None
         assert [(r["text"], r["kind"]) for r in edited["receipts"][2:]] == [("123,456", "none"), ("48,250", "quoted")]
-        assert leaf.document_receipts(scope, document.id, 1) == found
+        assert session.documents.receipts(document.id, 1) == found
 
 
 def test_result_that_comes_out_otherwise_is_told_cell_by_cell(tmp_path: Path) -> None:
     with opened(tmp_path) as leaf:
-        scope = leaf.local_scope()
-        file = add(leaf, scope, "n.csv", b"n\n1\n2\n3\n")
-        chat = leaf.new_chat(scope)
+        session = leaf.session(leaf.local_scope())
+        file = add(session, "n.csv", b"n\n1\n2\n3\n")
+        chat = session.chats.create()
         tool = '{"sql": "SELECT n, random() AS x FROM n"}'
-        leaf.run_tool(scope, "query_tables", tool, chat_id=chat.id, file_ids=[file.id])
-        found = leaf.recompute(scope, chat.id, "r1")
+        session.tools.run("query_tables", tool, chat_id=chat.id, file_ids=[file.id])
+        found = session.results.recompute(chat.id, "r1")
         assert found.outcome == "different"
         assert "3 cells are different" in found.text
         assert [(row, column) for row, column, _, _ in found.cells] == [(1, "x"), (2, "x"), (3, "x")]

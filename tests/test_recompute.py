@@ -28,22 +28,22 @@ def test_cell_is_run_again_after_those_before_it_and_its_figures_have_receipts(t
         Turn.say("Twice the mean is 1,633.9. North doubled is 2,401. A wrong one is 7,777."),
     ]
     with MessagesServer(turns) as server, opened(tmp_path, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf:
-        scope = leaf.local_scope()
-        file = add(leaf, scope, "sales.csv", CSV)
-        message = finished(leaf, scope, leaf.send(scope, leaf.new_chat(scope).id, "Double it", [file.id]).id, seconds=150)
+        session = leaf.session(leaf.local_scope())
+        file = add(session, "sales.csv", CSV)
+        message = finished(session, session.messages.send(session.chats.create().id, "Double it", [file.id]).id, seconds=150)
         assert [(r["text"], r["kind"]) for r in kept_receipts(message.parts)] == [
             ("1,633.9", "printed"),
             ("2,401", "exact"),
             ("7,777", "none"),
         ]
         calls = [str(p["toolCallId"]) for p in message.parts if p["type"] == "tool-run_python"]
-        same = leaf.recompute_cell(scope, message.id, calls[1])
+        same = session.results.recompute_cell(message.id, calls[1])
         assert (same.outcome, "its tables and what it prints are the same" in same.text) == ("same", True)
-        other = leaf.recompute_cell(scope, message.id, calls[2])
+        other = session.results.recompute_cell(message.id, calls[2])
         assert (other.outcome, other.text) == ("different", "Computed again, it prints something else.")
         with pytest.raises(NotFoundError):
-            leaf.recompute_cell(scope, message.id, "nothing")
-        leaf.delete_file(scope, file.id)
-        assert leaf.recompute_cell(scope, message.id, calls[1]).text == (
+            session.results.recompute_cell(message.id, "nothing")
+        session.files.delete(file.id)
+        assert session.results.recompute_cell(message.id, calls[1]).text == (
             "sales.csv was deleted, so this cannot be computed again."
         )

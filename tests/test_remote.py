@@ -12,22 +12,23 @@ from contextlib import closing
 from datetime import UTC, datetime
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
-from typing import Any
+from typing import Any, get_type_hints
 
 import pytest
 from starlette.applications import Starlette
 
 from leaf import settings
+from leaf.app import Leaf
 from leaf.errors import InvalidInputError, LeafError, NotFoundError, RunError, StoreBusyError
 from leaf.files.library import Added
 from leaf.remote import address, codec
 from leaf.remote.address import Address, announce, proof, read, withdraw
 from leaf.remote.client import connect, find
-from leaf.remote.contract import METHODS, Commands
+from leaf.remote.contract import METHODS, Commands, SessionCommands
 from leaf.remote.server import CALL_BYTES, routes
 from leaf.runs.records import RunRecord, StepRecord
 from leaf.runs.run import Slice
-from leaf.service import Leaf
+from leaf.sessions import session
 from leaf.store.model import Chat, File, Message, Thread
 from leaf.tools.base import Coverage, Source, ToolOutput
 from leaf.wiring import build, reach
@@ -101,27 +102,45 @@ def call(leaf: Leaf, method: str, **arguments: Any) -> Answer:
 # --- what crosses
 
 
-@pytest.mark.parametrize("name", sorted(METHODS))
+def of(owner: Any, dotted: str) -> Any:
+    """A function of Leaf, or of the part of a session that stands before its name."""
+    part, _, name = dotted.rpartition(".")
+    if not part:
+        return getattr(owner, name)
+    where = get_type_hints(SessionCommands.__dict__[part].fget)["return"] if owner is Commands else PARTS[part]
+    return getattr(where, name)
+
+
+PARTS = {part.__name__.lower(): part for part in session.PARTS}
+
+
+@pytest.mark.parametrize("name", sorted({*METHODS, "files.add_path", "jobs.take_paths"}))
 def test_each_method_is_called_as_leaf_has_it(name: str) -> None:
-    offered, own = inspect.signature(getattr(Commands, name)), inspect.signature(getattr(Leaf, name))
-    assert list(offered.parameters) == list(own.parameters)
-    assert str(offered) == str(own) or name == "thread"
-    assert codec.method(name).name == name
+    offered, own = of(Commands, name), of(Leaf, name)
+    assert get_type_hints(offered) == get_type_hints(own)
+    told, real = (inspect.signature(function).parameters.values() for function in (offered, own))
+    assert [(p.name, p.kind, p.default) for p in told] == [(p.name, p.kind, p.default) for p in real]
+
+
+@pytest.mark.parametrize("name", sorted(METHODS))
+def test_each_method_that_may_be_called_is_known_to_the_codec(name: str) -> None:
+    found = codec.method(name)
+    assert f"{found.part}.{found.name}".lstrip(".") == name
 
 
 @pytest.mark.parametrize(
     ("name", "value"),
     [
-        ("chats", [CHAT]),
-        ("message", MESSAGE),
-        ("thread", Thread((MESSAGE,), 3, {"m1": ("m1", "m2")})),
-        ("files", [FILE]),
-        ("run_tool", OUTPUT),
-        ("wait", Slice(({"type": "text-delta", "id": "t", "delta": "ä"},), 4, False)),
+        ("chats.list", [CHAT]),
+        ("messages.get", MESSAGE),
+        ("chats.thread", Thread((MESSAGE,), 3, {"m1": ("m1", "m2")})),
+        ("files.list", [FILE]),
+        ("tools.run", OUTPUT),
+        ("messages.wait", Slice(({"type": "text-delta", "id": "t", "delta": "ä"},), 4, False)),
         ("runs", [RunRecord("m1", "c1", "u1", "error", "m", NOW, None, NOW, 2, "local", False, "Failed.")]),
         ("run_steps", [StepRecord(1, "model", 0.25, 12, "ok")]),
-        ("stop", None),
-        ("chat_markdown", "# Title"),
+        ("messages.stop", None),
+        ("chats.markdown", "# Title"),
     ],
 )
 def test_a_value_is_rebuilt_as_it_was(name: str, value: object) -> None:
@@ -151,8 +170,8 @@ def test_an_error_arrives_as_its_own_class(sent: LeafError, arrives: type[LeafEr
 
 
 def test_a_caller_on_this_machine_with_the_key_is_answered(leaf: Leaf) -> None:
-    made = call(leaf, "new_chat").body["value"]
-    assert call(leaf, "chat", chat_id=made["id"]).body["value"] == made
+    made = call(leaf, "chats.create").body["value"]
+    assert call(leaf, "chats.get", chat_id=made["id"]).body["value"] == made
 
 
 @pytest.mark.parametrize(
@@ -198,7 +217,10 @@ def test_loopback_has_several_names(leaf: Leaf, given: dict[str, Any]) -> None:
 
 @pytest.mark.parametrize(
     "method",
-    ["close", "add_path", "file_path", "set_default_model", "settings", "_store", "__class__", "__init__", "", "x" * 500],
+    [
+        *("close", "session", "set_default_model", "settings", "_house", "__class__", "__init__", "", ".", "x" * 500),
+        *("chats", "chats.delete", "chats._house", "chats.get.x", "files.add_path", "files.path", "team.remove", "nobody.get"),
+    ],
 )
 def test_only_what_is_on_the_list_can_be_called(leaf: Leaf, method: str) -> None:
     answer = call(leaf, method)
@@ -214,11 +236,11 @@ def test_only_what_is_on_the_list_can_be_called(leaf: Leaf, method: str) -> None
         b"[]",
         b"[" * 100_000,
         b'{"method": 3}',
-        b'{"method": "chat"}',
-        b'{"method": "chat", "arguments": []}',
-        b'{"method": "chat", "arguments": {"chat_id": 3}}',
-        b'{"method": "chat", "arguments": {"chat_id": "x", "scope": {"workspace_id": "w", "user_id": "u"}}}',
-        b'{"method": "wait", "arguments": {"message_id": "m", "position": "first", "timeout": 1}}',
+        b'{"method": "chats.get"}',
+        b'{"method": "chats.get", "arguments": []}',
+        b'{"method": "chats.get", "arguments": {"chat_id": 3}}',
+        b'{"method": "chats.get", "arguments": {"chat_id": "x", "scope": {"workspace_id": "w", "user_id": "u"}}}',
+        b'{"method": "messages.wait", "arguments": {"message_id": "m", "position": "first", "timeout": 1}}',
         b"\xff\xfe",
         b" " * (CALL_BYTES + 1),
     ],
@@ -268,9 +290,9 @@ def test_a_name_with_a_path_in_it_is_only_a_name(leaf: Leaf, name: str) -> None:
 
 
 def test_an_upload_that_breaks_off_leaves_nothing(leaf: Leaf) -> None:
-    known = leaf.files(leaf.local_scope())
+    known = leaf.session(leaf.local_scope()).files.list()
     post(lambda: leaf, "/_leaf/files", [b'{"name": "cut.txt"}\n', b"the first half"], cut=True)
-    assert leaf.files(leaf.local_scope()) == known
+    assert leaf.session(leaf.local_scope()).files.list() == known
     assert uploads(leaf) == []
 
 
@@ -437,7 +459,7 @@ def test_a_killed_app_leaves_a_file_that_stops_nobody(tmp_path: Path) -> None:
     commands, app = reach(settings.load({"LEAF_HOME": str(tmp_path)}))
     with closing(commands):
         assert app == ""
-        assert commands.chats(commands.local_scope()) == []
+        assert commands.session(commands.local_scope()).chats.list() == []
 
 
 # --- a real app
@@ -456,18 +478,18 @@ def test_the_app_is_found_and_does_the_same_as_leaf_itself(app: App, tmp_path: P
     assert found is not None
     assert found.url == app.url
     commands = connect(found)
-    scope = commands.local_scope()
+    session = commands.session(commands.local_scope())
     path = tmp_path / "note.txt"
     path.write_text("The meeting is on Monday.")
-    added = commands.add_path(scope, path, "for the board")
+    added = session.files.add_path(path, "for the board")
     assert (added.file.name, added.file.upload_context, added.duplicate) == ("note.txt", "for the board", False)
-    assert commands.files(scope) == [added.file]
+    assert session.files.list() == [added.file]
     with pytest.raises(NotFoundError, match="no-such-chat"):
-        commands.chat(scope, "no-such-chat")
+        session.chats.get("no-such-chat")
     with pytest.raises(InvalidInputError):
-        commands.send(scope, commands.new_chat(scope).id, " ")
+        session.messages.send(session.chats.create().id, " ")
     with pytest.raises(LeafError, match="Cannot open"):
-        commands.add_path(scope, tmp_path / "absent.txt")
+        session.files.add_path(tmp_path / "absent.txt")
 
 
 def test_a_second_app_on_the_folder_leaves_the_key_file_alone(app: App) -> None:
@@ -486,7 +508,7 @@ def test_the_key_stands_in_no_log(app: App) -> None:
     with pytest.raises(LeafError):
         connect(Address(found.url, found.key + "x", found.pid)).local_scope()
     with pytest.raises(LeafError):
-        commands.chat(commands.local_scope(), found.key[::-1])
+        commands.session(commands.local_scope()).chats.get(found.key[::-1])
     assert "127.0.0.1" in app.log.read_text()
     assert found.key not in app.log.read_text()
 

@@ -82,14 +82,14 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Exported:
     chart = {"mark": "bar", "encoding": {"x": {"field": "region"}, "y": {"field": "revenue"}}}
     turns += [Turn.call(("make_chart", {"spec": chart, "sql": QUERIES[0]})), Turn.say("As said, North made 14,905.50.")]
     with MessagesServer(turns) as server, opened(home, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf:
-        scope = leaf.local_scope()
-        files = [add(leaf, scope, "Sales.csv", SALES.encode()), add(leaf, scope, "staff.csv", STAFF.encode())]
-        chat = leaf.new_chat(scope)
-        first = finished(leaf, scope, leaf.send(scope, chat.id, "Who leads?", [f.id for f in files]).id, 170)
-        second = finished(leaf, scope, leaf.send(scope, chat.id, "Draw it").id, 170)
+        session = leaf.session(leaf.local_scope())
+        files = [add(session, "Sales.csv", SALES.encode()), add(session, "staff.csv", STAFF.encode())]
+        chat = session.chats.create()
+        first = finished(session, session.messages.send(chat.id, "Who leads?", [f.id for f in files]).id, 170)
+        second = finished(session, session.messages.send(chat.id, "Draw it").id, 170)
         receipts = [*kept_receipts(first.parts), *kept_receipts(second.parts)]
-        found = leaf.export_chat(scope, chat.id, "notebook")
-        folder = leaf.export_chat(scope, chat.id, "folder")
+        found = session.chats.export(chat.id, "notebook")
+        folder = session.chats.export(chat.id, "folder")
     return Exported(folder, json.loads(found), data, receipts)
 
 
@@ -184,12 +184,12 @@ def test_cells_share_their_variables_and_come_again_in_a_clean_process(tmp_path:
     turns += [Turn.call(("run_python", {"code": code})) for code in CELLS]
     turns.append(Turn.say(f"{SAID} With tax the West made 60,577.55, with a slope of 37.25 a month."))
     with MessagesServer(turns) as server, opened(home, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf:
-        scope = leaf.local_scope()
-        files = [add(leaf, scope, name, (data / name).read_bytes()) for name in ("sales.csv", "staff.csv")]
-        chat = leaf.new_chat(scope)
-        message = finished(leaf, scope, leaf.send(scope, chat.id, "And with tax?", [f.id for f in files]).id, 170)
+        session = leaf.session(leaf.local_scope())
+        files = [add(session, name, (data / name).read_bytes()) for name in ("sales.csv", "staff.csv")]
+        chat = session.chats.create()
+        message = finished(session, session.messages.send(chat.id, "And with tax?", [f.id for f in files]).id, 170)
         assert [r["text"] for r in kept_receipts(message.parts) if r["kind"] == "none"] == []
-        (tmp_path / "chat.zip").write_bytes(leaf.export_chat(scope, chat.id, "folder"))
+        (tmp_path / "chat.zip").write_bytes(session.chats.export(chat.id, "folder"))
     ran = command(tmp_path / "chat.zip", data, tmp_path / "other")
     assert ran.stdout.splitlines()[-1] == "12 of 12 queries, 6 of 6 cells, 10 of 10 figures agree."
     assert (ran.returncode, ran.stderr) == (0, "")

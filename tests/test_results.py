@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
+from leaf.app import Leaf
 from leaf.errors import LeafError, NotFoundError
-from leaf.service import Leaf
 from leaf.store.model import Scope
 from leaf.tools.base import ToolOutput
 from tests.leaf_kit import SALES, add, finished, opened, text_of
@@ -24,26 +24,26 @@ class Chat:
 
     def __init__(self, leaf: Leaf, scope: Scope | None = None, **files: bytes) -> None:
         self.leaf, self.scope = leaf, scope or leaf.local_scope()
-        self.id = leaf.new_chat(self.scope).id
+        self.id = leaf.session(self.scope).chats.create().id
         self.add(**files)
 
     def add(self, **files: bytes) -> None:
-        named = [add(self.leaf, self.scope, name.replace("__", "."), content).id for name, content in files.items()]
+        named = [add(self.leaf.session(self.scope), name.replace("__", "."), content).id for name, content in files.items()]
         if named:
-            self.leaf.attach(self.scope, self.id, named)
+            self.leaf.session(self.scope).attached.add(self.id, named)
 
     def sql(self, sql: str) -> ToolOutput:
-        return self.leaf.run_tool(self.scope, "query_tables", {"sql": sql}, chat_id=self.id)
+        return self.leaf.session(self.scope).tools.run("query_tables", {"sql": sql}, chat_id=self.id)
 
     def rows(self, sql: str) -> list[list[Any]]:
         return self.sql(sql).data["table"]["rows"]  # type: ignore[no-any-return]
 
     def python(self, code: str) -> ToolOutput:
-        return self.leaf.run_tool(self.scope, "run_python", {"code": code}, chat_id=self.id)
+        return self.leaf.session(self.scope).tools.run("run_python", {"code": code}, chat_id=self.id)
 
     @property
     def folder(self) -> Path:
-        return self.leaf._tables._folder(self.scope, self.id)
+        return self.leaf._house.tables._folder(self.scope, self.id)
 
 
 @pytest.fixture(scope="module")
@@ -174,7 +174,7 @@ def test_rows_that_are_gone_and_cannot_be_made_again_are_said_to_be(chat: Chat) 
 def test_a_file_that_was_deleted_since_is_still_the_source_and_is_said_to_be_gone(leaf: Leaf) -> None:
     chat = Chat(leaf, short__csv=b"a,b\n1,2\n3,4\n")
     chat.sql("SELECT sum(a) AS s FROM short")
-    leaf.delete_file(chat.scope, leaf.chat_files(chat.scope, chat.id)[0].file.id)
+    leaf.session(chat.scope).files.delete(leaf.session(chat.scope).attached.list(chat.id)[0].file.id)
     found = chat.sql("SELECT s FROM r1")
     assert found.data["table"]["rows"] == [[4]]
     assert "short.csv, which r1 was made from, was deleted since." in found.text
@@ -192,10 +192,10 @@ def test_no_other_chat_or_workspace_reaches_a_result(leaf: Leaf, chat: Chat) -> 
     with pytest.raises(LeafError):
         other.python("r1")
     stranger = Scope("another-workspace", "another-user")
-    assert leaf._tables.results_named(stranger, chat.id, "FROM r1", ()) == []
+    assert leaf._house.tables.results_named(stranger, chat.id, "FROM r1", ()) == []
     with pytest.raises(NotFoundError):
-        leaf.run_tool(stranger, "query_tables", {"sql": "FROM r1"}, chat_id=chat.id)
-    assert [r.name for r in leaf._tables.results_named(chat.scope, chat.id, "FROM r1", ())] == ["r1"]
+        leaf.session(stranger).tools.run("query_tables", {"sql": "FROM r1"}, chat_id=chat.id)
+    assert [r.name for r in leaf._house.tables.results_named(chat.scope, chat.id, "FROM r1", ())] == ["r1"]
 
 
 def test_an_answer_over_a_result_of_an_earlier_answer_rests_on_its_file(tmp_path: Path) -> None:
@@ -206,11 +206,11 @@ def test_an_answer_over_a_result_of_an_earlier_answer_rests_on_its_file(tmp_path
         Turn.say("Together 700."),
     ]
     with MessagesServer(turns) as server, opened(tmp_path, model_url=server.url, api_key="k") as leaf:
-        scope = leaf.local_scope()
-        chat = leaf.new_chat(scope)
-        file = add(leaf, scope, "sales.csv", SALES).id
-        finished(leaf, scope, leaf.send(scope, chat.id, "By region?", file_ids=[file]).id)
-        answer = finished(leaf, scope, leaf.send(scope, chat.id, "And together?").id)
+        session = leaf.session(leaf.local_scope())
+        chat = session.chats.create()
+        file = add(session, "sales.csv", SALES).id
+        finished(session, session.messages.send(chat.id, "By region?", file_ids=[file]).id)
+        answer = finished(session, session.messages.send(chat.id, "And together?").id)
     assert text_of(answer) == "Together 700."
     assert [(c["name"], c["seen"]) for c in covered_of(answer.parts)["files"]] == [("sales.csv", 4)]
     receipts = next(p for p in answer.parts if p["type"] == "data-receipts")["data"]["receipts"]

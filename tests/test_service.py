@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
+from leaf.app import Leaf
 from leaf.errors import FileTooLargeError, InvalidInputError, NotFoundError
-from leaf.service import Leaf
+from leaf.sessions.session import Session
 from leaf.store import chats, messages
 from leaf.store.model import Scope
 from tests.leaf_kit import SALES, add, finished, opened, text_of
@@ -31,27 +32,32 @@ def scope(leaf: Leaf) -> Scope:
     return leaf.local_scope()
 
 
-def ask(leaf: Leaf, scope: Scope, chat_id: str, text: str = QUESTION, **options: object) -> str:
-    return leaf.send(scope, chat_id, text, **options).id  # type: ignore[arg-type] # file_ids and model as they come
+@pytest.fixture
+def session(leaf: Leaf, scope: Scope) -> Session:
+    return leaf.session(scope)
 
 
-def test_a_question_is_answered_titled_and_kept(leaf: Leaf, scope: Scope) -> None:
-    chat = leaf.new_chat(scope)
-    file = add(leaf, scope, "Q3 Sales.csv", SALES)
-    answer = finished(leaf, scope, ask(leaf, scope, chat.id, file_ids=[file.id]))
+def ask(session: Session, chat_id: str, text: str = QUESTION, **options: object) -> str:
+    return session.messages.send(chat_id, text, **options).id  # type: ignore[arg-type] # file_ids and model as they come
+
+
+def test_a_question_is_answered_titled_and_kept(session: Session) -> None:
+    chat = session.chats.create()
+    file = add(session, "Q3 Sales.csv", SALES)
+    answer = finished(session, ask(session, chat.id, file_ids=[file.id]))
     assert answer.status == "completed"
     assert "400" in text_of(answer)
-    assert leaf.chat(scope, chat.id).title == QUESTION
-    question, _ = leaf.thread(scope, chat.id).messages
+    assert session.chats.get(chat.id).title == QUESTION
+    question, _ = session.chats.thread(chat.id).messages
     assert question.parts[1]["data"][0]["name"] == "Q3 Sales.csv"
     assert "[Attached: Q3 Sales.csv" in question.raw[0]["content"][0]["text"]
     coverage = next(p for p in answer.parts if p["type"] == "data-coverage")
     assert coverage["data"]["files"][0]["seen"] == 4
 
 
-def test_every_viewer_reads_the_same_from_the_beginning(leaf: Leaf, scope: Scope) -> None:
-    message_id = ask(leaf, scope, leaf.new_chat(scope).id)
-    run = leaf.watch(scope, message_id)
+def test_every_viewer_reads_the_same_from_the_beginning(session: Session) -> None:
+    message_id = ask(session, session.chats.create().id)
+    run = session.messages.watch(message_id)
     assert run is not None
     seen: list[list[object]] = []
 
@@ -75,90 +81,91 @@ def test_every_viewer_reads_the_same_from_the_beginning(leaf: Leaf, scope: Scope
     assert seen[0][-1]["type"] == "finish"  # type: ignore[index] # chunks are JSON objects
 
 
-def test_editing_a_question_makes_a_branch_and_keeps_the_old_one(leaf: Leaf, scope: Scope) -> None:
-    chat = leaf.new_chat(scope)
-    file = add(leaf, scope, "sales.csv", SALES)
-    first = finished(leaf, scope, ask(leaf, scope, chat.id, file_ids=[file.id]))
-    second = finished(leaf, scope, leaf.edit(scope, first.parent_id, "average revenue by region").id)
-    shown = leaf.thread(scope, chat.id)
+def test_editing_a_question_makes_a_branch_and_keeps_the_old_one(session: Session) -> None:
+    chat = session.chats.create()
+    file = add(session, "sales.csv", SALES)
+    first = finished(session, ask(session, chat.id, file_ids=[file.id]))
+    second = finished(session, session.messages.edit(first.parent_id, "average revenue by region").id)
+    shown = session.chats.thread(chat.id)
     assert [m.id for m in shown.messages] == [second.parent_id, second.id]
     assert shown.branches[second.parent_id] == (first.parent_id, second.parent_id)
     assert "200" in text_of(second)
-    leaf.show_branch(scope, first.parent_id)
-    assert [m.id for m in leaf.thread(scope, chat.id).messages] == [first.parent_id, first.id]
+    session.messages.show_branch(first.parent_id)
+    assert [m.id for m in session.chats.thread(chat.id).messages] == [first.parent_id, first.id]
 
 
-def test_a_retry_answers_beside_the_old_answer(leaf: Leaf, scope: Scope) -> None:
-    chat = leaf.new_chat(scope)
-    first = finished(leaf, scope, ask(leaf, scope, chat.id))
-    again = finished(leaf, scope, leaf.retry(scope, first.id).id)
-    assert leaf.thread(scope, chat.id).branches[again.id] == (first.id, again.id)
+def test_a_retry_answers_beside_the_old_answer(session: Session) -> None:
+    chat = session.chats.create()
+    first = finished(session, ask(session, chat.id))
+    again = finished(session, session.messages.retry(first.id).id)
+    assert session.chats.thread(chat.id).branches[again.id] == (first.id, again.id)
 
 
-def test_an_empty_question_is_refused(leaf: Leaf, scope: Scope) -> None:
+def test_an_empty_question_is_refused(session: Session) -> None:
     with pytest.raises(InvalidInputError):
-        leaf.send(scope, leaf.new_chat(scope).id, "  \n ")
+        session.messages.send(session.chats.create().id, "  \n ")
 
 
-def test_the_same_content_under_one_name_is_one_file_and_every_other_name_is_another(leaf: Leaf, scope: Scope) -> None:
-    first = add(leaf, scope, "a.csv", SALES)
-    assert add(leaf, scope, "a.csv", SALES).id == first.id
-    assert add(leaf, scope, "b.csv", SALES).id != first.id
-    assert add(leaf, scope, "a.csv", SALES + b"West,2025-03,1\n").name == "a (2).csv"
+def test_the_same_content_under_one_name_is_one_file_and_every_other_name_is_another(session: Session) -> None:
+    first = add(session, "a.csv", SALES)
+    assert add(session, "a.csv", SALES).id == first.id
+    assert add(session, "b.csv", SALES).id != first.id
+    assert add(session, "a.csv", SALES + b"West,2025-03,1\n").name == "a (2).csv"
 
 
 def test_a_file_over_the_limit_is_refused_with_the_limit(tmp_path: Path) -> None:
     with opened(tmp_path / "home", max_upload_bytes=100) as leaf:
         with pytest.raises(FileTooLargeError, match="100"):
-            add(leaf, leaf.local_scope(), "big.csv", b"x" * 101)
-        assert leaf.files(leaf.local_scope()) == []
+            add(leaf.session(leaf.local_scope()), "big.csv", b"x" * 101)
+        assert leaf.session(leaf.local_scope()).files.list() == []
 
 
 def test_ids_of_somebody_else_are_not_found(leaf: Leaf, scope: Scope) -> None:
+    session = leaf.session(scope)
     from leaf.store.users import ensure_user
 
-    other = ensure_user(leaf._store.db, "other@example.org", "Other")
-    chat = leaf.new_chat(scope)
-    file = add(leaf, scope, "a.csv", SALES)
-    answer = finished(leaf, scope, ask(leaf, scope, chat.id, file_ids=[file.id]))
+    other = ensure_user(leaf._house.store.db, "other@example.org", "Other")
+    chat = session.chats.create()
+    file = add(session, "a.csv", SALES)
+    answer = finished(session, ask(session, chat.id, file_ids=[file.id]))
     calls = (
-        lambda: leaf.chat(other, chat.id),
-        lambda: leaf.thread(other, chat.id),
-        lambda: leaf.message(other, answer.id),
-        lambda: leaf.watch(other, answer.id),
-        lambda: leaf.stop(other, answer.id),
-        lambda: leaf.retry(other, answer.id),
-        lambda: leaf.send(other, chat.id, QUESTION),
-        lambda: leaf.file(other, file.id),
-        lambda: leaf.file_path(other, file.id),
-        lambda: leaf.preview(other, file.id),
-        lambda: leaf.result_page(other, chat.id, "r1"),
-        lambda: leaf.export_result(other, chat.id, "r1"),
-        lambda: leaf.attach(scope, leaf.new_chat(other).id, [file.id]),
-        lambda: leaf.run_tool(other, "list_files", {}, file_ids=[file.id]),
-        lambda: leaf.chat_markdown(other, chat.id),
+        lambda: leaf.session(other).chats.get(chat.id),
+        lambda: leaf.session(other).chats.thread(chat.id),
+        lambda: leaf.session(other).messages.get(answer.id),
+        lambda: leaf.session(other).messages.watch(answer.id),
+        lambda: leaf.session(other).messages.stop(answer.id),
+        lambda: leaf.session(other).messages.retry(answer.id),
+        lambda: leaf.session(other).messages.send(chat.id, QUESTION),
+        lambda: leaf.session(other).files.get(file.id),
+        lambda: leaf.session(other).files.path(file.id),
+        lambda: leaf.session(other).files.preview(file.id),
+        lambda: leaf.session(other).results.page(chat.id, "r1"),
+        lambda: leaf.session(other).results.export(chat.id, "r1"),
+        lambda: session.attached.add(leaf.session(other).chats.create().id, [file.id]),
+        lambda: leaf.session(other).tools.run("list_files", {}, file_ids=[file.id]),
+        lambda: leaf.session(other).chats.markdown(chat.id),
     )
     for call in calls:
         with pytest.raises(NotFoundError):
             call()
-    assert leaf.chats(other) == [c for c in leaf.chats(other) if c.id != chat.id]
-    assert leaf.files(other) == []
+    assert leaf.session(other).chats.list() == [c for c in leaf.session(other).chats.list() if c.id != chat.id]
+    assert leaf.session(other).files.list() == []
 
 
 def test_stop_keeps_what_was_shown(tmp_path: Path) -> None:
     slow = Turn.say("One two three four five six seven eight.", pieces=40, delay=0.1)
     with MessagesServer([slow]) as server, opened(tmp_path / "home", model_url=server.url, model="claude-sonnet-5-5") as leaf:
-        scope = leaf.local_scope()
-        message_id = ask(leaf, scope, leaf.new_chat(scope).id, "count")
-        run = leaf.watch(scope, message_id)
+        session = leaf.session(leaf.local_scope())
+        message_id = ask(session, session.chats.create().id, "count")
+        run = session.messages.watch(message_id)
         assert run is not None
         position, text = 0, ""
         while len(text) < 5:
             piece = run.read(position, timeout=10)
             position = piece.position
             text += "".join(c["delta"] for c in piece.chunks if c["type"] == "text-delta")
-        leaf.stop(scope, message_id)
-        message = finished(leaf, scope, message_id, seconds=5)
+        session.messages.stop(message_id)
+        message = finished(session, message_id, seconds=5)
     assert message.status == "stopped"
     assert text_of(message).startswith(text)
     assert not text_of(message).endswith("eight.")
@@ -167,21 +174,21 @@ def test_stop_keeps_what_was_shown(tmp_path: Path) -> None:
 def test_a_failed_answer_says_why_and_can_be_asked_again(tmp_path: Path) -> None:
     script = [Failure(401, "authentication_error", "invalid x-api-key"), Turn.say("Now it works.")]
     with MessagesServer(script) as server, opened(tmp_path / "home", model_url=server.url, model="claude-sonnet-5-5") as leaf:
-        scope = leaf.local_scope()
-        failed = finished(leaf, scope, ask(leaf, scope, leaf.new_chat(scope).id, "hello"))
+        session = leaf.session(leaf.local_scope())
+        failed = finished(session, ask(session, session.chats.create().id, "hello"))
         assert failed.status == "error"
         assert "key" in failed.error
-        assert text_of(finished(leaf, scope, leaf.retry(scope, failed.id).id)) == "Now it works."
+        assert text_of(finished(session, session.messages.retry(failed.id).id)) == "Now it works."
 
 
 def test_a_chat_goes_on_after_a_restart_with_the_same_prefix(tmp_path: Path) -> None:
     with MessagesServer(analyst) as server:
         for question in ("What is there?", "And how many rows?"):
             with opened(tmp_path / "home", model_url=server.url, model="claude-sonnet-5-5") as leaf:
-                scope = leaf.local_scope()
-                chat = next(iter(leaf.chats(scope)), None) or leaf.new_chat(scope)
-                file = add(leaf, scope, "sales.csv", SALES)
-                answer = finished(leaf, scope, ask(leaf, scope, chat.id, question, file_ids=[file.id]))
+                session = leaf.session(leaf.local_scope())
+                chat = next(iter(session.chats.list()), None) or session.chats.create()
+                file = add(session, "sales.csv", SALES)
+                answer = finished(session, ask(session, chat.id, question, file_ids=[file.id]))
                 assert answer.status == "completed", answer.error
     assert server.refused == []
 
@@ -189,51 +196,52 @@ def test_a_chat_goes_on_after_a_restart_with_the_same_prefix(tmp_path: Path) -> 
 def test_an_answer_that_a_killed_process_left_is_written_after_the_next_start(tmp_path: Path) -> None:
     with opened(tmp_path / "home") as leaf:
         scope = leaf.local_scope()
-        db = leaf._store.db
+        db = leaf._house.store.db
         left = messages.add_exchange(
-            db, scope, leaf.new_chat(scope).id, [{"type": "text", "text": "hello"}], model="keyless"
+            db, scope, leaf.session(scope).chats.create().id, [{"type": "text", "text": "hello"}], model="keyless"
         ).answer
         messages.update_status(db, scope, left.id, "streaming")
     with opened(tmp_path / "home") as leaf:
         leaf.launch()
-        assert finished(leaf, scope, left.id).status == "completed"
+        assert finished(leaf.session(scope), left.id).status == "completed"
 
 
 def test_deleting_a_chat_can_be_undone(leaf: Leaf, scope: Scope) -> None:
-    chat = leaf.new_chat(scope)
-    finished(leaf, scope, ask(leaf, scope, chat.id))
-    leaf.delete_chat(scope, chat.id)
-    assert leaf.chats(scope) == []
-    leaf.restore_chat(scope, chat.id)
-    assert [c.id for c in leaf.chats(scope)] == [chat.id]
-    assert replace(chats.get(leaf._store.db, scope, chat.id), deleted_at=None).id == chat.id
+    session = leaf.session(scope)
+    chat = session.chats.create()
+    finished(session, ask(session, chat.id))
+    session.chats.delete(chat.id)
+    assert session.chats.list() == []
+    session.chats.restore(chat.id)
+    assert [c.id for c in session.chats.list()] == [chat.id]
+    assert replace(chats.get(leaf._house.store.db, scope, chat.id), deleted_at=None).id == chat.id
 
 
-def test_markdown_of_a_chat_holds_question_query_and_sources(leaf: Leaf, scope: Scope) -> None:
-    chat = leaf.new_chat(scope)
-    file = add(leaf, scope, "sales.csv", SALES)
-    answer = finished(leaf, scope, ask(leaf, scope, chat.id, file_ids=[file.id]))
-    for text in (leaf.chat_markdown(scope, chat.id), leaf.answer_markdown(scope, answer.id)):
+def test_markdown_of_a_chat_holds_question_query_and_sources(session: Session) -> None:
+    chat = session.chats.create()
+    file = add(session, "sales.csv", SALES)
+    answer = finished(session, ask(session, chat.id, file_ids=[file.id]))
+    for text in (session.chats.markdown(chat.id), session.messages.markdown(answer.id)):
         assert QUESTION in text
         assert "```sql" in text
         assert "sales.csv" in text
         assert "4 of 4 rows" in text
 
 
-def test_suggestions_come_from_the_files_at_hand(leaf: Leaf, scope: Scope) -> None:
-    files = leaf.add_sample(scope)
-    suggested = leaf.suggestions(scope, files)
+def test_suggestions_come_from_the_files_at_hand(session: Session) -> None:
+    files = session.files.add_sample()
+    suggested = session.files.suggestions(files)
     assert len(suggested) == 3
     assert any("revenue" in s for s in suggested)
     assert any("sample_returns_policy.md" in s for s in suggested)
 
 
-def test_a_preview_shows_rows_pages_or_text(leaf: Leaf, scope: Scope) -> None:
-    table = leaf.preview(scope, add(leaf, scope, "sales.csv", SALES).id, order_by="revenue", descending=True, limit=2)
+def test_a_preview_shows_rows_pages_or_text(session: Session) -> None:
+    table = session.files.preview(add(session, "sales.csv", SALES).id, order_by="revenue", descending=True, limit=2)
     assert table.kind == "table"
     assert table.rows is not None
     assert [row[2] for row in table.rows.rows] == [300.0, 250.5]
-    text = leaf.preview(scope, add(leaf, scope, "note.txt", b"one\ntwo\nthree\n").id, "lines 2-3")
+    text = session.files.preview(add(session, "note.txt", b"one\ntwo\nthree\n").id, "lines 2-3")
     assert text.kind == "text"
     assert text.window is not None
     assert text.window.places == ("lines 2-3",)
@@ -255,44 +263,44 @@ def test_removing_a_member_stops_the_answer_that_is_being_written_for_them(tmp_p
 
     with MessagesServer(slow) as server, opened(tmp_path / "home", model_url=server.url) as leaf:
         ann = signed_in(leaf, "ann")
-        leaf.invite(ann, "bob@example.org")
+        leaf.session(ann).team.invite("bob@example.org")
         bob = signed_in(leaf, "bob")
-        chat = leaf.new_chat(ann)
-        leaf.add_participant(ann, chat.id, "bob@example.org")
-        answer = leaf.send(bob, chat.id, "go on")
+        chat = leaf.session(ann).chats.create()
+        leaf.session(ann).chats.add_participant(chat.id, "bob@example.org")
+        answer = leaf.session(bob).messages.send(chat.id, "go on")
         assert held.wait(30)
-        run = leaf.watch(bob, answer.id)
+        run = leaf.session(bob).messages.watch(answer.id)
         assert run is not None
-        leaf.remove_member(ann, bob.user_id)
+        leaf.session(ann).team.remove(bob.user_id)
         with pytest.raises(NotFoundError):
-            leaf.wait(bob, answer.id, 0, 0)
-        assert leaf.message(ann, answer.id).status == "stopped"
+            leaf.session(bob).messages.wait(answer.id, 0, 0)
+        assert leaf.session(ann).messages.get(answer.id).status == "stopped"
         position = 0
         while not (piece := run.read(position, 10)).done:
             position = piece.position
-        assert leaf.message(ann, answer.id).status == "stopped"
-        assert finished(leaf, ann, ask(leaf, ann, chat.id)).status in ("completed", "error")
+        assert leaf.session(ann).messages.get(answer.id).status == "stopped"
+        assert finished(leaf.session(ann), ask(leaf.session(ann), chat.id)).status in ("completed", "error")
 
 
 def test_people_of_another_workspace_reach_no_member_invitation_or_participant(leaf: Leaf) -> None:
     ann, eve = signed_in(leaf, "ann"), signed_in(leaf, "eve")
-    leaf.invite(ann, "bob@example.org")
-    (invitation,) = leaf.invitations(ann)
-    chat = leaf.new_chat(ann)
+    leaf.session(ann).team.invite("bob@example.org")
+    (invitation,) = leaf.session(ann).team.invitations()
+    chat = leaf.session(ann).chats.create()
     for call in (
-        lambda: leaf.participants(eve, chat.id),
-        lambda: leaf.authors(eve, chat.id),
-        lambda: leaf.add_participant(eve, chat.id, "eve@example.org"),
-        lambda: leaf.remove_participant(eve, chat.id, ann.user_id),
-        lambda: leaf.withdraw_invitation(eve, invitation.id),
-        lambda: leaf.remove_member(eve, ann.user_id),
-        lambda: leaf.set_role(eve, ann.user_id, "member"),
-        lambda: leaf.rename_workspace(Scope(ann.workspace_id, eve.user_id), "mine"),
-        lambda: leaf.invite(Scope(ann.workspace_id, eve.user_id), "eve@example.org"),
+        lambda: leaf.session(eve).chats.participants(chat.id),
+        lambda: leaf.session(eve).chats.authors(chat.id),
+        lambda: leaf.session(eve).chats.add_participant(chat.id, "eve@example.org"),
+        lambda: leaf.session(eve).chats.remove_participant(chat.id, ann.user_id),
+        lambda: leaf.session(eve).team.withdraw(invitation.id),
+        lambda: leaf.session(eve).team.remove(ann.user_id),
+        lambda: leaf.session(eve).team.set_role(ann.user_id, "member"),
+        lambda: leaf.session(Scope(ann.workspace_id, eve.user_id)).team.rename("mine"),
+        lambda: leaf.session(Scope(ann.workspace_id, eve.user_id)).team.invite("eve@example.org"),
     ):
         with pytest.raises(NotFoundError):
             call()
-    assert leaf.workspace_of(eve, chat.id) == ""
-    assert leaf.workspace_of(ann, chat.id) == ann.workspace_id
-    assert leaf.members(Scope(ann.workspace_id, eve.user_id)) == []
-    assert leaf.invitations(Scope(ann.workspace_id, eve.user_id)) == []
+    assert leaf.session(eve).team.workspace_of(chat.id) == ""
+    assert leaf.session(ann).team.workspace_of(chat.id) == ann.workspace_id
+    assert leaf.session(Scope(ann.workspace_id, eve.user_id)).team.members() == []
+    assert leaf.session(Scope(ann.workspace_id, eve.user_id)).team.invitations() == []

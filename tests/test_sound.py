@@ -322,16 +322,16 @@ def test_a_transcript_that_was_asked_for_goes_on_after_a_restart_by_itself(tmp_p
         settings: dict[str, Any] = {"sound": Sound(url=server.url, key=server.key)}
         with opened(tmp_path / "home", **settings) as leaf:
             scope = leaf.local_scope()
-            file = leaf.add_file(scope, "hour.mp3", io.BytesIO(hours(1, [(20.0, 0), (10.0, 500), (30.0, 0)]))).file
-            leaf.begin_transcript(scope, file.id)
-            until(lambda: leaf.transcript(scope, file).seconds > 0)
-            assert [job.kind for job in leaf.jobs(scope)] == ["transcript"]
+            file = leaf.session(scope).files.add("hour.mp3", io.BytesIO(hours(1, [(20.0, 0), (10.0, 500), (30.0, 0)]))).file
+            leaf.session(scope).transcripts.begin(file.id)
+            until(lambda: leaf.session(scope).transcripts.of(file).seconds > 0)
+            assert [job.kind for job in leaf.session(scope).jobs.list()] == ["transcript"]
         server.delay = 0.0
         with opened(tmp_path / "home", **settings) as leaf:
-            assert leaf.transcript(scope, file).state == "none"
-            leaf._jobs.launch()
-            until(lambda: leaf.transcript(scope, file).state == "done")
-            until(lambda: leaf.jobs(scope) == [])
+            assert leaf.session(scope).transcripts.of(file).state == "none"
+            leaf._house.jobs.launch()
+            until(lambda: leaf.session(scope).transcripts.of(file).state == "done")
+            until(lambda: leaf.session(scope).jobs.list() == [])
 
 
 def test_stop_ends_the_wait_and_what_is_done_is_kept(tmp_path: Path, pool: Pool) -> None:

@@ -10,8 +10,9 @@ from typing import Any
 import openpyxl
 import pytest
 
+from leaf.app import Leaf
 from leaf.errors import InvalidInputError, LeafError, NotFoundError
-from leaf.service import Leaf
+from leaf.sessions.session import Session
 from leaf.store.model import Scope
 from leaf.tools import registry
 from leaf.tools.base import ToolOutput
@@ -30,6 +31,11 @@ def leaf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Leaf]:
 @pytest.fixture(scope="module")
 def scope(leaf: Leaf) -> Scope:
     return leaf.local_scope()
+
+
+@pytest.fixture
+def session(leaf: Leaf, scope: Scope) -> Session:
+    return leaf.session(scope)
 
 
 @pytest.fixture(scope="module")
@@ -51,13 +57,13 @@ def file_ids(leaf: Leaf, scope: Scope, tmp_path_factory: pytest.TempPathFactory)
     hidden.sheet_state = "hidden"
     book.save(path)
     contents = {"Q3 Sales.csv": SALES, "notes.md": NOTES, "budget.xlsx": path.read_bytes(), "empty.csv": b""}
-    return [add(leaf, scope, name, content).id for name, content in contents.items()]
+    return [add(leaf.session(scope), name, content).id for name, content in contents.items()]
 
 
 @pytest.fixture
 def run(leaf: Leaf, scope: Scope, file_ids: list[str]) -> Any:
     def run_tool(tool_name: str, **given: Any) -> ToolOutput:
-        return leaf.run_tool(scope, tool_name, given, file_ids=file_ids)
+        return leaf.session(scope).tools.run(tool_name, given, file_ids=file_ids)
 
     return run_tool
 
@@ -81,12 +87,12 @@ def test_read_file_gives_a_place_a_coverage_and_a_source(run: Any) -> None:
     assert (output.coverage[0].unit, output.coverage[0].seen, output.coverage[0].total) == ("lines", 3, 5)
 
 
-def test_reading_on_with_the_cursor_covers_the_whole_file(leaf: Leaf, scope: Scope) -> None:
+def test_reading_on_with_the_cursor_covers_the_whole_file(session: Session) -> None:
     text = "\n".join(f"This is line {i} of a long text that does not fit." for i in range(1, 201))
-    file = add(leaf, scope, "long.txt", text.encode())
+    file = add(session, "long.txt", text.encode())
     cursor, seen = "", ""
     for _ in range(100):
-        output = leaf.run_tool(scope, "read_file", {"file": "f1", "max_tokens": 400, "cursor": cursor}, file_ids=[file.id])
+        output = session.tools.run("read_file", {"file": "f1", "max_tokens": 400, "cursor": cursor}, file_ids=[file.id])
         seen += output.data["passages"][0]["text"]
         cursor = output.data["cursor"]
         if not cursor:
@@ -111,11 +117,11 @@ def test_describe_table_says_types_gaps_and_values(run: Any) -> None:
     assert output.coverage[0].seen == output.coverage[0].total == 4
 
 
-def test_describe_table_gives_exact_spread_and_offers_the_cast_of_dates_kept_as_text(leaf: Leaf, scope: Scope) -> None:
+def test_describe_table_gives_exact_spread_and_offers_the_cast_of_dates_kept_as_text(session: Session) -> None:
     rows = [(i, f"2024-01-{i:02}", "unknown" if i == 7 else f"{i:02}/02/24", f"{i}.2.24") for i in range(1, 21)]
     content = "n,day,due,kind\n" + "".join(f"{n},{day},{due},x\n" for n, day, due, _ in rows)
-    ids = [add(leaf, scope, "spread.csv", content.encode()).id]
-    output = leaf.run_tool(scope, "describe_table", {"file": "f1"}, file_ids=ids)
+    ids = [add(session, "spread.csv", content.encode()).id]
+    output = session.tools.run("describe_table", {"file": "f1"}, file_ids=ids)
     columns = {column["name"]: column for column in output.data["profile"]["columns"]}
     assert columns["n"]["std"] == pytest.approx(5.916079783)
     assert columns["n"]["quartiles"] == [5.75, 10.5, 15.25]
@@ -124,8 +130,8 @@ def test_describe_table_gives_exact_spread_and_offers_the_cast_of_dates_kept_as_
     assert "quartiles 2024-01-05, 2024-01-10, 2024-01-15" in output.text
     cast = "try_strptime(\"due\", '%d/%m/%y')"
     assert f"dates kept as text: {cast} (1 of 20 different values are written otherwise and become NULL)" in output.text
-    found = leaf.run_tool(
-        scope, "query_tables", {"sql": f"SELECT max({cast})::DATE::VARCHAR, count({cast}) FROM spread"}, file_ids=ids
+    found = session.tools.run(
+        "query_tables", {"sql": f"SELECT max({cast})::DATE::VARCHAR, count({cast}) FROM spread"}, file_ids=ids
     )
     assert found.data["table"]["rows"] == [["2024-02-20", 19]]
     assert columns["kind"]["quartiles"] == []
@@ -209,16 +215,16 @@ def test_a_wrong_call_says_what_is_wrong(run: Any, name: str, given: dict[str, A
         run(name, **given)
 
 
-def test_a_file_deleted_meanwhile_is_said_to_be(leaf: Leaf, scope: Scope) -> None:
-    chat = leaf.new_chat(scope)
-    file = add(leaf, scope, "gone.txt", b"Here today.")
-    leaf.attach(scope, chat.id, [file.id])
-    leaf.delete_file(scope, file.id)
+def test_a_file_deleted_meanwhile_is_said_to_be(session: Session) -> None:
+    chat = session.chats.create()
+    file = add(session, "gone.txt", b"Here today.")
+    session.attached.add(chat.id, [file.id])
+    session.files.delete(file.id)
     with pytest.raises(NotFoundError, match="deleted"):
-        leaf.run_tool(scope, "read_file", {"file": "gone.txt"}, chat_id=chat.id)
-    assert "was deleted" in leaf.run_tool(scope, "list_files", {}, chat_id=chat.id).text
-    leaf.restore_file(scope, file.id)
-    assert "Here today." in leaf.run_tool(scope, "read_file", {"file": "f1"}, chat_id=chat.id).text
+        session.tools.run("read_file", {"file": "gone.txt"}, chat_id=chat.id)
+    assert "was deleted" in session.tools.run("list_files", {}, chat_id=chat.id).text
+    session.files.restore(file.id)
+    assert "Here today." in session.tools.run("read_file", {"file": "f1"}, chat_id=chat.id).text
 
 
 def test_schemas_hold_no_titles_and_all_descriptions() -> None:
@@ -227,42 +233,42 @@ def test_schemas_hold_no_titles_and_all_descriptions() -> None:
         assert "title" not in schema["input_schema"]
 
 
-def test_a_file_is_found_by_each_name_of_its_bytes(leaf: Leaf, scope: Scope) -> None:
+def test_a_file_is_found_by_each_name_of_its_bytes(session: Session) -> None:
     content = SALES + b"West,2025-03,7\n"
     names = ("quarter.csv", "Umsatz Mai.csv")
-    ids = [add(leaf, scope, name, content).id for name in names]
-    listed = leaf.run_tool(scope, "list_files", {}, file_ids=ids).text.splitlines()
+    ids = [add(session, name, content).id for name in names]
+    listed = session.tools.run("list_files", {}, file_ids=ids).text.splitlines()
     assert "same content as f1" in listed[1]
     assert "same content" not in listed[0]
     for name, table in zip(names, ("quarter", "umsatz_mai"), strict=True):
-        assert f"Table {table} · {name}" in leaf.run_tool(scope, "describe_table", {"file": name}, file_ids=ids).text
-        counted = leaf.run_tool(scope, "query_tables", {"sql": f"SELECT count(*) FROM {table}"}, file_ids=ids)
+        assert f"Table {table} · {name}" in session.tools.run("describe_table", {"file": name}, file_ids=ids).text
+        counted = session.tools.run("query_tables", {"sql": f"SELECT count(*) FROM {table}"}, file_ids=ids)
         assert (counted.data["table"]["rows"], counted.sources[0].name) == ([[5]], name)
-    found = leaf.run_tool(scope, "search_files", {"query": "umsatz west"}, file_ids=ids)
+    found = session.tools.run("search_files", {"query": "umsatz west"}, file_ids=ids)
     assert [p["name"] for p in found.data["passages"]] == ["Umsatz Mai.csv"]
     assert "These files have the same content: quarter.csv, Umsatz Mai.csv." in found.text
     assert "searched 2 of 2 files" in found.text
 
 
 @pytest.mark.parametrize("name", ["Übersicht é.csv", "📱 中 ع.csv", "שלום.csv", "İstanbul.csv", "👩\u200d💻.csv"])
-def test_a_file_is_found_however_its_name_is_composed(leaf: Leaf, scope: Scope, name: str) -> None:
-    ids = [add(leaf, scope, unicodedata.normalize("NFD", name), f"Größe,n\n{name},1\n".encode()).id]
+def test_a_file_is_found_however_its_name_is_composed(session: Session, name: str) -> None:
+    ids = [add(session, unicodedata.normalize("NFD", name), f"Größe,n\n{name},1\n".encode()).id]
     for asked in (name, unicodedata.normalize("NFD", name), name.upper(), f"\u200f{name}\u200e"):
-        described = leaf.run_tool(scope, "describe_table", {"file": asked}, file_ids=ids)
+        described = session.tools.run("describe_table", {"file": asked}, file_ids=ids)
         assert described.sources[0].name == name
 
 
-def test_a_column_is_found_however_its_name_is_composed(leaf: Leaf, scope: Scope) -> None:
-    ids = [add(leaf, scope, "composed.csv", unicodedata.normalize("NFD", "Größe,Übertrag\n1,2\n").encode()).id]
-    found = leaf.run_tool(scope, "query_tables", {"sql": 'SELECT "Größe" + "Übertrag" AS x FROM composed'}, file_ids=ids)
+def test_a_column_is_found_however_its_name_is_composed(session: Session) -> None:
+    ids = [add(session, "composed.csv", unicodedata.normalize("NFD", "Größe,Übertrag\n1,2\n").encode()).id]
+    found = session.tools.run("query_tables", {"sql": 'SELECT "Größe" + "Übertrag" AS x FROM composed'}, file_ids=ids)
     assert found.data["table"]["rows"] == [[3]]
 
 
 @pytest.mark.parametrize("tool", ["query_tables", "search_files", "read_file", "describe_table"])
-def test_half_a_character_in_an_input_is_told_in_words(leaf: Leaf, scope: Scope, file_ids: list[str], tool: str) -> None:
+def test_half_a_character_in_an_input_is_told_in_words(session: Session, file_ids: list[str], tool: str) -> None:
     given = {"sql": "SELECT '\ud83d'", "query": "\ud83d", "file": "\udc00.csv"}
     with pytest.raises(InvalidInputError, match="holds half of a character"):
-        leaf.run_tool(scope, tool, given, file_ids=file_ids)
+        session.tools.run(tool, given, file_ids=file_ids)
 
 
 def test_a_query_may_ask_which_tables_there_are(run: Any) -> None:
@@ -275,33 +281,33 @@ def test_a_file_named_in_sql_is_answered_with_its_tables(run: Any) -> None:
         run("query_tables", sql='SELECT * FROM "budget.xlsx"')
 
 
-def test_a_shown_cell_can_be_copied_into_a_query(leaf: Leaf, scope: Scope) -> None:
+def test_a_shown_cell_can_be_copied_into_a_query(session: Session) -> None:
     values = ["two  blanks", " before", "after ", "a\ttab", "it's\nlines", "back\\slash\nline", "no\u00a0break", "plain"]
-    ids = [add(leaf, scope, "cells.json", json.dumps([{"v": value, "n": i} for i, value in enumerate(values)]).encode()).id]
-    shown = leaf.run_tool(scope, "query_tables", {"sql": "SELECT v FROM cells ORDER BY n"}, file_ids=ids).text.splitlines()[2:]
+    ids = [add(session, "cells.json", json.dumps([{"v": value, "n": i} for i, value in enumerate(values)]).encode()).id]
+    shown = session.tools.run("query_tables", {"sql": "SELECT v FROM cells ORDER BY n"}, file_ids=ids).text.splitlines()[2:]
     assert len(shown) == len(values)
     for number, cell in enumerate(shown):
         literal = cell if cell.startswith(("'", "E'")) else "'" + cell + "'"
-        found = leaf.run_tool(scope, "query_tables", {"sql": f"SELECT n FROM cells WHERE v = {literal}"}, file_ids=ids)
+        found = session.tools.run("query_tables", {"sql": f"SELECT n FROM cells WHERE v = {literal}"}, file_ids=ids)
         assert found.data["table"]["rows"] == [[number]], cell
 
 
-def test_tables_inside_a_document_are_named_described_and_queried(leaf: Leaf, scope: Scope) -> None:
+def test_tables_inside_a_document_are_named_described_and_queried(session: Session) -> None:
     page = """<!doctype html><html><body><h1>Report</h1><p>Words about it.</p>
       <table><tr><th>Region</th><th>Units</th></tr><tr><td>North</td><td>1204</td></tr><tr><td>South</td><td>3001</td></tr></table>
       <table><tr><th>Day</th><th>Visits</th></tr><tr><td>2024-01-02</td><td>7</td></tr><tr><td>2024-01-03</td><td>9</td></tr></table>
       </body></html>"""
-    page_id = add(leaf, scope, "report.html", page.encode()).id
-    listed = leaf.run_tool(scope, "list_files", {}, file_ids=[page_id])
+    page_id = add(session, "report.html", page.encode()).id
+    listed = session.tools.run("list_files", {}, file_ids=[page_id])
     assert "SQL: report__table_1 (2 rows × 2 columns), report__table_2 (2 × 2)" in listed.text
-    described = leaf.run_tool(scope, "describe_table", {"file": "f1", "sheet": "table 2"}, file_ids=[page_id])
+    described = session.tools.run("describe_table", {"file": "f1", "sheet": "table 2"}, file_ids=[page_id])
     assert "Visits" in described.text
-    found = leaf.run_tool(scope, "query_tables", {"sql": "SELECT sum(Units) AS n FROM report__table_1"}, file_ids=[page_id])
+    found = session.tools.run("query_tables", {"sql": "SELECT sum(Units) AS n FROM report__table_1"}, file_ids=[page_id])
     assert "4205" in found.text
     assert found.coverage[0].seen == 2
 
 
-def test_a_document_without_tables_says_so(leaf: Leaf, scope: Scope) -> None:
-    page_id = add(leaf, scope, "plain.html", b"<!doctype html><html><body><p>Only words here.</p></body></html>").id
+def test_a_document_without_tables_says_so(session: Session) -> None:
+    page_id = add(session, "plain.html", b"<!doctype html><html><body><p>Only words here.</p></body></html>").id
     with pytest.raises(InvalidInputError, match="is no table"):
-        leaf.run_tool(scope, "describe_table", {"file": "f1"}, file_ids=[page_id])
+        session.tools.run("describe_table", {"file": "f1"}, file_ids=[page_id])

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from leaf.service import Leaf
+from leaf.app import Leaf
 from leaf.settings import Settings
 from leaf.ui import state
 from leaf.wiring import build
@@ -24,21 +24,21 @@ def leaf(tmp_path: Path) -> Iterator[Leaf]:
 
 
 def test_the_files_page_shows_progress_then_what_could_not_be_read(leaf: Leaf, tmp_path: Path) -> None:
-    scope = leaf.local_scope()
+    session = leaf.session(leaf.local_scope())
     good, bad = tmp_path / "a.csv", tmp_path / "damaged.xlsx"
     good.write_text("a,b\n1,2\n")
     bad.write_bytes(b"PK\x03\x04 nothing")
-    job = leaf.begin_adding(scope, 2, origin="files")
-    leaf.take_paths(scope, job.id, [good, bad])
+    job = session.jobs.begin(2, origin="files")
+    session.jobs.take_paths(job.id, [good, bad])
     page = open_page("files")
     assert not page.exception
     assert [button.label for button in page.button if button.key == f"adding-stop-{job.id}"] == ["Stop"]
-    leaf.all_arrived(scope, job.id)
-    leaf.wait_for_job(scope, job.id, 60)
+    session.jobs.all_arrived(job.id)
+    session.jobs.wait(job.id, 60)
     page = open_page("files")
     assert not page.exception
     said = words_of(page).replace("\\", "")
     assert "are in your library" in said
     assert "1 of them cannot be read" in said
     page.button(key=f"icon-added-close-{job.id}").click().run()
-    assert leaf.jobs(scope) == []
+    assert session.jobs.list() == []

@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 from streamlit.testing.v1 import AppTest
 
+from leaf.app import Leaf
 from leaf.drive.model import DriveChange, DriveItem
 from leaf.errors import DriveNotConnectedError
-from leaf.service import Leaf
 from leaf.settings import Settings
 from leaf.store.jobs import ItemState, Job, JobItem
 from leaf.ui import adding, drive, freshness, markdown, state, thread
@@ -49,8 +49,8 @@ def leaf(tmp_path: Path, google: DriveServer, monkeypatch: pytest.MonkeyPatch) -
 
 
 def connect(leaf: Leaf, google: DriveServer) -> None:
-    scope = leaf.local_scope()
-    leaf.finish_drive_connection(scope, google.consent(leaf.begin_drive_connection(scope, BACK)))
+    session = leaf.session(leaf.local_scope())
+    session.drive.finish(google.consent(session.drive.begin(BACK)))
 
 
 def plain(page: AppTest) -> str:
@@ -102,7 +102,7 @@ def test_what_came_back_and_is_not_ours_is_one_sentence_and_leaves_the_address(l
     assert len(page.warning) == 1
     assert "4/abc" not in plain(page)
     assert page.query_params == {}
-    assert leaf.drive_connection(leaf.local_scope()).state == "absent"
+    assert leaf.session(leaf.local_scope()).drive.connection().state == "absent"
 
 
 def test_the_page_lists_my_drive_with_names_that_cannot_act(leaf: Leaf, google: DriveServer) -> None:
@@ -151,20 +151,20 @@ def test_the_connected_card_names_the_account_and_asks_before_it_disconnects(lea
     page = open_page("settings")
     assert f"Connected** to {ANA}" in plain(page)
     page.button(key="drive-disconnect").click().run()
-    assert leaf.drive_connection(leaf.local_scope()).state == "connected"
+    assert leaf.session(leaf.local_scope()).drive.connection().state == "connected"
     assert "chats keep their answers" in plain(page)
 
 
 def test_a_chat_shows_its_folder_and_says_when_drive_is_disconnected(leaf: Leaf, google: DriveServer) -> None:
     connect(leaf, google)
-    scope = leaf.local_scope()
-    chat = leaf.new_chat(scope)
-    folder = leaf.drive_list(scope).items[0]
-    leaf.attach_drive_folder(scope, chat.id, folder.ref)
+    session = leaf.session(leaf.local_scope())
+    chat = session.chats.create()
+    folder = session.drive.list().items[0]
+    session.drive.attach_folder(chat.id, folder.ref)
     page = open_page(chat=chat.id)
     assert "Reports 2026" in labels(page)
     assert any("What is in the Drive folder Reports 2026" in label for label in labels(page))
-    leaf.disconnect_drive(scope)
+    session.drive.disconnect()
     page = open_page(chat=chat.id)
     assert "Drive is disconnected. Its folders cannot be opened" in plain(page)
     assert "Connect Drive" in labels(page)
@@ -172,32 +172,30 @@ def test_a_chat_shows_its_folder_and_says_when_drive_is_disconnected(leaf: Leaf,
 
 def test_a_batch_for_a_new_chat_brings_files_and_takes_folders_as_they_are(leaf: Leaf, google: DriveServer) -> None:
     connect(leaf, google)
-    scope = leaf.local_scope()
-    items = leaf.drive_list(scope).items
+    session = leaf.session(leaf.local_scope())
+    items = session.drive.list().items
     folders = [item.ref for item in items if item.is_folder]
     refs = [item.ref for item in items if not item.is_folder]
-    job = leaf.wait_for_job(
-        scope, leaf.begin_drive_adding(scope, refs, folders=folders, target=adding.NEW_CHAT, origin=adding.DRIVE).id
-    )
+    job = session.jobs.wait(session.jobs.begin_drive(refs, folders=folders, target=adding.NEW_CHAT, origin=adding.DRIVE).id)
     assert (job.state, job.problem, job.done, job.failed) == ("done", "", 1, 0)
-    assert [folder.name for folder in leaf.drive_folders(scope, job.outcome["chat"])] == ["Reports 2026"]
-    assert len(leaf.chat_files(scope, job.outcome["chat"])) == 1
+    assert [folder.name for folder in session.drive.folders(job.outcome["chat"])] == ["Reports 2026"]
+    assert len(session.attached.list(job.outcome["chat"])) == 1
 
 
 def test_a_folder_of_drive_is_listed_once_and_brought_in_file_by_file(leaf: Leaf, google: DriveServer) -> None:
     connect(leaf, google)
-    scope = leaf.local_scope()
-    folder = next(item for item in leaf.drive_list(scope).items if item.is_folder)
-    job = leaf.wait_for_job(scope, leaf.begin_drive_adding(scope, [folder.ref]).id)
+    session = leaf.session(leaf.local_scope())
+    folder = next(item for item in session.drive.list().items if item.is_folder)
+    job = session.jobs.wait(session.jobs.begin_drive([folder.ref]).id)
     assert (job.state, job.total, job.done) == ("done", 1, 1)
-    assert [(item.name, item.state) for item in leaf.job_files(scope, job.id)] == [("sales.csv", "added")]
+    assert [(item.name, item.state) for item in session.jobs.outcomes(job.id)] == [("sales.csv", "added")]
 
 
 def test_without_a_connection_nothing_is_begun(leaf: Leaf) -> None:
-    scope = leaf.local_scope()
+    session = leaf.session(leaf.local_scope())
     with pytest.raises(DriveNotConnectedError):
-        leaf.begin_drive_adding(scope, ["root"])
-    assert leaf.jobs(scope) == []
+        session.jobs.begin_drive(["root"])
+    assert session.jobs.list() == []
 
 
 def a_job(**changed: Any) -> Job:
@@ -236,17 +234,17 @@ def test_changes_are_named_newest_first() -> None:
 
 def test_a_changed_file_is_marked_under_the_answer_that_rests_on_it(leaf: Leaf, google: DriveServer) -> None:
     connect(leaf, google)
-    scope = leaf.local_scope()
-    reports = leaf.drive_list(scope).items[0]
-    sales = leaf.drive_list(scope, reports.ref).items[0]
-    chat = leaf.new_chat(scope)
-    leaf.drive_add(scope, [sales.ref], chat_id=chat.id)
-    answer = leaf.send(scope, chat.id, "SELECT * FROM sales")
-    run = leaf.watch(scope, answer.id)
+    session = leaf.session(leaf.local_scope())
+    reports = session.drive.list().items[0]
+    sales = session.drive.list(reports.ref).items[0]
+    chat = session.chats.create()
+    session.drive.add([sales.ref], chat_id=chat.id)
+    answer = session.messages.send(chat.id, "SELECT * FROM sales")
+    run = session.messages.watch(answer.id)
     while run is not None and not run.read(10_000, 5).done:
         pass
     google.edit(sales.id, b"region,revenue\nNorth,900\n")
-    assert [change.what for change in leaf.drive_changes(scope, chat.id, max_age=0)] == ["changed"]
+    assert [change.what for change in session.drive.changes(chat.id, max_age=0)] == ["changed"]
     page = open_page(chat=chat.id)
     deadline = time.monotonic() + 30
     while "rests on the version before" not in plain(page):

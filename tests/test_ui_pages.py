@@ -11,7 +11,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from leaf import settings
-from leaf.service import Leaf
+from leaf.app import Leaf
 from leaf.ui import state
 from leaf.wiring import build
 
@@ -45,7 +45,7 @@ def words_of(page: AppTest) -> str:
 
 
 def add(leaf: Leaf, name: str, content: bytes) -> str:
-    return leaf.add_file(leaf.local_scope(), name, io.BytesIO(content)).file.id
+    return leaf.session(leaf.local_scope()).files.add(name, io.BytesIO(content)).file.id
 
 
 def test_an_empty_chat_says_what_leaf_does_and_who_answers(leaf: Leaf) -> None:
@@ -63,11 +63,11 @@ def test_suggestions_are_made_from_the_files_at_hand(leaf: Leaf) -> None:
 
 
 def test_a_chat_shows_questions_answers_and_what_they_rest_on(leaf: Leaf) -> None:
-    scope = leaf.local_scope()
+    session = leaf.session(leaf.local_scope())
     file_id = add(leaf, "harvest.csv", b"orchard,apples\nNorth,3\nSouth,5\nNorth,4\n")
-    chat = leaf.new_chat(scope)
-    answer = leaf.send(scope, chat.id, "SELECT orchard, sum(apples) AS apples FROM harvest GROUP BY ALL", [file_id])
-    run = leaf.watch(scope, answer.id)
+    chat = session.chats.create()
+    answer = session.messages.send(chat.id, "SELECT orchard, sum(apples) AS apples FROM harvest GROUP BY ALL", [file_id])
+    run = session.messages.watch(answer.id)
     assert run is not None
     position, done = 0, False
     while not done:
@@ -88,11 +88,11 @@ def test_an_unknown_chat_is_said_and_a_new_one_begun(leaf: Leaf) -> None:
 
 
 def test_only_the_last_messages_are_drawn_until_more_are_wanted(leaf: Leaf) -> None:
-    scope = leaf.local_scope()
-    chat = leaf.new_chat(scope)
+    session = leaf.session(leaf.local_scope())
+    chat = session.chats.create()
     for number in range(18):
-        answer = leaf.send(scope, chat.id, f"Question number {number}")
-        run = leaf.watch(scope, answer.id)
+        answer = session.messages.send(chat.id, f"Question number {number}")
+        run = session.messages.watch(answer.id)
         while run is not None and not run.read(10_000, 5).done:
             pass
     page = open_page(chat=chat.id)
@@ -114,15 +114,15 @@ def test_the_library_lists_files_with_counts_and_problems_in_words(leaf: Leaf) -
 
 
 def test_a_deleted_file_can_be_brought_back(leaf: Leaf) -> None:
-    scope = leaf.local_scope()
+    session = leaf.session(leaf.local_scope())
     file_id = add(leaf, "harvest.csv", b"orchard,apples\nNorth,3\n")
     page = open_page("files")
-    leaf.delete_file(scope, file_id)
+    session.files.delete(file_id)
     page.session_state["deleted-file"] = (file_id, "harvest.csv", 0)
     page.run()
     assert "Deleted" in words_of(page)
     page.button(key="undo-file-button").click().run()
-    assert [file.id for file in leaf.files(scope)] == [file_id]
+    assert [file.id for file in session.files.list()] == [file_id]
 
 
 def test_a_library_of_many_files_is_drawn_a_page_at_a_time(leaf: Leaf) -> None:
@@ -157,8 +157,9 @@ def test_no_page_shows_the_key(tmp_path: Path) -> None:
 
 def test_what_is_written_about_a_file_is_kept_and_shared_only_when_that_is_said(leaf: Leaf) -> None:
     scope, file_id = leaf.local_scope(), add(leaf, "harvest.csv", b"orchard,apples\nNorth,3\n")
-    chat = leaf.new_chat(scope)
-    leaf.attach(scope, chat.id, [file_id])
+    session = leaf.session(scope)
+    chat = session.chats.create()
+    session.attached.add(chat.id, [file_id])
     page = open_page(chat=chat.id)
     page.button(key=f"icon-about-{file_id}").click().run()
     assert "Those who take part in this chat can read it, unless you share it." in words_of(page)
@@ -174,6 +175,6 @@ def test_what_is_written_about_a_file_is_kept_and_shared_only_when_that_is_said(
         drawn.checkbox(key="about-shared").set_value(shared)
         next(b for b in drawn.button if b.label == "Keep").click().run()
         assert not drawn.exception
-        assert leaf.file_words(scope, file_id) == ("Counted by hand", shared)
-    assert leaf.chat_files(scope, chat.id)[0].file.upload_context == "Counted by hand"
+        assert session.files.words(file_id) == ("Counted by hand", shared)
+    assert session.attached.list(chat.id)[0].file.upload_context == "Counted by hand"
     assert "Counted by hand" in words_of(open_page("files"))

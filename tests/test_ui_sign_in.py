@@ -12,7 +12,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from leaf import settings
-from leaf.service import Leaf
+from leaf.app import Leaf
 from leaf.store.model import Scope
 from leaf.ui import gate, state
 from leaf.ui.markdown import JOINER
@@ -169,7 +169,7 @@ def test_owners_invite_and_remove_on_the_settings_page(leaf: Leaf) -> None:
     theirs = open_page(claims("Bob"), "settings")
     assert "Invite" not in labels_of(theirs)
     ann = leaf.sign_in(claims("Ann"))
-    leaf.remove_member(ann.scope, bob.user.id)
+    leaf.session(ann.scope).team.remove(bob.user.id)
     theirs.run()
     assert "Ann's Workspace" not in words_of(theirs)
     assert "Bob's Workspace" in words_of(theirs)
@@ -178,18 +178,18 @@ def test_owners_invite_and_remove_on_the_settings_page(leaf: Leaf) -> None:
 def shared_chat(leaf: Leaf) -> tuple[Scope, Scope, str]:
     """Ann and Bob of Ann's workspace, and a chat that she began and shared with him."""
     ann = leaf.sign_in(claims("Ann")).scope
-    leaf.invite(ann, "bob@example.org")
+    leaf.session(ann).team.invite("bob@example.org")
     bob = leaf.sign_in(claims("Bob")).scope
-    chat = leaf.new_chat(ann)
-    finished(leaf, ann, leaf.send(ann, chat.id, "hello from me").id)
-    leaf.add_participant(ann, chat.id, "bob@example.org")
+    chat = leaf.session(ann).chats.create()
+    finished(leaf.session(ann), leaf.session(ann).messages.send(chat.id, "hello from me").id)
+    leaf.session(ann).chats.add_participant(chat.id, "bob@example.org")
     return ann, bob, chat.id
 
 
 def test_a_shared_chat_names_who_asked_and_stands_with_an_icon_in_the_sidebar(leaf: Leaf) -> None:
     ann, bob, chat_id = shared_chat(leaf)
-    finished(leaf, bob, leaf.send(bob, chat_id, "and from me").id)
-    alone = leaf.new_chat(ann)
+    finished(leaf.session(bob), leaf.session(bob).messages.send(chat_id, "and from me").id)
+    alone = leaf.session(ann).chats.create()
     page = open_page(claims("Ann"), chat=chat_id)
     captions = [c.value for c in page.caption]
     assert "Ann" in captions
@@ -202,7 +202,7 @@ def test_a_shared_chat_names_who_asked_and_stands_with_an_icon_in_the_sidebar(le
 def test_a_link_opens_the_workspace_of_its_chat(leaf: Leaf) -> None:
     _ann, bob, chat_id = shared_chat(leaf)
     visit = leaf.sign_in(claims("Bob"))
-    own = next(w for w in leaf.workspaces(bob) if w.role == "owner")
+    own = next(w for w in leaf.session(bob).team.workspaces() if w.role == "owner")
     leaf.choose_workspace(visit, own.workspace_id)
     assert open_page(claims("Bob")).sidebar.selectbox[0].value == own.workspace_id
     page = open_page(claims("Bob"), chat=chat_id)
@@ -212,7 +212,7 @@ def test_a_link_opens_the_workspace_of_its_chat(leaf: Leaf) -> None:
 
 def test_another_workspace_is_opened_from_the_sidebar(leaf: Leaf) -> None:
     _ann, bob, chat_id = shared_chat(leaf)
-    own = next(w for w in leaf.workspaces(bob) if w.role == "owner")
+    own = next(w for w in leaf.session(bob).team.workspaces() if w.role == "owner")
     page = open_page(claims("Bob"))
     assert f"chat-{chat_id}" in [b.key for b in page.sidebar.button]
     page.sidebar.selectbox[0].select(own.workspace_id).run()
@@ -224,7 +224,7 @@ def test_who_is_taken_out_of_the_open_chat_sees_it_no_more(leaf: Leaf) -> None:
     ann, bob, chat_id = shared_chat(leaf)
     page = open_page(claims("Bob"), chat=chat_id)
     assert "hello from me" in words_of(page)
-    leaf.remove_participant(ann, chat_id, bob.user_id)
+    leaf.session(ann).chats.remove_participant(chat_id, bob.user_id)
     page.run()
     assert "hello from me" not in words_of(page)
     assert "may have been deleted" in words_of(page)
@@ -246,12 +246,12 @@ def test_without_sign_in_there_are_no_people_to_show(tmp_path: Path) -> None:
 
 def test_owners_see_and_limit_everybodys_usage_and_members_their_own(leaf: Leaf) -> None:
     ann = leaf.sign_in(claims("Ann")).scope
-    leaf.invite(ann, "bob@example.org")
+    leaf.session(ann).team.invite("bob@example.org")
     leaf.sign_in(claims("Bob"))
     owners = open_page(claims("Ann"), "usage")
     assert [box.label for box in owners.selectbox if box.key == "budget-subject"] == ["Whose"]
     assert "The whole workspace: 0 answers" in words_of(owners)
-    bob = next(v for v in leaf.workspaces(leaf.sign_in(claims("Bob")).scope) if v.workspace_id == ann.workspace_id)
+    bob = next(v for v in leaf.session(leaf.sign_in(claims("Bob")).scope).team.workspaces() if v.workspace_id == ann.workspace_id)
     assert bob.role == "member"
     members = AppTest.from_file(str(ROOT / "leaf" / "ui" / "shell.py"), default_timeout=PATIENCE)
     members.secrets["auth"] = {**AUTH, "google": PROVIDER}

@@ -46,28 +46,50 @@ def connect(address: Address) -> Commands:
 
 
 class Remote:
-    """Any method of `METHODS`, found by name, and what sends files."""
+    """Any method of `METHODS` that is Leaf's own, found by name, and the session of the app's local user."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
 
     def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name not in METHODS:
-            raise AttributeError(name)
+        return _method(self._address, name)
 
-        def call(*values: Any, **named: Any) -> Any:
-            answer = _exchange(self._address, "/_leaf/call", codec.pack_call(name, values, named))
-            return codec.unpack_value(name, answer)
+    def session(self, scope: Scope) -> RemoteSession:
+        """The scope stays here: the app acts for its local user."""
+        return RemoteSession(self._address)
 
-        return call
+    def launch(self) -> None:
+        """Nothing to do: the app has gone on with unfinished answers when it started."""
 
-    def add_path(self, scope: Scope, path: Path, context: str = "", folder: str = "", shared: bool = False) -> Added:
+    def close(self) -> None:
+        """Nothing to give back: the app goes on."""
+
+
+class RemotePart:
+    """A part of a session: its methods, found by name."""
+
+    def __init__(self, address: Address, name: str) -> None:
+        self._address = address
+        self._name = name
+
+    def __getattr__(self, name: str) -> Callable[..., Any]:
+        return _method(self._address, f"{self._name}.{name}")
+
+
+class RemoteFiles(RemotePart):
+    """The library, with what sends a file."""
+
+    def add_path(self, path: Path, context: str = "", folder: str = "", shared: bool = False) -> Added:
         """Send a file to the library, in pieces."""
         with open_path(path) as file:
             head = codec.to_json({"name": path.name, "context": context, "folder": folder, "shared": shared}) + b"\n"
             return codec.unpack_added(_exchange(self._address, "/_leaf/files", _pieces(head, path, file)))
 
-    def take_paths(self, scope: Scope, job_id: str, paths: Sequence[Path], folders: Sequence[str] = ()) -> None:
+
+class RemoteJobs(RemotePart):
+    """The jobs, with what sends files."""
+
+    def take_paths(self, job_id: str, paths: Sequence[Path], folders: Sequence[str] = ()) -> None:
         """Send files to a job, one after another. One that cannot be opened is told with the job."""
         for path, folder in zip(paths, folders or [""] * len(paths), strict=True):
             try:
@@ -82,11 +104,29 @@ class Remote:
             with file:
                 _exchange(self._address, "/_leaf/files", _pieces(head, path, file))
 
-    def launch(self) -> None:
-        """Nothing to do: the app has gone on with unfinished answers when it started."""
 
-    def close(self) -> None:
-        """Nothing to give back: the app goes on."""
+class RemoteSession:
+    """The parts of `contract.SessionCommands`."""
+
+    def __init__(self, address: Address) -> None:
+        self.chats = RemotePart(address, "chats")
+        self.messages = RemotePart(address, "messages")
+        self.files = RemoteFiles(address, "files")
+        self.attached = RemotePart(address, "attached")
+        self.jobs = RemoteJobs(address, "jobs")
+        self.tools = RemotePart(address, "tools")
+
+
+def _method(address: Address, name: str) -> Callable[..., Any]:
+    """A method of `METHODS`, as a call. Raises AttributeError for any other."""
+    if name not in METHODS:
+        raise AttributeError(name)
+
+    def call(*values: Any, **named: Any) -> Any:
+        answer = _exchange(address, "/_leaf/call", codec.pack_call(name, values, named))
+        return codec.unpack_value(name, answer)
+
+    return call
 
 
 def _pieces(head: bytes, path: Path, file: BinaryIO) -> Iterator[bytes]:

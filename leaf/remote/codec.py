@@ -1,8 +1,9 @@
 """Calls, values and errors as JSON, and back. Values are rebuilt by the types of `contract.Commands`.
 
-    {"method": "chat", "arguments": {"chat_id": "…"}}  →  {"value": …}  or  {"error": {"type", "message", "hint"}}
+    {"method": "chats.get", "arguments": {"chat_id": "…"}}  →  {"value": …}  or  {"error": {"type", "message", "hint"}}
 
-A scope never crosses: the app acts for its local user, whatever a caller says.
+A method of a session stands behind the name of its part. A scope never crosses: the app acts for its local user, whatever a
+caller says.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from pydantic import TypeAdapter, ValidationError
 from leaf import errors
 from leaf.errors import InvalidInputError, LeafError
 from leaf.files.library import Added
-from leaf.remote.contract import METHODS, Commands
+from leaf.remote.contract import METHODS, Commands, SessionCommands
 from leaf.tools.base import Json
 
 
@@ -28,10 +29,10 @@ class Method:
     """A method that may be called."""
 
     name: str
+    part: str
+    """The part of a session that has it; empty for one of Leaf itself."""
     signature: inspect.Signature
-    """Without `self`, and without the scope."""
-    scoped: bool
-    """Whether it wants a scope first."""
+    """Without `self`."""
     types: dict[str, TypeAdapter[Any]]
     """Of its parameters, and under `return` of its value."""
 
@@ -41,19 +42,22 @@ def method(name: str) -> Method:
     """Raises InvalidInputError for a name that is not on the list."""
     if name not in METHODS:
         raise InvalidInputError(f"The app offers no '{name[:80]}' to commands.")
-    function = getattr(Commands, name)
+    part, _, own = name.rpartition(".")
+    function = getattr(_part(part) if part else Commands, own)
     hints = get_type_hints(function)
     found = list(inspect.signature(function).parameters.values())[1:]
-    scoped = bool(found) and found[0].name == "scope"
-    rest = found[1:] if scoped else found
-    types = {key: TypeAdapter(hints[key]) for key in (*(p.name for p in rest), "return")}
-    return Method(name, inspect.Signature(rest), scoped, types)
+    types = {key: TypeAdapter(hints[key]) for key in (*(p.name for p in found), "return")}
+    return Method(own, part, inspect.Signature(found), types)
+
+
+def _part(name: str) -> Any:
+    """What commands use of a part of a session."""
+    return get_type_hints(getattr(SessionCommands, name).fget)["return"]
 
 
 def pack_call(name: str, values: tuple[Any, ...], named: dict[str, Any]) -> bytes:
-    """A call as it is sent; the scope among `values` stays here."""
-    called = method(name)
-    bound = called.signature.bind(*values[int(called.scoped) :], **named)
+    """A call as it is sent."""
+    bound = method(name).signature.bind(*values, **named)
     return to_json({"method": name, "arguments": bound.arguments})
 
 

@@ -16,37 +16,136 @@ from leaf.tools.base import Json, ToolOutput
 
 METHODS = frozenset(
     {
-        "all_arrived",
-        "attach",
-        "begin_adding",
-        "chat",
-        "chat_markdown",
-        "chats",
-        "files",
-        "forget_job",
-        "go_on_with_job",
-        "job",
-        "job_files",
-        "jobs",
+        "attached.add",
+        "chats.create",
+        "chats.get",
+        "chats.list",
+        "chats.markdown",
+        "chats.thread",
+        "files.list",
+        "jobs.all_arrived",
+        "jobs.begin",
+        "jobs.forget",
+        "jobs.get",
+        "jobs.go_on",
+        "jobs.list",
+        "jobs.outcomes",
+        "jobs.stop",
+        "jobs.wait",
         "local_scope",
-        "message",
-        "new_chat",
+        "messages.get",
+        "messages.send",
+        "messages.stop",
+        "messages.wait",
         "resume_run",
         "run_steps",
-        "run_tool",
         "runs",
-        "send",
-        "stop",
-        "stop_job",
-        "thread",
+        "tools.run",
         "unlink_account",
         "usage_of_all",
-        "wait",
-        "wait_for_job",
     }
 )
-"""All that a call may name. `add_path` and `take_paths` have a route of their own, which streams the file; `launch` and `close`
-never cross."""
+"""All that a call may name: of a part of the local user's session, or of Leaf itself. `files.add_path` and `jobs.take_paths` have
+a route of their own, which streams the file; `launch` and `close` never cross."""
+
+ChatList = list[Chat]
+FileList = list[File]
+JobList = list[Job]
+Outcomes = list[JobItem]
+
+
+class ChatCommands(Protocol):
+    """See `sessions.chats`."""
+
+    def list(self, query: str = "", limit: int = 50) -> ChatList: ...
+
+    def create(self, model: str = "") -> Chat: ...
+
+    def get(self, chat_id: str) -> Chat: ...
+
+    def thread(self, chat_id: str, last: int = 30) -> Thread: ...
+
+    def markdown(self, chat_id: str) -> str: ...
+
+
+class MessageCommands(Protocol):
+    """See `sessions.messages`."""
+
+    def get(self, message_id: str) -> Message: ...
+
+    def send(self, chat_id: str, text: str, file_ids: Sequence[str] = (), model: str = "") -> Message: ...
+
+    def stop(self, message_id: str) -> None: ...
+
+    def wait(self, message_id: str, position: int, timeout: float) -> Slice: ...
+
+
+class FileCommands(Protocol):
+    """See `sessions.files`."""
+
+    def list(self, query: str = "", sort: str = "newest") -> FileList: ...
+
+    def add_path(self, path: Path, context: str = "", folder: str = "", shared: bool = False) -> Added: ...
+
+
+class AttachedCommands(Protocol):
+    """See `sessions.attached`."""
+
+    def add(self, chat_id: str, file_ids: Sequence[str]) -> list[ChatFile]: ...
+
+
+class JobCommands(Protocol):
+    """See `sessions.jobs`."""
+
+    def begin(self, total: int, *, context: str = "", shared: bool = False, target: str = "", origin: str = "") -> Job: ...
+
+    def take_paths(self, job_id: str, paths: Sequence[Path], folders: Sequence[str] = ()) -> None: ...
+
+    def all_arrived(self, job_id: str, problem: str = "") -> None: ...
+
+    def get(self, job_id: str) -> Job: ...
+
+    def outcomes(self, job_id: str) -> Outcomes: ...
+
+    def wait(self, job_id: str, timeout: float = 3600.0) -> Job: ...
+
+    def stop(self, job_id: str) -> Job: ...
+
+    def forget(self, job_id: str) -> None: ...
+
+    def go_on(self, job_id: str) -> Job: ...
+
+    def list(self) -> JobList: ...
+
+
+class ToolCommands(Protocol):
+    """See `sessions.tools`."""
+
+    def run(
+        self, name: str, given: str | Json, *, chat_id: str = "", file_ids: Sequence[str] = (), message_id: str = ""
+    ) -> ToolOutput: ...
+
+
+class SessionCommands(Protocol):
+    """What commands use of a session; see `sessions.session`."""
+
+    @property
+    def chats(self) -> ChatCommands: ...
+
+    @property
+    def messages(self) -> MessageCommands: ...
+
+    @property
+    def files(self) -> FileCommands: ...
+
+    @property
+    def attached(self) -> AttachedCommands: ...
+
+    @property
+    def jobs(self) -> JobCommands: ...
+
+    @property
+    def tools(self) -> ToolCommands: ...
 
 
 class Commands(Protocol):
@@ -58,23 +157,7 @@ class Commands(Protocol):
 
     def local_scope(self) -> Scope: ...
 
-    def chats(self, scope: Scope, query: str = "", limit: int = 50) -> list[Chat]: ...
-
-    def new_chat(self, scope: Scope, model: str = "") -> Chat: ...
-
-    def chat(self, scope: Scope, chat_id: str) -> Chat: ...
-
-    def chat_markdown(self, scope: Scope, chat_id: str) -> str: ...
-
-    def send(self, scope: Scope, chat_id: str, text: str, file_ids: Sequence[str] = (), model: str = "") -> Message: ...
-
-    def stop(self, scope: Scope, message_id: str) -> None: ...
-
-    def wait(self, scope: Scope, message_id: str, position: int, timeout: float) -> Slice: ...
-
-    def message(self, scope: Scope, message_id: str) -> Message: ...
-
-    def thread(self, scope: Scope, chat_id: str, last: int = 30) -> Thread: ...
+    def session(self, scope: Scope) -> SessionCommands: ...
 
     def runs(self, status: str = "", limit: int = 50) -> list[RunRecord]: ...
 
@@ -85,42 +168,3 @@ class Commands(Protocol):
     def usage_of_all(self, range: Range, by: Literal["day", "model", "user"]) -> list[NamedUsage]: ...
 
     def unlink_account(self, email: str) -> bool: ...
-
-    def add_path(self, scope: Scope, path: Path, context: str = "", folder: str = "", shared: bool = False) -> Added: ...
-
-    def attach(self, scope: Scope, chat_id: str, file_ids: Sequence[str]) -> list[ChatFile]: ...
-
-    def begin_adding(
-        self, scope: Scope, total: int, *, context: str = "", shared: bool = False, target: str = "", origin: str = ""
-    ) -> Job: ...
-
-    def take_paths(self, scope: Scope, job_id: str, paths: Sequence[Path], folders: Sequence[str] = ()) -> None: ...
-
-    def all_arrived(self, scope: Scope, job_id: str, problem: str = "") -> None: ...
-
-    def jobs(self, scope: Scope) -> list[Job]: ...
-
-    def job(self, scope: Scope, job_id: str) -> Job: ...
-
-    def job_files(self, scope: Scope, job_id: str) -> list[JobItem]: ...
-
-    def wait_for_job(self, scope: Scope, job_id: str, timeout: float = 3600.0) -> Job: ...
-
-    def stop_job(self, scope: Scope, job_id: str) -> Job: ...
-
-    def forget_job(self, scope: Scope, job_id: str) -> None: ...
-
-    def go_on_with_job(self, scope: Scope, job_id: str) -> Job: ...
-
-    def files(self, scope: Scope, query: str = "", sort: str = "newest") -> list[File]: ...
-
-    def run_tool(
-        self,
-        scope: Scope,
-        name: str,
-        given: str | Json,
-        *,
-        chat_id: str = "",
-        file_ids: Sequence[str] = (),
-        message_id: str = "",
-    ) -> ToolOutput: ...

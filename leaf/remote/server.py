@@ -24,7 +24,7 @@ from leaf.tools.base import Json
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
 
-    from leaf.service import Leaf
+    from leaf.app import Leaf
 
 CALL_BYTES = 8 * 1024 * 1024
 """Largest call; a question longer than that is a file."""
@@ -69,7 +69,7 @@ class Door:
         return _answer(codec.pack_value({"proof": proof(self._key(), str(given.get("nonce"))), "version": __version__}))
 
     async def call(self, request: Request) -> Response:
-        """Call a method of Leaf."""
+        """Call a method of Leaf, or of the local user's session."""
         if refused := self._refuse(request):
             return refused
         try:
@@ -104,11 +104,12 @@ class Door:
         app = self._leaf()
         if "timeout" in arguments:
             arguments["timeout"] = min(arguments["timeout"], LONGEST_WAIT)
-        scope = [app.local_scope()] if method.scoped else []
-        return codec.pack_value(getattr(app, method.name)(*scope, **arguments))
+        owner = getattr(app.session(app.local_scope()), method.part) if method.part else app
+        return codec.pack_value(getattr(owner, method.name)(**arguments))
 
     def _add(self, upload: _Upload) -> bytes:
         app = self._leaf()
+        session = app.session(app.local_scope())
         stream = io.BufferedReader(upload, PIECE)
         head = codec.from_json(stream.readline(CALL_BYTES))
         if not isinstance(head, dict):
@@ -117,9 +118,9 @@ class Door:
         folder, shared = str(head.get("folder", "")), head.get("shared") is True
         if job_id := str(head.get("job", "")):
             given = [(f"{folder}/{name}", stream)]
-            app.take_files(app.local_scope(), job_id, given, problem=str(head.get("problem", "")))
+            session.jobs.take(job_id, given, problem=str(head.get("problem", "")))
             return codec.pack_value(None)
-        return codec.pack_value(app.add_file(app.local_scope(), name, stream, context, folder=folder, shared=shared))
+        return codec.pack_value(session.files.add(name, stream, context, folder=folder, shared=shared))
 
 
 class _Upload(io.RawIOBase):

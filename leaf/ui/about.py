@@ -6,7 +6,7 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.ui import markdown
-from leaf.ui.state import current_scope, leaf
+from leaf.ui.state import session
 
 LONGEST = 1_000
 """Characters that can be written about a file."""
@@ -15,8 +15,7 @@ LONGEST = 1_000
 @st.dialog("About this file")
 def write(file_id: str, name: str, chat_id: str = "") -> None:
     """Ask for words about a file. Those written in a chat are for all who take part in it."""
-    scope = current_scope()
-    said, shared = leaf().file_words(scope, file_id)
+    said, shared = session().files.words(file_id)
     readers = "Those who take part in this chat can read it" if chat_id else "Only you can read it"
     st.markdown(
         f"Where **{markdown.label(name, 80)}** is from, what its columns mean, what to watch for. The analyst reads it too."
@@ -27,7 +26,7 @@ def write(file_id: str, name: str, chat_id: str = "") -> None:
         st.caption(f"{readers}, unless you share it.")
         if st.form_submit_button("Keep", type="primary"):
             try:
-                leaf().set_file_words(scope, file_id, words or "", chat_id=chat_id, shared=share)
+                session().files.set_words(file_id, words or "", chat_id=chat_id, shared=share)
             except LeafError as e:
                 st.warning(markdown.paragraph(str(e)))
             else:

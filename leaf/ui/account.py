@@ -6,9 +6,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from leaf.store.model import Scope
 from leaf.ui import markdown, preview
-from leaf.ui.state import current_visit, leaf, open_workspace
+from leaf.ui.state import current_visit, leaf, open_workspace, session
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
@@ -16,23 +15,23 @@ if TYPE_CHECKING:
 SIGN_OUT, EVERYWHERE = "Sign out", "Sign out on all devices"
 
 
-def draw_workspaces(scope: Scope, chat_page: StreamlitPage) -> None:
+def draw_workspaces(chat_page: StreamlitPage) -> None:
     """The workspaces, where there is more than one; choosing one opens a new chat in it."""
     if current_visit() is None:
         return
-    names = {m.workspace_id: m.name for m in leaf().workspaces(scope)}
-    if len(names) < 2 or scope.workspace_id not in names:
+    names, here = {m.workspace_id: m.name for m in session().team.workspaces()}, session().scope.workspace_id
+    if len(names) < 2 or here not in names:
         return
     chosen = st.selectbox(
         "Workspace",
         list(names),
-        index=list(names).index(scope.workspace_id),
+        index=list(names).index(here),
         format_func=lambda i: names[i],
         # A key of its own for each, so that the box shows where one is when a link or a removal led elsewhere.
-        key=f"workspace-{scope.workspace_id}",
+        key=f"workspace-{here}",
         label_visibility="collapsed",
     )
-    if chosen and chosen != scope.workspace_id:
+    if chosen and chosen != here:
         open_workspace(chosen)
         preview.close()
         st.switch_page(chat_page)

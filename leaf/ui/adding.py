@@ -15,12 +15,11 @@ import streamlit as st
 
 from leaf.drive.model import DriveItem
 from leaf.errors import LeafError, RunError
-from leaf.service import Leaf
+from leaf.sessions.session import Session
 from leaf.store.jobs import Job, JobItem, progress_line
-from leaf.store.model import Scope
 from leaf.ui import markdown, preview, words
 from leaf.ui.controls import icon_button
-from leaf.ui.state import current_scope, leaf
+from leaf.ui.state import session
 
 CHAT_PAGE = Path(__file__).resolve().parents[2] / "pages" / "chat.py"
 NEW_CHAT = "new"
@@ -36,10 +35,10 @@ MANY = 20
 
 def running() -> bool:
     """Whether something of this user's is on its way from Drive."""
-    return any(job.under_way and job.kind == "drive" for job in leaf().jobs(current_scope()))
+    return any(job.under_way and job.kind == "drive" for job in session().jobs.list())
 
 
-def start(scope: Scope, items: Sequence[DriveItem], target: str = "", origin: str = DRIVE) -> None:
+def start(items: Sequence[DriveItem], target: str = "", origin: str = DRIVE) -> None:
     """Begin to bring items of Drive in, and draw the page with its progress.
 
     A chat takes folders as they are, listed when needed; the library takes what is in them.
@@ -47,36 +46,36 @@ def start(scope: Scope, items: Sequence[DriveItem], target: str = "", origin: st
     lazy = [item.ref for item in items if item.is_folder and target]
     refs = [item.ref for item in items if not (item.is_folder and target)]
     try:
-        leaf().begin_drive_adding(scope, refs, folders=lazy, target=target, origin=origin)
+        session().jobs.begin_drive(refs, folders=lazy, target=target, origin=origin)
     except LeafError as e:
         st.session_state["adding-problem"] = str(e)
     st.rerun()
 
 
-def begin(scope: Scope, uploads: Sequence[Any], target: str = "", origin: str = FILES) -> Job:
+def begin(uploads: Sequence[Any], target: str = "", origin: str = FILES) -> Job:
     """Begin to take in what a browser has sent. A thread hands the bytes over, so that no page waits for them."""
-    app = leaf()
-    job = app.begin_adding(scope, len(uploads), target=target, origin=origin)
-    threading.Thread(target=_hand_over, args=(app, scope, job.id, list(uploads)), name="handing-over", daemon=True).start()
+    own = session()
+    job = own.jobs.begin(len(uploads), target=target, origin=origin)
+    threading.Thread(target=_hand_over, args=(own, job.id, list(uploads)), name="handing-over", daemon=True).start()
     return job
 
 
-def _hand_over(app: Leaf, scope: Scope, job_id: str, uploads: list[Any]) -> None:
+def _hand_over(own: Session, job_id: str, uploads: list[Any]) -> None:
     problem = ""
     try:
-        app.take_files(scope, job_id, [(upload.name, upload) for upload in uploads])
+        own.jobs.take(job_id, [(upload.name, upload) for upload in uploads])
     except RunError:
         return  # it was stopped
     except LeafError as e:
         problem = str(e)
-    app.all_arrived(scope, job_id, problem)
+    own.jobs.all_arrived(job_id, problem)
 
 
 def draw(here: str = DRIVE) -> None:
     """Progress while it lasts, then what became of it. `here` is where the page is, as `origin` of `start`."""
     if problem := st.session_state.pop("adding-problem", ""):
         st.warning(markdown.paragraph(problem), icon=":material/warning:")
-    jobs = [job for job in leaf().jobs(current_scope()) if job.kind != "transcript"]
+    jobs = [job for job in session().jobs.list() if job.kind != "transcript"]
     for job in jobs:
         if not job.under_way and _belongs(job, here):
             _draw_outcome(job, here)
@@ -87,15 +86,14 @@ def draw(here: str = DRIVE) -> None:
 @st.fragment(run_every=PERIOD)
 def _draw_progress(known: Sequence[str]) -> None:
     """Every job that is under way, a line each. When one ends or another begins, the page is drawn anew."""
-    scope = current_scope()
-    under_way = [job for job in leaf().jobs(scope) if job.under_way and job.kind != "transcript"]
+    under_way = [job for job in session().jobs.list() if job.under_way and job.kind != "transcript"]
     if [job.id for job in under_way] != list(known):
         st.rerun()
     for number, job in enumerate(under_way):
         with st.container(horizontal=True, vertical_alignment="center", key=f"adding-{number}"):
             st.progress(job.share, text=progress_text(job))
             if st.button("Stop", key=f"adding-stop-{job.id}", icon=":material/stop_circle:"):
-                leaf().stop_job(scope, job.id)
+                session().jobs.stop(job.id)
                 st.rerun()
 
 
@@ -116,21 +114,20 @@ def _draw_outcome(job: Job, here: str) -> None:
 
     Only the page on which it was begun goes to the chat by itself: somebody who went elsewhere is not called away.
     """
-    scope = current_scope()
     origin, chat_id = str(job.asked.get("origin", "")), str(job.outcome.get("chat", ""))
     well = not _troubled(job)
     if well and (chat_id == here if chat_id else job.total < MANY and job.kind == "files"):
-        leaf().forget_job(scope, job.id)
+        session().jobs.forget(job.id)
         return
     if well and chat_id and origin == here:
-        _open_chat(scope, job)
-    items = leaf().job_files(scope, job.id)
+        _open_chat(job)
+    items = session().jobs.outcomes(job.id)
     with st.container(border=True, key=f"added-{job.id}"):
         with st.container(horizontal=True, vertical_alignment="center", wrap=False):
             st.markdown(outcome_text(job, items), width="stretch")
-            _draw_next(scope, job, items, here)
+            _draw_next(job, items, here)
             if icon_button("Close this message", f"added-close-{job.id}", "close"):
-                leaf().forget_job(scope, job.id)
+                session().jobs.forget(job.id)
                 st.rerun()
         for problem in filter(None, (job.problem, str(job.outcome.get("incomplete", "")))):
             st.warning(markdown.paragraph(problem), icon=":material/warning:")
@@ -167,32 +164,32 @@ def _troubled(job: Job) -> bool:
     return job.state != "done" or bool(job.problem or job.failed or job.outcome.get("incomplete"))
 
 
-def _draw_next(scope: Scope, job: Job, items: Sequence[JobItem], here: str) -> None:
+def _draw_next(job: Job, items: Sequence[JobItem], here: str) -> None:
     """On with what is left, or from the files to a question."""
     chat_id = str(job.outcome.get("chat", ""))
     if job.state in ("stopped", "failed") and (job.done < job.total or not job.total):
         if st.button("Go on", key=f"added-go-on-{job.id}", icon=":material/resume:"):
-            leaf().go_on_with_job(scope, job.id)
+            session().jobs.go_on(job.id)
             st.rerun()
     elif chat_id and chat_id != here:
         if st.button("Open the chat", key=f"added-chat-{job.id}", icon=":material/chat:", type="primary"):
-            _open_chat(scope, job)
+            _open_chat(job)
     elif not chat_id and any(item.file_id for item in items):
-        _draw_ask(scope, job, items)
+        _draw_ask(job, items)
 
 
-def _draw_ask(scope: Scope, job: Job, items: Sequence[JobItem]) -> None:
+def _draw_ask(job: Job, items: Sequence[JobItem]) -> None:
     if not st.button("Ask about them", key=f"added-ask-{job.id}", icon=":material/chat:"):
         return
-    chat = leaf().new_chat(scope)
-    leaf().attach(scope, chat.id, list(dict.fromkeys(item.file_id for item in items if item.file_id)))
-    leaf().forget_job(scope, job.id)
+    chat = session().chats.create()
+    session().attached.add(chat.id, list(dict.fromkeys(item.file_id for item in items if item.file_id)))
+    session().jobs.forget(job.id)
     preview.close()
     st.switch_page(CHAT_PAGE, query_params={"chat": chat.id})
 
 
-def _open_chat(scope: Scope, job: Job) -> None:
-    leaf().forget_job(scope, job.id)
+def _open_chat(job: Job) -> None:
+    session().jobs.forget(job.id)
     preview.close()
     st.switch_page(CHAT_PAGE, query_params={"chat": str(job.outcome["chat"])})
 

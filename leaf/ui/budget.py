@@ -11,10 +11,9 @@ from leaf.budgets.budgets import BudgetPlan, Standing
 from leaf.budgets.rules import Meter, Unit, amount, effective, percent
 from leaf.settings import Allowance
 from leaf.store.budgets import MEMBERS, WORKSPACE
-from leaf.store.model import Scope
 from leaf.ui import markdown
 from leaf.ui.controls import say_problem, then_redraw
-from leaf.ui.state import leaf
+from leaf.ui.state import session
 
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "usage.py"
 STATES = {"ok": "", "near": ":orange[:material/warning: nearly used up]", "used up": ":red[:material/block: used up]"}
@@ -26,9 +25,9 @@ FIELDS = {
 }
 
 
-def say_standing(scope: Scope) -> None:
+def say_standing() -> None:
     """Above the composer, from 80 % of a budget on."""
-    standing = leaf().standing(scope)
+    standing = session().usage.standing()
     if not standing.warning:
         return
     icon = "block" if standing.reached else "warning"
@@ -58,26 +57,26 @@ def _draw_meter(meter: Meter) -> None:
     st.caption(f"Begins anew {markdown.literal(meter.ends_text)}")
 
 
-def draw_plan(scope: Scope, plan: BudgetPlan) -> None:
+def draw_plan(plan: BudgetPlan) -> None:
     """For owners: what holds, and a form to change it. Others see who set it on the meters above."""
     if not plan.owner:
         return
     with st.expander("Set budgets", type="compact", key="budget-form-box", icon=":material/tune:"):
         say_problem()
-        subjects = _subjects(scope, plan)
+        subjects = _subjects(plan)
         subject = st.selectbox("Whose", list(subjects), format_func=lambda s: subjects[s], key="budget-subject", width=340)
         if subject:
-            _draw_form(scope, plan, subject)
+            _draw_form(plan, subject)
 
 
-def _subjects(scope: Scope, plan: BudgetPlan) -> dict[str, str]:
+def _subjects(plan: BudgetPlan) -> dict[str, str]:
     if plan.alone:
         return {MEMBERS: "You"}
-    people = {m.user_id: f"{m.name} · {m.email}" for m in leaf().members(scope)}
+    people = {m.user_id: f"{m.name} · {m.email}" for m in session().team.members()}
     return {MEMBERS: "Each member", WORKSPACE: "The whole workspace", **people}
 
 
-def _draw_form(scope: Scope, plan: BudgetPlan, subject: str) -> None:
+def _draw_form(plan: BudgetPlan, subject: str) -> None:
     now = plan.chosen[subject].allowance if subject in plan.chosen else Allowance()
     most = plan.most_workspace if subject == WORKSPACE else plan.most_user
     otherwise = _otherwise(plan, subject)
@@ -104,7 +103,7 @@ def _draw_form(scope: Scope, plan: BudgetPlan, subject: str) -> None:
         tokens = {name: None if given[name] is None else int(given[name] or 0) for name in ("day_tokens", "month_tokens")}
         wanted = Allowance(given["day_usd"], tokens["day_tokens"], given["month_usd"], tokens["month_tokens"])
         st.toast("Budgets saved." if wanted else "Budgets taken back.", icon=":material/check:")
-        then_redraw(leaf().set_budget, scope, subject, wanted)
+        then_redraw(session().usage.set_budget, subject, wanted)
 
 
 def _otherwise(plan: BudgetPlan, subject: str) -> Allowance:

@@ -72,7 +72,7 @@ def _draw_downloads(spec: Mapping[str, Any], columns: Sequence[str], rows: Seque
         for form, label, mime in DOWNLOADS:
             st.download_button(
                 label,
-                later(lambda app, form=form: app.draw_chart(spec, columns, rows, form)),  # type: ignore[misc]
+                later(lambda own, form=form: own.results.draw(spec, columns, rows, form)),  # type: ignore[misc]
                 file_name=f"{words.file_name(str(said) or 'chart')}.{form}",
                 mime=mime,
                 key=f"download-{form}-{key}",

@@ -10,11 +10,10 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import LeafError
-from leaf.service import Leaf
-from leaf.store.model import Scope
+from leaf.sessions.session import Session
 from leaf.ui import markdown, words
 from leaf.ui.items import figures_of, written_of
-from leaf.ui.state import later, leaf
+from leaf.ui.state import later, session
 
 TALL = 260
 """Height in pixels from which an output scrolls."""
@@ -46,25 +45,25 @@ def draw_error(text: str) -> None:
         st.code(rest, language=None, wrap_lines=True, height=TALL if len(rest) > LONG else "content")
 
 
-def figures(part: Mapping[str, Any], scope: Scope, chat_id: str) -> None:
+def figures(part: Mapping[str, Any], chat_id: str) -> None:
     """The figures that a step drew, one under the other."""
     for figure in figures_of(part):
         try:
-            picture = leaf().figure(scope, chat_id, str(figure["sha256"]))
+            picture = session().python.figure(chat_id, str(figure["sha256"]))
         except LeafError as e:
             st.caption(markdown.paragraph(f"{figure['label']}: {e}"))
             continue
         st.image(picture, width=min(int(figure["width"]), 760), alt=str(figure["label"]), output_format="PNG")
 
 
-def written(part: Mapping[str, Any], scope: Scope, chat_id: str, key: str) -> None:
+def written(part: Mapping[str, Any], chat_id: str, key: str) -> None:
     """The files that a step wrote, to download or to add to the chat."""
     for number, file in enumerate(written_of(part)):
         name, sha256 = str(file["name"]), str(file["sha256"])
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             st.download_button(
                 f"{markdown.label(name, 80)} · {words.size(int(file['size']))}",
-                later(partial(_read_written, scope, chat_id, sha256, name)),
+                later(partial(_read_written, chat_id, sha256, name)),
                 file_name=name,
                 mime=mimetypes.guess_type(name)[0] or "application/octet-stream",
                 key=f"written-{key}-{number}",
@@ -79,35 +78,35 @@ def written(part: Mapping[str, Any], scope: Scope, chat_id: str, key: str) -> No
                 icon=":material/note_add:",
                 help="Into the library and this chat, so that the next question can use it",
             ):
-                _keep(scope, chat_id, sha256, name)  # no callback: a toast before the page's styles would take their place
+                _keep(chat_id, sha256, name)  # no callback: a toast before the page's styles would take their place
 
 
-def _read_written(scope: Scope, chat_id: str, sha256: str, name: str, app: Leaf) -> bytes:
-    return app.written_file(scope, chat_id, sha256, name).read_bytes()
+def _read_written(chat_id: str, sha256: str, name: str, own: Session) -> bytes:
+    return own.python.written(chat_id, sha256, name).read_bytes()
 
 
-def _keep(scope: Scope, chat_id: str, sha256: str, name: str) -> None:
+def _keep(chat_id: str, sha256: str, name: str) -> None:
     try:
-        file = leaf().keep_written(scope, chat_id, sha256, name)
+        file = session().python.keep(chat_id, sha256, name)
     except LeafError as e:
         st.toast(markdown.paragraph(str(e)), icon=":material/warning:")
         return
     st.toast(f"{markdown.label(file.name, 80)} is among the files of this chat.", icon=":material/check:")
 
 
-def consent(asked: Mapping[str, Any], scope: Scope, chat_id: str) -> None:
+def consent(asked: Mapping[str, Any], chat_id: str) -> None:
     """A question that a step waits with, and its two answers."""
     key = str(asked["key"])
     st.markdown(f":material/deployed_code_update: **{markdown.label(str(asked['question']), 300)}**")
     st.caption("It is installed for this chat alone and has no network. Without an answer it is not installed.")
     with st.container(horizontal=True, gap="small"):
-        st.button("Allow", key=f"allow-{key}", type="primary", on_click=_decide, args=(scope, chat_id, key, True))
-        st.button("Refuse", key=f"refuse-{key}", on_click=_decide, args=(scope, chat_id, key, False))
+        st.button("Allow", key=f"allow-{key}", type="primary", on_click=_decide, args=(chat_id, key, True))
+        st.button("Refuse", key=f"refuse-{key}", on_click=_decide, args=(chat_id, key, False))
 
 
-def _decide(scope: Scope, chat_id: str, key: str, allow: bool) -> None:
+def _decide(chat_id: str, key: str, allow: bool) -> None:
     try:
-        allowed = leaf().decide(scope, chat_id, key, allow)
+        allowed = session().messages.decide(chat_id, key, allow)
     except LeafError as e:
         st.toast(markdown.paragraph(str(e)), icon=":material/warning:")
         return

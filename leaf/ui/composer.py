@@ -10,34 +10,34 @@ import streamlit as st
 from leaf.drive.model import DriveFolder
 from leaf.errors import LeafError
 from leaf.files.names import shortened
-from leaf.store.model import Chat, ChatFile, Scope
+from leaf.store.model import Chat, ChatFile
 from leaf.ui import about, adding, browser, budget, connection, freshness, markdown, pictures, sound, uploads, words
 from leaf.ui.controls import icon_button
 from leaf.ui.draw import draw_folder
 from leaf.ui.preview import show as show_preview
-from leaf.ui.state import leaf
+from leaf.ui.state import leaf, session
 
 LIBRARY_SHOWN = 200
 """Files of the library that can be chosen from the menu; the Files page reaches all."""
 
 
-def draw(scope: Scope, chat: Chat | None, running_id: str) -> None:
+def draw(chat: Chat | None, running_id: str) -> None:
     """The composer at the bottom of the page. What is submitted is carried out here, before the page is drawn."""
     with st.bottom:
         progress = st.container()
         with progress:
             uploads.say("composer")
             _say_problem()
-            budget.say_standing(scope)
+            budget.say_standing()
             _give_back_withdrawn()
             adding.draw(chat.id if chat else "")
-        there = leaf().chat_files(scope, chat.id) if chat else []
-        folders = leaf().drive_folders(scope, chat.id) if chat else []
+        there = session().attached.list(chat.id) if chat else []
+        folders = session().drive.folders(chat.id) if chat else []
         waiting = [item for item in there if not item.message_id]
         if chat and (folders or any(item.file.source == "drive" for item in there)):
-            _draw_drive(scope, chat, folders)
+            _draw_drive(chat, folders)
         if chat and (waiting or any(not folder.message_id for folder in folders)):
-            _draw_waiting(waiting, [folder for folder in folders if not folder.message_id], scope, chat)
+            _draw_waiting(waiting, [folder for folder in folders if not folder.message_id], chat)
     if "given-back" in st.session_state:
         st.session_state["composer"] = st.session_state.pop("given-back")
     # Not inside `st.bottom`, where it goes by itself: only then does the browser follow a growing answer.
@@ -50,24 +50,24 @@ def draw(scope: Scope, chat: Chat | None, running_id: str) -> None:
     )
     with st.bottom:
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key="composer-tools"):
-            folder = _draw_attach(scope, chat, waiting)
-            _draw_models(scope, chat)
+            folder = _draw_attach(chat, waiting)
+            _draw_models(chat)
             if running_id:
-                _draw_stop(scope, running_id)
+                _draw_stop(running_id)
         browser.focus_composer(f"focus-{chat.id if chat else 'new'}")
     if folder:
         with progress:
-            _take_folder(scope, chat, folder)
+            _take_folder(chat, folder)
     if submitted:
         with progress:
-            _submit(scope, chat, submitted.text, submitted.files, submitted.audio)
+            _submit(chat, submitted.text, submitted.files, submitted.audio)
 
 
-def ask(scope: Scope, chat: Chat | None, text: str, file_ids: Sequence[str] = ()) -> None:
+def ask(chat: Chat | None, text: str, file_ids: Sequence[str] = ()) -> None:
     """Send a question and draw its chat. What cannot be sent is said, and the text given back."""
     try:
-        chat = chat or leaf().new_chat(scope, st.session_state.get("new-chat-model") or "")
-        leaf().send(scope, chat.id, text, file_ids)
+        chat = chat or session().chats.create(st.session_state.get("new-chat-model") or "")
+        session().messages.send(chat.id, text, file_ids)
         st.session_state.pop("withdrawn", None)
     except LeafError as e:
         st.session_state["composer-problem"] = str(e)
@@ -77,15 +77,15 @@ def ask(scope: Scope, chat: Chat | None, text: str, file_ids: Sequence[str] = ()
     st.rerun()
 
 
-def attach(scope: Scope, chat: Chat | None, file_ids: Sequence[str]) -> None:
+def attach(chat: Chat | None, file_ids: Sequence[str]) -> None:
     """Put files beside the next question, in a new chat where there is none, and draw that chat."""
-    chat = chat or leaf().new_chat(scope, st.session_state.get("new-chat-model") or "")
-    leaf().attach(scope, chat.id, file_ids)
+    chat = chat or session().chats.create(st.session_state.get("new-chat-model") or "")
+    session().attached.add(chat.id, file_ids)
     st.query_params["chat"] = chat.id
     st.rerun()
 
 
-def _submit(scope: Scope, chat: Chat | None, text: str, files: Sequence[Any], recording: Any = None) -> None:
+def _submit(chat: Chat | None, text: str, files: Sequence[Any], recording: Any = None) -> None:
     """Files first. If one fails, nothing is asked yet: the others wait and the text comes back.
 
     A recording without words beside it is the question: it is transcribed, and asked in its words.
@@ -94,32 +94,32 @@ def _submit(scope: Scope, chat: Chat | None, text: str, files: Sequence[Any], re
     if recording is not None:
         recording.name = sound.recording_name()
         files = [*files, recording]
-    outcome = uploads.take_in(files, scope) if files else uploads.Outcome()
+    outcome = uploads.take_in(files) if files else uploads.Outcome()
     file_ids = [file.id for file in outcome.files]
     uploads.remember(outcome, "composer")
     if recording is not None and not text and not outcome.problems:
-        text = sound.question(scope, outcome.files[-1])
+        text = sound.question(outcome.files[-1])
     if text and not outcome.problems:
-        ask(scope, chat, text, file_ids)
+        ask(chat, text, file_ids)
     st.session_state["given-back"] = text
     if file_ids:
-        attach(scope, chat, file_ids)
+        attach(chat, file_ids)
     st.rerun()
 
 
-def _take_folder(scope: Scope, chat: Chat | None, folder: Sequence[Any]) -> None:
+def _take_folder(chat: Chat | None, folder: Sequence[Any]) -> None:
     """Beside the next question of this chat, or of a new one; of more than a few the page does not wait for."""
     st.session_state["folder-round"] = st.session_state.get("folder-round", 0) + 1
-    take(scope, chat, folder)
+    take(chat, folder)
 
 
-def take(scope: Scope, chat: Chat | None, given: Sequence[Any]) -> None:
+def take(chat: Chat | None, given: Sequence[Any]) -> None:
     """Add files that a browser sent, put them beside the next question, and draw the chat."""
-    chat = chat or leaf().new_chat(scope, st.session_state.get("new-chat-model") or "")
+    chat = chat or session().chats.create(st.session_state.get("new-chat-model") or "")
     st.query_params["chat"] = chat.id
-    outcome = uploads.begin(given, scope, "composer", target=chat.id)
+    outcome = uploads.begin(given, "composer", target=chat.id)
     if outcome is not None and outcome.files:
-        attach(scope, chat, [file.id for file in outcome.files])
+        attach(chat, [file.id for file in outcome.files])
     st.rerun()
 
 
@@ -136,19 +136,19 @@ def _give_back_withdrawn() -> None:
         browser.give_back(text, question_id)
 
 
-def _draw_drive(scope: Scope, chat: Chat, folders: Sequence[DriveFolder]) -> None:
+def _draw_drive(chat: Chat, folders: Sequence[DriveFolder]) -> None:
     """How Drive stands, in a chat that rests on it: quiet while all is well."""
-    standing = leaf().drive_connection(scope)
+    standing = session().drive.connection()
     if standing.state == "connected":
         freshness.draw_line(chat.id)
-        freshness.watch(scope, chat.id)
+        freshness.watch(chat.id)
         return
     rest = "Its folders cannot be opened, what came from it is kept." if folders else "What came from it is kept."
     state = "does not answer this account any more" if standing.state == "error" else "is disconnected"
     connection.draw_hint(standing, f"Drive {state}. {rest}", "composer")
 
 
-def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], scope: Scope, chat: Chat) -> None:
+def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], chat: Chat) -> None:
     """Files and folders that will go out with the next question; a click shows one, the cross takes it away."""
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="waiting"):
         there = {item.file.id for item in waiting}
@@ -160,61 +160,61 @@ def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], s
             ):
                 title = markdown.label(shortened(file.name, 36), 36)
                 if file.kind == "picture":
-                    pictures.draw_thumbnail(scope, file.id, file.name, f"small-{file.id}", (56, 30))
+                    pictures.draw_thumbnail(file.id, file.name, f"small-{file.id}", (56, 30))
                 if st.button(title, key=f"look-{file.id}", icon=words.kind_icon(file.kind), help="Open the file"):
                     show_preview(file.id)
                     st.rerun()
                 if icon_button(f"Say something about {title}", f"about-{file.id}", "edit_note"):
                     about.write(file.id, file.name, chat.id)
                 if icon_button(f"Leave out {title}", f"remove-{file.id}", "close"):
-                    leaf().detach(scope, chat.id, file.id)
+                    session().attached.remove(chat.id, file.id)
                     st.rerun()
         for folder in folders:
             with st.container(horizontal=True, gap=None, wrap=False, width="content", key=f"chip-{folder.ref}"):
                 draw_folder(folder.name, folder.ref, folder.files, f"look-{folder.ref}")
                 if icon_button(f"Leave out {markdown.label(folder.name, 36)}", f"remove-{folder.ref}", "close"):
-                    leaf().detach_drive_folder(scope, chat.id, folder.ref)
+                    session().drive.detach_folder(chat.id, folder.ref)
                     st.rerun()
         if len(shown) > 8:
             st.caption(f"and {len(shown) - 8} more")
-    sound.draw_states(scope, [item.file for item in waiting])
-    _draw_estimate(waiting, scope, chat)
+    sound.draw_states([item.file for item in waiting])
+    _draw_estimate(waiting, chat)
 
 
-def _draw_estimate(waiting: Sequence[ChatFile], scope: Scope, chat: Chat) -> None:
+def _draw_estimate(waiting: Sequence[ChatFile], chat: Chat) -> None:
     """What the files would take, before anything is sent. Nothing where rules answer: they cost nothing."""
     if not waiting or leaf().settings.keyless:
         return
-    lines = words.attached(leaf().attached_estimate(scope, chat.id))
+    lines = words.attached(session().attached.estimate(chat.id))
     with st.container(gap=None, key="attached-estimate"):
         for number, line in enumerate(lines):
             icon = ":material/data_usage:" if number == 0 else ":orange[:material/warning:]"
             st.caption(f"{icon} {markdown.label(line, 300)}")
 
 
-def _draw_attach(scope: Scope, chat: Chat | None, waiting: Sequence[ChatFile]) -> Sequence[Any]:
+def _draw_attach(chat: Chat | None, waiting: Sequence[ChatFile]) -> Sequence[Any]:
     """The library and whole folders; the uploaded folder, if one was chosen. The list is read only while the menu is open."""
     menu = st.popover("Attach", icon=":material/attach_file:", type="tertiary", key="attach", on_change="rerun")
     if not menu.open:
         return ()
     with menu:
         there = {item.file.id for item in waiting}
-        files = [file for file in leaf().files(scope)[:LIBRARY_SHOWN] if file.id not in there]
+        files = [file for file in session().files.list()[:LIBRARY_SHOWN] if file.id not in there]
         names = {file.id: f"{file.name} · {words.counts(file.outline) or words.size(file.size)}" for file in files}
         chosen = st.multiselect(
             "From your files", list(names), format_func=lambda i: names[i], key="attach-chosen", placeholder="Choose files"
         )
         if st.button("Attach", key="attach-do", type="primary", disabled=not chosen):
-            attach(scope, chat, chosen)
+            attach(chat, chosen)
         number = st.session_state.get("folder-round", 0)
         folder = st.file_uploader("A whole folder", accept_multiple_files="directory", key=f"folder-{number}")
-        _draw_attach_drive(scope, chat)
+        _draw_attach_drive(chat)
     return folder or ()
 
 
-def _draw_attach_drive(scope: Scope, chat: Chat | None) -> None:
+def _draw_attach_drive(chat: Chat | None) -> None:
     """A link from Drive, or the way to the Drive page and back. Nothing where Leaf has no Drive."""
-    standing = leaf().drive_connection(scope)
+    standing = session().drive.connection()
     if standing.state == "unconfigured":
         return
     st.caption("From Google Drive")
@@ -227,22 +227,22 @@ def _draw_attach_drive(scope: Scope, chat: Chat | None) -> None:
     )
     with st.container(horizontal=True):
         if st.button("Attach the link", key="attach-drive-do", disabled=not link or adding.running()):
-            _attach_link(scope, chat, link or "")
+            _attach_link(chat, link or "")
         if st.button("Browse Drive", key="attach-drive-browse", type="tertiary", icon=":material/add_to_drive:"):
             st.switch_page(connection.DRIVE_PAGE, query_params={"for": chat.id} if chat else None)
 
 
-def _attach_link(scope: Scope, chat: Chat | None, link: str) -> None:
+def _attach_link(chat: Chat | None, link: str) -> None:
     try:
         with st.spinner("Asking Drive"):
-            item = leaf().drive_item(scope, link.strip())
+            item = session().drive.item(link.strip())
     except LeafError as e:
         st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
         return
-    adding.start(scope, [item], chat.id if chat else adding.NEW_CHAT, chat.id if chat else "")
+    adding.start([item], chat.id if chat else adding.NEW_CHAT, chat.id if chat else "")
 
 
-def _draw_models(scope: Scope, chat: Chat | None) -> None:
+def _draw_models(chat: Chat | None) -> None:
     """The model for this chat. Without one connected, a quiet line says who answers."""
     if leaf().settings.keyless:
         st.caption("No model connected: rules answer. Connect one in Settings.", width="content")
@@ -260,13 +260,13 @@ def _draw_models(scope: Scope, chat: Chat | None) -> None:
         picked = st.radio("Model for this chat", list(names), index=list(names).index(chosen), format_func=lambda i: names[i])
         if picked and picked != chosen:
             if chat:
-                leaf().set_chat_model(scope, chat.id, picked)
+                session().chats.set_model(chat.id, picked)
             else:
                 st.session_state["new-chat-model"] = picked
             st.rerun()
 
 
-def _draw_stop(scope: Scope, running_id: str) -> None:
+def _draw_stop(running_id: str) -> None:
     st.space("stretch")
     st.button(
         "Stop",
@@ -275,9 +275,9 @@ def _draw_stop(scope: Scope, running_id: str) -> None:
         shortcut="Escape",
         help="End this answer; what was found so far is kept",
         on_click=_stop,
-        args=(scope, running_id),
+        args=(running_id,),
     )
 
 
-def _stop(scope: Scope, message_id: str) -> None:
-    leaf().stop(scope, message_id)
+def _stop(message_id: str) -> None:
+    session().messages.stop(message_id)

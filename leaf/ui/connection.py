@@ -11,16 +11,15 @@ import streamlit as st
 
 from leaf.drive.model import DriveConnection
 from leaf.errors import LeafError
-from leaf.store.model import Scope
 from leaf.ui import browser, markdown, words
-from leaf.ui.state import current_scope, leaf
+from leaf.ui.state import session
 
 DRIVE_PAGE = Path(__file__).resolve().parents[2] / "pages" / "drive.py"
 CALLBACK = frozenset({"code", "state", "error"})
 """What Google puts into the address when it sends the user back; any of them marks a return."""
 
 
-def take_callback(scope: Scope) -> None:
+def take_callback() -> None:
     """If Google has just sent the user back: take in what it says, and clear it from the address whatever becomes of it."""
     returned = {key: st.query_params[key] for key in st.query_params}
     if not CALLBACK & returned.keys():
@@ -30,14 +29,14 @@ def take_callback(scope: Scope) -> None:
     if st.session_state.get("drive-returned") == returned.get("state", ""):
         return
     st.session_state["drive-returned"] = returned.get("state", "")
-    _finish(scope, returned)
+    _finish(returned)
 
 
-def _finish(scope: Scope, returned: Mapping[str, str]) -> None:
+def _finish(returned: Mapping[str, str]) -> None:
     st.session_state.pop("drive-problem", None)
     try:
         with st.spinner("Connecting"):
-            connection = leaf().finish_drive_connection(scope, returned)
+            connection = session().drive.finish(returned)
     except LeafError as e:
         st.session_state["drive-problem"] = str(e)
     else:
@@ -45,18 +44,18 @@ def _finish(scope: Scope, returned: Mapping[str, str]) -> None:
         st.toast(f"Connected: {account}", icon=":material/check:")
 
 
-def draw_card(scope: Scope, connection: DriveConnection) -> None:
+def draw_card(connection: DriveConnection) -> None:
     """How Drive stands for this user, and what can be done about it."""
     with st.container(border=True, key="drive-card"):
         _say_problem()
         if connection.state == "unconfigured":
             _draw_unconfigured(connection)
         elif connection.state == "absent":
-            _draw_absent(scope)
+            _draw_absent()
         elif connection.state == "connected":
             _draw_connected(connection)
         else:
-            _draw_broken(scope, connection)
+            _draw_broken(connection)
 
 
 def draw_hint(connection: DriveConnection, text: str, key: str) -> None:
@@ -89,17 +88,17 @@ def _draw_unconfigured(connection: DriveConnection) -> None:
     st.code(redirect_uri(), language=None)
 
 
-def _draw_absent(scope: Scope) -> None:
+def _draw_absent() -> None:
     st.markdown("**Not connected.** Ask about files that are in Google Drive, without downloading them first.")
     st.markdown(
         "- Leaf may **read** your Drive; it cannot change, share or delete anything there.\n"
         "- A file comes down only when you add it or an answer needs it. It then stays in your library.\n"
         "- You can disconnect at any time, here or at Google."
     )
-    _draw_connect(scope, "Connect Google Drive")
+    _draw_connect("Connect Google Drive")
 
 
-def _draw_broken(scope: Scope, connection: DriveConnection) -> None:
+def _draw_broken(connection: DriveConnection) -> None:
     of = f" to {markdown.label(connection.account)}" if connection.account else ""
     st.markdown(f":orange[:material/warning:] **The connection{of} does not work.** {markdown.paragraph(connection.why)}")
     if connection.hint:
@@ -107,19 +106,19 @@ def _draw_broken(scope: Scope, connection: DriveConnection) -> None:
     if connection.kind == "service":
         return
     with st.container(horizontal=True):
-        _draw_connect(scope, "Connect again")
+        _draw_connect("Connect again")
         if st.button("Try again", key="drive-try", icon=":material/refresh:"):
-            _try_again(scope)
+            _try_again()
         _draw_disconnect()
     st.caption("Files that came from Drive are still in your library.")
 
 
-def _try_again(scope: Scope) -> None:
+def _try_again() -> None:
     """Some troubles pass: a quota, an API that was switched on meanwhile. Then the connection works without a new consent."""
     st.session_state.pop("drive-problem", None)
     try:
         with st.spinner("Asking Google"):
-            leaf().drive_list(scope, page_size=1)
+            session().drive.list(page_size=1)
     except LeafError as e:
         st.session_state["drive-problem"] = str(e)
     st.rerun()
@@ -138,13 +137,13 @@ def _draw_connected(connection: DriveConnection) -> None:
     _draw_disconnect()
 
 
-def _draw_connect(scope: Scope, label: str) -> None:
+def _draw_connect(label: str) -> None:
     """Only the click makes the address at Google, for each may be used once and not for long."""
     if not st.button(label, key="drive-connect", type="primary", icon=":material/add_link:"):
         return
     st.session_state.pop("drive-problem", None)
     try:
-        address = leaf().begin_drive_connection(scope, redirect_uri())
+        address = session().drive.begin(redirect_uri())
     except LeafError as e:
         st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
         return
@@ -169,7 +168,7 @@ def _disconnect() -> None:
         if st.button("Disconnect", key="drive-disconnect-sure", type="primary"):
             try:
                 with st.spinner("Disconnecting"):
-                    left = leaf().disconnect_drive(current_scope())
+                    left = session().drive.disconnect()
             except LeafError as e:
                 st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
                 return

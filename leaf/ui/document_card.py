@@ -7,12 +7,12 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import LeafError
-from leaf.store.model import Document, Scope
+from leaf.store.model import Document
 from leaf.ui import markdown, preview, words
 from leaf.ui.blocks import Block, blocks
 from leaf.ui.documents import ICONS
 from leaf.ui.items import Item
-from leaf.ui.state import leaf
+from leaf.ui.state import session
 
 DRAWN = 40_000
 """Characters of a growing document that are drawn; a longer one is shown whole when it is finished."""
@@ -57,37 +57,37 @@ class Writing:
         return place.markdown(markdown.safe(block.text))
 
 
-def draw(place: Any, item: Item, scope: Scope, message_id: str) -> Any:
+def draw(place: Any, item: Item, message_id: str) -> Any:
     """The card of a document that was written, changed or deleted. The one that was just written opens beside the chat."""
     data = item.part["data"]
     holder = place.container(key=f"document-{message_id}-{item.key.replace('/', '-')}", border=True)
     with holder:
-        _draw_card(data, scope, f"{message_id}-{item.key}")
+        _draw_card(data, f"{message_id}-{item.key}")
     if st.session_state.pop(f"writing-{item.key}", False) and data["state"] == "done" and "preview" not in st.session_state:
         preview.show_document(data["documentId"], unasked=True)
         st.rerun()
     return holder
 
 
-def _draw_card(data: Any, scope: Scope, key: str) -> None:
+def _draw_card(data: Any, key: str) -> None:
     title = markdown.label(data["title"], 80)
     if data["state"] == "failed":
         st.markdown(f":material/error_outline: “{title}” was not finished.")
         return
     try:
-        document = leaf().documents.get(scope, data["documentId"], deleted=True)
+        document = session().documents.get(data["documentId"], deleted=True)
     except LeafError:
         st.markdown(f"“{title}” is not there any more.")
         return
     if document.deleted_at is not None:
-        _draw_deleted(document, scope, key)
+        _draw_deleted(document, key)
         return
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(gap=None, width="stretch"):
             st.markdown(f"{ICONS[data['kind']]} **{title}**")
             newer = f", now {document.version}" if document.version > data["version"] else ""
             change = f" · {data['summary'].lower()}" if data.get("summary") else ""
-            found = leaf().document_receipts(scope, document.id, int(data["version"]))
+            found = session().documents.receipts(document.id, int(data["version"]))
             traced = f" · {words.traced(found)}" if found and found["figures"] else ""
             st.caption(markdown.label(f"Version {data['version']}{newer}{change}{traced}", 200))
         if st.button("Open", key=f"open-document-{key}", icon=":material/right_panel_open:", help="Open it beside the chat"):
@@ -95,9 +95,9 @@ def _draw_card(data: Any, scope: Scope, key: str) -> None:
             st.rerun()
 
 
-def _draw_deleted(document: Document, scope: Scope, key: str) -> None:
+def _draw_deleted(document: Document, key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         st.markdown(f"“{markdown.label(document.title, 80)}” was deleted.", width="stretch")
         if st.button("Undo", key=f"undo-document-{key}", icon=":material/undo:"):
-            leaf().restore_document(scope, document.id)
+            session().documents.restore(document.id)
             st.rerun()

@@ -9,16 +9,16 @@ from collections.abc import Sequence
 import streamlit as st
 
 from leaf.errors import ConflictError, LeafError
-from leaf.store.model import Document, Scope
+from leaf.store.model import Document
 from leaf.ui import documents, markdown, marks, preview, tabular
 from leaf.ui.controls import icon_button, icon_menu
-from leaf.ui.state import leaf
+from leaf.ui.state import session
 
 EDITED = 400_000
 """Characters above which a document is too long for the editor of a browser."""
 
 
-def draw_list(found: Sequence[Document], scope: Scope, query: str) -> None:
+def draw_list(found: Sequence[Document], query: str) -> None:
     """One row a document."""
     if not found:
         if query:
@@ -51,10 +51,10 @@ def draw_list(found: Sequence[Document], scope: Scope, query: str) -> None:
                 preview.close()
                 st.switch_page(documents.CHAT_PAGE, query_params={"chat": document.chat_id})
             elif chosen == "Delete":
-                _delete(document, scope)
+                _delete(document)
 
 
-def draw_undo(scope: Scope) -> None:
+def draw_undo() -> None:
     """After a deletion, until the next one."""
     deleted = st.session_state.get("deleted-document")
     if deleted is None:
@@ -63,7 +63,7 @@ def draw_undo(scope: Scope) -> None:
     with st.container(horizontal=True, vertical_alignment="center", border=True, key="undo-document"):
         st.markdown(f"Deleted “{markdown.label(title)}”. Its versions are kept.", width="stretch")
         if st.button("Undo", key="undo-document-button", type="tertiary", icon=":material/undo:"):
-            leaf().restore_document(scope, document_id)
+            session().documents.restore(document_id)
             del st.session_state["deleted-document"]
             st.rerun()
         if icon_button("Leave it deleted", "undo-document-close", "close"):
@@ -76,14 +76,14 @@ def _open(document_id: str) -> None:
     st.rerun()
 
 
-def _delete(document: Document, scope: Scope) -> None:
-    leaf().delete_document(scope, document.id)
+def _delete(document: Document) -> None:
+    session().documents.delete(document.id)
     st.session_state["deleted-document"] = (document.id, document.title)
     st.query_params.pop("document", None)
     st.rerun()
 
 
-def draw_document(document: Document, scope: Scope) -> None:
+def draw_document(document: Document) -> None:
     """One document: read it, edit it, see its versions."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         if icon_button("Back to all documents", "documents-back", "arrow_back"):
@@ -99,29 +99,29 @@ def draw_document(document: Document, scope: Scope) -> None:
     if chosen == "Open its chat":
         st.switch_page(documents.CHAT_PAGE, query_params={"chat": document.chat_id})
     elif chosen == "Ask about it in a new chat":
-        chat = leaf().new_chat(scope)
-        leaf().attach(scope, chat.id, [document.file_id])
+        chat = session().chats.create()
+        session().attached.add(chat.id, [document.file_id])
         st.switch_page(documents.CHAT_PAGE, query_params={"chat": chat.id})
     elif chosen == "Delete":
-        _delete(document, scope)
-    documents.draw_downloads(document, scope, "page")
+        _delete(document)
+    documents.draw_downloads(document, "page")
     shown = st.segmented_control(
         "Show", ["Read", "Edit", "Versions"], default="Read", key=f"document-shown-{document.id}",
         label_visibility="collapsed", required=True,
     )  # fmt: skip
     if shown == "Edit":
-        _draw_editor(document, scope)
+        _draw_editor(document)
     elif shown == "Versions":
-        documents.draw_versions(document, scope, "page")
+        documents.draw_versions(document, "page")
     else:
-        marks.listen(scope)
-        documents.draw_newest(document, scope, "document-rows")
+        marks.listen()
+        documents.draw_newest(document, "document-rows")
 
 
-def _draw_editor(document: Document, scope: Scope) -> None:
+def _draw_editor(document: Document) -> None:
     """The version that the editor began with stays its base, so that a change by others meanwhile is noticed."""
     base = st.session_state.setdefault(f"base-{document.id}", document.version)
-    text = leaf().documents.content(scope, document, base)
+    text = session().documents.content(document, base)
     if len(text) > EDITED:
         st.markdown(f"It has {len(text):,} characters, too many for the browser. Download it, or ask for the change in its chat.")
         return
@@ -136,7 +136,7 @@ def _draw_editor(document: Document, scope: Scope) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         label = "Save mine as the newest" if newer else "Save"
         if st.button(label, key="save-document", type="primary", icon=":material/save:"):
-            _save(document, scope, changed, document.version)
+            _save(document, changed, document.version)
         if (newer or changed != text) and st.button("Discard my changes", key="discard-document", type="tertiary"):
             _begin_anew(document.id)
             st.rerun()
@@ -167,9 +167,9 @@ def _edit_sheet(text: str, document: Document, base: int) -> str:
     return out.getvalue()
 
 
-def _save(document: Document, scope: Scope, text: str, base: int) -> None:
+def _save(document: Document, text: str, base: int) -> None:
     try:
-        saved = leaf().save_document(scope, document.id, text, base)
+        saved = session().documents.save(document.id, text, base)
     except ConflictError as e:
         st.warning(markdown.paragraph(f"{e} Your text is still in the editor."))
         return

@@ -13,10 +13,10 @@ import streamlit as st
 
 from leaf.agent.cited import Text
 from leaf.errors import LeafError
-from leaf.store.model import Document, DocumentVersion, Scope
+from leaf.store.model import Document, DocumentVersion
 from leaf.ui import markdown, marks, preview, receipts, tabular, words
 from leaf.ui.blocks import blocks
-from leaf.ui.state import later, leaf
+from leaf.ui.state import later, session
 
 Json = Mapping[str, Any]
 PAGE = Path(__file__).resolve().parents[2] / "pages" / "documents.py"
@@ -37,9 +37,9 @@ def facts(document: Document) -> str:
     return f"{what} · version {document.version} · {words.when(document.updated_at, today)}"
 
 
-def draw_traced(document: Document, scope: Scope, number: int = 0) -> Json | None:
+def draw_traced(document: Document, number: int = 0) -> Json | None:
     """How many figures of a version are traced, each behind a click; returns what was found, for `draw_text`."""
-    found = leaf().document_receipts(scope, document.id, number)
+    found = session().documents.receipts(document.id, number)
     if found and found["figures"]:
         mark = receipts.of_document(document.id, number or document.version)
         receipts.draw_list(found, mark, preview.show_receipt, words.traced(found))
@@ -71,14 +71,14 @@ def _draw_sheet(text: str, key: str) -> None:
     st.caption(f"{words.count(len(rows), 'row')}{more}")
 
 
-def draw_downloads(document: Document, scope: Scope, key: str) -> None:
+def draw_downloads(document: Document, key: str) -> None:
     """A button for each format; made when it is pressed."""
     with st.container(horizontal=True, gap="xsmall", key=f"downloads-{key}"):
-        for format in leaf().documents.formats(document):
+        for format in session().documents.formats(document):
             ending, stem = format.ending, document.file_name.rpartition(".")[0]
             st.download_button(
                 format.label,
-                later(lambda app, ending=ending: app.documents.export(scope, document.id, ending).data),  # type: ignore[misc]
+                later(lambda own, ending=ending: own.documents.export(document.id, ending).data),  # type: ignore[misc]
                 file_name=f"{stem}.{ending}",
                 mime=format.media_type,
                 key=f"download-{key}-{ending}",
@@ -88,23 +88,23 @@ def draw_downloads(document: Document, scope: Scope, key: str) -> None:
             )
 
 
-def draw_difference(document: Document, scope: Scope, older: int, newer: int) -> None:
+def draw_difference(document: Document, older: int, newer: int) -> None:
     """Lines that were added have a plus, lines that were removed a minus before them."""
-    found = leaf().documents.compare(scope, document, older, newer)
+    found = session().documents.compare(document, older, newer)
     st.caption(f"From version {older} to {newer}: {found.summary.lower()}" if older else f"Version {newer} was the first.")
     if older and found.lines:
         text = found.text()
         st.code(text[:SHOWN] + ("\n…" if len(text) > SHOWN else ""), language="diff", wrap_lines=True)
 
 
-def draw_versions(document: Document, scope: Scope, key: str) -> None:
+def draw_versions(document: Document, key: str) -> None:
     """Each version with what it changed, behind a click, and the way back to it."""
-    versions = leaf().documents.versions(scope, document.id)
+    versions = session().documents.versions(document.id)
     for version in versions[:VERSIONS_SHOWN]:
         holder = st.expander(_title(version, document), type="compact", key=f"version-{key}-{version.number}", on_change="rerun")
         if holder.open:
             with holder:
-                _draw_version(document, version, scope, key)
+                _draw_version(document, version, key)
     if len(versions) > VERSIONS_SHOWN:
         st.caption(f"and {len(versions) - VERSIONS_SHOWN} earlier versions")
 
@@ -117,27 +117,27 @@ def _title(version: DocumentVersion, document: Document) -> str:
     return markdown.label(f"Version {version.number}{newest} · {how}{who} · {words.when(version.created_at, today)}", 120)
 
 
-def _draw_version(document: Document, version: DocumentVersion, scope: Scope, key: str) -> None:
-    draw_difference(document, scope, version.number - 1, version.number)
+def _draw_version(document: Document, version: DocumentVersion, key: str) -> None:
+    draw_difference(document, version.number - 1, version.number)
     if version.number == document.version or document.deleted_at is not None:
         return
     if st.button("Restore this version", key=f"restore-{key}-{version.number}", icon=":material/history:"):
         try:
-            leaf().restore_document_version(scope, document.id, version.number)
+            session().documents.restore_version(document.id, version.number)
         except LeafError as e:
             st.warning(markdown.paragraph(str(e)))
         else:
             st.toast(f"Version {version.number} is the newest again.", icon=":material/check:")
             st.rerun()
     with st.container(key=f"old-{key}-{version.number}"):
-        text = leaf().documents.content(scope, document, version.number)
-        found = leaf().document_receipts(scope, document.id, version.number)
+        text = session().documents.content(document, version.number)
+        found = session().documents.receipts(document.id, version.number)
         st.caption(f"Its text · {words.traced(found).lower()}" if found and found["figures"] else "Its text")
         mark = receipts.of_document(document.id, version.number)
         draw_text(document.kind, text, document.file_name, f"old-rows-{key}-{version.number}", found, mark)
 
 
-def draw_panel(document: Document, scope: Scope) -> None:
+def draw_panel(document: Document) -> None:
     """What the panel beside the chat shows below its title."""
     st.caption(markdown.label(facts(document)))
     with st.container(horizontal=True, vertical_alignment="center", key="panel-tools"):
@@ -148,17 +148,17 @@ def draw_panel(document: Document, scope: Scope) -> None:
         if st.button("Edit", key="panel-edit", icon=":material/edit:", help="Edit by hand on the Documents page"):
             st.session_state.pop("preview", None)  # the page shows it whole
             st.switch_page(PAGE, query_params={"document": document.id})
-    draw_downloads(document, scope, "panel")
+    draw_downloads(document, "panel")
     if shown == "Last change":
-        draw_difference(document, scope, document.version - 1, document.version)
+        draw_difference(document, document.version - 1, document.version)
     elif shown == "Versions":
-        draw_versions(document, scope, "panel")
+        draw_versions(document, "panel")
     else:
-        draw_newest(document, scope, "panel-rows")
+        draw_newest(document, "panel-rows")
 
 
-def draw_newest(document: Document, scope: Scope, key: str) -> None:
+def draw_newest(document: Document, key: str) -> None:
     """The newest version with the marks of its figures."""
-    found = draw_traced(document, scope)
-    text = leaf().documents.content(scope, document)
+    found = draw_traced(document)
+    text = session().documents.content(document)
     draw_text(document.kind, text, document.file_name, key, found, receipts.of_document(document.id, document.version))

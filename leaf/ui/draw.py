@@ -10,16 +10,16 @@ import streamlit as st
 from leaf.agent import coverage
 from leaf.agent.cited import citation_of
 from leaf.errors import LeafError
-from leaf.store.model import Message, Scope
+from leaf.store.model import Message
 from leaf.ui import charts, citations, code, document_card, freshness, markdown, marks, pictures, receipts, steps, words
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.items import Item, answer_text, data, items
 from leaf.ui.preview import show as show_preview
 from leaf.ui.preview import show_receipt
-from leaf.ui.state import leaf
+from leaf.ui.state import session
 
 
-def draw_item(place: Any, item: Item, scope: Scope, chat_id: str, message_id: str) -> Any:
+def draw_item(place: Any, item: Item, chat_id: str, message_id: str) -> Any:
     """Draw one item at the end of `place`, or instead of `place` where that is an element; the element that holds it now."""
     if item.kind == "text":
         return place.markdown(marks.drawn(markdown.safe(item.text), message_id))
@@ -34,9 +34,9 @@ def draw_item(place: Any, item: Item, scope: Scope, chat_id: str, message_id: st
     if item.kind == "note":
         return place.markdown(f":gray[:small[:material/unfold_less: {markdown.label(item.text, 300)}]]")
     if item.kind == "step":
-        return steps.draw(place, item, scope, chat_id, message_id)
+        return steps.draw(place, item, chat_id, message_id)
     if item.kind == "document":
-        return document_card.draw(place, item, scope, message_id)
+        return document_card.draw(place, item, message_id)
     if item.kind == "writing":
         return document_card.Writing(place, item, message_id)
     if item.kind == "chart":
@@ -47,45 +47,45 @@ def draw_item(place: Any, item: Item, scope: Scope, chat_id: str, message_id: st
     if item.kind == "figures":
         holder = place.container(key=f"{item.key}-{message_id}")
         with holder:
-            code.figures(item.part, scope, chat_id)
+            code.figures(item.part, chat_id)
         return holder
     if item.kind == "written":
         holder = place.container(key=f"{item.key}-{message_id}", gap="xsmall")
         with holder:
-            code.written(item.part, scope, chat_id, f"{item.key}-{message_id}")
+            code.written(item.part, chat_id, f"{item.key}-{message_id}")
         return holder
     if item.kind == "questions":
         holder = place.container(key=f"{item.key}-{message_id}", gap="xsmall")
         with holder:
-            _draw_questions(item, scope, chat_id, message_id)
+            _draw_questions(item, chat_id, message_id)
         return holder
     if item.kind == "consent":
         holder = place.container(key=f"{item.key.replace('/', '-')}-{message_id}", border=True)
         with holder:
-            code.consent(item.part, scope, chat_id)
+            code.consent(item.part, chat_id)
         return holder
     thought = place.expander("Thinking", type="compact")
     thought.caption(markdown.safe(item.text))
     return thought
 
 
-def _draw_questions(item: Item, scope: Scope, chat_id: str, message_id: str) -> None:
+def _draw_questions(item: Item, chat_id: str, message_id: str) -> None:
     """Questions that a press asks."""
     st.caption("Questions that work here")
     for number, question in enumerate(item.text.splitlines()):
         label = markdown.label(question, 160)
         if st.button(label, key=f"asks-{item.key}-{number}-{message_id}", icon=":material/north_east:", type="tertiary"):
             try:
-                leaf().send(scope, chat_id, question)
+                session().messages.send(chat_id, question)
             except LeafError as e:
                 st.session_state["composer-problem"] = str(e)
             st.rerun()
 
 
-def draw_answer(message: Message, scope: Scope) -> None:
+def draw_answer(message: Message) -> None:
     """What an answer says: text with its steps."""
     for item in items(message.parts):
-        draw_item(st, item, scope, message.chat_id, message.id)
+        draw_item(st, item, message.chat_id, message.id)
 
 
 def draw_basis(message: Message) -> None:
@@ -219,7 +219,7 @@ def draw_question(message: Message) -> None:
         st.markdown(markdown.paragraph(answer_text(message.parts)))
 
 
-def draw_came(message: Message, scope: Scope) -> None:
+def draw_came(message: Message) -> None:
     """The files and Drive folders that came with a question; pictures are seen."""
     came = data(message.parts, "files") or []
     folders = data(message.parts, "drive-folders") or []
@@ -228,7 +228,7 @@ def draw_came(message: Message, scope: Scope) -> None:
     with st.container(horizontal=True, horizontal_alignment="right", gap="xsmall", key=f"came-{message.id}"):
         for file in came[:12]:
             key = f"came-{message.id}-{file['fileId']}"
-            if file["kind"] == "picture" and pictures.draw_thumbnail(scope, file["fileId"], file["name"], key):
+            if file["kind"] == "picture" and pictures.draw_thumbnail(file["fileId"], file["name"], key):
                 continue
             title = markdown.label(file["name"], 40)
             if st.button(title, key=key, icon=words.kind_icon(file["kind"]), help="Open the file"):

@@ -15,10 +15,10 @@ import streamlit as st
 
 from leaf.drive.model import DRIVES, ROOT, SHARED, DriveConnection, DriveItem, DriveListing
 from leaf.errors import LeafError
-from leaf.store.model import Chat, Scope
+from leaf.store.model import Chat
 from leaf.ui import adding, connection, markdown, preview, words
 from leaf.ui.controls import icon_button, icon_menu
-from leaf.ui.state import current_scope, leaf
+from leaf.ui.state import session
 
 PER_PAGE = 50
 VIEWS = {ROOT: "My Drive", SHARED: "Shared with me", DRIVES: "Shared drives"}
@@ -49,15 +49,15 @@ class Place:
     cursor: str = ""
 
 
-def draw(scope: Scope, standing: DriveConnection) -> None:
+def draw(standing: DriveConnection) -> None:
     """Everything below the title."""
-    chat = _chosen_chat(scope)
+    chat = _chosen_chat()
     st.caption(markdown.label(f"{standing.account or 'Google Drive'} · read only"))
     if chat:
         _draw_target(chat)
     where = st.container()
     place = _place(where)
-    listing = _load(scope, place)
+    listing = _load(place)
     if listing is None:
         return
     with where:
@@ -78,13 +78,13 @@ def open_folder(ref: str) -> None:
 # --- where one is
 
 
-def _chosen_chat(scope: Scope) -> Chat | None:
+def _chosen_chat() -> Chat | None:
     """The chat for which files are being chosen, if its composer led here."""
     wanted = st.query_params.get("for", "")
     if not wanted:
         return None
     try:
-        return leaf().chat(scope, wanted)
+        return session().chats.get(wanted)
     except LeafError:
         del st.query_params["for"]
         return None
@@ -184,7 +184,7 @@ def forget() -> None:
     st.session_state.pop("drive-listing", None)
 
 
-def _load(scope: Scope, place: Place) -> DriveListing | None:
+def _load(place: Place) -> DriveListing | None:
     """The listing of a place, asked for once. What fails is said, with a way to try again."""
     kept = st.session_state.get("drive-listing")
     if kept and kept[0] == place:
@@ -192,27 +192,26 @@ def _load(scope: Scope, place: Place) -> DriveListing | None:
         return listing
     try:
         with st.spinner("Searching Drive" if place.query else "Listing the folder"):
-            listing = _ask(scope, place)
+            listing = _ask(place)
     except LeafError as e:
         st.session_state.pop("drive-cursors", None)
-        _draw_failure(scope, e)
+        _draw_failure(e)
         return None
     st.session_state["drive-listing"] = (place, listing)
     return listing
 
 
-def _ask(scope: Scope, place: Place) -> DriveListing:
+def _ask(place: Place) -> DriveListing:
     if not place.query:
-        return leaf().drive_list(scope, place.folder, cursor=place.cursor, page_size=PER_PAGE)
+        return session().drive.list(place.folder, cursor=place.cursor, page_size=PER_PAGE)
     if _ADDRESS.match(place.query):
-        item = leaf().drive_item(scope, place.query)
+        item = session().drive.item(place.query)
         if item.is_folder:
             open_folder(item.ref)
             st.rerun()
         return DriveListing(None, (), (item,))
     since = (datetime.now().astimezone().date() - timedelta(days=place.days)).isoformat() if place.days else ""
-    return leaf().drive_search(
-        scope,
+    return session().drive.search(
         place.query,
         folder=place.folder if place.within else "",
         kinds=[place.kind] if place.kind else (),
@@ -222,10 +221,10 @@ def _ask(scope: Scope, place: Place) -> DriveListing:
     )
 
 
-def _draw_failure(scope: Scope, problem: LeafError) -> None:
-    standing = leaf().drive_connection(scope)
+def _draw_failure(problem: LeafError) -> None:
+    standing = session().drive.connection()
     if standing.state != "connected":
-        connection.draw_card(scope, standing)
+        connection.draw_card(standing)
         return
     st.warning(markdown.paragraph(str(problem)), icon=":material/warning:")
     with st.container(horizontal=True):
@@ -281,7 +280,7 @@ def _draw_row(number: int, item: DriveItem, today: date, chat_id: str, *, busy: 
             help_text = f"Put this {about} beside the question" if chat_id else f"Ask about this {about} in a new chat"
             symbol = ":material/add:" if chat_id else ":material/chat:"
             if st.button(verb, key=f"drive-ask-{number}", icon=symbol, help=help_text, disabled=busy):
-                adding.start(current_scope(), [item], chat_id or adding.NEW_CHAT)
+                adding.start([item], chat_id or adding.NEW_CHAT)
         chosen = icon_menu(f"More for {item.kind} {number + 1}", _options(item), key=f"drive-menu-{number}")
     if chosen:
         _carry_out(chosen, item)
@@ -304,7 +303,7 @@ def _carry_out(chosen: str, item: DriveItem) -> None:
         if adding.running():
             st.toast("Files are still being added.", icon=":material/hourglass:")
         else:
-            adding.start(current_scope(), [item])
+            adding.start([item])
     elif chosen == WEB:
         _show_link(item)
     else:
@@ -385,7 +384,7 @@ def _draw_picked(picked: dict[str, DriveItem], chat_id: str) -> None:
 
 def _start(items: Sequence[DriveItem], target: str) -> None:
     st.session_state.pop("drive-picked", None)
-    adding.start(current_scope(), items, target)
+    adding.start(items, target)
 
 
 def picked_text(items: Sequence[DriveItem]) -> str:

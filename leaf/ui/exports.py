@@ -6,12 +6,11 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
-from leaf.store.model import Scope
 from leaf.ui import markdown, words
-from leaf.ui.state import current_scope, later
+from leaf.ui.state import later
 
 if TYPE_CHECKING:
-    from leaf.service import ChatForm
+    from leaf.sessions.chats import ChatForm
 
 FORMS: tuple[tuple[ChatForm, str, str, str, str, str], ...] = (
     ("markdown", "Markdown", ":material/article:", "md", "text/markdown", "To read: questions, answers, queries and sources"),
@@ -27,12 +26,12 @@ FORMS: tuple[tuple[ChatForm, str, str, str, str, str], ...] = (
 )
 
 
-def draw(scope: Scope, chat_id: str, title: str, key: str) -> None:
+def draw(chat_id: str, title: str, key: str) -> None:
     """A button for each format; the file is made when it is pressed."""
     for form, label, icon, ending, mime, purpose in FORMS:
         st.download_button(
             label,
-            later(lambda app, form=form: app.export_chat(scope, chat_id, form)),  # type: ignore[misc]
+            later(lambda own, form=form: own.chats.export(chat_id, form)),  # type: ignore[misc]
             file_name=f"{words.file_name(title)}.{ending}",
             mime=mime,
             key=f"export-{form}-{key}",
@@ -44,17 +43,17 @@ def draw(scope: Scope, chat_id: str, title: str, key: str) -> None:
     st.caption("No data file goes with it, only its SHA-256. `python -m leaf replay` checks a folder with the files at hand.")
 
 
-def draw_end(scope: Scope, chat_id: str, title: str) -> None:
+def draw_end(chat_id: str, title: str) -> None:
     """Below the last answer."""
     with st.container(horizontal=True, horizontal_alignment="right", key="export-row"):
         menu = st.popover("Export chat", icon=":material/ios_share:", type="tertiary", on_change="rerun", key="export-chat")
     if menu.open:
         with menu:
-            draw(scope, chat_id, title, "end")
+            draw(chat_id, title, "end")
 
 
 @st.dialog("Export chat")
 def ask(chat_id: str, title: str) -> None:
     """From the chat's menu."""
     st.markdown(f"**{markdown.label(title, 80)}**")
-    draw(current_scope(), chat_id, title, "menu")
+    draw(chat_id, title, "menu")

@@ -13,10 +13,9 @@ import streamlit as st
 
 from leaf.drive.model import DriveChange
 from leaf.errors import FAULT, LeafError
-from leaf.service import Leaf
-from leaf.store.model import Scope
+from leaf.sessions.session import Session
 from leaf.ui import markdown, words
-from leaf.ui.state import leaf
+from leaf.ui.state import session
 
 PERIOD = 5.0
 """Seconds between two looks at what the thread has found."""
@@ -35,9 +34,9 @@ class Look:
     problem: str = ""
     asked_at: float = float("-inf")
 
-    def ask(self, app: Leaf, scope: Scope) -> None:
+    def ask(self, own: Session) -> None:
         try:
-            self.changes, self.problem = tuple(app.drive_changes(scope, self.chat_id)), ""
+            self.changes, self.problem = tuple(own.drive.changes(self.chat_id)), ""
         except LeafError as e:
             self.problem = str(e)
         except Exception:
@@ -51,17 +50,17 @@ def known(chat_id: str) -> tuple[DriveChange, ...]:
     return look.changes if look and look.chat_id == chat_id else ()
 
 
-def watch(scope: Scope, chat_id: str) -> None:
+def watch(chat_id: str) -> None:
     """While a chat is open that rests on Drive: ask now and every few minutes, and draw the page anew when something changed."""
     look = st.session_state.get("drive-look")
     if look is None or look.chat_id != chat_id:
         st.session_state["drive-look"] = look = Look(chat_id)
     st.session_state["drive-look-drawn"] = (look.changes, look.problem)
-    _look(scope)
+    _look()
 
 
 @st.fragment(run_every=PERIOD)
-def _look(scope: Scope) -> None:
+def _look() -> None:
     look: Look | None = st.session_state.get("drive-look")
     if look is None:
         return
@@ -69,7 +68,7 @@ def _look(scope: Scope) -> None:
         st.rerun()
     if time.monotonic() - look.asked_at > ASK_EVERY:
         look.asked_at = time.monotonic()
-        threading.Thread(target=look.ask, args=(leaf(), scope), name="freshness", daemon=True).start()
+        threading.Thread(target=look.ask, args=(session(),), name="freshness", daemon=True).start()
 
 
 def draw_line(chat_id: str) -> None:

@@ -10,10 +10,10 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.files.names import shortened
-from leaf.store.model import File, Scope
+from leaf.store.model import File
 from leaf.ui import about, markdown, preview, uploads, words
 from leaf.ui.controls import icon_button, icon_menu
-from leaf.ui.state import current_scope, later, leaf
+from leaf.ui.state import later, leaf, session
 
 PER_PAGE = 25
 NAME_SHOWN = 80
@@ -21,7 +21,7 @@ ORDERS = {"newest": "Newest first", "name": "Name", "size": "Size", "kind": "Kin
 CHAT_PAGE = Path(__file__).resolve().parents[2] / "pages" / "chat.py"
 
 
-def draw_uploaders(scope: Scope) -> None:
+def draw_uploaders() -> None:
     """Files by drop or dialog, and a whole folder."""
     number = st.session_state.get("upload-round", 0)
     most = max(1, leaf().settings.max_upload_bytes // (1024 * 1024))
@@ -34,25 +34,25 @@ def draw_uploaders(scope: Scope) -> None:
         )
     new = [*(given or ()), *(folder or ())]
     if new:
-        uploads.begin(new, scope, "files")
+        uploads.begin(new, "files")
         st.session_state["upload-round"] = number + 1
         st.rerun()
 
 
-def draw_rows(files: Sequence[File], scope: Scope) -> None:
+def draw_rows(files: Sequence[File]) -> None:
     """One row a file."""
     today = datetime.now().astimezone().date()
     with st.container(key="file-rows", gap=None):
         for file in files:
-            _draw_row(file, scope, today)
+            _draw_row(file, today)
 
 
-def draw_empty(scope: Scope, query: str) -> None:
+def draw_empty(query: str) -> None:
     """What to do where there is nothing to see."""
     if query:
         st.markdown(f"No file matches “{markdown.label(query)}”. Names and what was written about files are searched.")
         return
-    if any(job.under_way for job in leaf().jobs(scope)):
+    if any(job.under_way for job in session().jobs.list()):
         st.markdown("Files show up here as they are added.")
         return
     st.markdown(
@@ -61,11 +61,11 @@ def draw_empty(scope: Scope, query: str) -> None:
     )
     if st.button("Add sample data", key="sample", icon=":material/science:"):
         with st.spinner("Adding sample data"):
-            leaf().add_sample(scope)
+            session().files.add_sample()
         st.rerun()
 
 
-def draw_undo(scope: Scope) -> None:
+def draw_undo() -> None:
     """After a deletion, until the next one."""
     deleted = st.session_state.get("deleted-file")
     if deleted is None:
@@ -75,7 +75,7 @@ def draw_undo(scope: Scope) -> None:
     with st.container(horizontal=True, vertical_alignment="center", border=True, key="undo-file"):
         st.markdown(f"Deleted “{markdown.label(name)}”{along}. Chats that used it keep their answers.", width="stretch")
         if st.button("Undo", key="undo-file-button", type="tertiary", icon=":material/undo:"):
-            leaf().restore_file(scope, file_id)
+            session().files.restore(file_id)
             del st.session_state["deleted-file"]
             st.rerun()
         if icon_button("Leave it deleted", "undo-file-close", "close"):
@@ -83,7 +83,7 @@ def draw_undo(scope: Scope) -> None:
             st.rerun()
 
 
-def _draw_row(file: File, scope: Scope, today: date) -> None:
+def _draw_row(file: File, today: date) -> None:
     with st.container(horizontal=True, vertical_alignment="center", wrap=False, key=f"file-row-{file.id}"):
         with st.container(gap=None, width="stretch"):
             if st.button(
@@ -105,14 +105,14 @@ def _draw_row(file: File, scope: Scope, today: date) -> None:
             st.caption(markdown.label(" · ".join(fact for fact in facts if fact), 200))
             _draw_remarks(file)
         if st.button("Ask", key=f"ask-{file.id}", icon=":material/chat:", help="Ask about this file in a new chat"):
-            chat = leaf().new_chat(scope)
-            leaf().attach(scope, chat.id, [file.id])
+            chat = session().chats.create()
+            session().attached.add(chat.id, [file.id])
             preview.close()
             st.switch_page(CHAT_PAGE, query_params={"chat": chat.id})
         options = ["Preview", "Rename", "About this file", "Download", "Where it is used", "Delete"]
         chosen = icon_menu("More for this file", options, key=f"file-menu-{file.id}")
     if chosen:
-        _carry_out(chosen, file, scope)
+        _carry_out(chosen, file)
 
 
 def _draw_remarks(file: File) -> None:
@@ -128,7 +128,7 @@ def _draw_remarks(file: File) -> None:
         st.caption(f"“{markdown.label(file.upload_context, 120)}”")
 
 
-def _carry_out(chosen: str, file: File, scope: Scope) -> None:
+def _carry_out(chosen: str, file: File) -> None:
     if chosen == "Preview":
         preview.show(file.id)
         st.rerun()
@@ -141,8 +141,8 @@ def _carry_out(chosen: str, file: File, scope: Scope) -> None:
     elif chosen == "Where it is used":
         _show_chats(file)
     elif chosen == "Delete":
-        inside = len(leaf().inside(scope, file.id))
-        leaf().delete_file(scope, file.id)
+        inside = len(session().files.inside(file.id))
+        session().files.delete(file.id)
         st.session_state["deleted-file"] = (file.id, file.name, inside)
         st.rerun()
 
@@ -153,7 +153,7 @@ def _rename(file_id: str, name: str) -> None:
         new_name = st.text_input("Name", value=name, max_chars=200)
         if st.form_submit_button("Rename", type="primary"):
             try:
-                leaf().rename_file(current_scope(), file_id, (new_name or "").strip())
+                session().files.rename(file_id, (new_name or "").strip())
             except LeafError as e:
                 st.warning(markdown.paragraph(str(e)))
             else:
@@ -162,11 +162,10 @@ def _rename(file_id: str, name: str) -> None:
 
 @st.dialog("Download")
 def _download(file: File) -> None:
-    scope = current_scope()
     st.markdown(f"{markdown.label(file.name)}, {words.size(file.size)}, as it was uploaded.")
     st.download_button(
         "Download",
-        later(lambda app: app.file_path(scope, file.id).read_bytes()),
+        later(lambda own: own.files.path(file.id).read_bytes()),
         file_name=file.base,
         mime="application/octet-stream",
         type="primary",
@@ -177,7 +176,7 @@ def _download(file: File) -> None:
 
 @st.dialog("Where it is used")
 def _show_chats(file: File) -> None:
-    chats = leaf().chats_using(current_scope(), file.id)
+    chats = session().files.chats_using(file.id)
     if not chats:
         st.markdown("No chat uses this file yet.")
     for chat in chats:

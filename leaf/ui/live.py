@@ -17,10 +17,9 @@ from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_r
 
 from leaf.agent.events import Part, apply
 from leaf.runs.run import Run
-from leaf.store.model import Scope
 from leaf.ui.draw import draw_item
 from leaf.ui.items import Item, items
-from leaf.ui.state import leaf, login_needed
+from leaf.ui.state import login_needed, session
 from leaf.ui.waiting import UNFINISHED
 
 PERIOD = 1.0
@@ -54,24 +53,24 @@ class Follower:
         return bool(piece.chunks)
 
 
-def follow(message_id: str, chat_id: str, scope: Scope) -> None:
+def follow(message_id: str, chat_id: str) -> None:
     """Draw a running answer until it ends, then let the page be drawn anew. Call from the page, not from another fragment."""
     st.session_state["live-first"] = message_id
-    _live(message_id, chat_id, scope)
+    _live(message_id, chat_id)
 
 
 @st.fragment(run_every=PERIOD)
-def _live(message_id: str, chat_id: str, scope: Scope) -> None:
+def _live(message_id: str, chat_id: str) -> None:
     first = st.session_state.pop("live-first", "") == message_id
     follower = st.session_state.setdefault(f"live-{message_id}", Follower())
     # Where people sign in, access may end in the middle of an answer, so the store is asked each time.
-    run = follower.run if follower.run and not login_needed() else leaf().watch(scope, message_id)
+    run = follower.run if follower.run and not login_needed() else session().messages.watch(message_id)
     if run is None:
-        _wait_for_end(message_id, scope)
-        draw_item(st, Item("waiting", "waiting"), scope, chat_id, message_id)
+        _wait_for_end(message_id)
+        draw_item(st, Item("waiting", "waiting"), chat_id, message_id)
         return
     follower.read(run)
-    view = View(scope, chat_id, message_id)
+    view = View(chat_id, message_id)
     view.draw(items(follower.parts, running=True))
     end = time.monotonic() + (FIRST_PASS if first else LONGEST_PASS)
     while not follower.done and time.monotonic() < end:
@@ -83,7 +82,7 @@ def _live(message_id: str, chat_id: str, scope: Scope) -> None:
             st.rerun(scope="fragment")
         time.sleep(max(0.0, SLICE - (time.monotonic() - began)))
     if follower.done:
-        _wait_for_end(message_id, scope)
+        _wait_for_end(message_id)
 
 
 def _somebody_waits() -> bool:
@@ -97,9 +96,9 @@ def _somebody_waits() -> bool:
     return getattr(requests, "_state", ScriptRequestType.CONTINUE) is not ScriptRequestType.CONTINUE
 
 
-def _wait_for_end(message_id: str, scope: Scope) -> None:
+def _wait_for_end(message_id: str) -> None:
     """A run that is over, or that only another process knows yet, is looked for in the history with each pass."""
-    if leaf().message(scope, message_id).status not in UNFINISHED:
+    if session().messages.get(message_id).status not in UNFINISHED:
         st.session_state.pop(f"live-{message_id}", None)
         st.rerun()
 
@@ -108,7 +107,6 @@ def _wait_for_end(message_id: str, scope: Scope) -> None:
 class View:
     """Elements of one pass, by their index."""
 
-    scope: Scope
     chat_id: str
     message_id: str
     slots: list[Any] = field(default_factory=list)
@@ -130,4 +128,4 @@ class View:
         return len(wanted) == len(self.drawn)
 
     def _draw(self, place: Any, item: Item) -> Any:
-        return draw_item(place, item, self.scope, self.chat_id, self.message_id)
+        return draw_item(place, item, self.chat_id, self.message_id)

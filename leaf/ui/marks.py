@@ -15,10 +15,9 @@ from typing import Any
 
 from leaf.agent.cited import Text, citation_of
 from leaf.errors import LeafError
-from leaf.store.model import Scope
 from leaf.ui import preview
 from leaf.ui.markdown import JOINER
-from leaf.ui.state import leaf
+from leaf.ui.state import session
 
 FRAGMENT = "#leaf-cite-"
 _OPEN, _CLOSE = "\ue0c1", "\ue0c2"
@@ -152,14 +151,14 @@ def _listener() -> Any:
     return st.components.v2.component("leaf_marks", html="<span></span>", js=LISTEN_JS, isolate_styles=False)
 
 
-def listen(scope: Scope) -> None:
+def listen() -> None:
     """Open the quoted place or the receipt whose mark was followed just now. Call once a page, before the preview is drawn."""
     import streamlit as st
 
     with st.container(key="marks"):
         picked = _listener()(key="leaf-marks", data={}, on_cited_change=lambda: None, on_figure_change=lambda: None)
     message_id, _, source_id = str(getattr(picked, "cited", "") or "").partition(".")
-    if source_id and (found := _find(scope, message_id, source_id)):
+    if source_id and (found := _find(message_id, source_id)):
         show(found)
     message_id, _, number = str(getattr(picked, "figure", "") or "").partition(".")
     if number.isdigit():
@@ -176,12 +175,12 @@ def show(found: Mapping[str, Any]) -> None:
         st.toast(f"There is no file {found['handle']} in this chat.", icon=":material/help:")
 
 
-def _find(scope: Scope, message_id: str, source_id: str) -> Mapping[str, Any] | None:
+def _find(message_id: str, source_id: str) -> Mapping[str, Any] | None:
     import streamlit as st
 
     follower = st.session_state.get(f"live-{message_id}")
     try:
-        parts: Sequence[Mapping[str, Any]] = follower.parts if follower else leaf().message(scope, message_id).parts
+        parts: Sequence[Mapping[str, Any]] = follower.parts if follower else session().messages.get(message_id).parts
     except LeafError:
         return None
     part = next((p for p in parts if p["type"] == "source-document" and p.get("sourceId") == source_id), None)

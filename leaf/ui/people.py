@@ -6,18 +6,19 @@ from collections.abc import Collection, Sequence
 
 import streamlit as st
 
-from leaf.store.model import Chat, Participant, Scope
+from leaf.store.model import Chat, Participant
 from leaf.ui import markdown
 from leaf.ui.controls import icon_button, say_problem, then_redraw
-from leaf.ui.state import current_visit, leaf
+from leaf.ui.state import current_visit, session
 
 
-def draw(scope: Scope, chat: Chat | None) -> None:
+def draw(chat: Chat | None) -> None:
     """Nothing without sign-in or in a chat that has not begun."""
     if current_visit() is None or chat is None or not chat.head_id:
         return
-    there = leaf().participants(scope, chat.id)
-    others = [p for p in there if p.user_id != scope.user_id]
+    there = session().chats.participants(chat.id)
+    me = session().scope.user_id
+    others = [p for p in there if p.user_id != me]
     with st.container(horizontal=True, horizontal_alignment="right", key="share-row"):
         menu = st.popover(
             _title(others),
@@ -28,7 +29,7 @@ def draw(scope: Scope, chat: Chat | None) -> None:
         )
     if menu.open:
         with menu:
-            _draw_menu(scope, chat, there)
+            _draw_menu(chat, there)
 
 
 def _title(others: Sequence[Participant]) -> str:
@@ -41,26 +42,27 @@ def _title(others: Sequence[Participant]) -> str:
     return f"With {names[0]} and {len(names) - 1} others"
 
 
-def _draw_menu(scope: Scope, chat: Chat, there: Sequence[Participant]) -> None:
+def _draw_menu(chat: Chat, there: Sequence[Participant]) -> None:
     say_problem()
-    hosting = any(p.host and p.user_id == scope.user_id for p in there)
+    me = session().scope.user_id
+    hosting = any(p.host and p.user_id == me for p in there)
     for person in there:
         name = markdown.label(person.name, 40)
-        mine = person.user_id == scope.user_id
+        mine = person.user_id == me
         with st.container(horizontal=True, vertical_alignment="center", wrap=False, key=f"participant-{person.user_id}"):
             st.markdown(f"{name}{' (you)' if mine else ''}  \n:small[{markdown.label(person.email, 60)}]", width="stretch")
             if hosting and not mine and icon_button(f"Take {name} out", f"out-{person.user_id}", "close"):
-                then_redraw(leaf().remove_participant, scope, chat.id, person.user_id)
-    _draw_add(scope, chat, {p.user_id for p in there})
+                then_redraw(session().chats.remove_participant, chat.id, person.user_id)
+    _draw_add(chat, {p.user_id for p in there})
     if len(there) > 1 and st.button("Leave this chat", key="leave-chat", icon=":material/logout:", type="tertiary"):
-        leaf().remove_participant(scope, chat.id, scope.user_id)
+        session().chats.remove_participant(chat.id, me)
         del st.query_params["chat"]
         st.rerun()
 
 
-def _draw_add(scope: Scope, chat: Chat, there: Collection[str]) -> None:
+def _draw_add(chat: Chat, there: Collection[str]) -> None:
     """The members of the workspace who are not in the chat yet."""
-    names = {m.email: f"{m.name} · {m.email}" for m in leaf().members(scope) if m.user_id not in there}
+    names = {m.email: f"{m.name} · {m.email}" for m in session().team.members() if m.user_id not in there}
     if not names:
         st.caption(
             "Everybody of this workspace is here." if len(there) > 1 else "To share a chat, invite people in Settings first."
@@ -73,4 +75,4 @@ def _draw_add(scope: Scope, chat: Chat, there: Collection[str]) -> None:
         shared = st.form_submit_button("Share", type="primary")
     st.caption("They see the whole chat and can ask in it.")
     if shared and email:
-        then_redraw(leaf().add_participant, scope, chat.id, email)
+        then_redraw(session().chats.add_participant, chat.id, email)

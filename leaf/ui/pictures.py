@@ -8,19 +8,18 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import LeafError
-from leaf.store.model import Scope
 from leaf.ui import markdown
 from leaf.ui.preview import show as show_preview
-from leaf.ui.state import leaf
+from leaf.ui.state import session
 
 KEPT = "thumbnails"
 MOST_KEPT = 60
 """Small pictures that a browser's session holds, some 10 kB each."""
 
 
-def draw_thumbnail(scope: Scope, file_id: str, name: str, key: str, box: tuple[int, int] = (176, 120)) -> bool:
+def draw_thumbnail(file_id: str, name: str, key: str, box: tuple[int, int] = (176, 120)) -> bool:
     """A small picture that opens the file when it is pressed. False, and nothing drawn, where there is none."""
-    made = _thumbnail(scope, file_id)
+    made = _thumbnail(file_id)
     if made is None:
         return False
     data, width, height = made
@@ -33,13 +32,13 @@ def draw_thumbnail(scope: Scope, file_id: str, name: str, key: str, box: tuple[i
     return True
 
 
-def draw_seen(seen: Sequence[Mapping[str, Any]], scope: Scope, key: str) -> None:
+def draw_seen(seen: Sequence[Mapping[str, Any]], key: str) -> None:
     """What a model was shown; pressing one opens the file at that page."""
     with st.container(horizontal=True, gap="small", key=f"seen-{key}"):
         for number, picture in enumerate(seen):
             label = str(picture.get("label") or "Picture")
             try:
-                data = leaf().seen_picture(scope, str(picture["sha256"]))
+                data = session().files.seen_picture(str(picture["sha256"]))
             except LeafError as e:
                 st.caption(markdown.label(f"{label}: {e.message}", 200))
                 continue
@@ -59,12 +58,12 @@ def _fitted(width: int, height: int, box: tuple[int, int]) -> int:
 Small = tuple[bytes, int, int]
 
 
-def _thumbnail(scope: Scope, file_id: str) -> Small | None:
+def _thumbnail(file_id: str) -> Small | None:
     """Kept for the session, since a page is drawn often and a file never changes; None is kept too."""
     kept: dict[str, Small | None] = st.session_state.setdefault(KEPT, {})
     if file_id not in kept:
         try:
-            made = leaf().thumbnail(scope, file_id)
+            made = session().files.thumbnail(file_id)
         except LeafError:
             made = None
         while len(kept) >= MOST_KEPT:

@@ -17,12 +17,12 @@ from leaf.formats.where import column_number, parse
 from leaf.ui import documents, markdown, receipts, results, sound, tabular, words
 from leaf.ui.controls import icon_button
 from leaf.ui.findings import draw_findings
-from leaf.ui.state import current_scope, leaf
+from leaf.ui.state import session
 
 if TYPE_CHECKING:
     from leaf.drive.model import DrivePreview
     from leaf.formats.locate import Sought
-    from leaf.service import Preview
+    from leaf.sessions.preview import Preview
     from leaf.tables.tables import ResultPage, Table
 
 ROWS = 50
@@ -84,10 +84,10 @@ def _panel() -> None:
         try:
             if "receipt" in wanted:
                 _head("Receipt")
-                receipts.draw_panel(wanted["receipt"], wanted["number"], current_scope(), show_result)
+                receipts.draw_panel(wanted["receipt"], wanted["number"], show_result)
             elif "result" in wanted:
                 _head(f"Result {markdown.label(wanted['result'])}")
-                results.draw_panel(current_scope(), wanted["chat"], wanted["result"])
+                results.draw_panel(wanted["chat"], wanted["result"])
             elif "document" in wanted:
                 _draw_document(wanted["document"])
             elif "drive" in wanted:
@@ -122,7 +122,7 @@ def _draw(wanted: dict[str, Any]) -> None:
     if not wanted["aimed"]:
         wanted["aimed"] = True
         table, at_row = aim(preview.tables, place)
-        row = leaf().row_position(current_scope(), preview.tables[table], at_row) if at_row else 0
+        row = session().files.row_position(preview.tables[table], at_row) if at_row else 0
         pointed = bool(quote) or _is_one_row(place)
         if table or row >= ROWS or (pointed and row > ROWS_SEEN):
             st.session_state["preview-table"] = table
@@ -153,9 +153,9 @@ def _draw(wanted: dict[str, Any]) -> None:
 
 
 def _draw_document(document_id: str) -> None:
-    document = leaf().documents.get(current_scope(), document_id)
+    document = session().documents.get(document_id)
     _head(markdown.label(document.title, 60))
-    documents.draw_panel(document, current_scope())
+    documents.draw_panel(document)
 
 
 def _say_sought(sought: Sought, wanted: dict[str, Any], preview: Preview) -> None:
@@ -178,7 +178,7 @@ def _draw_drive(ref: str) -> None:
     look: DrivePreview | None = st.session_state.get("preview-drive")
     if look is None:
         with st.spinner("Opening"):
-            look = leaf().drive_preview(current_scope(), ref)
+            look = session().drive.preview(ref)
         st.session_state["preview-drive"] = look
     if look.file_id:
         show(look.file_id)
@@ -255,8 +255,7 @@ def _load(file_id: str, at: str, cursor: str, quote: str) -> Preview:
     order = st.session_state.get("preview-order") or ""
     rows_page = st.session_state.get("preview-rows-page") or 1
     aimed, aimed_page = st.session_state.get("preview-offset") or (0, 0)
-    return leaf().preview(
-        current_scope(),
+    return session().files.preview(
         file_id,
         at,
         table=st.session_state.get("preview-table") or 0,

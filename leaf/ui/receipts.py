@@ -10,10 +10,10 @@ import streamlit as st
 from leaf.agent.cited import answer_text
 from leaf.agent.receipts.answer import kept_receipts
 from leaf.errors import LeafError
-from leaf.store.model import Message, Scope
+from leaf.store.model import Message
 from leaf.tables.tables import Recomputed
 from leaf.ui import markdown, results, tabular, words
-from leaf.ui.state import leaf
+from leaf.ui.state import session
 
 Json = Mapping[str, Any]
 
@@ -68,22 +68,22 @@ def of_document(document_id: str, version: int) -> str:
     return f"{DOCUMENT}{document_id}:{version}"
 
 
-def _found(message_id: str, scope: Scope) -> tuple[Sequence[Json], Message | None]:
+def _found(message_id: str) -> tuple[Sequence[Json], Message | None]:
     """The receipts of an answer with its message, or those of a version of a document, each of which names its own."""
     if message_id.startswith(DOCUMENT):
         document_id, _, version = message_id.removeprefix(DOCUMENT).rpartition(":")
-        traced = leaf().document_receipts(scope, document_id, int(version)) if version.isdigit() else None
+        traced = session().documents.receipts(document_id, int(version)) if version.isdigit() else None
         return (traced or {}).get("receipts", ()), None
-    message = leaf().message(scope, message_id)
+    message = session().messages.get(message_id)
     return kept_receipts(message.parts), message
 
 
-def draw_panel(message_id: str, number: int, scope: Scope, show_result: Callable[[str, str], None]) -> None:
+def draw_panel(message_id: str, number: int, show_result: Callable[[str, str], None]) -> None:
     """One figure: where it comes from, the query, the cells, the way to all rows, and whether the query gives them again.
 
     Raises NotFoundError if the answer is gone.
     """
-    found, message = _found(message_id, scope)
+    found, message = _found(message_id)
     if number >= len(found):
         st.caption("This figure is not there any more.")
         return
@@ -104,9 +104,9 @@ def draw_panel(message_id: str, number: int, scope: Scope, show_result: Callable
     for line in _facts(receipt):
         st.markdown(line)
     if receipt["kind"] == "asked" and message is not None:
-        st.markdown("> " + markdown.label(_question(message, scope), 400))
+        st.markdown("> " + markdown.label(_question(message), 400))
     if receipt.get("call_id"):
-        _draw_call(receipt, message, scope, show_result)
+        _draw_call(receipt, message, show_result)
 
 
 def _facts(receipt: Json) -> list[str]:
@@ -123,18 +123,18 @@ def _facts(receipt: Json) -> list[str]:
     return lines
 
 
-def _question(message: Message, scope: Scope) -> str:
+def _question(message: Message) -> str:
     try:
-        return answer_text(leaf().message(scope, message.parent_id).parts)
+        return answer_text(session().messages.get(message.parent_id).parts)
     except LeafError:
         return ""
 
 
-def _draw_call(receipt: Json, message: Message | None, scope: Scope, show_result: Callable[[str, str], None]) -> None:
+def _draw_call(receipt: Json, message: Message | None, show_result: Callable[[str, str], None]) -> None:
     """The call behind a figure: its code, its rows with the cell marked, its files, and the button that runs it again."""
     if receipt.get("message_id"):
         st.caption("From an earlier answer of this chat." if message else "From an answer of its chat.")
-        message = leaf().message(scope, receipt["message_id"])
+        message = session().messages.get(receipt["message_id"])
     if message is None:
         return
     part = next((p for p in message.parts if p.get("toolCallId") == receipt["call_id"]), None)
@@ -158,9 +158,9 @@ def _draw_call(receipt: Json, message: Message | None, scope: Scope, show_result
         results.draw_button(message.chat_id, receipt["result_id"], total, "preview-receipt", show_result)
     if part["type"] == "tool-run_python":
         _draw_printed(output, receipt)
-        _draw_recompute("cell", lambda: leaf().recompute_cell(scope, message.id, receipt["call_id"]))
+        _draw_recompute("cell", lambda: session().results.recompute_cell(message.id, receipt["call_id"]))
     elif table and receipt.get("result_id"):
-        _draw_recompute(receipt["result_id"], lambda: leaf().recompute(scope, message.chat_id, receipt["result_id"]))
+        _draw_recompute(receipt["result_id"], lambda: session().results.recompute(message.chat_id, receipt["result_id"]))
 
 
 def _table_of(data: Json, result_id: str) -> Json | None:

@@ -9,12 +9,11 @@ from typing import Literal
 import streamlit as st
 
 from leaf.errors import InvalidInputError
-from leaf.store.model import Scope
 from leaf.tables.export import MOST_ROWS
 from leaf.tables.filters import OPERATIONS
 from leaf.tables.tables import ResultPage
 from leaf.ui import markdown, tabular, words
-from leaf.ui.state import later, leaf
+from leaf.ui.state import later, session
 
 ROWS = 100
 """Rows on a page."""
@@ -40,32 +39,32 @@ def draw_button(chat_id: str, result_id: str, total: int, key: str, show: Callab
         st.rerun()
 
 
-def draw_panel(scope: Scope, chat_id: str, result_id: str) -> None:
+def draw_panel(chat_id: str, result_id: str) -> None:
     """What the panel shows below its title. Raises NotFoundError if the result is gone."""
-    columns = _columns(scope, chat_id, result_id)
+    columns = _columns(chat_id, result_id)
     with st.container(horizontal=True, vertical_alignment="bottom", key="result-order"):
         st.selectbox("Sort by", columns, index=None, placeholder="As computed", key="preview-order", width=220)
         if st.session_state.get("preview-order"):
             st.selectbox("Direction", ["Ascending", "Descending"], key="preview-direction", width=150)
     where = _draw_filter(columns)
     try:
-        page = _load(scope, chat_id, result_id, where)
+        page = _load(chat_id, result_id, where)
     except InvalidInputError as e:
         st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
         return
     tabular.draw(page.columns, page.rows, page.types, key="preview-result-rows", tall=18)
     _draw_place(page, bool(where))
-    _draw_downloads(scope, chat_id, result_id, page)
+    _draw_downloads(chat_id, result_id, page)
     if page.sql:
         with st.expander("Query", type="compact", key="preview-result-query"):
             st.code(page.sql.strip(), language="sql", wrap_lines=True)
 
 
-def _columns(scope: Scope, chat_id: str, result_id: str) -> list[str]:
+def _columns(chat_id: str, result_id: str) -> list[str]:
     """Asked once for a panel; the names of a result never change."""
     known: list[str] | None = st.session_state.get("preview-result-columns")
     if known is None:
-        known = leaf().result_page(scope, chat_id, result_id, limit=0).columns
+        known = session().results.page(chat_id, result_id, limit=0).columns
         st.session_state["preview-result-columns"] = known
     return known
 
@@ -87,9 +86,8 @@ def _first_page() -> None:
     st.session_state.pop("preview-result-page", None)
 
 
-def _load(scope: Scope, chat_id: str, result_id: str, where: dict[str, str] | None) -> ResultPage:
-    return leaf().result_page(
-        scope,
+def _load(chat_id: str, result_id: str, where: dict[str, str] | None) -> ResultPage:
+    return session().results.page(
         chat_id,
         result_id,
         offset=((st.session_state.get("preview-result-page") or 1) - 1) * ROWS,
@@ -111,7 +109,7 @@ def _draw_place(page: ResultPage, filtered: bool) -> None:
         st.pagination(math.ceil(page.total / ROWS), key="preview-result-page", max_visible_pages=5)
 
 
-def _draw_downloads(scope: Scope, chat_id: str, result_id: str, page: ResultPage) -> None:
+def _draw_downloads(chat_id: str, result_id: str, page: ResultPage) -> None:
     """A button for each format; the file is made when it is pressed."""
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="result-downloads"):
         for form, label, mime in FORMS:
@@ -119,7 +117,7 @@ def _draw_downloads(scope: Scope, chat_id: str, result_id: str, page: ResultPage
                 continue
             st.download_button(
                 label,
-                later(lambda app, form=form: app.export_result(scope, chat_id, result_id, form).read_bytes()),  # type: ignore[misc]
+                later(lambda own, form=form: own.results.export(chat_id, result_id, form).read_bytes()),  # type: ignore[misc]
                 file_name=f"{result_id}.{form}",
                 mime=mime,
                 key=f"preview-download-{form}",

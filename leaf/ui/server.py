@@ -83,7 +83,7 @@ def _say_who_may_come() -> None:
 
 def command_routes() -> list[Route]:
     """Where `python -m leaf` finds the app that holds the data."""
-    return routes(state.leaf, state.key)
+    return routes(state.built, state.key)
 
 
 def _own_url() -> str:

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from leaf.errors import LeafError
-from leaf.store.model import Chat, Scope
+from leaf.store.model import Chat
 from leaf.ui import account, exports, markdown, preview, words
 from leaf.ui.controls import icon_button, icon_menu
-from leaf.ui.state import current_scope, leaf
+from leaf.ui.state import session
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
@@ -23,8 +23,7 @@ UNTITLED = "New chat"
 
 def draw(chat_page: StreamlitPage, places: list[StreamlitPage], active_chat_id: str) -> None:
     """Everything in the sidebar."""
-    scope = current_scope()
-    account.draw_workspaces(scope, chat_page)
+    account.draw_workspaces(chat_page)
     if st.button("New chat", icon=":material/edit_square:", width="stretch", key="new-chat"):
         open_chat(chat_page, "")
     with st.container(key="places", gap=None):
@@ -38,15 +37,15 @@ def draw(chat_page: StreamlitPage, places: list[StreamlitPage], active_chat_id: 
         icon=":material/search:",
         live=True,
     )
-    _draw_undo(scope)
+    _draw_undo()
     shown = CHATS_SHOWN * st.session_state.get("chat-pages", 1)
-    chats = leaf().chats(scope, query=query or "", limit=shown + 1)
+    chats = session().chats.list(query=query or "", limit=shown + 1)
     with st.container(key="chats", gap="xxsmall"):
         today = datetime.now().astimezone().date()
         for day, group in groupby(chats[:shown], key=lambda chat: words.day(chat.updated_at, today)):
             st.caption(day)
             for chat in group:
-                _draw_chat(chat, scope, chat_page, chat.id == active_chat_id, today)
+                _draw_chat(chat, chat_page, chat.id == active_chat_id, today)
         if not chats:
             st.caption("No chat holds these words." if query else "Chats will stand here.")
         if len(chats) > shown and st.button("Show more", type="tertiary", key="more-chats"):
@@ -62,10 +61,10 @@ def open_chat(chat_page: StreamlitPage, chat_id: str) -> None:
     st.switch_page(chat_page, query_params={"chat": chat_id} if chat_id else None)
 
 
-def _draw_chat(chat: Chat, scope: Scope, chat_page: StreamlitPage, active: bool, today: date) -> None:
+def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, today: date) -> None:
     row = f"chat-row-{'active-' if active else ''}{chat.id}"
     title = markdown.label(chat.title or UNTITLED, 60)
-    running = chat.id in leaf().running_chats()
+    running = chat.id in session().chats.running()
     with st.container(horizontal=True, gap=None, wrap=False, vertical_alignment="center", key=row):
         if st.button(
             f"**{title}**" if active else title,
@@ -83,15 +82,15 @@ def _draw_chat(chat: Chat, scope: Scope, chat_page: StreamlitPage, active: bool,
     elif chosen == "Export":
         exports.ask(chat.id, chat.title or UNTITLED)
     elif chosen == "Delete":
-        _delete(chat, scope)
+        _delete(chat)
         if active and "deleted-chat" in st.session_state:
             open_chat(chat_page, "")
         st.rerun()
 
 
-def _delete(chat: Chat, scope: Scope) -> None:
+def _delete(chat: Chat) -> None:
     try:
-        leaf().delete_chat(scope, chat.id)
+        session().chats.delete(chat.id)
     except LeafError as e:
         st.session_state["chat-problem"] = str(e)
     else:
@@ -104,14 +103,14 @@ def _rename(chat_id: str, title: str) -> None:
         new_title = st.text_input("Name", value=title, max_chars=200)
         if st.form_submit_button("Rename", type="primary"):
             try:
-                leaf().rename_chat(current_scope(), chat_id, new_title or "")
+                session().chats.rename(chat_id, new_title or "")
             except LeafError as e:
                 st.warning(markdown.paragraph(str(e)))
             else:
                 st.rerun()
 
 
-def _draw_undo(scope: Scope) -> None:
+def _draw_undo() -> None:
     problem = st.session_state.pop("chat-problem", None)
     if problem:
         st.warning(markdown.paragraph(problem))
@@ -122,7 +121,7 @@ def _draw_undo(scope: Scope) -> None:
     with st.container(horizontal=True, vertical_alignment="center", wrap=False, border=True, key="undo-chat"):
         st.caption(f"Deleted “{markdown.label(title, 30)}”", width="stretch")
         if st.button("Undo", key="undo-chat-button", type="tertiary"):
-            leaf().restore_chat(scope, chat_id)
+            session().chats.restore(chat_id)
             del st.session_state["deleted-chat"]
             st.rerun()
         if icon_button("Leave it deleted", "undo-chat-close", "close"):

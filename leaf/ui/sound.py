@@ -12,13 +12,13 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.formats.where import parse
-from leaf.store.model import File, Scope
+from leaf.store.model import File
 from leaf.ui import markdown, words
-from leaf.ui.state import current_scope, leaf
+from leaf.ui.state import session
 
 if TYPE_CHECKING:
     from leaf.files.transcripts import Transcript
-    from leaf.service import Preview
+    from leaf.sessions.preview import Preview
     from leaf.sound.base import Cue
 
 PERIOD = 1.0
@@ -39,7 +39,7 @@ def recording_name() -> str:
     return f"Recording {datetime.now(zone):%Y-%m-%d %H.%M}.wav"
 
 
-def question(scope: Scope, file: File) -> str:
+def question(file: File) -> str:
     """The words of a spoken question. Where there are none, that is said, and the recording waits beside the next question."""
     if file.outline.get("error"):
         return ""
@@ -50,7 +50,7 @@ def question(scope: Scope, file: File) -> str:
 
     say("Listening to your recording")
     try:
-        spoken = leaf().transcribe(scope, file.id, on_progress=say)
+        spoken = session().transcripts.text(file.id, on_progress=say)
     except LeafError as e:
         st.session_state["composer-problem"] = f"Your recording is attached, but it was not turned into words. {e}"
         return ""
@@ -59,22 +59,22 @@ def question(scope: Scope, file: File) -> str:
     return spoken
 
 
-def draw_states(scope: Scope, files: Sequence[File]) -> None:
+def draw_states(files: Sequence[File]) -> None:
     """Under the waiting files: how far each recording among them is transcribed. Nothing where there is none."""
     heard = [file for file in files if file.kind in ("audio", "video") and not file.outline.get("error")]
     if not heard:
         return
-    states = {file.id: leaf().transcript(scope, file) for file in heard}
+    states = {file.id: session().transcripts.of(file) for file in heard}
     if any(state.state == "working" for state in states.values()):
-        _watch(scope, heard)
+        _watch(heard)
     else:
         _draw_lines(heard, states)
 
 
 @st.fragment(run_every=PERIOD)
-def _watch(scope: Scope, files: Sequence[File]) -> None:
+def _watch(files: Sequence[File]) -> None:
     """Looks again and again, until nothing is being transcribed any more."""
-    states = {file.id: leaf().transcript(scope, file) for file in files}
+    states = {file.id: session().transcripts.of(file) for file in files}
     if not any(state.state == "working" for state in states.values()):
         st.rerun()
     _draw_lines(files, states)
@@ -82,7 +82,9 @@ def _watch(scope: Scope, files: Sequence[File]) -> None:
 
 def _draw_lines(files: Sequence[File], states: dict[str, Transcript]) -> None:
     for file in files[:8]:
-        st.caption(f":material/graphic_eq: {markdown.label(state_line(file, states[file.id], leaf().transcriber), 300)}")
+        st.caption(
+            f":material/graphic_eq: {markdown.label(state_line(file, states[file.id], session().transcripts.engine), 300)}"
+        )
 
 
 def state_line(file: File, transcript: Transcript, engine: str) -> str:
@@ -128,7 +130,7 @@ def _draw_player(file: File, start: float, *, playing: bool) -> None:
     if file.size > PLAYED_BYTES:
         st.caption(f"{words.size(file.size)} are too much to play here. Download the file to listen to it.")
         return
-    path = str(leaf().file_path(current_scope(), file.id))
+    path = str(session().files.path(file.id))
     if file.kind == "video":
         st.video(path, format=file.media_type, start_time=int(start), autoplay=playing)
     else:
@@ -140,15 +142,15 @@ def _draw_unfinished(file: File, transcript: Transcript) -> None:
     if transcript.state == "working":
         _watch_preview(file)
         return
-    st.caption(f":material/graphic_eq: {markdown.label(state_line(file, transcript, leaf().transcriber), 400)}")
-    if leaf().transcriber and file.outline.get("sound") and st.button("Transcribe", key="preview-transcribe"):
-        leaf().begin_transcript(current_scope(), file.id)
+    st.caption(f":material/graphic_eq: {markdown.label(state_line(file, transcript, session().transcripts.engine), 400)}")
+    if session().transcripts.engine and file.outline.get("sound") and st.button("Transcribe", key="preview-transcribe"):
+        session().transcripts.begin(file.id)
         st.rerun(scope="fragment")
 
 
 @st.fragment(run_every=PERIOD)
 def _watch_preview(file: File) -> None:
-    transcript = leaf().transcript(current_scope(), file)
+    transcript = session().transcripts.of(file)
     if transcript.state != "working":
         st.rerun()
     total = file.outline.get("duration") or 0

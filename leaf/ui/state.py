@@ -21,7 +21,8 @@ from leaf.store.model import Scope, Visit
 from leaf.ui import visitors
 
 if TYPE_CHECKING:
-    from leaf.service import Leaf
+    from leaf.app import Leaf
+    from leaf.sessions.session import Session
     from leaf.wiring import Check
 
 T = TypeVar("T")
@@ -77,19 +78,23 @@ def built() -> Leaf:
 
 
 def leaf() -> Leaf:
-    """Leaf, for a page. Whoever may not act any more meets the gate instead, also in the middle of a page."""
+    """Leaf, for what on a page is the same for everybody. Whoever may not act any more meets the gate instead."""
     current_scope()
     return built()
 
 
-def later(act: Callable[[Leaf], T]) -> Callable[[], T]:
+def session() -> Session:
+    """What this browser may do, for a page. Whoever may not act any more meets the gate instead, also in the middle of a page."""
+    return built().session(current_scope())
+
+
+def later(act: Callable[[Session], T]) -> Callable[[], T]:
     """For what Streamlit calls outside of a page, such as downloads: whether the browser may act is asked again then."""
-    claims, needed = _claims(), login_needed()
+    claims, needed, scope = _claims(), login_needed(), current_scope()
 
     def call() -> T:
-        if needed:
-            built().sign_in(claims)
-        return act(built())
+        allowed = built().sign_in(claims, scope.workspace_id).scope if needed else scope
+        return act(built().session(allowed))
 
     return call
 
@@ -150,10 +155,10 @@ def enter() -> Visit | None:
     claims, wanted = _claims(), str(st.session_state.get("workspace", ""))
     known: _Remembered | None = st.session_state.get("visit")
     now = time.monotonic()
-    if known and known.until > now and known.asked == (claims, wanted, built().revision(known.visit.scope)):
+    if known and known.until > now and known.asked == (claims, wanted, built().session(known.visit.scope).revision()):
         return known.visit
     visit = built().sign_in(claims, wanted)
-    asked = (claims, wanted, built().revision(visit.scope))
+    asked = (claims, wanted, built().session(visit.scope).revision())
     st.session_state["visit"] = _Remembered(visit, asked, now + REMEMBERED)
     return visit
 
@@ -196,7 +201,7 @@ def follow_link(chat_id: str) -> None:
         return
     st.session_state["followed"] = chat_id
     scope = current_scope()
-    workspace_id = built().workspace_of(scope, chat_id)
+    workspace_id = built().session(scope).team.workspace_of(chat_id)
     if workspace_id and workspace_id != scope.workspace_id:
         open_workspace(workspace_id)
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import streamlit as st
 
-from leaf.store.model import Scope
 from leaf.ui import code, markdown, pictures, results, tabular, words
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.findings import draw_findings
@@ -56,7 +55,7 @@ INPUT_WORDS = {
 }
 
 
-def draw(place: Any, item: Item, scope: Scope, chat_id: str, message_id: str) -> Any:
+def draw(place: Any, item: Item, chat_id: str, message_id: str) -> Any:
     """Draw a step. What stands inside is made only while it is open."""
     part = item.part
     name = str(part["type"]).removeprefix("tool-")
@@ -72,7 +71,7 @@ def draw(place: Any, item: Item, scope: Scope, chat_id: str, message_id: str) ->
         elif part["state"] == "output-error":
             st.caption(markdown.paragraph(str(part.get("errorText", ""))))
         elif part["state"] == "output-available":
-            _draw_output(part["output"], scope, chat_id, key)
+            _draw_output(part["output"], chat_id, key)
     return step
 
 
@@ -121,18 +120,18 @@ def _draw_input(name: str, given: Mapping[str, Any]) -> None:
         st.caption(markdown.label(" · ".join(plain), 400))
 
 
-def _draw_output(output: Mapping[str, Any], scope: Scope, chat_id: str, key: str) -> None:
+def _draw_output(output: Mapping[str, Any], chat_id: str, key: str) -> None:
     data = output.get("data") or {}
     if data.get("python"):
         code.draw_output(data["python"])
         for number, table in enumerate(data.get("tables") or ()):
             if table.get("name"):
                 st.caption(markdown.label(str(table["name"])))
-            _draw_table(table, scope, chat_id, f"{key}-{number}")
+            _draw_table(table, chat_id, f"{key}-{number}")
     elif data.get("table"):
-        _draw_table(data["table"], scope, chat_id, key)
+        _draw_table(data["table"], chat_id, key)
     elif data.get("pictures"):
-        pictures.draw_seen(data["pictures"], scope, key)
+        pictures.draw_seen(data["pictures"], key)
     elif data.get("passages"):
         _draw_passages(data["passages"], output.get("sources") or (), key)
     elif data.get("chart"):
@@ -150,7 +149,7 @@ def _draw_output(output: Mapping[str, Any], scope: Scope, chat_id: str, key: str
         st.code(text[:TEXT_SHOWN] + (" …" if len(text) > TEXT_SHOWN else ""), language=None, wrap_lines=True, height=260)
 
 
-def _draw_table(table: Mapping[str, Any], scope: Scope, chat_id: str, key: str) -> None:
+def _draw_table(table: Mapping[str, Any], chat_id: str, key: str) -> None:
     tabular.draw(table["columns"], table["rows"], table.get("types") or (), key=f"rows-{key}")
     shown, total = len(table["rows"]), table.get("total", len(table["rows"]))
     with st.container(horizontal=True, vertical_alignment="center"):
@@ -173,7 +172,7 @@ def _draw_table(table: Mapping[str, Any], scope: Scope, chat_id: str, key: str) 
             results.draw_button(chat_id, result_id, total, key, show_result)
             st.download_button(
                 "All rows as CSV",
-                later(lambda app: app.export_result(scope, chat_id, result_id).read_bytes()),
+                later(lambda own: own.results.export(chat_id, result_id).read_bytes()),
                 file_name=f"{result_id}.csv",
                 mime="text/csv",
                 key=f"csv-{key}",

@@ -8,20 +8,20 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import LeafError
-from leaf.store.model import Chat, Message, Scope, Thread
+from leaf.store.model import Chat, Message, Thread
 from leaf.ui import browser, connection, draw, live, markdown, marks, waiting
 from leaf.ui.controls import icon_button
 from leaf.ui.items import answer_text
-from leaf.ui.state import later, leaf
+from leaf.ui.state import later, session
 from leaf.ui.waiting import UNFINISHED
 
 DRAWN = 30
 """Messages that are drawn at first, and that each "Load earlier" adds."""
 
 
-def load(scope: Scope, chat: Chat | None) -> Thread | None:
+def load(chat: Chat | None) -> Thread | None:
     """The end of the chat, as far back as was asked for."""
-    return leaf().thread(scope, chat.id, last=st.session_state.get("shown-messages", DRAWN)) if chat else None
+    return session().chats.thread(chat.id, last=st.session_state.get("shown-messages", DRAWN)) if chat else None
 
 
 STOPPED = "Stopped. What was found so far is kept."
@@ -33,45 +33,45 @@ def running_id(thread: Thread | None) -> str:
     return next((message.id for message in thread.messages if message.status in UNFINISHED), "") if thread else ""
 
 
-def draw_thread(thread: Thread, scope: Scope, *, shared: bool = False) -> None:
+def draw_thread(thread: Thread, *, shared: bool = False) -> None:
     """All loaded messages; where several people take part, each question says who asked."""
     if thread.earlier and st.button(
         f"Load earlier ({thread.earlier})", key="load-earlier", type="tertiary", icon=":material/expand_less:", width="stretch"
     ):
         st.session_state["shown-messages"] = st.session_state.get("shown-messages", DRAWN) + DRAWN
         st.rerun()
-    marks.listen(scope)
+    marks.listen()
     busy = bool(running_id(thread))
     queue = waiting.queue_of(thread.messages)
     asked = {message.parent_id for message in thread.messages if message.id in queue}
-    names = leaf().authors(scope, thread.messages[0].chat_id) if thread.messages else {}
+    names = session().chats.authors(thread.messages[0].chat_id) if thread.messages else {}
     asked_by = names if shared or len(names) > 1 else {}
     for message in thread.messages:
         branches = thread.branches.get(message.id, ())
         if message.id in asked:
             with st.container(key=f"question-waits-{message.id}", horizontal_alignment="right", gap="xxsmall"):
                 draw.draw_question(message)
-                draw.draw_came(message, scope)
+                draw.draw_came(message)
         elif message.role == "user":
             with st.container(key=f"question-{message.id}", gap="xxsmall"):
-                _draw_question(message, branches, scope, busy, asked_by.get(message.user_id, ""))
+                _draw_question(message, branches, busy, asked_by.get(message.user_id, ""))
         elif message.id in queue:
-            waiting.draw(message, queue[message.id], scope)
+            waiting.draw(message, queue[message.id])
         elif message.status in UNFINISHED:
             with st.container(key=f"answer-{message.id}"):
-                live.follow(message.id, message.chat_id, scope)
+                live.follow(message.id, message.chat_id)
         else:
             with st.container(key=f"answer-{message.id}"):
-                _draw_answer(message, branches, scope, busy)
+                _draw_answer(message, branches, busy)
     if queue:
         waiting.watch(thread.messages, queue)
 
 
 @st.fragment
-def _draw_question(message: Message, branches: tuple[str, ...], scope: Scope, busy: bool, asked_by: str) -> None:
+def _draw_question(message: Message, branches: tuple[str, ...], busy: bool, asked_by: str) -> None:
     """A question; a fragment, so that its buttons redraw nothing else."""
     if st.session_state.get("editing") == message.id and not busy:
-        _draw_editor(message, scope)
+        _draw_editor(message)
         return
     if asked_by:
         st.caption(markdown.label(asked_by, 60), text_alignment="right")
@@ -83,15 +83,15 @@ def _draw_question(message: Message, branches: tuple[str, ...], scope: Scope, bu
         vertical_alignment="center",
         wrap=False,
     ):
-        _draw_branches(message.id, branches, scope)
+        _draw_branches(message.id, branches)
         if icon_button("Edit this question and ask again", f"edit-{message.id}", "edit", disabled=busy):
             st.session_state["editing"] = message.id
             st.rerun(scope="fragment")
         draw.draw_question(message)
-    draw.draw_came(message, scope)
+    draw.draw_came(message)
 
 
-def _draw_editor(message: Message, scope: Scope) -> None:
+def _draw_editor(message: Message) -> None:
     """The question as a text that can be changed; sending it makes a branch, the old one stays."""
     with st.form(f"editor-{message.id}", border=False):
         text = st.text_area("Edit the question", value=answer_text(message.parts), key=f"edited-{message.id}", height="content")
@@ -103,7 +103,7 @@ def _draw_editor(message: Message, scope: Scope) -> None:
         st.rerun(scope="fragment")
     if send:
         try:
-            leaf().edit(scope, message.id, text or "")
+            session().messages.edit(message.id, text or "")
         except LeafError as e:
             st.warning(markdown.paragraph(str(e)))
         else:
@@ -112,24 +112,24 @@ def _draw_editor(message: Message, scope: Scope) -> None:
 
 
 @st.fragment
-def _draw_answer(message: Message, branches: tuple[str, ...], scope: Scope, busy: bool) -> None:
+def _draw_answer(message: Message, branches: tuple[str, ...], busy: bool) -> None:
     """A finished answer; a fragment, so that opening a step redraws only this answer."""
-    draw.draw_answer(message, scope)
+    draw.draw_answer(message)
     if message.status != "completed":
-        _draw_unfinished(message, scope, busy)
+        _draw_unfinished(message, busy)
     if needed_drive(message.parts):
-        _offer_drive(message, scope)
+        _offer_drive(message)
     draw.draw_basis(message)
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"actions-{message.id}"):
-        _draw_branches(message.id, branches, scope)
+        _draw_branches(message.id, branches)
         text = answer_text(message.parts)
         if text:
             browser.copy_button(text, f"copy-{message.id}")
         if message.status == "completed" and icon_button("Answer again", f"retry-{message.id}", "refresh", disabled=busy):
-            _retry(message, scope)
+            _retry(message)
         st.download_button(
             "Download as Markdown",
-            later(lambda app: app.answer_markdown(scope, message.id).encode()),
+            later(lambda own: own.messages.markdown(message.id).encode()),
             file_name="answer.md",
             mime="text/markdown",
             key=f"icon-markdown-{message.id}",
@@ -138,10 +138,10 @@ def _draw_answer(message: Message, branches: tuple[str, ...], scope: Scope, busy
             help="Download as Markdown",
             on_click="ignore",
         )
-        _draw_feedback(message, scope)
+        _draw_feedback(message)
 
 
-def _draw_unfinished(message: Message, scope: Scope, busy: bool) -> None:
+def _draw_unfinished(message: Message, busy: bool) -> None:
     """How an answer ended that was not finished, and the way on."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"ended-{message.id}"):
         if message.status == "stopped":
@@ -149,7 +149,7 @@ def _draw_unfinished(message: Message, scope: Scope, busy: bool) -> None:
         else:
             text = markdown.paragraph(message.error or "This answer was not finished.")
             st.warning(text, icon=":material/warning:", width="stretch")
-        goes_on = leaf().goes_on(scope, message)
+        goes_on = session().messages.goes_on(message)
         if st.button(
             "Go on from the last good step" if goes_on else "Retry",
             key=f"retry-ended-{message.id}",
@@ -157,7 +157,7 @@ def _draw_unfinished(message: Message, scope: Scope, busy: bool) -> None:
             help="What was found so far is used again" if goes_on else "Ask this question again",
             disabled=busy,
         ):
-            _retry(message, scope)
+            _retry(message)
 
 
 def needed_drive(parts: Sequence[Mapping[str, Any]]) -> bool:
@@ -166,43 +166,43 @@ def needed_drive(parts: Sequence[Mapping[str, Any]]) -> bool:
     return any((output.get("data") or {}).get("drive") == "not-connected" for output in outputs)
 
 
-def _offer_drive(message: Message, scope: Scope) -> None:
-    standing = leaf().drive_connection(scope)
+def _offer_drive(message: Message) -> None:
+    standing = session().drive.connection()
     if standing.state == "absent":
         connection.draw_hint(standing, "This needs Google Drive, which is not connected.", message.id)
     elif standing.state == "error":
         connection.draw_hint(standing, "This needs Google Drive, and the connection does not work.", message.id)
 
 
-def _retry(message: Message, scope: Scope) -> None:
+def _retry(message: Message) -> None:
     try:
-        leaf().retry(scope, message.id)
+        session().messages.retry(message.id)
     except LeafError as e:
         st.session_state["composer-problem"] = str(e)
     st.rerun()
 
 
-def _draw_branches(message_id: str, branches: tuple[str, ...], scope: Scope) -> None:
+def _draw_branches(message_id: str, branches: tuple[str, ...]) -> None:
     """`‹ 1/2 ›` where a message has several versions."""
     if len(branches) < 2:
         return
     at = branches.index(message_id)
     if icon_button("The version before", f"before-{message_id}", "chevron_left", disabled=at == 0):
-        _show_branch(branches[at - 1], scope)
+        _show_branch(branches[at - 1])
     st.caption(f"{at + 1}/{len(branches)}", width="content")
     last = at == len(branches) - 1
     if icon_button("The next version", f"after-{message_id}", "chevron_right", disabled=last):
-        _show_branch(branches[at + 1], scope)
+        _show_branch(branches[at + 1])
 
 
-def _show_branch(message_id: str, scope: Scope) -> None:
-    leaf().show_branch(scope, message_id)
+def _show_branch(message_id: str) -> None:
+    session().messages.show_branch(message_id)
     st.rerun()
 
 
-def _draw_feedback(message: Message, scope: Scope) -> None:
+def _draw_feedback(message: Message) -> None:
     given = {1: 1, -1: 0}.get(message.feedback)
     chosen = st.feedback("thumbs", key=f"thumbs-{message.id}", default=given)
     if chosen != given and chosen != st.session_state.get(f"thumbs-kept-{message.id}", given):
         st.session_state[f"thumbs-kept-{message.id}"] = chosen
-        leaf().set_feedback(scope, message.id, {1: 1, 0: -1}.get(chosen, 0) if chosen is not None else 0)
+        session().messages.set_feedback(message.id, {1: 1, 0: -1}.get(chosen, 0) if chosen is not None else 0)

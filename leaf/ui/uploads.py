@@ -11,9 +11,9 @@ import streamlit as st
 from leaf.errors import NotFoundError
 from leaf.formats.base import CONTAINERS
 from leaf.store.jobs import Job
-from leaf.store.model import File, Scope
+from leaf.store.model import File
 from leaf.ui import adding, markdown, words
-from leaf.ui.state import leaf
+from leaf.ui.state import session
 
 FIRST_WAIT = 2.0
 """Seconds for which a page waits for few files, so that they are there when it is drawn."""
@@ -34,52 +34,52 @@ class Outcome:
     """One sentence an archive or a mail with files in it."""
 
 
-def take_in(uploads: Sequence[Any], scope: Scope, origin: str = "") -> Outcome:
+def take_in(uploads: Sequence[Any], origin: str = "") -> Outcome:
     """Add uploaded files to the library under a progress bar, and wait for them: they belong to a question that was submitted.
 
     One bad file does not keep the others out. Whoever leaves the page meanwhile finds the files in the library.
     """
-    job = adding.begin(scope, uploads, origin=origin)
+    job = adding.begin(uploads, origin=origin)
     bar = st.progress(0.0, text="Reading …")
-    while not (job := leaf().wait_for_job(scope, job.id, LOOK)).entered:
+    while not (job := session().jobs.wait(job.id, LOOK)).entered:
         name = f" · {markdown.label(uploads[0].name, 60)}" if len(uploads) == 1 else ""
         bar.progress(job.share, text=adding.progress_text(job) + name)
     bar.empty()
-    outcome = _outcome(scope, job)
-    leaf().forget_job(scope, job.id)  # one that still reads large tables ahead stays until it is over
+    outcome = _outcome(job)
+    session().jobs.forget(job.id)  # one that still reads large tables ahead stays until it is over
     return outcome
 
 
-def begin(uploads: Sequence[Any], scope: Scope, where: str, *, target: str = "") -> Outcome | None:
+def begin(uploads: Sequence[Any], where: str, *, target: str = "") -> Outcome | None:
     """Begin to add uploaded files, and wait a moment for few of them; None where they go on in the background.
 
     What has to be said of those that came at once is remembered under `where`; of the others `adding.draw` says it.
     """
-    job = adding.begin(scope, uploads, target=target, origin=where)
+    job = adding.begin(uploads, target=target, origin=where)
     if len(uploads) <= FEW:
         with st.spinner("Reading"):
-            job = leaf().wait_for_job(scope, job.id, FIRST_WAIT)
+            job = session().jobs.wait(job.id, FIRST_WAIT)
     if job.under_way or len(uploads) > FEW:
         return None
-    outcome = _outcome(scope, job)
-    leaf().forget_job(scope, job.id)
+    outcome = _outcome(job)
+    session().jobs.forget(job.id)
     remember(outcome, where)
     return outcome
 
 
-def _outcome(scope: Scope, job: Job) -> Outcome:
+def _outcome(job: Job) -> Outcome:
     outcome = Outcome()
-    for item in leaf().job_files(scope, job.id):
+    for item in session().jobs.outcomes(job.id):
         if item.state == "failed":
             outcome.problems.append(f"{item.name}: {item.problem}")
             continue
         try:
-            file = leaf().file(scope, item.file_id)
+            file = session().files.get(item.file_id)
         except NotFoundError:
             continue  # deleted in another tab meanwhile
         outcome.files.append(file)
         if file.kind in CONTAINERS:
-            outcome.came_out += words.came_out(file, leaf().inside(scope, file.id))
+            outcome.came_out += words.came_out(file, session().files.inside(file.id))
         if item.state == "known":
             outcome.duplicates.append(file)
     if job.problem:

@@ -12,7 +12,7 @@ import streamlit as st
 
 from leaf.budgets.budgets import UsageReport
 from leaf.budgets.periods import RANGES, Range
-from leaf.store.model import NamedUsage, Scope, UsageTotal
+from leaf.store.model import NamedUsage, UsageTotal
 from leaf.store.usage import Whose
 from leaf.ui import markdown, tabular, words
 from leaf.ui.state import later
@@ -168,12 +168,12 @@ def draw_tables(report: UsageReport) -> None:
     _draw_rows("chat", [(row, row.name or ("Untitled" if row.id else hidden), row.id) for row in report.chats])
 
 
-def draw_download(scope: Scope, report: UsageReport) -> None:
+def draw_download(report: UsageReport) -> None:
     """By day and model, for a spreadsheet."""
     chosen, whose = report.range, report.whose
     st.download_button(
         "Download as CSV",
-        later(lambda app: app.usage_csv(scope, chosen, whose).encode()),
+        later(lambda own: own.usage.csv(chosen, whose).encode()),
         file_name=f"leaf-usage-{report.now:%Y-%m-%d}.csv",
         mime="text/csv",
         key="usage-csv",

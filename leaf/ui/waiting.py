@@ -8,10 +8,10 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.runs.waiting import Place
-from leaf.store.model import Message, Scope
+from leaf.store.model import Message
 from leaf.ui import words
 from leaf.ui.items import answer_text
-from leaf.ui.state import leaf
+from leaf.ui.state import leaf, session
 
 PERIOD = 0.7
 """Seconds between two looks at the queue, counted by the browser."""
@@ -23,11 +23,11 @@ Queue = dict[str, Place]
 
 def queue_of(messages: Iterable[Message]) -> Queue:
     """Where those of the messages stand that wait."""
-    places = {message.id: leaf().place(message.id) for message in messages if message.status == "pending"}
+    places = {message.id: session().messages.place(message.id) for message in messages if message.status == "pending"}
     return {message_id: place for message_id, place in places.items() if place and (place.ahead or place.limit)}
 
 
-def draw(message: Message, place: Place, scope: Scope) -> None:
+def draw(message: Message, place: Place) -> None:
     """The line under a question that waits, by its pending answer."""
     settings = leaf().settings
     limit = settings.runs_per_user if place.limit == "person" else settings.runs
@@ -42,13 +42,13 @@ def draw(message: Message, place: Place, scope: Scope) -> None:
             icon=":material/undo:",
             help="Take this question back",
             on_click=_withdraw,
-            args=(scope, message.id),
+            args=(message.id,),
         )
 
 
-def _withdraw(scope: Scope, message_id: str) -> None:
+def _withdraw(message_id: str) -> None:
     try:
-        question = leaf().withdraw(scope, message_id)
+        question = session().messages.withdraw(message_id)
     except LeafError as e:
         st.session_state["composer-problem"] = str(e)
     else:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from leaf.store.model import Invitation, Member, Scope
+from leaf.store.model import Invitation, Member
 from leaf.ui import markdown
 from leaf.ui.controls import icon_button, icon_menu, say_problem, then_redraw
-from leaf.ui.state import current_visit, leaf
+from leaf.ui.state import current_visit, session
 
 MAKE_OWNER, MAKE_MEMBER, REMOVE = "Make owner", "Make member", "Remove"
 
@@ -20,27 +20,27 @@ def draw() -> None:
     if visit is None:
         return
     scope = visit.scope
-    name = next((w.name for w in leaf().workspaces(scope) if w.workspace_id == scope.workspace_id), "")
-    members = leaf().members(scope)
+    name = next((w.name for w in session().team.workspaces() if w.workspace_id == scope.workspace_id), "")
+    members = session().team.members()
     owner = any(m.user_id == scope.user_id and m.role == "owner" for m in members)
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         st.header(markdown.label(name), anchor=False, width="content")
         if owner and icon_button("Rename this workspace", "rename-workspace", "edit"):
-            _rename(scope, name)
+            _rename(name)
     st.caption("Members see all files of the workspace. A chat is seen only by those with whom it is shared.")
     say_problem()
     with st.container(key="members", gap=None):
         for member in members:
-            _draw_member(scope, member, owner)
-        for invitation in leaf().invitations(scope):
-            _draw_invitation(scope, invitation, owner)
+            _draw_member(member, owner)
+        for invitation in session().team.invitations():
+            _draw_invitation(invitation, owner)
     if owner:
-        _draw_invite(scope)
-    _draw_leave(scope, name, members)
+        _draw_invite()
+    _draw_leave(name, members)
 
 
-def _draw_member(scope: Scope, member: Member, owner: bool) -> None:
-    mine = member.user_id == scope.user_id
+def _draw_member(member: Member, owner: bool) -> None:
+    mine = member.user_id == session().scope.user_id
     name = markdown.label(member.name, 60)
     with st.container(horizontal=True, vertical_alignment="center", wrap=False, key=f"member-{member.user_id}"):
         you = " (you)" if mine else ""
@@ -50,57 +50,57 @@ def _draw_member(scope: Scope, member: Member, owner: bool) -> None:
             role = MAKE_MEMBER if member.role == "owner" else MAKE_OWNER
             chosen = icon_menu(f"Change {name}", [role] if mine else [role, REMOVE], key=f"member-menu-{member.user_id}")
             if chosen == REMOVE:
-                _remove(scope, member)
+                _remove(member)
             elif chosen:
-                then_redraw(leaf().set_role, scope, member.user_id, "owner" if chosen == MAKE_OWNER else "member")
+                then_redraw(session().team.set_role, member.user_id, "owner" if chosen == MAKE_OWNER else "member")
 
 
-def _draw_invitation(scope: Scope, invitation: Invitation, owner: bool) -> None:
+def _draw_invitation(invitation: Invitation, owner: bool) -> None:
     address = markdown.label(invitation.email, 80)
     with st.container(horizontal=True, vertical_alignment="center", wrap=False, key=f"member-invited-{invitation.id}"):
         invited_by = markdown.label(invitation.invited_by, 60)
         st.markdown(f"{address}  \n:small[Invited by {invited_by}; joins at the next sign-in]", width="stretch")
         st.caption("Invited", width="content")
         if owner and icon_button(f"Take back the invitation of {address}", f"withdraw-{invitation.id}", "close"):
-            then_redraw(leaf().withdraw_invitation, scope, invitation.id)
+            then_redraw(session().team.withdraw, invitation.id)
 
 
-def _draw_invite(scope: Scope) -> None:
+def _draw_invite() -> None:
     with (
         st.form("invite", border=False, clear_on_submit=True),
         st.container(horizontal=True, vertical_alignment="bottom"),
     ):
         email = st.text_input("Invite by e-mail", placeholder="ann@example.org", icon=":material/person_add:", max_chars=254)
         if st.form_submit_button("Invite"):
-            then_redraw(leaf().invite, scope, email or "")
+            then_redraw(session().team.invite, email or "")
     st.caption("Leaf sends no mail: tell them the address of this page. They join when they sign in with that e-mail address.")
 
 
-def _draw_leave(scope: Scope, name: str, members: Sequence[Member]) -> None:
+def _draw_leave(name: str, members: Sequence[Member]) -> None:
     if len(members) > 1 and st.button("Leave this workspace", key="leave-workspace", icon=":material/logout:", type="tertiary"):
-        _leave(scope, name)
+        _leave(name)
 
 
 @st.dialog("Rename workspace")
-def _rename(scope: Scope, name: str) -> None:
+def _rename(name: str) -> None:
     with st.form("rename-workspace-form", border=False):
         new_name = st.text_input("Name", value=name, max_chars=80)
         if st.form_submit_button("Rename", type="primary"):
-            then_redraw(leaf().rename_workspace, scope, new_name or "")
+            then_redraw(session().team.rename, new_name or "")
 
 
 @st.dialog("Remove from the workspace")
-def _remove(scope: Scope, member: Member) -> None:
+def _remove(member: Member) -> None:
     st.markdown(
         f"{markdown.label(member.name, 60)} loses access to files and shared chats at once. "
         "Chats of their own are kept, and are there again if you invite them again."
     )
     if st.button("Remove", type="primary", key="remove-member"):
-        then_redraw(leaf().remove_member, scope, member.user_id)
+        then_redraw(session().team.remove, member.user_id)
 
 
 @st.dialog("Leave the workspace")
-def _leave(scope: Scope, name: str) -> None:
+def _leave(name: str) -> None:
     st.markdown(f"You lose access to the files and chats of {markdown.label(name)} until somebody invites you again.")
     if st.button("Leave", type="primary", key="leave-workspace-now"):
-        then_redraw(leaf().remove_member, scope, scope.user_id)
+        then_redraw(session().team.remove, session().scope.user_id)

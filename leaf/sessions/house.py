@@ -1,0 +1,58 @@
+"""The rooms below, as the one application has them; every session sees the same."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from leaf.agent.calibration import Calibration
+from leaf.agent.models.directory import ModelDirectory
+from leaf.budgets.budgets import Budgets
+from leaf.documents.documents import Documents
+from leaf.drive.drive import Drive
+from leaf.files.library import Library
+from leaf.jobs.jobs import Jobs
+from leaf.runs.runs import Runs
+from leaf.settings import Settings
+from leaf.store import Store
+from leaf.store.model import Scope
+from leaf.tables.notebooks import Notebooks
+from leaf.tables.tables import Tables
+
+
+@dataclass(frozen=True)
+class House:
+    """What `wiring.build` constructed."""
+
+    settings: Settings
+    store: Store
+    library: Library
+    tables: Tables
+    drive: Drive
+    documents: Documents
+    runs: Runs
+    models: ModelDirectory
+    calibration: Calibration
+    budgets: Budgets
+    jobs: Jobs
+    python: Notebooks | None = None
+    """None on a machine that cannot confine Python."""
+
+    def touch(self) -> None:
+        """Tell idle pages that something changed."""
+        self.runs.touch()
+
+    def stop_all(self, message_ids: Sequence[str]) -> None:
+        """End these answers, and tell idle pages."""
+        for message_id in message_ids:
+            self.runs.stop(message_id)
+        self.touch()
+
+
+class Part:
+    """One part of a session: the house as one user in one workspace may use it."""
+
+    def __init__(self, house: House, scope: Scope) -> None:
+        self._house = house
+        self._scope = scope
+        self._db = house.store.db

@@ -1,0 +1,33 @@
+"""What Python drew and wrote in a chat."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from leaf.sessions.house import Part
+from leaf.store import chats
+from leaf.store.model import File
+
+
+class Python(Part):
+    """What code of the user's chats left behind."""
+
+    def figure(self, chat_id: str, sha256: str) -> bytes:
+        """A figure that Python drew in this chat, as PNG. Raises NotFoundError."""
+        chats.get(self._db, self._scope, chat_id)
+        return self._house.library.seen(self._scope, sha256)[0]
+
+    def written(self, chat_id: str, sha256: str, name: str) -> Path:
+        """Where the bytes of a file are that Python wrote in this chat. Raises NotFoundError."""
+        return self._house.library.written(self._scope, chat_id, sha256, name)
+
+    def keep(self, chat_id: str, sha256: str, name: str) -> File:
+        """Put a file that Python wrote into the library and into its chat.
+
+        Raises NotFoundError, FileTooLargeError, StoreError.
+        """
+        library = self._house.library
+        with self.written(chat_id, sha256, name).open("rb") as stream:
+            file = library.add(self._scope, name, stream).file
+        library.attach(self._scope, chat_id, [file.id])
+        return file

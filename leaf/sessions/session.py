@@ -1,0 +1,50 @@
+"""class Session: the door. Whoever holds one acts for its user in its workspace; every part is bound to them when it is made."""
+
+from __future__ import annotations
+
+from leaf.sessions.attached import Attached
+from leaf.sessions.chats import Chats
+from leaf.sessions.documents import Documents
+from leaf.sessions.drive import Drive
+from leaf.sessions.files import Files
+from leaf.sessions.house import House
+from leaf.sessions.jobs import Jobs
+from leaf.sessions.messages import Messages
+from leaf.sessions.python import Python
+from leaf.sessions.results import Results
+from leaf.sessions.team import Team
+from leaf.sessions.tools import Tools
+from leaf.sessions.transcripts import Transcripts
+from leaf.sessions.usage import Usage
+from leaf.store.model import Scope
+
+PARTS = (Chats, Messages, Files, Attached, Transcripts, Documents, Results, Drive, Python, Jobs, Tools, Team, Usage)
+"""Every class by which a user reaches anything."""
+
+
+class Session:
+    """What one user may do in one workspace. Cheap to make, and safe to use from any number of threads.
+
+    Everything that is not theirs is not there: reading it raises NotFoundError, listing leaves it out.
+    """
+
+    def __init__(self, house: House, scope: Scope) -> None:
+        self.scope = scope
+        self.chats = Chats(house, scope)
+        self.messages = Messages(house, scope)
+        self.files = Files(house, scope)
+        self.attached = Attached(house, scope)
+        self.transcripts = Transcripts(house, scope)
+        self.documents = Documents(house, scope)
+        self.results = Results(house, scope)
+        self.drive = Drive(house, scope)
+        self.python = Python(house, scope)
+        self.jobs = Jobs(house, scope)
+        self.tools = Tools(house, scope)
+        self.team = Team(house, scope)
+        self.usage = Usage(house, scope)
+        self._runs = house.runs
+
+    def revision(self) -> int:
+        """Changes whenever a chat or message changes, so that an idle page knows when to look."""
+        return self._runs.revision

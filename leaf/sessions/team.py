@@ -1,0 +1,66 @@
+"""Team: the user's workspaces, and who belongs to this one."""
+
+from __future__ import annotations
+
+from leaf.errors import InvalidInputError, NotFoundError
+from leaf.identity import may_sign_in
+from leaf.sessions.house import Part
+from leaf.store import chats, members, users
+from leaf.store.model import Invitation, Member, Membership, Role, Scope, User
+
+
+class Team(Part):
+    """The workspace, and whoever belongs to it."""
+
+    def user(self) -> User:
+        """Who acts. Raises NotFoundError."""
+        return users.get_user(self._db, self._scope)
+
+    def workspaces(self) -> list[Membership]:
+        """The user's workspaces."""
+        return members.memberships(self._db, self._scope)
+
+    def workspace_of(self, chat_id: str) -> str:
+        """The workspace of a chat that the user takes part in, for links into another one than is open; else empty."""
+        for membership in self.workspaces():
+            try:
+                chats.get(self._db, Scope(membership.workspace_id, self._scope.user_id), chat_id)
+            except NotFoundError:
+                continue
+            return membership.workspace_id
+        return ""
+
+    def rename(self, name: str) -> None:
+        """Another name for the workspace. For owners. Raises InvalidInputError."""
+        members.rename(self._db, self._scope, name)
+        self._house.touch()
+
+    def members(self) -> list[Member]:
+        """Everybody in the workspace."""
+        return members.list_members(self._db, self._scope)
+
+    def set_role(self, user_id: str, role: Role) -> None:
+        """For owners. Raises InvalidInputError where no owner would be left."""
+        members.set_role(self._db, self._scope, user_id, role)
+        self._house.touch()
+
+    def remove(self, user_id: str) -> None:
+        """End a membership, its access and its running answers at once: another's (for owners), or one's own."""
+        self._house.stop_all(members.remove(self._db, self._scope, user_id))
+
+    def invitations(self) -> list[Invitation]:
+        """Those that wait."""
+        return members.list_invitations(self._db, self._scope)
+
+    def invite(self, email: str) -> None:
+        """Whoever owns the address joins at their next sign-in. For owners. Raises InvalidInputError."""
+        address = members.clean_address(email)
+        if not may_sign_in(address, self._house.settings):
+            raise InvalidInputError(f"{address} may not sign in here.", "Whoever runs Leaf decides which addresses may.")
+        members.invite(self._db, self._scope, email)
+        self._house.touch()
+
+    def withdraw(self, invitation_id: str) -> None:
+        """Take an invitation back. For owners. Raises NotFoundError."""
+        members.withdraw(self._db, self._scope, invitation_id)
+        self._house.touch()
