@@ -994,8 +994,8 @@ class Leaf:
         Raises NotFoundError, SandboxError, FileError.
         """
         message = self.message(scope, message_id)
-        part = next((p for p in message.parts if p.get("toolCallId") == call_id and p["type"] == "tool-run_python"), None)
-        if part is None or self._python is None:
+        part = next((p for p in message.parts if p.get("toolCallId") == call_id), None)
+        if part is None or self._python is None or registry.declared(part["type"].removeprefix("tool-")).replay != "cell":
             raise NotFoundError("This cell is not there any more, or Python is not available on this machine.")
         return again(self._python, self._tables, self._library, scope, message, part)
 
