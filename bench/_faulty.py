@@ -20,7 +20,9 @@ from typing import Any
 
 from pydantic import BaseModel
 
+from leaf.agent.endpoint import Endpoint
 from leaf.agent.events import reduce
+from leaf.agent.finishers import FINISHERS
 from leaf.agent.loop import Agent
 from leaf.agent.models.base import Model
 from leaf.agent.models.claude import ClaudeModel
@@ -95,7 +97,7 @@ def make_runs(home: Path, model: Model, *, die_after_save: bool = False) -> tupl
     store = open_store(settings)
     pool = Pool(home)
     library, tables = Library(store, pool, home, limit_bytes=1_000_000), Tables(store, pool, home)
-    agent = Agent(model, TOOLS, SCHEMAS, profile_for=lambda model: "claude")
+    agent = Agent(Endpoint(model, lambda model: "claude"), TOOLS, SCHEMAS, FINISHERS)
     kind = DyingExecutor if die_after_save else Executor
     drive, documents = Drive(settings, store, library), Documents(store, pool, library)
     executor = kind(store, library, tables, drive, documents, agent, RunLimits(), Ledger(home).run_tool)

@@ -17,10 +17,14 @@ from typing import Any
 
 from leaf.agent.blocks import question_message
 from leaf.agent.context import system_prompt
-from leaf.agent.loop import Agent, AnswerTask, InlineSteps
+from leaf.agent.endpoint import Endpoint
+from leaf.agent.finishers import FINISHERS
+from leaf.agent.loop import Agent
 from leaf.agent.models.base import ModelRequest, Usage
 from leaf.agent.models.claude import ClaudeModel, request_body
 from leaf.agent.models.prices import cost
+from leaf.agent.steps import InlineSteps
+from leaf.agent.task import AnswerTask
 from leaf.settings import RunLimits
 from leaf.store.model import Message
 from leaf.tools import registry
@@ -101,13 +105,8 @@ def read(name: str, given: Json, stop: threading.Event, hooks: Hooks) -> ToolOut
 
 def chat(server: MessagesServer) -> tuple[list[Message], int, int]:
     """The whole chat; how often it was folded, and how many answers failed."""
-    agent = Agent(
-        ClaudeModel("key", server.url),
-        registry.all_tools(),
-        registry.schemas(),
-        profile_for=lambda model: "claude",
-        window_for=lambda model: WINDOW,
-    )
+    endpoint = Endpoint(ClaudeModel("key", server.url), lambda model: "claude", window_for=lambda model: WINDOW)
+    agent = Agent(endpoint, registry.all_tools(), registry.schemas(), FINISHERS)
     history: list[Message] = []
     folds = failed = 0
     for number in range(QUESTIONS):

@@ -22,8 +22,8 @@ from typing import Any
 
 from bench._faulty import ask, make_runs
 from bench.faults import Model
-from leaf.agent.loop import InlineSteps
 from leaf.agent.models.base import Emit, ModelEvent, ModelRequest, ModelTurn
+from leaf.agent.steps import InlineSteps
 from leaf.runs.engine import Engine
 from leaf.runs.run import Run
 from leaf.runs.steps import DurableSteps, Stream

@@ -24,7 +24,7 @@ from leaf.exports.manifest import KeptAnswer, KeptCall, KeptFile, Manifest, pars
 from leaf.files.library import open_path
 from leaf.settings import Settings
 from leaf.store.model import File, Message
-from leaf.tools.registry import all_tools
+from leaf.tools.registry import all_tools, declared
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -33,9 +33,8 @@ Json = dict[str, Any]
 
 REPLAY = "replay"
 """In place of the answers to which the calls belong: what their cells share."""
-KINDS = {"query_tables": "query", "run_python": "cell", "make_chart": "chart"}
-"""Tools whose results are compared; the figures may rest on what these others gave, so they run again too:"""
-READING = ("describe_table", "list_files", "read_file", "search_files")
+COMPARED = ("query", "cell", "chart")
+"""Kinds of calls whose results are compared."""
 BUNDLE_BYTES = 64 * 1024 * 1024
 LOOKED_AT = 20_000
 """Files of a data folder that are looked at."""
@@ -68,7 +67,7 @@ class Report:
     @property
     def agrees(self) -> bool:
         """Whether everything that is counted came out as it was."""
-        return all(line.agrees for line in self.lines if line.kind in ("query", "cell", "chart", "figure"))
+        return all(line.agrees for line in self.lines if line.kind in (*COMPARED, "figure"))
 
     @property
     def total(self) -> str:
@@ -275,7 +274,8 @@ def _names(manifest: Manifest) -> dict[tuple[str, str], str]:
     names = {}
     for answer in manifest.answers:
         for call in answer.calls:
-            kind = KINDS.get(call.tool, call.tool)
+            replayed = declared(call.tool).replay
+            kind = replayed if replayed in COMPARED else call.tool
             counts[kind] = counts.get(kind, 0) + 1
             names[answer.id, call.id] = f"{kind} {counts[kind]}"
     return names
@@ -283,8 +283,8 @@ def _names(manifest: Manifest) -> dict[tuple[str, str], str]:
 
 def _again(bench: Workbench, call: KeptCall, name: str) -> tuple[Line | None, Json | None]:
     """A call run again: the line to tell, and its output."""
-    kind = KINDS.get(call.tool, "step")
-    if kind == "step" and call.tool not in READING:
+    kind = declared(call.tool).replay
+    if kind == "no":
         return None, None
     began = time.monotonic()
     try:

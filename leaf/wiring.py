@@ -128,14 +128,14 @@ def _library(settings: Settings, store: Store, pool: Pool) -> Library:
 
 
 def _agent(settings: Settings, store: Store, calibration: Calibration) -> Agent:
+    from leaf.agent.endpoint import Endpoint
+    from leaf.agent.finishers import FINISHERS
     from leaf.agent.loop import Agent
     from leaf.agent.models.prices import context_window
     from leaf.tools import registry
 
-    return Agent(
+    endpoint = Endpoint(
         _model(settings, store),
-        registry.all_tools(),
-        registry.schemas(),
         profile_for=settings.profile_for,
         sees_for=settings.sees,
         window_for=lambda model: settings.model_window or context_window(model),
@@ -145,6 +145,7 @@ def _agent(settings: Settings, store: Store, calibration: Calibration) -> Agent:
         max_output_tokens=settings.max_output_tokens,
         patience=settings.model_patience,
     )
+    return Agent(endpoint, registry.all_tools(), registry.schemas(), FINISHERS)
 
 
 def _jobs(settings: Settings, store: Store, library: Library, tables: Tables, drive: Drive, runs: Runs) -> Jobs:

@@ -10,8 +10,12 @@ from typing import Any
 from pydantic import BaseModel
 
 from leaf.agent.blocks import question_message
-from leaf.agent.loop import Agent, AnswerTask, InlineSteps, Outcome, StepRunner
+from leaf.agent.endpoint import Endpoint
+from leaf.agent.finishers import FINISHERS
+from leaf.agent.loop import Agent
 from leaf.agent.models.base import Model
+from leaf.agent.steps import InlineSteps, StepRunner
+from leaf.agent.task import AnswerTask, Outcome
 from leaf.errors import NotFoundError, RunError
 from leaf.settings import RunLimits, Settings
 from leaf.store.model import Message
@@ -90,7 +94,7 @@ def answered(outcome: Outcome, model: str, message_id: str = "a1") -> Message:
 def agent_for(model: Model, **options: Any) -> Agent:
     settings = Settings()
     fast: Json = {"profile_for": settings.profile_for, "retry_waits": (0.01, 0.02)}
-    return Agent(model, TOOLS, SCHEMAS, **{**fast, **options})
+    return Agent(Endpoint(model, **{**fast, **options}), TOOLS, SCHEMAS, FINISHERS)
 
 
 def answer(

@@ -17,8 +17,9 @@ from leaf.agent.calibration import Calibration
 from leaf.agent.fold_plan import Limits, Planner
 from leaf.agent.fold_receipts import folded_result
 from leaf.agent.folding import Fold, Mark, entries_of, newest_fold, render
-from leaf.agent.loop import Agent, InlineSteps
+from leaf.agent.loop import Agent
 from leaf.agent.models.claude import ClaudeModel
+from leaf.agent.steps import InlineSteps
 from leaf.formats.tokens import Rates
 from leaf.store.model import Message
 from leaf.tools.base import Coverage, Passage, Source, ToolOutput

@@ -11,8 +11,9 @@ import pytest
 
 from leaf.agent.blocks import output_result, plain
 from leaf.agent.events import compact, reduce
-from leaf.agent.loop import AnswerTask, InlineSteps, Outcome
 from leaf.agent.models.claude import ClaudeModel
+from leaf.agent.steps import InlineSteps
+from leaf.agent.task import AnswerTask, Outcome
 from leaf.errors import ModelError
 from leaf.settings import RunLimits
 from leaf.tools.base import Asked, AskRequest, Hooks, Passage, Picture, ToolOutput

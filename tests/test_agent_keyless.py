@@ -13,7 +13,9 @@ import pandas as pd
 import pytest
 
 from leaf.agent.coverage import covered_of, sentence
+from leaf.agent.endpoint import Endpoint
 from leaf.agent.events import reduce
+from leaf.agent.finishers import FINISHERS
 from leaf.agent.loop import Agent
 from leaf.agent.models.keyless import KeylessModel
 from leaf.agent.models.keyless import answer as script_of
@@ -287,7 +289,7 @@ class World:
     def ask(self, text: str | list[Message]) -> Answered:
         names = ("list_files", "describe_table", "query_tables", "make_chart", "search_files", "read_file")
         tools = [Tool(n, n, find(n).input_model, lambda *_: ToolOutput("", "")) for n in names]
-        agent = Agent(KeylessModel(), tools, [], profile_for=Settings().profile_for)
+        agent = Agent(Endpoint(KeylessModel(), Settings().profile_for), tools, [], FINISHERS)
         result = answer(agent, text, tool=self.run, model="keyless")
         assert result.outcome.status == "completed", result.outcome.error
         assert reduce(result.chunks) == result.outcome.parts

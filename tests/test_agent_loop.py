@@ -10,9 +10,9 @@ import pytest
 
 from leaf.agent.coverage import merge_coverage, unite
 from leaf.agent.events import place_of, reduce
-from leaf.agent.loop import InlineSteps
 from leaf.agent.models.base import Emit, ModelRequest, ModelTurn
 from leaf.agent.models.claude import ClaudeModel
+from leaf.agent.steps import InlineSteps
 from leaf.settings import RunLimits
 from leaf.store.model import Message
 from leaf.tools.base import Coverage, ToolOutput

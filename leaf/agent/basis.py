@@ -20,6 +20,7 @@ from leaf.formats.base import KINDS
 from leaf.formats.detect import ending
 from leaf.formats.packed import ENDINGS
 from leaf.store.model import Message
+from leaf.tools.registry import declared
 
 Json = dict[str, Any]
 
@@ -33,7 +34,6 @@ CELLS = 2_000
 """Texts of one result that are looked for in an answer."""
 _STANDS = frozenset({"exact", "rounded", "derived", "counted", "printed", "quoted"})
 """Kinds of receipts that show where a figure comes from; one that stands in a query or in the question shows nothing."""
-_WRITES = ("create_", "write_", "edit_")
 _WORD = re.compile(r"\w+")
 
 
@@ -178,7 +178,7 @@ def _is_shown(
         return True
     if not step.reads:
         return False
-    if step.tool.startswith(_WRITES) or step.data.get("figures") or step.data.get("chart"):
+    if declared(step.tool).effect == "write" or step.data.get("figures") or step.data.get("chart"):
         return True
     return bool(step.results & _charted(steps)) or _is_cited(step, parts) or _is_quoted(step, texts)
 

@@ -11,6 +11,7 @@ from typing import Any
 
 from leaf.agent.blocks import refuse_binary
 from leaf.agent.coverage import in_words
+from leaf.tools.registry import declared
 
 Json = dict[str, Any]
 
@@ -18,8 +19,6 @@ KEPT = 600
 """Characters up to which a result stays as it is: a receipt would hardly be shorter."""
 PLACES = 6
 _VALUE = 160
-_CHANGES = ("create_", "write_", "edit_", "delete_", "make_")
-"""Tools that change or make something are not to be called again for the sake of their result."""
 
 
 def folded_result(block: Json, use: Json | None, output: Mapping[str, Any] | None) -> Json:
@@ -47,7 +46,7 @@ def receipt(use: Json | None, output: Mapping[str, Any] | None, content: str | S
         lines += [str(said) for said in (output.get("data") or {}).get("remarks") or ()]
     else:
         lines.append(_first_line(content))
-    if not name.startswith(_CHANGES):
+    if declared(name).repeatable:
         lines.append("Make the call again to see its result again.")
     return "\n".join(line for line in lines if line)
 

@@ -35,11 +35,12 @@ from leaf.exports.notebook import notebook
 from leaf.exports.readme import readme
 from leaf.store.model import ChatFile, Message
 from leaf.tables.tables import Table
+from leaf.tools.registry import declared
 
 Json = dict[str, Any]
 
-QUERY, CELL = "query_tables", "run_python"
-PACKAGES = ("add_package", "remove_package")
+FOLDERS: Mapping[str, tuple[str, str]] = {"query": ("queries", "sql"), "cell": ("cells", "py")}
+"""Where the code of calls that are replayed so is kept, and the ending of its files."""
 WRITTEN_BYTES = 100 * 1024**2
 """Of files that Python wrote, in one bundle."""
 _SAME_TIME = (1980, 1, 1, 0, 0, 0)
@@ -139,7 +140,7 @@ def manifest_of(told: Told) -> Manifest:
     questions = {m.id: _words(m) for m in told.messages if m.role == "user"}
     answers = [m for m in told.messages if m.role == "assistant"]
     names = {message.id: f"a{number}" for number, message in enumerate(answers, 1)}
-    counts = {QUERY: 0, CELL: 0}
+    counts = dict.fromkeys(FOLDERS, 0)
     return Manifest(
         format="leaf-chat",
         version=1,
@@ -231,10 +232,11 @@ def _succeeded(part: Mapping[str, Any]) -> bool:
 
 def _call(part: Json, counts: dict[str, int]) -> KeptCall:
     tool, given, output = str(part["type"]).removeprefix("tool-"), dict(part.get("input") or {}), part["output"]
-    file = ""
-    if tool in counts:
-        counts[tool] += 1
-        file = f"queries/{counts[tool]:02}.sql" if tool == QUERY else f"cells/{counts[tool]:02}.py"
+    file, replayed = "", declared(tool).replay
+    if replayed in counts:
+        counts[replayed] += 1
+        folder, ending = FOLDERS[replayed]
+        file = f"{folder}/{counts[replayed]:02}.{ending}"
     printed, value = said_by_cell(output)
     return KeptCall(
         id=_plain_id(str(part["toolCallId"])),
@@ -292,7 +294,7 @@ def _packages(answers: Sequence[Message]) -> list[str]:
     newest: Mapping[str, Any] = {}
     for message in answers:
         for part in message.parts:
-            if str(part["type"]).removeprefix("tool-") in PACKAGES and _succeeded(part):
+            if _succeeded(part):
                 newest = (part["output"].get("data") or {}).get("packages") or newest
     return [f"{name} {version}"[:200] for name, version in newest.items()] if isinstance(newest, Mapping) else []
 

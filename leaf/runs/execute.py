@@ -12,9 +12,11 @@ from functools import partial
 
 from leaf.agent.budget import FileInChat
 from leaf.agent.events import Chunk, apply, chunk, compact, reduce
-from leaf.agent.loop import Agent, AnswerTask, Outcome, RunTool, StepRunner
+from leaf.agent.loop import Agent
 from leaf.agent.models.base import Usage
 from leaf.agent.receipts.documents import of_messages
+from leaf.agent.steps import StepRunner
+from leaf.agent.task import AnswerTask, Outcome, RunTool
 from leaf.budgets.budgets import Budgets
 from leaf.documents.documents import Documents
 from leaf.drive.drive import Drive

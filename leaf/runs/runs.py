@@ -17,8 +17,10 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
 
+from leaf.agent.draft import STATUS
+from leaf.agent.ends import STOPPED
 from leaf.agent.events import TERMINAL, Chunk, chunk, reduce
-from leaf.agent.loop import STATUS, STOPPED, StepRunner, good, shown
+from leaf.agent.steps import StepRunner, good, shown
 from leaf.errors import LeafError, NotFoundError, RunError
 from leaf.runs import trouble
 from leaf.runs.engine import VERSION, Engine, Record

@@ -21,7 +21,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from leaf.agent.events import Chunk, chunk, compact
-from leaf.agent.loop import reused, shown
+from leaf.agent.steps import reused, shown
 from leaf.errors import StoreError
 from leaf.runs.engine import STREAM
 from leaf.runs.run import Run
@@ -96,7 +96,7 @@ class Stream:
 
 
 class DurableSteps:
-    """The steps of one run; see `leaf.agent.loop.StepRunner`. Made anew each time the run is begun."""
+    """The steps of one run; see `leaf.agent.steps.StepRunner`. Made anew each time the run is begun."""
 
     def __init__(
         self, run: Run, stream: Stream, *, attempt: int, earlier: Mapping[str, Json], leaving: Callable[[], bool]

@@ -12,6 +12,7 @@ from leaf.sessions.house import Part
 from leaf.store import chats, messages
 from leaf.tables.tables import Recomputed, ResultPage
 from leaf.tools.recompute import again
+from leaf.tools.registry import declared
 
 ChartForm = Literal["png", "svg", "json"]
 
@@ -48,8 +49,9 @@ class Results(Part):
         Raises NotFoundError, SandboxError, FileError.
         """
         house, message = self._house, messages.get(self._db, self._scope, message_id)
-        part = next((p for p in message.parts if p.get("toolCallId") == call_id and p["type"] == "tool-run_python"), None)
-        if part is None or house.python is None:
+        part = next((p for p in message.parts if p.get("toolCallId") == call_id), None)
+        cell = part is not None and declared(part["type"].removeprefix("tool-")).replay == "cell"
+        if part is None or not cell or house.python is None:
             raise NotFoundError("This cell is not there any more, or Python is not available on this machine.")
         return again(house.python, house.tables, house.library, self._scope, message, part)
 

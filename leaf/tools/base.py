@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel
 
@@ -18,6 +18,12 @@ from leaf.tables.notebooks import Notebooks
 from leaf.tables.tables import Tables
 
 Json = dict[str, Any]
+Effect = Literal["read", "write", "outside"]
+"""What a call does: it reads; it writes what the user keeps, in the model's own words, which prove no figure; or it acts outside
+of the chat's files."""
+Replay = Literal["no", "step", "query", "cell", "chart"]
+"""How a call runs again when an exported chat is computed again. `query` is SQL of its parameter `sql`, `cell` Python of its
+parameter `code`, `chart` what it draws: these are compared with what they gave. `step`: run again, as figures may rest on it."""
 NO_CHAT = "tool"
 """In place of a chat's id for a call outside any chat."""
 
@@ -231,6 +237,19 @@ class Tool:
     """Raises LeafError, whose text goes to the model as the tool's error."""
     title: str = ""
     """For people, while it runs: `Reading a file`."""
+    icon: str = "check"
+    """Name of the Material symbol beside its steps."""
+    effect: Effect = "read"
+    repeatable: bool = True
+    """Whether the call made again gives its result again and changes nothing by it; what stands for a folded result says so."""
+    replay: Replay = "no"
+    offered: Callable[[], bool] = lambda: True
+    """Whether this machine can run it."""
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """Parameter -> its word for people, for those that they see: the `title` of the field, which models do not see."""
+        return {name: field.title for name, field in self.input_model.model_fields.items() if field.title}
 
 
 SEVERAL_NAMED = 20

@@ -19,7 +19,7 @@ ROWS_DRAWN = 5_000
 
 class MakeChartInput(BaseModel):
     spec: Json = Field(description="Vega-Lite spec without data or URLs: mark, encoding, title. Fields are the result's columns.")
-    result_id: str = Field("", description="Result of query_tables (r1) to draw.")
+    result_id: str = Field("", title="Result", description="Result of query_tables (r1) to draw.")
     sql: str = Field("", description="Or a query to draw.")
 
     @model_validator(mode="before")
@@ -81,5 +81,8 @@ TOOLS = (
         MakeChartInput,
         make_chart,
         "Drawing a chart",
+        icon="bar_chart",
+        repeatable=False,
+        replay="chart",
     ),
 )

@@ -29,7 +29,7 @@ class CreateDocumentInput(BaseModel):
     title: str
     kind: Literal["text", "code", "sheet"] = "text"
     document_type: Literal["general", "meeting-summary", "report", "action-items"] = "general"
-    files: list[str] = Field(default_factory=list, description="Sources, by handle or name.")
+    files: list[str] = Field(title="Files", default_factory=list, description="Sources, by handle or name.")
     content: str = Field("", description="Its text, or source of other types than general.")
     instructions: str = Field("", description="The user's wishes.")
     metadata: dict[str, str | list[str]] = Field(default_factory=dict, description="meeting_date, participants")
@@ -347,6 +347,9 @@ TOOLS = (
         CreateDocumentInput,
         create_document,
         "Writing a document",
+        icon="edit_document",
+        effect="write",
+        repeatable=False,
     ),
     Tool(
         "write_file",
@@ -354,6 +357,9 @@ TOOLS = (
         WriteFileInput,
         write_file,
         "Writing a document",
+        icon="edit_document",
+        effect="write",
+        repeatable=False,
     ),
     Tool(
         "edit_file",
@@ -361,6 +367,9 @@ TOOLS = (
         EditFileInput,
         edit_file,
         "Editing a document",
+        icon="edit_note",
+        effect="write",
+        repeatable=False,
     ),
     Tool(
         "delete_file",
@@ -368,5 +377,8 @@ TOOLS = (
         DeleteFileInput,
         delete_file,
         "Deleting a document",
+        icon="delete",
+        effect="write",
+        repeatable=False,
     ),
 )

@@ -21,7 +21,7 @@ READ_TOKENS = 4_000
 
 
 class ListDriveFolderInput(BaseModel):
-    folder: str = Field("root", description="Folder id, Drive URL, 'root', 'shared-with-me' or 'drives'.")
+    folder: str = Field("root", title="Folder", description="Folder id, Drive URL, 'root', 'shared-with-me' or 'drives'.")
     cursor: str = Field("", description="Cursor of the previous page.")
 
 
@@ -34,13 +34,14 @@ def list_drive_folder(context: ToolContext, given: ListDriveFolderInput) -> Tool
 
 
 class SearchDriveInput(BaseModel):
-    query: str = Field(description="Words in the name or content.", min_length=1)
-    folder: str = Field("", description="Folder id or URL: search it and all below it.")
+    query: str = Field(title="Words", description="Words in the name or content.", min_length=1)
+    folder: str = Field("", title="Folder", description="Folder id or URL: search it and all below it.")
     kinds: list[str] = Field(
+        title="Kinds",
         default_factory=list,
         description="Only these: folder, document, spreadsheet, presentation, pdf, text, image, audio, video.",
     )
-    modified_after: str = Field("", description="Day: 2026-05-01.")
+    modified_after: str = Field("", title="Modified after", description="Day: 2026-05-01.")
     cursor: str = Field("", description="Cursor of the previous page.")
 
 
@@ -98,8 +99,8 @@ def _line(item: DriveItem) -> str:
 
 
 class ReadDriveFileInput(BaseModel):
-    file: str = Field(description="Id, Drive URL, or exact name of a file in Drive.")
-    where: str = Field("", description="As in read_file.")
+    file: str = Field(title="File", description="Id, Drive URL, or exact name of a file in Drive.")
+    where: str = Field("", title="Part", description="As in read_file.")
     max_tokens: int = Field(READ_TOKENS, ge=100, le=files.READ_TOKENS_MOST)
 
 
@@ -218,6 +219,7 @@ TOOLS = (
         ListDriveFolderInput,
         _or_not_connected(list_drive_folder),
         "Listing a Drive folder",
+        icon="folder_open",
     ),
     Tool(
         "search_drive",
@@ -225,6 +227,7 @@ TOOLS = (
         SearchDriveInput,
         _or_not_connected(search_drive),
         "Searching Drive",
+        icon="manage_search",
     ),
     Tool(
         "read_drive_file",
@@ -233,5 +236,6 @@ TOOLS = (
         ReadDriveFileInput,
         _or_not_connected(read_drive_file),
         "Reading a Drive file",
+        icon="menu_book",
     ),
 )

@@ -51,7 +51,7 @@ ABOUT_LISTED = 20
 
 
 class ListFilesInput(BaseModel):
-    pattern: str = Field("", description="Glob ('2024/*.csv') or words of names.")
+    pattern: str = Field("", title="Names", description="Glob ('2024/*.csv') or words of names.")
     cursor: str = ""
 
 
@@ -163,9 +163,10 @@ def is_table(chat_file: ChatFile) -> bool:
 
 
 class ReadFileInput(BaseModel):
-    file: str = Field(description="Handle (f1) or name of the file.")
+    file: str = Field(title="File", description="Handle (f1) or name of the file.")
     where: str = Field(
         "",
+        title="Part",
         description="Part to read: 'pages 3-5', 'lines 10-80', 'rows 100-200', 'slides 2-4', 'paragraphs 1-40', "
         "'sheet Summary!A1:F40', '00:10:00-00:20:00'.",
     )
@@ -227,9 +228,9 @@ def _coverage(chat_file: ChatFile, window: Window) -> Coverage:
 
 
 class SearchFilesInput(BaseModel):
-    query: str = Field(description='Words to find; "quoted words" as a phrase.', min_length=1)
-    files: list[str] = Field(default_factory=list, description="Handles or names; empty: all.")
-    limit: int = Field(10, ge=1, le=40)
+    query: str = Field(title="Words", description='Words to find; "quoted words" as a phrase.', min_length=1)
+    files: list[str] = Field(title="Files", default_factory=list, description="Handles or names; empty: all.")
+    limit: int = Field(10, title="At most", ge=1, le=40)
 
 
 def search_files(context: ToolContext, given: SearchFilesInput) -> ToolOutput:
@@ -301,6 +302,8 @@ TOOLS = (
         ListFilesInput,
         list_files,
         "Listing files",
+        icon="folder_open",
+        replay="step",
     ),
     Tool(
         "read_file",
@@ -308,6 +311,8 @@ TOOLS = (
         ReadFileInput,
         read_file,
         "Reading a file",
+        icon="menu_book",
+        replay="step",
     ),
     Tool(
         "search_files",
@@ -316,5 +321,7 @@ TOOLS = (
         SearchFilesInput,
         search_files,
         "Searching the files",
+        icon="search",
+        replay="step",
     ),
 )

@@ -26,8 +26,8 @@ from leaf.tools.base import (
 
 
 class ViewFileInput(BaseModel):
-    file: str = Field(description="Handle (f1) or name of a picture or PDF.")
-    pages: str = Field("", description="Of a PDF or TIFF: '3', '3-5' or '3, 7-9'. Empty: the first three.")
+    file: str = Field(title="File", description="Handle (f1) or name of a picture or PDF.")
+    pages: str = Field("", title="Pages", description="Of a PDF or TIFF: '3', '3-5' or '3, 7-9'. Empty: the first three.")
 
 
 def view_file(context: ToolContext, given: ViewFileInput) -> ToolOutput:
@@ -126,5 +126,6 @@ TOOLS = (
         ViewFileInput,
         view_file,
         "Looking at a picture",
+        icon="visibility",
     ),
 )

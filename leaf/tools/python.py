@@ -35,7 +35,7 @@ TEXT_CHARACTERS = 12_000
 
 class RunPythonInput(BaseModel):
     code: str
-    files: list[str] = Field(default_factory=list)
+    files: list[str] = Field(title="Files", default_factory=list)
     timeout: float = Field(60, description="Seconds.")
 
     @field_validator("code")
@@ -276,8 +276,8 @@ def _in_words(
 
 
 class AddPackageInput(BaseModel):
-    name: str
-    version: str = ""
+    name: str = Field(title="Package")
+    version: str = Field("", title="Version")
 
 
 def add_package(context: ToolContext, given: AddPackageInput) -> ToolOutput:
@@ -319,7 +319,7 @@ def _ask(context: ToolContext, notebooks: Notebooks, question: str) -> None:
 
 
 class RemovePackageInput(BaseModel):
-    name: str
+    name: str = Field(title="Package")
 
 
 def remove_package(context: ToolContext, given: RemovePackageInput) -> ToolOutput:
@@ -331,6 +331,10 @@ def remove_package(context: ToolContext, given: RemovePackageInput) -> ToolOutpu
     return ToolOutput(f"{said}. The variables are rebuilt at the next run_python.", said)
 
 
+def _confined() -> bool:
+    return confinement().kind == "landlock"
+
+
 TOOLS = (
     Tool(
         "run_python",
@@ -340,6 +344,9 @@ TOOLS = (
         RunPythonInput,
         run_python,
         "Running Python",
+        icon="code",
+        offered=_confined,
+        replay="cell",
     ),
     Tool(
         "add_package",
@@ -347,11 +354,20 @@ TOOLS = (
         AddPackageInput,
         add_package,
         "Adding a package",
+        icon="deployed_code_update",
+        offered=_confined,
+        effect="outside",
+        repeatable=False,
     ),
-    Tool("remove_package", "Undo add_package.", RemovePackageInput, remove_package, "Removing a package"),
+    Tool(
+        "remove_package",
+        "Undo add_package.",
+        RemovePackageInput,
+        remove_package,
+        "Removing a package",
+        icon="deployed_code_history",
+        offered=_confined,
+        effect="outside",
+        repeatable=False,
+    ),
 )
-
-
-def tools() -> tuple[Tool, ...]:
-    """The tools of this machine: none where Python cannot be confined. The same for the life of the process."""
-    return TOOLS if confinement().kind == "landlock" else ()

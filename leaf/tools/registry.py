@@ -2,16 +2,49 @@
 
 from __future__ import annotations
 
-from leaf.errors import not_found
+from collections.abc import Sequence
+
+from pydantic import BaseModel
+
+from leaf.errors import InvalidInputError, not_found
 from leaf.tools import charts, documents, drive, files, pictures, python, tables
 from leaf.tools.base import Json, Tool, ToolContext, ToolOutput
 from leaf.tools.inputs import check_input, schema_of
 
+FAMILIES: Sequence[Sequence[Tool]] = (
+    files.TOOLS,
+    pictures.TOOLS,
+    tables.TOOLS,
+    charts.TOOLS,
+    python.TOOLS,
+    drive.TOOLS,
+    documents.TOOLS,
+)
+"""Everything that is declared. The order is part of the cached prompt."""
+
 
 def all_tools() -> list[Tool]:
-    """Every tool, always in the same order: the list is part of the cached prompt."""
-    both = (*files.TOOLS, *pictures.TOOLS, *tables.TOOLS, *charts.TOOLS, *python.tools())
-    return [*both, *drive.TOOLS, *documents.TOOLS]
+    """Every tool that this machine offers, always in the same order."""
+    return [tool for family in FAMILIES for tool in family if tool.offered()]
+
+
+def declared(name: str) -> Tool:
+    """What is declared of the tool of a call that was made: also of one that this machine does not offer, and of one that another
+    version had, which then reads and is not replayed.
+    """
+    for family in FAMILIES:
+        for tool in family:
+            if tool.name == name:
+                return tool
+    return Tool(name, "", _Unknown, _unknown, name.replace("_", " ").capitalize())
+
+
+class _Unknown(BaseModel):
+    """Parameters of a tool that is not here."""
+
+
+def _unknown(context: ToolContext, given: _Unknown) -> ToolOutput:
+    raise InvalidInputError("This version of Leaf has no such tool.")
 
 
 def schemas() -> list[Json]:

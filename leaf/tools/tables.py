@@ -28,8 +28,8 @@ CELL_CHARACTERS = 200
 
 
 class DescribeTableInput(BaseModel):
-    file: str = Field(description="Handle (f1), name of the file, or SQL name of a table.")
-    sheet: str = Field("", description="Sheet or SQL table name, where the file holds several tables.")
+    file: str = Field(title="File", description="Handle (f1), name of the file, or SQL name of a table.")
+    sheet: str = Field("", title="Sheet", description="Sheet or SQL table name, where the file holds several tables.")
 
 
 def describe_table(context: ToolContext, given: DescribeTableInput) -> ToolOutput:
@@ -386,6 +386,8 @@ TOOLS = (
         DescribeTableInput,
         describe_table,
         "Looking at a table",
+        icon="table_chart_view",
+        replay="step",
     ),
     Tool(
         "query_tables",
@@ -395,5 +397,7 @@ TOOLS = (
         QueryTablesInput,
         query_tables,
         "Querying tables",
+        icon="database",
+        replay="query",
     ),
 )

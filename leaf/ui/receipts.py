@@ -156,7 +156,7 @@ def _draw_call(receipt: Json, message: Message | None, show_result: Callable[[st
     if table and receipt.get("result_id"):
         total = int(table.get("total") or len(table["rows"]))
         results.draw_button(message.chat_id, receipt["result_id"], total, "preview-receipt", show_result)
-    if part["type"] == "tool-run_python":
+    if words.tool_of(part).replay == "cell":
         _draw_printed(output, receipt)
         _draw_recompute("cell", lambda: session().results.recompute_cell(message.id, receipt["call_id"]))
     elif table and receipt.get("result_id"):

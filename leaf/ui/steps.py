@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
@@ -16,57 +16,25 @@ from leaf.ui.preview import show as show_preview
 from leaf.ui.preview import show_drive, show_result
 from leaf.ui.state import later
 
+if TYPE_CHECKING:
+    from leaf.tools.base import Tool
+
 TEXT_SHOWN = 6_000
 """Characters of a result without a shape of its own."""
-
-ICONS = {
-    "list_files": ":material/folder_open:",
-    "read_file": ":material/menu_book:",
-    "view_file": ":material/visibility:",
-    "search_files": ":material/search:",
-    "describe_table": ":material/table_chart_view:",
-    "query_tables": ":material/database:",
-    "make_chart": ":material/bar_chart:",
-    "create_document": ":material/edit_document:",
-    "write_file": ":material/edit_document:",
-    "edit_file": ":material/edit_note:",
-    "delete_file": ":material/delete:",
-    "run_python": ":material/code:",
-    "add_package": ":material/deployed_code_update:",
-    "remove_package": ":material/deployed_code_history:",
-    "list_drive_folder": ":material/folder_open:",
-    "search_drive": ":material/manage_search:",
-    "read_drive_file": ":material/menu_book:",
-}
-INPUT_WORDS = {
-    "name": "Package",
-    "version": "Version",
-    "where": "Part",
-    "pages": "Pages",
-    "query": "Words",
-    "file": "File",
-    "files": "Files",
-    "sheet": "Sheet",
-    "limit": "At most",
-    "result_id": "Result",
-    "folder": "Folder",
-    "kinds": "Kinds",
-    "modified_after": "Modified after",
-}
 
 
 def draw(place: Any, item: Item, chat_id: str, message_id: str) -> Any:
     """Draw a step. What stands inside is made only while it is open."""
     part = item.part
-    name = str(part["type"]).removeprefix("tool-")
+    tool = words.tool_of(part)
     key = f"step-{message_id}-{item.key}"
     step = place.expander(caption(part), key=key, type="step", on_change="rerun", icon=icon(part))
     with step:
         if not step.open:
             st.caption("Opening …")
             return step
-        _draw_input(name, part.get("input") or {})
-        if part["state"] == "output-error" and name == "run_python":
+        _draw_input(tool, part.get("input") or {})
+        if part["state"] == "output-error" and tool.replay == "cell":
             code.draw_error(str(part.get("errorText", "")))
         elif part["state"] == "output-error":
             st.caption(markdown.paragraph(str(part.get("errorText", ""))))
@@ -78,7 +46,7 @@ def draw(place: Any, item: Item, chat_id: str, message_id: str) -> Any:
 def caption(part: Mapping[str, Any]) -> str:
     """`Summed revenue by region in q3_sales · 0.2 s`; shimmering while it runs."""
     state = part["state"]
-    title = title_of(str(part["type"]).removeprefix("tool-"))
+    title = words.tool_of(part).title
     if state in WORKING:
         return f":shimmer[{markdown.label(title)} …]"
     if state == "output-error":
@@ -93,18 +61,10 @@ def icon(part: Mapping[str, Any]) -> str:
         return "spinner"
     if part["state"] == "output-error":
         return ":material/error_outline:"
-    return ICONS.get(str(part["type"]).removeprefix("tool-"), ":material/check:")
+    return f":material/{words.tool_of(part).icon}:"
 
 
-def title_of(name: str) -> str:
-    """A tool's name for people: `Reading a file`."""
-    from leaf.tools.registry import all_tools
-
-    titles = {tool.name: tool.title for tool in all_tools()}
-    return titles.get(name) or name.replace("_", " ").capitalize()
-
-
-def _draw_input(name: str, given: Mapping[str, Any]) -> None:
+def _draw_input(tool: Tool, given: Mapping[str, Any]) -> None:
     if given.get("sql"):
         st.code(str(given["sql"]).strip(), language="sql", wrap_lines=True)
     if given.get("code"):
@@ -112,9 +72,9 @@ def _draw_input(name: str, given: Mapping[str, Any]) -> None:
     if given.get("spec"):
         st.code(json.dumps(given["spec"], indent=1, ensure_ascii=False), language="json", wrap_lines=True, height=180)
     plain = [
-        f"{INPUT_WORDS[key]}: {value if isinstance(value, str | int) else ', '.join(map(str, value))}"
+        f"{tool.inputs[key]}: {value if isinstance(value, str | int) else ', '.join(map(str, value))}"
         for key, value in given.items()
-        if key in INPUT_WORDS and value not in ("", None, [])
+        if key in tool.inputs and value not in ("", None, [])
     ]
     if plain:
         st.caption(markdown.label(" · ".join(plain), 400))

@@ -5,13 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from leaf.agent.attached import AttachedEstimate
 from leaf.formats.base import KINDS
 from leaf.runs.records import Load
 from leaf.runs.waiting import Place
 from leaf.store.model import File
+
+if TYPE_CHECKING:
+    from leaf.tools.base import Tool
 
 SOURCES = {"upload": "Uploaded", "drive": "From Drive", "generated": "Made by Leaf", "sample": "Sample"}
 
@@ -309,3 +312,10 @@ def scanned(table: Mapping[str, Any]) -> str:
 def file_name(title: str) -> str:
     """A title as the stem of a file's name."""
     return re.sub(r"[^\w -]+", " ", title).strip()[:60].strip() or "chat"
+
+
+def tool_of(part: Mapping[str, Any]) -> Tool:
+    """What the tool of a step says of itself."""
+    from leaf.tools.registry import declared
+
+    return declared(str(part["type"]).removeprefix("tool-"))

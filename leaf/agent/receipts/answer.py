@@ -12,6 +12,7 @@ from leaf.agent.events import Part
 from leaf.agent.receipts.evidence import Evidence, tokens
 from leaf.agent.receipts.match import Receipt, match
 from leaf.store.model import Message
+from leaf.tools.registry import declared
 
 Json = dict[str, Any]
 
@@ -19,8 +20,6 @@ RECEIPTS = "receipts"
 """The part is `data-receipts`: {"figures": n, "with": m, "against": k, "receipts": [...]}; see `of_answer`."""
 EARLIER = 60
 """Calls of earlier answers that figures are matched to, newest first."""
-_CHANGING = ("create_", "write_", "edit_", "delete_")
-"""What the model itself has written is no evidence for its figures; what a document was written from is."""
 PASSAGES, PASSAGE = 120, 400
 """Passages of its sources that are kept for the figures of a document, and the characters of one."""
 
@@ -110,7 +109,7 @@ def _calls(parts: Sequence[Part], message_id: str = "") -> Iterator[Evidence]:
         output = part.get("output")
         if tool == part["type"] or part.get("state") != "output-available" or not isinstance(output, Mapping):
             continue
-        if tool.startswith(_CHANGING):
+        if declared(tool).effect == "write":  # the model's own words prove nothing; what they were written from does
             passages = (output.get("data") or {}).get("passages")
             read = {"data": {"passages": passages}, "sources": output.get("sources") or ()}
             if passages:

@@ -1,0 +1,83 @@
+"""A model server as an answer uses it: what its models take, and how long to try when it does not answer."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from leaf.agent.blocks import plain, unseen
+from leaf.agent.calibration import Calibration
+from leaf.agent.models.base import Model, TurnCutError, Usage
+from leaf.agent.models.prices import context_window
+from leaf.errors import ModelError
+
+Json = dict[str, Any]
+LONGEST_BACKOFF = 30.0
+"""Seconds between two attempts to reach a model server, unless the server asks for more."""
+
+
+@dataclass(frozen=True)
+class Endpoint:
+    """A model server, or the rules that answer without one."""
+
+    model: Model
+    profile_for: Callable[[str], str]
+    """Model -> which blocks its server takes; see docs/deploy.md."""
+    sees_for: Callable[[str], bool] = lambda model: True
+    """Whether a model sees pictures."""
+    window_for: Callable[[str], int] = context_window
+    """Tokens that request and answer may have together."""
+    can_write: bool = True
+    """Whether the model can write a text when a tool asks it to; rules cannot."""
+    calibration: Calibration = field(default_factory=Calibration)
+    context_share: float = 0.8
+    """Part of the model's window at which a chat is folded."""
+    max_output_tokens: int = 16_000
+    retry_waits: Sequence[float] = (1.0, 4.0)
+    """Seconds before each new attempt of a turn whose stream was cut."""
+    patience: float = 120.0
+    """Seconds for which a turn is tried again while the model server cannot be reached or takes no requests."""
+
+    def sendable(self, messages: list[Json], model: str) -> list[Json]:
+        """The messages as this model takes them."""
+        sees = self.sees_for(model)
+        if self.profile_for(model) == "basic":
+            return [plain(message, sees=sees) for message in messages]
+        return messages if sees else [unseen(message) for message in messages]
+
+
+@dataclass(frozen=True)
+class Money:
+    """A sum that is unknown as soon as one summand is."""
+
+    total: float | None = 0.0
+
+    def add(self, dollars: float | None) -> Money:
+        return Money(None if self.total is None or dollars is None else self.total + dollars)
+
+
+@dataclass
+class Attempts:
+    """The attempts of one turn: how many there were, what they took, and how long to wait before the next."""
+
+    cut_waits: Sequence[float]
+    patience: float
+    made: int = 0
+    cuts: int = 0
+    refusals: int = 0
+    spent: Usage = field(default_factory=Usage)
+    dollars: Money = Money()
+    began: float = field(default_factory=time.monotonic)
+
+    def next_wait(self, error: ModelError) -> float | None:
+        """Seconds to wait after this error; None when it will not pass, or not within the patience."""
+        if isinstance(error, TurnCutError):
+            self.cuts += 1
+            return self.cut_waits[self.cuts - 1] if self.cuts <= len(self.cut_waits) else None
+        if not error.retryable:
+            return None
+        self.refusals += 1
+        wait = max(error.wait, min(LONGEST_BACKOFF, 2.0 ** (self.refusals - 1)))
+        return wait if time.monotonic() - self.began + wait <= self.patience else None

@@ -1,0 +1,130 @@
+"""What is found out about an answer when its text is there, each by a function of its own, in the order in which it is said."""
+
+from __future__ import annotations
+
+import logging
+import time
+import zlib
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass
+from functools import cached_property, partial
+from typing import Any
+
+from leaf.agent import basis
+from leaf.agent.budget import BUDGET, as_part, decide, shown_pictures, with_arrived
+from leaf.agent.cited import Citation, Desk, checked, citation_of
+from leaf.agent.draft import Draft
+from leaf.agent.events import Part, apply, chunk, place_of
+from leaf.agent.models.prices import inline_cost
+from leaf.agent.narrate import source_chunks
+from leaf.agent.receipts.answer import RECEIPTS, of_answer
+from leaf.store.model import Status
+
+Json = dict[str, Any]
+_log = logging.getLogger(__name__)
+
+
+@dataclass
+class Ending:
+    """An answer whose text is there."""
+
+    draft: Draft
+    status: Status
+
+    @cached_property
+    def receipts(self) -> Json | None:
+        """Where each figure comes from; only of an answer that came to its end."""
+        if self.status != "completed":
+            return None
+        return of_answer(self.draft.parts, self.draft.task.history)
+
+    @cached_property
+    def usage(self) -> Json:
+        """The data of the `data-usage` part; whoever asks first settles it."""
+        draft, task = self.draft, self.draft.task
+        return {
+            **asdict(draft.usage),
+            "cost": draft.money,
+            "model": task.model,
+            "seconds": round(draft.seconds, 3),
+            "context": draft.context_tokens,
+            "inline_tokens": task.inline_tokens,
+            "inline_cost": inline_cost(task.inline_tokens, task.model),
+        }
+
+
+Finisher = Callable[[Ending], None]
+"""Looks at an answer and says what it found, through `draft.say`. What may differ when it is done again is a step."""
+
+
+def check_citations(ending: Ending) -> None:
+    """Look whether the cited words stand where the answer says, as a step.
+
+    Which citations there are depends on kept values only, and the step's name on which they are: an answer that takes over
+    the steps of a failed one looks again if it cites other things.
+    """
+    draft = ending.draft
+    cited = [part for part in draft.parts if citation_of(part)]
+    if draft.task.desk is None or not cited or ending.status != "completed":
+        return
+    mark = zlib.crc32(repr([(p["sourceId"], place_of(p), p["providerMetadata"]) for p in cited]).encode())
+    value = draft.step(f"citations-{mark:08x}", partial(_check_cited, draft, cited, draft.task.desk))
+    for c in value["chunks"]:
+        apply(draft.parts, c)
+    draft.seconds += value["seconds"]
+
+
+def _check_cited(draft: Draft, cited: Sequence[Part], desk: Desk) -> Json:
+    """The step: the parts of the citations again, each with what was found."""
+    started = time.monotonic()
+    found = [part["providerMetadata"]["leaf"] for part in cited]
+    verdicts = desk.check([Citation(leaf["source"], leaf["quote"]) for leaf in found])
+    chunks = [checked(part, verdict) for part, verdict in zip(cited, verdicts, strict=True)]
+    for c in chunks:
+        draft.emit_now(c)
+    return {"chunks": chunks, "seconds": time.monotonic() - started}
+
+
+def say_basis(ending: Ending) -> None:
+    """The sources and the coverage of the steps that the answer used."""
+    draft = ending.draft
+    names = {file.handle: file.name for file in draft.task.files}
+    receipts = ending.receipts["receipts"] if ending.receipts else ()
+    found = basis.of_answer(draft.parts, draft.task.history, receipts, names)
+    for c in source_chunks(found.outputs):
+        draft.say(c)
+    if found.covered:
+        draft.say(chunk("data-coverage", id="coverage", data=found.covered))
+
+
+def say_budget(ending: Ending) -> None:
+    """Say, and log, what of each file went into the answer. Nothing where no file was touched."""
+    draft, task = ending.draft, ending.draft.task
+    shown_now: dict[str, int] = {}
+    for handle, tokens in shown_pictures(task.history):
+        shown_now[handle] = shown_now.get(handle, 0) + tokens
+    folded = draft.context.folded_handles(draft.raw, draft.parts)
+    decisions = decide(with_arrived(task.files, draft.outputs.values()), draft.read, shown_now, folded)
+    for decision in decisions:
+        _log.info(
+            "budget run=%s file=%s tokens=%d of=%d decision=%s",
+            task.message_id,
+            decision.handle,
+            decision.read,
+            decision.tokens,
+            decision.choice.replace(" ", "-"),
+        )
+    if draft.file_tokens and decisions:
+        draft.say(chunk(f"data-{BUDGET}", id=BUDGET, data=as_part(task.file_tokens, draft.file_tokens, decisions)))
+
+
+def say_receipts(ending: Ending) -> None:
+    if ending.receipts:
+        ending.draft.say(chunk(f"data-{RECEIPTS}", id=RECEIPTS, data=ending.receipts))
+
+
+def say_usage(ending: Ending) -> None:
+    ending.draft.say(chunk("data-usage", id="usage", data=ending.usage))
+
+
+FINISHERS: tuple[Finisher, ...] = (check_citations, say_basis, say_budget, say_receipts, say_usage)
