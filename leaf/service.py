@@ -62,6 +62,7 @@ from leaf.runs.waiting import Place
 from leaf.settings import Allowance, Settings
 from leaf.sound.base import Cue
 from leaf.store import Store, chats, consents, file_contexts, files, logins, members, messages, participants, users
+from leaf.store.changes import Hub
 from leaf.store.documents import Change
 from leaf.store.jobs import Job, JobItem
 from leaf.store.model import (
@@ -152,7 +153,7 @@ class Leaf:
         self._tables = tables
         self._drive = drive
         self.documents = documents
-        """What can be looked up of documents; changes go through the methods below, so that idle pages notice them."""
+        """What can be looked up of documents; changes go through the methods below."""
         self._runs = runs
         self._models = models
         self._calibration = calibration
@@ -161,11 +162,17 @@ class Leaf:
         self._close = close
         self._python = python
 
+    @property
+    def changes(self) -> Hub:
+        """Where every write is told, to whoever waits in its workspace."""
+        return self._store.db.changes
+
     def launch(self) -> None:
         """Go on with unfinished answers and jobs and have children ready now, rather than with the next question.
 
         Raises StoreError, StoreBusyError.
         """
+        self._store.db.listen()
         self._library.warm()
         self._runs.launch()
         self._jobs.launch()
@@ -193,7 +200,6 @@ class Leaf:
         if visit is None:
             logins.begin(self._store.db, identity)
             visit = logins.find(self._store.db, identity, workspace_id)
-            self._runs.touch()
         if visit is None:
             raise NotFoundError("Your workspace was removed just now.", "Reload the page.")
         return visit
@@ -204,7 +210,6 @@ class Leaf:
             logins.end_all(self._store.db, visit)
         else:
             logins.end(self._store.db, visit)
-        self._runs.touch()
 
     def unlink_account(self, email: str) -> bool:
         """Let the next account with this address take its user over. For whoever runs Leaf, never for a page."""
@@ -237,7 +242,6 @@ class Leaf:
     def rename_workspace(self, scope: Scope, name: str) -> None:
         """For owners. Raises InvalidInputError."""
         members.rename(self._store.db, scope, name)
-        self._runs.touch()
 
     def members(self, scope: Scope) -> list[Member]:
         """Everybody in the workspace."""
@@ -253,17 +257,14 @@ class Leaf:
         if not may_sign_in(address, self.settings):
             raise InvalidInputError(f"{address} may not sign in here.", "Whoever runs Leaf decides which addresses may.")
         members.invite(self._store.db, scope, email)
-        self._runs.touch()
 
     def withdraw_invitation(self, scope: Scope, invitation_id: str) -> None:
         """For owners. Raises NotFoundError."""
         members.withdraw(self._store.db, scope, invitation_id)
-        self._runs.touch()
 
     def set_role(self, scope: Scope, user_id: str, role: Role) -> None:
         """For owners. Raises InvalidInputError where no owner would be left."""
         members.set_role(self._store.db, scope, user_id, role)
-        self._runs.touch()
 
     def remove_member(self, scope: Scope, user_id: str) -> None:
         """End a membership, its access and its running answers at once: another's (for owners), or one's own."""
@@ -282,7 +283,6 @@ class Leaf:
     def add_participant(self, scope: Scope, chat_id: str, email: str) -> None:
         """Bring a member of the workspace into a chat. Raises NotFoundError."""
         participants.add(self._store.db, scope, chat_id, email)
-        self._runs.touch()
 
     def remove_participant(self, scope: Scope, chat_id: str, user_id: str) -> None:
         """Take somebody out (for the host), or leave. Raises InvalidInputError where nobody would be left."""
@@ -291,7 +291,6 @@ class Leaf:
     def _stop_all(self, message_ids: Sequence[str]) -> None:
         for message_id in message_ids:
             self._runs.stop(message_id)
-        self._runs.touch()
 
     # --- chats
 
@@ -310,7 +309,6 @@ class Leaf:
     def rename_chat(self, scope: Scope, chat_id: str, title: str) -> None:
         """Raises InvalidInputError for an empty title."""
         chats.rename(self._store.db, scope, chat_id, title)
-        self._runs.touch()
 
     def delete_chat(self, scope: Scope, chat_id: str) -> None:
         """Stops its running and waiting answers; `restore_chat` undoes."""
@@ -321,7 +319,6 @@ class Leaf:
     def restore_chat(self, scope: Scope, chat_id: str) -> None:
         """Undo `delete_chat`."""
         chats.restore(self._store.db, scope, chat_id)
-        self._runs.touch()
 
     def set_chat_model(self, scope: Scope, chat_id: str, model: str) -> None:
         """Model for the chat's next questions; empty for the default."""
@@ -476,15 +473,14 @@ class Leaf:
         message = messages.get(self._store.db, scope, message_id)
         end = messages.newest_below(self._store.db, scope, message_id)
         chats.set_head(self._store.db, scope, message.chat_id, end)
-        self._runs.touch()
 
     def set_feedback(self, scope: Scope, message_id: str, feedback: int) -> None:
         """1 thumbs up, -1 thumbs down, 0 none."""
         messages.set_feedback(self._store.db, scope, message_id, feedback)
 
     def revision(self, scope: Scope) -> int:
-        """Changes whenever a chat or message changes, so that an idle page knows when to look."""
-        return self._runs.revision
+        """Grows with every change in the workspace."""
+        return self.changes.newest(scope.workspace_id)
 
     def answer_markdown(self, scope: Scope, message_id: str) -> str:
         """An answer with its question, sources and coverage."""
@@ -552,7 +548,6 @@ class Leaf:
     def set_budget(self, scope: Scope, subject: str, allowance: Allowance) -> None:
         """For owners; `subject` is `workspace`, `members` or a user's id. Raises InvalidInputError, NotFoundError."""
         self._budgets.set(scope, subject, allowance)
-        self._runs.touch()
 
     # --- files
 
@@ -856,7 +851,6 @@ class Leaf:
     def save_document(self, scope: Scope, document_id: str, content: str, base: int) -> Document:
         """A version edited by hand, from version `base`. Raises ConflictError if that is not the newest any more."""
         saved = self.documents.write(scope, document_id, content, Change("edited by hand"), base=base)
-        self._runs.touch()
         return saved
 
     def document_receipts(self, scope: Scope, document_id: str, number: int = 0) -> Json | None:
@@ -869,18 +863,15 @@ class Leaf:
     def restore_document_version(self, scope: Scope, document_id: str, number: int) -> Document:
         """Make an earlier version the newest again; what was the newest stays as a version."""
         restored = self.documents.restore_version(scope, document_id, number)
-        self._runs.touch()
         return restored
 
     def delete_document(self, scope: Scope, document_id: str) -> None:
         """`restore_document` undoes."""
         self.documents.delete(scope, document_id)
-        self._runs.touch()
 
     def restore_document(self, scope: Scope, document_id: str) -> None:
         """Undo `delete_document`."""
         self.documents.restore(scope, document_id)
-        self._runs.touch()
 
     # --- Google Drive
 
