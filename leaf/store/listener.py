@@ -1,9 +1,9 @@
 """What other processes on the same PostgreSQL write: each commit notifies, and one connection listens.
 
 A notice is a line `PROCESS WORKSPACE TOPIC`; a process overlooks its own, which its hub has had at the commit. Nothing asks the
-database in between. Only after half a minute of silence the listener sends itself a notice through another connection. If that does
-not arrive, something may have been missed (a cut that nobody told of, a pooler that shares connections by transaction): everybody
-looks, and it connects anew.
+database in between. Only after half a minute of silence the listener sends itself a notice through another connection. If that
+does not arrive, something may have been missed (a cut that nobody told of, a pooler that shares connections by transaction):
+everybody looks, and it connects anew.
 """
 
 from __future__ import annotations

@@ -19,6 +19,7 @@ from leaf.errors import LeafError, SettingsError, SignInError
 from leaf.remote.address import announce, withdraw
 from leaf.store.model import Scope, Visit
 from leaf.ui import visitors
+from leaf.ui.wake import Waker
 
 if TYPE_CHECKING:
     from leaf.service import Leaf
@@ -47,6 +48,7 @@ class Registry:
     """Whether people sign in; read from the secrets once."""
     rules: visitors.Rules | None = None
     """Who may reach this process; read from the settings once."""
+    waker: Waker = field(default_factory=Waker)
 
 
 def _registry() -> Registry:
@@ -72,6 +74,7 @@ def built() -> Leaf:
                 built.close()
                 raise
             registry.leaf = built
+            registry.waker.follow(built.changes)
             _announce(registry)
         return registry.leaf  # type: ignore[no-any-return]  # a protocol-free handle; see Registry
 
@@ -103,6 +106,11 @@ def close() -> None:
             registry.key = ""
             registry.leaf.close()
             registry.leaf = None
+
+
+def waker() -> Waker:
+    """Where pages wait until something that they show has changed."""
+    return _registry().waker
 
 
 def serve_commands(url: str) -> None:
