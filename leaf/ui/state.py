@@ -16,6 +16,7 @@ from starlette.datastructures import Headers
 
 from leaf import settings
 from leaf.errors import LeafError, SettingsError, SignInError
+from leaf.identity import ends_at
 from leaf.remote.address import announce, withdraw
 from leaf.store.model import Scope, Visit
 from leaf.ui import visitors
@@ -164,6 +165,11 @@ def enter() -> Visit | None:
     asked = (claims, wanted, built().revision(visit.scope))
     st.session_state["visit"] = _Remembered(visit, asked, now + REMEMBERED)
     return visit
+
+
+def sign_in_ends() -> float | None:
+    """When this browser's sign-in runs out, in seconds since 1970; None where nobody signs in."""
+    return ends_at(_claims(), built().settings) if login_needed() else None
 
 
 def current_visit() -> Visit | None:

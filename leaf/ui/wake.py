@@ -33,6 +33,8 @@ class _Page:
     """To be drawn again as soon as it waits."""
     planned: bool = False
     """The event loop has been told."""
+    ends_at: float = 0.0
+    """Seconds since 1970 at which it is drawn again in any case."""
     woken_at: float = float("-inf")
     """`time.monotonic()` of the last time."""
 
@@ -87,6 +89,16 @@ class Waker:
             wait = max(0.0, page.woken_at + GAP - time.monotonic())
         with suppress(RuntimeError):  # the loop is closed, and with it every page
             self._loop.call_soon_threadsafe(self._loop.call_later, wait, self._draw, session_id)
+
+    def ring_at(self, session_id: str, moment: float) -> None:
+        """Draw this page again at a moment, given in seconds since 1970, such as the one at which its sign-in runs out."""
+        with self._lock:
+            page = self._pages.setdefault(session_id, _Page())
+            if self._loop is None or page.ends_at == moment:
+                return
+            page.ends_at = moment
+        with suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._loop.call_later, max(0.0, moment - time.time()), self.ring, session_id)
 
     def waits(self, session_id: str) -> bool:
         """Whether a page is drawn, and not being drawn again."""

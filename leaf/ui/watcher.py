@@ -5,10 +5,10 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 
-from leaf.ui.state import current_scope, leaf, waker
+from leaf.ui.state import current_scope, leaf, sign_in_ends, waker
 
 PERIOD = 60.0
-"""Seconds between two looks, counted by the browser: for a sign-in that has run out, and in case something was missed."""
+"""Seconds between two looks, counted by the browser, in case something was missed."""
 EVERY_PAGE = frozenset({"chats", "messages", "team"})
 """What the sidebar shows."""
 TOPICS = {
@@ -31,6 +31,8 @@ def watch(page: str) -> None:
     """The page at this address is drawn; from now on it waits."""
     _look(page, st.session_state["drawn-from"])
     waker().wait(session_id(), current_scope().workspace_id, TOPICS[page], st.session_state["drawn-from"])
+    if (ends := sign_in_ends()) is not None:
+        waker().ring_at(session_id(), ends)
 
 
 def session_id() -> str:
