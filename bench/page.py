@@ -96,8 +96,8 @@ def _step(number: int, call: int) -> list[dict[str, Any]]:
 
 def _long_chat(url: str, chat_id: str) -> tuple[float, float]:
     """Seconds from the click on the chat to its last answer on the screen, and of one more drawing; medians of five."""
-    with _browser() as browser:
-        page = browser.new_page()
+    with browser() as chromium:
+        page = chromium.new_page()
         page.goto(url)
         page.get_by_role("button", name="A long chat").first.wait_for()
         opened, again = [], []
@@ -155,8 +155,8 @@ def _quiet(page: Any) -> None:
 
 def _one_viewer(url: str) -> list[float]:
     """How late each word stood in the page, in seconds."""
-    with _browser() as browser:
-        page = browser.new_page()
+    with browser() as chromium:
+        page = chromium.new_page()
         page.goto(url)
         page.get_by_role("heading", name="What do you want to know?").wait_for()
         chat_id = _start(url, 1)[0]
@@ -254,11 +254,16 @@ def _stamps() -> Iterator[str]:
         process.wait()
 
 
-@contextmanager
-def _app(home: Path, model_url: str) -> Iterator[str]:
+def free_port() -> int:
+    """One that nobody listens on."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
+        return int(probe.getsockname()[1])
+
+
+@contextmanager
+def _app(home: Path, model_url: str) -> Iterator[str]:
+    port = free_port()
     served = ["--server.address", "127.0.0.1", "--server.port", str(port)]
     process = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", "bench/_page_app.py", *served],
@@ -282,13 +287,13 @@ def _app(home: Path, model_url: str) -> Iterator[str]:
 
 
 @contextmanager
-def _browser() -> Iterator[Any]:
+def browser() -> Iterator[Any]:
     from playwright.sync_api import sync_playwright
 
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS.split())
-        yield browser
-        browser.close()
+        chromium = playwright.chromium.launch(executable_path="/usr/bin/chromium", args=FLAGS.split())
+        yield chromium
+        chromium.close()
 
 
 def _p95(values: Sequence[float]) -> float:

@@ -17,6 +17,7 @@ from leaf.runs.records import Load, RunRecord, StepRecord
 from leaf.sessions.house import House
 from leaf.sessions.session import Session
 from leaf.store import logins, users
+from leaf.store.changes import Hub
 from leaf.store.model import NamedUsage, Scope, Visit
 
 
@@ -34,6 +35,7 @@ class Leaf:
 
         Raises StoreError, StoreBusyError.
         """
+        self._db.listen()
         self._house.library.warm()
         self._house.runs.launch()
         self._house.jobs.launch()
@@ -65,7 +67,6 @@ class Leaf:
         if visit is None:
             logins.begin(self._db, identity)
             visit = logins.find(self._db, identity, workspace_id)
-            self._house.touch()
         if visit is None:
             raise NotFoundError("Your workspace was removed just now.", "Reload the page.")
         return visit
@@ -76,13 +77,17 @@ class Leaf:
             logins.end_all(self._db, visit)
         else:
             logins.end(self._db, visit)
-        self._house.touch()
 
     def choose_workspace(self, visit: Visit, workspace_id: str) -> None:
         """Open this one in new tabs. Raises NotFoundError."""
         logins.remember_workspace(self._db, visit, workspace_id)
 
     # --- what is the same for everybody
+
+    @property
+    def changes(self) -> Hub:
+        """Where every write is told, to whoever waits in its workspace."""
+        return self._db.changes
 
     def models(self) -> list[ModelChoice]:
         """Models that can be chosen, from the server where it says."""

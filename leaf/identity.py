@@ -50,11 +50,17 @@ def may_sign_in(email: str, settings: Settings) -> bool:
     return email in settings.allowed_emails or email.rpartition("@")[2] in settings.allowed_domains
 
 
-def _check_time(claims: Mapping[str, object], settings: Settings, at: datetime) -> None:
+def ends_at(claims: Mapping[str, object], settings: Settings) -> float | None:
+    """Until when somebody is signed in, in seconds since 1970; None where the provider does not say."""
     begun, ends = claims.get("iat"), claims.get("exp")
     if settings.session_hours and isinstance(begun, int | float) and not isinstance(begun, bool):
         ends = begun + settings.session_hours * 3600
-    if not isinstance(ends, int | float) or isinstance(ends, bool):
+    return None if not isinstance(ends, int | float) or isinstance(ends, bool) else ends
+
+
+def _check_time(claims: Mapping[str, object], settings: Settings, at: datetime) -> None:
+    ends = ends_at(claims, settings)
+    if ends is None:
         raise _refused("The login provider did not say until when you are signed in.", "Sign in again.")
     if at.timestamp() >= ends:
         raise SignInError("Your sign-in has expired.", "Sign in again to go on where you were.", reason="expired")

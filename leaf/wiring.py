@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from leaf.files.library import Library
     from leaf.jobs.jobs import Jobs
     from leaf.remote.contract import Commands
-    from leaf.runs.runs import Runs
     from leaf.sandbox.pool import Pool
     from leaf.store import Store
     from leaf.tables.notebooks import Notebooks
@@ -75,7 +74,7 @@ def build(settings: Settings) -> Leaf:
     )
     runs = Runs(executor, store, engine, queue)
     models = ModelDirectory(settings, lambda: _ask_models(settings))
-    jobs = _jobs(settings, store, library, tables, drive, runs)
+    jobs = _jobs(settings, store, library, tables, drive)
 
     def close() -> None:
         runs.close()
@@ -148,7 +147,7 @@ def _agent(settings: Settings, store: Store, calibration: Calibration) -> Agent:
     return Agent(endpoint, registry.all_tools(), registry.schemas(), FINISHERS)
 
 
-def _jobs(settings: Settings, store: Store, library: Library, tables: Tables, drive: Drive, runs: Runs) -> Jobs:
+def _jobs(settings: Settings, store: Store, library: Library, tables: Tables, drive: Drive) -> Jobs:
     from leaf.jobs.jobs import Jobs, Work
     from leaf.jobs.work import DriveWork, FilesWork, TranscriptWork
     from leaf.store.jobs import Kind
@@ -158,7 +157,7 @@ def _jobs(settings: Settings, store: Store, library: Library, tables: Tables, dr
         "drive": DriveWork(store, library, tables, drive),
         "transcript": TranscriptWork(store, library),
     }
-    return Jobs(store, library, works, runs.touch, shared=bool(settings.database_url))
+    return Jobs(store, library, works, shared=bool(settings.database_url))
 
 
 def _notebooks(settings: Settings, store: Store, tables: Tables) -> Notebooks | None:

@@ -87,6 +87,6 @@ def test_an_unexpected_failure_beside_the_page_is_told_and_logged(caplog: pytest
             raise KeyError("secret column")
 
     look = Look("chat")
-    look.ask(SimpleNamespace(drive=Broken()))  # type: ignore[arg-type]
+    look.ask(SimpleNamespace(drive=Broken()), lambda: None)  # type: ignore[arg-type]
     assert look.problem == FAULT
     assert "secret column" in caplog.text

@@ -53,10 +53,11 @@ def test_a_tool_is_added_in_one_place(tmp_path: Path, monkeypatch: pytest.Monkey
     turns = [Turn.call(("count_words", {"file": "f1"})), Turn.say("Plum stands there 37 times.")]
     with MessagesServer(turns) as server, opened(tmp_path / "home", api_key="k", model_url=server.url) as leaf:
         scope = leaf.local_scope()
+        session = leaf.session(scope)
         file = add(leaf, scope, "fruit.txt", WORDS)
-        chat = leaf.new_chat(scope)
-        message = finished(leaf, scope, leaf.send(scope, chat.id, "How often?", [file.id]).id)
-        exported = leaf.export_chat(scope, chat.id, "folder")
+        chat = session.chats.create()
+        message = finished(leaf, scope, session.messages.send(chat.id, "How often?", [file.id]).id)
+        exported = session.chats.export(chat.id, "folder")
         markdown = zipfile.ZipFile(io.BytesIO(exported)).read("chat.md").decode()
 
     step = next(part for part in message.parts if part["type"] == "tool-count_words")

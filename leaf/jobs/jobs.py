@@ -71,16 +71,11 @@ class _Live:
 class Jobs:
     """All jobs of this process."""
 
-    def __init__(
-        self, store: Store, library: Library, works: Mapping[Kind, Work], touch: Callable[[], None], *, shared: bool = False
-    ) -> None:
-        """`works` says what jobs of each kind do; `touch` tells idle pages that something changed; `shared` is whether other
-        processes work on the same history.
-        """
+    def __init__(self, store: Store, library: Library, works: Mapping[Kind, Work], *, shared: bool = False) -> None:
+        """`works` says what jobs of each kind do; `shared` is whether other processes work on the same history."""
         self._store = store
         self._library = library
         self._works = works
-        self._touch = touch
         self._shared = shared
         self._holder = secrets.token_hex(6)
         self._changed = threading.Condition()
@@ -126,7 +121,6 @@ class Jobs:
         if kind == "transcript":
             jobs.append(self._store.db, scope, job.id, [("", {"file": job.asked["file"]}, "")])
         self._start(scope, job)
-        self._touch()
         return job
 
     def take(self, scope: Scope, job_id: str, sources: Iterable[Source]) -> None:
@@ -188,14 +182,12 @@ class Jobs:
                 live.ended = True
                 live.stop.set()
             self._changed.notify_all()
-        self._touch()
         return self.get(scope, job_id)
 
     def go_on(self, scope: Scope, job_id: str) -> Job:
         """Take up again what a stopped or failed job has left. Raises NotFoundError."""
         job = jobs.go_on(self._store.db, scope, job_id, self._holder)
         self._start(scope, job)
-        self._touch()
         return job
 
     def forget(self, scope: Scope, job_id: str) -> None:
@@ -256,7 +248,6 @@ class Jobs:
             if self._live.get(live.job.id) is live:
                 del self._live[live.job.id]
             self._changed.notify_all()
-        self._touch()
 
     def _turn(self, live: _Live) -> threading.BoundedSemaphore:
         """Waits for a place to work, which a transcript does not need: its engine has a queue of its own."""

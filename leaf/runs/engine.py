@@ -1,8 +1,10 @@
 """DBOS behind a small door: one workflow per answer, whose id is the message's id.
 
-Here lives what this app asks of DBOS: a fixed version, a name for this process that survives restarts, a queue of its own that is
-polled often, plain JSON, no network. What an answer does stands in `execute.py`, what a step is in `steps.py`; no other module
-imports dbos. Everything here may be called from inside a run without becoming one of its steps.
+Here lives what this app asks of DBOS: a fixed version, a name for this process that survives restarts, plain JSON, no network, no
+polling. Whose turn it is, is decided before (`waiting.py`), so an answer is begun at once and without a queue. Only one that was
+begun before goes through DBOS's queue, which alone can hand a run to another process; that is looked at in that moment. What an
+answer does stands in `execute.py`, what a step is in `steps.py`; no other module imports dbos. Everything here may be called from
+inside a run without becoming one of its steps.
 """
 
 from __future__ import annotations
@@ -13,6 +15,7 @@ import logging
 import os
 import sqlite3
 import sys
+import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
@@ -27,6 +30,7 @@ from leaf.runs import trouble
 from leaf.runs.sqlite import Driver, driver
 
 if TYPE_CHECKING:
+    from dbos import DBOS as Dbos
     from dbos import DBOSConfig, Serializer, StepInfo, WorkflowStatus
 
 P = ParamSpec("P")
@@ -37,7 +41,9 @@ VERSION = "leaf-1"
 STREAM = "chunks"
 """Key of the stream that a run writes: each value a list of chunks, and `begin` marks between them."""
 POLL_SECONDS = 0.1
-"""How often the queue and the streams are looked at; DBOS's own default of a second would be felt."""
+"""How often the stream of an answer that another process writes is looked at, while somebody here watches it."""
+QUIET_SECONDS = 3600.0
+"""Given to DBOS for what is not used here and cannot be turned off before it starts."""
 MOST_ATTEMPTS = 50
 """Starts after which an answer that each time took the process with it is given up."""
 LOCK_SECONDS = 5.0
@@ -106,7 +112,7 @@ class Engine:
             self._driver = driver()
             self.note = prepare_file(self._path, self._driver)
         self.executors, self._seats = _take_seats(self._home, shared=self.shared)
-        DBOS(config=self._config())
+        self._dbos = DBOS(config=self._config())
         try:
             DBOS.listen_queues([self._queue])
         except Exception as e:
@@ -119,11 +125,11 @@ class Engine:
         self._run = run
         try:
             DBOS.launch()
-            DBOS.register_queue(self._queue, polling_interval_sec=POLL_SECONDS, on_conflict="always_update")
+            self._claims = DBOS.register_queue(self._queue, polling_interval_sec=QUIET_SECONDS, on_conflict="always_update")
+            still(self._dbos)
         except Exception as e:
             self.close()
             raise trouble.explain(e, shared=self.shared) from e
-        self._take_over()
 
     def close(self) -> None:
         """Let go of the run database. What runs is left as it is, for the next start."""
@@ -134,18 +140,35 @@ class Engine:
             seat.close()
 
     def begin(self, message_id: str) -> None:
-        """Run an answer, or go on with it. Beginning it twice is one run."""
+        """Run an answer, or go on with it, in a thread of its own. Beginning it twice is one run. Raises RunError."""
         from dbos import DBOS, SetWorkflowID
 
         if self.record(message_id) is not None:
             _outside(DBOS.resume_workflow, message_id, queue_name=self._queue)
+            self._claim(message_id)
             return
 
-        def enqueue() -> None:
+        def start() -> None:
             with SetWorkflowID(message_id):
-                DBOS.enqueue_workflow(self._queue, self._run)
+                DBOS.start_workflow(self._run)
 
-        _outside(enqueue)
+        _outside(start)
+
+    def left(self) -> list[str]:
+        """Runs that processes had begun whose place this one has, and which nobody works on now: for the start.
+
+        Counts one more beginning for each. One that took the process with it too often is given up, and its record says so.
+        """
+        from dbos import DBOS
+
+        unfinished = _outside(DBOS.list_workflows, status=["PENDING", "ENQUEUED"], load_input=False, load_output=False)
+        mine = [record for record in map(_record, unfinished) if record.executor in self.executors and record.version == VERSION]
+        for record in mine:
+            if record.attempts >= MOST_ATTEMPTS:
+                _outside(DBOS.cancel_workflow, record.message_id)
+            else:
+                self._note(record.message_id, {"attempts": record.attempts + 1})
+        return [record.message_id for record in mine if record.attempts < MOST_ATTEMPTS]
 
     def forget(self, message_ids: Sequence[str]) -> None:
         """Delete the records of runs, with their steps and streams."""
@@ -178,9 +201,7 @@ class Engine:
 
     def want_stop(self, message_id: str) -> None:
         """Keep the wish to stop a run, so that it outlives this process and is seen by the one that writes the answer."""
-        from dbos import DBOS
-
-        _outside(DBOS.update_workflow_attributes, message_id, {"stop": True})
+        self._note(message_id, {"stop": True})
 
     def read_stream(self, message_id: str) -> Iterator[list[Chunk]]:
         """What a run has streamed so far and what it goes on to stream, wherever it runs, until it ends."""
@@ -212,24 +233,52 @@ class Engine:
             "name": "leaf",
             "system_database_url": self._url or f"sqlite:///{self._path}",
             "application_version": VERSION,
-            "executor_id": self.executors[0],
+            # Of this start alone: DBOS then finds nothing of its own to go on with, which is done here and counted.
+            "executor_id": f"{self.executors[0]}.{uuid.uuid4().hex[:8]}",
             "log_level": "ERROR",
             "serializer": _serializer(),
             "db_engine_kwargs": {"hide_parameters": True, **(self._driver.engine_arguments if self._driver else {})},
-            "notification_listener_polling_interval_sec": 1.0,
-            "scheduler_polling_interval_sec": 3600.0,
+            "use_listen_notify": False,
+            "notification_listener_polling_interval_sec": 0.5,
+            "scheduler_polling_interval_sec": QUIET_SECONDS,
         }
 
-    def _take_over(self) -> None:
-        """Go on with what processes had begun that worked in this folder and are gone."""
+    def _claim(self, message_id: str) -> None:
+        """Let DBOS's queue worker look once, in this thread: it takes what waits in this process's queue and begins it."""
+        from dbos import DBOS
+        from dbos._queue import queue_worker_thread
+
+        _outside(queue_worker_thread, _OneLook(), self._dbos, self._claims)
+        waits = _outside(DBOS.list_workflows, workflow_ids=[message_id], status="ENQUEUED", load_input=False, load_output=False)
+        if waits:
+            raise RunError("The run database did not give this run out.", "It is tried again.")
+
+    def _note(self, message_id: str, attributes: dict[str, Any]) -> None:
         from dbos import DBOS
 
-        if others := list(self.executors[1:]):
-            left = _outside(
-                DBOS.list_workflows, status=["PENDING", "ENQUEUED"], executor_id=others, load_input=False, load_output=False
-            )
-            for status in left:
-                self.begin(status.workflow_id)
+        _outside(DBOS.update_workflow_attributes, message_id, attributes, merge=True)
+
+
+class _OneLook(threading.Event):
+    """In place of the event that ends a queue worker, between whose looks it waits on it: one look, then the end."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._looked = False
+
+    def wait(self, timeout: float | None = None) -> bool:
+        looked, self._looked = self._looked, True
+        return looked
+
+
+def still(dbos: Dbos) -> None:
+    """End the threads with which DBOS looks into the run database every second: for queues that other programs make, for delayed
+    and scheduled work, for messages between workflows. Nothing of that is used here. They end by themselves, within a second.
+    """
+    for event in dbos.background_thread_stop_events:
+        event.set()
+    dbos._background_jobs_stop_event.set()
+    dbos._sys_db._run_background_processes = False
 
 
 def prepare_file(path: Path, by: Driver | None = None) -> str:
@@ -350,8 +399,8 @@ def _record(status: WorkflowStatus) -> Record:
         message_id=status.workflow_id,
         over=status.status in OVER,
         gave_up=status.status in OVER[1:],
-        attempts=max(1, status.recovery_attempts or 1),
-        executor=status.executor_id or "",
+        attempts=int((status.attributes or {}).get("attempts") or 1),
+        executor=(status.executor_id or "").partition(".")[0],
         version=status.app_version or "",
         stop_wanted=bool((status.attributes or {}).get("stop")),
         begun_at=_moment(status.created_at),

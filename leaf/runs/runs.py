@@ -4,7 +4,8 @@ The history is the outbox. A question and its pending answer are saved in one co
 answer waits in `Waiting`, is claimed in the history, and is begun in the run database under the message's id. At the start every
 answer that the history calls unfinished is found again, whatever the run database knows. What a run does stands in `execute.py`.
 
-Two threads serve all runs: one begins those whose turn it is, one writes streams and looks after what was left.
+Two threads serve all runs: one begins those whose turn it is, one writes streams and looks after what was left. Both sleep until
+there is something to do.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Protocol
@@ -29,6 +30,7 @@ from leaf.runs.run import Run
 from leaf.runs.steps import DurableSteps, LeaveError, Stream
 from leaf.runs.waiting import Place, Ticket, Waiting
 from leaf.store import Store, cells, messages
+from leaf.store.changes import Change
 from leaf.store.model import Json, Message, Scope, Status, Unfinished
 
 logger = logging.getLogger(__name__)
@@ -42,9 +44,11 @@ FLUSH_SECONDS = 0.12
 AGAIN_SECONDS = 5.0
 """How long a run that could not be kept, for want of disk space, is left before it is begun again."""
 BUSY_SECONDS = 2.0
-"""How long a chat is left alone that another process answers in."""
+"""How long a chat is left alone that another process answers in, unless that one tells that it is done."""
+SAFETY_SECONDS = 30.0
+"""Longest sleep while nothing is told."""
 LOOK_SECONDS = 0.5
-"""How often wishes of other processes are looked for."""
+"""How often wishes of other processes are looked for while an answer is written here."""
 ADOPT_SECONDS = 60.0
 """How often questions are looked for that a process left waiting."""
 PRUNE_SECONDS = 3600.0
@@ -78,6 +82,17 @@ class _Live:
     """`time.monotonic()` at which to begin it again, for a run that could not be kept."""
 
 
+@dataclass
+class _Duty:
+    """What is done again and again, as long as it is needed."""
+
+    period: float
+    act: Callable[[], None]
+    needed: Callable[[], object] = lambda: True
+    due: float = 0.0
+    """`time.monotonic()` of the next time."""
+
+
 class Runs:
     """All runs of this process."""
 
@@ -96,23 +111,12 @@ class Runs:
         self._threads: list[threading.Thread] = []
         self._launched = False
         self._closed = False
-        self._revision = 0
-
-    @property
-    def revision(self) -> int:
-        """Grows with every run that begins or ends, and with `touch`."""
-        return self._revision
+        self._end_listening = store.db.changes.listen(self._heard)
 
     @property
     def _ending(self) -> bool:
         """Whether this process lets go of its runs: it was closed, or ends without having been."""
         return self._closed or not threading.main_thread().is_alive()
-
-    def touch(self) -> None:
-        """Tell idle pages that something else changed."""
-        with self._news:
-            self._revision += 1
-            self._news.notify_all()
 
     def launch(self) -> None:
         """Open the run database and go on with everything that was left unfinished. Once is enough.
@@ -198,6 +202,7 @@ class Runs:
 
     def close(self) -> None:
         """Let go of all runs within seconds. They are not stopped: the next start goes on with them."""
+        self._end_listening()
         with self._launching:
             with self._news:
                 self._closed = True
@@ -251,7 +256,11 @@ class Runs:
     # Beginning
 
     def _recover(self) -> None:
-        """Everything that the history calls unfinished goes on: it waits again, is begun again, or gets an end that says why."""
+        """Everything that the history calls unfinished goes on: it waits again, is begun again, or gets an end that says why.
+
+        What only the run database calls unfinished finds nothing to do, and then that says so, too.
+        """
+        left = self._engine.left()
         unfinished = messages.unscoped_unfinished(self._db)
         known = self._engine.records([f.message.id for f in unfinished])
         for found in unfinished:
@@ -259,6 +268,8 @@ class Runs:
                 self._recover_one(found, known.get(found.message.id))
             except LeafError as e:
                 logger.warning("run %s was not recovered: %s", found.message.id, e)
+        for message_id in set(left).difference(found.message.id for found in unfinished):
+            self._begin(message_id)
 
     def _recover_one(self, found: Unfinished, record: Record | None) -> None:
         message = found.message
@@ -273,7 +284,7 @@ class Runs:
         elif record.over or record.version != VERSION:
             self._begin_anew(found)
         elif record.executor in self._engine.executors:
-            self._remember(_ticket(found))
+            self._take(found)
 
     def _begin_anew(self, found: Unfinished) -> None:
         """For a record that cannot be gone on with: another version's, or one that ended without the history knowing."""
@@ -285,7 +296,7 @@ class Runs:
 
     def _take(self, found: Unfinished) -> None:
         self._remember(_ticket(found))
-        self._begin(_ticket(found))
+        self._begin(found.message.id)
 
     def _wait(self, ticket: Ticket) -> None:
         with self._news:
@@ -294,8 +305,7 @@ class Runs:
             self._forget_old()
             self._runs.setdefault(ticket.message_id, Run(ticket.message_id))
             self._waiting.add(ticket)
-            self._revision += 1
-            self._news.notify_all()
+            self._tell(ticket)
 
     def _remember(self, ticket: Ticket) -> Run:
         """Count a run as this process's. A new attempt of one that is known goes on in the same `Run`."""
@@ -305,7 +315,21 @@ class Runs:
             live.again_at = None
             if self._closed:
                 run.stop.set()
+            self._tell(ticket)
             return run
+
+    def _tell(self, ticket: Ticket) -> None:
+        """What waits and what runs is known to this process alone, so it is told beside what the history tells."""
+        with self._news:
+            self._news.notify_all()
+        self._db.changes.publish([Change(ticket.scope.workspace_id, "messages")])
+
+    def _heard(self, changes: Collection[Change]) -> None:
+        """Another process may be done with a chat in which a question waits here."""
+        with self._news:
+            if self._busy_until and any(change.topic == "messages" for change in changes):
+                self._busy_until.clear()
+                self._news.notify_all()
 
     def _dispatch(self) -> None:
         """Begin what waits, as far as the limits allow. Runs until `close`."""
@@ -313,7 +337,8 @@ class Runs:
             with self._news:
                 ticket = self._next()
                 if ticket is None:
-                    self._news.wait(1.0)
+                    first = min(self._busy_until.values(), default=float("inf")) - time.monotonic()
+                    self._news.wait(max(0.0, min(first, SAFETY_SECONDS)))
                     continue
             try:
                 self._claim(ticket)
@@ -338,20 +363,19 @@ class Runs:
             self._waiting.remove(ticket.message_id)
         if claimed == "claimed":
             self._remember(ticket)
-            self._begin(ticket)
-            self.touch()
+            self._begin(ticket.message_id)
 
     def _leave_alone(self, ticket: Ticket) -> None:
         with self._news:
             self._busy_until[ticket.chat_id] = time.monotonic() + BUSY_SECONDS
 
-    def _begin(self, ticket: Ticket) -> None:
+    def _begin(self, message_id: str) -> None:
         """Hand a claimed run to the run database; if that cannot be written, later again."""
         try:
-            self._engine.begin(ticket.message_id)
+            self._engine.begin(message_id)
         except Exception as e:  # noqa: BLE001 - whatever the database throws, the answer is still owed
-            logger.warning("run %s could not be begun yet: %s", ticket.message_id, type(e).__name__)
-            self._park(ticket.message_id, str(trouble.explain(e, shared=self._engine.shared)))
+            logger.warning("run %s could not be begun yet: %s", message_id, type(e).__name__)
+            self._park(message_id, str(trouble.explain(e, shared=self._engine.shared)))
 
     # Answering
 
@@ -422,12 +446,14 @@ class Runs:
             if live := self._live.get(message_id):
                 live.again_at = time.monotonic() + AGAIN_SECONDS
                 self._runs[message_id].emit(_status(f"{reason} This answer goes on by itself when that is over."))
+                self._news.notify_all()
 
     def _release(self, message_id: str) -> None:
         with self._news:
-            self._live.pop(message_id, None)
-            self._revision += 1
+            live = self._live.pop(message_id, None)
             self._news.notify_all()
+        if live:
+            self._tell(live.ticket)
 
     # Ending without answering
 
@@ -440,11 +466,11 @@ class Runs:
 
     def _drop(self, message_id: str, last: Chunk) -> None:
         with self._news:
-            self._waiting.remove(message_id)
+            ticket = self._waiting.remove(message_id)
             if run := self._runs.get(message_id):
                 run.emit(last)
-            self._revision += 1
-            self._news.notify_all()
+        if ticket:
+            self._tell(ticket)
 
     def _end(self, found: Unfinished, status: Status, error: str = "") -> None:
         """Save what the finished steps have shown, for a run that is not to go on."""
@@ -466,20 +492,23 @@ class Runs:
 
     def _keep(self) -> None:
         """Write streams, begin again what was parked, prune, look for what other processes want or left. Runs until `close`."""
-        duties: list[tuple[float, Callable[[], None]]] = [
-            (FLUSH_SECONDS, self._flush),
-            (1.0, self._begin_parked),
-            (PRUNE_SECONDS, self._prune),
+        duties = [
+            _Duty(FLUSH_SECONDS, self._flush, lambda: self._live),
+            _Duty(1.0, self._begin_parked, lambda: any(live.again_at is not None for live in self._live.values())),
+            _Duty(PRUNE_SECONDS, self._prune),
         ]
         if self._engine.shared:
-            duties += [(LOOK_SECONDS, self._look_for_stops), (ADOPT_SECONDS, self._adopt)]
-        due = [time.monotonic()] * len(duties)
+            duties += [_Duty(LOOK_SECONDS, self._look_for_stops, lambda: self._live), _Duty(ADOPT_SECONDS, self._adopt)]
         while not self._ending:
-            for i, (period, duty) in enumerate(duties):
-                if time.monotonic() >= due[i]:
-                    due[i] = time.monotonic() + period
-                    self._do(duty)
-            time.sleep(FLUSH_SECONDS)
+            with self._news:
+                due = min(duty.due for duty in duties if duty.needed())
+                if (wait := due - time.monotonic()) > 0 and not self._closed:
+                    self._news.wait(min(wait, SAFETY_SECONDS))
+                now = time.monotonic()
+                acts = [duty for duty in duties if duty.due <= now and duty.needed()]
+            for duty in acts:
+                duty.due = time.monotonic() + duty.period
+                self._do(duty.act)
 
     def _do(self, duty: Callable[[], None]) -> None:
         try:
@@ -502,7 +531,7 @@ class Runs:
                 live.again_at = None
         for live in due:
             self._runs[live.ticket.message_id].emit(_status(""))
-            self._begin(live.ticket)
+            self._begin(live.ticket.message_id)
 
     def _prune(self) -> None:
         if gone := self._engine.prune(RETENTION):

@@ -40,7 +40,6 @@ class Chats(Part):
     def rename(self, chat_id: str, title: str) -> None:
         """Raises InvalidInputError for an empty title."""
         chats.rename(self._db, self._scope, chat_id, title)
-        self._house.touch()
 
     def delete(self, chat_id: str) -> None:
         """Stops its running and waiting answers; `restore` undoes."""
@@ -51,7 +50,6 @@ class Chats(Part):
     def restore(self, chat_id: str) -> None:
         """Undo `delete`."""
         chats.restore(self._db, self._scope, chat_id)
-        self._house.touch()
 
     def set_model(self, chat_id: str, model: str) -> None:
         """Model for the chat's next questions; empty for the default."""
@@ -78,7 +76,6 @@ class Chats(Part):
     def add_participant(self, chat_id: str, email: str) -> None:
         """Bring a member of the workspace into a chat. Raises NotFoundError."""
         participants.add(self._db, self._scope, chat_id, email)
-        self._house.touch()
 
     def remove_participant(self, chat_id: str, user_id: str) -> None:
         """Take somebody out (for the host), or leave. Raises InvalidInputError where nobody would be left."""

@@ -60,21 +60,17 @@ class Documents(Part):
     def save(self, document_id: str, content: str, base: int) -> Document:
         """A version edited by hand, from version `base`. Raises ConflictError if that is not the newest any more."""
         saved = self._house.documents.write(self._scope, document_id, content, Change("edited by hand"), base=base)
-        self._house.touch()
         return saved
 
     def restore_version(self, document_id: str, number: int) -> Document:
         """Make an earlier version the newest again; what was the newest stays as a version."""
         restored = self._house.documents.restore_version(self._scope, document_id, number)
-        self._house.touch()
         return restored
 
     def delete(self, document_id: str) -> None:
         """`restore` undoes."""
         self._house.documents.delete(self._scope, document_id)
-        self._house.touch()
 
     def restore(self, document_id: str) -> None:
         """Undo `delete`."""
         self._house.documents.restore(self._scope, document_id)
-        self._house.touch()

@@ -104,14 +104,12 @@ class Files(Part):
         self._house.library.delete(self._scope, file_id)
         for document in self._house.documents.of_file(self._scope, file_id):
             self._house.documents.delete(self._scope, document.id)
-            self._house.touch()
 
     def restore(self, file_id: str) -> None:
         """Undo `delete`."""
         self._house.library.restore(self._scope, file_id)
         for document in self._house.documents.of_file(self._scope, file_id, deleted=True):
             self._house.documents.restore(self._scope, document.id)
-            self._house.touch()
 
     def chats_using(self, file_id: str) -> ChatList:
         """Chats to which a file is attached."""

@@ -38,15 +38,10 @@ class House:
     python: Notebooks | None = None
     """None on a machine that cannot confine Python."""
 
-    def touch(self) -> None:
-        """Tell idle pages that something changed."""
-        self.runs.touch()
-
     def stop_all(self, message_ids: Sequence[str]) -> None:
-        """End these answers, and tell idle pages."""
+        """End these answers."""
         for message_id in message_ids:
             self.runs.stop(message_id)
-        self.touch()
 
 
 class Part:

@@ -114,7 +114,6 @@ class Messages(Part):
         message = self.get(message_id)
         end = messages.newest_below(self._db, self._scope, message_id)
         chats.set_head(self._db, self._scope, message.chat_id, end)
-        self._house.touch()
 
     def set_feedback(self, message_id: str, feedback: int) -> None:
         """1 thumbs up, -1 thumbs down, 0 none."""

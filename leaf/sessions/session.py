@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 from leaf.sessions.attached import Attached
 from leaf.sessions.chats import Chats
 from leaf.sessions.documents import Documents
@@ -16,6 +18,7 @@ from leaf.sessions.team import Team
 from leaf.sessions.tools import Tools
 from leaf.sessions.transcripts import Transcripts
 from leaf.sessions.usage import Usage
+from leaf.store.changes import ALL
 from leaf.store.model import Scope
 
 PARTS = (Chats, Messages, Files, Attached, Transcripts, Documents, Results, Drive, Python, Jobs, Tools, Team, Usage)
@@ -43,8 +46,8 @@ class Session:
         self.tools = Tools(house, scope)
         self.team = Team(house, scope)
         self.usage = Usage(house, scope)
-        self._runs = house.runs
+        self._changes = house.store.db.changes
 
-    def revision(self) -> int:
-        """Changes whenever a chat or message changes, so that an idle page knows when to look."""
-        return self._runs.revision
+    def newest_change(self, topics: Iterable[str] = ALL) -> int:
+        """Grows with every change of these topics in the workspace."""
+        return self._changes.newest(self.scope.workspace_id, topics)

@@ -33,7 +33,6 @@ class Team(Part):
     def rename(self, name: str) -> None:
         """Another name for the workspace. For owners. Raises InvalidInputError."""
         members.rename(self._db, self._scope, name)
-        self._house.touch()
 
     def members(self) -> list[Member]:
         """Everybody in the workspace."""
@@ -42,7 +41,6 @@ class Team(Part):
     def set_role(self, user_id: str, role: Role) -> None:
         """For owners. Raises InvalidInputError where no owner would be left."""
         members.set_role(self._db, self._scope, user_id, role)
-        self._house.touch()
 
     def remove(self, user_id: str) -> None:
         """End a membership, its access and its running answers at once: another's (for owners), or one's own."""
@@ -58,9 +56,7 @@ class Team(Part):
         if not may_sign_in(address, self._house.settings):
             raise InvalidInputError(f"{address} may not sign in here.", "Whoever runs Leaf decides which addresses may.")
         members.invite(self._db, self._scope, email)
-        self._house.touch()
 
     def withdraw(self, invitation_id: str) -> None:
         """Take an invitation back. For owners. Raises NotFoundError."""
         members.withdraw(self._db, self._scope, invitation_id)
-        self._house.touch()

@@ -32,4 +32,3 @@ class Usage(Part):
     def set_budget(self, subject: str, allowance: Allowance) -> None:
         """For owners; `subject` is `workspace`, `members` or a user's id. Raises InvalidInputError, NotFoundError."""
         self._house.budgets.set(self._scope, subject, allowance)
-        self._house.touch()

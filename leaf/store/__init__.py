@@ -1,6 +1,7 @@
 """History and files: SQL on DuckDB or PostgreSQL, and blobs on disk. One module per aggregate; each call takes a scope.
 
 database   the seam: SQL with :name parameters        duckdb, postgres   the two behind it
+changes    what was written, told to whom it concerns listener           the same from other processes
 migrate    numbered migrations, run at boot only      blobs              content-addressed files on disk
 users  logins  members  chats  participants  messages  files  chat_files     model              the values handed out
 documents                                            versions of documents

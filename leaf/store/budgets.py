@@ -33,7 +33,7 @@ def set_budget(db: Database, scope: Scope, subject: str, allowance: Allowance) -
 
     Raises InvalidInputError for a caller who is no owner, NotFoundError for a subject that is no member.
     """
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         if not tx.read(f"SELECT 1 AS yes WHERE {OWNER}", params(scope)):
             raise InvalidInputError("Only an owner of the workspace can set budgets.", "Ask one of its owners.")
         if subject not in (WORKSPACE, MEMBERS) and not tx.read(

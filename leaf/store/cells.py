@@ -23,7 +23,7 @@ class KeptCell:
 
 def add(db: Database, scope: Scope, chat_id: str, message_id: str, key: str, code: str, files: Sequence[str]) -> None:
     """Keep a cell; one with that key stays as it was. Raises NotFoundError for a chat that the caller does not see."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         chats.get(tx, scope, chat_id)
         tx.execute(
             "INSERT INTO cells (key, workspace_id, chat_id, message_id, position, code, files, created_at) "

@@ -17,7 +17,7 @@ def attach(db: Database, scope: Scope, chat_id: str, file_ids: Sequence[str], me
 
     Without `message_id` they wait for the next question. Raises NotFoundError.
     """
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         chats.hold(tx, scope, chat_id, now())
         rows = tx.read("SELECT * FROM chat_files WHERE chat_id = :chat ORDER BY position", {"chat": chat_id})
         found = files.get_all(tx, scope, list(dict.fromkeys(file_ids)), chat_id=chat_id)
@@ -35,7 +35,7 @@ def attach_again(tx: Transaction, chat_id: str, file: File, name: str, message_i
 
 def attach_as(db: Database, scope: Scope, chat_id: str, file_id: str, handle: str, slug: str) -> ChatFile:
     """Put a file into a chat under names that it has elsewhere. Raises InvalidInputError if one of them is taken."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         chats.hold(tx, scope, chat_id, now())
         rows = tx.read("SELECT handle, slug FROM chat_files WHERE chat_id = :chat", {"chat": chat_id})
         if any(handle == r["handle"] or slug == r["slug"] for r in rows):
@@ -47,7 +47,7 @@ def attach_as(db: Database, scope: Scope, chat_id: str, file_id: str, handle: st
 
 def detach(db: Database, scope: Scope, chat_id: str, handle: str) -> None:
     """Take a file out of the chat. Its names stay its own if a question has gone out with it. Raises NotFoundError."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         chats.get(tx, scope, chat_id)
         rows = tx.read(
             "SELECT handle, message_id FROM chat_files WHERE chat_id = :chat AND detached_at IS NULL ORDER BY position",

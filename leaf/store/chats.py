@@ -26,7 +26,7 @@ def create(db: Database, scope: Scope, *, title: str = "", model: str = "") -> C
     """An empty chat in which the caller takes part. Raises NotFoundError if the caller is not of the workspace."""
     at = now()
     chat = Chat(new_id(), scope.workspace_id, scope.user_id, _clean(title), model, "", at, at)
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         if not tx.read(f"SELECT 1 AS yes WHERE {MEMBER}", params(scope)):
             raise NotFoundError("No such workspace.", "Sign in again.")
         tx.execute(
@@ -86,7 +86,7 @@ def set_model(db: Database, scope: Scope, chat_id: str, model: str) -> Chat:
 
 def set_head(db: Database, scope: Scope, chat_id: str, message_id: str) -> Chat:
     """Show the branch that ends with this message of the chat. Raises NotFoundError."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         get(tx, scope, chat_id)
         if not tx.read("SELECT id FROM messages WHERE id = :id AND chat_id = :chat", {"id": message_id, "chat": chat_id}):
             raise NotFoundError(f"No message '{message_id}' in this chat.", "Open the chat again.")
@@ -96,7 +96,7 @@ def set_head(db: Database, scope: Scope, chat_id: str, message_id: str) -> Chat:
 
 def delete(db: Database, scope: Scope, chat_id: str) -> Chat:
     """Put it away; `restore` brings it back. Raises NotFoundError, and InvalidInputError for one who only takes part."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         check_host(tx, scope, chat_id, "delete it")
     return _update(db, scope, chat_id, "deleted_at = :value", now())
 
@@ -111,7 +111,7 @@ def purge(db: Database, scope: Scope, chat_id: str) -> None:
 
     Raises NotFoundError, and InvalidInputError for one who only takes part.
     """
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         check_host(tx, scope, chat_id, "delete it")
         for statement in (
             "DELETE FROM messages WHERE chat_id = :id",
@@ -162,7 +162,7 @@ def no_chat(chat_id: str) -> NotFoundError:
 
 
 def _update(db: Database, scope: Scope, chat_id: str, change: str, value: object, *, deleted: bool = False) -> Chat:
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         get(tx, scope, chat_id, deleted=deleted)
         tx.execute(f"UPDATE chats SET {change} WHERE id = :id", {"value": value, "id": chat_id})
         return get(tx, scope, chat_id, deleted=True)

@@ -11,7 +11,7 @@ from leaf.store.users import params
 
 def ask(db: Database, scope: Scope, chat_id: str, key: str, question: str) -> None:
     """Put a question; one that was put before stays, with its answer."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         chats.get(tx, scope, chat_id)
         tx.execute(
             "INSERT INTO consents (key, workspace_id, chat_id, question, decision, user_id, created_at) "
@@ -34,7 +34,7 @@ def decide(db: Database, scope: Scope, chat_id: str, key: str, decision: str) ->
     """Answer a question; the first answer holds, and is returned. Raises NotFoundError."""
     if decision not in ("allowed", "refused"):
         raise ValueError(decision)
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         chats.get(tx, scope, chat_id)
         tx.execute(
             "UPDATE consents SET decision = :decision, user_id = :user, decided_at = :at "

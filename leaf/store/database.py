@@ -9,10 +9,13 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
 from typing import Any, Protocol
+
+from leaf.store.changes import Hub
+from leaf.store.model import Scope
 
 Row = dict[str, Any]
 Params = Mapping[str, Any]
@@ -30,18 +33,31 @@ class Transaction(Protocol):
     def execute(self, sql: str, params: Params = ...) -> None:
         """Run a statement. Without parameters it may be a script of several."""
 
+    def concerns(self, workspace_ids: Iterable[str]) -> None:
+        """Tell these workspaces of what is written, where no scope says whose it is."""
+
 
 class Database(Protocol):
     """What the modules of this room are given. Safe to share between threads."""
 
+    @property
+    def changes(self) -> Hub:
+        """Where what is written is told, once it is committed."""
+
     def read(self, sql: str, params: Params = ...) -> list[Row]:
         """Rows of a query over what is committed. Raises StoreError."""
 
-    def transaction(self) -> AbstractContextManager[Transaction]:
-        """Commits at the end, rolls back if the body raises. Do not nest. Raises StoreError."""
+    def transaction(self, scope: Scope | None = ...) -> AbstractContextManager[Transaction]:
+        """Commits at the end, rolls back if the body raises. Do not nest. Raises StoreError.
+
+        What it writes is told in the workspace of `scope`; without one, in those that the body names.
+        """
 
     def migration(self) -> AbstractContextManager[Transaction]:
         """A transaction that keeps other processes from migrating the same database."""
+
+    def listen(self) -> None:
+        """Hear from now on what other processes write to the same database. Once is enough."""
 
     def close(self) -> None:
         """Give the database back; nothing may be asked afterwards."""

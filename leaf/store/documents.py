@@ -53,7 +53,7 @@ class Change:
 
 def create(db: Database, scope: Scope, new: NewDocument, file: File, change: Change) -> Document:
     """A document whose first version is this file, under a handle of its own in the chat. Raises NotFoundError."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         at = now()
         chats.hold(tx, scope, new.chat_id, at)
         if known := by_key(tx, scope, change.key):
@@ -92,7 +92,7 @@ def add_version(db: Database, scope: Scope, document_id: str, file: File, change
     `base` is the version that the change was made from: raises ConflictError where there is a newer one; 0 takes any.
     Raises NotFoundError, also for a document that was deleted meanwhile.
     """
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         if known := by_key(tx, scope, change.key):
             return known
         tx.execute(f"UPDATE documents AS d SET title = d.title WHERE d.id = :id AND {VISIBLE}", params(scope, id=document_id))
@@ -220,7 +220,7 @@ def receipts(db: Database, scope: Scope, document_id: str, number: int) -> dict[
 
 def keep_receipts(db: Database, scope: Scope, document_id: str, number: int, found: dict[str, Any]) -> None:
     """Keep it; a version never changes, so what is there stays. Raises NotFoundError."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         version(tx, scope, document_id, number)
         tx.execute(
             "INSERT INTO document_receipts (document_id, number, found) VALUES (:id, :number, :found) ON CONFLICT DO NOTHING",
@@ -230,7 +230,7 @@ def keep_receipts(db: Database, scope: Scope, document_id: str, number: int, fou
 
 def delete(db: Database, scope: Scope, document_id: str) -> Document:
     """Put it away, with its file; `restore` brings both back. Raises NotFoundError."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         document = get(tx, scope, document_id)
         tx.execute("UPDATE documents SET deleted_at = :at WHERE id = :id", {"at": now(), "id": document_id})
         if not _is_newest_elsewhere(tx, document.file_id, document_id):
@@ -243,7 +243,7 @@ def delete(db: Database, scope: Scope, document_id: str) -> Document:
 
 def restore(db: Database, scope: Scope, document_id: str) -> Document:
     """Undo `delete`. Raises NotFoundError."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         document = get(tx, scope, document_id, deleted=True)
         tx.execute("UPDATE documents SET deleted_at = NULL WHERE id = :id", {"id": document_id})
         tx.execute("UPDATE files SET deleted_at = NULL WHERE id = :id AND source = 'generated'", {"id": document.file_id})

@@ -101,7 +101,7 @@ def known(db: Database, scope: Scope, drive_ids: Sequence[str]) -> dict[tuple[st
 def keep(db: Database, scope: Scope, drive_id: str, revision: str, file_id: str, item: Json) -> None:
     """Remember which file of the library a revision is, and that it is the newest now. Raises NotFoundError."""
     at = now()
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         files.get(tx, scope, file_id)
         tx.execute(
             "INSERT INTO drive_files (workspace_id, user_id, drive_id, revision, file_id, item, checked_at, created_at) "
@@ -122,7 +122,7 @@ def keep(db: Database, scope: Scope, drive_id: str, revision: str, file_id: str,
 
 def attach_folder(db: Database, scope: Scope, folder: Folder) -> Folder:
     """Put a folder into a chat; one that is there keeps its question. Raises NotFoundError."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         chats.hold(tx, scope, folder.chat_id, now())
         tx.execute(
             "INSERT INTO drive_folders (chat_id, workspace_id, user_id, folder_id, ref, name, shared_drive, files, incomplete, "
@@ -163,7 +163,7 @@ def all_folders(db: Database, scope: Scope) -> list[Folder]:
 
 def send_folders(db: Database, scope: Scope, chat_id: str, message_id: str) -> None:
     """Give the waiting folders to the question with which they went. Raises NotFoundError."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         chats.get(tx, scope, chat_id)
         tx.execute(
             f"UPDATE drive_folders AS d SET message_id = :message WHERE d.chat_id = :chat AND d.message_id = '' AND {OWN}",
@@ -179,7 +179,7 @@ def detach_folder(db: Database, scope: Scope, chat_id: str, folder_id: str) -> N
         raise not_found("folder", folder_id, (f.name for f in there), "this chat")
     if found.message_id:
         raise InvalidInputError(f"{found.name} came with a question, so it stays in this chat.", "Begin a new chat without it.")
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         tx.execute(
             f"DELETE FROM drive_folders AS d WHERE d.chat_id = :chat AND d.folder_id = :folder AND {OWN}",
             params(scope, chat=chat_id, folder=folder_id),
@@ -188,7 +188,7 @@ def detach_folder(db: Database, scope: Scope, chat_id: str, folder_id: str) -> N
 
 def set_inside(db: Database, scope: Scope, folder: Folder) -> None:
     """Keep the ids of the folders below an attached one."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         tx.execute(
             f"UPDATE drive_folders AS d SET inside = :inside WHERE d.chat_id = :chat AND d.folder_id = :folder AND {OWN}",
             params(scope, chat=folder.chat_id, folder=folder.folder_id, inside=folder.inside),
@@ -206,7 +206,7 @@ def tokens(db: Database, scope: Scope) -> dict[str, tuple[str, datetime]]:
 
 def save_changes(db: Database, scope: Scope, shared_drive: str, token: str, found: Iterable[Change]) -> None:
     """Keep what a page of changes told, and the token that follows it, together."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         if not tx.read(f"SELECT 1 AS yes WHERE {MEMBER}", params(scope)):
             return
         for change in found:
@@ -253,6 +253,6 @@ def changes(db: Database, scope: Scope, drive_ids: Sequence[str] = (), folder_id
 
 def forget(db: Database, scope: Scope) -> None:
     """Drop tokens and marks of the caller, whose connection is over. What came in stays known."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         for table in ("drive_tokens", "drive_changes"):
             tx.execute(f"DELETE FROM {table} AS d WHERE {OWN}", params(scope))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from functools import lru_cache
@@ -14,7 +14,9 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakSet
 
 from leaf.errors import StoreBusyError, StoreError
+from leaf.store.changes import Hub, Written
 from leaf.store.database import Params, Row, Transaction, bind, translate, utc
+from leaf.store.model import Scope
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -31,6 +33,7 @@ class DuckDatabase:
     def __init__(self, path: Path) -> None:
         """Open the file, or make it. Raises StoreBusyError if another process holds it, StoreError if it cannot be opened."""
         self._path = path
+        self.changes = Hub()
         self._writing = threading.RLock()
         self._local = threading.local()
         self._cursors: WeakSet[DuckDBPyConnection] = WeakSet()
@@ -50,20 +53,25 @@ class DuckDatabase:
             return _rows(self._reader(), sql, params or {})
 
     @contextmanager
-    def transaction(self) -> Iterator[Transaction]:
+    def transaction(self, scope: Scope | None = None) -> Iterator[Transaction]:
+        written = Written(scope)
         with self._writing:
             with self._translated():
                 self._writer.begin()
             try:
-                yield _Transaction(self)
+                yield _Transaction(self, written)
                 with self._translated():
                     self._writer.commit()
             except BaseException:
                 self._rollback()
                 raise
+        self.changes.publish(written.changes)
 
     def migration(self) -> AbstractContextManager[Transaction]:
         return self.transaction()
+
+    def listen(self) -> None:
+        """This process alone holds the file, so there is nobody else to hear."""
 
     def close(self) -> None:
         with self._writing:
@@ -128,16 +136,22 @@ class DuckDatabase:
 
 
 class _Transaction:
-    def __init__(self, database: DuckDatabase) -> None:
+    def __init__(self, database: DuckDatabase, written: Written) -> None:
         self._database = database
+        self._written = written
 
     def read(self, sql: str, params: Params | None = None) -> list[Row]:
+        self._written.note(sql)
         with self._database._translated():
             return _rows(self._database._writer, sql, params or {})
 
     def execute(self, sql: str, params: Params | None = None) -> None:
+        self._written.note(sql)
         with self._database._translated():
             _run(self._database._writer, sql, params or {})
+
+    def concerns(self, workspace_ids: Iterable[str]) -> None:
+        self._written.concerns(workspace_ids)
 
 
 @lru_cache(maxsize=500)

@@ -68,7 +68,7 @@ def add(db: Database, scope: Scope, new: NewFile) -> tuple[File, bool]:
 
 def add_all(db: Database, scope: Scope, new: Sequence[NewFile], beside: Beside | None = None) -> list[tuple[File, bool]]:
     """`add` for each, in their order, all in one transaction with what `beside` writes."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         _check_member(tx, scope)
         there = _with_bytes(tx, scope, [one.sha256 for one in new])
         taken = _names(tx, scope)
@@ -251,7 +251,7 @@ def list_files(
 
 def rename(db: Database, scope: Scope, file_id: str, name: str) -> File:
     """Give it another name; what chats call it does not change. The files that came out of it go along. Raises NotFoundError."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         file = get(tx, scope, file_id)
         if name != file.name:
             now_called = rename_in(tx, scope, file, name)
@@ -292,7 +292,7 @@ def rename_in(tx: Transaction, scope: Scope, file: File, name: str) -> str:
 
 def set_source(db: Database, scope: Scope, file_id: str, source: str) -> File:
     """Say anew where it came from: bytes that Leaf wrote, and that somebody uploads, are an upload. Raises NotFoundError."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         get(tx, scope, file_id)
         tx.execute("UPDATE files SET source = :source WHERE id = :id", {"source": source, "id": file_id})
         return get(tx, scope, file_id)
@@ -300,7 +300,7 @@ def set_source(db: Database, scope: Scope, file_id: str, source: str) -> File:
 
 def add_context(db: Database, scope: Scope, file_id: str, words: str, *, shared: bool = False) -> File:
     """Keep further words of the caller about a file, unless they are there. Raises NotFoundError."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         get(tx, scope, file_id)
         file_contexts.add(tx, scope, file_id, words, shared=shared)
         return get(tx, scope, file_id)
@@ -308,7 +308,7 @@ def add_context(db: Database, scope: Scope, file_id: str, words: str, *, shared:
 
 def set_context(db: Database, scope: Scope, file_id: str, words: str, *, chat_id: str = "", shared: bool = False) -> File:
     """Put words in place of those that the caller wrote. Raises NotFoundError, for a chat that is not the caller's too."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         get(tx, scope, file_id)
         if chat_id:
             chats.get(tx, scope, chat_id)
@@ -318,7 +318,7 @@ def set_context(db: Database, scope: Scope, file_id: str, words: str, *, chat_id
 
 def set_outline(db: Database, scope: Scope, file_id: str, *, kind: str, media_type: str, outline: Json) -> File:
     """Put what a later reading found in place of what an earlier one said. Raises NotFoundError."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         get(tx, scope, file_id)
         tx.execute(
             "UPDATE files SET kind = :kind, media_type = :media_type, outline = :outline WHERE id = :id",
@@ -329,7 +329,7 @@ def set_outline(db: Database, scope: Scope, file_id: str, *, kind: str, media_ty
 
 def delete(db: Database, scope: Scope, file_id: str) -> File:
     """Put it away, with what came out of it; `restore` brings it back. Raises NotFoundError."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         get(tx, scope, file_id)
         _set_deleted(tx, [file_id, *(file.id for file in members(tx, scope, file_id))], now())
         return get(tx, scope, file_id, deleted=True)
@@ -337,7 +337,7 @@ def delete(db: Database, scope: Scope, file_id: str) -> File:
 
 def restore(db: Database, scope: Scope, file_id: str) -> File:
     """Undo `delete`: with what was put away together with it, not before. Raises NotFoundError."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         file = get(tx, scope, file_id, deleted=True)
         inside = members(tx, scope, file_id, deleted=True)
         _set_deleted(tx, [file_id, *(m.id for m in inside if m.deleted_at == file.deleted_at)], None)
@@ -354,7 +354,7 @@ def purge(db: Database, scope: Scope, file_id: str) -> File:
 
     Raises NotFoundError. The rows of `chat_files` stay, so that no chat gives the handle or the slug to another file.
     """
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         file = get(tx, scope, file_id, deleted=True)
         tx.execute("DELETE FROM files WHERE id = :id", {"id": file_id})
         file_contexts.forget(tx, file_id)

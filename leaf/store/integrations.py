@@ -39,7 +39,7 @@ def get(db: Database, scope: Scope, provider: str) -> Integration | None:
 def put(db: Database, scope: Scope, provider: str, account: str, secret: str, state: Json) -> None:
     """Keep a new connection in place of the caller's old one. Raises NotFoundError if they are not of the workspace."""
     at = now()
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         if not tx.read(f"SELECT 1 AS yes WHERE {MEMBER}", params(scope)):
             raise NotFoundError("No such workspace.", "Sign in again.")
         tx.execute(f"DELETE FROM integrations WHERE {OWN}", params(scope, provider=provider))
@@ -52,7 +52,7 @@ def put(db: Database, scope: Scope, provider: str, account: str, secret: str, st
 
 def set_secret(db: Database, scope: Scope, integration_id: str, secret: str) -> None:
     """Keep a refreshed secret. Nothing happens if the connection was replaced or deleted meanwhile."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         tx.execute(
             f"UPDATE integrations SET secret = :secret, updated_at = :at WHERE id = :id AND workspace_id = :workspace "
             f"AND user_id = :user AND {MEMBER}",
@@ -62,7 +62,7 @@ def set_secret(db: Database, scope: Scope, integration_id: str, secret: str) -> 
 
 def set_state(db: Database, scope: Scope, integration_id: str, state: Json) -> None:
     """Say how it stands. Nothing happens if the connection was replaced or deleted meanwhile."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         tx.execute(
             "UPDATE integrations SET state = :state WHERE id = :id AND workspace_id = :workspace "
             f"AND user_id = :user AND {MEMBER}",
@@ -72,5 +72,5 @@ def set_state(db: Database, scope: Scope, integration_id: str, state: Json) -> N
 
 def delete(db: Database, scope: Scope, provider: str) -> None:
     """Forget the caller's connection."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         tx.execute(f"DELETE FROM integrations WHERE {OWN}", params(scope, provider=provider))

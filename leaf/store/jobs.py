@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from leaf.errors import NotFoundError
-from leaf.store.database import Database, Transaction, now, one_of
+from leaf.store.database import Database, Row, Transaction, now, one_of
 from leaf.store.ids import new_id
 from leaf.store.model import Json, Scope
 from leaf.store.users import MEMBER, params
@@ -119,7 +119,7 @@ class Became:
 def begin(db: Database, scope: Scope, kind: Kind, state: State, total: int, asked: Json, holder: str) -> Job:
     """A new job. Raises NotFoundError for somebody who is no member."""
     at = now()
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         if not tx.read(f"SELECT 1 AS here WHERE {MEMBER}", params(scope)):
             raise NotFoundError("No such workspace.", "Sign in again.")
         job_id = new_id()
@@ -152,7 +152,7 @@ def append(db: Database, scope: Scope, job_id: str, items: Sequence[tuple[str, J
 
     `total` is how many there are in all, where that is known only now.
     """
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         job = get(tx, scope, job_id)
         for number, (name, given, problem) in enumerate(items, job.there):
             tx.execute(
@@ -210,7 +210,7 @@ def mark_in(tx: Transaction, job_id: str, became: Iterable[Became]) -> None:
 
 def all_there(db: Database, scope: Scope, job_id: str, problem: str = "") -> None:
     """No more files come. Raises NotFoundError."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         job = get(tx, scope, job_id)
         tx.execute(
             "UPDATE jobs SET state = 'working', total = :total, problem = :problem WHERE id = :id AND state = 'arriving'",
@@ -220,26 +220,30 @@ def all_there(db: Database, scope: Scope, job_id: str, problem: str = "") -> Non
 
 def set_outcome(db: Database, job_id: str, outcome: Json) -> None:
     with db.transaction() as tx:
-        tx.execute("UPDATE jobs SET outcome = :outcome, beat_at = :at WHERE id = :id", _at(job_id, outcome=outcome))
+        rows = tx.read(
+            "UPDATE jobs SET outcome = :outcome, beat_at = :at WHERE id = :id RETURNING workspace_id",
+            _at(job_id, outcome=outcome),
+        )
+        _concerns(tx, rows)
 
 
 def end(db: Database, job_id: str, state: State, problem: str = "") -> bool:
     """Say how it ended; False if it was over already."""
     with db.transaction() as tx:
         under_way, names = one_of("state", UNDER_WAY)
-        return bool(
-            tx.read(
-                "UPDATE jobs SET state = :state, ended_at = :at, "
-                "problem = CASE WHEN CAST(:problem AS TEXT) = '' THEN problem ELSE :problem END "
-                f"WHERE id = :id AND {under_way} RETURNING id",
-                _at(job_id, state=state, problem=problem, **names),
-            )
+        rows = tx.read(
+            "UPDATE jobs SET state = :state, ended_at = :at, "
+            "problem = CASE WHEN CAST(:problem AS TEXT) = '' THEN problem ELSE :problem END "
+            f"WHERE id = :id AND {under_way} RETURNING workspace_id",
+            _at(job_id, state=state, problem=problem, **names),
         )
+        _concerns(tx, rows)
+        return bool(rows)
 
 
 def go_on(db: Database, scope: Scope, job_id: str, holder: str) -> Job:
     """Take up again a job that was stopped or failed. Raises NotFoundError."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         get(tx, scope, job_id)
         tx.execute(
             "UPDATE jobs SET state = 'working', problem = '', ended_at = NULL, holder = :holder, beat_at = :at "
@@ -251,7 +255,7 @@ def go_on(db: Database, scope: Scope, job_id: str, holder: str) -> Job:
 
 def forget(db: Database, scope: Scope, job_id: str) -> None:
     """Put away a job that is over; what it added stays. Raises NotFoundError."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         if get(tx, scope, job_id).under_way:
             return
         _delete(tx, [job_id])
@@ -266,6 +270,7 @@ def unscoped_claim(db: Database, holder: str, older_than: timedelta) -> list[tup
             "RETURNING id, workspace_id, user_id",
             {"holder": holder, "at": now(), "before": now() - older_than, **names},
         )
+        _concerns(tx, rows)
     return [
         (Scope(str(row["workspace_id"]), str(row["user_id"])), str(row["id"]))
         for row in sorted(rows, key=lambda row: str(row["id"]))
@@ -275,14 +280,20 @@ def unscoped_claim(db: Database, holder: str, older_than: timedelta) -> list[tup
 def unscoped_prune(db: Database, older_than: timedelta) -> None:
     """Put away all jobs that ended so long ago."""
     with db.transaction() as tx:
-        rows = tx.read("SELECT id FROM jobs WHERE ended_at < :before", {"before": now() - older_than})
+        rows = tx.read("SELECT id, workspace_id FROM jobs WHERE ended_at < :before", {"before": now() - older_than})
         _delete(tx, [str(row["id"]) for row in rows])
+        _concerns(tx, rows)
 
 
 def _delete(tx: Transaction, job_ids: Sequence[str]) -> None:
     for table, column in (("job_items", "job_id"), ("jobs", "id")):
         those, names = one_of(column, job_ids)
         tx.execute(f"DELETE FROM {table} WHERE {those}", names)
+
+
+def _concerns(tx: Transaction, rows: Iterable[Row]) -> None:
+    """A job is known by its id alone where it ends; the rows say whose it is."""
+    tx.concerns(str(row["workspace_id"]) for row in rows)
 
 
 def _at(job_id: str, **more: object) -> Json:

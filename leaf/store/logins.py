@@ -60,21 +60,22 @@ def begin(db: Database, identity: Identity) -> None:
             {"id": identity.login_id, "user": user_id, "workspace": joined or _last(tx, user_id), "at": now()},
         )
         tx.execute("DELETE FROM logins WHERE created_at < :horizon", {"horizon": now() - KEPT})
+        _concerns(tx, user_id)
 
 
 def end(db: Database, visit: Visit) -> None:
     """Sign out: every tab of this sign-in."""
-    _end(db, "id = :login AND user_id = :user", {"login": visit.login_id, "user": visit.user.id})
+    _end(db, visit, "id = :login AND user_id = :user", {"login": visit.login_id, "user": visit.user.id})
 
 
 def end_all(db: Database, visit: Visit) -> None:
     """Sign out everywhere: every sign-in of the user."""
-    _end(db, "user_id = :user", {"user": visit.user.id})
+    _end(db, visit, "user_id = :user", {"user": visit.user.id})
 
 
 def remember_workspace(db: Database, visit: Visit, workspace_id: str) -> None:
     """Open this one in new tabs. Raises NotFoundError if it is not the user's."""
-    with db.transaction() as tx:
+    with db.transaction(visit.scope) as tx:
         if not tx.read(f"SELECT 1 AS yes WHERE {MEMBER}", params(Scope(workspace_id, visit.user.id))):
             raise NotFoundError("No such workspace.", "You may have been removed from it.")
         tx.execute(
@@ -83,9 +84,16 @@ def remember_workspace(db: Database, visit: Visit, workspace_id: str) -> None:
         )
 
 
-def _end(db: Database, condition: str, values: dict[str, object]) -> None:
+def _end(db: Database, visit: Visit, condition: str, values: dict[str, object]) -> None:
     with db.transaction() as tx:
+        _concerns(tx, visit.user.id)
         tx.execute(f"UPDATE logins SET ended_at = :at WHERE ended_at IS NULL AND {condition}", {**values, "at": now()})
+
+
+def _concerns(tx: Transaction, user_id: str) -> None:
+    """A sign-in is no workspace's: it is told in all that the user is a member of."""
+    rows = tx.read("SELECT workspace_id FROM workspace_members WHERE user_id = :user", {"user": user_id})
+    tx.concerns(str(row["workspace_id"]) for row in rows)
 
 
 def _user_of(tx: Transaction, identity: Identity) -> str:
@@ -179,6 +187,7 @@ def unscoped_unlink(db: Database, email: str) -> bool:
     with db.transaction() as tx:
         rows = tx.read("SELECT id FROM users WHERE email = :email", {"email": email.strip().lower()})
         for row in rows:
+            _concerns(tx, str(row["id"]))
             tx.execute("DELETE FROM identities WHERE user_id = :id", row)
             tx.execute("UPDATE logins SET ended_at = :at WHERE user_id = :id AND ended_at IS NULL", {**row, "at": now()})
     return bool(rows)

@@ -23,7 +23,7 @@ class MadeFile:
 
 def add(db: Database, scope: Scope, chat_id: str, message_id: str, made: MadeFile) -> MadeFile:
     """Keep it in its chat; the same file once. Raises NotFoundError for a chat that the caller does not see."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         chats.get(tx, scope, chat_id)
         tx.execute(
             """

@@ -41,7 +41,7 @@ def find(db: Database | Transaction, scope: Scope, source_sha256: str, recipe: s
 
 def keep(db: Database, scope: Scope, made: Derived) -> Derived:
     """Keep what was made of a page. Where another thread was faster, what that one made stays and is returned."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         _check_member(tx, scope)
         tx.execute(
             """
@@ -77,7 +77,7 @@ def by_picture(db: Database, scope: Scope, sha256: str) -> Derived:
 
 def forget(db: Database, scope: Scope, source_sha256: str) -> list[str]:
     """Forget everything made from a file. Returns the pictures that nothing else rests on, so that their bytes can be deleted."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         rows = tx.read(
             f"SELECT DISTINCT d.sha256 FROM derived_pictures d WHERE d.source_sha256 = :source AND {OURS}",
             params(scope, source=source_sha256),
@@ -114,7 +114,7 @@ def model_file(db: Database | Transaction, scope: Scope, sha256: str, endpoint: 
 
 def keep_model_file(db: Database, scope: Scope, sha256: str, endpoint: str, file_id: str, expires_at: datetime) -> str:
     """Keep the id of an upload; of two uploads at the same time the first one counts. Returns the id to use."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         _check_member(tx, scope)
         given = {"workspace": scope.workspace_id, "sha256": sha256, "endpoint": endpoint}
         tx.execute(
@@ -136,7 +136,7 @@ def keep_model_file(db: Database, scope: Scope, sha256: str, endpoint: str, file
 
 def forget_model_files(db: Database, scope: Scope, endpoint: str, file_ids: Sequence[str]) -> int:
     """The server does not have these any more. Returns how many of them were known."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         _check_member(tx, scope)
         return sum(
             len(

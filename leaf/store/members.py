@@ -59,7 +59,7 @@ def invite(db: Database, scope: Scope, email: str) -> None:
     Raises InvalidInputError for a wrong address, a member's address, or a caller who is no owner; NotFoundError.
     """
     address = clean_address(email)
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         _hold(tx, scope, owner=True)
         if tx.read(
             "SELECT 1 AS yes FROM workspace_members o JOIN users u ON u.id = o.user_id "
@@ -76,7 +76,7 @@ def invite(db: Database, scope: Scope, email: str) -> None:
 
 def withdraw(db: Database, scope: Scope, invitation_id: str) -> None:
     """Take an invitation back. Raises NotFoundError, and InvalidInputError for a caller who is no owner."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         _hold(tx, scope, owner=True)
         if not tx.read(
             "DELETE FROM invitations WHERE id = :id AND workspace_id = :workspace RETURNING id", params(scope, id=invitation_id)
@@ -86,7 +86,7 @@ def withdraw(db: Database, scope: Scope, invitation_id: str) -> None:
 
 def set_role(db: Database, scope: Scope, user_id: str, role: Role) -> None:
     """Raises NotFoundError; InvalidInputError for a caller who is no owner, or where no owner would be left."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         _hold(tx, scope, owner=True)
         _member(tx, scope, user_id)
         if role != "owner":
@@ -102,7 +102,7 @@ def rename(db: Database, scope: Scope, name: str) -> None:
     name = " ".join(name.split())[:NAME_LENGTH]
     if not name:
         raise InvalidInputError("A workspace needs a name.", "Type at least one letter.")
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         _hold(tx, scope, owner=True)
         tx.execute("UPDATE workspaces SET name = :name WHERE id = :workspace", params(scope, name=name))
 
@@ -113,7 +113,7 @@ def remove(db: Database, scope: Scope, user_id: str) -> list[str]:
     They leave the chats that they shared with others. Chats that were theirs alone are kept, unseen, and are there again if they
     come back. Raises NotFoundError; InvalidInputError for a caller who is no owner, or where no owner would be left.
     """
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         _hold(tx, scope, owner=user_id != scope.user_id)
         _member(tx, scope, user_id)
         _check_owner_left(tx, scope, user_id)

@@ -37,7 +37,7 @@ def add_exchange(
     Where something follows already, that makes a branch. `title` is taken by a chat that has none. Raises NotFoundError.
     """
     at = now()
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         chat = chats.hold(tx, scope, chat_id, at)
         parent = chat.head_id if parent_id is None else parent_id
         if parent_id:
@@ -63,7 +63,7 @@ def add_exchange(
 def add_answer(db: Database, scope: Scope, question_id: str, *, model: str = "") -> Message:
     """Another pending answer to a question that was asked before, beside the earlier ones. Raises NotFoundError."""
     at = now()
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         question = get(tx, scope, question_id)
         if question.role != "user":
             raise InvalidInputError("Only a question can be answered again.", "Give the id of a user message.")
@@ -138,7 +138,7 @@ def newest_below(db: Database, scope: Scope, message_id: str) -> str:
 
 def update_status(db: Database, scope: Scope, message_id: str, status: Status) -> None:
     """Say how far an answer is. Raises NotFoundError."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         get_of_any_chat(tx, scope, message_id)
         tx.execute(
             "UPDATE messages SET status = :status, updated_at = :at WHERE id = :id",
@@ -162,7 +162,7 @@ def finish(
     An answer in a chat that was put away meanwhile is saved as well, so that undoing the deletion brings it back.
     """
     at = now()
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         message = get_of_any_chat(tx, scope, message_id)
         tx.execute(
             "UPDATE messages SET parts = :parts, raw = :raw, words = :words, usage = :usage, status = :status, error = :error, "
@@ -186,7 +186,7 @@ def set_feedback(db: Database, scope: Scope, message_id: str, feedback: int) -> 
     """1 for thumbs up, -1 for down, 0 to take it back. Raises NotFoundError and InvalidInputError."""
     if feedback not in (-1, 0, 1):
         raise InvalidInputError(f"Feedback is {feedback}.", "Give 1, -1 or 0.")
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         get(tx, scope, message_id)
         tx.execute("UPDATE messages SET feedback = :feedback WHERE id = :id", {"feedback": feedback, "id": message_id})
 
@@ -197,7 +197,7 @@ def claim(db: Database, scope: Scope, message_id: str) -> Literal["claimed", "bu
     `busy` while another answer of the chat is being written; `gone` when it was withdrawn, stopped or begun meanwhile.
     """
     at = now()
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         try:
             message = get(tx, scope, message_id)
             chats.hold(tx, scope, message.chat_id, at)
@@ -214,7 +214,7 @@ def claim(db: Database, scope: Scope, message_id: str) -> Literal["claimed", "bu
 
 def stop_pending(db: Database, scope: Scope, message_id: str) -> bool:
     """End an answer that was not begun, in one commit. False if it was begun or withdrawn meanwhile."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         rows = tx.read(
             "UPDATE messages SET status = 'stopped', updated_at = :at WHERE id = :id AND status = 'pending' RETURNING id",
             {"at": now(), "id": message_id},
@@ -229,7 +229,7 @@ def withdraw(db: Database, scope: Scope, message_id: str) -> Message:
     Raises NotFoundError, and InvalidInputError once the answer is being written.
     """
     at = now()
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         answer = get(tx, scope, message_id)
         chat = chats.hold(tx, scope, answer.chat_id, at)
         answer = get(tx, scope, message_id)

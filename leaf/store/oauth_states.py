@@ -13,7 +13,7 @@ from leaf.store.users import MEMBER, params
 def add(db: Database, scope: Scope, provider: str, state: str, verifier: str, lifetime: timedelta) -> None:
     """Keep a state, and forget those whose time is over. Raises NotFoundError if the caller is not of the workspace."""
     at = now()
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         if not tx.read(f"SELECT 1 AS yes WHERE {MEMBER}", params(scope)):
             raise NotFoundError("No such workspace.", "Sign in again.")
         tx.execute("DELETE FROM oauth_states WHERE expires_at < :at", {"at": at})
@@ -26,7 +26,7 @@ def add(db: Database, scope: Scope, provider: str, state: str, verifier: str, li
 
 def take(db: Database, scope: Scope, provider: str, state: str) -> str | None:
     """The verifier kept with the state, which is then gone; None if it is unknown, used, expired or somebody else's."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         rows = tx.read(
             f"DELETE FROM oauth_states WHERE state = :state AND workspace_id = :workspace AND user_id = :user "
             f"AND provider = :provider AND {MEMBER} RETURNING verifier, expires_at",

@@ -31,7 +31,7 @@ def authors(db: Database, scope: Scope, chat_id: str) -> dict[str, str]:
 
 def add(db: Database, scope: Scope, chat_id: str, email: str) -> None:
     """Bring in a member of the workspace. Raises NotFoundError for a chat or an address that is not there."""
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         _hold(tx, scope, chat_id)
         rows = tx.read(
             "SELECT u.id FROM users u JOIN workspace_members o ON o.user_id = u.id "
@@ -51,7 +51,7 @@ def remove(db: Database, scope: Scope, chat_id: str, user_id: str) -> list[str]:
 
     Raises NotFoundError; InvalidInputError where only the host may do it, or where nobody would be left.
     """
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         _hold(tx, scope, chat_id)
         if user_id != scope.user_id:
             chats.check_host(tx, scope, chat_id, "take others out")

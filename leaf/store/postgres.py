@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from functools import lru_cache
@@ -12,7 +12,10 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from leaf.errors import SettingsError, StoreError
+from leaf.store.changes import Hub, Written
 from leaf.store.database import Params, Row, Transaction, bind, translate, utc
+from leaf.store.listener import Listener
+from leaf.store.model import Scope
 
 if TYPE_CHECKING:
     from psycopg import Connection
@@ -33,6 +36,8 @@ class PostgresDatabase:
     def __init__(self, url: str) -> None:
         """Connect once, so that a wrong address shows at the start. Raises SettingsError or StoreError."""
         self._url = url
+        self.changes = Hub()
+        self._listener = Listener(self.changes, lambda: _connect(url), self._send)
         self._idle: list[tuple[float, Connection[Row]]] = []
         self._free = threading.BoundedSemaphore(CONNECTIONS)
         self._closed = False
@@ -44,9 +49,13 @@ class PostgresDatabase:
             return _rows(connection, sql, params or {})
 
     @contextmanager
-    def transaction(self) -> Iterator[Transaction]:
+    def transaction(self, scope: Scope | None = None) -> Iterator[Transaction]:
+        written = Written(scope)
         with self._connection() as connection, connection.transaction():
-            yield _Transaction(connection)
+            yield _Transaction(connection, written)
+            if written.changes:
+                connection.execute(*self._listener.notice(written.changes))
+        self.changes.publish(written.changes)
 
     @contextmanager
     def migration(self) -> Iterator[Transaction]:
@@ -54,10 +63,19 @@ class PostgresDatabase:
             tx.execute("SELECT pg_advisory_xact_lock(:key)", {"key": MIGRATION_LOCK})
             yield tx
 
+    def listen(self) -> None:
+        self._listener.start()
+
     def close(self) -> None:
         self._closed = True
+        self._listener.close()
         while self._idle:
             self._idle.pop()[1].close()
+
+    def _send(self, sql: str, params: Params) -> None:
+        """Run a statement by itself."""
+        with self._connection() as connection:
+            connection.execute(sql, params)
 
     @contextmanager
     def _connection(self) -> Iterator[Connection[Row]]:
@@ -101,16 +119,22 @@ class PostgresDatabase:
 
 
 class _Transaction:
-    def __init__(self, connection: Connection[Row]) -> None:
+    def __init__(self, connection: Connection[Row], written: Written) -> None:
         self._connection = connection
+        self._written = written
 
     def read(self, sql: str, params: Params | None = None) -> list[Row]:
+        self._written.note(sql)
         return _rows(self._connection, sql, params or {})
 
     def execute(self, sql: str, params: Params | None = None) -> None:
+        self._written.note(sql)
         text, names = _translate(sql)
         # A script of several statements is only taken without parameters.
         self._connection.execute(text, bind(names, params or {}) if names else None)
+
+    def concerns(self, workspace_ids: Iterable[str]) -> None:
+        self._written.concerns(workspace_ids)
 
 
 @lru_cache(maxsize=500)

@@ -59,7 +59,7 @@ def unscoped_record(
     For runs only, which act for `scope`: it is kept also for somebody who was removed and for a chat that was deleted meanwhile,
     since it was spent.
     """
-    with db.transaction() as tx:
+    with db.transaction(scope) as tx:
         tx.execute(
             """
             INSERT INTO usage_steps (message_id, step, workspace_id, user_id, chat_id, model, input_tokens, cached_tokens,

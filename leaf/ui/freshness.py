@@ -5,9 +5,10 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from functools import partial
 
 import streamlit as st
 
@@ -15,10 +16,9 @@ from leaf.drive.model import DriveChange
 from leaf.errors import FAULT, LeafError
 from leaf.sessions.session import Session
 from leaf.ui import markdown, words
-from leaf.ui.state import session
+from leaf.ui.state import session, waker
+from leaf.ui.watcher import session_id
 
-PERIOD = 5.0
-"""Seconds between two looks at what the thread has found."""
 ASK_EVERY = 150.0
 """Seconds between two questions to Google while the chat is open."""
 NAMED = 4
@@ -34,7 +34,14 @@ class Look:
     problem: str = ""
     asked_at: float = float("-inf")
 
-    def ask(self, own: Session) -> None:
+    def ask(self, own: Session, tell: Callable[[], None]) -> None:
+        """`tell` is called when something else is known than before."""
+        before = (self.changes, self.problem)
+        self._ask(own)
+        if (self.changes, self.problem) != before:
+            tell()
+
+    def _ask(self, own: Session) -> None:
         try:
             self.changes, self.problem = tuple(own.drive.changes(self.chat_id)), ""
         except LeafError as e:
@@ -55,20 +62,16 @@ def watch(chat_id: str) -> None:
     look = st.session_state.get("drive-look")
     if look is None or look.chat_id != chat_id:
         st.session_state["drive-look"] = look = Look(chat_id)
-    st.session_state["drive-look-drawn"] = (look.changes, look.problem)
     _look()
 
 
-@st.fragment(run_every=PERIOD)
+@st.fragment(run_every=ASK_EVERY)
 def _look() -> None:
     look: Look | None = st.session_state.get("drive-look")
-    if look is None:
-        return
-    if (look.changes, look.problem) != st.session_state.get("drive-look-drawn"):
-        st.rerun()
-    if time.monotonic() - look.asked_at > ASK_EVERY:
+    if look is not None and time.monotonic() - look.asked_at > ASK_EVERY / 2:
         look.asked_at = time.monotonic()
-        threading.Thread(target=look.ask, args=(session(),), name="freshness", daemon=True).start()
+        tell = partial(waker().ring, session_id())
+        threading.Thread(target=look.ask, args=(session(), tell), name="freshness", daemon=True).start()
 
 
 def draw_line(chat_id: str) -> None:

@@ -19,6 +19,7 @@ from leaf.remote.server import routes
 from leaf.ui import state
 from leaf.ui.sign_in import SignInWords
 from leaf.ui.visitors import Visitors, is_local
+from leaf.ui.wake import still_file_watchers
 
 CONTENT_SECURITY_POLICY = "; ".join(
     (
@@ -52,6 +53,8 @@ HEADERS = {
 @asynccontextmanager
 async def lifespan(_app: Any) -> AsyncIterator[None]:
     """Build Leaf beside the event loop. A start that fails is told by the first page, which tries again."""
+    still_file_watchers()
+    state.waker().serve(asyncio.get_running_loop())
     state.serve_commands(_own_url())
     try:
         await asyncio.to_thread(state.built)

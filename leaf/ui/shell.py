@@ -12,6 +12,7 @@ from leaf.ui import frame, gate, preview, sidebar, watcher
 ROOT = Path(__file__).resolve().parents[2]
 ASSETS = Path(__file__).resolve().parent / "assets"
 
+watcher.begin()
 st.set_page_config(
     page_title="Leaf", page_icon=str(ASSETS / "mark.svg"), layout="centered", initial_sidebar_state="auto", menu_items={}
 )
@@ -32,4 +33,4 @@ with st.sidebar:
     sidebar.draw(chat, [files, documents, drive, usage, settings], active)
 page.run()
 preview.draw()
-watcher.watch()
+watcher.watch(page.url_path)

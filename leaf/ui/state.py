@@ -16,9 +16,11 @@ from starlette.datastructures import Headers
 
 from leaf import settings
 from leaf.errors import LeafError, SettingsError, SignInError
+from leaf.identity import ends_at
 from leaf.remote.address import announce, withdraw
 from leaf.store.model import Scope, Visit
 from leaf.ui import visitors
+from leaf.ui.wake import Waker
 
 if TYPE_CHECKING:
     from leaf.app import Leaf
@@ -48,6 +50,7 @@ class Registry:
     """Whether people sign in; read from the secrets once."""
     rules: visitors.Rules | None = None
     """Who may reach this process; read from the settings once."""
+    waker: Waker = field(default_factory=Waker)
 
 
 def _registry() -> Registry:
@@ -73,6 +76,7 @@ def built() -> Leaf:
                 built.close()
                 raise
             registry.leaf = built
+            registry.waker.follow(built.changes)
             _announce(registry)
         return registry.leaf  # type: ignore[no-any-return]  # a protocol-free handle; see Registry
 
@@ -108,6 +112,11 @@ def close() -> None:
             registry.key = ""
             registry.leaf.close()
             registry.leaf = None
+
+
+def waker() -> Waker:
+    """Where pages wait until something that they show has changed."""
+    return _registry().waker
 
 
 def serve_commands(url: str) -> None:
@@ -155,12 +164,17 @@ def enter() -> Visit | None:
     claims, wanted = _claims(), str(st.session_state.get("workspace", ""))
     known: _Remembered | None = st.session_state.get("visit")
     now = time.monotonic()
-    if known and known.until > now and known.asked == (claims, wanted, built().session(known.visit.scope).revision()):
+    if known and known.until > now and known.asked == (claims, wanted, built().session(known.visit.scope).newest_change()):
         return known.visit
     visit = built().sign_in(claims, wanted)
-    asked = (claims, wanted, built().session(visit.scope).revision())
+    asked = (claims, wanted, built().session(visit.scope).newest_change())
     st.session_state["visit"] = _Remembered(visit, asked, now + REMEMBERED)
     return visit
+
+
+def sign_in_ends() -> float | None:
+    """When this browser's sign-in runs out, in seconds since 1970; None where nobody signs in."""
+    return ends_at(_claims(), built().settings) if login_needed() else None
 
 
 def current_visit() -> Visit | None:

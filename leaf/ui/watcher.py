@@ -1,22 +1,49 @@
-"""An idle tab notices what another tab did."""
+"""An idle tab shows what another tab, another person or another process did: it is drawn again when they have."""
 
 from __future__ import annotations
 
 import streamlit as st
+from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 
-from leaf.ui.state import session
+from leaf.ui.state import session, sign_in_ends, waker
 
-PERIOD = 3.0
-"""Seconds between two looks, counted by the browser."""
+PERIOD = 60.0
+"""Seconds between two looks, counted by the browser, in case something was missed."""
+EVERY_PAGE = frozenset({"chats", "messages", "team"})
+"""What the sidebar shows."""
+TOPICS = {
+    "": EVERY_PAGE | {"files", "documents", "jobs", "budgets", "drive"},
+    "files": EVERY_PAGE | {"files", "jobs"},
+    "documents": EVERY_PAGE | {"documents"},
+    "drive": EVERY_PAGE | {"drive", "files", "jobs"},
+    "usage": EVERY_PAGE | {"usage", "budgets"},
+    "settings": EVERY_PAGE | {"budgets", "drive"},
+}
+"""Address of a page -> what it shows."""
 
 
-def watch() -> None:
-    """Remember how things stand now; the page is drawn again when they change."""
-    st.session_state["revision"] = session().revision()
-    _look()
+def begin() -> None:
+    """Before anything is read: whatever changes from here on draws the page again."""
+    st.session_state["drawn-from"] = waker().position(session_id())
+
+
+def watch(page: str) -> None:
+    """The page at this address is drawn; from now on it waits."""
+    _look(page, st.session_state["drawn-from"])
+    waker().wait(session_id(), session().scope.workspace_id, TOPICS[page], st.session_state["drawn-from"])
+    if (ends := sign_in_ends()) is not None:
+        waker().ring_at(session_id(), ends)
+
+
+def session_id() -> str:
+    """Of this tab."""
+    context = get_script_run_ctx()
+    return context.session_id if context else ""
 
 
 @st.fragment(run_every=PERIOD)
-def _look() -> None:
-    if st.session_state.get("revision") != session().revision():
+def _look(page: str, since: int) -> None:
+    """While the page itself is drawn nothing is looked for: `watch` does that at its end."""
+    changed = session().newest_change(TOPICS[page]) > since
+    if changed and waker().waits(session_id()):
         st.rerun()

@@ -1,0 +1,152 @@
+"""Pages that are drawn and idle, and the one way to draw them anew from outside: when something that they show has changed.
+
+No page asks. A page that is drawn waits here; the commit that changes what it shows has its script run again, through the event
+loop, as an edited source file would. Streamlit has no public name for that, so this is the only place that uses its own.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable, Collection
+from contextlib import suppress
+from dataclasses import dataclass
+
+from streamlit.runtime import Runtime
+
+from leaf.store.changes import EVERYWHERE, Change, Hub
+
+GAP = 1.0
+"""Seconds between two drawings of a page that others change all the time."""
+
+
+@dataclass
+class _Page:
+    """One browser tab."""
+
+    workspace_id: str = ""
+    topics: frozenset[str] = frozenset()
+    waits: bool = False
+    """Drawn, and not being drawn again."""
+    rung: bool = False
+    """To be drawn again as soon as it waits."""
+    planned: bool = False
+    """The event loop has been told."""
+    ends_at: float = 0.0
+    """Seconds since 1970 at which it is drawn again in any case."""
+    woken_at: float = float("-inf")
+    """`time.monotonic()` of the last time."""
+
+
+class Waker:
+    """All tabs of this process. Safe to call from any thread."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._pages: dict[str, _Page] = {}
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._hub: Hub | None = None
+        self._end: Callable[[], None] = lambda: None
+
+    def serve(self, loop: asyncio.AbstractEventLoop) -> None:
+        """The server's event loop; without one nothing is drawn from outside."""
+        self._loop = loop
+
+    def follow(self, hub: Hub) -> None:
+        """Hear of changes from here on."""
+        self._end()
+        self._hub = hub
+        self._end = hub.listen(self._heard)
+
+    def position(self, session_id: str) -> int:
+        """A page is about to be drawn: how much was told by now."""
+        with self._lock:
+            if page := self._pages.get(session_id):
+                page.waits = page.rung = False
+        return self._hub.position if self._hub else 0
+
+    def wait(self, session_id: str, workspace_id: str, topics: Collection[str], since: int) -> None:
+        """The page is drawn, by what stood at the position `since`: draw it again when one of the topics has changed."""
+        if self._hub is None or not Runtime.exists():
+            return
+        with self._lock:
+            self._forget_closed()
+            page = self._pages.setdefault(session_id, _Page())
+            page.workspace_id, page.topics, page.waits = workspace_id, frozenset(topics), True
+            late = page.rung or self._hub.newest(workspace_id, topics) > since
+        if late:
+            self.ring(session_id)
+
+    def ring(self, session_id: str) -> None:
+        """Draw this page again: now if it waits, else as soon as it does."""
+        with self._lock:
+            page = self._pages.setdefault(session_id, _Page())
+            page.rung = True
+            if self._loop is None or page.planned or not page.waits:
+                return
+            page.planned = True
+            wait = max(0.0, page.woken_at + GAP - time.monotonic())
+        with suppress(RuntimeError):  # the loop is closed, and with it every page
+            self._loop.call_soon_threadsafe(self._loop.call_later, wait, self._draw, session_id)
+
+    def ring_at(self, session_id: str, moment: float) -> None:
+        """Draw this page again at a moment, given in seconds since 1970, such as the one at which its sign-in runs out."""
+        with self._lock:
+            page = self._pages.setdefault(session_id, _Page())
+            if self._loop is None or page.ends_at == moment:
+                return
+            page.ends_at = moment
+        with suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self._loop.call_later, max(0.0, moment - time.time()), self.ring, session_id)
+
+    def waits(self, session_id: str) -> bool:
+        """Whether a page is drawn, and not being drawn again."""
+        with self._lock:
+            page = self._pages.get(session_id)
+            return page is not None and page.waits
+
+    def _heard(self, changes: Collection[Change]) -> None:
+        with self._lock:
+            concerned = [session_id for session_id, page in self._pages.items() if page.waits and _concerns(page, changes)]
+        for session_id in concerned:
+            self.ring(session_id)
+
+    def _draw(self, session_id: str) -> None:
+        """On the event loop. A page that began to be drawn meanwhile shows it all and is left alone."""
+        with self._lock:
+            page = self._pages.get(session_id)
+            if page is None:
+                return
+            page.planned = False
+            if not (page.waits and page.rung):
+                return
+            page.waits = page.rung = False
+            page.woken_at = time.monotonic()
+        session = Runtime.instance().get_app_session(session_id)
+        if session is not None:
+            session.request_rerun(session._client_state)
+
+    def _forget_closed(self) -> None:
+        runtime = Runtime.instance()
+        self._pages = {session_id: page for session_id, page in self._pages.items() if runtime.is_active_session(session_id)}
+
+
+def _concerns(page: _Page, changes: Collection[Change]) -> bool:
+    return any(change.topic in page.topics and change.workspace_id in (page.workspace_id, EVERYWHERE) for change in changes)
+
+
+class _Never:
+    """In place of the threads that look five times a second whether a file has changed."""
+
+    def submit(self, look: Callable[[], None]) -> None:
+        """Let it be the last look."""
+
+
+def still_file_watchers() -> None:
+    """Streamlit looks five times a second whether its config and secrets were edited. Here they are read at the start only."""
+    from streamlit import config
+    from streamlit.watcher.polling_path_watcher import PollingPathWatcher
+
+    if config.get_option("server.fileWatcherType") == "none":
+        PollingPathWatcher._executor = _Never()  # type: ignore[assignment]

@@ -1,0 +1,75 @@
+"""An idle page is drawn again when something that it shows was changed elsewhere, and not when something else was."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.browser.conftest import App
+from tests.browser.test_journeys import ask, finished
+
+pytestmark = pytest.mark.browser
+
+SOON = 10_000
+"""Milliseconds, on a busy machine; the look that a page takes by itself comes after a minute."""
+COUNT_RUNS = """
+window.leafRuns = 0
+new MutationObserver(() => {
+  const app = document.querySelector('[data-testid="stApp"]')
+  if (app && app.dataset.testScriptState === "running" && window.leafState !== "running") window.leafRuns++
+  window.leafState = app && app.dataset.testScriptState
+}).observe(document, { subtree: true, attributes: true, childList: true })
+"""
+
+
+@pytest.fixture
+def page(context: BrowserContext) -> Page:
+    context.add_init_script(COUNT_RUNS)
+    return context.new_page()
+
+
+def idle(page: Page) -> int:
+    """Wait until the page is quiet; how often its script has run."""
+    expect(page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')).to_be_visible()
+    page.wait_for_timeout(1500)
+    return int(page.evaluate("window.leafRuns"))
+
+
+def rename(page: Page, name: str) -> None:
+    """Rename the only chat from its menu."""
+    page.get_by_role("button", name="Rename, export or delete this chat").first.click(force=True)
+    page.get_by_text("Rename", exact=True).click()
+    page.get_by_role("textbox", name="Name", exact=True).fill(name)
+    page.get_by_role("dialog").get_by_role("button", name="Rename").click()
+
+
+def test_another_tab_shows_at_once_what_was_changed_and_keeps_what_is_typed_in_it(
+    app: App, context: BrowserContext, page: Page, sales: Path
+) -> None:
+    page.goto(app.url)
+    ask(page, "A question to rename")
+    expect(finished(page)).to_be_visible()
+    other = context.new_page()
+    other.goto(f"{app.url}/files")
+    other.get_by_role("textbox", name="Search files").fill("sales")
+    other.get_by_role("textbox", name="Search files").press("Enter")
+    idle(other)
+    rename(page, "Harvest of the year")
+    expect(other.get_by_role("button", name="Harvest of the year")).to_be_visible(timeout=SOON)
+    expect(other.get_by_role("textbox", name="Search files")).to_have_value("sales")
+    page.get_by_role("link", name=re.compile("Files")).click()
+    expect(page.get_by_role("heading", name="Files", exact=True)).to_be_visible()
+    page.locator('input[type="file"]').first.set_input_files(str(sales))
+    expect(other.get_by_role("textbox", name="Search files")).to_have_value("sales")
+    expect(other.get_by_text(re.compile(r"sales\.csv")).first).to_be_visible(timeout=SOON)
+
+
+def test_a_page_that_nothing_concerns_is_not_drawn_again(app: App, context: BrowserContext, page: Page) -> None:
+    page.goto(app.url)
+    expect(page.get_by_role("heading", name="What do you want to know?")).to_be_visible()
+    runs = idle(page)
+    page.wait_for_timeout(6000)
+    assert idle(page) == runs

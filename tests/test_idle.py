@@ -1,0 +1,126 @@
+"""Nothing polls while nobody does anything, and what Leaf takes of libraries beneath their public names for that is there."""
+
+from __future__ import annotations
+
+import inspect
+import json
+import threading
+import time
+from collections import Counter
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from sqlalchemy import event
+from sqlalchemy.engine import Engine as DatabaseEngine
+
+from leaf.runs.engine import MOST_ATTEMPTS, _OneLook
+from leaf.runs.runs import DAMAGED
+from tests.messages_server import MessagesServer, Turn
+from tests.runs_kit import Desk, change_run_database, wait_until
+
+SLOW = Turn.say("A long answer in many small pieces, word by word.", pieces=40, delay=0.1)
+
+
+@pytest.fixture
+def statements() -> Iterator[Counter[str]]:
+    """Statements that went to the run database."""
+    sent: Counter[str] = Counter()
+
+    def count(_connection: object, _cursor: object, statement: str, *_: object) -> None:
+        sent[statement] += 1
+
+    event.listen(DatabaseEngine, "before_cursor_execute", count)
+    yield sent
+    event.remove(DatabaseEngine, "before_cursor_execute", count)
+
+
+@pytest.fixture(params=["duckdb", "postgres"])
+def database_url(request: pytest.FixtureRequest) -> str:
+    return str(request.getfixturevalue("postgres_url")) if request.param == "postgres" else ""
+
+
+def polling() -> set[str]:
+    """Threads of DBOS that look again and again."""
+    marks = ("queue", "notif", "background-jobs", "scheduler")
+    return {thread.name for thread in threading.enumerate() if any(mark in thread.name for mark in marks)}
+
+
+def test_an_idle_process_asks_its_databases_nothing(tmp_path: Path, database_url: str, statements: Counter[str]) -> None:
+    with MessagesServer([Turn.say("Done.")]) as server, Desk(tmp_path, server.url, database_url=database_url) as desk:
+        asked = desk.ask("Anything")
+        wait_until(lambda: bool((record := desk.engine.record(asked.id)) and record.over))
+        wait_until(lambda: not polling() and not desk.runs.load().running)
+        statements.clear()
+        time.sleep(2.5)
+        assert not polling()
+        assert statements == Counter()
+
+
+def test_an_answer_is_begun_without_a_queue_and_gone_on_with_through_one(tmp_path: Path, statements: Counter[str]) -> None:
+    with MessagesServer([SLOW, Turn.say("The whole answer.")]) as server:
+        with Desk(tmp_path, server.url) as desk:
+            asked = desk.ask("Anything")
+            wait_until(lambda: len(desk.shown(asked.id, "text-delta")) > 2)
+            assert not any("queue_name = ?" in statement and "ENQUEUED" in statement for statement in statements)
+            assert desk.engine.record(asked.id).attempts == 1  # type: ignore[union-attr]
+        with Desk(tmp_path, server.url) as desk:
+            desk.runs.launch()
+            assert desk.end(asked.id).status == "completed"
+            assert desk.engine.record(asked.id).attempts == 2  # type: ignore[union-attr]
+
+
+def test_an_answer_that_took_the_process_with_it_too_often_is_given_up_at_the_next_start(tmp_path: Path) -> None:
+    with MessagesServer([SLOW, SLOW]) as server:
+        with Desk(tmp_path, server.url) as desk:
+            asked = desk.ask("Anything")
+            wait_until(lambda: len(desk.shown(asked.id, "text-delta")) > 2)
+        change_run_database(tmp_path, f"UPDATE workflow_status SET attributes = '{json.dumps({'attempts': MOST_ATTEMPTS})}'")
+        with Desk(tmp_path, server.url) as desk:
+            desk.runs.launch()
+            answer = desk.end(asked.id)
+    assert (answer.status, answer.error) == ("error", DAMAGED)
+
+
+def test_an_event_in_the_place_of_a_queue_workers_lets_it_look_once() -> None:
+    look = _OneLook()
+    assert not look.is_set()
+    assert [look.wait(0.1), look.wait(0.1)] == [False, True]
+
+
+def test_dbos_still_has_what_is_taken_from_beneath_its_public_names() -> None:
+    """Where one of these is gone, read `leaf/runs/engine.py` anew before that version of DBOS is taken."""
+    from dbos import DBOS, _dbos, _sys_db
+    from dbos._migration import sqlite_migrations
+    from dbos._queue import queue_worker_thread
+
+    assert list(inspect.signature(queue_worker_thread).parameters) == ["stop_event", "dbos", "queue"]
+    worker = inspect.getsource(queue_worker_thread)
+    assert worker.count("stop_event.wait(") == 1  # `_OneLook` counts on it
+    launch = inspect.getsource(_dbos.DBOS._launch)
+    assert "self.background_thread_stop_events.append(evt)" in launch
+    assert "self._background_jobs_stop_event" in launch
+    assert "while self._run_background_processes" in inspect.getsource(_sys_db.SystemDatabase._notification_listener_polling)
+    assert isinstance(sqlite_migrations, list)
+    assert callable(DBOS.start_workflow)
+
+
+def test_streamlit_still_has_what_is_taken_from_beneath_its_public_names() -> None:
+    """Where one of these is gone, read `leaf/ui/wake.py`, `live.py` and `browser.py` anew before that version is taken."""
+    from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+    from streamlit.runtime import Runtime
+    from streamlit.runtime.app_session import AppSession
+    from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests, ScriptRequestType
+    from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext, get_script_run_ctx
+    from streamlit.watcher.polling_path_watcher import PollingPathWatcher
+
+    assert list(inspect.signature(Runtime.get_app_session).parameters) == ["self", "session_id"]
+    assert list(inspect.signature(Runtime.is_active_session).parameters) == ["self", "session_id"]
+    assert list(inspect.signature(AppSession.request_rerun).parameters) == ["self", "client_state"]
+    assert "self.request_rerun(self._client_state)" in inspect.getsource(AppSession._on_source_file_changed)
+    assert "PollingPathWatcher._executor.submit(task)" in inspect.getsource(PollingPathWatcher._schedule)
+    assert ScriptRequests()._state is ScriptRequestType.CONTINUE
+    assert {"session_id", "script_requests"} <= set(ScriptRunContext.__dataclass_fields__)
+    assert hasattr(ScriptRunContext, "enqueue")
+    assert get_script_run_ctx(suppress_warning=True) is None
+    assert "auth_redirect" in ForwardMsg.DESCRIPTOR.fields_by_name
