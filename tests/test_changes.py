@@ -132,7 +132,7 @@ def test_an_upload_and_every_other_write_of_the_facade_are_told(tmp_path: Path) 
         before = leaf.changes.position
         session.files.rename(file.id, "more.csv")
         assert leaf.changes.newest(scope.workspace_id, ["files"]) > before
-        assert session.revision() > before
+        assert session.newest_change() > before
 
 
 # Between processes

@@ -54,9 +54,9 @@ def test_a_tool_is_added_in_one_place(tmp_path: Path, monkeypatch: pytest.Monkey
     with MessagesServer(turns) as server, opened(tmp_path / "home", api_key="k", model_url=server.url) as leaf:
         scope = leaf.local_scope()
         session = leaf.session(scope)
-        file = add(leaf, scope, "fruit.txt", WORDS)
+        file = add(session, "fruit.txt", WORDS)
         chat = session.chats.create()
-        message = finished(leaf, scope, session.messages.send(chat.id, "How often?", [file.id]).id)
+        message = finished(session, session.messages.send(chat.id, "How often?", [file.id]).id)
         exported = session.chats.export(chat.id, "folder")
         markdown = zipfile.ZipFile(io.BytesIO(exported)).read("chat.md").decode()
 
@@ -84,11 +84,10 @@ def draw_step() -> None:
 
     import streamlit as st
 
-    from leaf.store.model import Scope
     from leaf.ui import steps
     from leaf.ui.items import Item
 
-    steps.draw(st.container(), Item("step", "k", part=json.loads(os.environ["STEP"])), Scope("w", "u"), "", "m")
+    steps.draw(st.container(), Item("step", "k", part=json.loads(os.environ["STEP"])), "", "m")
 
 
 def test_a_step_of_any_tool_is_drawn_with_the_words_of_its_parameters(monkeypatch: pytest.MonkeyPatch) -> None:
