@@ -1,4 +1,4 @@
-"""The facade: a question becomes an answer in the history, whatever people do meanwhile."""
+"""Asking: a question becomes an answer in the history, whatever people do meanwhile."""
 
 from __future__ import annotations
 
