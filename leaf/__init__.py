@@ -4,7 +4,8 @@ ui         the only room that imports streamlit: shell, state, live view, drawin
 replay     computes a bundle again in a folder of its own, and says what agrees
 wiring     build(settings) -> Leaf, the one place that constructs things
 remote     while the app holds the data: the key file, the routes, and the app as a command sees it
-service    class Leaf: what the pages and the command line call
+app        class Leaf: start and stop, who signs in, sessions, the operator's view
+sessions   what one user may do in one workspace: what the pages and the command line call
 runs       one run per assistant message: start, watch from 0, stop
 jobs       files on their way into the library: batches that go on after a restart
 exports    chats as bundles and notebooks

@@ -1,4 +1,4 @@
-"""class Documents: what tools and the facade do with documents. Every change is a version; nothing is ever overwritten."""
+"""class Documents: what tools and sessions do with documents. Every change is a version; nothing is ever overwritten."""
 
 from __future__ import annotations
 

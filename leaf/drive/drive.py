@@ -1,4 +1,4 @@
-"""class Drive: what tools and the facade ask of Google Drive."""
+"""class Drive: what tools and sessions ask of Google Drive."""
 
 from __future__ import annotations
 

@@ -156,10 +156,11 @@ class Runs:
         with self._news:
             return message_id in self._live
 
-    def running_chats(self) -> frozenset[str]:
-        """Ids of the chats in which this process is writing."""
+    def running_chats(self, workspace_id: str) -> frozenset[str]:
+        """Ids of the workspace's chats in which this process is writing."""
         with self._news:
-            return frozenset(live.ticket.chat_id for live in self._live.values())
+            tickets = [live.ticket for live in self._live.values()]
+        return frozenset(ticket.chat_id for ticket in tickets if ticket.scope.workspace_id == workspace_id)
 
     def place(self, message_id: str) -> Place | None:
         """Where a question stands that waits here; None if it does not."""

@@ -60,8 +60,8 @@ class Chats(Part):
         return messages.thread(self._db, self._scope, chat_id, last=last)
 
     def running(self) -> frozenset[str]:
-        """Ids of the chats in which an answer is being written just now. Reads no store."""
-        return self._house.runs.running_chats()
+        """Ids of the workspace's chats in which an answer is being written just now. Reads no store."""
+        return self._house.runs.running_chats(self._scope.workspace_id)
 
     # --- who takes part
 

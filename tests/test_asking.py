@@ -1,4 +1,4 @@
-"""The facade: a question becomes an answer in the history, whatever people do meanwhile."""
+"""Asking: a question becomes an answer in the history, whatever people do meanwhile."""
 
 from __future__ import annotations
 
@@ -118,38 +118,6 @@ def test_a_file_over_the_limit_is_refused_with_the_limit(tmp_path: Path) -> None
         with pytest.raises(FileTooLargeError, match="100"):
             add(leaf.session(leaf.local_scope()), "big.csv", b"x" * 101)
         assert leaf.session(leaf.local_scope()).files.list() == []
-
-
-def test_ids_of_somebody_else_are_not_found(leaf: Leaf, scope: Scope) -> None:
-    session = leaf.session(scope)
-    from leaf.store.users import ensure_user
-
-    other = ensure_user(leaf._house.store.db, "other@example.org", "Other")
-    chat = session.chats.create()
-    file = add(session, "a.csv", SALES)
-    answer = finished(session, ask(session, chat.id, file_ids=[file.id]))
-    calls = (
-        lambda: leaf.session(other).chats.get(chat.id),
-        lambda: leaf.session(other).chats.thread(chat.id),
-        lambda: leaf.session(other).messages.get(answer.id),
-        lambda: leaf.session(other).messages.watch(answer.id),
-        lambda: leaf.session(other).messages.stop(answer.id),
-        lambda: leaf.session(other).messages.retry(answer.id),
-        lambda: leaf.session(other).messages.send(chat.id, QUESTION),
-        lambda: leaf.session(other).files.get(file.id),
-        lambda: leaf.session(other).files.path(file.id),
-        lambda: leaf.session(other).files.preview(file.id),
-        lambda: leaf.session(other).results.page(chat.id, "r1"),
-        lambda: leaf.session(other).results.export(chat.id, "r1"),
-        lambda: session.attached.add(leaf.session(other).chats.create().id, [file.id]),
-        lambda: leaf.session(other).tools.run("list_files", {}, file_ids=[file.id]),
-        lambda: leaf.session(other).chats.markdown(chat.id),
-    )
-    for call in calls:
-        with pytest.raises(NotFoundError):
-            call()
-    assert leaf.session(other).chats.list() == [c for c in leaf.session(other).chats.list() if c.id != chat.id]
-    assert leaf.session(other).files.list() == []
 
 
 def test_stop_keeps_what_was_shown(tmp_path: Path) -> None:
