@@ -14,8 +14,10 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Engine as DatabaseEngine
 
+from leaf.runs import runs
 from leaf.runs.engine import MOST_ATTEMPTS, _OneLook
 from leaf.runs.runs import DAMAGED
+from leaf.store import messages
 from tests.messages_server import MessagesServer, Turn
 from tests.runs_kit import Desk, change_run_database, wait_until
 
@@ -80,6 +82,21 @@ def test_an_answer_that_took_the_process_with_it_too_often_is_given_up_at_the_ne
             desk.runs.launch()
             answer = desk.end(asked.id)
     assert (answer.status, answer.error) == ("error", DAMAGED)
+
+
+def test_a_question_in_a_chat_that_another_process_answers_is_begun_when_that_one_is_done(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runs, "BUSY_SECONDS", 600.0)
+    with MessagesServer([Turn.say("The second answer.")]) as server, Desk(tmp_path, server.url) as desk:
+        desk.runs.launch()
+        chat = desk.chat()
+        elsewhere = desk.save("The first question", chat)
+        messages.update_status(desk.db, desk.scope, elsewhere.id, "streaming")
+        asked = desk.ask("The second question", chat)
+        wait_until(lambda: bool(desk.runs._busy_until))
+        messages.finish(desk.db, desk.scope, elsewhere.id, parts=[], raw=[], usage={}, status="completed")
+        assert desk.end(asked.id).status == "completed"
 
 
 def test_an_event_in_the_place_of_a_queue_workers_lets_it_look_once() -> None:

@@ -75,7 +75,7 @@ def end_all(db: Database, visit: Visit) -> None:
 
 def remember_workspace(db: Database, visit: Visit, workspace_id: str) -> None:
     """Open this one in new tabs. Raises NotFoundError if it is not the user's."""
-    with db.transaction(visit.scope) as tx:
+    with db.transaction() as tx:
         if not tx.read(f"SELECT 1 AS yes WHERE {MEMBER}", params(Scope(workspace_id, visit.user.id))):
             raise NotFoundError("No such workspace.", "You may have been removed from it.")
         tx.execute(

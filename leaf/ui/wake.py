@@ -17,8 +17,8 @@ from streamlit.runtime import Runtime
 
 from leaf.store.changes import EVERYWHERE, Change, Hub
 
-GAP = 1.0
-"""Seconds between two drawings of a page that others change all the time."""
+GAP = 3.0
+"""Seconds between two drawings of a page that others change all the time; a change after a quiet while draws it at once."""
 
 
 @dataclass

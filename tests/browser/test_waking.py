@@ -67,9 +67,13 @@ def test_another_tab_shows_at_once_what_was_changed_and_keeps_what_is_typed_in_i
     expect(other.get_by_text(re.compile(r"sales\.csv")).first).to_be_visible(timeout=SOON)
 
 
-def test_a_page_that_nothing_concerns_is_not_drawn_again(app: App, context: BrowserContext, page: Page) -> None:
-    page.goto(app.url)
-    expect(page.get_by_role("heading", name="What do you want to know?")).to_be_visible()
+@pytest.mark.parametrize(
+    ("path", "heading"),
+    [("", "What do you want to know?"), ("files", "Files"), ("documents", "Documents"), ("usage", "Usage"), ("settings", "Data")],
+)
+def test_a_page_that_nothing_concerns_is_not_drawn_again(app: App, page: Page, path: str, heading: str) -> None:
+    page.goto(f"{app.url}/{path}")
+    expect(page.get_by_role("heading", name=re.compile(heading, re.IGNORECASE)).first).to_be_visible()
     runs = idle(page)
-    page.wait_for_timeout(6000)
+    page.wait_for_timeout(4000)
     assert idle(page) == runs
