@@ -21,6 +21,7 @@ sandbox    runs a function in a confined child process
 sound      from sound to words: faster-whisper or a transcription server
 store      SQL on DuckDB or PostgreSQL, blobs on disk
 settings   what can be configured        errors   what can go wrong
+retries    trying again what may succeed in a moment
 """
 
 __version__ = "0.1.0"

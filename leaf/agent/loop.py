@@ -37,6 +37,7 @@ from leaf.agent.narrate import Narrator, source_chunks, unique_id
 from leaf.agent.receipts.answer import RECEIPTS, of_answer, passages_behind
 from leaf.agent.window import Context, folded_chunk, log_fold
 from leaf.errors import BudgetError, InvalidInputError, LeafError, ModelError, RunError, not_found
+from leaf.retries import Waits, doubling
 from leaf.settings import RunLimits
 from leaf.store.model import Message, Scope, Status
 from leaf.tools.base import Asked, AskRequest, Hooks
@@ -721,29 +722,22 @@ class _Writer:
                 self._answer.task.spent(f"{self._step_name}/{uuid4()}", used, dollars)
 
 
-@dataclass
 class _Attempts:
     """The attempts of one turn: how many there were, what they took, and how long to wait before the next."""
 
-    cut_waits: Sequence[float]
-    patience: float
-    made: int = 0
-    cuts: int = 0
-    refusals: int = 0
-    spent: Usage = field(default_factory=Usage)
-    dollars: _Money = field(default_factory=lambda: _Money())
-    began: float = field(default_factory=time.monotonic)
+    def __init__(self, cut_waits: Sequence[float], patience: float) -> None:
+        self.made = 0
+        self.spent = Usage()
+        self.dollars = _Money()
+        self.began = time.monotonic()
+        self._cuts = Waits(cut_waits)
+        self._refusals = Waits(doubling(1.0, LONGEST_BACKOFF), patience=patience)
 
     def next_wait(self, error: ModelError) -> float | None:
         """Seconds to wait after this error; None when it will not pass, or not within the patience."""
         if isinstance(error, TurnCutError):
-            self.cuts += 1
-            return self.cut_waits[self.cuts - 1] if self.cuts <= len(self.cut_waits) else None
-        if not error.retryable:
-            return None
-        self.refusals += 1
-        wait = max(error.wait, min(LONGEST_BACKOFF, 2.0 ** (self.refusals - 1)))
-        return wait if time.monotonic() - self.began + wait <= self.patience else None
+            return self._cuts.next()
+        return self._refusals.next(least=error.wait) if error.retryable else None
 
 
 @dataclass(frozen=True)
