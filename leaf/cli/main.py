@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from leaf.cli import asking, chats, files, operator, runs, tools
+from leaf.cli import asking, chats, files, operator, runs, serve, tools
 from leaf.cli.common import FAILED, OK, USAGE, UsageError, print_json
 from leaf.errors import LeafError
 
@@ -68,6 +68,7 @@ def _parser() -> argparse.ArgumentParser:
     chats.add(commands.add_parser("chats", help="the history"))
     runs.add(commands.add_parser("runs", help="answers as the operator sees them"))
     operator.add(commands)
+    serve.add(commands)
     return parser
 
 
