@@ -1,7 +1,7 @@
 """Leaf, a data analyst in the browser. The rooms, from the page down to the disk; each may use only the rooms below it.
 
 pages      what is seen on each page, from top to bottom
-ui         the only room that imports streamlit: shell, state, live view, drawing of parts
+ui         all that draws (with pages, the only rooms that import streamlit): shell, state, live view, drawing of parts
 cli        the command line, one file for each family of commands
 replay     computes a bundle again in a folder of its own, and says what agrees
 wiring     build(settings) -> Leaf, the one place that constructs things

@@ -10,7 +10,7 @@ from contextlib import closing, contextmanager
 from dataclasses import asdict, is_dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from leaf.errors import LeafError
 
@@ -18,7 +18,11 @@ if TYPE_CHECKING:
     from leaf.remote.contract import Commands
     from leaf.store.model import File, Scope
 
-    Parsers = argparse._SubParsersAction[argparse.ArgumentParser]
+    class Parsers(Protocol):
+        """Where a family adds its commands."""
+
+        def add_parser(self, name: str, *, help: str) -> argparse.ArgumentParser: ...
+
 
 OK, FAILED, USAGE = 0, 1, 2
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from functools import lru_cache
@@ -55,7 +55,7 @@ class DuckDatabase:
             with self._translated():
                 self._writer.begin()
             try:
-                yield _Transaction(self)
+                yield _Transaction(lambda: self._writer, self._translated)
                 with self._translated():
                     self._writer.commit()
             except BaseException:
@@ -128,16 +128,17 @@ class DuckDatabase:
 
 
 class _Transaction:
-    def __init__(self, database: DuckDatabase) -> None:
-        self._database = database
+    def __init__(self, writer: Callable[[], DuckDBPyConnection], translated: Callable[[], AbstractContextManager[None]]) -> None:
+        self._writer = writer
+        self._translated = translated
 
     def read(self, sql: str, params: Params | None = None) -> list[Row]:
-        with self._database._translated():
-            return _rows(self._database._writer, sql, params or {})
+        with self._translated():
+            return _rows(self._writer(), sql, params or {})
 
     def execute(self, sql: str, params: Params | None = None) -> None:
-        with self._database._translated():
-            _run(self._database._writer, sql, params or {})
+        with self._translated():
+            _run(self._writer(), sql, params or {})
 
 
 @lru_cache(maxsize=500)
