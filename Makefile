@@ -6,7 +6,7 @@ ADDRESS ?= 127.0.0.1
 BIN := .venv/bin
 BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/__init__.py bench/_%,$(wildcard bench/*.py)))
 
-.PHONY: run demo-drive test start-up check format docs bench clean
+.PHONY: run demo-drive test start-up check format docs lock bench clean
 
 run: .venv/.run ## The app on http://127.0.0.1:8501 (PORT=…, ADDRESS=… for others)
 	$(BIN)/streamlit run app.py --server.address $(ADDRESS) --server.port $(PORT)
@@ -44,11 +44,15 @@ bench: .venv/.dev ## Every measurement; each prints ratios to a baseline of the 
 		"none that runs was found on the PATH. PYTHON=/path/to/python3.12 names one."; exit 1; }
 	$(PYTHON) -m venv .venv
 
-.venv/.run: requirements.txt | .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.txt
+lock: .venv/.dev ## requirements.lock anew from requirements.txt; `make lock UPGRADE=--upgrade` takes the newest of what that leaves open
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE) \
+		-o requirements.lock requirements.txt
+
+.venv/.run: requirements.lock | .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock
 	@touch $@
 
-.venv/.dev: requirements.txt requirements-dev.txt | .venv/bin/python
+.venv/.dev: requirements-dev.txt requirements.txt .venv/.run
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements-dev.txt
 	@touch $@ .venv/.run
 

@@ -1,11 +1,11 @@
-"""The ASGI entry of Leaf: `streamlit run app.py`."""
+"""The ASGI entry of Leaf: `streamlit run app.py`. The wheel ships it, with `.streamlit`, for `leaf run`."""
 
 import streamlit as st
 
-from leaf.ui.server import command_routes, explain, lifespan, middleware
+from leaf.ui.server import SHELL, command_routes, explain, lifespan, middleware
 
 app = st.App(
-    "leaf/ui/shell.py",
+    SHELL,
     lifespan=lifespan,
     routes=command_routes(),
     middleware=middleware(),

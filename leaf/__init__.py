@@ -1,6 +1,8 @@
 """Leaf, a data analyst in the browser. The rooms, from the page down to the disk; each may use only the rooms below it.
 
-ui         the only room that imports streamlit: shell, state, live view, drawing of parts
+pages      what is seen on each page, from top to bottom
+ui         all that draws (with pages, the only rooms that import streamlit): shell, state, live view, drawing of parts
+cli        the command line, one file for each family of commands
 replay     computes a bundle again in a folder of its own, and says what agrees
 wiring     build(settings) -> Leaf, the one place that constructs things
 remote     while the app holds the data: the key file, the routes, and the app as a command sees it
@@ -22,6 +24,7 @@ sandbox    runs a function in a confined child process
 sound      from sound to words: faster-whisper or a transcription server
 store      SQL on DuckDB or PostgreSQL, blobs on disk
 settings   what can be configured        errors   what can go wrong
+retries    trying again what may succeed in a moment
 """
 
 __version__ = "0.1.0"

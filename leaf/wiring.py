@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
+from itertools import repeat
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from leaf.errors import LeafError, StoreBusyError
+from leaf.retries import Again, Waits, retry
 from leaf.settings import Settings
 
 if TYPE_CHECKING:
@@ -97,17 +98,12 @@ def reach(settings: Settings) -> tuple[Commands, str]:
     """
     from leaf.remote.client import connect, find
 
-    deadline = time.monotonic() + PATIENCE
-    while True:
+    def once() -> tuple[Commands, str]:
         app = find(settings.home)
-        if app is not None:
-            return connect(app), app.url
-        try:
-            return build(settings), ""
-        except StoreBusyError:
-            if time.monotonic() >= deadline:
-                raise
-        time.sleep(0.1)
+        return (connect(app), app.url) if app is not None else (build(settings), "")
+
+    waits = Waits(repeat(0.1), patience=PATIENCE)
+    return retry(once, lambda e: Again() if isinstance(e, StoreBusyError) else None, waits)
 
 
 def _library(settings: Settings, store: Store, pool: Pool) -> Library:

@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Sequence
 from pathlib import Path
 from urllib.request import urlopen
 
@@ -29,6 +30,8 @@ class App:
         *,
         secrets: Path | None = None,
         python: str = sys.executable,
+        command: Sequence[str] = (),
+        folder: Path = ROOT,
         **variables: str,
     ) -> None:
         self.home = home
@@ -38,7 +41,8 @@ class App:
         """Further environment variables."""
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self._python = python
+        self._command = list(command) or [python, "-m", "streamlit", "run", "app.py"]
+        self._folder = folder
         self._options = ["--secrets.files", str(secrets)] if secrets else []
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -50,10 +54,11 @@ class App:
             else {}
         )
         with self.log.open("ab") as log:
-            served = ["--server.address", "127.0.0.1", "--server.port", str(self.port)]
+            flags = ("--address", "--port") if self._command[-1] == "run" else ("--server.address", "--server.port")
+            served = [flags[0], "127.0.0.1", flags[1], str(self.port)]
             self._process = subprocess.Popen(
-                [self._python, "-m", "streamlit", "run", "app.py", *served, *self._options],
-                cwd=ROOT,
+                [*self._command, *served, *self._options],
+                cwd=self._folder,
                 env={**clean, **model, **self.variables, "LEAF_HOME": str(self.home)},
                 stdout=log,
                 stderr=log,

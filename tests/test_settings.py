@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+import subprocess
+import sys
+from dataclasses import fields, replace
 from pathlib import Path
 
 import pytest
 
 from leaf.errors import SettingsError
-from leaf.settings import DEFAULT_MODEL, Settings, load
+from leaf.settings import DEFAULT_MODEL, VARIABLES, Settings, load
 
 
 def test_defaults_need_nothing() -> None:
@@ -60,7 +62,9 @@ def test_a_given_profile_is_taken() -> None:
         ("LEAF_MODEL_PROFILE", "gpt"),
         ("LEAF_MODEL_URL", "localhost:11434"),
         ("LEAF_RUN_TURNS", "many"),
+        ("LEAF_RUN_TURNS", "inf"),
         ("LEAF_RUN_MONEY", "-1"),
+        ("LEAF_RUN_SECONDS", "nan"),
         ("LEAF_MAX_UPLOAD_MB", "0"),
         ("LEAF_ALLOWED_DOMAINS", "ann@example.org"),
         ("LEAF_ALLOWED_DOMAINS", ","),
@@ -91,3 +95,56 @@ def test_who_may_sign_in_is_read_from_words_or_lists() -> None:
 def test_serving_others_without_sign_in_has_to_be_said(value: str, is_open: bool) -> None:
     assert load({"LEAF_ALLOW_OPEN": value}, {}).allow_open is is_open
     assert not load({}, {}).allow_open
+
+
+@pytest.mark.parametrize("key", VARIABLES)
+def test_a_key_reaches_its_field_and_no_other(key: str) -> None:
+    plain, found = _flat(load({}, {})), _flat(load({key: VALUES.get(key, "2")}, {}))
+    assert [name for name in found if found[name] != plain[name]] == [VARIABLES[key]]
+
+
+VALUES = {
+    "LEAF_MODEL_URL": "http://127.0.0.1:9000",
+    "LEAF_MODEL_PROFILE": "basic",
+    "LEAF_MODEL_VISION": "no",
+    "LEAF_FILES_API": "off",
+    "LEAF_CONTEXT_SHARE": "0.5",
+    "LEAF_ALLOWED_DOMAINS": "example.org",
+    "LEAF_ALLOWED_EMAILS": "ann@example.org",
+    "LEAF_ALLOW_OPEN": "1",
+    **{f"LEAF_BUDGET_{name}": "$1/day" for name in ("USER", "WORKSPACE", "USER_MAX", "WORKSPACE_MAX")},
+    "LEAF_TIME_ZONE": "Asia/Tokyo",
+    "LEAF_TRANSCRIBE_URL": "http://127.0.0.1:9000",
+    "LEAF_GOOGLE_CLIENT_JSON": '{"web": {"client_secret": "s"}}',
+    "LEAF_GOOGLE_SERVICE_ACCOUNT": '{"client_email": "e", "private_key": "k"}',
+    **{f"LEAF_GOOGLE_{name}_URL": "http://127.0.0.1:9000" for name in ("API", "AUTH", "TOKEN", "REVOKE")},
+}
+
+
+def _flat(value: object, inside: str = "") -> dict[str, object]:
+    found: dict[str, object] = {}
+    for field in fields(value):  # type: ignore[arg-type]
+        each = getattr(value, field.name)
+        found |= (
+            _flat(each, f"{inside}{field.name}.") if field.name in ("limits", "sound", "google") else {inside + field.name: each}
+        )
+    return found
+
+
+def test_the_address_of_anthropics_own_variable_is_taken_unless_leafs_is_given() -> None:
+    assert load({"ANTHROPIC_BASE_URL": "http://a:1/v1"}, {}).model_url == "http://a:1"
+    assert load({"ANTHROPIC_BASE_URL": "nothing"}, {"LEAF_MODEL_URL": "http://b:2"}).model_url == "http://b:2"
+    with pytest.raises(SettingsError, match="ANTHROPIC_BASE_URL"):
+        load({"ANTHROPIC_BASE_URL": "nothing"}, {})
+
+
+@pytest.mark.parametrize("value", [" ", "\t"])
+def test_a_blank_key_is_as_good_as_none(value: str) -> None:
+    assert load({"LEAF_MODEL": value, "LEAF_GOOGLE_AUTH_URL": value}, {}) == load({}, {})
+
+
+def test_what_reads_settings_is_loaded_only_to_read_them() -> None:
+    """The values are used everywhere, in confined children too; pydantic-settings costs a tenth of a second."""
+    rooms = "leaf.settings, leaf.formats.worker, leaf.tables.child, leaf.sandbox.child"
+    code = f"import sys, {rooms}; sys.exit('pydantic_settings' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

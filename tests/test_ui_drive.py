@@ -97,7 +97,7 @@ def test_what_came_back_and_is_not_ours_is_one_sentence_and_leaves_the_address(l
     page = open_page()
     for name, value in query.items():
         page.query_params[name] = value
-    page.switch_page(str(Path(__file__).resolve().parents[1] / "pages" / "drive.py")).run()
+    page.switch_page(str(Path(__file__).resolve().parents[1] / "leaf" / "pages" / "drive.py")).run()
     assert not page.exception
     assert len(page.warning) == 1
     assert "4/abc" not in plain(page)

@@ -34,7 +34,7 @@ def open_page(path: str = "", **query: str) -> AppTest:
         page.query_params[name] = value
     if path:
         page.run()
-        page.switch_page(str(ROOT / "pages" / f"{path}.py"))
+        page.switch_page(str(ROOT / "leaf" / "pages" / f"{path}.py"))
     page.run()
     assert not page.exception
     return page

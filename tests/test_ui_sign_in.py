@@ -57,7 +57,7 @@ def open_page(user: dict[str, Any] | None, path: str = "", auth: dict[str, Any] 
         page.query_params[name] = value
     page.run()
     if path:
-        page.switch_page(str(ROOT / "pages" / f"{path}.py"))
+        page.switch_page(str(ROOT / "leaf" / "pages" / f"{path}.py"))
         page.run()
     assert not page.exception
     return page
@@ -235,7 +235,7 @@ def test_without_sign_in_there_are_no_people_to_show(tmp_path: Path) -> None:
     setattr(sys, state.REGISTRY, state.Registry(leaf=app))
     try:
         page = AppTest.from_file(str(ROOT / "leaf" / "ui" / "shell.py"), default_timeout=PATIENCE).run()
-        page.switch_page(str(ROOT / "pages" / "settings.py")).run()
+        page.switch_page(str(ROOT / "leaf" / "pages" / "settings.py")).run()
         assert page.title[0].value == "Settings"
         assert "Workspace" not in words_of(page)
         assert not page.sidebar.selectbox
@@ -258,7 +258,7 @@ def test_owners_see_and_limit_everybodys_usage_and_members_their_own(leaf: Leaf)
     members.user = claims("Bob")
     members.session_state["workspace"] = ann.workspace_id
     members.run()
-    members.switch_page(str(ROOT / "pages" / "usage.py"))
+    members.switch_page(str(ROOT / "leaf" / "pages" / "usage.py"))
     members.run()
     assert not members.exception
     assert members.title[0].value == "Usage"

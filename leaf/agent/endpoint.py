@@ -12,6 +12,7 @@ from leaf.agent.calibration import Calibration
 from leaf.agent.models.base import Model, TurnCutError, Usage
 from leaf.agent.models.prices import context_window
 from leaf.errors import ModelError
+from leaf.retries import Waits, doubling
 
 Json = dict[str, Any]
 LONGEST_BACKOFF = 30.0
@@ -58,26 +59,19 @@ class Money:
         return Money(None if self.total is None or dollars is None else self.total + dollars)
 
 
-@dataclass
 class Attempts:
     """The attempts of one turn: how many there were, what they took, and how long to wait before the next."""
 
-    cut_waits: Sequence[float]
-    patience: float
-    made: int = 0
-    cuts: int = 0
-    refusals: int = 0
-    spent: Usage = field(default_factory=Usage)
-    dollars: Money = Money()
-    began: float = field(default_factory=time.monotonic)
+    def __init__(self, cut_waits: Sequence[float], patience: float) -> None:
+        self.made = 0
+        self.spent = Usage()
+        self.dollars = Money()
+        self.began = time.monotonic()
+        self._cuts = Waits(cut_waits)
+        self._refusals = Waits(doubling(1.0, LONGEST_BACKOFF), patience=patience)
 
     def next_wait(self, error: ModelError) -> float | None:
         """Seconds to wait after this error; None when it will not pass, or not within the patience."""
         if isinstance(error, TurnCutError):
-            self.cuts += 1
-            return self.cut_waits[self.cuts - 1] if self.cuts <= len(self.cut_waits) else None
-        if not error.retryable:
-            return None
-        self.refusals += 1
-        wait = max(error.wait, min(LONGEST_BACKOFF, 2.0 ** (self.refusals - 1)))
-        return wait if time.monotonic() - self.began + wait <= self.patience else None
+            return self._cuts.next()
+        return self._refusals.next(least=error.wait) if error.retryable else None

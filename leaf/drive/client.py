@@ -5,7 +5,6 @@ from __future__ import annotations
 import http.client
 import random
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import cache, partial
@@ -14,7 +13,8 @@ from urllib.parse import urlsplit
 
 from leaf.drive.connection import Access
 from leaf.drive.trouble import Trouble, explain, explain_refresh, is_retryable, retry_after, unreachable
-from leaf.errors import DriveError, DriveNotConnectedError, FileTooLargeError, RunError
+from leaf.errors import DriveError, DriveNotConnectedError, FileTooLargeError
+from leaf.retries import Again, Waits, retry
 
 T = TypeVar("T")
 TIMEOUT = 60.0
@@ -106,31 +106,31 @@ class Client:
         from googleapiclient.errors import HttpError
         from httplib2 import HttpLib2Error
 
-        for number in range(len(self._waits) + 1):
-            wait = self._waits[number] * random.uniform(0.5, 1.0) if number < len(self._waits) else None
-            if stop is not None and stop.is_set():
-                raise RunError("Stopped.")
-            try:
-                value = attempt(self._http())
-            except HttpError as e:
+        def again(e: Exception) -> Again | None:
+            if isinstance(e, HttpError):
                 asked = retry_after(e)
-                if wait is None or not is_retryable(e) or (asked or 0) > LONGEST_WAIT:
-                    raise self._told(explain(e, name)) from e
-                wait = wait if asked is None else asked
-            except RefreshError as e:
-                if wait is None or not e.retryable:
-                    raise self._told(explain_refresh(e, self.access.granted_at, self.access.last_refresh())) from e
-            except (TransportError, HttpLib2Error, OSError, http.client.HTTPException) as e:
-                self._thread.http = None  # its connection may hold half an answer
-                if wait is None:
-                    raise unreachable() from e
-            except GoogleAuthError as e:
-                raise DriveNotConnectedError("The Drive connection is not usable.", "Connect again.", reason="revoked") from e
-            else:
-                self.access.works()
-                return value
-            _pause(wait or 0.0, stop)
-        raise unreachable()
+                return Again(asked) if is_retryable(e) and (asked or 0) <= LONGEST_WAIT else None
+            if isinstance(e, RefreshError):
+                return Again() if e.retryable else None
+            if not isinstance(e, broken):
+                return None
+            self._thread.http = None  # its connection may hold half an answer
+            return Again()
+
+        broken = (TransportError, HttpLib2Error, OSError, http.client.HTTPException)
+        waits = Waits(wait * random.uniform(0.5, 1.0) for wait in self._waits)
+        try:
+            value = retry(lambda: attempt(self._http()), again, waits, stop=stop)
+        except HttpError as e:
+            raise self._told(explain(e, name)) from e
+        except RefreshError as e:
+            raise self._told(explain_refresh(e, self.access.granted_at, self.access.last_refresh())) from e
+        except broken as e:
+            raise unreachable() from e
+        except GoogleAuthError as e:
+            raise DriveNotConnectedError("The Drive connection is not usable.", "Connect again.", reason="revoked") from e
+        self.access.works()
+        return value
 
     def _told(self, trouble: Trouble) -> Exception:
         """The error to raise; one that ends the connection is kept with it, so that the settings page can say why."""
@@ -184,13 +184,6 @@ def _piece(uri: str, headers: dict[str, str], at: int, resume: bool, client: Any
     if response.status == 416 and at == int(str(response.get("content-range", "/0")).rpartition("/")[2] or 0):
         return _Piece(b"", at)
     raise HttpError(response, content, uri=uri)
-
-
-def _pause(seconds: float, stop: threading.Event | None) -> None:
-    if stop is None:
-        time.sleep(seconds)
-    elif stop.wait(seconds):
-        raise RunError("Stopped.")
 
 
 def too_large(name: str, size: int, limit: int) -> FileTooLargeError:

@@ -183,7 +183,7 @@ class Drive:
                 raise
             day = kept[0].checked_at
             return replace(self._as_kept(scope, kept), note=f"{e.message} This is the copy of {day:%-d %B %Y, %H:%M} UTC.")
-        return self._bring(scope, item, on_progress, stop)
+        return self.bring_item(scope, item, on_progress, stop)
 
     def add(
         self, scope: Scope, refs: Sequence[str], *, on_progress: OnProgress | None = None, stop: threading.Event | None = None
@@ -310,7 +310,7 @@ class Drive:
         with self._beginning:
             changes.begin(client, self._db, scope, shared_drive)
 
-    def _bring(
+    def bring_item(
         self,
         scope: Scope,
         item: DriveItem,
@@ -411,7 +411,7 @@ class _Adding:
         try:
             if item.is_shortcut:
                 item = self._drive.item(self._scope, item.ref)
-            file = self._drive._bring(
+            file = self._drive.bring_item(
                 self._scope, item, lambda n: self._bytes.__setitem__(item.name, n), self._stop, folder=folder
             ).file
         except (DriveNotConnectedError, StoreError, RunError):

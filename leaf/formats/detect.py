@@ -118,6 +118,13 @@ def detect(path: Path, name: str) -> tuple[str, str]:
         return "pdf", "application/pdf"
     if container_of(head):
         return kind_of(path, name)
+    if marked := _marked(head, name):
+        return marked
+    return _text_or_refused(path, name, head)
+
+
+def _marked(head: bytes, name: str) -> tuple[str, str] | None:
+    """Of what carries a mark in its first bytes; None for what does not. Raises UnreadableFileError."""
     if is_packed(head):
         raise unsupported(name, "compressed twice")
     if _is_tar(head):
@@ -128,8 +135,11 @@ def detect(path: Path, name: str) -> tuple[str, str]:
         return "picture", media_type
     if typed := _typed(head, name):
         return typed
-    if is_spreadsheetml(head):
-        return "excel", MEDIA["xls"]
+    return ("excel", MEDIA["xls"]) if is_spreadsheetml(head) else None
+
+
+def _text_or_refused(path: Path, name: str, head: bytes) -> tuple[str, str]:
+    """Of what is text; what is not is refused by the name of what it is. Raises UnreadableFileError."""
     if head.startswith(OLD_WORKBOOKS):
         raise unsupported(name, "a workbook of Excel 2, 3 or 4 (.xls)")
     for signature, what in SIGNATURES:

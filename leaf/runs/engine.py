@@ -277,8 +277,8 @@ def still(dbos: Dbos) -> None:
     """
     for event in dbos.background_thread_stop_events:
         event.set()
-    dbos._background_jobs_stop_event.set()
-    dbos._sys_db._run_background_processes = False
+    dbos._background_jobs_stop_event.set()  # noqa: SLF001 - tests/test_idle.py names what is not public
+    dbos._sys_db._run_background_processes = False  # noqa: SLF001
 
 
 def prepare_file(path: Path, by: Driver | None = None) -> str:

@@ -12,7 +12,8 @@ from urllib.parse import urlsplit
 import httpx2
 
 from leaf.errors import RunError, TranscriptionError
-from leaf.sound.base import RATE, Cue, OnProgress, Pcm, heard, is_speech, raise_if_stopped
+from leaf.retries import Again, Waits, retry, retry_after
+from leaf.sound.base import RATE, Cue, OnProgress, Pcm, heard, is_speech
 
 Json = dict[str, Any]
 
@@ -45,18 +46,17 @@ class TranscriptionServer:
         """Whether the server has refused `verbose_json`."""
 
     def transcribe(self, piece: Pcm, stop: threading.Event, on_progress: OnProgress) -> tuple[Cue, ...]:
-        for number in range(len(self._waits) + 1):
-            raise_if_stopped(stop)
-            try:
-                return heard(piece, self._cues(self._answer(piece, stop), piece))
-            except _Busy as e:
-                if number == len(self._waits):
-                    raise TranscriptionError(e.message, "Try again in a while; what is done so far is kept.") from e
-                wait = min(e.wait or self._waits[number], LONGEST_WAIT)
-                on_progress(f"{e.message} Trying again in {wait:.0f} s")
-                if stop.wait(wait):
-                    raise_if_stopped(stop)
-        raise AssertionError("unreachable")
+        def again(e: Exception) -> Again | None:
+            return Again(min(e.wait, LONGEST_WAIT) or None) if isinstance(e, _Busy) else None
+
+        def say(e: Exception, wait: float) -> None:
+            on_progress(f"{e} Trying again in {wait:.0f} s")
+
+        try:
+            cues = retry(lambda: self._cues(self._answer(piece, stop), piece), again, Waits(self._waits), stop=stop, on_wait=say)
+        except _Busy as e:
+            raise TranscriptionError(e.message, "Try again in a while; what is done so far is kept.") from e
+        return heard(piece, cues)
 
     def _answer(self, piece: Pcm, stop: threading.Event) -> httpx2.Response:
         """One request that ends when `stop` is set. Raises TranscriptionError, or _Busy where trying again can help."""
@@ -85,7 +85,7 @@ class TranscriptionServer:
             return response
         if status in (408, 409, 425, 429) or status >= 500:
             what = "is busy" if status == 429 else f"failed (HTTP {status})"
-            raise _Busy(f"The transcription server at {self.host} {what}.", _retry_after(response.headers))
+            raise _Busy(f"The transcription server at {self.host} {what}.", retry_after(response.headers))
         if status in (400, 415, 422) and not self._plain and "response_format" in response.text:
             self._plain = True
             return self._answer(piece, stop)
@@ -213,13 +213,6 @@ def _cue(segment: Mapping[str, Any], seconds: float) -> Cue | None:
 
 def _number(value: object) -> float | None:
     return float(value) if isinstance(value, int | float) else None
-
-
-def _retry_after(headers: Mapping[str, str]) -> float:
-    try:
-        return max(0.0, float(headers.get("retry-after", "0")))
-    except ValueError:
-        return 0.0
 
 
 def _message(response: httpx2.Response) -> str:

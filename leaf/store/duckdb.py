@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, contextmanager, suppress
 from datetime import datetime
 from functools import lru_cache
@@ -59,7 +59,7 @@ class DuckDatabase:
             with self._translated():
                 self._writer.begin()
             try:
-                yield _Transaction(self, written)
+                yield _Transaction(lambda: self._writer, self._translated, written)
                 with self._translated():
                     self._writer.commit()
             except BaseException:
@@ -136,19 +136,22 @@ class DuckDatabase:
 
 
 class _Transaction:
-    def __init__(self, database: DuckDatabase, written: Written) -> None:
-        self._database = database
+    def __init__(
+        self, writer: Callable[[], DuckDBPyConnection], translated: Callable[[], AbstractContextManager[None]], written: Written
+    ) -> None:
+        self._writer = writer
+        self._translated = translated
         self._written = written
 
     def read(self, sql: str, params: Params | None = None) -> list[Row]:
         self._written.note(sql)
-        with self._database._translated():
-            return _rows(self._database._writer, sql, params or {})
+        with self._translated():
+            return _rows(self._writer(), sql, params or {})
 
     def execute(self, sql: str, params: Params | None = None) -> None:
         self._written.note(sql)
-        with self._database._translated():
-            _run(self._database._writer, sql, params or {})
+        with self._translated():
+            _run(self._writer(), sql, params or {})
 
     def concerns(self, workspace_ids: Iterable[str]) -> None:
         self._written.concerns(workspace_ids)

@@ -21,7 +21,7 @@ from leaf.ui import markdown, preview, words
 from leaf.ui.controls import icon_button
 from leaf.ui.state import session
 
-CHAT_PAGE = Path(__file__).resolve().parents[2] / "pages" / "chat.py"
+CHAT_PAGE = Path(__file__).resolve().parents[1] / "pages" / "chat.py"
 NEW_CHAT = "new"
 """Target of files that are to be asked about in a chat that is begun for them."""
 DRIVE, FILES = "drive", "files"

@@ -15,7 +15,7 @@ from leaf.ui import markdown
 from leaf.ui.controls import say_problem, then_redraw
 from leaf.ui.state import session
 
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "usage.py"
+PAGE = Path(__file__).resolve().parents[1] / "pages" / "usage.py"
 STATES = {"ok": "", "near": ":orange[:material/warning: nearly used up]", "used up": ":red[:material/block: used up]"}
 FIELDS = {
     "day_usd": "US dollars a day",

@@ -14,7 +14,7 @@ from leaf.errors import LeafError
 from leaf.ui import browser, markdown, words
 from leaf.ui.state import session
 
-DRIVE_PAGE = Path(__file__).resolve().parents[2] / "pages" / "drive.py"
+DRIVE_PAGE = Path(__file__).resolve().parents[1] / "pages" / "drive.py"
 CALLBACK = frozenset({"code", "state", "error"})
 """What Google puts into the address when it sends the user back; any of them marks a return."""
 

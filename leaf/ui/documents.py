@@ -19,7 +19,7 @@ from leaf.ui.blocks import blocks
 from leaf.ui.state import later, session
 
 Json = Mapping[str, Any]
-PAGE = Path(__file__).resolve().parents[2] / "pages" / "documents.py"
+PAGE = Path(__file__).resolve().parents[1] / "pages" / "documents.py"
 CHAT_PAGE = PAGE.parent / "chat.py"
 SHOWN = 60_000
 """Characters of a document that are drawn; all of it is in the downloads."""

@@ -18,7 +18,7 @@ from leaf.ui.state import later, leaf, session
 PER_PAGE = 25
 NAME_SHOWN = 80
 ORDERS = {"newest": "Newest first", "name": "Name", "size": "Size", "kind": "Kind"}
-CHAT_PAGE = Path(__file__).resolve().parents[2] / "pages" / "chat.py"
+CHAT_PAGE = Path(__file__).resolve().parents[1] / "pages" / "chat.py"
 
 
 def draw_uploaders() -> None:

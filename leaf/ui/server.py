@@ -7,6 +7,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from starlette.datastructures import MutableHeaders
@@ -39,6 +40,9 @@ CONTENT_SECURITY_POLICY = "; ".join(
     )
 )
 """Text from a file or a model may name a remote picture or script; nothing drawn in the page can fetch it."""
+
+SHELL = str(Path(__file__).resolve().with_name("shell.py"))
+"""The script behind every page."""
 
 HEADERS = {
     "content-security-policy": CONTENT_SECURITY_POLICY,

@@ -9,7 +9,7 @@ import streamlit as st
 
 from leaf.ui import frame, gate, preview, sidebar, watcher
 
-ROOT = Path(__file__).resolve().parents[2]
+PAGES = Path(__file__).resolve().parents[1] / "pages"
 ASSETS = Path(__file__).resolve().parent / "assets"
 
 watcher.begin()
@@ -19,12 +19,12 @@ st.set_page_config(
 frame.style(ASSETS / "leaf.css")
 st.logo(str(ASSETS / "logo.svg"), size="large", icon_image=str(ASSETS / "mark.svg"))
 
-chat = st.Page(ROOT / "pages" / "chat.py", title="Chat", icon=":material/forum:", default=True)
-files = st.Page(ROOT / "pages" / "files.py", title="Files", icon=":material/folder_open:", url_path="files")
-documents = st.Page(ROOT / "pages" / "documents.py", title="Documents", icon=":material/article:", url_path="documents")
-drive = st.Page(ROOT / "pages" / "drive.py", title="Drive", icon=":material/add_to_drive:", url_path="drive")
-usage = st.Page(ROOT / "pages" / "usage.py", title="Usage", icon=":material/bar_chart:", url_path="usage")
-settings = st.Page(ROOT / "pages" / "settings.py", title="Settings", icon=":material/tune:", url_path="settings")
+chat = st.Page(PAGES / "chat.py", title="Chat", icon=":material/forum:", default=True)
+files = st.Page(PAGES / "files.py", title="Files", icon=":material/folder_open:", url_path="files")
+documents = st.Page(PAGES / "documents.py", title="Documents", icon=":material/article:", url_path="documents")
+drive = st.Page(PAGES / "drive.py", title="Drive", icon=":material/add_to_drive:", url_path="drive")
+usage = st.Page(PAGES / "usage.py", title="Usage", icon=":material/bar_chart:", url_path="usage")
+settings = st.Page(PAGES / "settings.py", title="Settings", icon=":material/tune:", url_path="settings")
 page = st.navigation([chat, files, documents, drive, usage, settings], position="hidden")
 
 active = st.query_params.get("chat", "") if page == chat else ""

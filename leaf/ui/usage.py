@@ -21,7 +21,7 @@ RANGE_NAMES: dict[str, str] = {"today": "Today", "7d": "7 days", "30d": "30 days
 WHOSE_NAMES = {"mine": "Mine", "everyone": "Everybody's"}
 MOST_BARS = 92
 """Above so many days the bars are months."""
-CHAT_PAGE = Path(__file__).resolve().parents[2] / "pages" / "chat.py"
+CHAT_PAGE = Path(__file__).resolve().parents[1] / "pages" / "chat.py"
 
 
 def draw_choice(several: bool) -> tuple[Range, Whose]:

@@ -125,7 +125,7 @@ class Waker:
             page.woken_at = time.monotonic()
         session = Runtime.instance().get_app_session(session_id)
         if session is not None:
-            session.request_rerun(session._client_state)
+            session.request_rerun(session._client_state)  # noqa: SLF001 - tests/test_idle.py names it
 
     def _forget_closed(self) -> None:
         runtime = Runtime.instance()
@@ -149,4 +149,4 @@ def still_file_watchers() -> None:
     from streamlit.watcher.polling_path_watcher import PollingPathWatcher
 
     if config.get_option("server.fileWatcherType") == "none":
-        PollingPathWatcher._executor = _Never()  # type: ignore[assignment]
+        PollingPathWatcher._executor = _Never()  # type: ignore[assignment]  # noqa: SLF001 - tests/test_idle.py names it

@@ -39,7 +39,7 @@ class Machine:
 
 
 def machine(version: str, age: str, folder: Path) -> Machine:
-    """A clean environment from requirements.txt for this Python, with a SQLite of this age. Raises CannotBeHadError."""
+    """A clean environment from requirements.lock for this Python, with a SQLite of this age. Raises CannotBeHadError."""
     base = _python(version)
     own = _sqlite(base)
     if age != "oldest" and (_number(own) >= SUBSECONDS) == (age == "new"):
@@ -72,7 +72,7 @@ def _environment(base: Path, version: str, folder: Path) -> Path:
     made = folder / f"python{version}"
     for arguments in (
         ("venv", "--quiet", "--python", str(base), str(made)),
-        ("pip", "install", "--quiet", "--python", str(made / "bin" / "python"), "-r", str(ROOT / "requirements.txt")),
+        ("pip", "install", "--quiet", "--python", str(made / "bin" / "python"), "-r", str(ROOT / "requirements.lock")),
     ):
         done = _run(_uv(), *arguments, timeout=900)
         if done.returncode:

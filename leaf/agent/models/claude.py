@@ -21,6 +21,7 @@ from leaf.agent.media import NoFilesError
 from leaf.agent.models import openai_only, wire
 from leaf.agent.models.base import Emit, Json, ModelEvent, ModelRequest, ModelTurn, TooLongError, TurnCutError, Usage
 from leaf.errors import ModelError, RunError
+from leaf.retries import retry_after
 from leaf.settings import model_address
 
 if TYPE_CHECKING:
@@ -179,7 +180,7 @@ class ClaudeModel:
                 text = "The model server takes no more requests for now (429)."
             elif status in (503, 529):
                 text = f"The model is overloaded ({status})."
-            return ModelError(text, _AGAIN, retryable=True, status=status, wait=_asked_wait(error.response))
+            return ModelError(text, _AGAIN, retryable=True, status=status, wait=retry_after(error.response.headers))
         return ModelError(f"The model server rejected the request ({status}): {reason}.", status=status)
 
     def _where_to_look(self) -> str:
@@ -260,7 +261,7 @@ class _Reader:
         if self._closed.is_set():
             raise RunError("Stopped.")
         response = call_next(request)
-        if _asked_wait(response) > LONGEST_WAIT:
+        if retry_after(response.headers) > LONGEST_WAIT:
             response.http_response.headers["x-should-retry"] = "false"
         return response
 
@@ -448,14 +449,6 @@ def _is_about_model(error: anthropic.APIStatusError, said: str, model: str) -> b
     body = error.body if isinstance(error.body, dict) else {}
     own = body.get("type") == "error" and not openai_only.is_about_path(said)
     return bool(said) and (own or model in said or ("model" in said.lower() and not openai_only.is_about_path(said)))
-
-
-def _asked_wait(response: Any) -> float:
-    """Seconds after which the server wants to be asked again, 0 where it does not say."""
-    try:
-        return max(0.0, float(response.headers.get("retry-after") or 0))
-    except ValueError:
-        return 0.0
 
 
 def _said(error: anthropic.APIStatusError) -> str:

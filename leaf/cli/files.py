@@ -1,0 +1,191 @@
+"""`files add|list|jobs|stop`: the library."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from leaf.cli.common import FAILED, OK, check_paths, opened, print_json
+from leaf.cli.viewer import CtrlC
+from leaf.errors import LeafError, RunError
+from leaf.store.jobs import outcome_line, progress_line
+
+if TYPE_CHECKING:
+    from leaf.remote.contract import SessionCommands
+    from leaf.store.jobs import Job
+    from leaf.store.model import File
+
+UNPACKING = ("members-skipped", "members-unread", "members-deep", "archive-cut")
+"""Kinds of notes that say what did not come out of an archive or a mail."""
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    add = commands.add_parser("add", help="add files, or all files of a folder")
+    add.add_argument("paths", metavar="PATH", nargs="+", type=Path)
+    add.add_argument("--context", metavar="TEXT", default="", help="what you write about the files; nobody else reads it")
+    add.add_argument("--share", action="store_true", help="everybody in the workspace may read --context")
+    add.add_argument("--chat", metavar="ID", help="put the files beside the next question of this chat; 'new' begins one")
+    add.set_defaults(command=_files_add)
+    listing = commands.add_parser("list", help="list the library, newest first")
+    listing.add_argument("--json", action="store_true")
+    listing.set_defaults(command=_files_list)
+    under_way = commands.add_parser("jobs", help="what is being added just now, and how far that is")
+    under_way.add_argument("--json", action="store_true")
+    under_way.set_defaults(command=_files_jobs)
+    stop = commands.add_parser("stop", help="stop adding; what was added stays")
+    stop.add_argument("id", metavar="JOB_ID")
+    stop.set_defaults(command=_files_stop)
+
+
+def _files_add(given: argparse.Namespace) -> int:
+    """As a job: what is kept goes on when the command is ended, and in the app, if that holds the data."""
+    check_paths(given.paths, folders=True)
+    paths = list(_files_below(given.paths))
+    with opened() as leaf:
+        session = leaf.session(leaf.local_scope())
+        chat = (session.chats.create() if given.chat == "new" else session.chats.get(given.chat)) if given.chat else None
+        job = session.jobs.begin(len(paths), context=given.context, shared=given.share, origin="command")
+        sending = Sending(session, job.id, paths)
+        sending.start()
+        job = _attend_job(session, job.id)
+        sending.join()
+        if sending.problem:
+            raise sending.problem
+        _print_outcomes(session, job)
+        if chat:
+            ids = [item.file_id for item in session.jobs.outcomes(job.id) if item.file_id]
+            handles = [c.handle for c in session.attached.add(chat.id, ids)]
+            print(f"In chat {chat.id} as {', '.join(handles) if len(handles) < 20 else f'{handles[0]} to {handles[-1]}'}")
+        if job.state == "done":
+            session.jobs.forget(job.id)
+    return FAILED if job.failed or job.state != "done" else OK
+
+
+class Sending(threading.Thread):
+    """Hands files to a job while its progress is shown."""
+
+    def __init__(self, session: SessionCommands, job_id: str, paths: Sequence[tuple[Path, str]]) -> None:
+        super().__init__(name="sending", daemon=True)
+        self.problem: LeafError | None = None
+        self._hand_over = partial(session.jobs.take_paths, job_id, [p for p, _ in paths], [folder for _, folder in paths])
+        self._finish = partial(session.jobs.all_arrived, job_id)
+        self._stop = partial(session.jobs.stop, job_id)
+
+    def run(self) -> None:
+        try:
+            self._hand_over()
+            self._finish()
+        except RunError:
+            return  # the job was stopped, and says so
+        except LeafError as e:
+            self.problem = e
+            self._stop()
+
+
+def _attend_job(session: SessionCommands, job_id: str) -> Job:
+    """Show how far a job is until it is over. Ctrl-C stops it; what it has added stays."""
+    shows = sys.stderr.isatty()
+    with CtrlC() as ctrl_c:
+        while True:
+            job = session.jobs.wait(job_id, timeout=0.5)
+            if shows:
+                said = job.note if job.entered and job.note else progress_line(job)
+                print(f"\r\x1b[K{said}", end="", file=sys.stderr, flush=True)
+            if not job.under_way:
+                break
+            if ctrl_c.pressed:
+                session.jobs.stop(job_id)
+    if shows:
+        print("\r\x1b[K", end="", file=sys.stderr)
+    return job
+
+
+def _print_outcomes(session: SessionCommands, job: Job) -> None:
+    """A line a file, in the order in which they were given; then how it ended, if that was not well."""
+    there = {file.id: file for file in session.files.list(sort="oldest")}
+    by_bytes: dict[str, list[File]] = {}
+    inner: dict[str, list[File]] = {}
+    for file in there.values():
+        by_bytes.setdefault(file.sha256, []).append(file)
+        inner.setdefault(_outermost(file, there), []).append(file)
+    for item in session.jobs.outcomes(job.id):
+        found = there.get(item.file_id)
+        name = found.name if found else item.name
+        same = [other.name for other in by_bytes[found.sha256]] if found and item.state == "added" else []
+        same = same[: same.index(name)] if name in same else []
+        state = {"known": "already there", "failed": "not added"}.get(item.state, "added")
+        state += f", same content as {', '.join(same)}" if same else ""
+        notes = [str(note.get("text")) for note in _notes_of(found) if note.get("kind") in UNPACKING]
+        said = [f"cannot be read: {item.problem}"] if item.state == "unreadable" else [item.problem] if item.problem else notes
+        print("  ".join([item.file_id or "-", name, state, *said]))
+        for inside in inner.get(item.file_id, ()):
+            wrong = inside.outline.get("error")
+            print(f"{inside.id}  {inside.name}  taken out" + (f"  cannot be read: {wrong}" if wrong else ""))
+    if job.failed or job.state != "done":
+        print(f"leaf: {outcome_line(job)}", file=sys.stderr)
+
+
+def _outermost(file: File, there: dict[str, File]) -> str:
+    """Id of the file that was added and that this one came out of, through however many archives; empty for others."""
+    found = file
+    while found.parent_id in there:
+        found = there[found.parent_id]
+    return "" if found is file else found.id
+
+
+def _notes_of(file: File | None) -> Sequence[dict[str, Any]]:
+    return (file.outline.get("notes") or ()) if file else ()
+
+
+def _files_below(paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
+    """Each file with the folder that stands before its name: that which was given, and those below it."""
+    for path in paths:
+        if not path.is_dir():
+            yield path, ""
+            continue
+        top = path.resolve()
+        for file in sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith(".")):
+            yield file, (Path(top.name) / file.parent.relative_to(path)).as_posix()
+
+
+def _files_jobs(given: argparse.Namespace) -> int:
+    """What is under way, and what ended and was not put away."""
+    with opened() as leaf:
+        session = leaf.session(leaf.local_scope())
+        found = session.jobs.list()
+        if given.json:
+            print_json(found, indent=2)
+            return OK
+        for job in found:
+            stands = progress_line(job) if job.under_way else outcome_line(job)
+            print(f"{job.id}  {job.created_at:%Y-%m-%d %H:%M}  {job.kind}  {stands}")
+        if not found:
+            print("No files are being added.", file=sys.stderr)
+    return OK
+
+
+def _files_stop(given: argparse.Namespace) -> int:
+    with opened() as leaf:
+        print(outcome_line(leaf.session(leaf.local_scope()).jobs.stop(given.id)))
+    return OK
+
+
+def _files_list(given: argparse.Namespace) -> int:
+    from leaf.files.line import describe
+
+    with opened() as leaf:
+        files = leaf.session(leaf.local_scope()).files.list()
+        if given.json:
+            print_json(files, indent=2)
+        else:
+            for file in files:
+                print(f"{file.id}  {file.name}  {describe(file)}")
+            if not files:
+                print("No files yet. Add some with: python -m leaf files add PATH", file=sys.stderr)
+    return OK

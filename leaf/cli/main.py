@@ -1,0 +1,78 @@
+"""One command a question. Exit code 0 for an answer, 1 for a failure, 2 for wrong usage.
+
+While the app holds the data, every command works through it, and prints and exits just as it does alone. It acts as the local
+user, also where people sign in to the pages.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from leaf.cli import asking, chats, files, operator, runs, serve, tools
+from leaf.cli.common import FAILED, OK, USAGE, UsageError, print_json
+from leaf.errors import LeafError
+
+NOT_INSTALLED = "After `make run` use .venv/bin/python -m leaf; elsewhere: python -m pip install -r requirements.txt"
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command; returns the exit code."""
+    given = _parser().parse_args(arguments)
+    try:
+        return int(given.command(given))
+    except BrokenPipeError:
+        return OK
+    except KeyboardInterrupt:
+        print("leaf: Interrupted.", file=sys.stderr)
+        return FAILED
+    except ModuleNotFoundError as e:
+        if (e.name or "leaf").split(".")[0] == "leaf":
+            raise
+        print(f"leaf: The package {e.name} is not installed in this Python ({sys.executable}). {NOT_INSTALLED}", file=sys.stderr)
+        return FAILED
+    except LeafError as e:
+        if getattr(given, "json", False):
+            print_json({"type": "error", "errorText": str(e)})
+        print(f"leaf: {e}", file=sys.stderr)
+        return USAGE if isinstance(e, UsageError) else FAILED
+    except Exception:  # noqa: BLE001 - a person reads a sentence; what a developer needs of it is kept beside
+        text = f"Leaf failed at this in a way that it did not expect.{_kept_details()} What was saved before is kept."
+        if getattr(given, "json", False):
+            print_json({"type": "error", "errorText": text})
+        print(f"leaf: {text}", file=sys.stderr)
+        return FAILED
+
+
+def _kept_details() -> str:
+    """Write down the exception that is being handled, and say where; nothing where that is impossible."""
+    import tempfile
+    import traceback
+
+    try:
+        with tempfile.NamedTemporaryFile("w", prefix="leaf-", suffix=".log", delete=False, encoding="utf-8") as file:
+            file.write(traceback.format_exc())
+    except OSError:
+        return ""
+    return f" If it happens again, please report it with {file.name}."
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=_called_as(), description="Ask questions about your files.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    asking.add(commands)
+    tools.add(commands)
+    files.add(commands.add_parser("files", help="the library"))
+    chats.add(commands.add_parser("chats", help="the history"))
+    runs.add(commands.add_parser("runs", help="answers as the operator sees them"))
+    operator.add(commands)
+    serve.add(commands)
+    return parser
+
+
+def _called_as() -> str:
+    """The installed command, or the module."""
+    name = Path(sys.argv[0]).name
+    return name if name == "leaf" else "python -m leaf"

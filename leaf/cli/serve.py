@@ -1,0 +1,30 @@
+"""`run`: the app, for whoever has installed Leaf; in a checkout as `make run`."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from leaf.cli.common import Parsers
+
+PACKAGE = Path(__file__).resolve().parents[1]
+PLACES = (PACKAGE / "served" / "app.py", PACKAGE.parent / "app.py")
+"""Where the wheel puts the entry of the app, and where it is in a checkout. Streamlit finds its settings beside it."""
+
+
+def add(commands: Parsers) -> None:
+    run = commands.add_parser("run", help="the app in the browser, with its data in LEAF_HOME (.leaf)")
+    run.add_argument("--address", default="127.0.0.1", help="where it listens (127.0.0.1: this machine only)")
+    run.add_argument("--port", type=int, default=8501, help="(8501)")
+    run.set_defaults(command=_run)
+
+
+def _run(given: argparse.Namespace) -> int:
+    """This process becomes Streamlit's, so that signals reach the app itself."""
+    app = next(place for place in PLACES if place.is_file())
+    listening = ["--server.address", given.address, "--server.port", str(given.port)]
+    os.execv(sys.executable, [sys.executable, "-m", "streamlit", "run", str(app), *listening])

@@ -1,0 +1,166 @@
+"""How a setting's text becomes a value: `(text, key)`. Each raises SettingsError, which names the key and what to write."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable
+from math import inf
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
+
+from leaf.errors import SettingsError
+
+
+def text(given: str, key: str) -> str:
+    """As it stands."""
+    return given
+
+
+def folder(given: str, key: str) -> Path:
+    return Path(given).expanduser()
+
+
+def number(given: str, key: str) -> float:
+    try:
+        found = float(given)
+    except ValueError as e:
+        raise SettingsError(f"{key} is '{given}'.", "Give a number.") from e
+    if not found > 0:
+        raise SettingsError(f"{key} is {given}.", "Give a number above 0.")
+    return found
+
+
+def whole(given: str, key: str) -> int:
+    return int(_bounded(given, key))
+
+
+def count(given: str, key: str) -> int:
+    """At least one."""
+    return max(1, whole(given, key))
+
+
+def mebibytes(given: str, key: str) -> int:
+    """In bytes."""
+    return int(_bounded(given, key) * 1024 * 1024)
+
+
+def share(given: str, key: str) -> float:
+    found = number(given, key)
+    if found > 1:
+        raise SettingsError(f"{key} is {found:g}.", "Give a part of one, such as 0.8.")
+    return found
+
+
+def domains(given: str, key: str) -> tuple[str, ...]:
+    """Split at commas and spaces, in lower case; `@example.org` is the domain `example.org`."""
+    return _who(given, key, "domains like example.org", lambda word: "@" not in word)
+
+
+def emails(given: str, key: str) -> tuple[str, ...]:
+    """Split at commas and spaces, in lower case."""
+    return _who(given, key, "addresses like ann@example.org", lambda word: "@" in word)
+
+
+def _who(given: str, key: str, kind: str, fits: Callable[[str], bool]) -> tuple[str, ...]:
+    words = tuple(word.lower().removeprefix("@") for word in _words(given))
+    if not words or not all(map(fits, words)):
+        raise SettingsError(f"{key} is '{given}'.", f"Give {kind}, separated by commas.")
+    return words
+
+
+def hosts(given: str, key: str) -> tuple[str, ...]:
+    """Names of hosts, split at commas and spaces, in lower case, without port and last dot."""
+    names = tuple(word.lower().removesuffix(".") for word in _words(given))
+    wrong = [name for name in names if not re.fullmatch(r"(\*\.)?[\w-]+(\.[\w-]+)*|[0-9a-f:.]+", name)]
+    if wrong:
+        raise SettingsError(
+            f"{key} holds '{wrong[0]}'.", "Give names like leaf.example.org or *.example.org, separated by commas."
+        )
+    return names
+
+
+def packages(given: str, key: str) -> tuple[str, ...]:
+    """Names of packages, separated by commas and spaces."""
+    names = tuple(re.sub(r"[-_.]+", "-", word).lower() for word in _words(given))
+    wrong = [name for name in names if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name)]
+    if wrong:
+        raise SettingsError(f"{key} holds '{wrong[0]}'.", "Give names of packages without versions, separated by commas.")
+    return names
+
+
+def secrets(given: str, key: str) -> tuple[str, ...]:
+    """Split at commas only, and as they stand."""
+    return tuple(word.strip() for word in given.split(",") if word.strip())
+
+
+def choice(*options: str) -> Callable[[str, str], str]:
+    """One of the options; empty for `auto`."""
+
+    def read(given: str, key: str) -> str:
+        chosen = given.lower()
+        if chosen not in ("auto", *options):
+            raise SettingsError(f"{key} is '{chosen}'.", f"Set it to {', '.join(options)} or auto.")
+        return "" if chosen == "auto" else chosen
+
+    return read
+
+
+def profile(given: str, key: str) -> str:
+    if given not in ("", "claude", "basic"):
+        raise SettingsError(f"{key} is '{given}'.", "Set it to 'claude' or 'basic', or leave it out.")
+    return given
+
+
+def switch(given: str, key: str) -> bool:
+    chosen = given.lower()
+    if chosen not in ("0", "1", "false", "true", "no", "yes"):
+        raise SettingsError(f"{key} is '{chosen}'.", "Set it to 1 or 0.")
+    return chosen in ("1", "true", "yes")
+
+
+def time_zone(given: str, key: str) -> str:
+    try:
+        ZoneInfo(given)
+    except (ZoneInfoNotFoundError, ValueError, OSError) as e:
+        raise SettingsError(f"{key} is '{given}'.", "Give a name like Europe/Berlin or UTC.") from e
+    return given
+
+
+def url(given: str, key: str) -> str:
+    if given and urlsplit(given).scheme not in ("http", "https"):
+        raise SettingsError(f"{key} is '{given}'.", "Give an address that begins with http:// or https://.")
+    return given
+
+
+def base_url(given: str, key: str) -> str:
+    """Without a slash at its end."""
+    return url(given, key).rstrip("/")
+
+
+def json_object(given: str, key: str) -> dict[str, Any]:
+    """A JSON object given as text or as the path of a file. The error never shows the text, which holds a secret."""
+    if not given:
+        return {}
+    try:
+        found = json.loads(given if given.startswith("{") else Path(given).expanduser().read_text(encoding="utf-8"))
+    except (OSError, ValueError) as e:
+        raise SettingsError(
+            f"{key} is neither JSON nor the path of a JSON file.", "Give the file that Google's console makes."
+        ) from e
+    if not isinstance(found, dict):
+        raise SettingsError(f"{key} is not a JSON object.", "Give the file that Google's console makes.")
+    return found
+
+
+def _bounded(given: str, key: str) -> float:
+    found = number(given, key)
+    if found == inf:
+        raise SettingsError(f"{key} is {given}.", "Give a number that is finite.")
+    return found
+
+
+def _words(given: str) -> list[str]:
+    return given.replace(",", " ").split()
