@@ -135,6 +135,7 @@ def test_members_are_files_of_their_own(library: Library, scope: Scope, name: st
         ("sales.csv.xz", lzma.compress(SALES)),
         ("sales.csv.gz", gzip.compress(SALES[:10]) + gzip.compress(SALES[10:])),
     ],
+    ids=["gz", "bz2", "xz", "gz in two pieces"],  # the bytes hold the time, and each worker has its own
 )
 def test_compressed_table_is_that_table(app: Leaf, name: str, content: bytes) -> None:
     scope = app.local_scope()
