@@ -779,7 +779,7 @@ def fill(google: DriveServer) -> None:
     sales = [["region", "month", "revenue"]] + [
         [r, f"2026-{m:02}", 1000 * m + 37 * i] for m in range(1, 13) for i, r in enumerate(regions)
     ]
-    targets = [["region", "target"], *([r, 80_000 + 500 * i] for i, r in enumerate(regions))]
+    targets: list[list[Any]] = [["region", "target"], *([r, 80_000 + 500 * i] for i, r in enumerate(regions))]
     csv = "\n".join(",".join(map(str, row)) for row in sales).encode()
     mine = google.root(ANA)
     reports = google.folder("Reports 2026", mine)
