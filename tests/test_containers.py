@@ -215,14 +215,6 @@ def test_attachments_of_outlook_messages_come_out(library: Library, scope: Scope
         assert all(path.startswith(f"{name}/") for path in inside)
 
 
-@pytest.fixture
-def foreign() -> Path:
-    folder = Path(__file__).parents[1] / "../shared/data/foreign"
-    if not folder.is_dir():
-        pytest.skip("the foreign corpora are not here")
-    return folder
-
-
 # Names
 
 

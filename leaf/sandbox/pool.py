@@ -63,7 +63,7 @@ PRELOAD = (
     "orjson",
     "lxml.etree",
 )
-"""What a waiting child has done already: 0.25 s of imports and first uses for about 50 MB of memory a child."""
+"""What a waiting child has done already: 0.3 s of imports and first uses for about 60 MB of memory a child."""
 PROGRESS = "leaf.formats.progress:tell_to"
 """What a child gives the way by which a function says how far it is."""
 LIBRARIES = (
