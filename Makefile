@@ -3,10 +3,12 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys, ensurepip, sqlite3; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
 PORT ?= 8501
 ADDRESS ?= 127.0.0.1
+WORKERS ?= 2
 BIN := .venv/bin
+TESTS = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/__init__.py bench/_%,$(wildcard bench/*.py)))
 
-.PHONY: run demo-drive test start-up check format docs lock bench clean
+.PHONY: run demo-drive test quick browser start-up check lint types contracts format docs lock bench clean
 
 run: .venv/.run ## The app on http://127.0.0.1:8501 (PORT=…, ADDRESS=… for others)
 	$(BIN)/streamlit run app.py --server.address $(ADDRESS) --server.port $(PORT)
@@ -15,17 +17,29 @@ demo-drive: .venv/.dev ## The app beside a Google on loopback with demo files: t
 	$(BIN)/python -m tests.demo_drive --port $(PORT)
 
 test: check ## Lint, types, import contracts, every test
-	$(BIN)/python -m pytest -n 2 --dist loadgroup --ignore tests/browser --ignore tests/start_up
-	$(BIN)/python -m pytest tests/browser
-	$(MAKE) --no-print-directory start-up
+	$(TESTS) --ignore tests/browser --ignore tests/start_up
+	$(MAKE) --no-print-directory browser start-up
+
+quick: .venv/.dev ## The tests that need no browser, no PostgreSQL, no foreign corpora and no environments of their own
+	$(TESTS) --ignore tests/browser --ignore tests/start_up -m "not postgres and not corpora"
+
+browser: .venv/.dev ## The app in headless Chromium
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests/browser
 
 start-up: .venv/.dev ## The start on Python 3.11, 3.12 and 3.13, each with an old and a new SQLite, in clean environments
-	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/start_up
+	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup tests/start_up
 
-check: .venv/.dev
+check: .venv/.dev ## Lint, types and import contracts, beside one another
+	@$(MAKE) --no-print-directory -j 3 lint types contracts
+
+lint:
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
+
+types:
 	$(BIN)/mypy
+
+contracts:
 	$(BIN)/lint-imports
 
 format: .venv/.dev

@@ -12,7 +12,6 @@ import logging
 import os
 import resource
 import signal
-import sys
 import threading
 import time
 from pathlib import Path
@@ -126,7 +125,8 @@ def compare_views(runs: Runs, store: Store, scope: Scope, home: Path) -> None:
 
     def follow(message_id: str) -> None:
         run = runs.watch(message_id)
-        chunks, position, done = [], 0, run is None
+        chunks: list[Json] = []
+        position, done = 0, run is None
         while run is not None and not done:
             piece = run.read(position, 0.5)
             chunks += piece.chunks
@@ -213,4 +213,4 @@ def main() -> None:
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    main()

@@ -75,7 +75,7 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder, MessagesServer(lambda body: Turn.say("ok"), tokens=count) as server:
         model = ClaudeModel("key", server.url)
         bare = counted(model, [text_of("x")]) - 1
-        results = []
+        results: list[tuple[str, int, float, float, float]] = []
         for name, content in calibrating():
             path = Path(folder) / f"learn {name}"
             path.write_bytes(content)
@@ -101,7 +101,8 @@ def main() -> int:
     for error, name, seen in off[:12]:
         print(f"     {name:28} {seen:>9,} counted  {error:+.1%}")
     share = {
-        label: within([(r[1], r[column]) for r in results]) for label, column in (("learned", 2), ("prior", 3), ("fixed", 4))
+        label: within([(r[1], guesses[column]) for r in results for guesses in [r[2:]]])
+        for label, column in (("learned", 0), ("prior", 1), ("fixed", 2))
     }
     total = sum(r[2] for r in results) / sum(r[1] for r in results) - 1
     print(f"     learned rates: {rates.latin:.2f} and {rates.other:.2f} from {calibration.requests(MODEL)} answers")
@@ -153,9 +154,8 @@ def count(piece: str) -> int:
 
     block = json.loads(piece[piece.index("{") :])
     if block.get("type") == "image":
-        return round(
-            block["source"]["picture"].count("·") / CHARACTERS_A_TOKEN
-        )  # the server opened the bytes: as long as its tokens
+        dots: int = block["source"]["picture"].count("·")  # the server opened the bytes: as long as its tokens
+        return round(dots / CHARACTERS_A_TOKEN)
     return int(sum(count_tokens(part) for part in chunks(block.get("text", ""))))
 
 

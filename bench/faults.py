@@ -243,8 +243,10 @@ def jumping_clock(home: Path, runs: int, seed: int) -> Report:
 
 
 def print_table(reports: Sequence[Report]) -> None:
-    columns = ("scenario", "runs", "kills", "answered", "wrong_text", "lost", "effects_twice", "effects_missing")
-    columns += ("calls_twice", "calls_beyond", "tools_again", "views", "views_wrong")
+    columns = (
+        *("scenario", "runs", "kills", "answered", "wrong_text", "lost", "effects_twice", "effects_missing"),
+        *("calls_twice", "calls_beyond", "tools_again", "views", "views_wrong"),
+    )
     print("| " + " | ".join(columns) + " | begun (times: runs) | seconds |\n|" + "---|" * (len(columns) + 2))
     for report in reports:
         begun = ", ".join(f"{times}: {count}" for times, count in sorted(report.begun.items()))

@@ -21,7 +21,11 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from leaf.sessions.session import Session
+
 
 WORDS = [
     "budget",
@@ -176,7 +180,7 @@ def measure(count: int) -> list[Cost]:
         shutil.rmtree(home, ignore_errors=True)
 
 
-def add(session, paths: list[Path]) -> int:
+def add(session: Session, paths: list[Path]) -> int:
     """Add files and wait until all are there; how many are."""
     job = session.jobs.begin(total=len(paths))
     session.jobs.take_paths(job.id, paths)

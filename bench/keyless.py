@@ -200,7 +200,7 @@ def _within(figure: str, answer: str) -> bool:
     except ValueError:
         return figure.strip() == answer.strip('" ')
     decimals = min(len(text.strip("% ").partition(".")[2]) for text in (figure, answer))
-    return abs(got - want) <= 0.6 * 10**-decimals
+    return abs(got - want) <= 0.6 * 10.0**-decimals
 
 
 def _lines(path: Path) -> list[str]:

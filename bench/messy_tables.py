@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import csv
 import io
+import operator
 import random
 import shutil
 import sys
@@ -21,6 +22,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field, replace
 from datetime import date, datetime, timedelta
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -104,7 +106,7 @@ class Table:
 
 
 def value_of(kind: str, r: random.Random, n: int) -> Any:
-    return {
+    makers: dict[str, Callable[[], Any]] = {
         "id": lambda: 1000 + n,
         "code": lambda: f"{r.randrange(0, 99999):05d}",
         "zip": lambda: f"0{r.randrange(1000, 9999)}",
@@ -118,7 +120,8 @@ def value_of(kind: str, r: random.Random, n: int) -> Any:
         "time": lambda: datetime(2023, 1, 1) + timedelta(minutes=r.randrange(0, 600_000)),
         "flag": lambda: r.random() < 0.5,
         "note": lambda: " ".join(r.choice(WORDS) for _ in range(r.randrange(1, 7))),
-    }[kind]()
+    }
+    return makers[kind]()
 
 
 NAMES = {
@@ -156,6 +159,11 @@ def plain(v: Any) -> str:
     if isinstance(v, bool):
         return "true" if v else "false"
     return str(v)
+
+
+def either(kind: type, make: Callable[[Any], str], value: object) -> str:
+    """What is made of a value of that kind; others as they are."""
+    return make(value) if isinstance(value, kind) else plain(value)
 
 
 def cell_rows(t: Table, text: Callable[[Any], str] = plain) -> list[list[str]]:
@@ -298,8 +306,7 @@ def numbers(r: random.Random) -> Iterator[Case]:
         ("12.5%", lambda v: f"{v}%"),
     ):
         t = table(r, ["city", "amount", "day", "count"])
-        make_one = make
-        rows = cell_rows(t, lambda v, m=make_one: m(v) if isinstance(v, float) else plain(v))
+        rows = cell_rows(t, partial(either, float, make))
         yield Case(f"numbers {name}", put(csv_text(rows, ";" if "€" in name else ",")), [t.truth])
 
 
@@ -419,7 +426,7 @@ def values(r: random.Random) -> Iterator[Case]:
         ("d-b-Y", "%d-%b-%Y"),
     ):
         t = table(r, ["id", "day", "city"], rows=60)
-        rows = cell_rows(t, lambda v, f=form: v.strftime(f) if isinstance(v, date) else plain(v))
+        rows = cell_rows(t, partial(either, date, operator.methodcaller("strftime", form)))
         yield Case(f"dates {name}", put(csv_text(rows)), [t.truth])
     t = table(r, ["id", "time", "flag", "city"], rows=60)
     yield Case("times and flags", put(csv_text(cell_rows(t))), [t.truth])
@@ -487,7 +494,7 @@ def sheets(r: random.Random) -> Iterator[Case]:
         return Case(f"sheet: {name}", workbook(fill), truth, "xlsx")
 
     t = table(r)
-    yield case("plain", lambda b, t=t: lay(b.active, t), [t.truth])
+    yield case("plain", lambda b: lay(b.active, t), [t.truth])
     u = table(r, ["id", "city", "amount", "day"])
 
     def titled(b: Any) -> None:
@@ -654,6 +661,7 @@ def by_leaf(path: Path, truth: list[Truth], ending: str) -> Verdict:
         # All rows of the file, those of totals among them, in the file's own columns.
         columns = "* EXCLUDE (_row, _kind)" if info.marked else "*"
         relation = duckdb.sql(f"SELECT {columns} FROM read_parquet('{out / info.parquet}')")
+        assert relation is not None
         tables.append((relation.columns, relation.fetchall()))
         said |= bool(info.notes)
     return judge(truth, tables, said)
@@ -666,6 +674,7 @@ def by_duckdb(path: Path, truth: list[Truth], ending: str) -> Verdict:
         return Verdict("said", "no reader")
     try:
         relation = duckdb.sql(f"SELECT * FROM read_csv('{path}')")
+        assert relation is not None
         return judge(truth, [(relation.columns, relation.fetchall())], False)
     except duckdb.Error as e:
         return Verdict("said", str(e)[:80])

@@ -203,7 +203,7 @@ async def _view(url: str, chat_id: str) -> list[float]:
             message.rerun_script.query_string = f"chat={chat_id}"
             message.rerun_script.fragment_id = fragment_id
             message.rerun_script.is_auto_rerun = bool(fragment_id)
-            return message.SerializeToString()
+            return bytes(message.SerializeToString())
 
         async def tick(fragment_id: str, interval: float) -> None:
             while True:

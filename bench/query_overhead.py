@@ -17,6 +17,7 @@ import tempfile
 import time
 from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 
 import duckdb
@@ -86,13 +87,17 @@ def compare(tables: Tables, file: ChatFile, queries: Sequence[str], runs: int, s
     for _ in range(runs + 1):
         for sql in queries:
             time.sleep(settle)
-            leaf = timed(lambda sql=sql: tables.query(SCOPE, "chat", [file], sql))
+            leaf = timed(partial(tables.query, SCOPE, "chat", [file], sql))
             con = duckdb.connect()
             con.execute(f"CREATE VIEW {table.name} AS FROM read_parquet('{table.parquet}')")
-            bare = timed(lambda con=con, sql=sql: con.execute(sql).fetchmany(200))
+            bare = timed(partial(fetched, con, sql))
             con.close()
             pairs.append((leaf, bare))
     return pairs[len(queries) :]
+
+
+def fetched(con: duckdb.DuckDBPyConnection, sql: str) -> object:
+    return con.execute(sql).fetchmany(200)
 
 
 def timed(work: Callable[[], object]) -> float:

@@ -29,6 +29,7 @@ from leaf.runs.run import Run
 from leaf.runs.steps import DurableSteps, Stream
 from leaf.store import messages, users
 from leaf.store.ids import new_id
+from leaf.store.model import Scope
 from tests.messages_server import MessagesServer
 
 STEPS = 200
@@ -128,9 +129,9 @@ def count_writes(home: Path) -> int:
     runs.launch()
     count, inner = [0], store.db.transaction
 
-    def counted() -> AbstractContextManager[Any]:
+    def counted(scope: Scope | None = None) -> AbstractContextManager[Any]:
         count[0] += 1
-        return inner()
+        return inner(scope)
 
     store.db.transaction = counted  # type: ignore[method-assign]  # a count, in a measurement
     message = ask(runs, store, scope, "How many?")

@@ -17,6 +17,17 @@ from tests import postgres
 REAL_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark tests by what they need, which their fixtures tell: see `make quick`."""
+    for item in items:
+        fixtures = getattr(item, "fixturenames", ())
+        chosen = getattr(getattr(item, "callspec", None), "params", {})
+        if "postgres_server" in fixtures or chosen.get("settings") == "postgres":
+            item.add_marker(pytest.mark.postgres)
+        if "real_data" in fixtures:
+            item.add_marker(pytest.mark.corpora)
+
+
 @pytest.fixture(scope="session")
 def real_data() -> Path:
     """Folder of third-party files; tests that need it are skipped where it is absent."""

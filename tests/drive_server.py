@@ -25,11 +25,11 @@ import zipfile
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Any
 from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from leaf.settings import Google
+from tests.loopback import Handler, LoopbackServer
 
 Json = dict[str, Any]
 G = "application/vnd.google-apps."
@@ -96,7 +96,7 @@ def error_info(reason: str, **metadata: str) -> Json:
     return {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": "googleapis.com", "metadata": about}
 
 
-class DriveServer:
+class DriveServer(LoopbackServer):
     """Accounts, files, tokens, and a record of what was asked."""
 
     def __init__(self, port: int = 0) -> None:
@@ -121,22 +121,7 @@ class DriveServer:
         self._results: dict[Any, list[str]] = {}
         self._pages: dict[str, tuple[Any, int]] = {}
         self.lock = threading.RLock()
-        outer = self
-
-        class Bound(_Handler):
-            google = outer
-
-        self._http = ThreadingHTTPServer(("127.0.0.1", port), Bound)
-        self._http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
+        super().__init__(_Handler, port)
 
     def settings(self, **more: Any) -> Google:
         """How Leaf reaches this server."""
@@ -476,13 +461,8 @@ class _Refused(Exception):
         self.status, self.reason, self.text = status, reason, text or reason
 
 
-class _Handler(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-    disable_nagle_algorithm = True
-    google: DriveServer
-
-    def log_message(self, *_: Any) -> None:
-        """Say nothing."""
+class _Handler(Handler):
+    app: DriveServer
 
     def do_GET(self) -> None:
         self._answer("GET")
@@ -498,9 +478,9 @@ class _Handler(BaseHTTPRequestHandler):
         if self.headers.get("x-http-method-override") == "GET":  # how the client sends an address that is too long
             method, self.q = "GET", {k: v[0] for k, v in parse_qs(body, keep_blank_values=True).items()}
         self.cut: int | None = None
-        with self.google.lock:
-            self.google.requests.append((method, self.path))
-            fault = next((f for f in self.google.faults if f.times > 0 and re.search(f.path, self.path)), None)
+        with self.app.lock:
+            self.app.requests.append((method, self.path))
+            fault = next((f for f in self.app.faults if f.times > 0 and re.search(f.path, self.path)), None)
             if fault:
                 fault.times -= 1
         try:
@@ -548,7 +528,7 @@ class _Handler(BaseHTTPRequestHandler):
             self._consent_page()
         elif path == "/o/oauth2/approve":
             try:
-                back = self.google.approve(self.q, self.q.pop("account", ""))
+                back = self.app.approve(self.q, self.q.pop("account", ""))
             except ValueError as e:
                 self._send(400, str(e).encode(), "text/plain")
                 return
@@ -557,9 +537,9 @@ class _Handler(BaseHTTPRequestHandler):
             self._token(form)
         elif path == "/revoke" and method == "POST":
             token = form.get("token", "")
-            known = self.google.refresh.get(token) or self.google.access.get(token)
+            known = self.app.refresh.get(token) or self.app.access.get(token)
             if known:
-                self.google.revoke(known[0])
+                self.app.revoke(known[0])
             self._json({} if known else {"error": "invalid_token"}, 200 if known else 400)
         else:
             self._send(404, b"{}")
@@ -569,7 +549,7 @@ class _Handler(BaseHTTPRequestHandler):
             address = f"/o/oauth2/approve?{urlencode({**self.q, 'account': account})}"
             return f'<p><a href="{html.escape(address)}">{html.escape(text)}</a></p>'
 
-        links = "".join(link(a, f"Allow as {a}") for a in self.google.accounts)
+        links = "".join(link(a, f"Allow as {a}") for a in self.app.accounts)
         page = f"<!doctype html><title>Demo account</title><h1>Leaf wants to read your Drive</h1>{links}{link('', 'Deny')}"
         self._send(200, page.encode(), "text/html; charset=utf-8")
 
@@ -577,38 +557,38 @@ class _Handler(BaseHTTPRequestHandler):
         grant = form.get("grant_type", "")
         if grant == "urn:ietf:params:oauth:grant-type:jwt-bearer":
             claims = json.loads(base64.urlsafe_b64decode(form["assertion"].split(".")[1] + "=="))
-            if claims["iss"] not in self.google.service_accounts:
+            if claims["iss"] not in self.app.service_accounts:
                 self._json({"error": "invalid_grant", "error_description": "Invalid JWT"}, 400)
                 return
-            self._json(self.google.issue(claims["iss"], claims["scope"]))
+            self._json(self.app.issue(claims["iss"], claims["scope"]))
             return
-        if form.get("client_id") != CLIENT_ID or form.get("client_secret") != self.google.client_secret:
+        if form.get("client_id") != CLIENT_ID or form.get("client_secret") != self.app.client_secret:
             self._json({"error": "invalid_client", "error_description": "The OAuth client was not found."}, 401)
             return
         self._code(form) if grant == "authorization_code" else self._refresh(form)
 
     def _code(self, form: Json) -> None:
-        kept = self.google.codes.pop(form.get("code", ""), None)
+        kept = self.app.codes.pop(form.get("code", ""), None)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(form.get("code_verifier", "").encode()).digest()).decode().rstrip("=")
         if not kept or kept["redirect"] != form.get("redirect_uri") or kept["challenge"] != challenge:
             self._json({"error": "invalid_grant", "error_description": "Bad Request"}, 400)
             return
         token = f"1//{secrets.token_urlsafe(24)}"
-        self.google.refresh[token] = (kept["email"], kept["scope"])
-        self._json({**self.google.issue(kept["email"], kept["scope"]), "refresh_token": token})
+        self.app.refresh[token] = (kept["email"], kept["scope"])
+        self._json({**self.app.issue(kept["email"], kept["scope"]), "refresh_token": token})
 
     def _refresh(self, form: Json) -> None:
-        known = self.google.refresh.get(form.get("refresh_token", ""))
+        known = self.app.refresh.get(form.get("refresh_token", ""))
         if known is None:
             self._json({"error": "invalid_grant", "error_description": "Token has been expired or revoked."}, 400)
             return
-        self._json(self.google.issue(*known))
+        self._json(self.app.issue(*known))
 
     # Drive
 
     def _drive(self, method: str, path: list[str]) -> None:
         token = self.headers.get("authorization", "").removeprefix("Bearer ")
-        email, until, scope = self.google.access.get(token, ("", 0.0, ""))
+        email, until, scope = self.app.access.get(token, ("", 0.0, ""))
         if not email or until < time.time():
             raise _Refused(401, "authError", "Invalid Credentials")
         if READONLY not in scope:
@@ -618,7 +598,7 @@ class _Handler(BaseHTTPRequestHandler):
             case ["about"]:
                 self._json({"user": {"displayName": email.partition("@")[0].title(), "emailAddress": email}})
             case ["drives"]:
-                rows = [{"id": i, "name": n} for i, (n, members) in self.google.drives.items() if email in members]
+                rows = [{"id": i, "name": n} for i, (n, members) in self.app.drives.items() if email in members]
                 self._json({"drives": rows})
             case ["drives", drive_id]:
                 self._json({"id": drive_id, "name": self._shared_drive(drive_id)[0]})
@@ -635,22 +615,22 @@ class _Handler(BaseHTTPRequestHandler):
             case ["prepared" | "export-link", file_id]:
                 self._bytes(self._find(file_id).exports[self.q["mime"]], self.q["mime"])
             case ["changes", "startPageToken"]:
-                self._json({"startPageToken": str(len(self.google.changes) + 1)})
+                self._json({"startPageToken": str(len(self.app.changes) + 1)})
             case ["changes"]:
                 self._changes()
             case _:
                 raise _Refused(404, "notFound")
 
     def _shared_drive(self, drive_id: str) -> tuple[str, set[str]]:
-        found = self.google.drives.get(drive_id)
+        found = self.app.drives.get(drive_id)
         if not found or self.email not in found[1]:
             raise _Refused(404, "notFound", f"Shared drive not found: {drive_id}")
         return found
 
     def _find(self, file_id: str) -> Entry:
-        entry = self.google.entries.get(self.google.root(self.email) if file_id == "root" else file_id)
+        entry = self.app.entries.get(self.app.root(self.email) if file_id == "root" else file_id)
         keys = dict(k.split("/") for k in self.headers.get("x-goog-drive-resource-keys", "").split(",") if "/" in k)
-        hidden = entry is None or not self.google.visible(entry, self.email) or (entry.drive and not self._supports_drives())
+        hidden = entry is None or not self.app.visible(entry, self.email) or (entry.drive and not self._supports_drives())
         if entry is None or hidden or (entry.key and entry.owner != self.email and keys.get(entry.id) != entry.key):
             raise _Refused(404, "notFound", f"File not found: {file_id}.")
         return entry
@@ -670,16 +650,16 @@ class _Handler(BaseHTTPRequestHandler):
             raise _Refused(403, "forbidden", "Sorting is not supported for queries with fullText terms.")
         asked = (self.email, self.q.get("q", ""), self.q.get("orderBy", ""), corpora, drive_id, all_drives)
         try:
-            ids = self.google.matching(*asked)
-            ids, token = self.google.page(ids, asked, self.q.get("pageToken", ""), min(int(self.q.get("pageSize", "100")), 1000))
+            ids = self.app.matching(*asked)
+            ids, token = self.app.page(ids, asked, self.q.get("pageToken", ""), min(int(self.q.get("pageSize", "100")), 1000))
         except ValueError as e:
             raise _Refused(400, "invalid", "Invalid Value") from e
-        rows = [self.google.row(self.google.entries[i], self.email) for i in ids]
-        self._json({"files": rows, "incompleteSearch": self.google.incomplete, **({"nextPageToken": token} if token else {})})
+        rows = [self.app.row(self.app.entries[i], self.email) for i in ids]
+        self._json({"files": rows, "incompleteSearch": self.app.incomplete, **({"nextPageToken": token} if token else {})})
 
     def _get(self, entry: Entry) -> None:
         if self.q.get("alt") != "media":
-            self._json(self.google.row(entry, self.email))
+            self._json(self.app.row(entry, self.email))
         elif entry.mime.startswith(G):
             raise _Refused(403, "fileNotDownloadable", "Only files with binary content can be directly downloaded.")
         elif not entry.can_download:
@@ -705,21 +685,21 @@ class _Handler(BaseHTTPRequestHandler):
 
     def _export(self, entry: Entry) -> None:
         content = self._exported(entry)
-        if len(content) > self.google.export_limit:
+        if len(content) > self.app.export_limit:
             raise _Refused(403, "exportSizeLimitExceeded", "This file is too large to be exported.")
         self._send(200, content, self.q["mimeType"])
 
     def _prepare(self, entry: Entry) -> None:
-        if not self.google.prepares:
+        if not self.app.prepares:
             raise _Refused(403, "forbidden")
         self._exported(entry)
         name = f"op{secrets.token_hex(8)}"
-        uri = f"{self.google.url}/drive/v3/prepared/{entry.id}?mime={quote(self.q['mimeType'])}"
-        self.google._operations[name] = {"polls": 0, "uri": uri}
+        uri = f"{self.app.url}/drive/v3/prepared/{entry.id}?mime={quote(self.q['mimeType'])}"
+        self.app._operations[name] = {"polls": 0, "uri": uri}
         self._json({"name": name, "done": False})
 
     def _operation(self, name: str) -> None:
-        kept = self.google._operations.get(name)
+        kept = self.app._operations.get(name)
         if not kept:
             raise _Refused(404, "notFound")
         kept["polls"] += 1
@@ -735,20 +715,20 @@ class _Handler(BaseHTTPRequestHandler):
         if drive_id:
             self._shared_drive(drive_id)
         size = min(int(self.q.get("pageSize", "100")), 1000)
-        end = min(at + size, len(self.google.changes))
-        rows = [row for change in self.google.changes[at:end] if (row := self._change(change, drive_id))]
-        more = {"nextPageToken": str(end + 1)} if end < len(self.google.changes) else {"newStartPageToken": str(end + 1)}
+        end = min(at + size, len(self.app.changes))
+        rows = [row for change in self.app.changes[at:end] if (row := self._change(change, drive_id))]
+        more = {"nextPageToken": str(end + 1)} if end < len(self.app.changes) else {"newStartPageToken": str(end + 1)}
         self._json({"changes": rows, **more})
 
     def _change(self, change: Json, drive_id: str) -> Json | None:
         entry: Entry = change["entry"]
         if (change["drive"] != drive_id) if drive_id else bool(change["drive"]):
             return None
-        if not self.google.visible(entry, self.email):
+        if not self.app.visible(entry, self.email):
             return None
         row = {"changeType": "file", "fileId": change["id"], "time": change["time"].strftime("%Y-%m-%dT%H:%M:%S.%fZ")}
-        gone = change["id"] not in self.google.entries
-        return {**row, "removed": gone, **({} if gone else {"file": self.google.row(entry, self.email)})}
+        gone = change["id"] not in self.app.entries
+        return {**row, "removed": gone, **({} if gone else {"file": self.app.row(entry, self.email)})}
 
 
 # Demo
@@ -799,7 +779,7 @@ def fill(google: DriveServer) -> None:
     sales = [["region", "month", "revenue"]] + [
         [r, f"2026-{m:02}", 1000 * m + 37 * i] for m in range(1, 13) for i, r in enumerate(regions)
     ]
-    targets = [["region", "target"], *([r, 80_000 + 500 * i] for i, r in enumerate(regions))]
+    targets: list[list[Any]] = [["region", "target"], *([r, 80_000 + 500 * i] for i, r in enumerate(regions))]
     csv = "\n".join(",".join(map(str, row)) for row in sales).encode()
     mine = google.root(ANA)
     reports = google.folder("Reports 2026", mine)

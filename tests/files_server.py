@@ -80,6 +80,7 @@ class FilesDesk:
             self.uploads += 1
             file_id = f"file_{next(self._ids):06d}"
             data = part.get_payload(decode=True)
+            assert isinstance(data, bytes)
             self.files[file_id] = StoredFile(file_id, part.get_filename() or "unnamed", part.get_content_type(), data, expires)
         return 200, self.files[file_id].to_json()
 

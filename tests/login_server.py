@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import threading
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
 from urllib.parse import parse_qs, urlencode, urlsplit
+
+from tests.loopback import Handler, LoopbackServer
 
 SECRET = "secret-word-of-the-provider"
 """Stands in every failure; neither page nor log may have the code."""
@@ -20,30 +19,17 @@ FAILURES: dict[str, tuple[int, str]] = {
 }
 
 
-class LoginServer:
+class LoginServer(LoopbackServer):
     """The provider; a context manager. `fails` is a key of FAILURES, `cut` for a connection that breaks, or an OAuth error."""
 
     def __init__(self, fails: str) -> None:
         self.fails = fails
-        handler = type("Handler", (_Handler,), {"app": self})
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
+        super().__init__(_Handler)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     app: LoginServer
-
-    def log_message(self, *_: Any) -> None:
-        """Quiet."""
+    protocol_version = "HTTP/1.0"
 
     def do_GET(self) -> None:
         parts = urlsplit(self.path)
@@ -57,22 +43,15 @@ class _Handler(BaseHTTPRequestHandler):
             self.end_headers()
             return
         if self.app.fails == "metadata":
-            return self._send(500, "no")
+            return self.send(500, "no")
         base = self.app.url
         addresses = {"issuer": base, "authorization_endpoint": f"{base}/authorize", "token_endpoint": f"{base}/token"}
-        self._send(200, json.dumps({**addresses, "jwks_uri": f"{base}/jwks", "keys": []}))
+        self.send(200, json.dumps({**addresses, "jwks_uri": f"{base}/jwks", "keys": []}))
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers.get("content-length") or 0))
+        self.body()
         if self.app.fails == "cut":
             self.connection.close()
             return
-        self._send(*FAILURES[self.app.fails])
-
-    def _send(self, status: int, body: str) -> None:
-        data = body.encode()
-        self.send_response(status)
-        self.send_header("content-type", "text/html" if body.startswith("<") else "application/json")
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+        status, said = FAILURES[self.app.fails]
+        self.send(status, said, "text/html" if said.startswith("<") else "application/json")

@@ -20,10 +20,10 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Literal, Self
+from typing import Any, Literal
 
 from tests.files_server import FilesDesk
+from tests.loopback import Handler, LoopbackServer
 
 Json = dict[str, Any]
 
@@ -139,8 +139,8 @@ class Request:
         return int(sum(self.usage.values()))
 
 
-class MessagesServer:
-    """The server; a context manager. Threads are its own, the port is free to choose."""
+class MessagesServer(LoopbackServer):
+    """The server; a context manager."""
 
     def __init__(
         self,
@@ -185,19 +185,11 @@ class MessagesServer:
         self._sent: dict[str, Json] = {}
         self._cited: set[str] = set()
         self._closing = threading.Event()
-        handler = type("Handler", (_Handler,), {"app": self})
-        self._http = ThreadingHTTPServer(("127.0.0.1", port), handler)
-        self._http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
+        super().__init__(_Handler, port)
 
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: object) -> None:
         self._closing.set()
-        self._http.shutdown()
-        self._http.server_close()
+        super().__exit__(*error)
 
     def answer(self, body: Json) -> Turn | Failure:
         with self._lock:
@@ -452,12 +444,8 @@ def _refused_block(role: str, block: Json) -> str:
     return ""
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     app: MessagesServer
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_: Any) -> None:
-        """Quiet."""
 
     def do_GET(self) -> None:
         headers = {key.lower(): value for key, value in self.headers.items()}
@@ -475,7 +463,7 @@ class _Handler(BaseHTTPRequestHandler):
         self._json(*self.app.desk.delete(self.path.rpartition("/")[2]))
 
     def do_POST(self) -> None:
-        raw = self.rfile.read(int(self.headers.get("content-length") or 0))
+        raw = self.body()
         path = self.path.split("?")[0]
         headers = {key.lower(): value for key, value in self.headers.items()}
         with self.app._lock:

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import json
-import threading
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+
+from tests.loopback import Handler, LoopbackServer
 
 CHUNK = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "Hi"}}]}
 
@@ -34,7 +33,7 @@ REFUSALS = {
 }
 
 
-class OpenAIServer:
+class OpenAIServer(LoopbackServer):
     """The server; a context manager."""
 
     def __init__(self, refusal: Refusal, *, lists: bool = True, prefix: str = "/v1") -> None:
@@ -42,43 +41,20 @@ class OpenAIServer:
         self.lists = lists
         """Whether it lists models; otherwise only `/chat/completions` is there."""
         self.prefix = prefix
-        handler = type("Handler", (_Handler,), {"app": self})
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), handler)
-        self._http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._http.server_address[1]}"
-
-    def __enter__(self) -> Self:
-        threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
+        super().__init__(_Handler)
 
 
-class _Handler(BaseHTTPRequestHandler):
+class _Handler(Handler):
     app: OpenAIServer
-    protocol_version = "HTTP/1.1"
-
-    def log_message(self, *_: Any) -> None:
-        """Quiet."""
 
     def do_GET(self) -> None:
         if self.path == f"{self.app.prefix}/models" and self.app.lists:
-            return self._send(200, '{"object":"list","data":[{"id":"llama","object":"model","owned_by":"me"}]}')
-        self._send(self.app.refusal.status, self.app.refusal.body, self.app.refusal.media_type)
+            return self.send(200, '{"object":"list","data":[{"id":"llama","object":"model","owned_by":"me"}]}')
+        self.send(self.app.refusal.status, self.app.refusal.body, self.app.refusal.media_type)
 
     def do_POST(self) -> None:
-        self.rfile.read(int(self.headers.get("content-length") or 0))
+        self.body()
         if self.path == f"{self.app.prefix}/chat/completions":
             error = {"message": "messages: array too short", "type": "invalid_request_error", "param": "messages"}
-            return self._send(400, json.dumps({"error": error}))
-        self._send(self.app.refusal.status, self.app.refusal.body, self.app.refusal.media_type)
-
-    def _send(self, status: int, body: str, media_type: str = "application/json") -> None:
-        data = body.encode()
-        self.send_response(status)
-        self.send_header("content-type", media_type)
-        self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+            return self.send(400, json.dumps({"error": error}))
+        self.send(self.app.refusal.status, self.app.refusal.body, self.app.refusal.media_type)

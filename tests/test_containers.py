@@ -135,6 +135,7 @@ def test_members_are_files_of_their_own(library: Library, scope: Scope, name: st
         ("sales.csv.xz", lzma.compress(SALES)),
         ("sales.csv.gz", gzip.compress(SALES[:10]) + gzip.compress(SALES[10:])),
     ],
+    ids=["gz", "bz2", "xz", "gz in two pieces"],  # the bytes hold the time, and each worker has its own
 )
 def test_compressed_table_is_that_table(app: Leaf, name: str, content: bytes) -> None:
     session = app.session(app.local_scope())
@@ -212,14 +213,6 @@ def test_attachments_of_outlook_messages_come_out(library: Library, scope: Scope
     assert attached, "no message of the corpus holds an attachment"
     for name, inside in attached.items():
         assert all(path.startswith(f"{name}/") for path in inside)
-
-
-@pytest.fixture
-def foreign() -> Path:
-    folder = Path(__file__).parents[1] / "../shared/data/foreign"
-    if not folder.is_dir():
-        pytest.skip("the foreign corpora are not here")
-    return folder
 
 
 # Names

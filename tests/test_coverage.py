@@ -25,7 +25,6 @@ from tests.leaf_kit import add, finished, opened
 from tests.messages_server import MessagesServer, Turn
 
 Json = dict[str, Any]
-FOREIGN = Path(__file__).parents[2] / "shared" / "data"
 
 
 # Which steps an answer used
@@ -431,20 +430,17 @@ def test_the_first_table_that_the_list_names_is_the_one_that_is_described(tmp_pa
         assert len({cover.name for cover in both.coverage}) == 2
 
 
-SEVERAL = [
-    path
-    for pattern in ("*.xlsx", "*.xls", "foreign/poi/*.xls*", "foreign/fuste/csv/*.csv")
-    for path in sorted(FOREIGN.glob(pattern))[:12]
-    if path.stat().st_size < 200_000
-]
-
-
-@pytest.mark.skipif(not SEVERAL, reason="the foreign files are not here")
-def test_names_of_foreign_files_stand_for_the_same_table_everywhere(tmp_path: Path) -> None:
+def test_names_of_foreign_files_stand_for_the_same_table_everywhere(tmp_path: Path, real_data: Path) -> None:
+    several = [
+        path
+        for pattern in ("*.xlsx", "*.xls", "foreign/poi/*.xls*", "foreign/fuste/csv/*.csv")
+        for path in sorted(real_data.glob(pattern))[:12]
+        if path.stat().st_size < 200_000
+    ]
     checked = 0
     with opened(tmp_path) as leaf:
         session = leaf.session(leaf.local_scope())
-        for path in SEVERAL:
+        for path in several:
             chat = session.chats.create()
             session.attached.add(chat.id, [add(session, path.name, path.read_bytes()).id])
             listed = session.tools.run("list_files", {}, chat_id=chat.id).data["files"][0]["tables"]

@@ -15,8 +15,6 @@ from leaf.formats.delimited import DelimitedReader
 from leaf.formats.grid import Block
 from leaf.formats.sheets import SheetsReader
 
-CORPORA = Path(__file__).parents[2] / "shared" / "data" / "foreign"
-
 
 def grid_of(text: str) -> list[list[Any]]:
     rows = [[_value(cell.strip()) for cell in line.split("|")] for line in text.strip("\n").split("\n")]
@@ -305,9 +303,8 @@ def test_rows_above_the_one_table_of_a_large_messy_file_are_named(tmp_path: Path
     assert {n.kind: n.place for n in info.notes}["loose-cells"] == "rows 1-3"
 
 
-@pytest.mark.skipif(not (CORPORA / "strudel").is_dir(), reason="the corpora are not here")
 @pytest.mark.parametrize("name", ["saus__10s1160.xls__Data", "saus__10s0591.xls__Data", "saus__10s1350.xls__Data"])
-def test_tables_of_the_statistical_abstract_are_whole(name: str, tmp_path: Path) -> None:
-    (path,) = (CORPORA / "strudel" / "csv").glob(f"{name}.csv*")
+def test_tables_of_the_statistical_abstract_are_whole(name: str, foreign: Path, tmp_path: Path) -> None:
+    (path,) = (foreign / "strudel" / "csv").glob(f"{name}.csv*")
     (info,) = DelimitedReader().tables(path, tmp_path)
     assert "loose-cells" not in {n.kind for n in info.notes}

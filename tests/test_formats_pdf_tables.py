@@ -130,10 +130,8 @@ def test_pages_beside_a_damaged_one_are_read_and_it_is_named(tmp_path: Path) -> 
     assert texts == ["This is page 1", DAMAGED, "This is page 3"]
 
 
-def test_a_page_that_leads_to_itself_is_named_and_hides_no_other() -> None:
-    path = Path(__file__).resolve().parents[2] / "shared/data/foreign/pdfjs/Pages-tree-refs.pdf"
-    if not path.is_file():
-        pytest.skip("the foreign files are not here")
+def test_a_page_that_leads_to_itself_is_named_and_hides_no_other(foreign: Path) -> None:
+    path = foreign / "pdfjs" / "Pages-tree-refs.pdf"
     (note,) = [note for note in PdfReader().outline(path).notes if note.kind == "pages-damaged"]
     assert note.place == "page 2"
     assert [passage.text == DAMAGED for passage in PdfReader().passages(path, Where())] == [False, True]
@@ -183,11 +181,8 @@ def test_a_page_whose_text_is_none_says_so_where_it_is_read(tmp_path: Path) -> N
     assert "view_file" in note.text
 
 
-def test_letters_that_stand_apart_are_joined_to_words() -> None:
-    folder = Path(__file__).resolve().parents[2] / "shared/data/foreign/pdfbox"
-    path = next(iter(folder.glob("PDFBOX-3127-*.pdf")), None)
-    if path is None:
-        pytest.skip("the foreign files are not here")
+def test_letters_that_stand_apart_are_joined_to_words(foreign: Path) -> None:
+    (path,) = (foreign / "pdfbox").glob("PDFBOX-3127-*.pdf")
     assert "The South Carolina Department of Insurance" in next(PdfReader().passages(path, Where())).text
 
 

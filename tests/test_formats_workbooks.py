@@ -11,8 +11,6 @@ from leaf.errors import EncryptedFileError, UnreadableFileError
 from leaf.formats.detect import detect
 from leaf.formats.worker import inspect, tables
 
-POI = Path(__file__).parents[2] / "shared" / "data" / "foreign" / "poi" / "spreadsheet"
-
 WORKBOOK = """<?xml version="1.0"?>
 <?mso-application progid="Excel.Sheet"?>
 <Workbook xmlns="urn:schemas-microsoft-com:office:spreadsheet" xmlns:ss="urn:schemas-microsoft-com:office:spreadsheet">
@@ -62,11 +60,9 @@ def test_page_saved_as_xls_opens_as_tables(tmp_path: Path) -> None:
     assert (table["rows"], table["columns"]) == (2, (("Region", "VARCHAR"), ("Sales", "DOUBLE")))
 
 
-def test_protected_xls_is_called_so_whatever_its_name_on_disk(tmp_path: Path) -> None:
-    if not (POI / "60284.xls").is_file():
-        pytest.skip("the foreign files are not here")
+def test_protected_xls_is_called_so_whatever_its_name_on_disk(foreign: Path, tmp_path: Path) -> None:
     path = tmp_path / "blob"
-    path.write_bytes((POI / "60284.xls").read_bytes())
+    path.write_bytes((foreign / "poi" / "spreadsheet" / "60284.xls").read_bytes())
     with pytest.raises(
         EncryptedFileError, match=r"'pay.xls' is a workbook protected by a password. Open it, save a copy without"
     ):

@@ -6,11 +6,9 @@ import asyncio
 import inspect
 import json
 import os
-import threading
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import UTC, datetime
-from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any, get_type_hints
 
@@ -33,6 +31,7 @@ from leaf.store.model import Chat, File, Message, Thread
 from leaf.tools.base import Coverage, Source, ToolOutput
 from leaf.wiring import build, reach
 from tests.app_process import App
+from tests.loopback import Handler, LoopbackServer
 
 KEY = "the-key-of-this-test"
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678, UTC)
@@ -371,37 +370,23 @@ def test_a_folder_in_its_place_is_not_used(tmp_path: Path) -> None:
     assert read(tmp_path) is None
 
 
-class Stranger:
+class Stranger(LoopbackServer):
     """A server that holds the port of an app that is gone. It writes down what it is sent; `say` makes its answers."""
 
     def __init__(self, say: Callable[[bytes], object]) -> None:
         self.heard: list[tuple[dict[str, str], bytes]] = []
-        stranger = self
+        self.say = say
+        super().__init__(_StrangersHandler)
 
-        class Handler(BaseHTTPRequestHandler):
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers.get("content-length") or 0))
-                stranger.heard.append((dict(self.headers), body))
-                said = say(body)
-                content = said if isinstance(said, bytes) else json.dumps(said).encode()
-                self.send_response(200)
-                self.send_header("content-length", str(len(content)))
-                self.end_headers()
-                self.wfile.write(content)
 
-            def log_message(self, *_: object) -> None:
-                """Silent."""
+class _StrangersHandler(Handler):
+    app: Stranger
 
-        self._server = HTTPServer(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._server.server_port}"
-
-    def __enter__(self) -> Stranger:
-        threading.Thread(target=self._server.serve_forever, daemon=True).start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._server.shutdown()
-        self._server.server_close()
+    def do_POST(self) -> None:
+        body = self.body()
+        self.app.heard.append((dict(self.headers), body))
+        said = self.app.say(body)
+        self.send(200, said if isinstance(said, bytes) else json.dumps(said))
 
 
 @pytest.mark.parametrize(

@@ -21,7 +21,6 @@ from leaf.runs.runs import QueueLimits
 from leaf.runs.waiting import Place, Ticket, Waiting
 from leaf.store import chats, messages
 from leaf.store.model import Scope
-from tests import postgres
 from tests.messages_server import Failure, MessagesServer, Turn
 from tests.runs_kit import Desk, change_run_database, text_of, wait_until
 
@@ -469,17 +468,18 @@ def test_processes_on_one_folder_have_names_of_their_own_and_take_over_from_the_
     assert _take_seats(tmp_path, shared=True)[0] == (*first, *second)
 
 
-def test_runs_work_on_postgresql_and_are_followed_from_their_stream(home: Path) -> None:
-    with postgres.server() as address, MessagesServer([Turn.call(ADD, text="First."), SLOW]) as server:
-        url = f"postgresql:///postgres{address}"
-        with Desk(home, server.url, database_url=url) as desk:
-            asked = desk.ask("Add")
-            wait_until(lambda: bool(desk.shown(asked.id, "tool-output-available")))
-            del desk.runs._runs[asked.id]  # as in a process that does not write this answer
-            followed = desk.runs._watch_elsewhere(asked.id)
-            desk.runs._runs[asked.id] = followed or desk.runs._runs[asked.id]
-            chunks = desk.watch(asked.id)
-            answer = desk.end(asked.id)
+def test_runs_work_on_postgresql_and_are_followed_from_their_stream(home: Path, postgres_url: str) -> None:
+    with (
+        MessagesServer([Turn.call(ADD, text="First."), SLOW]) as server,
+        Desk(home, server.url, database_url=postgres_url) as desk,
+    ):
+        asked = desk.ask("Add")
+        wait_until(lambda: bool(desk.shown(asked.id, "tool-output-available")))
+        del desk.runs._runs[asked.id]  # as in a process that does not write this answer
+        followed = desk.runs._watch_elsewhere(asked.id)
+        desk.runs._runs[asked.id] = followed or desk.runs._runs[asked.id]
+        chunks = desk.watch(asked.id)
+        answer = desk.end(asked.id)
     assert reduce(chunks) == answer.parts
     assert text_of(answer).startswith("First.\nA long answer")
 

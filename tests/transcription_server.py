@@ -19,9 +19,9 @@ from dataclasses import dataclass
 from email.message import EmailMessage
 from email.parser import BytesParser
 from email.policy import default
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Any
 
+from tests.loopback import Handler, LoopbackServer
 from tests.sounds import RATE, SENTENCES
 
 Json = dict[str, Any]
@@ -57,7 +57,7 @@ class Request:
     size: int
 
 
-class TranscriptionServer:
+class TranscriptionServer(LoopbackServer):
     """A context manager. `replies` are given one after the other, and then transcripts."""
 
     def __init__(
@@ -79,45 +79,11 @@ class TranscriptionServer:
         self.going = threading.Event()
         """Cleared, transcripts wait."""
         self.going.set()
-        server = self
+        super().__init__(_Handler)
 
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                body = self.rfile.read(int(self.headers["content-length"]))
-                reply = server.answer(self.path, dict(self.headers.items()), body)
-                try:
-                    self.send_response(reply.status)
-                    self.send_header("content-type", reply.content_type)
-                    self.send_header("content-length", str(len(reply.body)))
-                    for name, value in reply.headers:
-                        self.send_header(name, value)
-                    self.end_headers()
-                    self.wfile.write(reply.body)
-                except OSError:
-                    self.close_connection = True  # the client has left
-
-            def handle(self) -> None:
-                with suppress(OSError):
-                    super().handle()
-
-            def log_message(self, *_: object) -> None:
-                pass
-
-        self._http = ThreadingHTTPServer(("127.0.0.1", 0), Handler)
-        self._http.daemon_threads = True
-        self.url = f"http://127.0.0.1:{self._http.server_port}"
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.05,), daemon=True)
-
-    def __enter__(self) -> Self:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
+    def __exit__(self, *error: object) -> None:
         self.going.set()
-        self._http.shutdown()
-        self._http.server_close()
+        super().__exit__(*error)
 
     def answer(self, path: str, headers: dict[str, str], body: bytes) -> Reply:
         given = {name.lower(): value for name, value in headers.items()}
@@ -160,6 +126,18 @@ class TranscriptionServer:
         if wanted == "verbose_json":
             answer |= {"task": "transcribe", "language": "english", "duration": len(data) / 2 / RATE, "segments": segments}
         return Reply(200, json.dumps(answer).encode())
+
+
+class _Handler(Handler):
+    app: TranscriptionServer
+
+    def do_POST(self) -> None:
+        reply = self.app.answer(self.path, dict(self.headers.items()), self.body())
+        self.send(reply.status, reply.body, reply.content_type, **dict(reply.headers))
+
+    def handle(self) -> None:
+        with suppress(OSError):  # the client has left
+            super().handle()
 
 
 def hear(data: bytes) -> list[Json]:

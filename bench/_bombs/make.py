@@ -77,7 +77,10 @@ def line(head: bytes, fill: bytes, tail: bytes, size: int) -> Write:
 
 
 def content(data: Callable[[], bytes]) -> Write:
-    return lambda path: path.write_bytes(data()) and None
+    def write(path: Path) -> None:
+        path.write_bytes(data())
+
+    return write
 
 
 def pdf(*objects: bytes) -> bytes:

@@ -26,7 +26,7 @@ import random
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -353,7 +353,7 @@ def _made() -> Iterator[tuple[str, str, list[str]]]:
     def word() -> str:
         return pick.choice(WORDS)
 
-    makers = {
+    makers: dict[tuple[str, str], Callable[[], str]] = {
         ("names", "Name"): lambda: f"{pick.choice(FIRST)} {pick.choice(LAST)}",
         ("two words", "Full name"): lambda: f"{pick.choice(FIRST[:3])} {pick.choice(LAST[:3])}",
         ("last, first", "Name"): lambda: f"{pick.choice(LAST)}, {pick.choice(FIRST)}",

@@ -29,7 +29,7 @@ Table = tuple[list[str], list[list[Any]], int]
 
 def _games(r: random.Random, n: int) -> Table:
     odd = ["Total Overdose", "Total Immersion Racing", "Sum 41 Live", "Max Payne", "Overall", "Total War"]
-    rows = [
+    rows: list[list[Any]] = [
         [_hostile(r, n, i, odd, f"{r.choice(_PLACES)} {i}"), r.choice(["PS2", "XB", "PC"]), r.randint(1995, 2012)]
         + [round(r.choice([0, r.random() * 3]), 2) for _ in range(3)]
         for i in range(n)

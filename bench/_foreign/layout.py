@@ -229,7 +229,7 @@ def _by_xlrd(path: Path) -> dict[str, dict[tuple[int, int], Any]]:
         shift = 1462 if book.datemode else 0
         for r, row in enumerate(rows):
             for c, cell in enumerate(row):
-                if shift and sheet.cell_type(r, c) == xlrd.XL_CELL_DATE:
+                if shift and cell is not None and sheet.cell_type(r, c) == xlrd.XL_CELL_DATE:
                     row[c] = cell + shift
         found[sheet.name] = _filled(iter(rows))
     return found

@@ -150,7 +150,7 @@ def _filled(template: str, one: Series, chance: random.Random) -> tuple[str, boo
     i = chance.randrange(1, len(rows))
     a, b = float(rows[one.measure][i - 1]), float(rows[one.measure][i])
     whole = a == int(a) and b == int(b)
-    number = (lambda v: f"{v:,.0f}") if whole or min(a, b) > 1e6 else (lambda v: f"{v:,.2f}")
+    number = ("{:,.0f}" if whole or min(a, b) > 1e6 else "{:,.2f}").format
     percent = f"{abs(b - a) / a * 100:.1f}"
     if number(a) == number(b) or float(percent) < 0.1 or number(abs(b - a)).strip("0.,") == "":
         return None

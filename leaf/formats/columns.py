@@ -8,14 +8,12 @@ it may not be.
 from __future__ import annotations
 
 import re
-import sys
 from collections.abc import Callable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from leaf.formats.base import Note
 from leaf.formats.cells import MISSING, places
@@ -647,11 +645,6 @@ def guarded_plans(samples: Sequence[Sequence[str]]) -> list[Plan] | None:
             return None
         plans.append(replace(first, missing=False))
     return plans
-
-
-def without_pandas() -> None:
-    """Let pyarrow, which looks for pandas at its first array, find none: nothing here uses it, and it takes 0.25 s and 40 MB."""
-    sys.modules.setdefault("pandas", cast(ModuleType, None))
 
 
 def warm() -> None:

@@ -54,7 +54,7 @@ FLATTENINGS = 100_000
 GIVE_UP = 3
 """Children that may fail to start before a caller is told."""
 PRELOAD = (
-    "leaf.formats.columns:without_pandas",
+    "leaf.sandbox.absent:hide",
     "leaf.tables.child:warm_up",
     "leaf.formats.columns:warm",
     "leaf.formats.worker",
@@ -152,6 +152,7 @@ class Pool:
         self._failure: Exception | None = None
         self._patience = START_SECONDS
         self._keeper: threading.Thread | None = None
+        self._starting: Child | None = None
         self._closed = False
 
     def call(
@@ -281,6 +282,8 @@ class Pool:
         """End every child, also those that work for someone, and remove the boxes."""
         with self._changed:
             self._closed = True
+            if self._starting is not None:
+                self._starting.kill()
             self._changed.notify_all()
         if self._keeper is not None:
             self._keeper.join(timeout=10)
@@ -350,16 +353,30 @@ class Pool:
                     return
             began = time.monotonic()
             try:
-                child = Child.start(
-                    boxes / str(number), self._patience, confined, self._preload, self._paths, self._serve, self._limits
-                )
+                child = self._started(boxes / str(number), confined)
             except (OSError, RuntimeError) as e:
+                if self._closed:
+                    return
                 log.warning("a sandbox child could not be started", exc_info=True)
                 self._note_failure(e)
                 continue
             slowest = max(slowest, time.monotonic() - began)
             self._patience = max(3.0, 8 * slowest)
             self._offer(child)
+
+    def _started(self, box: Path, confined: bool) -> Child:
+        """A child that is ready. A close meanwhile ends it, since nobody would call it. Raises RuntimeError or OSError."""
+        child = Child.start(box, confined, self._preload, self._paths, self._serve, self._limits)
+        with self._changed:
+            self._starting = child
+            if self._closed:
+                child.kill()
+        try:
+            child.wait_until_ready(self._patience)
+        finally:
+            with self._changed:
+                self._starting = None
+        return child
 
     def _is_short(self) -> bool:
         """Whether another child is needed now. While calls run only one is kept ready, or starting others would slow them."""
@@ -399,14 +416,13 @@ class Child:
     def start(
         cls,
         box: Path,
-        patience: float,
         confined: bool,
         preload: Sequence[str],
         paths: Sequence[Path],
         serve: str = "",
         limits: Mapping[str, int] | None = None,
     ) -> Child:
-        """Start one and wait, `patience` seconds at most, until its libraries are loaded. Raises RuntimeError or OSError."""
+        """Start one, which begins to load its libraries. Raises RuntimeError or OSError."""
         folders = [box / "in", box / "tmp", box / "out"]
         for folder in folders:
             folder.mkdir(parents=True, mode=0o700)
@@ -431,17 +447,19 @@ class Child:
         )
         with contextlib.suppress(OSError):  # if memory runs out, the kernel should end this one and not the app
             Path(f"/proc/{process.pid}/oom_score_adj").write_text("1000")
-        child = cls(process, box, confined)
+        return cls(process, box, confined)
+
+    def wait_until_ready(self, seconds: float) -> None:
+        """Wait until its libraries are loaded. Where it does not come to that in time, end it and raise RuntimeError."""
         try:
-            ready = child._lines.get(timeout=patience)
+            ready = self._lines.get(timeout=seconds)
         except queue.Empty:
             ready = None
         if ready is None:
-            said = child._last_words()
-            child.stop()
-            remove_box(box)
+            said = self._last_words()
+            self.stop()
+            remove_box(self.box)
             raise RuntimeError(f"the child did not become ready: {said}")
-        return child
 
     def send(self, request: Mapping[str, Any]) -> bool:
         """Hand over the request; False if the child is dead."""

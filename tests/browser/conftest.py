@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shutil
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -23,7 +24,7 @@ CHROMIUM_FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE = 20_000
+PATIENCE = 30_000
 """Milliseconds to wait for something to appear on a busy machine; nothing is measured by it."""
 
 expect.set_options(timeout=PATIENCE)
@@ -96,18 +97,34 @@ def app(model_server: MessagesServer, tmp_path_factory: pytest.TempPathFactory) 
     running.stop()
 
 
-@pytest.fixture
-def new_app(tmp_path: Path) -> Iterator[Callable[..., App]]:
-    """Starts further apps: `new_app(home, model_url, secrets=…, LEAF_RUNS="1")`."""
+@contextmanager
+def _starting(folder: Path) -> Iterator[Callable[..., App]]:
+    """Starts apps, which end with the context: `start(home, model_url, secrets=…, LEAF_RUNS="1")`."""
     started: list[App] = []
 
     def start(home: Path | None = None, model_url: str = "", **options: Any) -> App:
-        started.append(App(home or tmp_path / "home", model_url, **options).start())
+        started.append(App(home or folder / "home", model_url, **options).start())
         return started[-1]
 
-    yield start
-    for running in started:
-        running.stop()
+    try:
+        yield start
+    finally:
+        for running in started:
+            running.stop()
+
+
+@pytest.fixture
+def new_app(tmp_path: Path) -> Iterator[Callable[..., App]]:
+    """Starts apps of one test."""
+    with _starting(tmp_path) as start:
+        yield start
+
+
+@pytest.fixture(scope="module")
+def module_app(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., App]]:
+    """Starts an app that the tests of one file share: each opens a chat of its own there."""
+    with _starting(tmp_path_factory.mktemp("module")) as start:
+        yield start
 
 
 @pytest.fixture(scope="session")

@@ -37,15 +37,20 @@ def cites(body: Json) -> Turn:
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server() -> Iterator[MessagesServer]:
     with MessagesServer(cites) as running:
         yield running
 
 
-@pytest.fixture
-def report(tmp_path: Path) -> Path:
-    path = tmp_path / "report.pdf"
+@pytest.fixture(scope="module")
+def app(module_app: Callable[..., App], server: MessagesServer) -> App:
+    return module_app(model_url=server.url)
+
+
+@pytest.fixture(scope="module")
+def report(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("report") / "report.pdf"
     path.write_bytes(pdf([column(60, lines) for lines in PAGES]))
     return path
 
@@ -65,12 +70,12 @@ def marked_share(picture: Locator) -> float:
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_a_mark_opens_the_page_with_the_words_and_what_is_not_there_is_said(
-    new_app: Callable[..., App], browser: Browser, server: MessagesServer, report: Path, scheme: str, width: int, tmp_path: Path
+    app: App, browser: Browser, report: Path, scheme: str, width: int, tmp_path: Path
 ) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
-    page.goto(new_app(model_url=server.url).url)
+    page.goto(app.url)
     add_by_composer(page, report)
     ask(page, "How did the north do?")
     expect(finished(page)).to_be_visible()

@@ -39,10 +39,15 @@ def reports(body: Json) -> Turn:
     return Turn.say("There are **260** orders; the first brought 1,037.50.")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server() -> Iterator[MessagesServer]:
     with MessagesServer(reports) as running:
         yield running
+
+
+@pytest.fixture(scope="module")
+def app(module_app: Callable[..., App], server: MessagesServer) -> App:
+    return module_app(model_url=server.url)
 
 
 def choose(page: Page, box: Locator, option: str) -> None:
@@ -52,15 +57,13 @@ def choose(page: Page, box: Locator, option: str) -> None:
 
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
-def test_result_chart_and_chat_are_taken_along(
-    new_app: Callable[..., App], browser: Browser, server: MessagesServer, tmp_path: Path, scheme: str, width: int
-) -> None:
+def test_result_chart_and_chat_are_taken_along(app: App, browser: Browser, tmp_path: Path, scheme: str, width: int) -> None:
     sales = tmp_path / "sales.csv"
     sales.write_text(SALES, encoding="utf-8")
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True)
     context.set_default_timeout(4 * PATIENCE)
     page = context.new_page()
-    page.goto(new_app(model_url=server.url).url)
+    page.goto(app.url)
     add_by_composer(page, sales)
     ask(page, "How many orders?")
     expect(finished(page)).to_be_visible(timeout=90_000)

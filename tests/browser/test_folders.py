@@ -40,7 +40,6 @@ def test_equal_names_of_two_folders_are_told_apart(app: App, page: Page, tmp_pat
     expect(page.locator(".st-key-file-rows").get_by_role("button", name="2022/north/sales.csv")).to_be_visible()
     page.keyboard.press("Escape")
     page.set_viewport_size({"width": 400, "height": 850})
-    page.wait_for_timeout(500)
     _shoot(page, "files-narrow")
     page.set_viewport_size({"width": 1280, "height": 900})
     row = page.locator("[class*=st-key-file-row-]").filter(has_text="3 files inside")

@@ -43,22 +43,27 @@ def reports(body: Json) -> Turn:
     )
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server() -> Iterator[MessagesServer]:
     with MessagesServer(reports) as running:
         yield running
 
 
+@pytest.fixture(scope="module")
+def app(module_app: Callable[..., App], server: MessagesServer) -> App:
+    return module_app(model_url=server.url)
+
+
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_a_figure_leads_to_its_query_and_cell_and_is_computed_again(
-    new_app: Callable[..., App], browser: Browser, server: MessagesServer, tmp_path: Path, scheme: str, width: int
+    app: App, browser: Browser, tmp_path: Path, scheme: str, width: int
 ) -> None:
     sales = tmp_path / "sales.csv"
     sales.write_text(SALES, encoding="utf-8")
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
-    page.goto(new_app(model_url=server.url).url)
+    page.goto(app.url)
     add_by_composer(page, sales)
     ask(page, "Who leads?")
     expect(finished(page)).to_be_visible()

@@ -51,9 +51,9 @@ def hasty_provider() -> Iterator[str]:
     yield from provider(timedelta(seconds=1))
 
 
-@pytest.fixture
-def guarded(new_app: Callable[..., App], login_provider: str, tmp_path: Path) -> App:
-    return start(new_app, login_provider, tmp_path)
+@pytest.fixture(scope="module")
+def guarded(module_app: Callable[..., App], login_provider: str, tmp_path_factory: pytest.TempPathFactory) -> App:
+    return start(module_app, login_provider, tmp_path_factory.mktemp("guarded"))
 
 
 def start(new_app: Callable[..., App], address: str, folder: Path) -> App:

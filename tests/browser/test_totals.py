@@ -27,14 +27,19 @@ def queries(body: Json) -> Turn:
     return Turn.call(("query_tables", {"sql": SQL})) if "First 5 rows" in said else Turn.say("Two rows are above 25.")
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def server() -> Iterator[MessagesServer]:
     with MessagesServer(queries) as running:
         yield running
 
 
-@pytest.fixture
-def workbook(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def app(module_app: Callable[..., App], server: MessagesServer) -> App:
+    return module_app(model_url=server.url)
+
+
+@pytest.fixture(scope="module")
+def workbook(tmp_path_factory: pytest.TempPathFactory) -> Path:
     book = Workbook()
     sheet = book.worksheets[0]
     sheet.title = "Data"
@@ -50,18 +55,19 @@ def workbook(tmp_path: Path) -> Path:
     for row in (["region", "amount"], *rows):
         sheet.append(row)
     sheet.row_dimensions[5].hidden = True
-    book.save(tmp_path / "q3.xlsx")
-    return tmp_path / "q3.xlsx"
+    path = tmp_path_factory.mktemp("workbook") / "q3.xlsx"
+    book.save(path)
+    return path
 
 
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_totals_are_named_where_figures_stand(
-    new_app: Callable[..., App], browser: Browser, server: MessagesServer, workbook: Path, scheme: str, width: int, tmp_path: Path
+    app: App, browser: Browser, workbook: Path, scheme: str, width: int, tmp_path: Path
 ) -> None:
     context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
     context.set_default_timeout(PATIENCE)
     page = context.new_page()
-    page.goto(new_app(model_url=server.url).url)
+    page.goto(app.url)
     add_by_composer(page, workbook)
     ask(page, "Which are above 25?")
     expect(finished(page)).to_be_visible()
