@@ -9,7 +9,7 @@ import pytest
 
 from leaf.errors import LeafError
 from leaf.service import Leaf
-from leaf.tables import dialects
+from leaf.tables import dialects, meanings
 from leaf.tools.base import ToolOutput
 from tests.leaf_kit import add, opened
 
@@ -80,7 +80,40 @@ def run(leaf: Leaf) -> Any:
         ("SELECT IIF(1 > 0, 'a', 'b')", "a", "was read as CASE WHEN"),
         ("SELECT CONVERT(int, '12')", 12, "was read as CAST('12' AS int)."),
         ("SELECT CHARINDEX('l', 'hello')", 3, "was read as strpos('hello', 'l')."),
-        (COUNT + "titanic WHERE Name REGEXP '^P1'", 11, "was read as regexp_matches(Name, '^P1')."),
+        (COUNT + "titanic WHERE Name REGEXP '^P1'", 11, "was read as regexp_matches(Name, '^P1'): capitals count."),
+        (COUNT + "titanic WHERE Day seen LIKE '%2024'", 29, 'Day seen was read as the name "Day seen".'),
+        (COUNT + "titanic t WHERE t.day_seen LIKE '%2024'", 29, 'day_seen was read as the column "Day seen".'),
+        (COUNT + "dbo.titanic", 30, "dbo.titanic was read as the table titanic."),
+        (COUNT + "[dbo].[titanic]", 30, "[dbo].[titanic] was read as the table titanic."),
+        (COUNT + 'titanic t, "数据.csv" b', 60, "was read as the table"),
+        (COUNT + "titanic WITH (NOLOCK)", 30, "WITH (NOLOCK) was taken away."),
+        ("SELECT 1 FROM DUAL", 1, "FROM DUAL was taken away."),
+        ("```sql\nSELECT 2\n```", 2, "The fence around the statement was taken away."),
+        (COUNT + "titanic WHERE Sex = ‘male’ AND Name <> '‘'", 20, "‘male’ was read as 'male'."),
+        (COUNT + "titanic WHERE Sex = “male”", 20, "\"male\" was read as the text 'male'."),
+        ('SELECT count(CASE WHEN Sex = "male" THEN 1 END) AS "male" FROM titanic', 20, "was read as the text 'male'."),
+        ("SELECT * FROM (SELECT TOP 3 Age FROM titanic ORDER BY Age DESC) x ORDER BY Age", 48, "TOP was read as LIMIT 3."),
+        ("WITH a AS (FROM titanic) SELECT TOP (2) Age FROM a ORDER BY Age -- the least", 21, "TOP was read as LIMIT 2."),
+        ("SELECT Age FROM titanic ORDER BY Age LIMIT 2, 3;", 23, "was read as LIMIT 3 OFFSET 2."),
+        ("SELECT max(a) FROM (SELECT Age AS a FROM titanic ORDER BY 1 LIMIT 2,3)", 25, "was read as LIMIT 3 OFFSET 2."),
+        ("SELECT LISTAGG(Sex, '/') WITHIN GROUP (ORDER BY Age) FROM titanic WHERE Age < 24", "male/male/female", "was read as"),
+        (
+            "SELECT GROUP_CONCAT(DISTINCT Sex ORDER BY Sex DESC SEPARATOR '; ') FROM titanic",
+            "male; female",
+            "was read as string_agg(DISTINCT Sex, '; ' ORDER BY Sex DESC).",
+        ),
+        (COUNT + "titanic WHERE Name ILIKE ANY ('p1', 'p2%')", 12, "was read as (Name ILIKE 'p1' OR Name ILIKE 'p2%')."),
+        ("SELECT -7 DIV 2 + 7 MOD 4", 0, "DIV was read as //."),
+        (COUNT + "titanic WHERE Sex = 'male' && Age > 40", 6, "&& was read as AND."),
+        ("SELECT DATE_SUB(DATE '2024-03-31', INTERVAL 1 MONTH)::DATE::VARCHAR", "2024-02-29", "was read as"),
+        ("SELECT DATE_DIFF('2024-03-01', '2024-01-01', DAY)", 60, "was read as date_diff('day', "),
+        ("SELECT DATETRUNC(month, max(Boarded))::DATE::VARCHAR FROM titanic", "2024-09-01", "was read as date_trunc('month', "),
+        ("SELECT DATE_FORMAT(max(Boarded), '%d.%m. %H:%i') FROM titanic", "18.09. 00:00", "'%d.%m. %H:%M')."),
+        ("SELECT CONVERT(VARCHAR(7), max(Boarded), 120) FROM titanic", "2024-09", "was read as left(strftime("),
+        ("SELECT CONVERT('12', SIGNED)", 12, "was read as CAST('12' AS BIGINT)."),
+        ("SELECT SAFE_CAST('x' AS INT64)", None, "SAFE_CAST was read as TRY_CAST."),
+        ("SELECT 1 MINUS SELECT 2", 1, "MINUS was read as EXCEPT."),
+        ("SELECT NVL2(NULL, 'a', 'b')", "b", "was read as CASE WHEN NULL IS NOT NULL"),
     ],
 )
 def test_what_can_mean_one_thing_only_runs_and_is_said(run: Any, sql: str, first: Any, said: str) -> None:
@@ -107,6 +140,25 @@ def test_what_can_mean_one_thing_only_runs_and_is_said(run: Any, sql: str, first
         ('SELECT year("Day seen") FROM titanic', '"Day seen" is text: write try_strptime("Day seen", \'%d.%m.%Y\')'),
         ("SELECT avg(Paid) FROM titanic", '"Paid" is text: write TRY_CAST("Paid" AS DOUBLE) (1 of 30 values are no numbers'),
         (COUNT + '"note.txt"', "'note.txt' has no table: read it with read_file or search_files."),
+        ("SELECT CONVERT(int, Fare) FROM titanic", "a CAST to INTEGER rounds: trunc(x) cuts."),
+        (
+            "SELECT DATEDIFF(week, Boarded, '2025-01-01') FROM titanic",
+            "Write the part of a date as a text: 'week'; weeks begin on Monday",
+        ),
+        ("SELECT Name + ' ' + Sex FROM titanic", "Texts are joined with ||"),
+        ("SELECT Boarded - '2024-01-01' FROM titanic", "Write DATE '2024-01-31' for a day"),
+        (COUNT + "titanic WHERE Boarded > '01/02/2024'", '"01/02/2024"'),
+        (COUNT + "titanic WHERE Boarded LIKE '2024-01%'", "CAST(x AS VARCHAR) LIKE '2024-01%'"),
+        (COUNT + 'titanic WHERE Sex = "Age"', "\"Age\" was read as the column Age: write 'Age' for the text."),
+        (COUNT + 'titanic WHERE Sex = "titanic"', "write 'titanic' for the text."),
+        ("SELECT TOP 3 WITH TIES Age FROM titanic ORDER BY Age", "Write QUALIFY rank() OVER (ORDER BY x DESC) <= 3"),
+        ("SELECT SUBSTRING_INDEX(Name, ',', 1) FROM titanic", "Write split_part(x, ',', 1)."),
+        ("SELECT LAG(Age) FROM titanic", "Write lag(x) OVER (ORDER BY y)"),
+        (COUNT + "titanic WHERE sum(Age) > 1", "Write HAVING"),
+        (COUNT + "titanic WHERE ROWNUM < 5", "Write LIMIT 5, or row_number()"),
+        ("SELECT REGEXP_LIKE(Name, 'P') FROM titanic", "regexp_matches(x, 'a') for a match anywhere"),
+        ("SELECT max(Age) AS oldest person FROM titanic", "A name of several words needs double quotes."),
+        ("SELECT Sexy, group FROM titanic", "syntax error"),
         (COUNT + "titanik", "No table 'titanik' in this chat. Did you mean 'titanic'?"),
     ],
 )
@@ -115,6 +167,49 @@ def test_what_can_mean_several_things_is_answered_with_what_to_write(run: Any, s
         run("query_tables", sql=sql)
     assert said in str(error.value)
     assert "Candidate" not in str(error.value)
+
+
+@pytest.mark.parametrize(
+    ("sql", "said"),
+    [
+        (COUNT + "titanic WHERE 'Sex' = 'male'", "'Sex' is a text here: write \"Sex\" for the column."),
+        (COUNT + "titanic WHERE Age > 1 AND 'Sex' = 'male'", "'Sex' is a text here"),
+        ("SELECT 'sex', count(*) FROM titanic GROUP BY 'sex'", "'sex' is a text here"),
+        ("SELECT count(DISTINCT 'Sex') FROM titanic", "'Sex' is a text here"),
+        ("SELECT 'Sex' AS what, count(*) FROM titanic", ""),
+        (COUNT + "titanic WHERE Sex IN ('Sex', 'Age')", ""),
+        ("SELECT concat('Age', ': ', Age) FROM titanic", ""),
+        ("SELECT 'Age', avg(Age) FROM titanic UNION ALL SELECT 'Fare', avg(Fare) FROM titanic", ""),
+        ('SELECT Sex AS "male" FROM titanic WHERE Sex = "male"', "write 'male' for the text."),
+        (COUNT + 'titanic WHERE Name = "Sex"', "\"Sex\" was read as the column Sex: write 'Sex' for the text."),
+        (COUNT + 'titanic WHERE "Name" = "Sex"', ""),
+        ("SELECT a b FROM (SELECT 1 AS a)", ""),
+        ("SELECT dayofweek(Boarded) FROM titanic", "dayofweek counts from Sunday = 0"),
+        ("SELECT log(100)", "log(x) is to base 10 here"),
+        ("SELECT log(2, 8)", ""),
+        ("SELECT regexp_replace('a1b2', '[0-9]', '')", "replaces the first match only"),
+        ("SELECT regexp_replace('a1b2', '[0-9]', '', 'g')", ""),
+        ("SELECT count(regexp_extract(Name, 'x')) FROM titanic", "gives '' and not NULL"),
+        ("SELECT CAST(Age / 10 AS INT) * 10 FROM titanic", "A CAST to INTEGER rounds"),
+        ("SELECT CAST(Age AS INT) FROM titanic", ""),
+        ("SELECT CAST(Boarded AS VARCHAR(7)) FROM titanic", "VARCHAR(7) does not cut a text: left(x, 7) does."),
+        ("SELECT CAST(Age AS VARCHAR(255)) FROM titanic", ""),
+        (COUNT + "titanic WHERE Age = NULL", "A comparison with NULL is never true"),
+        (COUNT + "titanic WHERE Name = '= NULL'", ""),
+        (COUNT + "titanic WHERE Name SIMILAR TO 'P%'", "SIMILAR TO takes a regular expression here"),
+        ("SELECT substr(Name, 0, 2) FROM titanic", "Places in a text count from 1"),
+    ],
+)
+def test_what_means_something_else_here_is_said_with_its_rows(run: Any, sql: str, said: str) -> None:
+    told = run("query_tables", sql=sql).data["table"]["said"]
+    assert [said in sentence for sentence in told] == ([True] if said else [])
+
+
+def test_a_column_of_two_words_is_told_from_a_column_with_an_alias() -> None:
+    assert meanings.cautions("SELECT Total Sales FROM t", ["Total", "Total Sales"]) == [
+        'Total Sales was read as Total AS Sales: write "Total Sales".'
+    ]
+    assert dialects.mended("SELECT Total Sales, FROM FROM t", "syntax error", {}, ["Total", "Total Sales"]) is None
 
 
 def test_a_list_of_a_column_is_told_from_a_name_in_brackets(run: Any) -> None:
