@@ -9,7 +9,8 @@ import pytest
 
 from leaf.errors import LeafError
 from leaf.service import Leaf
-from leaf.tables import dialects, meanings
+from leaf.tables import child, dialects, meanings
+from leaf.tables.tables import _known_as
 from leaf.tools.base import ToolOutput
 from tests.leaf_kit import add, opened
 
@@ -38,6 +39,21 @@ def run(leaf: Leaf) -> Any:
         return leaf.run_tool(scope, tool_name, given, file_ids=ids)
 
     return run_tool
+
+
+@pytest.fixture(scope="module")
+def ask(leaf: Leaf, tmp_path_factory: pytest.TempPathFactory) -> Any:
+    """The child's own function without its child, which costs more than a hundred statements."""
+    scope = leaf.local_scope()
+    there = leaf._library.as_chat_files([add(leaf, scope, name, text.encode()) for name, text in BOOKS.items()])
+    tables = leaf._tables.of(scope, there).tables
+    paths, known = {t.name: str(t.parquet) for t in tables}, _known_as(there, tables)
+    rows = {t.name: t.mark for t in tables}
+
+    def query(sql: str) -> dict[str, Any]:
+        return child.query(sql, paths, list(paths), str(tmp_path_factory.mktemp("out")), 60, 512, rows, known)
+
+    return query
 
 
 @pytest.mark.parametrize(
@@ -116,14 +132,20 @@ def run(leaf: Leaf) -> Any:
         ("SELECT NVL2(NULL, 'a', 'b')", "b", "was read as CASE WHEN NULL IS NOT NULL"),
     ],
 )
-def test_what_can_mean_one_thing_only_runs_and_is_said(run: Any, sql: str, first: Any, said: str) -> None:
-    output = run("query_tables", sql=sql)
-    assert output.data["table"]["rows"][0][0] == first
-    assert said in output.text
-    assert output.data["table"]["said"] or not said
-    again = run("query_tables", sql=output.data["table"]["sql"])
-    assert again.data["table"]["rows"] == output.data["table"]["rows"]
-    assert again.data["table"]["said"] == []
+def test_what_can_mean_one_thing_only_runs_and_is_said(ask: Any, sql: str, first: Any, said: str) -> None:
+    answer = ask(sql)
+    assert answer["rows"][0][0] == first
+    assert said in " ".join(answer["said"])
+    again = ask(answer["sql"])
+    assert (again["rows"], again["said"]) == (answer["rows"], [])
+
+
+def test_a_mended_statement_is_told_to_model_and_page(run: Any) -> None:
+    output = run("query_tables", sql=COUNT + 'titanic.csv WHERE Sex="male"')
+    told = ["titanic.csv was read as the table titanic.", "\"male\" was read as the text 'male'."]
+    assert output.data["table"]["said"] == told
+    assert all(sentence in output.text for sentence in told)
+    assert output.data["table"]["sql"] == COUNT + "\"titanic\" WHERE Sex='male'"
 
 
 @pytest.mark.parametrize(
@@ -139,7 +161,6 @@ def test_what_can_mean_one_thing_only_runs_and_is_said(run: Any, sql: str, first
         ("SELECT DATE_FORMAT(Boarded, '%M') FROM titanic", "Write strftime(x, '%Y-%m-%d'): codes with %, as in C."),
         ('SELECT year("Day seen") FROM titanic', '"Day seen" is text: write try_strptime("Day seen", \'%d.%m.%Y\')'),
         ("SELECT avg(Paid) FROM titanic", '"Paid" is text: write TRY_CAST("Paid" AS DOUBLE) (1 of 30 values are no numbers'),
-        (COUNT + '"note.txt"', "'note.txt' has no table: read it with read_file or search_files."),
         ("SELECT CONVERT(int, Fare) FROM titanic", "a CAST to INTEGER rounds: trunc(x) cuts."),
         (
             "SELECT DATEDIFF(week, Boarded, '2025-01-01') FROM titanic",
@@ -162,9 +183,9 @@ def test_what_can_mean_one_thing_only_runs_and_is_said(run: Any, sql: str, first
         (COUNT + "titanik", "No table 'titanik' in this chat. Did you mean 'titanic'?"),
     ],
 )
-def test_what_can_mean_several_things_is_answered_with_what_to_write(run: Any, sql: str, said: str) -> None:
+def test_what_can_mean_several_things_is_answered_with_what_to_write(ask: Any, sql: str, said: str) -> None:
     with pytest.raises(LeafError) as error:
-        run("query_tables", sql=sql)
+        ask(sql)
     assert said in str(error.value)
     assert "Candidate" not in str(error.value)
 
@@ -200,8 +221,8 @@ def test_what_can_mean_several_things_is_answered_with_what_to_write(run: Any, s
         ("SELECT substr(Name, 0, 2) FROM titanic", "Places in a text count from 1"),
     ],
 )
-def test_what_means_something_else_here_is_said_with_its_rows(run: Any, sql: str, said: str) -> None:
-    told = run("query_tables", sql=sql).data["table"]["said"]
+def test_what_means_something_else_here_is_said_with_its_rows(ask: Any, sql: str, said: str) -> None:
+    told = ask(sql)["said"]
     assert [said in sentence for sentence in told] == ([True] if said else [])
 
 
@@ -212,12 +233,17 @@ def test_a_column_of_two_words_is_told_from_a_column_with_an_alias() -> None:
     assert dialects.mended("SELECT Total Sales, FROM FROM t", "syntax error", {}, ["Total", "Total Sales"]) is None
 
 
-def test_a_list_of_a_column_is_told_from_a_name_in_brackets(run: Any) -> None:
-    assert '[Sex] makes a list of each value: write "Sex"' in run("query_tables", sql="SELECT [Sex] FROM titanic LIMIT 1").text
+def test_a_list_of_a_column_is_told_from_a_name_in_brackets(ask: Any) -> None:
+    assert '[Sex] makes a list of each value: write "Sex"' in ask("SELECT [Sex] FROM titanic LIMIT 1")["said"][0]
 
 
 def test_summarize_is_said_to_estimate(run: Any) -> None:
     assert "quartiles and approx_unique are approximate" in run("query_tables", sql="SUMMARIZE titanic").text
+
+
+def test_a_text_where_a_table_belongs_is_answered_with_its_tools(run: Any) -> None:
+    with pytest.raises(LeafError, match=r"'note.txt' has no table: read it with read_file or search_files\."):
+        run("query_tables", sql=COUNT + '"note.txt"')
 
 
 def test_a_mended_statement_may_still_only_read(run: Any) -> None:

@@ -26,6 +26,7 @@ from leaf.errors import (
 )
 from leaf.tables import dialects, meanings, texts
 from leaf.tables.filters import condition
+from leaf.tables.results import SIDE_BY_SIDE
 from leaf.tables.sql import is_number, literal, quoted, without_semicolon, words
 
 if TYPE_CHECKING:
@@ -619,7 +620,8 @@ def _no_table(name: str, names: Sequence[str]) -> NotFoundError:
     results = [known for known in names if re.fullmatch(r"r\d+", known)]
     if not re.fullmatch(r"r\d+", name, re.IGNORECASE):
         return not_found("table", name, [known for known in names if known not in results], "this chat")
-    return NotFoundError(f"No result '{name}' in this chat.", f"There is {', '.join(results) or 'none'}.")
+    there = f"There is {', '.join(results) or 'none'}. {SIDE_BY_SIDE}"
+    return NotFoundError(f"No result '{name}' in this chat.", there)
 
 
 def _file_for_table(file: str, tables: Sequence[str]) -> NotFoundError:
