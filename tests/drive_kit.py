@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+import threading
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -26,8 +27,10 @@ class Shelf:
 
     def __init__(self, store: Store) -> None:
         self.store = store
+        self.entered: list[int] = []
+        """Files that came together, each time."""
 
-    def add(
+    def keep(
         self,
         scope: Scope,
         name: str,
@@ -35,11 +38,24 @@ class Shelf:
         *,
         source: Literal["upload", "drive", "generated", "sample"] = "upload",
         folder: str = "",
-    ) -> Added:
+    ) -> files.NewFile:
         kept = self.store.blobs.put(scope.workspace_id, stream, 1 << 40)
-        new = files.NewFile(f"{folder}/{name}".lstrip("/"), "text/plain", "text", kept.size, kept.sha256, source, "", {})
-        file, is_new = files.add(self.store.db, scope, new)
-        return Added(file, not is_new)
+        return files.NewFile(f"{folder}/{name}".lstrip("/"), "text/plain", "text", kept.size, kept.sha256, source, "", {})
+
+    def enter(
+        self,
+        scope: Scope,
+        kept: Sequence[files.NewFile],
+        *,
+        stop: threading.Event | None = None,
+        on_answer: Callable[[], None] = lambda: None,
+    ) -> Iterator[Sequence[tuple[int, Added]]]:
+        self.entered.append(len(kept))
+        added = (files.add(self.store.db, scope, new) for new in kept)
+        yield [(index, Added(file, not is_new)) for index, (file, is_new) in enumerate(added)]
+
+    def unpack(self, scope: Scope, file_id: str, stop: threading.Event | None = None) -> None:
+        """No file here is an archive."""
 
     def get(self, scope: Scope, file_id: str) -> File:
         return files.get(self.store.db, scope, file_id)

@@ -26,7 +26,7 @@ from leaf.errors import (
 from leaf.store import chats
 from leaf.store.model import Scope
 from tests.drive_kit import World, connect, world
-from tests.drive_server import ANA, BEN, DOC, DOCX, FORM, PPTX, SHEET, SLIDES, XLSX, Fault, error_info
+from tests.drive_server import ANA, BEN, DOC, DOCX, FOLDER, FORM, PPTX, SHEET, SLIDES, XLSX, Fault, error_info
 
 
 @pytest.fixture(autouse=True)
@@ -349,6 +349,22 @@ def test_a_whole_folder_is_added_and_what_was_left_out_is_counted(w: World) -> N
     assert {s.name for s in added.skipped} == {"film.mp4", "photo.psd", "locked.pdf", "broken.txt"}
     assert all(s.why.endswith(".") for s in added.skipped)
     assert (told[-1].done, told[-1].total) == (11, 11)
+
+
+def test_what_comes_down_is_entered_together_and_before_the_end_is_told(w: World) -> None:
+    folder = w.google.add("Top", FOLDER, w.root)
+    names = [w.google.add(f"{n:02}.csv", "text/csv", folder, f"a\n{n}\n".encode()) for n in range(40)]
+    added = w.drive.add(w.ana, [folder])
+    assert (len(added.files), w.shelf.entered) == (40, [32, 8])
+    more = [w.google.add(f"more {n}.csv", "text/csv", folder, f"b\n{n}\n".encode()) for n in range(3)]
+    last = w.google.add("last.csv", "text/csv", folder, b"c")
+    w.google.faults.append(Fault(f"{last}.*alt=media", 401, "authError", times=99))
+    brought: list[str] = []
+    coming = w.drive.bring_all(w.ana, w.drive.look(w.ana, [folder]).items)
+    with pytest.raises(DriveNotConnectedError):
+        brought.extend(item.id for item, _ in coming)
+    assert set(brought) >= set(names)
+    assert set(brought) - set(names) <= set(more)
 
 
 def test_adding_stops_when_it_is_told_to(w: World) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -18,6 +19,8 @@ from leaf.sessions.session import Session
 from leaf.store import jobs
 from leaf.store.jobs import Job, outcome_line, progress_line
 from leaf.store.model import Scope
+from tests.drive_kit import leaf_beside
+from tests.drive_server import ANA, FOLDER, DriveServer
 from tests.leaf_kit import opened
 
 ADD = """
@@ -33,6 +36,21 @@ job = jobs.begin(len(paths))
 jobs.take_paths(job.id, paths)
 jobs.all_arrived(job.id)
 while (job := jobs.wait(job.id, 0.05)).under_way:
+    print(job.done, flush=True)
+print("over", flush=True)
+"""
+
+
+IMPORT = """
+import pickle, sys
+from pathlib import Path
+from leaf.settings import Settings
+from leaf.wiring import build
+
+leaf = build(Settings(home=Path(sys.argv[1]), google=pickle.loads(Path(sys.argv[2]).read_bytes())))
+scope = leaf.local_scope()
+job = leaf.begin_drive_adding(scope, [sys.argv[3]])
+while (job := leaf.wait_for_job(scope, job.id, 0.05)).under_way:
     print(job.done, flush=True)
 print("over", flush=True)
 """
@@ -124,6 +142,40 @@ def test_a_killed_process_is_gone_on_with_and_nothing_is_added_twice(tmp_path: P
         assert (job.state, job.done, job.failed) == ("done", count, 0)
         assert sorted(file.name for file in session.files.list()) == [path.name for path in paths]
         assert {item.state for item in session.jobs.outcomes(job.id)} == {"added"}
+
+
+def test_an_import_from_drive_that_is_killed_is_gone_on_with_and_nothing_is_there_twice(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OAUTHLIB_INSECURE_TRANSPORT", "1")
+    count = 90
+    with DriveServer() as google:
+        folder = google.add("Top", FOLDER, google.root(ANA))
+        for number in range(count):
+            google.add(f"{number:04d}.csv", "text/csv", folder, f"id,value\n{number},1\n".encode())
+        with leaf_beside(google, tmp_path / "home"):
+            pass
+        given = tmp_path / "google"
+        given.write_bytes(pickle.dumps(google.settings()))
+        process = subprocess.Popen(
+            [sys.executable, "-c", IMPORT, str(tmp_path / "home"), str(given), folder], stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        for line in process.stdout:
+            assert line.strip() != "over", "it was over before it could be killed"
+            if int(line) > 0:
+                break
+        os.kill(process.pid, signal.SIGKILL)
+        process.wait()
+        with opened(tmp_path / "home", google=google.settings()) as leaf:
+            session = leaf.session(leaf.local_scope())
+            (before,) = session.jobs.list()
+            assert 0 < before.done < count
+            leaf._house.jobs.launch()
+            job = session.jobs.wait(before.id, 240)
+            assert (job.state, job.done, job.failed) == ("done", count, 0)
+            assert sorted(file.name for file in session.files.list()) == [f"Top/{number:04d}.csv" for number in range(count)]
+            assert [file for file in session.files.list() if file.outline.get("error")] == []
 
 
 def test_a_process_that_is_killed_while_files_arrive_says_which_are_missing(tmp_path: Path) -> None:

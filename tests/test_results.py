@@ -125,6 +125,37 @@ def test_an_unknown_result_is_answered_with_those_there_are(chat: Chat) -> None:
         chat.sql("SELECT * FROM r9")
 
 
+def test_calls_of_one_turn_do_not_take_each_others_results_for_the_ones_meant(tmp_path: Path) -> None:
+    """Which of them is r1 is a race, so none is, until the turn is over."""
+    turns = [
+        Turn.call(
+            ("query_tables", {"sql": BY_REGION}),
+            ("query_tables", {"sql": "SELECT count(*) FROM r1"}),
+            ("make_chart", {"result_id": "r1", "spec": {"mark": "bar"}}),
+            ("run_python", {"code": "len(r1)"}),
+        ),
+        Turn.call(("query_tables", {"sql": "SELECT sum(total) AS s FROM r1"}), ("run_python", {"code": "len(r1)"})),
+        Turn.say("Together 700."),
+    ]
+    with MessagesServer(turns) as server, opened(tmp_path, model_url=server.url, api_key="k") as leaf:
+        scope = leaf.local_scope()
+        session = leaf.session(scope)
+        chat = session.chats.create()
+        file = add(leaf, scope, "sales.csv", SALES).id
+        answer = finished(leaf, scope, session.messages.send(chat.id, "By region?", file_ids=[file]).id)
+    tools = [p for p in answer.parts if p["type"].startswith("tool-")]
+    assert ["one turn do not see" in p.get("errorText", "") for p in tools[:4]] == [False, True, True, True]
+    assert tools[4]["output"]["data"]["table"]["rows"] == [[700]]
+    assert "3" in tools[5]["output"]["text"]
+
+
+def test_a_chart_of_a_result_whose_rows_are_gone_says_what_to_do(chat: Chat) -> None:
+    chat.sql(BY_REGION)
+    (chat.folder / "r1.parquet").unlink()
+    with pytest.raises(NotFoundError, match=r"The rows of r1 are gone.*Run its query again"):
+        chat.leaf.session(chat.scope).tools.run("make_chart", {"result_id": "r1", "spec": {"mark": "bar"}}, chat_id=chat.id)
+
+
 def test_a_result_that_ends_at_its_limit_is_not_taken_for_the_whole(chat: Chat) -> None:
     chat.sql("SELECT * FROM sales LIMIT 2")
     chat.sql("SELECT sum(revenue) AS s FROM r1")

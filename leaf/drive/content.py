@@ -19,6 +19,7 @@ from leaf.drive.model import DriveItem
 from leaf.errors import DriveError, InvalidInputError, RunError, StoreError
 from leaf.formats.base import KINDS
 from leaf.formats.packed import ENDINGS as PACKED
+from leaf.store import leftovers
 
 OnBytes = Callable[[int], None]
 LONGEST_EXPORT = 600.0
@@ -78,6 +79,7 @@ def fetched(
     stop: threading.Event | None = None,
 ) -> Iterator[Path]:
     """The file on disk, as long as the block lasts. Raises what `fetch` raises, and StoreError for a full disk."""
+    leftovers.remove(home, ".drive-*")
     with TemporaryDirectory(prefix=".drive-", dir=home) as folder:
         path = Path(folder) / "content"
         try:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import threading
 from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import BinaryIO, Literal, Protocol
+from typing import Any, BinaryIO, Literal, Protocol
 
 from leaf.drive import changes, content, listing, query
+from leaf.drive.adding import Adding, Fetched
 from leaf.drive.client import WAITS, Client
 from leaf.drive.connection import Connections, token_of
 from leaf.drive.model import (
@@ -24,14 +24,13 @@ from leaf.drive.model import (
     DriveListing,
     DriveLooked,
     DrivePreview,
-    DriveProgress,
     DriveSkipped,
     OnProgress,
 )
 from leaf.drive.oauth import Consent
 from leaf.drive.vault import Vault
-from leaf.errors import DriveNotConnectedError, InvalidInputError, LeafError, RunError, StoreError
-from leaf.formats.base import Window
+from leaf.errors import DriveNotConnectedError, InvalidInputError, LeafError
+from leaf.formats.base import CONTAINERS, Window
 from leaf.settings import Settings
 from leaf.store import Store, drive_files
 from leaf.store.drive_files import Folder, Revision
@@ -40,7 +39,6 @@ from leaf.store.model import File, Json, Scope
 FRESH = 300.0
 """Seconds for which a file that was looked at counts as unchanged, so that a follow-up question asks nothing of Google."""
 PREVIEW_BYTES = 20_000_000
-PARALLEL = 4
 MOST_CLIENTS = 200
 PERMISSIONS = "https://myaccount.google.com/permissions"
 
@@ -50,7 +48,7 @@ FolderList = list[DriveFolder]
 ChangeList = list[DriveChange]
 
 
-class Kept(Protocol):
+class Entered(Protocol):
     """What the library gives back for a file that it was given."""
 
     @property
@@ -60,7 +58,13 @@ class Kept(Protocol):
 class Shelf(Protocol):
     """What Drive needs of the library, which is not below this room."""
 
-    def add(self, scope: Scope, name: str, stream: BinaryIO, *, source: Source = ..., folder: str = ...) -> Kept: ...
+    def keep(self, scope: Scope, name: str, stream: BinaryIO, *, source: Source = ..., folder: str = ...) -> Any: ...
+
+    def enter(
+        self, scope: Scope, kept: Sequence[Any], *, stop: threading.Event | None = ..., on_answer: Callable[[], None] = ...
+    ) -> Iterator[Sequence[tuple[int, Entered]]]: ...
+
+    def unpack(self, scope: Scope, file_id: str, stop: threading.Event | None = ...) -> object: ...
 
     def get(self, scope: Scope, file_id: str) -> File: ...
 
@@ -235,13 +239,16 @@ class Drive:
         folders: Mapping[str, str] | None = None,
         skipped: int = 0,
         on_progress: OnProgress | None = None,
+        on_answer: Callable[[], None] = lambda: None,
         stop: threading.Event | None = None,
     ) -> Iterator[tuple[DriveItem, File | LeafError]]:
         """Bring in some files, as they come: each with its file, or with why there is none. `skipped` are counted as done.
 
-        `folders`: id of an item -> what stands before its name. Raises what ends them all: a stop, a full disk, no connection.
+        `folders`: id of an item -> what stands before its name. `on_answer` is called for each file that was looked at.
+        Raises what ends them all: a stop, a full disk, no connection.
         """
-        yield from _Adding(self, scope, folders or {}, on_progress, stop).run(items, skipped)
+        with Adding(self, scope, folders or {}, on_progress, on_answer, stop) as adding:
+            yield from adding.run(items, skipped)
 
     # Folders of a chat, and what changed
 
@@ -316,24 +323,53 @@ class Drive:
         item: DriveItem,
         on_progress: Callable[[int], None] | None,
         stop: threading.Event | None,
+    ) -> Brought:
+        """An item of which the revision is known."""
+        others = drive_files.revisions(self._db, scope, item.id)
+        found = self.fetch(scope, item, on_progress, stop)
+        file = found.file or next(file for _, file in self.enter(scope, [found], stop))
+        return Brought(replace(found.item, file_id=file.id), file, found.file is None, _others(others, file.id))
+
+    def fetch(
+        self,
+        scope: Scope,
+        item: DriveItem,
+        on_progress: Callable[[int], None] | None,
+        stop: threading.Event | None,
         *,
         folder: str = "",
-    ) -> Brought:
-        """An item of which the revision is known; `folder` stands before its name in the library."""
+    ) -> Fetched:
+        """The file of a revision that is in the library, else its bytes, kept there and not entered yet.
+
+        `folder` stands before its name in the library.
+        """
         kept = drive_files.revisions(self._db, scope, item.id)
         if same := next((r for r in kept if r.revision == item.revision), None):
             drive_files.keep(self._db, scope, item.id, item.revision, same.file_id, _row(item))
-            file = self._shelf.get(scope, same.file_id)
-            return Brought(replace(item, file_id=file.id), file, False, _others(kept, file.id))
+            return Fetched(item, self._shelf.get(scope, same.file_id))
         client = self._client(scope)
         self._begin_changes(client, scope, item.drive_id)
         try:
-            file = self._download(scope, client, item, on_progress, stop, folder)
+            return Fetched(item, held=self._download(scope, client, item, on_progress, stop, folder))
         except content.ChangedError:
             item = listing.get_item(client, item.ref)
-            file = self._download(scope, client, item, on_progress, stop, folder)
-        drive_files.keep(self._db, scope, item.id, item.revision, file.id, _row(item))
-        return Brought(replace(item, file_id=file.id), file, True, _others(kept, file.id))
+            return Fetched(item, held=self._download(scope, client, item, on_progress, stop, folder))
+
+    def enter(
+        self,
+        scope: Scope,
+        fetched: Sequence[Fetched],
+        stop: threading.Event | None,
+        on_answer: Callable[[], None] = lambda: None,
+    ) -> Iterator[tuple[int, File]]:
+        """Look at what was fetched, together, and enter it: (place in `fetched`, file) as they come."""
+        for found in self._shelf.enter(scope, [one.held for one in fetched], stop=stop, on_answer=on_answer):
+            for index, entered in found:
+                item = fetched[index].item
+                drive_files.keep(self._db, scope, item.id, item.revision, entered.file.id, _row(item))
+                if entered.file.kind in CONTAINERS:
+                    self._shelf.unpack(scope, entered.file.id, stop)
+                yield index, self._shelf.get(scope, entered.file.id)
 
     def _download(
         self,
@@ -343,13 +379,14 @@ class Drive:
         on_progress: Callable[[int], None] | None,
         stop: threading.Event | None,
         folder: str,
-    ) -> File:
+    ) -> Any:
+        """What the library keeps of it."""
         limit = self._settings.max_upload_bytes
         with (
             content.fetched(client, item, self._settings.home, limit, on_progress=on_progress, stop=stop) as path,
             path.open("rb") as stream,
         ):
-            return self._shelf.add(scope, content.name_of(item), stream, source="drive", folder=folder).file
+            return self._shelf.keep(scope, content.name_of(item), stream, source="drive", folder=folder)
 
     def _as_kept(self, scope: Scope, kept: Sequence[Revision]) -> Brought:
         """The newest revision in the library, without a call."""
@@ -367,65 +404,6 @@ class Drive:
         """The items, those that are in the library with their files."""
         known = drive_files.known(self._db, scope, [item.id for item in items])
         return [replace(item, file_id=known.get((item.id, item.revision), "")) for item in items]
-
-
-class _Adding:
-    """Several files at once; progress is told from the caller's own thread, which may be the only one that can draw."""
-
-    def __init__(
-        self,
-        drive: Drive,
-        scope: Scope,
-        folders: Mapping[str, str],
-        on_progress: OnProgress | None,
-        stop: threading.Event | None,
-    ) -> None:
-        """`folders`: id of an item -> its folders from the one that was asked for down."""
-        self._drive = drive
-        self._scope = scope
-        self._folders = folders
-        self._on_progress = on_progress
-        self._stop = stop or threading.Event()
-        self._failed = threading.Event()
-        """One of them met what would stop the others too."""
-        self._bytes: dict[str, int] = {}
-
-    def run(self, items: Sequence[DriveItem], skipped: int) -> Iterator[tuple[DriveItem, File | LeafError]]:
-        """See `Drive.bring_all`."""
-        total = len(items) + skipped
-        with ThreadPoolExecutor(PARALLEL, thread_name_prefix="leaf-drive") as threads:
-            running: dict[Future[File | LeafError], DriveItem] = {threads.submit(self._one, item): item for item in items}
-            waiting = set(running)
-            while waiting:
-                done, waiting = wait(waiting, timeout=0.2, return_when=FIRST_COMPLETED)
-                if failed := next((error for future in done if (error := future.exception())), None):
-                    self._failed.set()
-                    raise failed
-                self._tell(total, total - len(waiting))
-                yield from ((running[future], future.result()) for future in done)
-
-    def _one(self, item: DriveItem) -> File | LeafError:
-        if self._stop.is_set() or self._failed.is_set():
-            raise RunError("Stopped.")
-        folder = self._folders.get(item.id, "")
-        try:
-            if item.is_shortcut:
-                item = self._drive.item(self._scope, item.ref)
-            file = self._drive.bring_item(
-                self._scope, item, lambda n: self._bytes.__setitem__(item.name, n), self._stop, folder=folder
-            ).file
-        except (DriveNotConnectedError, StoreError, RunError):
-            raise
-        except LeafError as e:
-            return e
-        finally:
-            self._bytes.pop(item.name, None)
-        return file
-
-    def _tell(self, total: int, done: int) -> None:
-        if self._on_progress is not None:
-            name, size = next(iter(list(self._bytes.items())), ("", 0))
-            self._on_progress(DriveProgress(name, done, total, size))
 
 
 def _age(revision: Revision) -> float:

@@ -144,10 +144,18 @@ class Library:
         return files.members(self._store.db, scope, file_id)
 
     def keep(
-        self, scope: Scope, name: str, stream: BinaryIO, *, context: str = "", shared: bool = False, folder: str = ""
+        self,
+        scope: Scope,
+        name: str,
+        stream: BinaryIO,
+        *,
+        source: Source = "upload",
+        context: str = "",
+        shared: bool = False,
+        folder: str = "",
     ) -> Kept:
         """Keep the bytes of a file that is entered later. Raises FileTooLargeError, StoreError."""
-        return self._keep(scope, clean_path(folder, name), stream, context=context, shared=shared)
+        return self._keep(scope, clean_path(folder, name), stream, source=source, context=context, shared=shared)
 
     def _keep(
         self,

@@ -21,8 +21,8 @@ from leaf.tables.tables import Tables
 
 AT_ONCE = 512
 """Items that are taken up together; those of a batch are kept together, so a kill loses the work on fewer."""
-DRIVE_AT_ONCE = 32
-"""Files of Drive that are brought before they are looked at together."""
+DRIVE_AT_ONCE = 256
+"""Files of Drive that are taken up together."""
 
 
 class Watch(Protocol):
@@ -137,10 +137,8 @@ class DriveWork:
         by_item = {item.given["id"]: item.position for item in items}
         folders = {str(item.given["id"]): str(item.given["folder"]) for item in items}
         wanted = [unpacked({key: value for key, value in item.given.items() if key != "folder"}) for item in items]
-        for item, outcome in self._drive.bring_all(scope, wanted, folders=folders, stop=watch.stop):
-            position = by_item[item.id]
-            jobs.mark(self._store.db, job.id, [_became_of(position, outcome)])
-            watch.looked()
+        for item, outcome in self._drive.bring_all(scope, wanted, folders=folders, on_answer=watch.looked, stop=watch.stop):
+            jobs.mark(self._store.db, job.id, [_became_of(by_item[item.id], outcome)])
 
 
 def _became_of(position: int, outcome: File | LeafError) -> Became:

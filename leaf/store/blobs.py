@@ -12,9 +12,11 @@ from pathlib import Path
 from typing import IO, BinaryIO, NamedTuple
 
 from leaf.errors import FileTooLargeError, NotFoundError, StoreError
+from leaf.store import leftovers
 
 PIECE = 1024 * 1024
 """Bytes read at a time; more than one piece of a file is never in memory."""
+_INCOMING = ".incoming-"
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 
@@ -30,6 +32,7 @@ class Blobs:
 
     def __init__(self, home: Path) -> None:
         self._root = home / "blobs"
+        leftovers.remove(self._root, f"*/{_INCOMING}*")
 
     def put(
         self, workspace_id: str, stream: BinaryIO, limit_bytes: int, *, on_progress: Callable[[int], None] | None = None
@@ -42,7 +45,7 @@ class Blobs:
         temporary: Path | None = None
         try:
             folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with tempfile.NamedTemporaryFile(dir=folder, prefix=".incoming-", delete=False) as file:
+            with tempfile.NamedTemporaryFile(dir=folder, prefix=_INCOMING, delete=False) as file:
                 temporary = Path(file.name)
                 sha256, size = _copy(stream, file, limit_bytes, on_progress)
                 file.flush()

@@ -24,8 +24,9 @@ from leaf.errors import (
     UnreadableFileError,
     not_found,
 )
-from leaf.tables import dialects, texts
+from leaf.tables import dialects, meanings, texts
 from leaf.tables.filters import condition
+from leaf.tables.results import SIDE_BY_SIDE
 from leaf.tables.sql import is_number, literal, quoted, without_semicolon, words
 
 if TYPE_CHECKING:
@@ -97,17 +98,23 @@ def query(
 
     con = _connect(tables.values(), seconds, memory_mb)
     said: list[str] = []
+    changed: list[str] = []
     while True:
         attempt = _Attempt(con, sql, tables, rows or {})
         try:
             answer = attempt.run(Path(out) / "result.parquet")
-            return {**answer, "sql": sql, "said": [*said, *_approximate(sql), *dialects.lists_of_names(sql, attempt.columns())]}
+            cautions = meanings.cautions(attempt.sql, attempt.columns())
+            return {**answer, "sql": sql, "said": [*said, *_approximate(sql), *cautions]}
         except duckdb.Error as e:
-            mended = dialects.mended(sql, str(e), files or {}, attempt.columns()) if len(said) < MENDED_MOST else None
-            if mended is None:
+            attempt.look()
+            mended = None
+            if len(changed) < MENDED_MOST:
+                mended = dialects.mended(sql, str(e), files or {}, attempt.columns(), names)
+            if mended is None or mended.sql in changed:
                 raise _translated(e, attempt, names, files or {}) from e
             sql = mended.sql
-            said.append(mended.said)
+            changed.append(sql)
+            said += [mended.said] if mended.said not in said else []
         finally:
             attempt.drop_views()
 
@@ -135,6 +142,11 @@ class _Attempt:
         about = {"columns": columns, "types": types, "rows": shown, "total": total, "clipped": clipped}
         return {**about, "tables": self.used, "data_only": [name for name in found if name in self.tables]}
 
+    def look(self) -> None:
+        """Name the tables of a statement that could not be read so far that this was done."""
+        if not self._views:
+            self._make_views()
+
     def columns(self) -> list[str]:
         """Of the tables that it reads."""
         return [name for name, _ in self.typed()]
@@ -143,6 +155,11 @@ class _Attempt:
         """Columns of the tables that it reads, with their types."""
         views = [self.con.table(name) for name in self.used if name in self._views]
         return [(c, _type_name(t)) for view in views for c, t in zip(view.columns, view.types, strict=True)]
+
+    def reserved(self) -> list[str]:
+        """Words that name no column without quotes."""
+        found = self.con.sql("SELECT keyword_name FROM duckdb_keywords() WHERE keyword_category = 'reserved'").fetchall()
+        return [word for (word,) in found]
 
     def drop_views(self) -> None:
         for name in self._views:
@@ -553,34 +570,49 @@ def _translated(error: duckdb.Error, attempt: _Attempt, names: Sequence[str], fi
     if re.search(r'column "?_kind"?', text):
         everything = ", ".join(f"{name}{ALL}" for name in used) or "the table's name with __all behind it"
         return QueryError("A table by its name holds rows of data only, and no `_kind`.", f"Use {everything} for all rows.")
-    if found := re.search(r'Referenced column "(.+?)" not found|does not have a column named "(.+?)"', text):
-        columns = [c for table in used for c in con.table(table).columns]
-        if columns:
-            unknown = not_found("column", found[1] or found[2], columns, ", ".join(used))
-            return _with_quotes(unknown, found[1], sql)
+    if (missing := dialects.missing_column(text)) and (columns := [c for table in used for c in con.table(table).columns]):
+        unknown = not_found("column", missing, columns, ", ".join(used))
+        if hint := meanings.advice(text, sql, columns, ()):
+            return NotFoundError(unknown.message, hint)
+        return _with_quotes(_in_double_quotes(unknown, columns), missing, sql)
     message = re.sub(r"^[A-Z][\w ]+ Error: ", "", text)
     if hint := _advice(message, attempt):
         message = re.sub(r"\s*Did you mean .*", "", message)
-    message = re.sub(r"\s*Candidate functions:.*?(?=\n\n|\nLINE|\Z)", "", message, flags=re.S)
-    message = message.replace(" You might need to add explicit type casts.", "")
+    message = re.sub(r"\s*Candidate functions:.*?(?=\n\n|\nLINE|\Z)", "", meanings.nearer(message), flags=re.S)
+    message = re.sub(r" (You might need to|In order to select one, please) add explicit type casts\.", "", message)
+    message = re.sub(r"STRUCT\(.*\)(?= when casting)", "of a whole row", message)
     # The line number and the mark below it count from a statement that DuckDB wrapped around the query.
     message = re.sub(r"\s*\nLINE \d+: (.*)\n[ ^]*$", r" In: \1", message)
-    message = re.sub(r"(?:/[\w.@+-]+){2,}", lambda m: Path(m[0]).name, message)
+    message = re.sub(r"(?<!\w)(?:/[\w.@+-]+){2,}", lambda m: Path(m[0]).name, message)
     return QueryError(message[:1_000].strip(), hint)
 
 
 def _advice(message: str, attempt: _Attempt) -> str:
     """What to write instead: for a function of another system, for a column that is text where a date or number belongs."""
-    if found := re.search(r"Function with name (\w+) does not exist", message):
-        return dialects.AMBIGUOUS.get(found[1].lower(), "")
-    if not re.search(r"(No function matches|best candidate function)[\s\S]*VARCHAR|cast|Conversion", message):
-        return ""
     said: list[str] = []
-    for name, kind in attempt.typed():
-        named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", attempt.sql, re.I)
-        if kind == "VARCHAR" and named and len(said) < 3 and (cast := texts.cast_for(attempt.con, attempt.used, name)):
-            said.append(f'"{name}" is text: write {cast}.')
-    return " ".join(said)
+    if re.search(r"(No function matches|best candidate function)[\s\S]*VARCHAR|cast|Conversion", message):
+        for name, kind in attempt.typed():
+            named = re.search(rf"(?<!\w){re.escape(name)}(?!\w)", attempt.sql, re.I)
+            if kind == "VARCHAR" and named and len(said) < 3 and (cast := texts.cast_for(attempt.con, attempt.used, name)):
+                said.append(f'"{name}" is text: write {cast}.')
+    general = meanings.advice(message, attempt.sql, attempt.columns(), attempt.reserved())
+    return " ".join(said) or general or _compared_columns(message, attempt)
+
+
+def _compared_columns(message: str, attempt: _Attempt) -> str:
+    """A word on quotes, where a comparison failed with a column whose name may have been meant as a text."""
+    if "Could not convert" not in message and "can't be cast" not in message:
+        return ""
+    found = [said for said in meanings.cautions(attempt.sql, attempt.columns()) if "for the text" in said]
+    return " ".join(found[:3])
+
+
+def _in_double_quotes(unknown: NotFoundError, columns: Sequence[str]) -> NotFoundError:
+    """The same with how the nearest name is written, where it needs quotes."""
+    near = next((c for c in columns if unknown.hint.startswith(f"Did you mean '{c}'")), "")
+    if not near or re.fullmatch(r"[^\W\d]\w*", near):
+        return unknown
+    return NotFoundError(unknown.message, f"{unknown.hint} Write {quoted(near)}.")
 
 
 def _no_table(name: str, names: Sequence[str]) -> NotFoundError:
@@ -588,7 +620,8 @@ def _no_table(name: str, names: Sequence[str]) -> NotFoundError:
     results = [known for known in names if re.fullmatch(r"r\d+", known)]
     if not re.fullmatch(r"r\d+", name, re.IGNORECASE):
         return not_found("table", name, [known for known in names if known not in results], "this chat")
-    return NotFoundError(f"No result '{name}' in this chat.", f"There is {', '.join(results) or 'none'}.")
+    there = f"There is {', '.join(results) or 'none'}. {SIDE_BY_SIDE}"
+    return NotFoundError(f"No result '{name}' in this chat.", there)
 
 
 def _file_for_table(file: str, tables: Sequence[str]) -> NotFoundError:
@@ -599,9 +632,9 @@ def _file_for_table(file: str, tables: Sequence[str]) -> NotFoundError:
     return NotFoundError(message, f"Write FROM {tables[0]}.")
 
 
-def _with_quotes(unknown: NotFoundError, name: str | None, sql: str) -> NotFoundError:
+def _with_quotes(unknown: NotFoundError, name: str, sql: str) -> NotFoundError:
     """The same with a word on quotes, where a name in double quotes is compared with something, as a text would be."""
-    if name is None or not re.search(r"""(?:[=<>(,]|\b(?:like|in|and|when|then|else))\s*""" + re.escape(quoted(name)), sql, re.I):
+    if not re.search(r"""(?:[=<>(,]|\b(?:like|in|and|when|then|else))\s*""" + re.escape(quoted(name)), sql, re.I):
         return unknown
     text = literal(name)
     return NotFoundError(

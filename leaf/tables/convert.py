@@ -9,7 +9,6 @@ import re
 import secrets
 import shutil
 import threading
-import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -26,7 +25,7 @@ from leaf.errors import (
 )
 from leaf.sandbox.batch import call_each
 from leaf.sandbox.pool import Item, Limits, Pool
-from leaf.store import Store
+from leaf.store import Store, leftovers
 from leaf.store.model import File
 
 Json = dict[str, Any]
@@ -35,7 +34,6 @@ VERSION = 5
 """Raised when readers change so that files converted before should be converted again."""
 OnProgress = Callable[[str], None]
 LIMITS = Limits(seconds=900, memory_mb=2048, output_mb=8192)
-DAY = 24 * 3600
 
 
 class Converter:
@@ -231,9 +229,7 @@ def new_folder(parent: Path) -> Iterator[Path]:
     """A folder beside its later place; removed unless it was renamed. What killed processes left is removed after a day."""
     try:
         parent.mkdir(parents=True, exist_ok=True)
-        for old in parent.glob(".new-*"):
-            if time.time() - old.stat().st_mtime > DAY:
-                shutil.rmtree(old, ignore_errors=True)
+        leftovers.remove(parent, ".new-*")
         folder = parent / f".new-{secrets.token_hex(6)}"
         folder.mkdir()
     except OSError as e:

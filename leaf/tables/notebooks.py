@@ -17,6 +17,7 @@ from leaf.store import Store, cells, consents, messages
 from leaf.store.model import ChatFile, Scope
 from leaf.tables.child import ALL
 from leaf.tables.lineage import rests_on
+from leaf.tables.results import turn_of
 from leaf.tables.tables import ResultRead, Table, Tables, beside, joined
 from leaf.tables.views import views
 
@@ -93,8 +94,9 @@ class Notebooks:
         earlier = self._earlier(scope, chat_id, message_id, key) if message_id else []
         cell = Cell(key or str(uuid4()), code, len(earlier) + 1, tuple(files))
         given = self._given.setdefault(owner, {})
-        results = self._tables.result_names(scope, chat_id)
-        supply = self._supply(scope, chat_id, chat_files, open_file, given, stop)
+        turn = turn_of(key)
+        results = self._tables.result_names(scope, chat_id, turn)
+        supply = self._supply(scope, chat_id, chat_files, open_file, given, stop, turn)
         slugs = _slugs(chat_files)
         packages = self.packages.folder(scope.workspace_id, chat_id) if message_id else None
         try:
@@ -167,6 +169,7 @@ class Notebooks:
         open_file: OpenFile,
         given: _Names,
         stop: threading.Event,
+        turn: str = "",
     ) -> Supply:
         """What code may read of the chat; `given` is told which table or kept result each name stands for."""
 
@@ -175,7 +178,7 @@ class Notebooks:
                 chat_file, path = open_file(name)
                 return {chat_file.file.name: Given(path)}
             if kind == "result":
-                read = self._tables.results_named(scope, chat_id, name, chat_files, stop)
+                read = self._tables.results_named(scope, chat_id, name, chat_files, stop, turn=turn)
                 given.update({one.name: one for one in read})
                 return {one.name: Given(one.parquet) for one in read}
             found = [(view, table) for table in self._tables_named(scope, chat_files, name, stop) for view in views(table)]

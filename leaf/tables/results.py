@@ -45,11 +45,17 @@ class Kept:
         return bool(found and number) and ("%" in found[0] or int(self.about["total"]) >= int(number[0]))  # type: ignore[index]
 
 
-def named(folder: Path, text: str, taken: Collection[str] = ()) -> list[Kept]:
-    """The results that a text names, each once. Names in `taken` belong to tables of the chat, which go before."""
+SIDE_BY_SIDE = "Calls of one turn do not see each other's results: name one in a later turn, or write its query as WITH."
+
+
+def named(folder: Path, text: str, taken: Collection[str] = (), turn: str = "") -> list[Kept]:
+    """The results that a text names, each once. Names in `taken` belong to tables of the chat, which go before.
+
+    Those that `turn` itself made are not there for it: its calls run side by side, and which of them is r1 is known at its end.
+    """
     names = dict.fromkeys(name.lower() for name in _NAME.findall(text))
     found = (kept(folder, name) for name in names if name not in taken)
-    return [one for one in found if one is not None]
+    return [one for one in found if one is not None and not _is_of(one, turn)]
 
 
 def kept(folder: Path, name: str) -> Kept | None:
@@ -61,10 +67,15 @@ def kept(folder: Path, name: str) -> Kept | None:
     return Kept(name, folder / f"{name}.parquet", about) if isinstance(about, dict) and "total" in about else None
 
 
-def names(folder: Path) -> list[str]:
-    """Names of a chat's results, oldest first."""
+def names(folder: Path, turn: str = "") -> list[str]:
+    """Names of a chat's results, oldest first, without those of `turn`."""
     numbers = sorted(int(p.stem[1:]) for p in folder.glob("r*.json") if p.stem[1:].isdigit() and p.stat().st_size)
-    return [f"r{number}" for number in numbers]
+    found = [f"r{number}" for number in numbers]
+    return [name for name in found if not turn or (one := kept(folder, name)) is None or not _is_of(one, turn)]
+
+
+def _is_of(one: Kept, turn: str) -> bool:
+    return bool(turn) and one.about.get("turn") == turn
 
 
 def statements(folder: Path, one: Kept, depth: int = DEPTH) -> Iterator[str]:
@@ -100,6 +111,12 @@ def caveats(folder: Path, one: Kept, sha256: Mapping[str, str]) -> list[str]:
 
 
 def lost(one: Kept) -> NotFoundError:
-    """What is said of a result whose rows are gone and cannot be made again."""
+    """What is said of a result whose rows are gone."""
     how = "Run its code again." if one.about.get("code") else "Run its query again."
-    return NotFoundError(f"The rows of {one.name} are gone, and what it was made from has changed.", how)
+    return NotFoundError(f"The rows of {one.name} are gone, or what it was made from has changed since.", how)
+
+
+def turn_of(key: str) -> str:
+    """The turn of a model that a call belongs to, by the call's key: `MESSAGE/tool-3` of `MESSAGE/tool-3-1-query_tables`."""
+    found = re.match(r"(.+/tool-\d+)-\d+-", key)
+    return found[1] if found else ""

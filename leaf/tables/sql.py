@@ -53,6 +53,17 @@ def words(sql: str) -> list[str]:
     return [t.text.lower() for t in tokens(sql) if t.kind in ("keyword", "identifier") and not t.text.startswith('"')]
 
 
+def code(sql: str) -> str:
+    """The statement, as long as it is, with blanks for what stands in texts, names in double quotes and comments."""
+    pieces = list(sql)
+    for token in tokens(sql):
+        inner = token.kind in ("string_const", "identifier") and token.text[0] in "\"'"
+        if inner or token.kind == "comment":
+            start, end = (token.start + inner, token.start + len(token.text) - inner)
+            pieces[start:end] = " " * (end - start)
+    return "".join(pieces)
+
+
 def without_semicolon(sql: str) -> str:
     """The statement without what ends it: DuckDB puts a query into parentheses, and there a last `;` has no place."""
     significant = [t for t in tokens(sql) if t.kind != "comment"]

@@ -370,19 +370,24 @@ class Tables:
         sql: str,
         stop: threading.Event | None = None,
         on_progress: OnProgress | None = None,
+        *,
+        turn: str = "",
     ) -> QueryResult:
         """Run one reading statement over the tables of `files` and keep its whole result under a new id.
+
+        `turn` names the turn of a model that it belongs to, whose other results it does not see.
 
         Raises QueryError, NotFoundError (with the nearest names), SandboxError and its kinds, RunError after `stop`.
         """
         began = time.monotonic()
         with new_folder(self._folder(scope, chat_id)) as folder:
-            ran = self._run(scope, chat_id, files, sql, folder, stop, on_progress)
+            ran = self._run(scope, chat_id, files, sql, folder, stop, on_progress, turn)
             answer, seconds = ran.answer, round(time.monotonic() - began, 3)
             about = {
                 "sql": answer["sql"],
                 "tables": [_origin(t, t.name in ran.data_only) for t in ran.tables],
                 "results": [r.name for r in ran.results],
+                "turn": turn,
                 **{key: answer[key] for key in ("columns", "types", "total")},
                 "seconds": seconds,
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -413,6 +418,7 @@ class Tables:
         *,
         data_only: Collection[str] = (),
         results: Sequence[ResultRead] = (),
+        turn: str = "",
     ) -> QueryResult:
         """Keep a table that Python code made under a new id, like the result of a query; `tables` are what it rests on, of
         those named in `data_only` their rows of data alone, and `results` the kept results among that.
@@ -431,6 +437,7 @@ class Tables:
                 "name": name,
                 "tables": [_origin(t, t.name in data_only) for t in tables],
                 "results": [r.name for r in results],
+                "turn": turn,
                 **{key: answer[key] for key in ("columns", "types", "total")},
                 "seconds": seconds,
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -450,10 +457,18 @@ class Tables:
         descending: bool = False,
         where: Mapping[str, str] | None = None,
         stop: threading.Event | None = None,
+        turn: str = "",
     ) -> ResultPage:
-        """Rows of a kept result, sorted and filtered if asked: see `filters.condition`. Raises NotFoundError."""
-        path = self.result_path(scope, chat_id, result_id)
+        """Rows of a kept result, sorted and filtered if asked: see `filters.condition`. Raises NotFoundError, also for a result
+        that other calls of `turn` make.
+        """
+        try:
+            path = self.result_path(scope, chat_id, result_id)
+        except NotFoundError as e:
+            raise NotFoundError(e.message, f"{e.hint} {results.SIDE_BY_SIDE}" if turn else e.hint) from e
         about = json.loads(path.with_suffix(".json").read_text())
+        if turn and about.get("turn") == turn:
+            raise NotFoundError(f"Result {result_id} is made in this turn.", results.SIDE_BY_SIDE)
         return self._page(path, offset, limit, order_by, descending, stop, sql=about["sql"], where=where)
 
     def recompute(
@@ -536,6 +551,8 @@ class Tables:
         folder = self._folder(scope, chat_id)
         path = folder / f"{result_id}.parquet"
         if not re.fullmatch(r"r\d{1,9}", result_id) or not path.is_file() or not _is_written(path.with_suffix(".json")):
+            if (one := results.kept(folder, result_id)) is not None and not path.is_file():
+                raise results.lost(one)
             known = sorted((p.stem for p in folder.glob("r*.parquet")), key=lambda name: int(name[1:]))
             raise not_found("result", result_id, known[-12:], "this chat")
         return path
@@ -590,19 +607,26 @@ class Tables:
             (folder / f"r{number - 1}.json").touch()
 
     def results_named(
-        self, scope: Scope, chat_id: str, text: str, files: Sequence[ChatFile], stop: threading.Event | None = None
+        self,
+        scope: Scope,
+        chat_id: str,
+        text: str,
+        files: Sequence[ChatFile],
+        stop: threading.Event | None = None,
+        *,
+        turn: str = "",
     ) -> list[ResultRead]:
         """The chat's kept results that a statement or code names, with what they rest on. `files` are all live ones of the chat.
 
         Rows that are gone are computed anew where every file is as it was. Raises NotFoundError where that cannot be.
         """
         taken = {c.slug for c in files}
-        found = results.named(self._folder(scope, chat_id), text, taken)
+        found = results.named(self._folder(scope, chat_id), text, taken, turn)
         return [self._read_result(scope, chat_id, one, files, stop) for one in found]
 
-    def result_names(self, scope: Scope, chat_id: str) -> list[str]:
-        """Names of the chat's results, oldest first."""
-        return results.names(self._folder(scope, chat_id))
+    def result_names(self, scope: Scope, chat_id: str, turn: str = "") -> list[str]:
+        """Names of the chat's results, oldest first, without those that `turn` makes."""
+        return results.names(self._folder(scope, chat_id), turn)
 
     def files_behind(self, scope: Scope, chat_id: str, text: str) -> set[str]:
         """Ids of the files that the results rest on which a text names."""
@@ -646,11 +670,12 @@ class Tables:
         folder: Path,
         stop: threading.Event | None,
         on_progress: OnProgress | None = None,
+        turn: str = "",
     ) -> _Ran:
         """Run a statement over the tables of `files` and the chat's kept results; its result is in `folder`."""
         found = self.of(scope, files, stop, on_progress)
         tables = found.tables
-        read = self.results_named(scope, chat_id, sql, files, stop)
+        read = self.results_named(scope, chat_id, sql, files, stop, turn=turn)
         if not tables and found.failures:
             raise FileError(" ".join(found.failures.values()))
         linked = tables if len(tables) <= LINK_ALL else _mentioned(tables, sql)
@@ -661,7 +686,7 @@ class Tables:
             "rows": {t.name: t.mark for t in linked} | {r.name: {"result": True} for r in read},
             "names": [
                 *(name for t in tables for name in ((t.name, f"{t.name}__all") if t.left_out else (t.name,))),
-                *self.result_names(scope, chat_id)[-RESULTS_NAMED:],
+                *self.result_names(scope, chat_id, turn)[-RESULTS_NAMED:],
             ],
             "files": _known_as(files, tables),
             "out": "out:",

@@ -12,6 +12,7 @@ from leaf.formats.base import holds_tables
 from leaf.sandbox.packages import Packages, plain_name
 from leaf.sandbox.sessions import Trouble
 from leaf.store.model import ChatFile
+from leaf.tables.results import SIDE_BY_SIDE
 
 PACKAGES = {
     "community": "python-louvain",
@@ -30,7 +31,7 @@ def advice(trouble: Trouble, packages: Packages, files: Sequence[ChatFile] = ())
     if trouble.type == "ModuleNotFoundError" and (found := re.search(r"No module named '([\w.]+)'", trouble.message)):
         return _package(found[1].partition(".")[0], packages)
     if trouble.type == "NameError" and (found := re.search(r"name '(\w+)' is not defined", trouble.message)):
-        return _tables(found[1], files)
+        return SIDE_BY_SIDE if re.fullmatch(r"r[1-9]\d*", found[1]) else _tables(found[1], files)
     if trouble.type == "FileNotFoundError" and (said := _named(trouble, files)):
         return said
     last = trouble.text.rsplit("\n  ", 1)[-1]

@@ -15,6 +15,7 @@ from leaf.errors import InvalidInputError, NotFoundError, not_found
 from leaf.files.library import Library, name_key
 from leaf.store.model import ChatFile, Scope
 from leaf.tables.notebooks import Notebooks
+from leaf.tables.results import turn_of
 from leaf.tables.tables import Tables
 
 Json = dict[str, Any]
@@ -213,6 +214,11 @@ class ToolContext:
     @property
     def key(self) -> str:
         return self.hooks.key
+
+    @property
+    def turn(self) -> str:
+        """Names the turn of the model that the call is part of; empty outside of runs."""
+        return turn_of(self.hooks.key)
 
     @property
     def ask(self) -> Ask | None:

@@ -47,7 +47,14 @@ def make_chart(context: ToolContext, given: MakeChartInput) -> ToolOutput:
         result_id = result.result_id
         sources = tuple(Source(t.handle, t.file_id, t.file_name, place_of(t), "queried", query=given.sql) for t in result.tables)
         readings = readings_of(result)
-    page: ResultPage = context.tables.result(context.scope, context.chat_id, result_id, limit=ROWS_DRAWN, stop=context.stop)
+    page: ResultPage = context.tables.result(
+        context.scope,
+        context.chat_id,
+        result_id,
+        limit=ROWS_DRAWN,
+        stop=context.stop,
+        turn="" if given.sql else context.turn,
+    )
     if not page.rows:
         raise InvalidInputError(f"Result {result_id} has no rows to draw.", "Query something that has rows.")
     spec = charts.check(given.spec, page.columns)

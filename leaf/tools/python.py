@@ -96,7 +96,12 @@ def _keep(context: ToolContext, code: str, rested: Rested) -> _Made:
         for name, file in _named(ran.written)
     ]
     keep_frame = partial(
-        context.tables.keep_frame, context.scope, context.chat_id, data_only=rested.data_only, results=rested.results
+        context.tables.keep_frame,
+        context.scope,
+        context.chat_id,
+        data_only=rested.data_only,
+        results=rested.results,
+        turn=context.turn,
     )
     results = [(name, keep_frame(path, code, name, rested.tables, context.stop)) for path, name in ran.frames]
     figures = (context.library.keep_figure(context.scope, path, context.stop) for path in ran.figures)

@@ -236,7 +236,7 @@ def query_tables(context: ToolContext, given: QueryTablesInput) -> ToolOutput:
 
 def _told_apart(context: ToolContext, sql: str) -> list[str]:
     """A word where a file's table has the name of a kept result."""
-    kept = set(context.tables.result_names(context.scope, context.chat_id))
+    kept = set(context.tables.result_names(context.scope, context.chat_id, context.turn))
     named = [c for c in context.files if c.slug in kept and re.search(rf"\b{c.slug}\b", sql, re.IGNORECASE)]
     return [f"{c.slug} is the table of {c.file.name} here, not the result {c.slug}." for c in named]
 
@@ -273,13 +273,17 @@ def run_query(context: ToolContext, sql: str) -> QueryResult:
     for deleted in context.deleted:
         if deleted.slug in sql.lower() and not any(deleted.slug in c.slug for c in named):
             raise gone(deleted)
+
+    def ask(files: Sequence[ChatFile]) -> QueryResult:
+        return context.tables.query(context.scope, context.chat_id, files, sql, context.stop, context.progress, turn=context.turn)
+
     try:
-        return context.tables.query(context.scope, context.chat_id, named, sql, context.stop, context.progress)
+        return ask(named)
     except NotFoundError as e:
         if len(named) == len(context.files):
             raise _without_table(context, e) from e
     try:
-        return context.tables.query(context.scope, context.chat_id, context.files, sql, context.stop, context.progress)
+        return ask(context.files)
     except NotFoundError as e:
         raise _without_table(context, e) from e
 
