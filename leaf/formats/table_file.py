@@ -1,0 +1,90 @@
+"""A table's Parquet as it was just written, looked at column by column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from leaf.formats.columns import identifier, literal
+
+if TYPE_CHECKING:
+    import duckdb
+    import numpy as np
+
+    Bools = np.ndarray[Any, np.dtype[np.bool_]]
+    Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+WHOLE_ROWS = 1_000_000
+"""Up to here rows are judged by their numbers alone as well, and searched for duplicates."""
+KEY = re.compile(r"(?i)(?:^|[\W_])(?:id|ids|key|uuid|guid|sku|code|nr|no|num|number|nummer|invoice|rechnung)\.?$")
+"""Names of columns that tell rows apart."""
+_NUMERIC = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
+
+
+class TableFile:
+    """A Parquet file, its columns' names and DuckDB types, and what can be asked of them."""
+
+    def __init__(self, connection: duckdb.DuckDBPyConnection, path: Path, columns: Sequence[tuple[str, str]], rows: int) -> None:
+        self.connection, self.rows = connection, rows
+        self.relation = f"read_parquet({literal(str(path))})"
+        self.names = [name for name, _ in columns]
+        self.types = [kind for _, kind in columns]
+        self.texts = [i for i, kind in enumerate(self.types) if kind == "VARCHAR"]
+        self.numeric = [i for i, kind in enumerate(self.types) if kind.startswith(_NUMERIC)]
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is short enough to have every row looked at."""
+        return self.rows <= WHOLE_ROWS
+
+    def column(self, index: int) -> str:
+        """A column's name as SQL."""
+        return identifier(self.names[index])
+
+    def asked(self, what: str, rest: str = "") -> list[tuple[Any, ...]]:
+        """Rows of `SELECT what FROM the table rest`."""
+        return self.connection.execute(f"SELECT {what} FROM {self.relation} {rest}").fetchall()
+
+    def numbers(self, columns: Sequence[int]) -> Floats:
+        """Rows × columns; NaN where a cell is empty."""
+        import numpy as np
+
+        values = np.full((self.rows, len(columns)), np.nan, order="F")
+        for at, index in enumerate(columns):
+            text = self.types[index] == "VARCHAR"
+            name = f"TRY_CAST({bare(self.names[index])} AS DOUBLE)" if text else f"CAST({self.column(index)} AS DOUBLE)"
+            select = f"SELECT {name} AS v FROM {self.relation}"
+            found = self.connection.execute(select).fetchnumpy()["v"]
+            values[:, at] = np.ma.filled(found, np.nan) if isinstance(found, np.ma.MaskedArray) else found
+        values[~np.isfinite(values)] = np.nan
+        return values
+
+    def empty(self, index: int) -> Bools:
+        """By row, whether a column has no value."""
+        return self._flags(f"{self.column(index)} IS NULL")
+
+    def filled(self, index: int) -> Bools:
+        """By row, whether a column has a value."""
+        return self._flags(f"{self.column(index)} IS NOT NULL")
+
+    def _flags(self, what: str) -> Bools:
+        import numpy as np
+
+        return np.asarray(self.connection.execute(f"SELECT {what} AS v FROM {self.relation}").fetchnumpy()["v"], dtype=bool)
+
+    def hashes(self, columns: Sequence[int]) -> Any:
+        """By row, a hash of its values in some columns."""
+        names = ", ".join(self.column(i) for i in columns)
+        return self.connection.execute(f"SELECT hash({names}) AS v FROM {self.relation}").fetchnumpy()["v"]
+
+
+def bare(name: str) -> str:
+    """SQL: a text without the marks of thousands."""
+    return f"regexp_replace({identifier(name)}, '[, ]', '', 'g')"
+
+
+def counted(count: int) -> str:
+    """`1 row`, `2,000 rows`."""
+    return f"{count:,} row{'s' if count != 1 else ''}"
