@@ -18,13 +18,15 @@ from zipfile import BadZipFile, ZipFile
 from leaf.errors import EncryptedFileError, FileTooLargeError, UnreadableFileError
 from leaf.formats.base import Note
 from leaf.formats.biff import xlsb_errors, xlsb_parts
-from leaf.formats.hidden import Formats, Sight, read_formats
+from leaf.formats.hidden import Formats, Sight, holds, read_formats
 
 MAX_EXTENT = 40_000_000
 """Cells of the rectangle around all cells of a sheet; calamine takes some 30 bytes for each, empty or not."""
 _SMALL_XML = 5_000_000
 """Up to this size of a sheet's XML every cell's address is looked at before calamine may see the file; larger ones are taken at
 the word of their own `dimension`, and searched for errors while calamine reads them."""
+_PIECE = 1 << 18
+"""Bytes of a sheet that are searched at a time: as many as a processor keeps near."""
 _LISTED = 20
 """Addresses named in a note."""
 
@@ -104,7 +106,6 @@ def search_xlsb(path: Path, sheet: str, part: str) -> list[Note]:
 _ADDRESS = re.compile(rb'<(?:\w+:)?c\b[^>]*?\br="([A-Z]{1,3})(\d{1,7})"')
 _DIMENSION = re.compile(rb'<(?:\w+:)?dimension ref="(?:[A-Z]{1,3}\d+:)?([A-Z]{1,3})(\d+)"')
 _CELL = re.compile(rb"<(?:\w+:)?c\b([^>]*?)(?:/>|>(.*?)</(?:\w+:)?c>)", re.S)
-_ERROR_MARK = b't="e"'
 _PREFIX = re.compile(rb"<(\w+:)?worksheet\b")
 _BARE_FORMULA = re.compile(
     rb"</(?:\w+:)?f>\s*(?:</(?:\w+:)?c>|<(?:\w+:)?v\s*/>|<(?:\w+:)?v></)|<(?:\w+:)?f\b[^>]*/>\s*</(?:\w+:)?c>"
@@ -128,18 +129,17 @@ def search_xml(path: Path, sheet: str, part: str, formats: Formats) -> list[Note
     rest = marks = b""
     sight = Sight(formats)
     with _part(path, part) as (file, size):
-        while piece := file.read(1 << 20):
+        while piece := file.read(_PIECE):
             data = rest + piece
             if not marks:
                 prefix = _PREFIX.search(data)
                 marks = b"<" + (prefix[1] or b"" if prefix else b"")
-            cut = data.rfind(marks + b"c ") if len(piece) == 1 << 20 else len(data)
-            done, rest = (data[:cut], data[cut:]) if cut > 0 else (data, b"")
+            done, rest = _parted(data, marks) if len(piece) == _PIECE else (data, b"")
             if size <= _SMALL_XML:
                 for letters, row in _ADDRESS.findall(done):
                     far_row = max(far_row, int(row))
                     far_column = max(far_column, _column_number(letters))
-            if _ERROR_MARK in done or marks + b"f" in done:
+            if holds(done, b't="e"', b'"e') or holds(done, marks + b"f", (marks + b"f")[-2:]):
                 _collect(done, errors, bare)
             sight.add(done)
         if rest:
@@ -147,6 +147,14 @@ def search_xml(path: Path, sheet: str, part: str, formats: Formats) -> list[Note
             sight.add(rest)
     _check_extent(path, sheet, far_row, far_column)
     return error_note(sheet, errors) + _bare_note(sheet, bare) + sight.notes(sheet)
+
+
+def _parted(data: bytes, mark: bytes) -> tuple[bytes, bytes]:
+    """A piece of XML up to its last cell, or else its last tag, and the rest."""
+    cut = data.rfind(mark + b"c ")
+    if cut <= 0:
+        cut = data.rfind(b"<")
+    return (data[:cut], data[cut:]) if cut > 0 else (data, b"")
 
 
 def _column_number(letters: bytes) -> int:
@@ -157,7 +165,7 @@ def _column_number(letters: bytes) -> int:
 
 
 def _collect(data: bytes, errors: list[tuple[str, str]], bare: list[str]) -> None:
-    if _ERROR_MARK not in data and not _BARE_FORMULA.search(data):
+    if b't="e"' not in data and not _BARE_FORMULA.search(data):
         return
     for attributes, content in _CELL.findall(data):
         address = re.search(rb'\br=["\']([A-Z]+\d+)["\']', attributes)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from leaf.errors import UnreadableFileError, not_found
 from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
@@ -22,6 +22,7 @@ from leaf.formats.grid import Block, Found, hard_columns
 from leaf.formats.hidden import merged_note, within
 from leaf.formats.integrity import examine
 from leaf.formats.place import Place
+from leaf.formats.sheet_grid import SheetGrid
 from leaf.formats.titles import title_above
 from leaf.formats.total_words import called_totals, counts_of_true, softened
 from leaf.formats.values import describe, write_values
@@ -30,6 +31,9 @@ from leaf.formats.workbook import Sheet, Workbook
 
 if TYPE_CHECKING:
     import duckdb
+    import pyarrow as pa
+
+    Column: TypeAlias = Sequence[Any] | pa.ChunkedArray
 
 _EXACT_BYTES = 2_000_000
 """Up to this file size the outline finds the tables; above it, it tells rows from the sheets' extents."""
@@ -184,15 +188,14 @@ def _write_block(
         body, at = body[:-1], f"sheet {sheet.name}!{cell_range(body[-1], block.left, body[-1], block.right)}"
         counted = Note("total-rows", "The last row counts how often each column is true; it is no part of the table.", 1, at)
         notes = (*notes, counted)
-    whole = bool(body) and len(body) == body[-1] - body[0] + 1
-    rows = grid[body[0] : body[-1] + 1] if whole else [grid[i] for i in body]
-    by_column = list(zip(*rows, strict=False)) if rows else []
-    worded = [c for c in block.columns if c < len(by_column) and str in set(map(type, by_column[c]))]
-    words = softened(grid, body, hard_columns(grid, body, worded))
-    values = [_without(by_column[c], words, c) if c < len(by_column) else (None,) * len(rows) for c in block.columns]
-    written = write_values(connection, block.names, values, target, row_number=lambda n: body[n - 1] + 1)
-    if written.rows != len(rows):
-        raise UnreadableFileError(f"Sheet '{sheet.name}': {len(rows):,} rows were read but {written.rows:,} written.")
+    columns, kinds = _columns_of(grid, body, block.columns)
+    words = softened(grid, body, hard_columns(grid, body, [c for c in block.columns if str in kinds[c]]))
+    softer = {c for found in words.values() for c in found}
+    values = [_without(columns[c], words, c) if c in softer else columns[c] for c in block.columns]
+    known = [None if c in softer else kinds[c] for c in block.columns]
+    written = write_values(connection, block.names, values, target, row_number=lambda n: body[n - 1] + 1, kinds=known)
+    if written.rows != len(body):
+        raise UnreadableFileError(f"Sheet '{sheet.name}': {len(body):,} rows were read but {written.rows:,} written.")
     cells = cell_range(block.top, block.left, block.bottom, block.right)
     all_notes = notes + block.notes + written.notes
     info = TableInfo(target.name, sheet.name, cells, written.rows, written.columns, sheet.hidden, all_notes)
@@ -203,12 +206,28 @@ def _write_block(
     return examine(connection, target.parent, info, numbers, place, soft, block.heading_positions)
 
 
-def _without(values: Sequence[Any], words: dict[int, dict[int, str]], column: int) -> Sequence[Any]:
+def _columns_of(
+    grid: list[list[Any]], body: Sequence[int], columns: Sequence[int]
+) -> tuple[dict[int, Column], dict[int, set[type]]]:
+    """By column, the values in the rows of a body, and which types of Python they are of."""
+    whole = bool(body) and len(body) == body[-1] - body[0] + 1
+    if whole and isinstance(grid, SheetGrid):
+        found = {c: grid.column(c, body[0], body[-1] + 1) for c in columns}
+        return {c: values for c, (values, _) in found.items()}, {c: kinds for c, (_, kinds) in found.items()}
+    rows = grid[body[0] : body[-1] + 1] if whole else [grid[i] for i in body]
+    by_column = list(zip(*rows, strict=False)) if rows else []
+    values: dict[int, Column] = {c: by_column[c] if c < len(by_column) else (None,) * len(rows) for c in columns}
+    return values, {c: set(map(type, values[c])) for c in columns}
+
+
+def _without(values: Column, words: dict[int, dict[int, str]], column: int) -> Column:
     """A column without the words that stand in place of its numbers."""
+    import pyarrow as pa
+
     drop = [position for position, found in words.items() if column in found]
     if not drop:
         return values
-    kept = list(values)
+    kept = values.to_pylist() if isinstance(values, pa.ChunkedArray) else list(values)
     for position in drop:
         kept[position] = None
     return kept

@@ -23,6 +23,10 @@ KEY = re.compile(r"(?i)(?:^|[\W_])(?:id|ids|key|uuid|guid|sku|code|nr|no|num|num
 _NUMERIC = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
 
 
+_AT_ONCE = 8
+"""Columns of numbers that a query gives."""
+
+
 class TableFile:
     """A Parquet file, its columns' names and DuckDB types, and what can be asked of them."""
 
@@ -47,19 +51,27 @@ class TableFile:
         """Rows of `SELECT what FROM the table rest`."""
         return self.connection.execute(f"SELECT {what} FROM {self.relation} {rest}").fetchall()
 
-    def numbers(self, columns: Sequence[int]) -> Floats:
-        """Rows × columns; NaN where a cell is empty."""
+    def numbers(self, columns: Sequence[int], first: int | None = None) -> Floats:
+        """Rows × columns, all rows or the first ones; NaN where a cell is empty."""
         import numpy as np
 
-        values = np.full((self.rows, len(columns)), np.nan, order="F")
-        for at, index in enumerate(columns):
-            text = self.types[index] == "VARCHAR"
-            name = f"TRY_CAST({bare(self.names[index])} AS DOUBLE)" if text else f"CAST({self.column(index)} AS DOUBLE)"
-            select = f"SELECT {name} AS v FROM {self.relation}"
-            found = self.connection.execute(select).fetchnumpy()["v"]
-            values[:, at] = np.ma.filled(found, np.nan) if isinstance(found, np.ma.MaskedArray) else found
+        rows = self.rows if first is None else min(first, self.rows)
+        values = np.full((rows, len(columns)), np.nan, order="F")
+        for start in range(0, len(columns), _AT_ONCE):
+            batch = columns[start : start + _AT_ONCE]
+            select = ", ".join(f"{self._number(index)} AS v{at}" for at, index in enumerate(batch))
+            found = self.connection.execute(f"SELECT {select} FROM {self.relation} LIMIT {rows}").fetchnumpy()
+            for at in range(len(batch)):
+                column = found.pop(f"v{at}")
+                values[:, start + at] = np.ma.filled(column, np.nan) if isinstance(column, np.ma.MaskedArray) else column
         values[~np.isfinite(values)] = np.nan
         return values
+
+    def _number(self, index: int) -> str:
+        """SQL: a column's values as numbers, also where they are written in text."""
+        if self.types[index] == "VARCHAR":
+            return f"TRY_CAST({bare(self.names[index])} AS DOUBLE)"
+        return f"CAST({self.column(index)} AS DOUBLE)"
 
     def empty(self, index: int) -> Bools:
         """By row, whether a column has no value."""

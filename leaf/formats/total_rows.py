@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 
 from leaf.formats.columns import literal
 from leaf.formats.labels import HINT, LONGEST, REST, Label, label_of
+from leaf.formats.overlaps import MOST_ROWS
 from leaf.formats.table_file import KEY, TableFile, bare
-from leaf.formats.totals import Doubt, Mark, Sign, find
+from leaf.formats.totals import SEARCHED, Doubt, Mark, Sign, find
 
 if TYPE_CHECKING:
     from leaf.formats.spans import Span
-    from leaf.formats.table_file import Floats
+    from leaf.formats.table_file import Bools, Floats
 
 LABEL_COLUMNS = 8
 """Text columns, from the left, in which words such as Total are looked for."""
@@ -48,11 +49,8 @@ class TotalRows:
     def labels(self, soft: Mapping[int, str]) -> dict[int, tuple[Label, int]]:
         """Row -> word and its column; -1 where it stood in place of a number or a date."""
         labels: dict[int, tuple[Label, int]] = {row: (label, -1) for row, text in soft.items() if (label := label_of(text))}
-        for index in self.table.texts[:LABEL_COLUMNS]:
+        for index, words in self._words(self.table.texts[:LABEL_COLUMNS]).items():
             column = self.table.column(index)
-            words = self._words(column)
-            if not words:
-                continue
             rows = self._holding(column, list(words))
             if 2 * len(rows) > max(2, self.table.rows):  # where most rows are called subtotals, they are what the table is about
                 words = {text: label for text, label in words.items() if label.exact and label.kind == "total"}
@@ -71,19 +69,37 @@ class TotalRows:
         rest = f"WHERE {column} IN ({listed}) LIMIT {self.table.rows // 2 + 2}"
         return [(int(row), str(text)) for row, text in self.table.asked(f"file_row_number, {column}", rest)]
 
-    def _words(self, column: str) -> dict[str, Label]:
-        """The different texts of a column that are words for totals or averages."""
-        different = f"DISTINCT {column}"
-        words = f"WHERE length({column}) <= {LONGEST} AND regexp_matches({column}, {literal(HINT)}) LIMIT 5000"
-        texts: list[tuple[str, ...]] = []
+    def _words(self, columns: Sequence[int]) -> dict[int, dict[str, Label]]:
+        """By column, the different texts that are words for totals or averages; columns without one are left out."""
+        if not columns:
+            return {}
         # In a long table few texts are told apart faster than all of its rows are searched.
-        some = not self.table.whole and not self._varied(column)
-        if some:
-            texts = self.table.asked(different, f"WHERE {column} IS NOT NULL LIMIT {_FEW + 1}")
-        if not some or len(texts) > _FEW:
-            texts = self.table.asked(different, words)
-        found = ((text, label_of(text)) for (text,) in texts)
-        return {text: label for text, label in found if label}
+        few = [] if self.table.whole else [i for i in columns if not self._varied(self.table.column(i))]
+        texts = {i: found for i in few if len(found := self._different(i)) <= _FEW}
+        texts |= self._like_words([i for i in columns if i not in texts])
+        labels = {i: {text: label for text in texts.get(i, ()) if (label := label_of(text))} for i in columns}
+        return {i: found for i, found in labels.items() if found}
+
+    def _different(self, index: int) -> list[str]:
+        column = self.table.column(index)
+        return [text for (text,) in self.table.asked(f"DISTINCT {column}", f"WHERE {column} IS NOT NULL LIMIT {_FEW + 1}")]
+
+    def _like_words(self, columns: Sequence[int]) -> dict[int, list[str]]:
+        """Of each column, the texts that may be words for totals: in one query, as the pattern takes time to be made ready."""
+        texts: dict[int, list[str]] = {i: [] for i in columns}
+        if not columns:
+            return texts
+        parts = [
+            f"SELECT DISTINCT {i} AS i, {x} AS x FROM {self.table.relation} WHERE length({x}) <= {LONGEST}"
+            for i in columns
+            for x in [self.table.column(i)]
+        ]
+        query = (
+            f"WITH t AS MATERIALIZED ({' UNION ALL '.join(parts)}) SELECT i, x FROM t WHERE regexp_matches(x, {literal(HINT)})"
+        )
+        for i, text in self.table.connection.execute(f"{query} LIMIT {5_000 * len(columns)}").fetchall():
+            texts[i].append(text)
+        return texts
 
     def _varied(self, column: str) -> bool:
         """Whether a column of a long table holds many different texts, told from its beginning."""
@@ -101,13 +117,16 @@ class TotalRows:
         columns = sorted([*self.table.numeric, *nearly])[: max(2, MAX_CELLS // max(1, self.table.rows))]
         if self.table.rows < 2 or not columns or (not self.table.whole and not labels):
             return {}, {}
+        named = self._key_names(columns)
+        keys = [i for i in range(len(self.table.types)) if i not in columns or i in named][:LABEL_COLUMNS]
+        empty = {index: self.table.empty(index) for index in keys}
+        if not labels and not self._gaps(empty).any() and self._long():
+            return {}, {}
         values = self.table.numbers(columns)
         self.summed = columns
         steps = np.array([_step(values[:, c]) for c in range(len(columns))])
-        named = self._key_names(columns)
         rates = np.array([index in named or self._is_rate(index, values[:, c]) for c, index in enumerate(columns)])
-        keys = [i for i in range(len(self.table.types)) if i not in columns or i in named]
-        signs = self._signs(labels, keys, values, nearly)
+        signs = self._signs(labels, empty, values, nearly)
         names = _Names(self.table, [i for i in self.table.texts if i not in nearly][:4])
         return find(values, steps, rates, signs, lambda row, span: names.shared(signs[row].label, span), names.rest)
 
@@ -146,15 +165,29 @@ class TotalRows:
         given = values[~np.isnan(values)]
         return len(given) > 2 and bool(((given >= 1900) & (given <= 2100) & (given == np.round(given))).all())
 
-    def _signs(
-        self, labels: Mapping[int, tuple[Label, int]], keys: Sequence[int], values: Floats, nearly: set[int]
-    ) -> dict[int, Sign]:
-        """What marks rows as totals before anything is added up."""
+    def _long(self) -> bool:
+        """Whether so many rows hold numbers that without a word or a gap none of them is looked for."""
+        if self.table.rows <= SEARCHED:
+            return False
+        counts = ", ".join(f"count(*) FILTER (isfinite(CAST({self.table.column(i)} AS DOUBLE)))" for i in self.table.numeric[:8])
+        return bool(counts) and max(self.table.asked(counts)[0]) > MOST_ROWS
+
+    def _gaps(self, empty: Mapping[int, Bools]) -> Bools:
+        """By row, whether half of its keys are empty, of those that most rows have."""
         import numpy as np
 
-        keys = keys[:LABEL_COLUMNS]
-        empty = {index: self.table.empty(index) for index in keys}
-        regular = [index for index in keys if empty[index].mean() <= 0.4]
+        regular = [flags for flags in empty.values() if flags.mean() <= 0.4]
+        return (
+            np.asarray(np.mean(regular, axis=0) >= 0.5) if self.table.whole and regular else np.zeros(self.table.rows, dtype=bool)
+        )
+
+    def _signs(
+        self, labels: Mapping[int, tuple[Label, int]], empty: Mapping[int, Bools], values: Floats, nearly: set[int]
+    ) -> dict[int, Sign]:
+        """What marks rows as totals before anything is added up; `empty` says where keys have no value."""
+        import numpy as np
+
+        regular = [index for index, flags in empty.items() if flags.mean() <= 0.4]
         times = Counter((label.text, index) for label, index in labels.values())
         signs: dict[int, Sign] = {}
         for row, (label, index) in labels.items():
@@ -165,11 +198,9 @@ class TotalRows:
             often = times[label.text, index]
             if often <= _ORDINARY or state >= 0:
                 signs[row] = Sign(label, index, stub, state, often)
-        if self.table.whole and regular:
-            share = np.mean([empty[k] for k in regular], axis=0)
-            blank = (share >= 0.5) & ~np.isnan(values).all(axis=1)
-            if blank.mean() <= 0.4:
-                signs |= {int(row): Sign(None, keys=1) for row in np.flatnonzero(blank) if int(row) not in signs}
+        blank = self._gaps(empty) & ~np.isnan(values).all(axis=1)
+        if blank.mean() <= 0.4:
+            signs |= {int(row): Sign(None, keys=1) for row in np.flatnonzero(blank) if int(row) not in signs}
         return signs
 
 

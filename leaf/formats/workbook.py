@@ -14,6 +14,7 @@ from leaf.formats.base import Note
 from leaf.formats.biff import xls_errors
 from leaf.formats.grid import Merge
 from leaf.formats.hidden import Formats
+from leaf.formats.sheet_grid import SheetGrid
 from leaf.formats.sheet_parts import damaged, error_note, formats_of, is_small, ods_errors, search_xlsb, search_xml, sheet_parts
 from leaf.formats.spreadsheetml import is_spreadsheetml, read_sheets
 
@@ -126,7 +127,7 @@ class Workbook:
         """All rows at once."""
         if self._book is None or (found := self._sheet(sheet)).start is None or found.start[1]:
             return list(self.iterate(sheet))
-        return list(found.iter_rows())
+        return SheetGrid(found.iter_rows())
 
     def merges(self, sheet: Sheet) -> Sequence[Merge]:
         """Merged cells of a sheet."""
