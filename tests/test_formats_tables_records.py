@@ -84,6 +84,39 @@ def test_json_that_is_no_table_is_read_by_lines(tmp_path: Path) -> None:
     assert JsonReader().outline(path).lines == 4
 
 
+def test_lines_of_a_document_are_those_of_its_pretty_form(tmp_path: Path) -> None:
+    value = {"a": [1, [], {}, [2.5, None, "x\ny, z"]], "b": {"c": {"d": "ü"}}, "e": []}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(value))
+    lines = [p.text for p in JsonReader().passages(path, Where())]
+    assert lines == json.dumps(value, ensure_ascii=False, indent=2).split("\n")
+    assert JsonReader().outline(path).lines == len(lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        pytest.param(json.dumps(list(range(30))), True, id="numbers"),
+        pytest.param(json.dumps([{"a": n, "b": 1} for n in range(12)]), True, id="records"),
+        pytest.param(json.dumps(["a,b,c," * 20, 'say ",,,,", \\ and \\" too' + "," * 30]), False, id="commas in texts"),
+        pytest.param(json.dumps(list(range(20))), False, id="few"),
+    ],
+)
+def test_a_document_of_too_many_values_is_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, refused: bool
+) -> None:
+    monkeypatch.setattr("leaf.formats.json.MAX_VALUES", 20)
+    path = tmp_path / "numbers.json"
+    path.write_text(text)
+    for piece in (7, 1 << 22):
+        monkeypatch.setattr("leaf.formats.json._PIECE", piece)
+        if not refused:
+            assert JsonReader().outline(path).kind == "json"
+            continue
+        with pytest.raises(FileTooLargeError, match=r"It holds over .* million values.*JSON Lines"):
+            JsonReader().outline(path)
+
+
 @pytest.mark.parametrize("count", [50, 40_000])
 def test_json_lines_small_and_large_load_whole(tmp_path: Path, count: int) -> None:
     path = tmp_path / "a.jsonl"

@@ -414,11 +414,11 @@ def test_the_coverage_line_counts_what_was_left_out_as_not_read() -> None:
 
 
 def test_words_of_a_long_table_are_found_among_its_few_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leaf.formats.integrity.WHOLE_ROWS", 20)
+    monkeypatch.setattr("leaf.formats.table_file.WHOLE_ROWS", 20)
     rows = "".join(f"r{n % 3},{n + 7}\n" for n in range(40))
     total = sum(n + 7 for n in range(40))
     for few in (100, 1):
-        monkeypatch.setattr("leaf.formats.integrity._FEW", few)
+        monkeypatch.setattr("leaf.formats.total_rows._FEW", few)
         assert dict(from_csv(tmp_path, f"what,n\n{rows}Total,{total}\n").left_out) == {"total": (42,)}
 
 

@@ -201,9 +201,9 @@ def _number(value: Any) -> float | None:
 
 
 def _by_leaf(path: Path) -> dict[str, dict[tuple[int, int], Any]]:
-    from leaf.formats.sheets import _Workbook
+    from leaf.formats.workbook import Workbook
 
-    with _Workbook(path) as book:
+    with Workbook(path) as book:
         return {sheet.name: _filled(book.iterate(sheet)) for sheet in book.sheets}
 
 

@@ -15,6 +15,7 @@ from leaf.formats.grid import SAMPLE, Block, Found, Grid, Merge, Region, View, c
 from leaf.formats.header import below_names, first_data, header_names, header_rows, lower_names
 from leaf.formats.headings import proven_headings
 from leaf.formats.regions import find_regions, is_table, split_columns
+from leaf.formats.sheet_grid import SheetGrid
 
 
 def with_doubts(info: TableInfo, block: Block) -> TableInfo:
@@ -30,9 +31,9 @@ def find_tables(
 ) -> Found:
     """Every table of a grid, from the top, left before right. `row_numbers` are the rows' 1-based numbers for notes."""
     numbers = row_numbers or range(1, len(grid) + 1)
-    filled = [len(row) - row.count("") for row in grid]
-    for i, count in enumerate(filled):
-        if 0 < count <= 3 and all(is_empty(c) for c in grid[i]):
+    filled = list(grid.filled) if isinstance(grid, SheetGrid) else [len(row) - row.count("") for row in grid]
+    for i in [i for i, count in enumerate(filled) if 0 < count <= 3]:
+        if all(is_empty(c) for c in grid[i]):
             filled[i] = 0
     for i in [i for i, row in enumerate(grid) if row and type(row[0]) is str and row[0][:1] in _DASHES]:
         if filled[i] > 1 and all(is_empty(cell) or is_rule(cell) for cell in grid[i]):

@@ -30,6 +30,8 @@ _BATCH = 100
 """Columns proven in one query."""
 _WIDE = 150
 """Above this number of columns they are converted in slices."""
+_GROUP = 122_880
+"""Rows of a part of a file that is read at a time, as DuckDB writes them."""
 _SAMPLE = 1_000
 
 _CURRENCY = r"(?:[$€£¥₹₽₩₺]|US\$|R\$|USD|EUR|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|INR|CNY|BRL)"
@@ -345,27 +347,32 @@ def write_table(
     row_number: Callable[[int], int] = lambda n: n,
 ) -> Written:
     """The same for a table in memory. A wide one goes by in slices: DuckDB's planning grows faster than the number of columns."""
-    if len(columns) <= _WIDE:
-        connection.register("block", table)
-        try:
-            return write(connection, "block", columns, target, comma_first=comma_first, row_number=row_number)
-        finally:
-            connection.unregister("block")
-    import pyarrow.parquet as pq
     from pyarrow import table as arrow_table
 
     arrays, notes = [], []
-    for start in range(0, len(columns), _BATCH):
-        batch = columns[start : start + _BATCH]
+    size = max(1, len(columns)) if len(columns) <= _WIDE else _BATCH
+    for start in range(0, len(columns), size):
+        batch = columns[start : start + size]
         connection.register("block", table.select([c.source for c in batch]))
-        notes += _decide(connection, "block", [c for c in batch if c.text], comma_first, row_number)
-        connection.complete()
-        arrays += connection.sql(_select("block", batch)).to_arrow_table().columns
-        connection.unregister("block")
-    target.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            notes += _decide(connection, "block", [c for c in batch if c.text], comma_first, row_number)
+            connection.complete()
+            arrays += connection.sql(_select("block", batch)).to_arrow_table().columns
+        finally:
+            connection.unregister("block")
     written = arrow_table(arrays, names=[c.name for c in columns])
-    pq.write_table(written, target, compression="zstd")
+    _write_arrow(written, target)
     return Written(int(written.num_rows), _types(columns), tuple(notes))
+
+
+def _write_arrow(table: pa.Table, target: Path) -> None:
+    """As Parquet: texts by dictionary, numbers without, which takes half of DuckDB's time for them and no more room."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    texts = [f.name for f in table.schema if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table, target, compression="zstd", use_dictionary=texts, row_group_size=_GROUP)
 
 
 def _types(columns: Sequence[Column]) -> tuple[tuple[str, str], ...]:

@@ -40,10 +40,12 @@ from leaf.formats.columns import (
 from leaf.formats.dialect import Dialect, Records, sniff
 from leaf.formats.encoding import Encoding, guess_note, open_text, sniff_encoding
 from leaf.formats.grid import Block, Found, hard_columns
-from leaf.formats.integrity import Place, called_totals, examine, softened
+from leaf.formats.integrity import examine
+from leaf.formats.place import Place
 from leaf.formats.progress import report, watched
 from leaf.formats.single import one_column
 from leaf.formats.titles import title_above
+from leaf.formats.total_words import called_totals, softened
 from leaf.formats.window import Extent
 
 if TYPE_CHECKING:

@@ -20,6 +20,11 @@ from leaf.formats.values import describe, write_values
 
 MAX_WHOLE_BYTES = 300_000_000
 """A JSON document is held in memory whole; JSON Lines have no limit."""
+MAX_VALUES = 30_000_000
+"""Values of a document: each takes 8 to 100 bytes of memory, however few it has in the file."""
+_PIECE = 1 << 22
+_LONGEST_LINE = 50_000_000
+"""Characters of a record; what has no end by then is one document."""
 _MEMORY_BYTES = 32_000_000
 """JSON Lines above this size are written in chunks."""
 _CHUNK = 20_000
@@ -59,7 +64,7 @@ class JsonReader:
         value = _load(path)
         found = _tables_in(value)
         if not found:
-            return Outline("json", "application/json", lines=_pretty(value).count("\n") + 1, tokens=tokens)
+            return Outline("json", "application/json", lines=_line_count(value), tokens=tokens)
         largest = max(found, key=lambda t: len(t.records))
         keys = {}
         for record in largest.records[:2_000]:
@@ -79,7 +84,7 @@ class JsonReader:
         if len(found) == 1 and where.unit != "line":
             yield from _within((_dump(r) for r in found[0].records), where, "row", found[0].path if where.sheet else "")
             return
-        yield from _within(_pretty(value).split("\n"), where, "line")
+        yield from _within(_pretty(value), where, "line")
 
     def tables(self, path: Path, out: Path) -> list[TableInfo]:
         """Each list of records as a table; none for a document without one."""
@@ -121,8 +126,24 @@ def _dump(value: Any) -> str:
         return json.dumps(value, ensure_ascii=False)
 
 
-def _pretty(value: Any) -> str:
-    return json.dumps(value, ensure_ascii=False, indent=2)
+def _pretty(value: Any) -> Iterator[str]:
+    """The lines of a document as `json.dumps` sets it with an indent of two, made as they are asked for."""
+    line = ""
+    for piece in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(value):
+        begun, *others = piece.split("\n")
+        line += begun
+        for other in others:
+            yield line
+            line = other
+    yield line
+
+
+def _line_count(value: Any) -> int:
+    """How many lines `_pretty` gives."""
+    if not isinstance(value, dict | list) or not value:
+        return 1
+    inner = value.values() if isinstance(value, dict) else value
+    return 2 + len(value) + sum(_line_count(v) - 1 for v in inner if isinstance(v, dict | list))
 
 
 def _load(path: Path) -> Any:
@@ -137,6 +158,9 @@ def _load(path: Path) -> Any:
         raise FileTooLargeError(
             f"{path.name} is over the limit of {limit} MB for one JSON document.", "Save it as JSON Lines or Parquet."
         )
+    if _has_over(path, MAX_VALUES):
+        message = f"It holds over {MAX_VALUES / 1e6:g} million values, more than one JSON document may."
+        raise FileTooLargeError(message, "Save it as JSON Lines, CSV or Parquet.")
     try:
         value = orjson.loads(path.read_bytes())
     except orjson.JSONDecodeError:
@@ -153,6 +177,27 @@ def _load(path: Path) -> Any:
         raise UnreadableFileError(message, "The file may be cut short; export it again.") from e
     except RecursionError as e:
         raise UnreadableFileError(f"{path.name} is nested too deeply to be read.") from e
+
+
+def _has_over(path: Path, values: int) -> bool:
+    """Whether there are more commas outside of texts; those inside are told apart only where there are so many in all."""
+    with path.open("rb") as file:
+        commas = sum(piece.count(b",") for piece in iter(lambda: file.read(_PIECE), b""))
+    return commas > values and _separators(path, values) > values
+
+
+def _separators(path: Path, enough: int) -> int:
+    """Commas outside of texts, counted until there are enough."""
+    count, inside, rest = 0, False, b""
+    with path.open("rb") as file:
+        while count <= enough and (piece := file.read(_PIECE)):
+            data = rest + piece
+            cut = len(data) - (len(data) - len(data.rstrip(b"\\"))) % 2  # a last backslash belongs to what follows
+            data, rest = data[:cut], data[cut:]
+            parts = data.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')
+            count += sum(part.count(b",") for part in parts[inside::2])
+            inside ^= len(parts) % 2 == 0
+    return count
 
 
 def _without_surrogates(value: Any) -> Any:
@@ -189,7 +234,10 @@ def _is_lines(path: Path) -> bool:
     with open_text(path, sniff_encoding(path)) as file:
         values = 0
         for _ in range(50):
-            line = file.readline(50_000_000).strip()
+            read = file.readline(_LONGEST_LINE)
+            if len(read) == _LONGEST_LINE:
+                return False
+            line = read.strip()
             if not line:
                 continue
             if line[0] not in "{[" or not _parses(line):

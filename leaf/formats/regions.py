@@ -13,15 +13,7 @@ from leaf.formats.names import with_names
 
 def find_regions(view: View) -> list[Region]:
     """Bands between empty rows, joined where one goes on after a gap, with lines of text given to the table above or below."""
-    bands: list[list[int]] = []
-    for i, count in enumerate(view.filled):
-        if not count:
-            continue
-        if bands and bands[-1][-1] == i - 1 and not _breaks(view, bands[-1], i):
-            bands[-1].append(i)
-        else:
-            bands.append([i])
-    bands, names = with_names(view, bands)
+    bands, names = with_names(view, _bands(view))
     regions: list[Region] = []
     text: list[int] = []
     for rows, following in pairwise([*bands, []]):
@@ -54,6 +46,22 @@ def find_regions(view: View) -> list[Region]:
         left, right = extent_of(view, text)
         regions.append(Region(text, left, right))
     return regions
+
+
+def _bands(view: View) -> list[list[int]]:
+    """Rows between empty ones; in delimited text also between changes of width."""
+    bands: list[list[int]] = []
+    if view.widths is None:
+        edges = [i for i, (above, here) in enumerate(pairwise([0, *view.filled, 0])) if bool(above) != bool(here)]
+        return [list(range(first, end)) for first, end in zip(edges[::2], edges[1::2], strict=True)]
+    for i, count in enumerate(view.filled):
+        if not count:
+            continue
+        if bands and bands[-1][-1] == i - 1 and not _breaks(view, bands[-1], i):
+            bands[-1].append(i)
+        else:
+            bands.append([i])
+    return bands
 
 
 def _is_text(view: View, rows: list[int]) -> bool:

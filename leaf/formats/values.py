@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Sequence, Set
 from dataclasses import replace
 from datetime import date, datetime, time, timedelta
 from pathlib import Path
@@ -27,18 +27,27 @@ Problems = dict[str, list[tuple[str, int]]]
 def write_values(
     connection: duckdb.DuckDBPyConnection,
     names: Sequence[str],
-    values: Sequence[Sequence[Any]],
+    values: Sequence[Sequence[Any] | pa.ChunkedArray],
     target: Path,
     *,
     row_number: Callable[[int], int] = lambda n: n,
+    kinds: Sequence[Set[type] | None] = (),
 ) -> Written:
-    """Write columns of values as Parquet; texts are typed as in a CSV, where all of them allow it."""
+    """Write columns of values as Parquet; texts are typed as in a CSV, where all of them allow it.
+
+    A column is a sequence of Python values or an array of texts, numbers or days; `kinds` are the types of Python in each column,
+    where they are known already.
+    """
     import pyarrow as pa
 
     arrays, columns = [], []
     problems: Problems = {}
     for n, name in enumerate(names):
-        array, kind = typed(values[n], name, problems)
+        column, known = values[n], kinds[n] if n < len(kinds) else None
+        if isinstance(column, pa.ChunkedArray):
+            array, kind = _of_one_type(column)
+        else:
+            array, kind = typed(column, set(map(type, column)) if known is None else set(known), name, problems)
         arrays.append(array)
         columns.append(Column(f"c{n}", name, text=kind == "text", type=kind))
     table = pa.Table.from_arrays(arrays, names=[c.source for c in columns])
@@ -69,11 +78,10 @@ def _problem_notes(problems: Problems) -> tuple[Note, ...]:
     return tuple(notes)
 
 
-def typed(values: Sequence[Any], name: str, problems: Problems) -> tuple[pa.Array, str]:
+def typed(values: Sequence[Any], kinds: set[type], name: str, problems: Problems) -> tuple[pa.Array, str]:
     """A column as Arrow values and its DuckDB type, or as text (`text`) for which a type is still to be found."""
     import pyarrow as pa
 
-    kinds = set(map(type, values))
     kinds.discard(type(None))
     if kinds == {str}:
         return pa.array(values, pa.string()), "text"
@@ -93,6 +101,19 @@ def typed(values: Sequence[Any], name: str, problems: Problems) -> tuple[pa.Arra
         values = [readable.get(v) if type(v) is str else v for v in values]
         kinds.discard(str)
     return _native(values, kinds, name, problems)
+
+
+def _of_one_type(column: pa.ChunkedArray) -> tuple[pa.ChunkedArray, str]:
+    """A column that was an array from the beginning, and its DuckDB type, or `text`."""
+    import pyarrow as pa
+
+    if pa.types.is_string(column.type):
+        return column, "text"
+    if pa.types.is_date(column.type):
+        return column, "DATE"
+    if all(_whole(chunk.to_numpy()) for chunk in column.chunks):
+        return column.cast(pa.int64()), "BIGINT"
+    return column, "DOUBLE"
 
 
 def _readable(words: set[str], kinds: set[type]) -> dict[str, float | None] | None:
@@ -118,6 +139,8 @@ def _native(values: Sequence[Any], kinds: set[type], name: str, problems: Proble
         return _numbers(values, float in kinds)
     if kinds == {bool}:
         return pa.array(values, pa.bool_()), "BOOLEAN"
+    if kinds == {date}:
+        return pa.array(values, pa.date32()), "DATE"
     if kinds <= {date, datetime}:
         full = [datetime.combine(v, time()) if type(v) is date else v for v in values] if date in kinds else values
         moments = pa.array(full, pa.timestamp("us"))
@@ -141,10 +164,15 @@ def _numbers(values: Sequence[Any], floats: bool) -> tuple[pa.Array, str]:
         return pa.array([None if v is None else str(v) for v in values], pa.string()), "VARCHAR"
     if not floats:
         return array, "BIGINT"
-    numbers = array.drop_null().to_numpy()
-    if ((numbers % 1 == 0) & (abs(numbers) < 2**53)).all():
+    if _whole(array.drop_null().to_numpy()):
         return array.cast(pa.int64()), "BIGINT"
     return array, "DOUBLE"
+
+
+def _whole(numbers: Any) -> bool:
+    """Whether all are whole; most columns with a fraction show one at once."""
+    some = (numbers[:1_000] % 1 == 0).all()
+    return bool(some and ((numbers % 1 == 0) & (abs(numbers) < 2**53)).all())
 
 
 def describe(value: Any) -> str:
