@@ -29,6 +29,7 @@ class App:
         *,
         secrets: Path | None = None,
         python: str = sys.executable,
+        script: str = "app.py",
         **variables: str,
     ) -> None:
         self.home = home
@@ -39,6 +40,7 @@ class App:
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._python = python
+        self._script = script
         self._options = ["--secrets.files", str(secrets)] if secrets else []
         self._process: subprocess.Popen[bytes] | None = None
 
@@ -52,7 +54,7 @@ class App:
         with self.log.open("ab") as log:
             served = ["--server.address", "127.0.0.1", "--server.port", str(self.port)]
             self._process = subprocess.Popen(
-                [self._python, "-m", "streamlit", "run", "app.py", *served, *self._options],
+                [self._python, "-m", "streamlit", "run", self._script, *served, *self._options],
                 cwd=ROOT,
                 env={**clean, **model, **self.variables, "LEAF_HOME": str(self.home)},
                 stdout=log,

@@ -357,7 +357,7 @@ class _Table:
         if self.rows > 2 and 1 < len(self.names) <= 200:
             again = set(_repeated(self._hashes(range(len(self.names))), data))
             if 0 < len(again) <= 0.5 * self.rows and len(self.names) > 1:
-                text = f"{_rows(len(again))} {'repeat' if len(again) != 1 else 'repeats'} another one in every cell."
+                text = f"{_rows(len(again))} {'are copies of others' if len(again) != 1 else 'is a copy of another'}."
                 found.append(_Found("duplicate-rows", text, len(again), tuple(sorted(again))))
         left = data.copy()
         left[list(again)] = False

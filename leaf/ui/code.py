@@ -79,7 +79,7 @@ def written(part: Mapping[str, Any], scope: Scope, chat_id: str, key: str) -> No
                 icon=":material/note_add:",
                 help="Into the library and this chat, so that the next question can use it",
             ):
-                _keep(scope, chat_id, sha256, name)  # no callback: a toast before the page's styles would take their place
+                _keep(scope, chat_id, sha256, name)
 
 
 def _read_written(scope: Scope, chat_id: str, sha256: str, name: str, app: Leaf) -> bytes:
