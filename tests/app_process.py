@@ -34,6 +34,7 @@ class App:
         python: str = sys.executable,
         command: Sequence[str] = (),
         folder: Path = ROOT,
+        script: str = "app.py",
         **variables: str,
     ) -> None:
         self.home = home
@@ -43,7 +44,7 @@ class App:
         """Further environment variables."""
         self.port = _free_port()
         self.url = f"http://127.0.0.1:{self.port}"
-        self._command = list(command) or [python, "-m", "streamlit", "run", "app.py"]
+        self._command = list(command) or [python, "-m", "streamlit", "run", script]
         self._folder = folder
         self._options = ["--secrets.files", str(secrets)] if secrets else []
         self._process: subprocess.Popen[bytes] | None = None

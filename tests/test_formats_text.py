@@ -427,7 +427,7 @@ def test_the_index_stops_at_its_limit_and_says_so(tmp_path: Path) -> None:
 def test_inspect_says_kind_counts_and_guesses(tmp_path: Path) -> None:
     result = worker.inspect(str(saved(tmp_path, "a.txt", (GERMAN * 9).encode("cp1252"))), "a.txt")
     assert (result["kind"], result["outline"]["lines"]) == ("text", 9)
-    assert result["outline"]["notes"][0]["text"] == "The file does not say its text encoding; it was read as Windows-1252."
+    assert result["outline"]["notes"][0]["text"] == "The text encoding was guessed: Windows-1252."
     assert json.loads(json.dumps(result))["outline"]["tokens"] > 100
 
 

@@ -6,10 +6,10 @@ Names are read as words in English, German, French and Spanish.
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections.abc import Collection, Sequence
 from typing import Any
 
+from leaf.files.names import fold
 from leaf.tables.sql import is_number
 
 
@@ -63,12 +63,6 @@ def name_words(name: str) -> tuple[str, ...]:
 def word_parts(word: str) -> list[str]:
     """`unitPrice` -> unit, Price."""
     return _PARTS.split(word)
-
-
-def fold(text: str) -> str:
-    """Small letters without accents, blanks made single: what counts as the same when people type."""
-    flat = unicodedata.normalize("NFKD", text.lower())
-    return " ".join("".join(c for c in flat if not unicodedata.combining(c)).split())
 
 
 def is_id(words: Sequence[str]) -> bool:

@@ -61,3 +61,12 @@ def name_key(name: str) -> str:
 def _shown(part: str) -> str:
     """On one line, without characters that are not seen."""
     return "".join(c for c in " ".join(part.split()) if c in JOINERS or not unicodedata.category(c).startswith("C")).strip()
+
+
+def fold(text: str) -> str:
+    """What counts as the same when people type: small letters without accents, ligatures and `ß` as letters, blanks made single.
+
+    Of another length than the text: where places have to stay, as in an index, `query.fold` is the one to use.
+    """
+    flat = unicodedata.normalize("NFKD", text.casefold())
+    return " ".join("".join(c for c in flat if not unicodedata.combining(c)).split())

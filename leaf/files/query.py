@@ -50,7 +50,10 @@ def tokens(text: str) -> Iterator[tuple[int, int, str]]:
 
 
 def fold(text: str) -> str:
-    """Lower case without accents, character for character, so that places in it are places in the text."""
+    """Lower case without accents, character for character, so that places in it are places in the text: an index is made of it.
+
+    Names and what people type beside them are compared by `names.fold`.
+    """
     return text.lower() if text.isascii() else text.translate(_FOLDED)
 
 

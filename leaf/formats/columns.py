@@ -567,7 +567,7 @@ def _mixed_note(
     found = connection.execute(f"SELECT n, raw FROM {layers} WHERE {plan.bad(_x(column))} LIMIT 5").fetchall()
     examples = ", ".join(f"'{str(v)[:40]}'" for v in dict.fromkeys(v for _, v in found))
     what = {"integer": "numbers", "decimal": "numbers", "boolean": "true or false"}.get(plan.kind, "dates")
-    text = f"Column '{column.name}' stays text: {bad:,} of {values:,} values are not {what} like the others ({examples})."
+    text = f"'{column.name}' stays text: {bad:,} of {values:,} values are no {what} ({examples})."
     return Note("cells-unparsed", text, bad, places([row_number(n) for n, _ in found]))
 
 
@@ -583,12 +583,10 @@ def _notes(
     empty = [c for c in typed if counts[c.source].missing]
     if empty:
         total = sum(counts[c.source].missing for c in empty)
-        notes.append(
-            Note("missing-words", f"{total:,} cells with words such as NA or '-' were read as empty, in {_names(empty)}.", total)
-        )
+        notes.append(Note("missing-words", f"{total:,} cells such as NA or '-' in {_names(empty)} were read as empty.", total))
     percent = [c for c in typed if c.plan.percent]
     if percent:
-        text = f"The percent sign was taken off {_names(percent)}: 12.5% is 12.5, not 0.125."
+        text = f"Percent signs were taken off {_names(percent)}: 12.5% is 12.5."
         notes.append(Note("percent", text, sum(counts[c.source].values for c in percent)))
     notes += [_currency(connection, relation, c, counts) for c in typed if c.plan.currency]
     comma = [c for c in typed if c.plan.style in (",", " ,") and c.plan.kind == "decimal"]
@@ -612,7 +610,7 @@ def _currency(connection: duckdb.DuckDBPyConnection, relation: str, column: Colu
     values = counts[column.source].values
     if len(signs) > 1:
         column.plan = TEXT
-        return Note("currency-mixed", f"Column '{column.name}' stays text: it mixes {', '.join(signs)}.", values)
+        return Note("currency-mixed", f"'{column.name}' stays text: it mixes {', '.join(signs)}.", values)
     return Note("currency-stripped", f"'{''.join(signs)}' was taken off the numbers in '{column.name}'.", values)
 
 
@@ -625,7 +623,7 @@ def _doubt(column: Column) -> Note:
         text = f"In '{column.name}' the {sign} of numbers such as {example} was read as {reading}; nothing else shows it."
         return Note("numbers-ambiguous", text, 1)
     if plan.kind == "text":
-        text = f"Column '{column.name}' stays text: its dates can be read as day/month or as month/day."
+        text = f"'{column.name}' stays text: its dates can be read as day/month or as month/day."
         return Note("dates-ambiguous", text, 1)
     order = "day before month" if plan.style.startswith("dmy") else "month before day"
     return Note(

@@ -46,7 +46,7 @@ def _duplicates(table: TableFile, data: Bools) -> list[Defect]:
     if table.rows > 2 and 1 < len(table.names) <= 200:
         again = set(_repeated(table.hashes(range(len(table.names))), data))
         if 0 < len(again) <= 0.5 * table.rows and len(table.names) > 1:
-            text = f"{counted(len(again))} {'repeat' if len(again) != 1 else 'repeats'} another one in every cell."
+            text = f"{counted(len(again))} {'are copies of others' if len(again) != 1 else 'is a copy of another'}."
             found.append(Defect("duplicate-rows", text, len(again), tuple(sorted(again))))
     left = data.copy()
     left[list(again)] = False

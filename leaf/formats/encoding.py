@@ -110,7 +110,7 @@ def guess_note(encoding: Encoding) -> Note | None:
     if not encoding.guessed:
         return None
     name = {"cp1252": "Windows-1252"}.get(encoding.name, encoding.name.upper())
-    return Note("encoding-guessed", f"The file does not say its text encoding; it was read as {name}.", 1)
+    return Note("encoding-guessed", f"The text encoding was guessed: {name}.", 1)
 
 
 def register_fallback() -> None:

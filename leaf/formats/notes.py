@@ -28,7 +28,7 @@ EFFECTS: dict[str, Effect] = {
             *("members-left", "rows-long", "rows-ragged", "repaired-quotes", "encoding-guessed"),
             *("cells-unparsed", "error-cells", "missing-words", "no-cached-values", "types-mixed"),
             *("currency", "currency-mixed", "currency-stripped", "percent", "durations"),
-            *("decimal-comma", "numbers-ambiguous", "date-serials", "dates-ambiguous", "dates-mixed", "two-digit-years"),
+            *("numbers-ambiguous", "date-serials", "dates-ambiguous", "dates-mixed", "two-digit-years"),
             *("duplicate-keys", "duplicate-rows", "sum-columns", "totals-differ"),
             *("filtered-rows", "hidden-rows", "hidden-sheet", "merged-cells", "one-column"),
             *("chapters-unread", "codes-kept", "messages-unread", "tables-cut"),
@@ -43,7 +43,7 @@ EFFECTS: dict[str, Effect] = {
             *("names-empty", "names-repeated", "nested", "newlines-mixed", "no-sound", "no-text-layer", "nul-bytes"),
             *("numbers-as-text", "rows-empty"),
             *("rows-estimated", "totals-called", "transcript-partial"),
-            *("caption", "codes-labelled", "columns-described", "not-json", "views-skipped"),
+            *("caption", "codes-labelled", "columns-described", "decimal-comma", "not-json", "views-skipped"),
             *("members-deep", "members-skipped", "names-guessed"),
             *("page-furniture", "pages-joined", "tables-counted"),
         ),
@@ -51,6 +51,9 @@ EFFECTS: dict[str, Effect] = {
     ),
 }
 """Kind -> its effect. The place to add a kind of note."""
+
+OF_TEXTS = frozenset(("encoding-guessed",))
+"""Kinds of notes that are about every text of a file and about nothing else of it."""
 
 OUTSIDE = {"preamble": "title", "footer": "remark", "header-repeated": "repeated header", "rows-skipped": "unreadable line"}
 """Kinds of notes that count rows around or between the rows of a table -> what those rows are."""

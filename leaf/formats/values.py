@@ -61,7 +61,7 @@ def write_values(
 _PROBLEMS = {
     "numbers-as-text": "Numbers stored as text in {names} were read as numbers.",
     "types-mixed": "{names} mix{es} values of several kinds (numbers, dates, text); kept as text.",
-    "missing-words": "{count:,} cells with words such as NA or '-' were read as empty, in {names}.",
+    "missing-words": "{count:,} cells such as NA or '-' in {names} were read as empty.",
     "durations": "Durations in {names} were read as seconds.",
 }
 

@@ -28,6 +28,7 @@ from leaf.tables import dialects, meanings, texts
 from leaf.tables.filters import condition
 from leaf.tables.results import SIDE_BY_SIDE
 from leaf.tables.sql import is_number, literal, quoted, without_semicolon, words
+from leaf.tables.touched import read_columns
 
 if TYPE_CHECKING:
     import duckdb
@@ -42,10 +43,14 @@ BATCH = 122_880
 """Rows written at a time: DuckDB's own row group."""
 EXACT_ROWS = 1_000_000
 """Up to here distinct values are counted exactly, above they are estimated."""
+EXACT_QUARTILES = 20_000_000
+"""Rows up to which quartiles are exact: a column of 20 million takes 3 s and 0.5 GB, and an estimate no less time."""
+EXACT_CELLS = 400_000_000
+"""Values up to which they are, over all columns: about a minute."""
 MENDED_MOST = 40
 """Changes that are made to one statement before it is given up."""
 QUARTILES = (0.25, 0.5, 0.75)
-MEASURES = 9
+MEASURES = 6
 """Figures of a column that are made in one pass: see `_measures`."""
 TOP = 5
 TOP_DISTINCT = 10_000
@@ -137,10 +142,11 @@ class _Attempt:
         kept = _kept(relation.columns)
         given = [_type_name(t) for t in relation.types]
         columns, types = _unique([relation.columns[i - 1] for i in kept]), [given[i - 1] for i in kept]
+        read = read_columns(self.con, self.sql, self.columns())
         reader = relation.project(_projection(columns, types, kept)).to_arrow_reader(BATCH)
         shown, total, clipped = _write(reader, path)
         about = {"columns": columns, "types": types, "rows": shown, "total": total, "clipped": clipped}
-        return {**about, "tables": self.used, "data_only": [name for name in found if name in self.tables]}
+        return {**about, "tables": self.used, "read": read, "data_only": [name for name in found if name in self.tables]}
 
     def look(self) -> None:
         """Name the tables of a statement that could not be read so far that this was done."""
@@ -265,7 +271,8 @@ def position(parquet: str, row: int, memory_mb: int) -> int:
 
 def profile(parquet: str, seconds: float, memory_mb: int, mark: Json | None = None) -> Json:
     """Of rows of data: count; per column its type, nulls, distinct values, range, mean, standard deviation, quartiles or most
-    frequent values, and the SQL that reads dates which stayed text; five samples. Exact up to a million rows.
+    frequent values, and the SQL that reads dates which stayed text; five samples. Above a million rows distinct values are
+    estimated (`approximate`), far above that quartiles (`estimated`).
     """
     con = _connect([parquet], seconds, memory_mb)
     con.execute(f"CREATE VIEW whole AS {data_rows(parquet, mark or {}, False)}")
@@ -278,11 +285,19 @@ def profile(parquet: str, seconds: float, memory_mb: int, mark: Json | None = No
     exact = rows <= EXACT_ROWS
     cells = _Cells()
     groups = [chosen[i : i + 20] for i in range(0, len(chosen), 20)]
-    profiles = [p for group in groups for p in _profile_columns(con, group, rows, exact, cells)]
+    cut = "approx_quantile" if rows > EXACT_QUARTILES or rows * sum(_has_order(kind) for _, kind in chosen) > EXACT_CELLS else ""
+    profiles = [p for group in groups for p in _profile_columns(con, group, rows, exact, cut, cells)]
     sample = con.sql("FROM t LIMIT 5").project(_projection([n for n, _ in chosen], [k for _, k in chosen]))
     shown = cells.rows(sample.to_arrow_reader(5).read_all())
     omitted = len(whole.columns) - len(chosen)
-    return {"rows": rows, "columns": profiles, "sample": shown, "approximate": not exact, "omitted": omitted}
+    return {
+        "rows": rows,
+        "columns": profiles,
+        "sample": shown,
+        "approximate": not exact,
+        "estimated": bool(cut),
+        "omitted": omitted,
+    }
 
 
 def export_csv(parquet: str, out: str, memory_mb: int) -> None:
@@ -495,44 +510,61 @@ def _value(scalar: Any, pa: Any) -> Any:
         )
 
 
-def _profile_columns(con: Any, columns: Sequence[tuple[str, str]], rows: int, exact: bool, cells: _Cells) -> list[Json]:
-    """Profiles of a few columns in one pass over them, and one more pass for the frequent values of each that has some."""
+def _profile_columns(
+    con: Any, columns: Sequence[tuple[str, str]], rows: int, exact: bool, estimate: str, cells: _Cells
+) -> list[Json]:
+    """Profiles of a few columns in one pass over them, one more for quartiles, of large tables a pass for each column, and one
+    for the frequent values of each that has some.
+    """
     measures = ", ".join(_measures(name, kind, exact) for name, kind in columns)
     found = cells.rows(con.sql(f"SELECT {measures} FROM t").to_arrow_reader(1).read_all())[0]
+    cuts = [_quartiles(name, kind, estimate) for name, kind in columns]
+    parts = [cuts] if exact else [[cut] for cut in cuts]  # quartiles hold every value of their column
+    halves = [
+        value
+        for part in parts
+        for value in cells.rows(con.sql(f"SELECT {', '.join(part)} FROM t").to_arrow_reader(1).read_all())[0]
+    ]
     profiles = []
     for index, (name, kind) in enumerate(columns):
-        filled, distinct, low, high, mean, std, *quartiles = found[index * MEASURES : (index + 1) * MEASURES]
+        filled, distinct, low, high, mean, std = found[index * MEASURES : (index + 1) * MEASURES]
         repeated = not is_number(kind) and 0 < distinct <= TOP_DISTINCT and distinct < max(filled, 2)
         profile: Json = {"name": name, "type": kind, "nulls": rows - filled, "distinct": distinct, "min": low, "max": high}
-        profile |= {"mean": mean, "std": std, "quartiles": quartiles if quartiles[0] is not None else []}
+        profile |= {"mean": mean, "std": std, "quartiles": halves[index] or []}
         written = texts.dates_in(con, "t", name) if kind == "VARCHAR" else ""
         profiles.append({**profile, "top": _top(con, name, kind, cells) if repeated else [], "cast": written})
     return profiles
 
 
 def _measures(name: str, kind: str, exact: bool) -> str:
-    """Filled cells, distinct values, least, greatest, mean, standard deviation, quartiles: NULL where the type has none.
-
-    Quartiles of numbers lie between two values where they have to, as in pandas; those of dates are values of the column.
-    """
+    """Filled cells, distinct values, least, greatest, mean, standard deviation: NULL where the type has none."""
     column = quoted(name)
     distinct = f"count(DISTINCT {column})" if exact else f"approx_count_distinct({column})"
-    ordered = is_number(kind) or kind.startswith(("DATE", "TIME"))
-    low_high = f"min({column}), max({column})" if ordered else "NULL, NULL"
+    low_high = f"min({column}), max({column})" if _has_order(kind) else "NULL, NULL"
     if is_number(kind):
         finite = f"FILTER (isfinite(CAST({column} AS DOUBLE)))"
         number = f"CAST({column} AS DOUBLE)"
-        cut = "quantile_cont" if exact else "approx_quantile"
-        quartiles = ", ".join(f"{cut}({number}, {part}) {finite}" for part in QUARTILES)
-        return f"count({column}), {distinct}, {low_high}, avg({column}) {finite}, stddev_samp({number}) {finite}, {quartiles}"
-    cut = f"quantile_disc({column}, {{}})" if exact else f"approx_quantile({column}, {{}})"
-    quartiles = ", ".join(cut.format(part) if ordered and _has_order(kind, exact) else "NULL" for part in QUARTILES)
-    return f"count({column}), {distinct}, {low_high}, NULL, NULL, {quartiles}"
+        return f"count({column}), {distinct}, {low_high}, avg({column}) {finite}, stddev_samp({number}) {finite}"
+    return f"count({column}), {distinct}, {low_high}, NULL, NULL"
 
 
-def _has_order(kind: str, exact: bool) -> bool:
-    """Whether DuckDB can cut such values into quarters; it estimates those of days and moments alone."""
-    return exact or kind in ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE")
+def _quartiles(name: str, kind: str, estimate: str) -> str:
+    """A list of three, exact unless `estimate` names the function for it; NULL where the type has none.
+
+    Of numbers they lie between two values where they have to, as in pandas; those of dates are values of the column.
+    """
+    column, parts = quoted(name), list(QUARTILES)
+    if is_number(kind):
+        number = f"CAST({column} AS DOUBLE)"
+        return f"{estimate or 'quantile_cont'}({number}, {parts}) FILTER (isfinite({number}))"
+    # DuckDB estimates the quartiles of days and moments alone.
+    known = _has_order(kind) and (not estimate or kind in ("DATE", "TIMESTAMP", "TIMESTAMP WITH TIME ZONE"))
+    return f"{estimate or 'quantile_disc'}({column}, {parts})" if known else "NULL"
+
+
+def _has_order(kind: str) -> bool:
+    """Whether there are a least and a greatest value, and quartiles."""
+    return is_number(kind) or kind.startswith(("DATE", "TIME"))
 
 
 def _top(con: Any, name: str, kind: str, cells: _Cells) -> list[list[Any]]:

@@ -16,6 +16,7 @@ from leaf.sandbox.sessions import Cell, Given, Ran, Sessions, Supply
 from leaf.store import Store, cells, consents, messages
 from leaf.store.model import ChatFile, Scope
 from leaf.tables.child import ALL
+from leaf.tables.frames import read_by
 from leaf.tables.lineage import rests_on
 from leaf.tables.results import turn_of
 from leaf.tables.tables import ResultRead, Table, Tables, beside, joined
@@ -46,6 +47,10 @@ class Rested:
     """The other tables of the files of `tables`."""
     results: tuple[ResultRead, ...] = ()
     """Kept results that it names; what they rest on is among `tables`."""
+    direct: frozenset[str] = frozenset()
+    """Names of those of `tables` that it reads itself, and not through a result alone."""
+    read: frozenset[str] | None = None
+    """Columns of those that it reads, by `touched.key`; None where it may be any."""
 
 
 _Names = dict[str, Table | ResultRead]
@@ -127,7 +132,10 @@ class Notebooks:
         whole |= {t.name for r in through for t in r.tables if t.name not in r.data_only}
         data_only = frozenset(t.name for t in used if t.name not in whole)
         known = self._tables.of(scope, [c for c in chat_files if c.file.id in {t.file_id for t in used}], stop).tables
-        return Rested(ran, cell, used, data_only, tuple(sorted(opened)), beside(known, used), through)
+        direct = {name: one for name, one in read.items() if isinstance(one, Table)}
+        columns = read_by([c.code for c in (*earlier, cell)], {n: [c for c, _ in t.columns] for n, t in direct.items()})
+        names = frozenset(one.name for one in direct.values())
+        return Rested(ran, cell, used, data_only, tuple(sorted(opened)), beside(known, used), through, names, columns)
 
     def again(
         self,

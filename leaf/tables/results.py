@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -78,12 +78,21 @@ def _is_of(one: Kept, turn: str) -> bool:
     return bool(turn) and one.about.get("turn") == turn
 
 
-def statements(folder: Path, one: Kept, depth: int = DEPTH) -> Iterator[str]:
-    """The statements, or code, by which a result was made: its own, then those of the results behind it."""
-    yield str(one.about.get("sql") or one.about.get("code") or "")
-    for name in one.about.get("results") or ():
-        if depth and (before := kept(folder, str(name))) is not None:
-            yield from statements(folder, before, depth - 1)
+def read(folder: Path, one: Kept) -> frozenset[str] | None:
+    """The columns that were read for a result and for those behind it, by `touched.key`; None where it may be any."""
+    return united(read_of(before.about) for before in behind(folder, one))
+
+
+def read_of(about: Mapping[str, Any]) -> frozenset[str] | None:
+    """The columns that one statement, or code, read; None for a result of an earlier version, which did not keep them."""
+    columns = about.get("read")
+    return None if columns is None else frozenset(map(str, columns))
+
+
+def united(read: Iterable[frozenset[str] | None]) -> frozenset[str] | None:
+    """Columns read in several ways; None as soon as it may be any in one of them."""
+    every = list(read)
+    return None if None in every else frozenset().union(*(columns for columns in every if columns is not None))
 
 
 def behind(folder: Path, one: Kept, depth: int = DEPTH) -> Iterator[Kept]:

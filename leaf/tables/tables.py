@@ -38,7 +38,7 @@ LARGE = 20_000_000
 """Bytes from which on a file is converted when it is added: a question should not wait for it."""
 PREPARED = 8
 """Tables of such a file whose columns are looked at then."""
-PROFILED = 2
+PROFILED = 3
 """Raised when a profile is made in another way; those that were kept are then made anew."""
 LINK_ALL = 16
 """Up to so many tables every query gets them all; of more, those that it may name."""
@@ -177,7 +177,7 @@ class ColumnProfile:
     std: float | None = None
     """Of a sample (n - 1)."""
     quartiles: tuple[Any, ...] = ()
-    """Of numbers, dates and times: at a quarter, a half and three quarters; estimated where `Profile.approximate`."""
+    """Of numbers, dates and times: at a quarter, a half and three quarters; estimated where `Profile.estimated`."""
     cast: str = ""
     """Of dates that stayed text: the SQL that reads them."""
     top: tuple[tuple[Any, int], ...] = ()
@@ -195,7 +195,9 @@ class Profile:
     sample: tuple[tuple[Any, ...], ...]
     """The first five rows."""
     approximate: bool
-    """Whether `distinct` and the quartiles are estimates."""
+    """Whether `distinct` is an estimate."""
+    estimated: bool = False
+    """Whether the quartiles are estimates."""
     omitted: int = 0
     """Columns after the first 200, which are not profiled."""
 
@@ -213,8 +215,8 @@ class ResultRead:
     """What it rests on; of a file that was changed or deleted since, the table as it was then, without its Parquet."""
     data_only: frozenset[str]
     """Names of those of which rows of data alone were read."""
-    statements: str
-    """By which it was made, and those that it was made from."""
+    read: frozenset[str] | None
+    """Columns that were read for it, and for those that it was made from, by `touched.key`; None where it may be any."""
     said: tuple[str, ...] = ()
     """What has to be said with it: its own limit, files that changed or were deleted since."""
 
@@ -245,6 +247,8 @@ class QueryResult:
     """Kept results that it reads; the tables that they rest on are among `tables`."""
     said: tuple[str, ...] = ()
     """How the statement was read where it was mended, and what it cannot be taken for."""
+    read: frozenset[str] | None = None
+    """Columns of its tables that it reads itself, by `touched.key`; None where it may be any."""
 
     @property
     def places(self) -> tuple[str, ...]:
@@ -350,7 +354,7 @@ class Tables:
             for c in found["columns"]
         )
         sample = tuple(tuple(row) for row in found["sample"])
-        return Profile(table.name, found["rows"], columns, sample, found["approximate"], found["omitted"])
+        return Profile(table.name, found["rows"], columns, sample, found["approximate"], found["estimated"], found["omitted"])
 
     def _profile(self, table: Table, stop: threading.Event | None) -> Json:
         arguments = {
@@ -386,6 +390,7 @@ class Tables:
             about = {
                 "sql": answer["sql"],
                 "tables": [_origin(t, t.name in ran.data_only) for t in ran.tables],
+                "read": answer["read"],
                 "results": [r.name for r in ran.results],
                 "turn": turn,
                 **{key: answer[key] for key in ("columns", "types", "total")},
@@ -404,6 +409,7 @@ class Tables:
             beside=ran.beside,
             results=ran.results,
             said=ran.said,
+            read=results.read_of(answer),
         )
 
     def keep_frame(
@@ -419,9 +425,11 @@ class Tables:
         data_only: Collection[str] = (),
         results: Sequence[ResultRead] = (),
         turn: str = "",
+        read: Collection[str] | None = None,
     ) -> QueryResult:
         """Keep a table that Python code made under a new id, like the result of a query; `tables` are what it rests on, of
-        those named in `data_only` their rows of data alone, and `results` the kept results among that.
+        those named in `data_only` their rows of data alone, and `results` the kept results among that; `read` are the columns of
+        the tables that the code reads, by `touched.key`, None for any.
 
         The file is read in a confined child, and what is kept is what that one writes.
         Raises UnreadableFileError, SandboxError and its kinds, RunError after `stop`.
@@ -438,6 +446,7 @@ class Tables:
                 "tables": [_origin(t, t.name in data_only) for t in tables],
                 "results": [r.name for r in results],
                 "turn": turn,
+                "read": None if read is None else sorted(read),
                 **{key: answer[key] for key in ("columns", "types", "total")},
                 "seconds": seconds,
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
@@ -644,8 +653,8 @@ class Tables:
         data_only = frozenset(str(t["name"]) for t in one.tables if t.get("data_only", True))
         if not one.parquet.is_file():
             self._compute_again(scope, chat_id, one, files, stop)
-        statements = " ".join(results.statements(folder, one))
-        return ResultRead(one.name, one.parquet, int(one.about["total"]), behind, data_only, statements, said)
+        read = results.read(folder, one)
+        return ResultRead(one.name, one.parquet, int(one.about["total"]), behind, data_only, read, said)
 
     def _compute_again(
         self, scope: Scope, chat_id: str, one: results.Kept, files: Sequence[ChatFile], stop: threading.Event | None

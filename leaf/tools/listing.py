@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +10,7 @@ from fnmatch import fnmatchcase
 
 from leaf.errors import InvalidInputError
 from leaf.files.line import counted, label
-from leaf.files.names import name_key
+from leaf.files.names import fold, name_key
 from leaf.store.model import ChatFile
 
 PAGE = 50
@@ -70,11 +69,7 @@ def _matches(chat_file: ChatFile, pattern: str) -> bool:
     if any(c in wanted for c in "*?["):
         return fnmatchcase(path, wanted) or ("/" not in wanted and fnmatchcase(path.rpartition("/")[2], wanted))
     words = f"{path} {label(chat_file.file)} {chat_file.slug} {chat_file.file.outline.get('title') or ''}"
-    return all(word in _folded(words) for word in _folded(wanted).split())
-
-
-def _folded(text: str) -> str:
-    return "".join(c for c in unicodedata.normalize("NFKD", text.casefold()) if not unicodedata.combining(c))
+    return all(word in fold(words) for word in fold(wanted).split())
 
 
 def _plain_name(chat_file: ChatFile) -> str:

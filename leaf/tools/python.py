@@ -19,6 +19,7 @@ from leaf.sandbox.written import Written
 from leaf.store.made_files import MadeFile
 from leaf.store.model import ChatFile
 from leaf.tables.notebooks import Notebooks, Rested
+from leaf.tables.results import united
 from leaf.tables.tables import QueryResult, Table
 from leaf.tools import remarks
 from leaf.tools.advice import advice
@@ -102,6 +103,7 @@ def _keep(context: ToolContext, code: str, rested: Rested) -> _Made:
         data_only=rested.data_only,
         results=rested.results,
         turn=context.turn,
+        read=rested.read,
     )
     results = [(name, keep_frame(path, code, name, rested.tables, context.stop)) for path, name in ran.frames]
     figures = (context.library.keep_figure(context.scope, path, context.stop) for path in ran.figures)
@@ -117,7 +119,7 @@ def _output(context: ToolContext, code: str, rested: Rested, made: _Made) -> Too
     sources = [Source(t.handle, t.file_id, t.file_name, place_of(t), "computed", query=code) for t in tables]
     opened = {c.handle: c for c in context.files for name in rested.opened if name in (c.handle, c.file.id, c.file.name, c.slug)}
     sources += [Source(c.handle, c.file.id, c.file.name, "", "computed", query=code) for c in opened.values()]
-    readings = [remarks.Reading(t, t.name in rested.data_only, _statements(rested, t)) for t in tables]
+    readings = [remarks.Reading(t, t.name in rested.data_only, _read(rested, t)) for t in tables]
     said = remarks.new(readings, context.hooks.told)
     caveats = tuple(dict.fromkeys(text for result in rested.results for text in result.said))
     return ToolOutput(
@@ -137,11 +139,10 @@ def _output(context: ToolContext, code: str, rested: Rested, made: _Made) -> Too
     )
 
 
-def _statements(rested: Rested, table: Table) -> str:
-    """Those by which code reads a table through kept results alone; empty where it reads the table itself."""
-    through = [r for r in rested.results if any((t.file_id, t.name) == (table.file_id, table.name) for t in r.tables)]
-    itself = not through or re.search(rf"\b{re.escape(table.name)}", rested.cell.code)
-    return "" if itself else " ".join(r.statements for r in through)
+def _read(rested: Rested, table: Table) -> frozenset[str] | None:
+    """The columns of a table that code reads, itself or through kept results; None for any."""
+    through = [r.read for r in rested.results if any((t.file_id, t.name) == (table.file_id, table.name) for t in r.tables)]
+    return united([*([rested.read] if table.name in rested.direct or not through else []), *through])
 
 
 def _notebooks(context: ToolContext) -> Notebooks:

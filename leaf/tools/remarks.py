@@ -8,25 +8,27 @@ from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from leaf.formats.base import Note
-from leaf.formats.notes import Effect, effect
+from leaf.formats.notes import OF_TEXTS, Effect, effect
+from leaf.tables import touched
 from leaf.tables.tables import Table, left_out_in_words
 from leaf.tools.base import Coverage, quoted
 
 Json = dict[str, Any]
 
-PLACE = 120
-"""Characters of the cells of a note that a model is shown."""
+PLACE = 60
+"""Characters of the cells of a note that `describe_table` shows; with a query comes one cell, for an example."""
 ROOM = 800
 """Characters of notes on columns in one output; what is said of rows counts, and is always said."""
-_ALL_COLUMNS = re.compile(
-    r"(?:\bselect\s+(?:distinct\s+)?|,\s*|\.)\*|\bcolumns\s*\(|\b(?:summarize|describe|pivot|unpivot)\b", re.IGNORECASE
-)
+NAMED = 4
+"""Tables that a sentence names which is about several."""
 _MORE_COLUMNS = re.compile(r" and \d+ more columns")
+_COUNT = re.compile(r"\d[\d,]*(?= )")
+_RANGE = re.compile(r"[A-Z]*(\d+)(?:[-:][A-Z]*(\d+))?")
 _MAY_BE = {
     "total": "totals",
     "subtotal": "subtotals",
@@ -49,19 +51,35 @@ class Reading:
     table: Table
     data_only: bool = True
     """Whether rows of data alone were read, and no others by NAME__all."""
-    sql: str = ""
-    """The statement, by which columns are known that it does not touch; empty where it may touch any."""
+    columns: frozenset[str] | None = None
+    """The columns that the call reads, by `touched.key`; None where it may be any."""
+
+
+@dataclass(frozen=True)
+class Sentence:
+    """One thing to be said of one table."""
+
+    table: str
+    """Its SQL name."""
+    text: str
+    example: str = ""
+    """A cell or row that it is about; empty where it is about all of them."""
 
 
 @dataclass(frozen=True)
 class Remarks:
     """What a model is told now."""
 
-    lines: tuple[str, ...] = ()
+    sentences: tuple[Sentence, ...] = ()
     keys: tuple[str, ...] = ()
-    """Of each line, in order: what an output keeps as `data["told"]`, so that it is not said again."""
+    """Of each sentence, in order: what an output keeps as `data["told"]`, so that it is not said again."""
     more: str = ""
     """How many there was no room for, and where they are."""
+
+    @property
+    def lines(self) -> tuple[str, ...]:
+        """The sentences, those that are equal but for their counts once for all their tables, a line for the same tables."""
+        return tuple(_lines(self.sentences))
 
     @property
     def spoken(self) -> tuple[str, ...]:
@@ -69,8 +87,9 @@ class Remarks:
         return (*self.lines, *([self.more] if self.more else []))
 
     def to_json(self) -> Json:
-        """For the `data` of an output: the keys, and the lines for when the output is folded."""
-        return {"told": list(self.keys), "remarks": list(self.lines)} if self.keys else {}
+        """For the `data` of an output: the keys with their sentences, and the lines for when the output is folded."""
+        said = [[s.table, s.text, s.example] for s in self.sentences]
+        return {"told": list(self.keys), "said_of": said, "remarks": list(self.lines)} if self.keys else {}
 
 
 def coverage(asked: Reading) -> Coverage:
@@ -111,67 +130,137 @@ def doubts(table: Table) -> Iterator[Json]:
 
 
 def new(asked: Sequence[Reading], told: frozenset[str]) -> Remarks:
-    """What has to be said of the tables that a call read, without what was told before, a line each.
+    """What has to be said of the tables that a call read, without what was told before.
 
     Rows that were left out or are in doubt come first, then the shortest notes, as far as there is room; the others are counted,
     and come with a later call that reads what they are about.
     """
     found = {
-        _key(one.table, text): (rank, len(text) * rank, one.table.name, text)
+        _key_of(one.table, said): (rank, len(said.text) * rank, said)
         for one in asked
         for rank, sentences in enumerate((_of_rows(one), _of_columns(one)))
-        for text in sentences
+        for said in sentences
     }
     fresh = sorted(((key, *about) for key, about in found.items() if key not in told), key=lambda item: item[1:3])
-    said: list[tuple[str, str]] = []
-    room = ROOM
-    for key, rank, _, name, text in fresh:
-        room -= len(text)
+    said: list[tuple[str, Sentence]] = []
+    room, alike = ROOM, set[str]()
+    for key, rank, _, sentence in fresh:
+        room -= NAMED if _without_count(sentence) in alike else len(sentence.text)
         if room < 0 and rank and said:
             break
-        said.append((key, f"On {name}: {text}"))
+        said.append((key, sentence))
+        alike.add(_without_count(sentence))
     left = fresh[len(said) :]
-    names = list(dict.fromkeys(name for *_, name, _ in left))
-    tables = ", ".join(names[:4]) + (f" and {len(names) - 4} more" if len(names) > 4 else "")
-    more = f"{len(left)} more note{'s' if len(left) > 1 else ''} on how {tables} {'was' if len(names) == 1 else 'were'} read: "
-    more = f"{more}describe_table tells {'them' if len(left) > 1 else 'it'}." if left else ""
-    return Remarks(tuple(line for _, line in said), tuple(key for key, _ in said), more)
+    names = list(dict.fromkeys(sentence.table for *_, sentence in left))
+    more = ""
+    if left:
+        many, were = ("s", "them") if len(left) > 1 else ("", "it")
+        more = f"{len(left)} more note{many} on how {_listed(names)} {'was' if len(names) == 1 else 'were'} read: "
+        more += f"describe_table tells {were}."
+    return Remarks(tuple(sentence for _, sentence in said), tuple(key for key, _ in said), more)
 
 
 def of_columns(table: Table) -> Remarks:
     """All notes on how the columns of a table were read, which whoever looks at its columns is told."""
-    found = {_key(table, text): f"On {table.name}: {text}" for text in _of_columns(Reading(table))}
+    found = {_key_of(table, said): said for said in _of_columns(Reading(table))}
     return Remarks(tuple(found.values()), tuple(found))
 
 
 def once(output: Mapping[str, Any], told: set[str]) -> Json:
-    """An output without the lines that another output of the same turn told before it; its own keys are added to `told`."""
+    """An output without what another output of the same turn told before it; its own keys are added to `told`."""
     data = output.get("data") or {}
+    keys, said = list(data.get("told") or ()), [Sentence(*map(str, one)) for one in data.get("said_of") or ()]
+    fresh = [sentence for key, sentence in zip(keys, said, strict=False) if key not in told]
     text = str(output["text"])
-    for key, line in zip(data.get("told") or (), data.get("remarks") or (), strict=False):
-        if key in told:
-            text = text.replace(f"\n{line}", "", 1)
-        told.add(key)
+    if len(fresh) < len(said):
+        text = text.replace(_block(said), _block(fresh), 1)
+    told.update(keys)
     return {**output, "text": text}
 
 
-def _of_rows(asked: Reading) -> Iterator[str]:
+def _block(sentences: Iterable[Sentence]) -> str:
+    return "".join(f"\n{line}" for line in _lines(sentences))
+
+
+def _lines(sentences: Iterable[Sentence]) -> Iterator[str]:
+    alike: dict[str, list[Sentence]] = {}
+    for one in sentences:
+        alike.setdefault(_without_count(one), []).append(one)
+    by_tables: dict[str, list[str]] = {}
+    for group in alike.values():
+        names = list(dict.fromkeys(one.table for one in group))
+        by_tables.setdefault(_listed(names), []).append(_as_one(group))
+    for about, texts in by_tables.items():
+        yield f"On {about}: {' '.join(texts)}"
+
+
+def _as_one(group: Sequence[Sentence]) -> str:
+    """What equal sentences say of several tables: `22 and 8 cells …`, `52 cells in all …`; one example."""
+    text = group[0].text
+    counts = [found[0] for one in group if (found := _COUNT.match(one.text))]
+    if len(set(counts)) > 1:
+        rest = _without_count(group[0])
+        total = sum(int(count.replace(",", "")) for count in counts)
+        text = f"{_and(counts)} {rest}" if len(counts) <= NAMED else f"In all {total:,} {rest}"
+    example = next((one for one in group if one.example), None)
+    if example is None:
+        return text
+    where = f"{example.example} of {example.table}" if len(group) > 1 else example.example
+    return f"{text.rstrip('.')} ({where})."
+
+
+def _without_count(sentence: Sentence) -> str:
+    return _COUNT.sub("", sentence.text, count=1).lstrip() if _COUNT.match(sentence.text) else sentence.text
+
+
+def _listed(names: Sequence[str]) -> str:
+    """`a`, `a and b`, `a, b, c, d and 3 more`."""
+    return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more" if len(names) > NAMED else _and(names)
+
+
+def _and(texts: Sequence[str]) -> str:
+    return " and ".join((", ".join(texts[:-1]), texts[-1])) if len(texts) > 1 else "".join(texts)
+
+
+def _of_rows(asked: Reading) -> Iterator[Sentence]:
     """What was left out, and what is in doubt."""
     table = asked.table
     if asked.data_only and table.left_out_counts:
-        yield f"{table.excluded} ({table.excluded_places}); {table.name}__all has them, with _row and _kind."
+        said = f"{table.excluded} ({table.excluded_places}); {table.name}__all has them, with _row and _kind."
+        yield Sentence(table.name, said)
     if outside := left_out_in_words(table.outside):
-        yield f"{outside}."
+        yield Sentence(table.name, f"{outside}.")
     for doubt in doubts(table):
         twice = ": a sum may count twice" if "total" in doubt["kind"] else ""
-        yield f"{doubt['text']}{twice}."
+        yield Sentence(table.name, f"{doubt['text']}{twice}.")
 
 
-def _of_columns(asked: Reading) -> Iterator[str]:
+def _of_columns(asked: Reading) -> Iterator[Sentence]:
     """How the columns were read that were asked for."""
     for note in _changing(asked):
-        place = note.cells or note.place
-        yield f"{note.text}{f' [{quoted(place, PLACE)}]' if place and note.count else ''}"
+        yield Sentence(asked.table.name, note.text, _example(asked.table, note))
+
+
+def sentence(table: Table, note: Note, length: int) -> str:
+    """A note with its cells, as many as there is room for; without those of a whole column."""
+    place = "" if _is_whole(table, note) else note.cells or note.place
+    return f"{note.text.rstrip('.')} ({quoted(place, length)})." if place else note.text
+
+
+def _example(table: Table, note: Note) -> str:
+    """`row 14`, `B7`: the first of a note's cells; empty where they are the whole column or there are none to count."""
+    place = note.cells or note.place
+    if not note.count or not place or _is_whole(table, note):
+        return ""
+    first = re.split(r", | and ", place)[0]
+    return quoted(first if "-" in first else re.sub(r"^(row|line)s ", r"\1 ", first), PLACE)
+
+
+def _is_whole(table: Table, note: Note) -> bool:
+    """Whether what a note names are columns from end to end, which says nothing that their names do not say."""
+    ends = [(int(first), int(last or first)) for first, last in _RANGE.findall(note.cells or note.place)]
+    there = table.rows + sum(table.left_out_counts.values())
+    return bool(ends) and "'" in note.text and all(last - first + 1 >= max(there, 2) for first, last in ends)
 
 
 def _changing(asked: Reading) -> list[Note]:
@@ -180,19 +269,18 @@ def _changing(asked: Reading) -> list[Note]:
 
 
 def _touches(asked: Reading, note: Note) -> bool:
-    """Whether the statement reads a column that the note names; so do all of a note that names none, or not all."""
-    named = [name for name, _ in asked.table.columns if f"'{name}'" in note.text]
-    if not named or not asked.sql or _MORE_COLUMNS.search(note.text):
+    """Whether the call reads a column that the note is about; so does one of a note that names none, or not all."""
+    about = [name for name, kind in asked.table.columns if f"'{name}'" in note.text]
+    if note.kind in OF_TEXTS:
+        about = [name for name, kind in asked.table.columns if "VARCHAR" in kind]
+    elif not about or _MORE_COLUMNS.search(note.text):
         return True
-    sql = asked.sql.casefold()
-    if "select" not in sql or _ALL_COLUMNS.search(sql):
-        return True
-    return any(re.search(rf"(?<!\w){re.escape(name.casefold())}(?!\w)", sql) for name in named)
+    return asked.columns is None or any(touched.key(name) in asked.columns for name in about)
 
 
-def _key(table: Table, text: str) -> str:
+def _key_of(table: Table, said: Sentence) -> str:
     """Short and the same for ever: which bytes, which table of theirs, which words."""
-    return f"{zlib.crc32(f'{table.sha256} {table.name} {text}'.encode()):08x}"
+    return f"{zlib.crc32(f'{table.sha256} {table.name} {said.text} {said.example}'.encode()):08x}"
 
 
 def told_in(outputs: Sequence[Mapping[str, Any]]) -> frozenset[str]:

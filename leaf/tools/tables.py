@@ -15,6 +15,7 @@ from leaf.files.library import name_key
 from leaf.formats.base import KINDS, Note, holds_tables
 from leaf.formats.notes import Effect, effect
 from leaf.store.model import ChatFile
+from leaf.tables.results import united
 from leaf.tables.tables import ColumnProfile, Profile, QueryResult, Table, asks_which, in_order
 from leaf.tools import remarks
 from leaf.tools.base import Json, Source, Tool, ToolContext, ToolOutput, find_file, gone, quoted
@@ -129,11 +130,11 @@ def _describe(table: Table, profile: Profile, others: Sequence[Table]) -> str:
         lines.append(f"Not counted: {_excluded_at(table)}; {table.name}__all has them, with _row and _kind.")
     if table.doubtful_counts:
         lines += [f"Doubtful: {doubt['text']}." for doubt in remarks.doubts(table)]
-    lines += [f"Note: {n.text}{_at(n)}" for n in table.findings if not (table.doubtful_counts and effect(n.kind) is Effect.DOUBT)]
-    if profile.approximate:
-        lines.append("Note: the numbers of distinct values and the quartiles (≈) are estimates.")
+    said = [n for n in table.findings if not (table.doubtful_counts and effect(n.kind) is Effect.DOUBT)]
+    lines += ["Notes: " + " ".join(remarks.sentence(table, n, remarks.PLACE) for n in said)] if said else []
+    lines += _estimates(profile)
     lines.append("Columns:")
-    lines += [_describe_column(column, "≈" if profile.approximate else "") for column in profile.columns[:COLUMNS_DESCRIBED]]
+    lines += [_describe_column(column, profile) for column in profile.columns[:COLUMNS_DESCRIBED]]
     left = profile.columns[COLUMNS_DESCRIBED:]
     if left:
         unnamed = ", ".join(f'"{c.name}"' for c in left[:200])
@@ -155,8 +156,23 @@ def _at(finding: Note) -> str:
     return f" [{quoted(place, 120)}]" if place else ""
 
 
-def _describe_column(column: ColumnProfile, about: str = "") -> str:
-    facts = [f"{column.nulls:,} nulls", f"{column.distinct:,} distinct"]
+def _estimates(profile: Profile) -> list[str]:
+    """What is not exact of a large table, and what is to be queried where it has to be."""
+    if not profile.approximate:
+        return []
+    if profile.estimated:
+        exact = "count(DISTINCT x) and quantile_cont(x, 0.5) in query_tables give exact ones"
+        return [
+            f"Note: numbers of distinct values and quartiles marked ≈ are estimates, a few percent off at most times; {exact}."
+        ]
+    exact = "count(DISTINCT x) in query_tables gives the exact one"
+    return [
+        f"Note: numbers of distinct values marked ≈ are estimates, a few percent off at most times; {exact}. All else is exact."
+    ]
+
+
+def _describe_column(column: ColumnProfile, profile: Profile) -> str:
+    facts = [f"{column.nulls:,} nulls", f"{'≈' if profile.approximate else ''}{column.distinct:,} distinct"]
     if column.top:
         facts.append("top: " + ", ".join(f"{_cell(value)} ({count:,})" for value, count in column.top))
     if column.min is not None:
@@ -166,7 +182,7 @@ def _describe_column(column: ColumnProfile, about: str = "") -> str:
         if column.std is not None:
             facts.append(f"std {column.std:,.6g}")
         if column.quartiles:
-            facts.append(f"quartiles {about}{', '.join(map(_figure, column.quartiles))}")
+            facts.append(f"quartiles {'≈' if profile.estimated else ''}{', '.join(map(_figure, column.quartiles))}")
     if column.cast:
         facts.append(f"dates kept as text: {column.cast}")
     return f'- "{column.name}" {column.type} · ' + " · ".join(facts)
@@ -243,14 +259,14 @@ def _told_apart(context: ToolContext, sql: str) -> list[str]:
 
 def readings_of(result: QueryResult) -> list[remarks.Reading]:
     """The tables that a query read, itself or through kept results, each with what it read of it."""
-    return [remarks.Reading(t, t.name in result.data_only, _statements(result, t)) for t in result.tables]
+    return [remarks.Reading(t, t.name in result.data_only, _read(result, t)) for t in result.tables]
 
 
-def _statements(result: QueryResult, table: Table) -> str:
-    """Those by which a query reads a table: its own, unless it reads nothing of it but through kept results."""
-    through = [r.statements for r in result.results if any((t.file_id, t.name) == (table.file_id, table.name) for t in r.tables)]
+def _read(result: QueryResult, table: Table) -> frozenset[str] | None:
+    """The columns of a table that a query reads, itself or through kept results; None for any."""
+    through = [r.read for r in result.results if any((t.file_id, t.name) == (table.file_id, table.name) for t in r.tables)]
     own = not through or re.search(rf"(?<!\w){re.escape(table.name)}", result.sql, re.IGNORECASE)
-    return " ".join([*([result.sql] if own else []), *through])
+    return united([*([result.read] if own else []), *through])
 
 
 def _how_many(reading: remarks.Reading) -> str:

@@ -78,7 +78,7 @@ def written(part: Mapping[str, Any], chat_id: str, key: str) -> None:
                 icon=":material/note_add:",
                 help="Into the library and this chat, so that the next question can use it",
             ):
-                _keep(chat_id, sha256, name)  # no callback: a toast before the page's styles would take their place
+                _keep(chat_id, sha256, name)
 
 
 def _read_written(chat_id: str, sha256: str, name: str, own: Session) -> bytes:

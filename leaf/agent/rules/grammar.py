@@ -13,8 +13,9 @@ from dataclasses import dataclass, field, replace
 from itertools import islice
 from typing import Any
 
-from leaf.agent.column_kinds import fold, is_rate
+from leaf.agent.column_kinds import is_rate
 from leaf.agent.rules.tables import NO_COLUMN, PHRASES, Column, Table, Word, forms, split_words
+from leaf.files.names import fold
 
 MOST_WORDS, MOST_PATHS = 40, 20_000
 _PARTS = 6

@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from leaf.agent.column_kinds import CHANGES, GENERIC, fold, is_added_up, is_id, kind_of, name_words, says_when, word_parts
+from leaf.agent.column_kinds import CHANGES, GENERIC, is_added_up, is_id, kind_of, name_words, says_when, word_parts
 from leaf.agent.models.base import Json
+from leaf.files.names import fold
 from leaf.tables.sql import literal, quoted
 
 _TOKEN = re.compile(
