@@ -360,9 +360,14 @@ def _parquet(path: Path, name: str) -> tuple[str, str]:
     return "parquet", "application/vnd.apache.parquet"
 
 
+_CONTROL_DELIMITERS = "\x1f\x01"
+"""Control characters that part cells, as Hive and others write them."""
+
+
 def _is_binary(head: bytes, sample: str, encoding: Encoding) -> bool:
     """Control characters that no text holds, in more than one of a hundred places."""
-    control = sum(sample.count(chr(c)) for c in range(32) if chr(c) not in "\t\n\r\f\b\x1a\x1b") + sample.count("\ufffd")
+    usual = "\t\n\r\f\b\x1a\x1b" + "".join(sign for sign in _CONTROL_DELIMITERS if _columns_agree(_whole_lines(sample), sign))
+    control = sum(sample.count(chr(c)) for c in range(32) if chr(c) not in usual) + sample.count("\ufffd")
     if encoding.guessed and encoding.bom == 0 and not encoding.name.startswith(("utf-16", "utf-32")):
         return control > len(sample) * 0.002 or b"\x00" in head
     return control > len(sample) * 0.01
@@ -478,7 +483,13 @@ def _is_delimited(text: str, suffix: str, cut: bool) -> bool:
         return False
     if any(RULE_LINE.match(line) and "|" in line for line in lines[:5]) or suffix in ("md", "rst"):
         return False
-    return any(_columns_agree(lines, delimiter) for delimiter in "\t;|,")
+    return any(_columns_agree(lines, delimiter) for delimiter in ("\t", ";", "|", ",", "^", "~", *_CONTROL_DELIMITERS))
+
+
+def _whole_lines(sample: str) -> list[str]:
+    """Lines of a sample that are not empty; what follows the last line ending may be cut."""
+    lines = sample.replace("\r\n", "\n").replace("\r", "\n").split("\n")[:400]
+    return [line for line in (lines[:-1] or lines) if line.strip()]
 
 
 def _columns_agree(lines: list[str], delimiter: str) -> bool:

@@ -31,7 +31,7 @@ from leaf.store.model import File
 
 Json = dict[str, Any]
 
-VERSION = 5
+VERSION = 6
 """Raised when readers change so that files converted before should be converted again."""
 OnProgress = Callable[[str], None]
 LIMITS = Limits(seconds=900, memory_mb=2048, output_mb=8192)
