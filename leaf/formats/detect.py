@@ -21,6 +21,7 @@ from leaf.formats.encoding import FALLBACK, Encoding, register_fallback, sniff_e
 from leaf.formats.packed import is_packed, too_much
 from leaf.formats.sound import container_of, kind_of
 from leaf.formats.spreadsheetml import is_spreadsheetml
+from leaf.formats.webarchive import is_archive
 
 HEAD_BYTES = 65_536
 
@@ -408,6 +409,8 @@ def text_kind(sample: str, suffix: str, *, cut: bool) -> tuple[str, str]:
         return "captions", "application/x-subrip"
     if HTML_START.match(text[:20_000]):
         return "html", "text/html"
+    if HEADER.match(text) and is_archive(text, suffix):
+        return "html", "multipart/related"
     if _is_mail(text, suffix):
         return "email", "message/rfc822"
     if _is_json(text, suffix, cut):
