@@ -11,7 +11,9 @@ import openpyxl
 import pytest
 
 from leaf.errors import InvalidInputError, LeafError, NotFoundError
+from leaf.formats.base import VERSION
 from leaf.service import Leaf
+from leaf.store import files
 from leaf.store.model import Scope
 from leaf.tools import registry
 from leaf.tools.base import ToolOutput
@@ -305,3 +307,16 @@ def test_a_document_without_tables_says_so(leaf: Leaf, scope: Scope) -> None:
     page_id = add(leaf, scope, "plain.html", b"<!doctype html><html><body><p>Only words here.</p></body></html>").id
     with pytest.raises(InvalidInputError, match="is no table"):
         leaf.run_tool(scope, "describe_table", {"file": "f1"}, file_ids=[page_id])
+
+
+def test_a_document_that_earlier_readers_looked_at_is_asked_for_its_tables_again(leaf: Leaf, scope: Scope) -> None:
+    rows = [["Region", "Units"], *([f"Place {i}", str(1000 + i)] for i in range(9))]
+    page = "<html><body><table>" + "".join(f"<tr><td>{a}</td><td>{b}</td></tr>" for a, b in rows) + "</table></body></html>"
+    file = add(leaf, scope, "old.html", page.encode())
+    assert file.outline["version"] == VERSION
+    old = {**file.outline, "tables": None, "version": 0}
+    files.set_outline(leaf.store.db, scope, file.id, kind=file.kind, media_type=file.media_type, outline=old)
+    counted = leaf.run_tool(scope, "query_tables", {"sql": "SELECT count(*) AS n FROM old"}, file_ids=[file.id])
+    assert counted.data["table"]["rows"] == [[9]]
+    assert "SQL: old" in leaf.run_tool(scope, "list_files", {}, file_ids=[file.id]).text
+    assert "9 rows" in leaf.run_tool(scope, "describe_table", {"file": "old.html"}, file_ids=[file.id]).text

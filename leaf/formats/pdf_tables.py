@@ -198,10 +198,11 @@ def _is_row(line: Line, rows: Sequence[Line]) -> bool:
     usual = Counter(len(row.chunks) for row in rows).most_common(1)[0][0]
     steps = [b.middle - a.middle for a, b in pairwise(rows)]
     away = min(abs(line.middle - row.middle) for row in rows)
-    if usual < 2 or len(line.chunks) not in (usual, usual - 1) or len(line.chunks) < 2 or not steps or away > 1.4 * max(steps):
+    if usual < 2 or len(line.chunks) < max(2, usual - 1) or not steps or away > 1.4 * max(steps):
         return False
     columns = columns_of(list(rows))
-    return all(any(min(c.right, k.right) > max(c.left, k.left) for k in columns) for c in line.chunks)
+    met = sum(any(min(c.right, k.right) > max(c.left, k.left) for c in line.chunks) for k in columns)
+    return met >= max(2, len(columns) - 1)
 
 
 def _rules_of(lines: Sequence[Line], across: Sequence[Rule]) -> list[Rule]:

@@ -24,6 +24,7 @@ from leaf.errors import (
     SandboxTimeoutError,
     StoreError,
 )
+from leaf.formats.base import VERSION
 from leaf.sandbox.batch import call_each
 from leaf.sandbox.pool import Item, Limits, Pool
 from leaf.store import Store
@@ -31,8 +32,6 @@ from leaf.store.model import File
 
 Json = dict[str, Any]
 
-VERSION = 6
-"""Raised when readers change so that files converted before should be converted again."""
 OnProgress = Callable[[str], None]
 LIMITS = Limits(seconds=900, memory_mb=2048, output_mb=8192)
 DAY = 24 * 3600
