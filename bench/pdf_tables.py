@@ -53,7 +53,7 @@ def main() -> int:
 def leaf_tables(path: Path) -> list[tuple[int, Rows]]:
     from leaf.formats.pdf import page_tables
 
-    return [(number, table.rows) for number, found in page_tables(path) for table in found]
+    return [(number, table.rows) for number, found in page_tables(path) for table in found if not table.lone]
 
 
 def _plumber(strategy: str) -> Finder:

@@ -8,6 +8,10 @@ from typing import Any
 
 import duckdb
 import pytest
+from reportlab.lib import colors
+from reportlab.lib.pagesizes import A4
+from reportlab.lib.styles import getSampleStyleSheet
+from reportlab.platypus import Paragraph, SimpleDocTemplate, Spacer, Table
 
 from bench._pages import prose, tables
 from bench._pdfs import column, pdf, table
@@ -224,3 +228,52 @@ def test_a_word_file_of_millions_of_tags_is_refused_in_a_sentence(tmp_path: Path
         archive.writestr("word/document.xml", "<w:document xmlns:w='u'>" + "<w:p></w:p>" * 2_100_000 + "</w:document>")
     with pytest.raises(LeafError, match="million tags"):
         inspect(str(path), "a.docx")
+
+
+BELOW_EACH = [("LINEBELOW", (0, 0), (-1, -1), 0.25, colors.grey)]
+ABOVE_EACH = [("LINEABOVE", (0, 0), (-1, -1), 0.25, colors.grey)]
+
+
+def made(path: Path, *parts: Any) -> list[list[list[str]]]:
+    """Rows of the tables that are found in a document of these parts."""
+    SimpleDocTemplate(str(path), pagesize=A4).build(list(parts))
+    return [[list(row) for row in grid.rows] for grid in document_grids(path)]
+
+
+def words(count: int) -> Paragraph:
+    return Paragraph(
+        "Some words that stand above or below a table and say what it is about. " * count, getSampleStyleSheet()["Normal"]
+    )
+
+
+@pytest.mark.parametrize("style", [BELOW_EACH, ABOVE_EACH])
+@pytest.mark.parametrize("rows", [4, 9])
+def test_the_row_beyond_the_outermost_line_belongs_to_the_table(tmp_path: Path, style: Any, rows: int) -> None:
+    assert made(tmp_path / "a.pdf", words(6), Spacer(1, 12), Table(ROWS[:rows], style=style), words(6)) == [ROWS[:rows]]
+
+
+def test_tables_beside_each_other_under_the_same_names_are_two(tmp_path: Path) -> None:
+    other = [ROWS[0], *([f"Town {i}", f"{2000 + i:,}", f"{i}.25"] for i in range(5))]
+    both = Table([[Table(ROWS), Table(other)]], colWidths=[230, 230], style=[("VALIGN", (0, 0), (-1, -1), "TOP")])
+    assert made(tmp_path / "a.pdf", words(2), both, words(2)) == [ROWS, other]
+
+
+@pytest.mark.parametrize("repeated", [0, 1])
+@pytest.mark.parametrize("style", [[], BELOW_EACH])
+def test_a_last_row_that_is_alone_on_its_page_is_no_less_a_row(tmp_path: Path, style: Any, repeated: int) -> None:
+    places = set()
+    for count in range(34, 41):
+        rows = [ROWS[0], *([f"Place {i}", f"{1000 + i:,}", f"{i}.5"] for i in range(count))]
+        found = made(tmp_path / f"{count}.pdf", Table(rows, style=style, repeatRows=repeated), Spacer(1, 30), words(3))
+        assert found == [rows]
+        places |= {grid.place for grid in document_grids(tmp_path / f"{count}.pdf")}
+    assert places == {"page 1", "pages 1-2"}
+
+
+def test_glyphs_of_a_font_and_lines_of_a_program_are_no_tables(tmp_path: Path) -> None:
+    glyphs = [[chr(33 + (16 * row + column) % 90) for column in range(16)] for row in range(12)]
+    assert made(tmp_path / "a.pdf", Table(glyphs)) == []
+    code = [[f"#line {row}", "0", f"'file{row}.c'"] for row in range(100, 110)]
+    assert made(tmp_path / "b.pdf", Table(code)) == []
+    marks = [["Name", "A", "B", "C"], *([f"Place {i}", "x", "x" if i % 3 else "", "x"] for i in range(9))]
+    assert made(tmp_path / "c.pdf", Table(marks, style=BELOW_EACH))[0][1:] == marks[1:]

@@ -10,6 +10,7 @@ import pytest
 
 from leaf.formats.base import TableInfo, Where
 from leaf.formats.delimited import DelimitedReader
+from leaf.formats.detect import detect
 from leaf.formats.dialect import sniff
 
 Rows = list[tuple[Any, ...]]
@@ -181,7 +182,8 @@ def test_a_late_fraction_ends_the_doubt(tmp_path: Path) -> None:
         (["Amount", "n.a.", "12", "15"], "Amount", [None, 12, 15]),
         (["12", "15", "18"], "column_1", [12, 15, 18]),
         (["Sales of 2024", "Amount", "12", "15"], "Amount", [12, 15]),
-        (["Amount", "unknown", "12", "15"], "Amount", ["unknown", "12", "15"]),
+        (["Amount", "pending", "12", "15"], "Amount", ["pending", "12", "15"]),
+        (["Amount", "unknown", "12", "15"], "Amount", [None, 12, 15]),
         (["Note", "Source: own survey", "Total", "end"], "Note", ["Source: own survey", "Total", "end"]),
     ],
 )
@@ -200,3 +202,47 @@ def test_a_single_column_is_counted_and_read_like_any_table(tmp_path: Path) -> N
     assert (outline.rows, outline.columns) == (40, 1)
     passages = list(DelimitedReader().passages(path, Where("row", 1, 4)))
     assert [passage.text for passage in passages] == ["Name", "Given0 Family", "Given1 Family"]
+
+
+@pytest.mark.parametrize("delimiter", ["\x1f", "\x01", "|~|", "~|~", "||"])
+@pytest.mark.parametrize("name", ["a.csv", "a.txt"])
+def test_rare_delimiters_are_known_and_seen_whole(tmp_path: Path, delimiter: str, name: str) -> None:
+    lines = [["id", "name", "amount"], ["1", "Anna", "10"], ["2", "Bob", "20"], ["3", "Cid", "30"]]
+    text = "\n".join(delimiter.join(line) for line in lines) + "\n"
+    (tmp_path / "file").write_text(text)
+    assert detect(tmp_path / "file", name)[0] == "csv"
+    info, rows, _ = one(tmp_path, text)
+    assert [column for column, _ in info.columns] == lines[0]
+    assert rows[1] == (2, "Bob", 20)
+
+
+def test_a_few_lists_below_one_word_are_one_column_and_many_equal_ones_are_not(tmp_path: Path) -> None:
+    lists = ["red,green,blue,white", "old,new,used,rare", "a,b,c,d", "x,y,z,w"]
+    info, rows, notes = one(tmp_path, "\n".join(["tags", *lists[:2]]) + "\n")
+    assert [row[0] for row in rows] == lists[:2]
+    assert "','" in notes["one-column"]
+    info, _, _ = one(tmp_path, "\n".join(["tags", *lists]) + "\n")
+    assert len(info.columns) == 4
+
+
+def test_a_sign_that_ends_lines_elsewhere_stays_in_its_cell(tmp_path: Path) -> None:
+    rows = [(str(n), f"one\u2028two\x0cthree{n}") for n in range(5)]
+    _, found, notes = one(tmp_path, "id;text\n" + "".join(f'{a};"{b}"\n' for a, b in rows))
+    assert [row[1] for row in found] == [b for _, b in rows]
+    assert "repaired-quotes" not in notes
+
+
+@pytest.mark.parametrize(
+    "word", ["..", "(NA)", "…", "*", ":", "#DIV/0!", "unknown", "not reported", "k. A.", "нет данных", "不明", "\\N"]
+)
+def test_words_for_no_value_leave_a_column_its_numbers_and_are_named(tmp_path: Path, word: str) -> None:
+    info, rows, notes = one(tmp_path, "place;count\n" + "".join(f"p{n};{word if n == 3 else 100 * n}\n" for n in range(9)))
+    assert dict(info.columns)["count"] == "BIGINT"
+    assert [row[1] for row in rows][2:5] == [200, None, 400]
+    assert f"'{word}'" in notes["missing-words"]
+
+
+def test_a_letter_among_numbers_keeps_them_text_and_is_said(tmp_path: Path) -> None:
+    info, _, notes = one(tmp_path, "place;count\n" + "".join(f"p{n};{'D' if n % 3 == 0 else 100 * n}\n" for n in range(30)))
+    assert dict(info.columns)["count"] == "VARCHAR"
+    assert "10 of 30 values are not numbers" in notes["cells-unparsed"]

@@ -69,6 +69,43 @@ def test_text_without_a_mark_is_read_right_and_called_a_guess(tmp_path: Path, te
     assert note.kind == "encoding-guessed"
 
 
+@pytest.mark.parametrize("delimiter", [",", "\t"])
+@pytest.mark.parametrize("rows", [3, 60])
+@pytest.mark.parametrize(
+    ("words", "codec"),
+    [
+        ("Müller Straße Größe Köln", "cp1252"),
+        ("Þór Guðrún Ísland Akureyri Ægir", "cp1252"),
+        ("Müller Köln Straße Größe", "mac-roman"),
+        ("Köln Größe Übersicht München", "cp850"),
+        ("Příbram Šumava Plzeň Žďár Kroměříž", "cp1250"),
+        ("Łódź Gdańsk Częstochowa żółw źle", "iso8859-2"),
+        ("Győr Székesfehérvár erdő hűtő", "cp1250"),
+        ("Ahmet Yılmaz Ayşe Öztürk Çağlar Işık", "cp1254"),
+        ("Vilnius Šiauliai Panevėžys Žemaitija ąžuolas", "cp1257"),
+        ("Иван Мария Москва Казань", "cp1251"),
+        ("ИВАНОВ ПЕТРОВА МОСКВА СУММА", "cp1251"),
+        ("Київ Їжак Львів Євген", "cp1251"),
+        ("ИВАНОВ ПЕТРОВА МОСКВА СУММА", "koi8-r"),
+        ("выручка регион месяц продажи", "cp866"),
+        ("Αθήνα Γιώργος Πάτρα Θεσσαλονίκη", "cp1253"),
+        ("ירושלים אביב חיפה סכום", "cp1255"),
+        ("القاهرة دمشق الرياض المبلغ", "cp1256"),
+        ("กรุงเทพ เชียงใหม่ ยอดขาย ภูเก็ต", "cp874"),
+        ("東京都 大阪府 カテゴリ ひらがな", "cp932"),
+        ("東京都 大阪府 カテゴリ ひらがな", "euc_jp"),
+        ("北京市 上海 张三 广东省", "gb18030"),
+        ("臺北市 高雄 張三 廣東省", "big5"),
+        ("서울 부산 김철수 이영희", "cp949"),
+    ],
+)
+def test_words_of_a_table_tell_their_code_page(words: str, codec: str, rows: int, delimiter: str) -> None:
+    names = words.split()
+    lines = [delimiter.join([str(n), names[n % len(names)], names[(n + 1) % len(names)], str(7 * n)]) for n in range(rows)]
+    text = "\r\n".join([delimiter.join(["nr", "name", "city", "sum"]), *lines])
+    assert decode(text.encode(codec))[0] == text
+
+
 @pytest.mark.parametrize("codec", ["utf-8", "utf-8-sig", "utf-16", "utf-32"])
 def test_marked_text_and_utf8_are_no_guess(codec: str) -> None:
     read, encoding = decode(GERMAN.encode(codec))

@@ -88,8 +88,8 @@ def test_arrow_types_without_a_like_become_the_nearest_or_text(tmp_path: Path) -
     assert [r[0] for r in rows] == ["a", "b", "a"]
     assert [r[1] for r in rows] == ['["x","y"]', "[]", None]
     assert [r[2] for r in rows] == [0.5, 1.0, None]
-    assert [r[3] for r in rows] == ["0:00:01", "0:00:02", None]
-    assert [n.kind for n in info.notes] == ["nested"]
+    assert [r[3] for r in rows] == [1.0, 2.0, None]
+    assert [n.kind for n in info.notes] == ["durations", "nested"]
     assert len(list(reader_of("arrow").passages(tmp_path / "odd.feather", Where()))) == 3
 
 
@@ -270,3 +270,28 @@ def test_half_characters_in_json_are_replaced(tmp_path: Path) -> None:
     assert extract(str(path), "json", str(tmp_path))["count"] == 2
     ((_, rows),) = load(path, "json")
     assert rows == [("x\ufffdy",), ("😀",)]
+
+
+def test_durations_are_seconds_and_views_are_text_in_every_typed_format(tmp_path: Path) -> None:
+    words = pa.array(["x", "y", "x"], pa.string_view()).cast(pa.string()).dictionary_encode()
+    names = pa.DictionaryArray.from_arrays(words.indices, words.dictionary.cast(pa.string_view()))
+    table = pa.table({"lasts": pa.array([1_500, None, -2_000], pa.duration("ms")), "name": names, "none": pa.nulls(3)})
+    feather.write_feather(table, tmp_path / "a.feather")
+    pq.write_table(table.drop(["name"]), tmp_path / "a.parquet")
+    for name, kind in (("a.feather", "arrow"), ("a.parquet", "parquet")):
+        out = tmp_path / kind
+        out.mkdir()
+        (info,) = reader_of(kind).tables(tmp_path / name, out)
+        types = dict(info.columns)
+        assert (types["lasts"], types["none"]) == ("DOUBLE", "VARCHAR")
+        assert [n.text for n in info.notes] == ["Durations in 'lasts' were read as seconds."]
+        assert pq.read_table(out / info.parquet)["lasts"].to_pylist() == [1.5, None, -2.0]
+    assert pq.read_table(tmp_path / "arrow" / "0.parquet")["name"].to_pylist() == ["x", "y", "x"]
+
+
+def test_intervals_of_a_database_read_as_people_write_them(tmp_path: Path) -> None:
+    with duckdb.connect(str(tmp_path / "d.duckdb")) as connection:
+        connection.execute("CREATE TABLE t AS SELECT INTERVAL 1 DAY AS i UNION ALL SELECT NULL")
+    (tmp_path / "out").mkdir()
+    (info,) = reader_of("database").tables(tmp_path / "d.duckdb", tmp_path / "out")
+    assert pq.read_table(tmp_path / "out" / info.parquet)["i"].to_pylist() == ["1 day", None]

@@ -12,7 +12,9 @@ import pytest
 
 from leaf.app import Leaf
 from leaf.errors import InvalidInputError, LeafError, NotFoundError
+from leaf.formats.base import VERSION
 from leaf.sessions.session import Session
+from leaf.store import files
 from leaf.store.model import Scope
 from leaf.tools import registry
 from leaf.tools.base import ToolOutput
@@ -311,3 +313,17 @@ def test_a_document_without_tables_says_so(session: Session) -> None:
     page_id = add(session, "plain.html", b"<!doctype html><html><body><p>Only words here.</p></body></html>").id
     with pytest.raises(InvalidInputError, match="is no table"):
         session.tools.run("describe_table", {"file": "f1"}, file_ids=[page_id])
+
+
+def test_a_document_that_earlier_readers_looked_at_is_asked_for_its_tables_again(leaf: Leaf, scope: Scope) -> None:
+    session = leaf.session(scope)
+    rows = [["Region", "Units"], *([f"Place {i}", str(1000 + i)] for i in range(9))]
+    page = "<html><body><table>" + "".join(f"<tr><td>{a}</td><td>{b}</td></tr>" for a, b in rows) + "</table></body></html>"
+    file = add(session, "old.html", page.encode())
+    assert file.outline["version"] == VERSION
+    old = {**file.outline, "tables": None, "version": 0}
+    files.set_outline(leaf._db, scope, file.id, kind=file.kind, media_type=file.media_type, outline=old)
+    counted = session.tools.run("query_tables", {"sql": "SELECT count(*) AS n FROM old"}, file_ids=[file.id])
+    assert counted.data["table"]["rows"] == [[9]]
+    assert "SQL: old" in session.tools.run("list_files", {}, file_ids=[file.id]).text
+    assert "9 rows" in session.tools.run("describe_table", {"file": "old.html"}, file_ids=[file.id]).text

@@ -79,6 +79,8 @@ class Outline:
     """`tokens.Weight` of the text: what `tokens` is made of before a model's own rates are known. None for what is only seen."""
     title: str = ""
     notes: tuple[Note, ...] = ()
+    version: int = 0
+    """`VERSION` of the readers that looked at the file; 0 of those before it was kept."""
 
 
 @dataclass(frozen=True)
@@ -195,6 +197,8 @@ class Kind:
     """Usual name endings, without the dot; a hint only, the content decides."""
 
 
+VERSION = 6
+"""Raised when readers change so that tables that were read before should be read again."""
 CONTAINERS = frozenset({"archive", "email", "mailbox", "msg"})
 """Kinds that hold files which become files of their own: see `archives.unpack`."""
 
@@ -202,6 +206,16 @@ CONTAINERS = frozenset({"archive", "email", "mailbox", "msg"})
 def holds_tables(kind: str, outline: Mapping[str, Any]) -> bool:
     """Whether a file of this kind and outline can be queried."""
     return kind in KINDS and (KINDS[kind].tabular or bool(outline.get("tables")))
+
+
+WITH_TABLES = frozenset({"pdf", "docx", "pptx", "odt", "odp", "epub", "html"})
+"""Kinds of documents whose tables become tables."""
+
+
+def may_hold_tables(kind: str, outline: Mapping[str, Any]) -> bool:
+    """Whether a file can be queried, or is a document that was looked at by readers that did not yet find what these find."""
+    old = int(outline.get("version") or 0) < VERSION
+    return holds_tables(kind, outline) or (kind in WITH_TABLES and old and not outline.get("error"))
 
 
 NO_TEXT = "(no text layer on this page)"

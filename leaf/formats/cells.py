@@ -15,6 +15,17 @@ MISSING = frozenset(
     | {"(na)", "(n/a)", "(n.a.)", "(x)", "(d)", "(s)", "(b)", "(z)", "not available", "not applicable", "n.d.", "x x"}
 )
 """Words for "no value", in lower case. They count as missing only in columns that hold something other than text."""
+_NO_VALUES = """
+…  ‥  *  **  ***  †  ‡  :  ;  ?  ??  ---  ----  -----  _  __  /  //  •  ·  ⋅  −  ‐  ‑  ―  －  ー  ~  <na>  <null>  (null)  [null]
+\\n  nat  #null!  #value!  #div/0!  #ref!  #num!  #name?  n/d  nd  n.e.c.  n.n.  s/d  s.d.  s.o.  n.v.  n.b.  n.a  n.d  o.a.  k.a
+tbd  tba  unknown  undefined  suppressed  withheld  n / a  n. a.  k. a.  n. v.  no data  no value  no answer  not reported
+not stated  not known  not recorded  insufficient data  data not available  data suppressed  data unavailable  unbekannt
+keine angabe  keine angaben  keine daten  ohne angabe  nicht verfügbar  nicht bekannt  inconnu  non disponible  non renseigné
+sans objet  desconocido  no disponible  sin datos  desconhecido  não disponível  sem dados  sconosciuto  non disponibile
+onbekend  niet beschikbaar  неизвестно  нет данных  н/д  不明  データなし  未知  不详  暂无  无数据  無資料  없음  미상
+"""
+NO_VALUE = MISSING | frozenset(re.split(r"\s{2,}|\n", _NO_VALUES.strip()))
+"""The same with words and signs that may be a name elsewhere: what they mean is known only below the header of a typed column."""
 _NUMBER = re.compile(
     r"\(?[+\-−–]?\s?(?:[$€£¥₹]|[A-Z]{2,3}\$?\s)?\s?(?:\d[\d.,'’\u00a0\u202f]*|\d{1,3}(?: \d{3})+(?:[.,]\d+)?|[.,]\d+)"
     r"(?:[eE][+-]?\d+)?\s?(?:%|[$€£¥₹]|[A-Z]{3})?\)?",

@@ -8,7 +8,7 @@ it may not be.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import cache
@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from leaf.formats.base import Note
-from leaf.formats.cells import MISSING, places
+from leaf.formats.cells import NO_VALUE, places
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -106,7 +106,7 @@ def identifier(name: str) -> str:
 
 @cache
 def _missing_pattern() -> str:
-    return literal("|".join(re.escape(word) for word in sorted(MISSING)))
+    return literal("|".join(re.escape(word) for word in sorted(NO_VALUE)))
 
 
 def _trimmed(columns: Sequence[Column]) -> str:
@@ -213,7 +213,7 @@ def _plans() -> tuple[Plan, ...]:
 
 def propose(sample: Sequence[str], comma_first: bool = False) -> list[Plan]:
     """The plans that may fit a column, likelier first: those that read at least four fifths of the sample's values."""
-    values = [v for v in (s.strip(_BLANKS) for s in sample) if v and v.lower() not in MISSING]
+    values = [v for v in (s.strip(_BLANKS) for s in sample) if v and v.lower() not in NO_VALUE]
     if not values:
         return []
     distinct = list(dict.fromkeys(values))[:_SAMPLE]
@@ -426,7 +426,7 @@ def _decide(
                 column.plan = replace(column.plan, missing=False)
         else:
             plan, bad = min(zip(column.proposals, counts[column.source].bad, strict=True), key=lambda item: item[1])
-            if bad < 0.2 * counts[column.source].values:
+            if bad < 0.5 * counts[column.source].values:
                 mixed.append((column, plan, bad))
     notes = [_mixed_note(connection, relation, *item, counts[item[0].source].values, row_number) for item in mixed[:20]]
     return notes + _notes(connection, relation, unproven, counts, doubtful)
@@ -448,7 +448,7 @@ def _propose_all(connection: duckdb.DuckDBPyConnection, relation: str, columns: 
         rows = connection.execute(f"SELECT {select} FROM {relation} LIMIT {_SAMPLE}").fetchall()
         for position, column in enumerate(batch):
             sample = [r[position] for r in rows if r[position]]
-            if len(rows) == _SAMPLE and not any(s.strip() and s.strip().lower() not in MISSING for s in sample):
+            if len(rows) == _SAMPLE and not any(s.strip() and s.strip().lower() not in NO_VALUE for s in sample):
                 late = f"SELECT {_x(column)} FROM {_layers(relation, [column])} WHERE {_x(column)} IS NOT NULL LIMIT {_SAMPLE}"
                 sample = [r[0] for r in connection.execute(late).fetchall()]
             column.proposals = propose(sample, comma_first)
@@ -583,7 +583,8 @@ def _notes(
     empty = [c for c in typed if counts[c.source].missing]
     if empty:
         total = sum(counts[c.source].missing for c in empty)
-        notes.append(Note("missing-words", f"{total:,} cells such as NA or '-' in {_names(empty)} were read as empty.", total))
+        words = such_as(word for c in empty[:6] for word in _words_for_nothing(connection, relation, c))
+        notes.append(Note("missing-words", f"{total:,} cells such as {words} in {_names(empty)} were read as empty.", total))
     percent = [c for c in typed if c.plan.percent]
     if percent:
         text = f"Percent signs were taken off {_names(percent)}: 12.5% is 12.5."
@@ -600,6 +601,17 @@ def _notes(
         )
     notes += [_doubt(c) for c in doubtful]
     return [n for n in notes if n.text]
+
+
+def such_as(words: Iterable[str]) -> str:
+    """`'(NA)', '..'`: at most three of what was read as no value."""
+    return ", ".join(f"'{word}'" for word in list(dict.fromkeys(words))[:3])
+
+
+def _words_for_nothing(connection: duckdb.DuckDBPyConnection, relation: str, column: Column) -> list[str]:
+    absent = f"{_t(column)} IS NOT NULL AND {_x(column)} IS NULL"
+    found = connection.execute(f"SELECT {_t(column)} FROM {_layers(relation, [column])} WHERE {absent} LIMIT 50").fetchall()
+    return list(dict.fromkeys(str(row[0]) for row in found))[:3]
 
 
 def _currency(connection: duckdb.DuckDBPyConnection, relation: str, column: Column, counts: dict[str, _Counts]) -> Note:

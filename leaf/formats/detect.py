@@ -21,6 +21,7 @@ from leaf.formats.encoding import FALLBACK, Encoding, register_fallback, sniff_e
 from leaf.formats.packed import is_packed, too_much
 from leaf.formats.sound import container_of, kind_of
 from leaf.formats.spreadsheetml import is_spreadsheetml
+from leaf.formats.webarchive import is_archive
 
 HEAD_BYTES = 65_536
 
@@ -370,9 +371,14 @@ def _parquet(path: Path, name: str) -> tuple[str, str]:
     return "parquet", "application/vnd.apache.parquet"
 
 
+_CONTROL_DELIMITERS = "\x1f\x01"
+"""Control characters that part cells, as Hive and others write them."""
+
+
 def _is_binary(head: bytes, sample: str, encoding: Encoding) -> bool:
     """Control characters that no text holds, in more than one of a hundred places."""
-    control = sum(sample.count(chr(c)) for c in range(32) if chr(c) not in "\t\n\r\f\b\x1a\x1b") + sample.count("\ufffd")
+    usual = "\t\n\r\f\b\x1a\x1b" + "".join(sign for sign in _CONTROL_DELIMITERS if _columns_agree(_whole_lines(sample), sign))
+    control = sum(sample.count(chr(c)) for c in range(32) if chr(c) not in usual) + sample.count("\ufffd")
     if encoding.guessed and encoding.bom == 0 and not encoding.name.startswith(("utf-16", "utf-32")):
         return control > len(sample) * 0.002 or b"\x00" in head
     return control > len(sample) * 0.01
@@ -413,6 +419,8 @@ def text_kind(sample: str, suffix: str, *, cut: bool) -> tuple[str, str]:
         return "captions", "application/x-subrip"
     if HTML_START.match(text[:20_000]):
         return "html", "text/html"
+    if HEADER.match(text) and is_archive(text, suffix):
+        return "html", "multipart/related"
     if _is_mail(text, suffix):
         return "email", "message/rfc822"
     if _is_json(text, suffix, cut):
@@ -488,7 +496,13 @@ def _is_delimited(text: str, suffix: str, cut: bool) -> bool:
         return False
     if any(RULE_LINE.match(line) and "|" in line for line in lines[:5]) or suffix in ("md", "rst"):
         return False
-    return any(_columns_agree(lines, delimiter) for delimiter in "\t;|,")
+    return any(_columns_agree(lines, delimiter) for delimiter in ("\t", ";", "|", ",", "^", "~", *_CONTROL_DELIMITERS))
+
+
+def _whole_lines(sample: str) -> list[str]:
+    """Lines of a sample that are not empty; what follows the last line ending may be cut."""
+    lines = sample.replace("\r\n", "\n").replace("\r", "\n").split("\n")[:400]
+    return [line for line in (lines[:-1] or lines) if line.strip()]
 
 
 def _columns_agree(lines: list[str], delimiter: str) -> bool:

@@ -12,6 +12,8 @@ from collections import Counter, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cache
+from io import StringIO
+from itertools import islice
 
 from leaf.formats.splits import Split
 
@@ -80,7 +82,7 @@ def sniff(sample: str) -> Dialect:
     readings = sorted(_readings(sample), key=lambda reading: reading.score, reverse=True)
     best = next((r for r in readings[:_TRIED] if r.split and r.split.proven), None) if readings and readings[0].split else None
     if best:
-        return _firmest(best, readings).dialect
+        return _longest(sample, _firmest(best, readings), readings).dialect
     doubted = next((r.dialect.label for r in readings if r.split and r.split.plausible), "")
     if len(re.findall(r"^.*\S {2,}\S", sample, re.M)) > 0.6 * sum(not line.isspace() for line in sample.splitlines()):
         doubted = "runs of blanks"
@@ -127,6 +129,17 @@ def _firmest(best: _Reading, readings: list[_Reading]) -> _Reading:
     return best
 
 
+def _longest(sample: str, best: _Reading, readings: list[_Reading]) -> _Reading:
+    """The best reading, or one whose longer delimiter holds every sign of the best one's: `1|~|Anna` has no cell `~`."""
+    sign = best.dialect.delimiter
+    for reading in readings:
+        longer = reading.dialect.delimiter
+        whole = sign in longer and sign != longer and longer.strip() == longer
+        if whole and sample.count(longer) * longer.count(sign) == sample.count(sign) and _covers(reading.split):
+            return reading
+    return best
+
+
 def _parts_better(sign: str, split: Split | None, best: Split | None) -> bool:
     """Whether a split gives all rows one width and more values, where the best one leaves its sign within cells."""
     return _within(sign, best) and _covers(split) and _plain(split) > _plain(best) and split is not None and split.proven
@@ -165,7 +178,7 @@ def _prior(delimiter: str, quote: str) -> float:
 def _measure(sample: str, delimiter: str, quote: str, escape: str, runs: bool = False) -> tuple[int, float, bool, Split | None]:
     """Width of most rows, score, whether blanks follow the delimiters, and the rows if most have several cells."""
     probe = Dialect(delimiter, quote, escape, runs)
-    reader = Records(sample.splitlines(keepends=True)[:600], probe)
+    reader = Records(islice(StringIO(sample, newline="\n"), 600), probe)
     rows = [row for row, _ in zip(reader, range(400), strict=False) if any(c.strip() for c in row)]
     if len(rows) > 20 and not sample.endswith("\n"):
         rows.pop()
@@ -280,7 +293,7 @@ class Records:
         try:
             rows = list(
                 csv.reader(
-                    text.splitlines(keepends=True) if "\n" in text[:-1] else [text],
+                    StringIO(text, newline="\n") if "\n" in text[:-1] else [text],
                     delimiter=dialect.delimiter,
                     quotechar=dialect.quote or None,
                     quoting=csv.QUOTE_MINIMAL if dialect.quote else csv.QUOTE_NONE,

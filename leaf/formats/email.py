@@ -12,10 +12,13 @@ from email import message_from_bytes, policy
 from email.errors import HeaderParseError
 from email.header import decode_header
 from email.message import Message
+from itertools import islice
 from pathlib import Path
+from urllib.parse import unquote
 
 from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.formats.base import Outline, Passage, Where
+from leaf.formats.decoration import is_decoration
 from leaf.formats.encoding import decode
 from leaf.formats.html import numbered, paragraphs_of
 from leaf.formats.window import CHARS_PER_TOKEN, Extent
@@ -29,6 +32,7 @@ SHOWN = ("From", "To", "Cc", "Bcc", "Reply-To", "Date", "Subject")
 MAX_HEADER_LINES = 20_000
 _FIELD = re.compile(rb"[!-9;-~]+[ \t]*:")
 _SPACED = re.compile(rb"^([!-9;-~]+)[ \t]+:")
+_SHOWN_PART = re.compile(r"cid:([^\s\"'>)]{1,300})", re.I)
 GAP = re.compile(r"\n\s*\n")
 
 
@@ -57,6 +61,7 @@ class Mail:
     paragraphs: tuple[str, ...]
     """Headers, text, list of attachments."""
     attachments: tuple[Attachment, ...] = ()
+    """Without small pictures that only adorn the text."""
     problem: str = ""
     """Why it cannot be read."""
 
@@ -121,16 +126,32 @@ def _with_whole_headers(data: bytes) -> bytes:
 def _content(message: Message) -> tuple[list[str], list[Attachment]]:
     found = [_headers(message)]
     attached: list[Attachment] = []
+    signs: list[Attachment] = []
+    shown = _shown_in_text(message)
     for part in _leaves(message):
         if isinstance(part, str):
             found.append(part)
         elif part.get_content_maintype() == "text" and not _is_attached(part):
             found.extend(_text(part))
         else:
-            attached.append(Attachment(_name(part), part.get_content_type(), part))
+            one = Attachment(_name(part), part.get_content_type(), part)
+            within = part.get_content_disposition() == "inline" or _content_id(part) in shown
+            (signs if within and is_decoration(one.data, one.media_type) else attached).append(one)
+    if signs:
+        found.append("Small pictures in its text, such as logos:\n" + "\n".join(_described(a) for a in signs))
     if attached:
         found.append("Attachments:\n" + "\n".join(_described(a) for a in attached))
     return [paragraph for paragraph in found if paragraph.strip()], attached
+
+
+def _shown_in_text(message: Message) -> set[str]:
+    """The ids of parts that the text shows in their places."""
+    pages = [part for part in islice(message.walk(), MAX_PARTS) if part.get_content_type() == "text/html"]
+    return {unquote(found) for page in pages for found in _SHOWN_PART.findall(_decoded(page))}
+
+
+def _content_id(part: Message) -> str:
+    return str(part.get("Content-ID") or "").strip().strip("<>")
 
 
 def _leaves(message: Message) -> Iterator[Message | str]:

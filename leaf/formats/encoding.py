@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import codecs
 import io
-import re
 import unicodedata
-from collections import Counter
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TextIO
 
 from leaf.formats.base import Note
+from leaf.formats.code_pages import guess
 
 BOMS = (
     (codecs.BOM_UTF32_LE, "utf-32-le"),
@@ -64,7 +63,7 @@ def sniff_encoding(path: Path, sample_bytes: int = 1_000_000) -> Encoding:
     if first.name != "utf-8" or all(_is_utf8(sample) for sample in samples):
         return first
     odd = b"\n".join(line for sample in samples if not _is_utf8(sample) for line in _lines_with_high_bytes(sample))
-    return Encoding(_guess(odd), 0, True, first.newline, first.mixed_newlines)
+    return Encoding(guess(odd), 0, True, first.newline, first.mixed_newlines)
 
 
 def sniff_bytes(data: bytes, *, whole: bool = True) -> Encoding:
@@ -79,7 +78,7 @@ def sniff_bytes(data: bytes, *, whole: bool = True) -> Encoding:
         return _with_newlines("iso2022_jp", 0, True, data)
     if _is_utf8(data if whole else data[: max(0, len(data) - 4)]) or _is_utf8(data):
         return _with_newlines("utf-8", 0, False, data)
-    return _with_newlines(_guess(data), 0, True, data)
+    return _with_newlines(guess(data), 0, True, data)
 
 
 def decode(data: bytes | Path) -> tuple[str, Encoding]:
@@ -216,60 +215,6 @@ def _reads_as_text(data: bytes, name: str) -> bool:
     odd = sum(unicodedata.category(c) in ("Cc", "Cn", "Co", "Cs") and c not in "\t\n\r\f" for c in text) + text.count("\ufffd")
     ordinary = sum(c.isalnum() or c in " \t\r\n.,;:-_/'\"()" for c in text)
     return odd <= len(text) * 0.01 and ordinary > len(text) * 0.6 and (len(text) < 40 or any(c in " \n,;\t" for c in text))
-
-
-HIGH_RUN = re.compile(rb"[\x80-\xff]+")
-MARKS = frozenset("€£§°²³µ·»«–—‘’“”„…•©®™½¼¾±×º¡¿´\xa0¢¥ª-")
-"""Signs that are usual in text, but not inside a word."""
-MIDWORD = re.compile(
-    r"(?<=[^\W\d_])[^\w\s\x00-\x7f’´–·­](?=[^\W\d_])"  # a sign between letters
-    r"|(?<=[a-z])[²³¹ºª¼½¾](?=[a-z])"
-    r"|(?<=[a-z])[À-ÖØ-ÞŠŽŒŸ](?=[a-z])"  # a capital between small letters
-)
-WESTERN = ("äöüß", "éèêëàâçîïôùûüÿœæ", "áéíóúüñ", "áâãàçéêíóôõúü", "àèéìîòóù", "åäöæøé", "éëïöüóè", "áðéíóúýþæö")
-CENTRAL = ("áčďéěíňóřšťúůýž", "áäčďéíľĺňóôŕšťúýž", "ąćęłńóśźż", "áéíóöőúüű", "ăâîşţșț", "čćđšž")
-ALPHABETS = (
-    ("cp1252", WESTERN),
-    ("cp1250", CENTRAL),
-    ("iso8859-2", CENTRAL),
-    ("cp1254", ("çğıöşüâîûi̇",)),
-    ("cp1257", ("āčēģīķļņšūž", "ąčęėįšųūž", "äöõüšž")),
-    ("cp850", WESTERN),
-    ("mac-roman", WESTERN),
-)
-"""Code pages whose high bytes stand alone among ASCII letters, and the alphabets written in them; the likelier first."""
-NEARLY_ALIKE = 0.1
-"""By so much another code page must fit better than the most common one, which names from several languages often mix."""
-OTHERS = ["cp932", "euc_jp", "gb18030", "big5", "cp949", "cp1251", "koi8_r", "cp866", "cp1253", "cp1255", "cp1256", "cp874"]
-"""What charset-normalizer may choose from: encodings of other scripts, in use today."""
-
-
-def _guess(data: bytes) -> str:
-    """By the alphabets of Latin scripts where high bytes stand alone; else what charset-normalizer finds."""
-    sample = b"\n".join(_lines_with_high_bytes(data))[:100_000]
-    runs = HIGH_RUN.findall(sample)
-    fits = {name: _fit(sample, name, alphabets) for name, alphabets in ALPHABETS}
-    latin = max(fits, key=lambda name: fits[name] + (NEARLY_ALIKE if name == "cp1252" else 0))
-    best_fit = fits[latin]
-    alone = sum(map(len, runs)) <= 1.7 * len(runs)
-    if alone or (best_fit >= 0.95 and max(map(len, runs)) <= 3):
-        return latin
-    from charset_normalizer import from_bytes
-
-    best = from_bytes(sample[:60_000], cp_isolation=OTHERS).best()
-    return best.encoding if best else "cp1252"
-
-
-def _fit(sample: bytes, name: str, alphabets: tuple[str, ...]) -> float:
-    """Share of the characters above ASCII that fit the best alphabet, less those that stand where no writer puts them."""
-    text = sample.decode(name, "replace")
-    high = [c for c in text if not c.isascii()]
-    if not high:
-        return 1.0
-    counts = Counter(c.lower() for c in high)
-    marks = sum(n for c, n in counts.items() if c in MARKS)
-    letters = max(sum(counts[c] for c in alphabet) for alphabet in alphabets)
-    return (letters + marks - 2 * len(MIDWORD.findall(text))) / len(high)
 
 
 def _lines_with_high_bytes(data: bytes) -> list[bytes]:

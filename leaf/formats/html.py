@@ -13,6 +13,7 @@ from leaf.formats.article import article_of, left_aside
 from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
 from leaf.formats.encoding import decode, guess_note, sniff_bytes
 from leaf.formats.grids import Cell, Grid, expanded, is_table, write_grids
+from leaf.formats.webarchive import page_in
 from leaf.formats.window import CHARS_PER_TOKEN, Extent
 
 MAX_BYTES = 30_000_000
@@ -168,6 +169,8 @@ def _read(path: Path) -> Page:
 def _decoded(path: Path) -> tuple[str, Note | None]:
     """The page by its byte order mark, else by valid UTF-8, else by what its `meta` says, else by a guess."""
     data = path.read_bytes()
+    if (page := page_in(data)) is not None:
+        return page, None
     encoding = sniff_bytes(data)
     declared = CHARSET.search(data[:10_000])
     if encoding.guessed and not encoding.name.startswith("utf") and declared:

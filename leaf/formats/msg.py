@@ -3,17 +3,23 @@
 from __future__ import annotations
 
 import codecs
+import mimetypes
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
+from typing import Any
 
 from leaf.errors import FileTooLargeError, UnreadableFileError
 from leaf.formats.base import Outline, Passage, Where
+from leaf.formats.decoration import is_decoration
 from leaf.formats.email import GAP, MAX_BYTES, MAX_HEADER
 from leaf.formats.encoding import decode
 from leaf.formats.html import numbered, paragraphs_of
 from leaf.formats.window import CHARS_PER_TOKEN, Extent
+
+_CONTENT_ID = 0x3712
+"""PidTagAttachContentId: by it the text shows a part in its place."""
 
 
 class MsgReader:
@@ -35,16 +41,27 @@ class MsgReader:
 def attachments_of(path: Path) -> list[tuple[str, str, bytes]]:
     """Name, media type and bytes of what came with a message; those that are only linked have no bytes. Raises FileError."""
     with _opened(path) as message:
-        return [
-            (a.file_name or "", a.mime_type or "application/octet-stream", a.file_bytes or b"")
-            for a in getattr(message, "attachments", ())
-        ]
+        return [(a.file_name or "", _type_of(a), a.file_bytes or b"") for a in _files(message)]
+
+
+def _files(message: Any) -> list[Any]:
+    """What came with a message, without small pictures that only adorn its text."""
+    found = list(getattr(message, "attachments", ()))
+    return [
+        a for a in found if not (a.properties.str_prop_value(_CONTENT_ID) and is_decoration(a.file_bytes or b"", _type_of(a)))
+    ]
+
+
+def _type_of(attachment: Any) -> str:
+    known = attachment.mime_type or "application/octet-stream"
+    guessed = mimetypes.guess_type(attachment.file_name or "")[0]
+    return guessed if guessed and known == "application/octet-stream" else known
 
 
 def _read(path: Path) -> tuple[str, list[str], int]:
     """Subject, paragraphs, and the number of attachments."""
     with _opened(path) as message:
-        return getattr(message, "subject", "") or "", _paragraphs(message), len(list(getattr(message, "attachments", ())))
+        return getattr(message, "subject", "") or "", _paragraphs(message), len(_files(message))
 
 
 @contextmanager

@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 
 _NESTED = ("STRUCT", "MAP", "UNION")
 
+_NOTHING = '"NULL"'
+"""The type of a column without a value and without a type."""
+
 
 class ParquetReader:
     """Apache Parquet."""
@@ -55,22 +58,28 @@ class ParquetReader:
         target = out / "0.parquet"
         source = f"read_parquet({literal(str(path))})"
         given, count, _ = _described(path)
+        if _has_durations(path):
+            with connect(out) as connection:
+                return [write(connection, Source("", tuple(given), count, lambda: _read(path)), target)]
         with connect(out) as connection:
             try:
                 described = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
                 names, _, repeated = unique_names(given)
                 nested = {name for name, kind, *_ in described if kind.endswith("[]") or kind.startswith(_NESTED) or "]" in kind}
-                plain = not nested and list(names) == given == [d[0] for d in described]
+                empty = {name for name, kind, *_ in described if kind == _NOTHING}
+                plain = not nested and not empty and list(names) == given == [d[0] for d in described]
                 if plain:
                     out.mkdir(parents=True, exist_ok=True)
                     shutil.copyfile(path, target)
                 else:
                     parts = [
-                        f"{_as_text(d[0]) if d[0] in nested else identifier(d[0])} AS {identifier(n)}"
+                        f"{_value(d[0], d[0] in nested, d[0] in empty)} AS {identifier(n)}"
                         for d, n in zip(described, names, strict=True)
                     ]
                     count = copy(connection, f"SELECT {', '.join(parts)} FROM {source}", target)
-                columns = tuple((n, "VARCHAR" if d[0] in nested else str(d[1])) for d, n in zip(described, names, strict=True))
+                columns = tuple(
+                    (n, "VARCHAR" if d[0] in nested | empty else str(d[1])) for d, n in zip(described, names, strict=True)
+                )
             except duckdb.Error:
                 # Few files are read by the one library and not by the other; maps without values are.
                 return [write(connection, Source("", tuple(given), count, lambda: _read(path)), target)]
@@ -137,8 +146,21 @@ def _read(path: Path) -> Iterator[pa.RecordBatch]:
     return (batch for _, batch in _batches(path, 1))
 
 
-def _as_text(column: str) -> str:
-    return f"CAST(to_json({identifier(column)}) AS VARCHAR)"
+def _value(column: str, nested: bool, empty: bool) -> str:
+    if nested:
+        return f"CAST(to_json({identifier(column)}) AS VARCHAR)"
+    return f"CAST({identifier(column)} AS VARCHAR)" if empty else identifier(column)
+
+
+def _has_durations(path: Path) -> bool:
+    """Whether Arrow's own notes in the file call some integers durations, which Parquet itself does not know."""
+    import pyarrow as pa
+
+    try:
+        with _opened(path) as file:
+            return any(pa.types.is_duration(field.type) for field in file.schema_arrow)
+    except UnreadableFileError:
+        return False
 
 
 def _damaged(path: Path) -> UnreadableFileError:

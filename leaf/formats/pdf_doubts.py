@@ -17,6 +17,11 @@ LEADER = re.compile(r"(?:\.\s?){4,}|_{4,}|…{2,}")
 BLANK = re.compile(r"_{3,}|\.{5,}|\[\s*\]|[☐☑□]+")
 EQUATION = re.compile(r"\(\d+(?:\.\d+)*[a-z]?\)")
 PAGE_LIST = re.compile(r"\d{1,4}(?:\s?[,;–-]\s?\d{1,4})*")
+CODE = re.compile(r"^(?:[#\\][A-Za-z]|//|/\*)|[;{}]$|\*/$")
+"""How lines of programs begin and end, and cells of tables do not."""
+LEAST_GLYPHS = 12
+MANY_GLYPHS = 20
+"""More different characters than marks, grades and ticks are."""
 MOST_WORDS = 6
 """Words of a cell, on average, of a column without lines around it; prose has more."""
 
@@ -63,6 +68,20 @@ def is_form(rows: Rows) -> bool:
     labels = sum(cell.rstrip().endswith(":") for cell in cells)
     blanks = sum(bool(BLANK.search(cell)) for cell in cells)
     return (labels + blanks) >= 0.3 * len(cells) or (labels + blanks) >= 0.6 * len(rows)
+
+
+def is_glyphs(rows: Rows) -> bool:
+    """Whether it shows the characters of a font: single ones, most of them once. Ticks and grades come again."""
+    pieces = [piece for row in rows for cell in row for piece in cell.split()]
+    single = [piece for piece in pieces if len(piece) == 1 and not piece.isdigit()]
+    if len(pieces) < LEAST_GLYPHS or len(single) < 0.7 * len(pieces):
+        return False
+    return len(set(single)) >= min(MANY_GLYPHS, 0.5 * len(single)) or len(set(pieces)) == 1
+
+
+def is_code(rows: Rows) -> bool:
+    """Whether its rows are lines of a program, whose blanks stand below each other."""
+    return sum(bool(CODE.search(" ".join(row).strip())) for row in rows) >= 0.5 * len(rows)
 
 
 def words_in(rows: Rows) -> float:
@@ -114,7 +133,7 @@ def no_spaced_table(rows: Rows, rules: int) -> bool:
     numbers = numeric_columns(rows)
     if full_rows(rows) < (2 if rules >= 2 or (numbers >= 2 and len(rows[0]) > 2) else 3) or len(rows) < 2:
         return True
-    if is_list(rows) or is_contents(rows) or is_form(rows) or is_index(rows):
+    if is_list(rows) or is_contents(rows) or is_form(rows) or is_index(rows) or is_glyphs(rows) or is_code(rows):
         return True
     if filled_share(rows) < 0.35 or full_rows(rows) < 0.5 * len(rows):
         return True

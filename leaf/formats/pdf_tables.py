@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
+from itertools import pairwise
 
 from leaf.formats.base import Note
 from leaf.formats.grids import Grid, Rows, expanded
 from leaf.formats.pdf_doubts import doubt_of, no_ruled_table, no_spaced_table
 from leaf.formats.pdf_lines import Line, lines_of, number_like
 from leaf.formats.pdf_ruled import Mesh, fields, is_drawing, is_irregular, merged, meshes, rows_of, simplified, without_short
-from leaf.formats.pdf_spaced import cells_of, columns_of, joined, row_of
+from leaf.formats.pdf_spaced import Column, cells_of, columns_of, joined, row_of
 from leaf.formats.pdf_words import Drawing, Rule, Word
 from leaf.formats.pdf_zones import CAPTION, stretches, zones
 
 MARGIN = 0.1
 """Share of a page's height, above and below, where running titles and page numbers stand."""
+MOST_LONE = 3
+"""Rows, a repeated header among them, that are looked at as the end of a table on the page before."""
 RUNNING = 2
 """Lines of them."""
 SAME_PLACE = 12.0
@@ -43,6 +47,8 @@ class Found:
     """Whether nothing but a running title stands above it."""
     last: bool = False
     """Whether nothing but a page number stands below it."""
+    lone: tuple[Line, ...] = ()
+    """Lines at the top of a page that are too few for a table, but may be the last rows of one on the page before."""
 
 
 def tables_on(drawing: Drawing) -> list[Found]:
@@ -57,7 +63,27 @@ def tables_on(drawing: Drawing) -> list[Found]:
             left = [word for word in left if not _within(word, table.box)]
     found += _spaced_on(left, across, down, found)
     lines = lines_of(drawing.words)
-    return [_placed(table, lines, drawing) for table in sorted(found, key=lambda t: (t.box[1], t.box[0]))]
+    return _lone(lines, found, drawing) + [
+        _placed(table, lines, drawing) for table in sorted(found, key=lambda t: (t.box[1], t.box[0]))
+    ]
+
+
+def _lone(lines: Sequence[Line], found: Sequence[Found], drawing: Drawing) -> list[Found]:
+    """What stands at the top of a page in pieces, where no table was found there."""
+    heads = [line for line in lines if line.bottom <= MARGIN * drawing.height and len(line.chunks) < MOST_LONE]
+    top = lines[min(len(heads), RUNNING) :] if lines else []
+    while top and len(top[0].chunks) < 2 and top[0].bottom <= MARGIN * drawing.height:
+        top = top[1:]
+    rows: list[Line] = []
+    for line in top[: MOST_LONE + 1]:
+        inside = any(t.box[1] - 2 <= line.middle <= t.box[3] + 2 for t in found)
+        if inside or len(line.chunks) < 2 or (rows and line.top - rows[-1].bottom > 2 * line.height):
+            break
+        rows.append(line)
+    if not rows or len(rows) > MOST_LONE:
+        return []
+    box = (min(x.left for x in rows), rows[0].top, max(x.right for x in rows), rows[-1].bottom)
+    return [Found([], box, (), first=True, last=False, lone=tuple(rows))]
 
 
 def _within(word: Word, box: Box) -> bool:
@@ -127,7 +153,24 @@ def _spaced(stretch: Sequence[Line], across: Sequence[Rule]) -> list[Found]:
         return []
     box = (min(x.left for x in lines), lines[0].top, max(x.right for x in lines), lines[-1].bottom)
     doubt = doubt_of(texts, len(near), sum(row.doubled for row in rows))
-    return [Found(texts, box, tuple((c.left, c.right) for c in columns), doubt)]
+    edges = tuple((c.left, c.right) for c in columns)
+    width = repeated_names(texts[0]) if len(edges) == len(texts[0]) else 0
+    if not width:
+        return [Found(texts, box, edges, doubt)]
+    return [
+        Found(part, (edges[at][0], box[1], edges[at + width - 1][1], box[3]), edges[at : at + width], doubt)
+        for at in range(0, len(edges), width)
+        if len(part := [row[at : at + width] for row in texts if any(row[at : at + width])]) > 1
+    ]
+
+
+def repeated_names(header: Sequence[str]) -> int:
+    """How many columns each of several tables beside each other has whose names repeat; 0 where they are one table."""
+    for width in range(2, len(header) // 2 + 1):
+        names = list(header[:width])
+        if all(names) and len(set(names)) == width and list(header) == names * (len(header) // width):
+            return width
+    return 0
 
 
 def _ends_cut(lines: list[Line]) -> list[Line]:
@@ -141,8 +184,25 @@ def _cut(lines: list[Line], across: Sequence[Rule]) -> list[Line]:
     rules = _rules_of(lines, across)
     if len(rules) < 2:
         return lines
-    inside = [line for line in lines if rules[0].at - 1 <= line.middle <= rules[-1].at + 1]
-    return inside if len(inside) >= 0.6 * len(lines) and len(inside) >= 2 else lines
+    inside = [i for i, line in enumerate(lines) if rules[0].at - 1 <= line.middle <= rules[-1].at + 1]
+    if len(inside) < 0.6 * len(lines) or len(inside) < 2:
+        return lines
+    first, last = inside[0], inside[-1]
+    first -= first > 0 and _is_row(lines[first - 1], lines[first : last + 1])
+    last += last + 1 < len(lines) and _is_row(lines[last + 1], lines[first : last + 1])
+    return lines[first : last + 1]
+
+
+def _is_row(line: Line, rows: Sequence[Line]) -> bool:
+    """Whether a line just above or below the outermost rule is a row as the others: rules may stand below or above each row."""
+    usual = Counter(len(row.chunks) for row in rows).most_common(1)[0][0]
+    steps = [b.middle - a.middle for a, b in pairwise(rows)]
+    away = min(abs(line.middle - row.middle) for row in rows)
+    if usual < 2 or len(line.chunks) < max(2, usual - 1) or not steps or away > 1.4 * max(steps):
+        return False
+    columns = columns_of(list(rows))
+    met = sum(any(min(c.right, k.right) > max(c.left, k.left) for c in line.chunks) for k in columns)
+    return met >= max(2, len(columns) - 1)
 
 
 def _rules_of(lines: Sequence[Line], across: Sequence[Rule]) -> list[Rule]:
@@ -177,7 +237,10 @@ def join(pages: Iterable[tuple[int, Sequence[Found]]]) -> Iterator[list[Found]]:
     """Tables in order, each as its parts: more than one where it goes on over a page's end."""
     open_parts: list[Found] = []
     for number, tables in pages:
-        found = [replace(table, page=number) for table in tables]
+        found = [replace(table, page=number) for table in tables if not table.lone]
+        lone = next((table for table in tables if table.lone), None)
+        if open_parts and lone and open_parts[-1].page == number - 1 and (rows := last_rows(open_parts[-1], lone.lone)):
+            open_parts.append(replace(lone, rows=rows, edges=open_parts[-1].edges, page=number))
         if open_parts and found and open_parts[-1].page == number - 1 and goes_on(open_parts[-1], found[0]):
             open_parts.append(found.pop(0))
         if open_parts and (found or open_parts[-1].page < number):
@@ -189,6 +252,38 @@ def join(pages: Iterable[tuple[int, Sequence[Found]]]) -> Iterator[list[Found]]:
             open_parts = [found[-1]]
     if open_parts:
         yield open_parts
+
+
+def last_rows(above: Found, lines: Sequence[Line]) -> Rows:
+    """Lines at the top of the next page as rows of a table that ends its page; none where they do not stand in its columns."""
+    if not above.last or len(above.edges) != len(above.rows[0]):
+        return []
+    columns = [Column(*edge) for edge in above.edges]
+    rows = joined([row_of(line, columns) for line in lines], ())
+    if any(row.doubled or row.spans or len(row.cells) < max(2, len(columns) // 2) for row in rows):
+        return []
+    if not all(_stands_in(chunk.left, chunk.right, columns) for line in lines for chunk in line.chunks):
+        return []
+    texts = [[row.text(i) for i in range(len(columns))] for row in rows]
+    data = texts[1:] if texts[0] == above.rows[0] else texts
+    return texts if data and not any(_is_text_below_numbers(above, row) for row in data) else []
+
+
+def _stands_in(left: float, right: float, columns: Sequence[Column]) -> bool:
+    return any(
+        (c.left - 2 <= left and right <= c.right + 2)
+        or min(abs(left - c.left), abs(right - c.right), abs(left + right - c.left - c.right) / 2) <= 3
+        for c in columns
+    )
+
+
+def _is_text_below_numbers(above: Found, row: Sequence[str]) -> bool:
+    """Whether a row has words where a table has numbers."""
+    for column, cell in zip(zip(*above.rows[1:], strict=True), row, strict=True):
+        filled = [text for text in column if text]
+        if cell and filled and sum(map(number_like, filled)) >= 0.7 * len(filled) and not number_like(cell):
+            return True
+    return False
 
 
 def goes_on(above: Found, below: Found) -> bool:

@@ -40,6 +40,8 @@ _TYPED = re.compile(
 )
 _ABSENT = frozenset({"", "-", "--", "?", ".", "na", "n/a", "nan", "null", "none"})
 _NEARLY = 0.95
+_FEW = 3
+"""Lines that may have equally many words without being rows."""
 
 
 @dataclass(frozen=True)
@@ -147,13 +149,17 @@ class Split:
 
     def _parts(self) -> bool:
         """Most lines have the sign, or a block of equal width below a long preamble; lists within one column do not count."""
-        if self.delimiter != "\t" and self.width == 2 and self.untitled and not self.typed and not self.differs:
+        if self.delimiter != "\t" and self.untitled and not self.typed and not self.differs and self._by_chance():
             return False
         if self.wide < 0.5:
             return self.regular >= 0.9 and len(self.core) >= 3 and self.headed
         even = sum(len(row) == self.width for row in self.rows) / len(self.rows)
         lists = even < 0.6 if self.untitled else even <= 0.5
         return self.delimiter == "\t" or not lists or self.headed or len(self.typed) > 1
+
+    def _by_chance(self) -> bool:
+        """Whether lists below the name of their column may be equally long by chance: pairs, or a few below a single word."""
+        return self.width == 2 or (len(self.core) <= _FEW and len(self.rows[0][0].split()) == 1)
 
     def _whole_values(self) -> bool:
         """Whether each line is by itself a number, date, time, address of the web … that holds the sign."""

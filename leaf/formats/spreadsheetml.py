@@ -33,7 +33,9 @@ class Sheet:
 
 def is_spreadsheetml(head: bytes) -> bool:
     """Whether a file begins as such a workbook."""
-    start = head[:4_096]
+    start = head[:8_192]
+    if start.startswith((b"\xff\xfe", b"\xfe\xff")):
+        start = start.decode("utf-16", "replace").encode("utf-8", "replace")
     return start.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"<") and NAMESPACE in start and b"Workbook" in start
 
 

@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 _SAMPLE = 200
 """Rows whose text tells how long all rows are."""
+_IN_A_SECOND = {"s": 1, "ms": 10**3, "us": 10**6, "ns": 10**9}
 
 
 @dataclass(frozen=True)
@@ -114,6 +115,10 @@ def plain(column: pa.Array) -> list[Any]:
     import duckdb
     import pyarrow as pa
 
+    if pa.types.is_interval(column.type):
+        with closing(duckdb.connect(":memory:")) as connection:
+            connection.register("t", pa.table({"x": column}))
+            return [text for (text,) in connection.execute("SELECT CAST(x AS VARCHAR) FROM t").fetchall()]
     try:
         return list(_presentable(column).to_pylist())
     except (OverflowError, ValueError):
@@ -173,6 +178,10 @@ def write(connection: Any, source: Source, target: Path) -> TableInfo:
     finally:
         connection.unregister("source")
     notes = list(source.notes)
+    lasting = [name for name, field in zip(names, schema, strict=True) if pa.types.is_duration(field.type)]
+    if lasting:
+        named = ", ".join(f"'{name}'" for name in lasting[:6])
+        notes.append(Note("durations", f"Durations in {named} were read as seconds.", len(lasting)))
     if nested:
         text = f"Lists and records in {len(nested)} columns were turned into JSON text."
         notes.append(Note("nested", text, len(nested)))
@@ -192,10 +201,19 @@ def _flattened(first: pa.RecordBatch | None, rest: Iterator[pa.RecordBatch], sch
 
 def _as(column: pa.Array, kind: pa.DataType) -> pa.Array:
     import pyarrow as pa
+    import pyarrow.compute as pc
 
     if column.type == kind:
         return column
-    if pa.types.is_string(kind) and not pa.types.is_dictionary(column.type):
+    if pa.types.is_duration(column.type):
+        counted = column.cast(pa.int64()).cast(pa.float64(), safe=False)
+        return pc.divide(counted, float(_IN_A_SECOND[column.type.unit]))
+    if pa.types.is_dictionary(column.type):
+        words = _as(column.dictionary, kind)
+        return pa.DictionaryArray.from_arrays(column.indices, words).dictionary_decode()
+    if pa.types.is_run_end_encoded(column.type):
+        return _as(pc.run_end_decode(column), kind)
+    if pa.types.is_string(kind) and not pa.types.is_string_view(column.type):
         return pa.array([None if v is None else str(v) for v in plain(column)], kind)
     return column.cast(kind, safe=False)
 
@@ -211,8 +229,10 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
     import pyarrow as pa
 
     types = pa.types
-    if types.is_dictionary(kind):
+    if types.is_dictionary(kind) or types.is_run_end_encoded(kind):
         return _plain_type(kind.value_type)
+    if types.is_string_view(kind) or types.is_binary_view(kind):
+        return pa.string() if types.is_string_view(kind) else pa.binary()
     if isinstance(kind, pa.ExtensionType):
         return _plain_type(kind.storage_type)
     if types.is_float16(kind):
@@ -220,5 +240,5 @@ def _plain_type(kind: pa.DataType) -> pa.DataType:
     if types.is_null(kind) or types.is_interval(kind) or types.is_decimal256(kind):
         return pa.string()
     if types.is_duration(kind):
-        return pa.string()
+        return pa.float64()
     return kind

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from leaf.formats.base import Note
-from leaf.formats.cells import MISSING
-from leaf.formats.columns import Column, Written, write_table
+from leaf.formats.cells import NO_VALUE
+from leaf.formats.columns import Column, Written, such_as, write_table
 
 if TYPE_CHECKING:
     import duckdb
@@ -22,6 +22,8 @@ _DAY = 86_400_000_000
 
 Problems = dict[str, list[tuple[str, int]]]
 """Kind of note -> columns with the number of their values."""
+_WORDS = "words"
+"""Not a kind of note, but which words were read as no value."""
 
 
 def write_values(
@@ -61,19 +63,20 @@ def write_values(
 _PROBLEMS = {
     "numbers-as-text": "Numbers stored as text in {names} were read as numbers.",
     "types-mixed": "{names} mix{es} values of several kinds (numbers, dates, text); kept as text.",
-    "missing-words": "{count:,} cells such as NA or '-' in {names} were read as empty.",
+    "missing-words": "{count:,} cells such as {words} in {names} were read as empty.",
     "durations": "Durations in {names} were read as seconds.",
 }
 
 
 def _problem_notes(problems: Problems) -> tuple[Note, ...]:
     notes = []
+    words = such_as(word for word, _ in problems.get(_WORDS, ()))
     for kind, found in problems.items():
-        if not found:
+        if not found or kind == _WORDS:
             continue
         names = ", ".join(f"'{n}'" for n, _ in found[:6]) + (f" and {len(found) - 6} more columns" if len(found) > 6 else "")
         count = sum(n for _, n in found)
-        text = _PROBLEMS[kind].format(names=names, count=count, es="es" if len(found) == 1 else "")
+        text = _PROBLEMS[kind].format(names=names, count=count, words=words, es="es" if len(found) == 1 else "")
         notes.append(Note(kind, text, count))
     return tuple(notes)
 
@@ -94,6 +97,7 @@ def typed(values: Sequence[Any], kinds: set[type], name: str, problems: Problems
         missing = sum(type(v) is str and v in words and readable[v] is None for v in values) if words else 0
         if missing:
             problems.setdefault("missing-words", []).append((name, missing))
+            problems.setdefault(_WORDS, []).extend((word.strip(), 0) for word in sorted(words) if readable[word] is None)
         if any(v is not None for v in readable.values()):
             problems.setdefault("numbers-as-text", []).append(
                 (name, sum(type(v) is str and v in words for v in values) - missing)
@@ -121,7 +125,7 @@ def _readable(words: set[str], kinds: set[type]) -> dict[str, float | None] | No
     readable: dict[str, float | None] = {}
     for word in words:
         text = word.strip()
-        if text.lower() in MISSING:
+        if text.lower() in NO_VALUE:
             readable[word] = None
         elif kinds <= {str, int, float} and re.fullmatch(r"-?(?:0|[1-9]\d{0,14})(?:\.\d+)?", text, re.ASCII):
             readable[word] = float(text)

@@ -11,7 +11,7 @@ from typing import Any, TextIO, cast
 
 from leaf.errors import InvalidInputError, UnreadableFileError, not_found
 from leaf.formats.amount import weigh_file
-from leaf.formats.base import KINDS, Note, Outline, Passage, Reader, TableReader, Where
+from leaf.formats.base import KINDS, VERSION, Note, Outline, Passage, Reader, TableReader, Where
 from leaf.formats.binary import without_binary
 from leaf.formats.detect import detect, unsupported
 from leaf.formats.packed import inner_name, unpacked
@@ -50,7 +50,7 @@ def _inspect(path: Path, name: str) -> Json:
         kind, media_type, reader = "text", "text/plain", reader_of("text")
         outline = reader.outline(path)
         outline = replace(outline, notes=(*outline.notes, Note("not-json", f"{e.message} It is read as text.")))
-    told = replace(outline, kind=kind, media_type=media_type)
+    told = replace(outline, kind=kind, media_type=media_type, version=VERSION)
     if _is_read(told):
         weight = weigh_file(reader, path, outline)
         told = replace(told, tokens=Rates().tokens(weight), weight=(round(weight.latin), round(weight.other)))

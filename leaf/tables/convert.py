@@ -23,6 +23,7 @@ from leaf.errors import (
     SandboxTimeoutError,
     StoreError,
 )
+from leaf.formats.base import VERSION
 from leaf.sandbox.batch import call_each
 from leaf.sandbox.pool import Item, Limits, Pool
 from leaf.store import Store, leftovers
@@ -30,8 +31,6 @@ from leaf.store.model import File
 
 Json = dict[str, Any]
 
-VERSION = 5
-"""Raised when readers change so that files converted before should be converted again."""
 OnProgress = Callable[[str], None]
 LIMITS = Limits(seconds=900, memory_mb=2048, output_mb=8192)
 

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, Literal
 
 from leaf.errors import FileError, InvalidInputError, LeafError, NotFoundError, SandboxError, StoreError, not_found
-from leaf.formats.base import KINDS, ROW, Note, holds_tables
+from leaf.formats.base import KINDS, ROW, Note, holds_tables, may_hold_tables
 from leaf.formats.cells import places
 from leaf.formats.notes import OUTSIDE
 from leaf.sandbox.pool import Limits, Pool
@@ -312,7 +312,7 @@ class Tables:
         `on_progress` is told in words how much of a large file is read.
         A file that cannot be read goes to `failures` and hides no other. Raises RunError after `stop`, StoreError.
         """
-        tabular = [f for f in files if holds_tables(f.file.kind, f.file.outline)]
+        tabular = [f for f in files if may_hold_tables(f.file.kind, f.file.outline)]
         found = self._converted(scope, tabular, stop, on_progress)
         tables: list[Table] = []
         failures: dict[str, str] = {}

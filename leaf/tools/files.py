@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from leaf.files.library import SearchResult
 from leaf.files.line import describe_counts, may_hold_several, same_content
-from leaf.formats.base import KINDS, Window, holds_tables
+from leaf.formats.base import KINDS, Window, holds_tables, may_hold_tables
 from leaf.store.model import ChatFile
 from leaf.tables.tables import Table, in_order
 from leaf.tools.base import (
@@ -107,8 +107,10 @@ def _handles(handles: Sequence[str]) -> str:
 
 
 def _known_tables(context: ToolContext, files: Sequence[ChatFile]) -> dict[str, list[Table]]:
-    """Handle -> the file's tables in the order in which they are described, for files that may hold several."""
-    several = [c for c in files if _is_queried(c) and may_hold_several(c.file) and c.file.size <= OPENED_BYTES]
+    """Handle -> the file's tables in the order in which they are described, for files that may hold several
+    or were looked at before documents were asked for tables."""
+    asked = [c for c in files if (may_hold_several(c.file) if _is_queried(c) else may_hold_tables(c.file.kind, c.file.outline))]
+    several = [c for c in asked if c.file.size <= OPENED_BYTES]
     found = context.tables.of(context.scope, several[:FILES_OPENED], context.stop)
     by_handle: dict[str, list[Table]] = {}
     for table in found.tables:
@@ -123,7 +125,7 @@ def _file_line(chat_file: ChatFile, tables: Sequence[Table], same_as: str, title
     line = f"{chat_file.handle} · {file.name} · {label} · {counts}"
     if title:
         line += f" · titled {quoted(title, TITLE_SHOWN)!r}"
-    if _is_queried(chat_file):
+    if _is_queried(chat_file) or tables:
         line += f" · SQL: {_names(chat_file, tables)}"
     if same_as:
         line += f" · same content as {same_as}"

@@ -12,7 +12,7 @@ from pydantic import BaseModel, Field
 
 from leaf.errors import FileError, InvalidInputError, NotFoundError, not_found
 from leaf.files.library import name_key
-from leaf.formats.base import KINDS, Note, holds_tables
+from leaf.formats.base import KINDS, Note, holds_tables, may_hold_tables
 from leaf.formats.notes import Effect, effect
 from leaf.store.model import ChatFile
 from leaf.tables.results import united
@@ -74,7 +74,7 @@ def _tables_of(context: ToolContext, chat_file: ChatFile) -> Sequence[Table]:
     if file.outline.get("error"):
         raise FileError(str(file.outline["error"]), str(file.outline.get("hint", "")))
     kind = KINDS.get(file.kind)
-    if not holds_tables(file.kind, file.outline):
+    if not may_hold_tables(file.kind, file.outline):
         label = kind.label if kind else "unknown kind of file"
         raise InvalidInputError(f"{file.name} is no table ({label}).", "Use read_file or search_files.")
     found = context.tables.of(context.scope, [chat_file], context.stop, context.progress)
