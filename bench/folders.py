@@ -176,7 +176,7 @@ def measure(count: int) -> list[Cost]:
         shutil.rmtree(home, ignore_errors=True)
 
 
-def add(session, paths: list[Path]) -> int:
+def add(session: Any, paths: list[Path]) -> int:
     """Add files and wait until all are there; how many are."""
     job = session.jobs.begin(total=len(paths))
     session.jobs.take_paths(job.id, paths)
