@@ -33,9 +33,9 @@ import pandas as pd
 from bench._keyless import tables
 from bench._keyless.held_out import ANSWERABLE, TRAPS
 from bench._keyless.questions import HOSTILE, PLAIN
-from leaf.app import Leaf
+from leaf.sessions.session import Session
 from leaf.settings import Settings
-from leaf.store.model import File, Message, Scope
+from leaf.store.model import File, Message
 from leaf.wiring import build
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -78,7 +78,8 @@ def main() -> int:
     with tempfile.TemporaryDirectory() as folder:
         leaf = build(Settings(home=Path(folder) / "home"))
         try:
-            desk = Desk(leaf, leaf.local_scope())
+            leaf.launch()
+            desk = Desk(leaf.session(leaf.local_scope()))
             print(f"{'':<22}" + "".join(f"{head:>12}" for head in HEADS))
             ok = _own(desk, asked.shared, Path(folder), asked.only, asked.show)
             if asked.only in "DABench":
@@ -95,22 +96,21 @@ def main() -> int:
 class Desk:
     """Asks each question in a chat of its own."""
 
-    def __init__(self, leaf: Leaf, scope: Scope) -> None:
-        self._leaf, self._scope = leaf, scope
+    def __init__(self, session: Session) -> None:
+        self._session = session
         self._files: dict[Path, File] = {}
-        leaf.launch()
 
     def ask_all(self, asked: Sequence[tuple[str, Sequence[Path]]]) -> list[Said]:
         """As many at once as one person may."""
         for path in dict.fromkeys(path for _, paths in asked for path in paths):
-            self._files[path] = self._files.get(path) or self._leaf.session(self._scope).files.add_path(path, "").file
+            self._files[path] = self._files.get(path) or self._session.files.add_path(path, "").file
         with ThreadPoolExecutor(AT_ONCE) as pool:
             return list(pool.map(lambda pair: self._ask(*pair), asked))
 
     def _ask(self, question: str, paths: Sequence[Path]) -> Said:
-        chat = self._leaf.session(self._scope).chats.create()
-        sent = self._leaf.session(self._scope).messages.send(chat.id, question, [self._files[path].id for path in paths])
-        while (message := self._leaf.session(self._scope).messages.get(sent.id)).status in ("pending", "streaming"):
+        chat = self._session.chats.create()
+        sent = self._session.messages.send(chat.id, question, [self._files[path].id for path in paths])
+        while (message := self._session.messages.get(sent.id)).status in ("pending", "streaming"):
             time.sleep(0.05)
         if message.status != "completed":
             raise RuntimeError(f"The answer to {question!r} ended as {message.status}: {message.error}")
