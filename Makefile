@@ -6,7 +6,7 @@ ADDRESS ?= 127.0.0.1
 BIN := .venv/bin
 BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/__init__.py bench/_%,$(wildcard bench/*.py)))
 
-.PHONY: run demo-drive test start-up check format docs lock bench clean
+.PHONY: run demo-drive test start-up check format docs pictures lock bench clean
 
 run: .venv/.run ## The app on http://127.0.0.1:8501 (PORT=…, ADDRESS=… for others)
 	$(BIN)/streamlit run app.py --server.address $(ADDRESS) --server.port $(PORT)
@@ -34,6 +34,9 @@ format: .venv/.dev
 
 docs: .venv/.dev ## Tables in the pages that come from the code
 	PYTHONPATH=. $(BIN)/python docs/tables.py
+
+pictures: .venv/.dev ## The pictures of the README, from a scripted chat in headless Chromium
+	$(BIN)/python -m tests.take_pictures
 
 bench: .venv/.dev ## Every measurement; each prints ratios to a baseline of the same run
 	@for b in $(BENCHES); do echo "== $$b"; $(BIN)/python -m bench.$$b || failed="$$failed $$b"; done; \
