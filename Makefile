@@ -8,7 +8,7 @@ BIN := .venv/bin
 TESTS = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/__init__.py bench/_%,$(wildcard bench/*.py)))
 
-.PHONY: run demo-drive test quick browser start-up check lint types contracts format docs lock bench clean
+.PHONY: run demo-drive test quick browser start-up check lint types contracts format docs pictures lock bench clean
 
 run: .venv/.run ## The app on http://127.0.0.1:8501 (PORT=…, ADDRESS=… for others)
 	$(BIN)/streamlit run app.py --server.address $(ADDRESS) --server.port $(PORT)
@@ -48,6 +48,9 @@ format: .venv/.dev
 
 docs: .venv/.dev ## Tables in the pages that come from the code
 	PYTHONPATH=. $(BIN)/python docs/tables.py
+
+pictures: .venv/.dev ## The pictures of the README, from a scripted chat in headless Chromium
+	$(BIN)/python -m tests.take_pictures
 
 bench: .venv/.dev ## Every measurement; each prints ratios to a baseline of the same run
 	@for b in $(BENCHES); do echo "== $$b"; $(BIN)/python -m bench.$$b || failed="$$failed $$b"; done; \

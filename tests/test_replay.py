@@ -347,6 +347,40 @@ def test_notebook_is_valid_and_runs_without_leaf(exported: Exported, tmp_path: P
     assert gone.returncode != 0
 
 
+NOTHING_ELSE = """
+import importlib.metadata, sys
+
+there = importlib.metadata.packages_distributions()
+
+class OnlyThese:
+    def find_spec(self, name, path=None, target=None):
+        packages = there.get(name, ())
+        if path is None and packages and not {"duckdb", "pandas", "numpy", "python-dateutil", "tzdata"} & set(packages):
+            raise ModuleNotFoundError(f"No module named '{name}'", name=name)
+
+sys.meta_path.insert(0, OnlyThese())
+"""
+
+
+def test_notebook_needs_duckdb_and_pandas_alone_and_names_them(exported: Exported, tmp_path: Path) -> None:
+    words, *cells = exported.notebook["cells"]
+    assert "`pip install duckdb pandas` is enough" in words["source"]
+    (tmp_path / "data").mkdir()
+    (tmp_path / "data" / "any.csv").write_text(SALES)
+    (tmp_path / "data" / "b.csv").write_text(STAFF)
+    ran = run_notebook({"cells": [{"cell_type": "code", "source": NOTHING_ELSE}, *cells]}, tmp_path)
+    assert ran.stderr == ""
+    assert ran.stdout.count("Agrees: ") == 13
+
+
+def test_notebook_names_the_packages_that_its_cells_import() -> None:
+    told = cells_chat()
+    code = "import numpy.linalg as la\nfrom sklearn.cluster import KMeans\nimport json, leaf"
+    told.messages[1].parts[1]["input"]["code"] = code
+    words = json.loads(entries(bundle(told))["chat.ipynb"])["cells"][0]["source"]
+    assert "`pip install duckdb pandas numpy scikit-learn` is enough" in words
+
+
 def made_up(tool: str, given: Json, data: Json, call_id: str) -> Json:
     output = {"text": "", "summary": "", "data": data, "sources": [], "coverage": []}
     return {"type": f"tool-{tool}", "toolCallId": call_id, "state": "output-available", "input": given, "output": output}

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import ast
 import importlib.resources
 import json
 import keyword
 import re
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -19,8 +21,9 @@ INTRODUCTION = """\
 Made from a chat of Leaf on {exported}. Put the data files into the folder that `DATA` names below, under any name; they are
 found by their SHA-256: {files}. Then run all cells. Each query and each cell says whether it gives what the chat had.
 
-With Leaf importable, files are read as the chat read them, and the last cell traces every figure anew. Without it, `duckdb` and
-`pandas` are needed, and CSV and Parquet files are read by DuckDB itself. The Python below runs unconfined: read it first.
+It needs nothing of Leaf: `pip install {packages}` is enough. CSV and Parquet files are then read by DuckDB itself; others
+cannot be read. With Leaf importable (in its own environment, or after `pip install` of its wheel) files are read as the chat read
+them, spreadsheets included, and the last cell traces every figure anew. The Python below runs unconfined: read it first.
 """
 START = """\
 import json
@@ -89,7 +92,7 @@ def notebook(manifest: Manifest) -> str:
 def _cells(manifest: Manifest) -> Iterator[Json]:
     names = ", ".join(f"`{file.name}`" for file in manifest.files) or "none are needed"
     title = manifest.title or "Untitled chat"
-    yield _text(INTRODUCTION.format(title=title, exported=manifest.exported[:10], files=names))
+    yield _text(INTRODUCTION.format(title=title, exported=manifest.exported[:10], files=names, packages=_packages(manifest)))
     yield _code(_source("standalone.py"), hidden=True)
     compact = json.dumps(manifest.model_dump(), ensure_ascii=False, separators=(",", ":"))
     yield _code(START.format(manifest=repr(compact)), hidden=True)
@@ -143,6 +146,27 @@ def _frames(manifest: Manifest) -> list[str]:
     code = "\n".join(call.code for call in manifest.calls())
     names = [table.name for file in manifest.files for table in file.tables]
     return [name for name in names if name.isidentifier() and re.search(rf"\b{re.escape(name)}\b", code)]
+
+
+PIP_NAMES = {"PIL": "pillow", "bs4": "beautifulsoup4", "dateutil": "python-dateutil", "sklearn": "scikit-learn", "yaml": "pyyaml"}
+"""Packages that are imported by another name than they are installed by."""
+
+
+def _packages(manifest: Manifest) -> str:
+    """What pip has to install for the notebook's own code and that of the chat."""
+    found = set().union(*(_imported(call.code) for call in manifest.calls() if call.code)) - sys.stdlib_module_names
+    return " ".join(["duckdb", "pandas", *sorted({PIP_NAMES.get(name, name) for name in found} - {"duckdb", "pandas", "leaf"})])
+
+
+def _imported(code: str) -> set[str]:
+    """The modules that a cell imports, without what is inside them."""
+    try:
+        nodes = list(ast.walk(ast.parse(code)))
+    except SyntaxError:
+        return set()
+    modules = [alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names]
+    modules += [node.module for node in nodes if isinstance(node, ast.ImportFrom) and node.module]
+    return {module.partition(".")[0] for module in modules}
 
 
 def _source(name: str) -> str:

@@ -90,7 +90,7 @@ class DuckTables:
             if path is None:
                 print(f"Missing: {file['name']} (sha256 {file['sha256'][:12]}…)")
             elif reader is None or len(tables) > 1:
-                print(f"{file['name']} cannot be read without Leaf.")
+                print(f"{file['name']} cannot be read without Leaf; the first lines of this notebook say how to have it.")
             else:
                 for name in tables or [file["slug"]]:
                     quoted = str(path).replace("'", "''")
