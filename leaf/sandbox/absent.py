@@ -18,7 +18,5 @@ def hide() -> None:
 
 class _Finder(PathFinder):
     @classmethod
-    def find_spec(
-        cls, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None
-    ) -> ModuleSpec | None:
+    def find_spec(cls, fullname: str, path: Sequence[str] | None = None, target: ModuleType | None = None) -> ModuleSpec | None:
         return None if fullname in ABSENT else super().find_spec(fullname, path, target)
