@@ -3,7 +3,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys, ensurepip, sqlite3; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
 PORT ?= 8501
 ADDRESS ?= 127.0.0.1
-WORKERS ?= 2
+WORKERS ?= 3
 BIN := .venv/bin
 TESTS = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/__init__.py bench/_%,$(wildcard bench/*.py)))
@@ -24,10 +24,10 @@ quick: .venv/.dev ## The tests that need no browser, no PostgreSQL, no foreign c
 	$(TESTS) --ignore tests/browser --ignore tests/start_up -m "not postgres and not corpora"
 
 browser: .venv/.dev ## The app in headless Chromium
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadfile tests/browser
+	$(BIN)/python -m pytest -n 2 --dist loadfile tests/browser
 
 start-up: .venv/.dev ## The start on Python 3.11, 3.12 and 3.13, each with an old and a new SQLite, in clean environments
-	$(BIN)/python -m pytest -n $(WORKERS) --dist loadgroup tests/start_up
+	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/start_up
 
 check: .venv/.dev ## Lint, types and import contracts, beside one another
 	@$(MAKE) --no-print-directory -j 3 lint types contracts

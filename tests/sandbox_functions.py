@@ -74,6 +74,10 @@ def sleep(seconds: float) -> None:
     time.sleep(seconds)
 
 
+def rest() -> None:
+    time.sleep(60)
+
+
 def spin() -> None:
     while True:
         pass

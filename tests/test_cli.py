@@ -84,7 +84,7 @@ def alone(tmp_path: Path) -> Cli:
 
 @pytest.fixture(scope="module", params=WAYS)
 def shared_cli(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
-    """For tests that leave no trace which another one would see."""
+    """For tests that do not mind what others have left: an app takes seconds to start."""
     home = tmp_path_factory.mktemp("shared")
     app = App(home).start() if request.param != "alone" else None
     yield Cli(home)
@@ -108,8 +108,8 @@ def chunks(printed: str) -> list[dict[str, object]]:
     return [json.loads(line) for line in printed.splitlines()]
 
 
-def test_ask_answers_from_a_file_without_a_key(cli: Cli, sales: Path) -> None:
-    done = cli("ask", "-f", str(sales), "total revenue by region")
+def test_ask_answers_from_a_file_without_a_key(shared_cli: Cli, sales: Path) -> None:
+    done = shared_cli("ask", "-f", str(sales), "total revenue by region")
     assert done.returncode == 0, done.stderr
     assert "400" in done.stdout
     assert "250.5" in done.stdout
@@ -117,8 +117,8 @@ def test_ask_answers_from_a_file_without_a_key(cli: Cli, sales: Path) -> None:
     assert "4 of 4 rows" in done.stderr
 
 
-def test_ask_json_prints_one_chunk_a_line_and_ends_with_finish(cli: Cli, sales: Path) -> None:
-    done = cli("ask", "--json", "-f", str(sales), "total revenue by region")
+def test_ask_json_prints_one_chunk_a_line_and_ends_with_finish(shared_cli: Cli, sales: Path) -> None:
+    done = shared_cli("ask", "--json", "-f", str(sales), "total revenue by region")
     stream = chunks(done.stdout)
     assert done.returncode == 0
     assert stream[0]["type"] == "start"
@@ -265,13 +265,13 @@ def test_a_folder_and_an_archive_go_into_a_chat_with_their_paths(cli: Cli, tmp_p
     assert cli("files", "add", str(tmp_path / "2022"), "--chat", "no-such-chat").returncode == 1
 
 
-def test_an_unreadable_file_is_said_and_the_question_is_answered(cli: Cli, tmp_path: Path) -> None:
+def test_an_unreadable_file_is_said_and_the_question_is_answered(shared_cli: Cli, tmp_path: Path) -> None:
     empty = tmp_path / "empty.csv"
     empty.write_bytes(b"")
-    added = cli("files", "add", str(empty))
+    added = shared_cli("files", "add", str(empty))
     assert added.returncode == 1
     assert "empty" in added.stdout
-    assert cli("ask", "-f", str(empty), "what is in it?").returncode == 0
+    assert shared_cli("ask", "-f", str(empty), "what is in it?").returncode == 0
 
 
 def test_a_second_process_is_told_which_one_holds_the_data(alone: Cli) -> None:
@@ -405,26 +405,26 @@ def test_a_run_that_is_not_there_is_a_failure(shared_cli: Cli, command: str) -> 
     assert "no-such-run" in done.stderr
 
 
-def test_a_finished_answer_is_watched_from_the_history(cli: Cli, sales: Path) -> None:
-    asked = chunks(cli("ask", "--json", "-f", str(sales), "total revenue by region").stdout)
-    watched = cli("watch", str(asked[0]["messageId"]), "--json")
+def test_a_finished_answer_is_watched_from_the_history(shared_cli: Cli, sales: Path) -> None:
+    asked = chunks(shared_cli("ask", "--json", "-f", str(sales), "total revenue by region").stdout)
+    watched = shared_cli("watch", str(asked[0]["messageId"]), "--json")
     assert watched.returncode == 0, watched.stderr
     assert [chunks(watched.stdout)[i]["type"] for i in (0, -1)] == ["start", "finish"]
     assert reduce(chunks(watched.stdout)) == reduce(asked)
-    assert "400" in cli("watch", str(asked[0]["messageId"])).stdout
+    assert "400" in shared_cli("watch", str(asked[0]["messageId"])).stdout
 
 
-def test_the_id_of_a_question_is_not_one_of_an_answer(cli: Cli) -> None:
-    cli("ask", "hello")
-    (chat,) = json.loads(cli("chats", "list", "--json").stdout)
-    question = json.loads(cli("chats", "show", chat["id"], "--json").stdout)["messages"][0]
-    done = cli("watch", question["id"])
+def test_the_id_of_a_question_is_not_one_of_an_answer(shared_cli: Cli) -> None:
+    shared_cli("ask", "An id, please")
+    (chat,) = (c for c in json.loads(shared_cli("chats", "list", "--json").stdout) if c["title"] == "An id, please")
+    question = json.loads(shared_cli("chats", "show", chat["id"], "--json").stdout)["messages"][0]
+    done = shared_cli("watch", question["id"])
     assert done.returncode == 2
     assert chat["id"] in done.stderr
 
 
-def test_doctor_says_what_works(cli: Cli) -> None:
-    done = cli("doctor")
+def test_doctor_says_what_works(shared_cli: Cli) -> None:
+    done = shared_cli("doctor")
     assert done.returncode == 0, done.stdout
     for name in ("Data folder", "App", "History", "Sandbox", "Model"):
         assert name in done.stdout
@@ -442,9 +442,9 @@ def test_start_up_loads_no_heavy_library() -> None:
     assert done.stdout.strip() == "[]"
 
 
-def test_the_operator_hands_an_address_over_or_is_told_that_nobody_has_it(cli: Cli) -> None:
-    assert cli("chats", "list").returncode == 0
-    done = cli("users", "unlink", "nobody@example.org")
+def test_the_operator_hands_an_address_over_or_is_told_that_nobody_has_it(shared_cli: Cli) -> None:
+    assert shared_cli("chats", "list").returncode == 0
+    done = shared_cli("users", "unlink", "nobody@example.org")
     assert done.returncode == 1
     assert "Nobody has signed in as nobody@example.org." in done.stderr
 

@@ -30,6 +30,7 @@ from leaf.errors import (
 from leaf.sandbox.confine import confinement
 from leaf.sandbox.pool import Limits, Pool
 from leaf.sandbox.room import OWN_MB, Room, memory_mb
+from tests.runs_kit import wait_until
 
 HERE = Path(__file__).resolve().parent
 landlock = pytest.mark.skipif(confinement().kind != "landlock", reason="this kernel cannot confine a process")
@@ -354,6 +355,31 @@ def test_close_ends_children_that_work_and_their_callers_are_told(tmp_path: Path
             call_in_thread.result(timeout=20)
     with pytest.raises(SandboxError, match="shutting down"):
         call(pool, "echo", value=before)
+
+
+def test_close_does_not_wait_for_a_child_that_starts(tmp_path: Path) -> None:
+    pool = Pool(tmp_path, preload=("sandbox_functions:rest",), paths=[HERE])
+    pool.warm()
+    wait_until(lambda: any(tmp_path.glob("boxes/*/0/tmp/.log")))
+    began = time.monotonic()
+    pool.close()
+    assert time.monotonic() - began < 8
+    assert list(tmp_path.glob("boxes/*/")) == []
+
+
+def test_what_a_child_does_before_a_call_comes_succeeds_and_loads_no_pandas() -> None:
+    code = "\n".join(
+        (
+            "import sys",
+            "from leaf.sandbox import child, pool",
+            "for name in pool.PRELOAD: child._preload(name)",
+            "assert 'pandas' not in sys.modules",
+            "import importlib.util; assert importlib.util.find_spec('pandas') is None",
+            "import pyarrow; assert pyarrow.array([1, 2]).to_pylist() == [1, 2]",
+        )
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=HERE.parent, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
 
 
 def test_a_data_folder_that_cannot_be_written_is_named_and_no_caller_hangs(tmp_path: Path) -> None:

@@ -40,7 +40,7 @@ AnswerId = Field(pattern=r"^a\d{1,5}$")
 class Entry(BaseModel):
     """What all parts of a manifest are: closed and unchanging."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
 class KeptTable(Entry):
