@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -133,7 +134,10 @@ def test_a_folder_goes_with_a_question_as_one_line(google: DriveServer, home: tu
     assert line in session.messages.get(again.parent_id).raw[0]["content"][0]["text"]
 
 
-def test_the_rules_read_a_drive_link_and_list_a_folder(google: DriveServer, home: tuple[Leaf, Scope]) -> None:
+def test_the_rules_read_a_drive_link_and_list_a_folder(
+    google: DriveServer, home: tuple[Leaf, Scope], caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO, logger="leaf")
     leaf, scope = home
     session = leaf.session(scope)
     folder = google.folder("Plans", google.root(ANA))
@@ -145,6 +149,9 @@ def test_the_rules_read_a_drive_link_and_list_a_folder(google: DriveServer, home
     budget = next(part["data"] for part in total.parts if part["type"] == "data-budget")
     assert [(f["handle"], f["name"], f["choice"]) for f in budget["files"]] == [("f1", "sales.csv", "on request")]
     assert 0 < budget["files"][0]["read"] <= budget["used"]
+    lines = [text for record in caplog.records if (text := record.getMessage()).startswith("budget ")]
+    read, size = budget["files"][0]["read"], budget["files"][0]["tokens"]
+    assert lines == [f"budget run={total.id} file=f1 tokens={read} of={size} decision=on-request"]
     other = session.chats.create()
     listed = finished(
         session, session.messages.send(other.id, f"What is in https://drive.google.com/drive/folders/{folder} ?").id

@@ -1,7 +1,5 @@
 """The library: every file that was uploaded, with what Leaf knows of it and what can be done with it."""
 
-import math
-
 import streamlit as st
 
 from leaf.ui import adding, library, uploads
@@ -23,12 +21,7 @@ with st.container(horizontal=True, vertical_alignment="bottom"):
     )
 
 files = session().files.list(query=query or "", sort=order or "newest")
-pages = max(1, math.ceil(len(files) / library.PER_PAGE))
-page = min(st.session_state.get("file-page") or 1, pages)
-
 if files:
-    library.draw_rows(files[(page - 1) * library.PER_PAGE : page * library.PER_PAGE])
+    library.draw_rows(files, query or "")
 else:
     library.draw_empty(query or "")
-if pages > 1:
-    st.pagination(pages, key="file-page")

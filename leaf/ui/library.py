@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from datetime import date, datetime
 from pathlib import Path
@@ -11,7 +12,7 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.files.names import shortened
 from leaf.store.model import File
-from leaf.ui import about, markdown, preview, uploads, words
+from leaf.ui import about, folders, markdown, preview, uploads, words
 from leaf.ui.controls import icon_button, icon_menu
 from leaf.ui.state import later, leaf, session
 
@@ -39,12 +40,19 @@ def draw_uploaders() -> None:
         st.rerun()
 
 
-def draw_rows(files: Sequence[File]) -> None:
-    """One row a file."""
+def draw_rows(files: Sequence[File], query: str) -> None:
+    """One row a file, some at a time; where they do not fit on one page, one row a folder. What a search found is a list."""
     today = datetime.now().astimezone().date()
+    if len(files) > PER_PAGE and not query:
+        with st.container(key="file-rows", gap=None):
+            return folders.draw(files, PER_PAGE, lambda file, name: _draw_row(file, name, today))
+    pages = max(1, math.ceil(len(files) / PER_PAGE))
+    page = min(st.session_state.get("file-page") or 1, pages)
     with st.container(key="file-rows", gap=None):
-        for file in files:
-            _draw_row(file, today)
+        for file in files[(page - 1) * PER_PAGE : page * PER_PAGE]:
+            _draw_row(file, file.name, today)
+    if pages > 1:
+        st.pagination(pages, key="file-page")
 
 
 def draw_empty(query: str) -> None:
@@ -83,11 +91,12 @@ def draw_undo() -> None:
             st.rerun()
 
 
-def _draw_row(file: File, today: date) -> None:
+def _draw_row(file: File, name: str, today: date) -> None:
+    """`name` is what it is called where it is shown."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False, key=f"file-row-{file.id}"):
         with st.container(gap=None, width="stretch"):
             if st.button(
-                markdown.label(shortened(file.name, NAME_SHOWN)),
+                markdown.label(shortened(name, NAME_SHOWN)),
                 key=f"file-{file.id}",
                 type="tertiary",
                 icon=words.kind_icon(file.kind),
