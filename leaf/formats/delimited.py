@@ -187,7 +187,7 @@ def _reader(source: _Source) -> tuple[Iterator[list[str]], Records]:
                         "Export it again with one row a line, or add it as text (.txt).",
                     )
                 if number % _CHUNK_ROWS == _CHUNK_ROWS - 1:
-                    report(min(size, characters), size)
+                    report(min(size, characters), 2 * size)  # what is read row by row is gone through again to be typed
                 mended = line if line.isascii() else line.translate(_CONTROLS)
                 records.controls += mended != line
                 yield mended
@@ -340,7 +340,7 @@ def _through_duckdb(source: _Source, out: Path) -> TableInfo | None:
     layout = _clean_layout(source)
     if layout is None:
         return None
-    block, samples = layout
+    block, samples, header = layout
     import duckdb
 
     relation = _read_csv(source, block)
@@ -349,11 +349,11 @@ def _through_duckdb(source: _Source, out: Path) -> TableInfo | None:
         try:
             with watched(connection, source.path.stat().st_size):
                 written = _in_one_pass(connection, relation, block, samples, target)
-            written = written or _in_two_passes(connection, relation, source, block, out, target)
+            written = written or _in_two_passes(connection, relation, source, block, header, out, target)
         except duckdb.Error:
             target.unlink(missing_ok=True)
             return None
-        if not _all_rows_there(connection, source, block, written, target):
+        if written is None or not _all_rows_there(connection, source, block, written, target):
             target.unlink(missing_ok=True)
             return None
         lines = f"lines {block.top + 1}-{block.body[0] + written.rows}"
@@ -373,8 +373,11 @@ def _examined(
     return examine(connection, out, info, numbers, place)
 
 
-def _clean_layout(source: _Source) -> tuple[Block, list[list[str]]] | None:
-    """The head's one table, and sample values by column from the head, the middle and the end; None if anything is odd."""
+def _clean_layout(source: _Source) -> tuple[Block, list[list[str]], list[str]] | None:
+    """The head's one table, sample values by column from the head, the middle and the end, and its header where that is one row.
+
+    None if anything is odd.
+    """
     with open_text(source.path, source.encoding) as file:
         head_lines = file.read(SAMPLE_CHARACTERS).splitlines(keepends=True)[:-1]
     records = Records(head_lines, source.dialect)
@@ -397,7 +400,13 @@ def _clean_layout(source: _Source) -> tuple[Block, list[list[str]]] | None:
         if probe.repaired or any(len(row) != width for row in more):
             return None
         rows += more
-    return block, [list(column) for column in zip(*rows, strict=True)]
+    return block, [list(column) for column in zip(*rows, strict=True)], _header_cells(block, grid)
+
+
+def _header_cells(block: Block, grid: Sequence[Sequence[str]]) -> list[str]:
+    """The cells of a header of one row with two names or more, by which it is known again further down; else none."""
+    cells = list(grid[block.top]) if block.header_rows == 1 else []
+    return cells if sum(not is_empty(cell) for cell in cells) > 1 else []
 
 
 def _has_controls(path: Path) -> bool:
@@ -454,9 +463,15 @@ def _types(block: Block, plans: Iterable[Plan]) -> tuple[tuple[str, str], ...]:
 
 
 def _in_two_passes(
-    connection: duckdb.DuckDBPyConnection, relation: str, source: _Source, block: Block, out: Path, target: Path
-) -> Written:
-    """All as text first, then typed over all values."""
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    source: _Source,
+    block: Block,
+    header: Sequence[str],
+    out: Path,
+    target: Path,
+) -> Written | None:
+    """All as text first, then typed over all values; None where the header comes again, as no value then is of one type."""
     text = out / "text.tmp"
     try:
         with watched(connection, source.path.stat().st_size):
@@ -464,6 +479,9 @@ def _in_two_passes(
         columns = [Column(f"c{n}", name) for n, name in enumerate(block.names)]
         first = block.body[0]
         stored = f"read_parquet({literal(str(text))})"
+        again = " AND ".join(f"c{n} = {literal(name)}" for n, name in enumerate(header) if name)
+        if again and connection.execute(f"SELECT 1 FROM {stored} WHERE {again} LIMIT 1").fetchone():
+            return None
         return write(connection, stored, columns, target, comma_first=_comma_first(source), row_number=lambda n: first + n)
     finally:
         text.unlink(missing_ok=True)
@@ -494,17 +512,20 @@ def _streamed(source: _Source, out: Path) -> TableInfo:
         raise UnreadableFileError(f"{source.path.name} holds no table.", "Read it as text instead.")
     block = max(found.blocks, key=lambda b: len(b.body))
     start = block.body[0] if block.body else block.bottom + 1
-    sink = _TextSink(out / "text.tmp", max(len(block.names), source.dialect.width), start)
+    width = max(len(block.names), source.dialect.width)
+    sink = _TextSink(out / "text.tmp", width, start, _header_cells(block, head))
     sink.add_all(_chain(head[start:], rows))
     sink.close()
+    size = source.path.stat().st_size
     names, _, _ = unique_names([*block.names, *[""] * (sink.width - len(block.names))])
     columns = [Column(f"c{n}", name) for n, name in enumerate(names)]
     try:
         with connect(out) as connection:
             relation = f"read_parquet({literal(str(sink.path))})"
-            written = write(
-                connection, relation, columns, out / "0.parquet", comma_first=_comma_first(source), row_number=lambda n: start + n
-            )
+            with watched(connection, size, after=size):
+                written = write(
+                    connection, relation, columns, out / "0.parquet", comma_first=_comma_first(source), row_number=sink.number_of
+                )
             _check_rows(written, sink.rows, source)
             notes = source.notes + _repair_notes(records) + block.notes + _passed_over(block, head)
             notes += sink.notes() + written.notes
@@ -527,7 +548,7 @@ def _passed_over(block: Block, head: Sequence[Sequence[str]]) -> tuple[Note, ...
 class _TextSink:
     """Takes rows of any width and writes them as text columns, a chunk at a time; lines of text at the very end are left out."""
 
-    def __init__(self, path: Path, width: int, start: int) -> None:
+    def __init__(self, path: Path, width: int, start: int, names: Sequence[str] = ()) -> None:
         import pyarrow as pa
         import pyarrow.parquet as pq
 
@@ -542,13 +563,18 @@ class _TextSink:
         self._widest = width
         self._footers: list[int] = []
         self.gaps: list[int] = []
-        """Empty lines that were left out."""
+        """Empty lines and repeated headers that were left out."""
+        self._names = list(names) or None
+        self._again: list[int] = []
 
     def add_all(self, rows: Iterator[list[str]]) -> None:
         pending: list[tuple[int, list[str]]] = []
         for cells in rows:
             self.seen += 1
-            if len(cells) == self._usual and cells != [""]:
+            if cells == self._names:
+                self._again.append(self._start + self.seen)
+                self.gaps.append(self._start + self.seen)
+            elif len(cells) == self._usual and cells != [""]:
                 if pending:
                     self._flush_pending(pending)
                 self._buffer.append(cells)
@@ -586,8 +612,12 @@ class _TextSink:
 
         if not self._buffer:
             return
-        padded = [row[: self.width] + [""] * (self.width - len(row)) for row in self._buffer]
-        arrays = [pa.array(column, pa.string()) for column in zip(*padded, strict=True)]
+        rows, count = self._buffer, len(self._buffer)
+        width = min(self.width, max(map(len, rows)))
+        if any(len(row) != width for row in rows):
+            rows = [row[:width] + [""] * (width - len(row)) for row in rows]
+        arrays = [pa.array(column, pa.string()) for column in zip(*rows, strict=True)]
+        arrays += [pa.repeat("", count)] * (self.width - width)
         self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
         self.rows += len(self._buffer)
         self._buffer.clear()
@@ -597,8 +627,22 @@ class _TextSink:
         self._writer.close()
         self.width = self._widest
 
+    def number_of(self, position: int) -> int:
+        """The number in the file of the n-th row that was kept."""
+        number = self._start + position
+        for gap in self.gaps:
+            if gap > number:
+                break
+            number += 1
+        return number
+
     def notes(self) -> tuple[Note, ...]:
         notes = list(_ragged_notes(self._short, self._long, self._shorts, self._longs, self.rows, self._usual))
+        if self._again:
+            one = len(self._again) == 1
+            rows = f"{len(self._again):,} row, which is" if one else f"{len(self._again):,} rows, which are"
+            text = f"The header is repeated in {rows} left out."
+            notes.append(Note("header-repeated", text, len(self._again), places(self._again)))
         if self._empty:
             notes.append(Note("rows-empty", f"{self._empty:,} empty lines were left out.", self._empty))
         if self._footers:
