@@ -332,7 +332,7 @@ def test_a_long_file_leaves_repeated_headers_out_and_says_how_far_it_is(
 ) -> None:
     monkeypatch.setattr("leaf.formats.delimited.FAST_BYTES", 1_000)
     monkeypatch.setattr("leaf.formats.delimited.GRID_BYTES", 1_000)
-    monkeypatch.setattr("leaf.formats.delimited._CHUNK_ROWS", 1_000)
+    monkeypatch.setattr("leaf.formats.delimited_source.CHUNK_ROWS", 1_000)
     monkeypatch.setattr("leaf.formats.progress.EVERY", -1.0)
     header = "order id,client,amount\n"
     lines = [f'{n},"Client {n % 7}, ""Inc.""",{n / 4}\n' if quotes else f"{n},Client {n % 7},{n / 4}\n" for n in range(40_000)]
