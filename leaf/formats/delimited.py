@@ -12,19 +12,15 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from contextlib import closing
-from dataclasses import dataclass
-from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from leaf.errors import FileTooLargeError, UnreadableFileError
+from leaf.errors import UnreadableFileError
 from leaf.formats.base import Note, Outline, Passage, TableInfo, Where
 from leaf.formats.blocks import find_tables, with_doubts
 from leaf.formats.cells import is_empty, places, unique_names
 from leaf.formats.columns import (
-    MAX_COLUMNS,
     TEXT,
     Column,
     Plan,
@@ -37,13 +33,24 @@ from leaf.formats.columns import (
     write,
     write_table,
 )
-from leaf.formats.dialect import Dialect, Records, sniff
-from leaf.formats.encoding import Encoding, guess_note, open_text, sniff_encoding
+from leaf.formats.delimited_source import (
+    SAMPLE_CHARACTERS,
+    Source,
+    count_lines,
+    open_source,
+    read_grid,
+    reader,
+    records_of,
+    repair_notes,
+)
+from leaf.formats.dialect import Records
+from leaf.formats.encoding import open_text
 from leaf.formats.grid import Block, Found, hard_columns
 from leaf.formats.integrity import examine
 from leaf.formats.place import Place
-from leaf.formats.progress import report, watched
+from leaf.formats.progress import watched
 from leaf.formats.single import one_column
+from leaf.formats.text_sink import TextSink, ragged_notes
 from leaf.formats.titles import title_above
 from leaf.formats.total_words import called_totals, softened
 from leaf.formats.window import Extent
@@ -51,16 +58,10 @@ from leaf.formats.window import Extent
 if TYPE_CHECKING:
     import duckdb
 
-SAMPLE_CHARACTERS = 300_000
 FAST_BYTES = 4_000_000
 """From this size on the one-pass way is tried."""
 GRID_BYTES = 32_000_000
 """Up to this size a messy file is held in memory, so that every block of it is found."""
-_CONTROLS = {code: bytes([code]).decode("cp1252", "ignore") or chr(code) for code in range(0x80, 0xA0) if code != 0x85}
-"""Control characters that no text holds, and the signs that Windows has in their places: they were decoded as Latin-1 before."""
-_CHUNK_ROWS = 50_000
-LONGEST_LINE = 16_000_000
-"""Characters."""
 _HEAD_ROWS = 2_000
 
 
@@ -69,10 +70,10 @@ class DelimitedReader:
 
     def outline(self, path: Path) -> Outline:
         """Exact for files of some megabytes; of larger ones the lines are counted and the rest is told from the beginning."""
-        source = _open(path)
+        source = open_source(path)
         size = path.stat().st_size
         if size <= FAST_BYTES:
-            grid, notes = _read_grid(source)
+            grid, notes = read_grid(source)
             found = _find(source, grid)
             title = title_above(grid, found.blocks)
             largest = max(found.blocks, key=lambda b: len(b.body), default=None)
@@ -80,11 +81,11 @@ class DelimitedReader:
             notes += found.notes + (largest.notes if largest else ())
             notes += tuple(n for block in found.blocks for n in called_totals(grid, block))
         else:
-            head = list(islice(_records(source), _HEAD_ROWS))
+            head = list(islice(records_of(source), _HEAD_ROWS))
             found = _find(source, head)
             title = title_above(head, found.blocks)
             first = found.blocks[0] if found.blocks else None
-            rows = max(0, _count_lines(path, source.encoding) - (first.body[0] if first and first.body else 0))
+            rows = max(0, count_lines(path, source.encoding) - (first.body[0] if first and first.body else 0))
             columns, notes = (len(first.names) if first else 0), source.notes + (first.notes if first else ())
             if any("\n" in cell for row in head for cell in row):
                 notes += (Note("rows-estimated", "Cells go over several lines, so that the number of rows is an estimate."),)
@@ -92,19 +93,19 @@ class DelimitedReader:
 
     def extent(self, path: Path, where: Where) -> Extent:
         """Records of the file, title and header rows among them, as the numbers of passages count them."""
-        source = _open(path)
+        source = open_source(path)
         if path.stat().st_size > FAST_BYTES:
-            return Extent(_count_lines(path, source.encoding), notes=source.notes)
-        grid, notes = _read_grid(source)
+            return Extent(count_lines(path, source.encoding), notes=source.notes)
+        grid, notes = read_grid(source)
         found = _find(source, grid)
         largest = max(found.blocks, key=lambda b: len(b.body), default=None)
         return Extent(len(grid), notes=notes + found.notes + (largest.notes if largest else ()))
 
     def passages(self, path: Path, where: Where) -> Iterator[Passage]:
         """One passage a row: its cells joined by ` | `. The first one carries the header if it begins below it."""
-        source = _open(path)
+        source = open_source(path)
         first, last = int(where.first), where.last
-        records = _records(source)
+        records = records_of(source)
         head: list[list[str]] = list(islice(records, _HEAD_ROWS))
         found = _find(source, head)
         names = " | ".join(found.blocks[0].names) if found.blocks else ""
@@ -122,7 +123,7 @@ class DelimitedReader:
 
     def tables(self, path: Path, out: Path) -> list[TableInfo]:
         """Every table of the file as Parquet; most have one."""
-        source = _open(path)
+        source = open_source(path)
         size = path.stat().st_size
         if size >= FAST_BYTES:
             info = _through_duckdb(source, out)
@@ -131,111 +132,19 @@ class DelimitedReader:
         return _from_grid(source, out) if size <= GRID_BYTES else [_streamed(source, out)]
 
 
-@dataclass(frozen=True)
-class _Source:
-    """A file and how to read it."""
-
-    path: Path
-    encoding: Encoding
-    dialect: Dialect
-
-    @property
-    def notes(self) -> tuple[Note, ...]:
-        """What was guessed."""
-        notes = [n for n in (guess_note(self.encoding),) if n]
-        if self.encoding.mixed_newlines:
-            notes.append(Note("newlines-mixed", "Lines end in different ways; each kind of ending was taken as one."))
-        if self.dialect.doubt:
-            text = f"Each line was read as one value; it may be columns parted by {self.dialect.doubt}, but nothing proves that."
-            notes.append(Note("one-column", text))
-        return tuple(notes)
-
-
 def _chain(head: list[list[str]], rest: Iterator[list[str]]) -> Iterator[list[str]]:
     yield from head
     yield from rest
 
 
-def _open(path: Path) -> _Source:
-    if not path.stat().st_size:
-        raise UnreadableFileError(f"{path.name} is empty.", "Upload the file again, or check how it was exported.")
-    encoding = sniff_encoding(path)
-    with open_text(path, encoding) as file:
-        sample = file.read(SAMPLE_CHARACTERS).replace("\0", "")
-    if not sample.strip():
-        raise UnreadableFileError(f"{path.name} holds only white space.", "Upload the file again, or check how it was exported.")
-    dialect = sniff(sample)
-    if dialect.width > MAX_COLUMNS:
-        raise FileTooLargeError(
-            f"{path.name} has {dialect.width:,} columns; the limit is {MAX_COLUMNS:,}.",
-            "Turn columns into rows, or export fewer of them.",
-        )
-    return _Source(path, encoding, dialect)
-
-
-def _reader(source: _Source) -> tuple[Iterator[list[str]], Records]:
-    file = open_text(source.path, source.encoding)
-
-    def lines() -> Iterator[str]:
-        size, characters = source.path.stat().st_size, 0
-        with closing(file):
-            for number, line in enumerate(iter(partial(file.readline, LONGEST_LINE), "")):
-                characters += len(line)
-                if len(line) == LONGEST_LINE:
-                    raise FileTooLargeError(
-                        f"Line {number + 1:,} has over {LONGEST_LINE // 1_000_000} million characters, so this is no table.",
-                        "Export it again with one row a line, or add it as text (.txt).",
-                    )
-                if number % _CHUNK_ROWS == _CHUNK_ROWS - 1:
-                    report(min(size, characters), size)
-                mended = line if line.isascii() else line.translate(_CONTROLS)
-                records.controls += mended != line
-                yield mended
-
-    records = Records(lines(), source.dialect)
-    return _numbered(records), records
-
-
-def _numbered(records: Records) -> Iterator[list[str]]:
-    if records.dialect.sep_line:
-        yield [""]  # the `sep=` line keeps its place, so that numbers stay those of the file
-    yield from records
-
-
-def _records(source: _Source) -> Iterator[list[str]]:
-    return _reader(source)[0]
-
-
-def _read_grid(source: _Source) -> tuple[list[list[str]], tuple[Note, ...]]:
-    rows, records = _reader(source)
-    grid = list(rows)
-    return grid, source.notes + _repair_notes(records)
-
-
-def _repair_notes(records: Records) -> tuple[Note, ...]:
-    notes = []
-    if records.repaired:
-        shift = int(records.dialect.sep_line)
-        count = len(records.repaired)
-        text = f"Quotes that did not fit were taken as plain characters in {count:,} row{'s' if count != 1 else ''}."
-        notes.append(Note("repaired-quotes", text, count, places([n + shift for n in records.repaired])))
-    if records.controls:
-        lines = f"{records.controls:,} line{'s' if records.controls != 1 else ''}"
-        text = f"In {lines} control characters were read as Windows means them: ’ for U+0092."
-        notes.append(Note("controls-mended", text, records.controls))
-    if records.nuls:
-        notes.append(Note("nul-bytes", f"{records.nuls:,} NUL characters were left out.", records.nuls))
-    return tuple(notes)
-
-
-def _find(source: _Source, grid: list[list[str]]) -> Found:
+def _find(source: Source, grid: list[list[str]]) -> Found:
     if source.dialect.one_column:
         return one_column(grid)
     return find_tables(grid, widths=[len(row) for row in grid])
 
 
-def _from_grid(source: _Source, out: Path) -> list[TableInfo]:
-    grid, notes = _read_grid(source)
+def _from_grid(source: Source, out: Path) -> list[TableInfo]:
+    grid, notes = read_grid(source)
     found = _find(source, grid)
     if not found.blocks:
         raise UnreadableFileError(f"{source.path.name} holds no table.", "Read it as text instead.")
@@ -248,7 +157,7 @@ def _from_grid(source: _Source, out: Path) -> list[TableInfo]:
 
 def _write_block(
     connection: duckdb.DuckDBPyConnection,
-    source: _Source,
+    source: Source,
     grid: list[list[str]],
     block: Block,
     target: Path,
@@ -284,7 +193,7 @@ def _write_block(
     return examine(connection, target.parent, info, [i + 1 for i in body], place, soft, block.heading_positions)
 
 
-def _check_rows(written: Written, counted: int, source: _Source) -> None:
+def _check_rows(written: Written, counted: int, source: Source) -> None:
     if written.rows != counted:
         raise UnreadableFileError(
             f"{source.path.name}: {counted:,} rows were read but {written.rows:,} written.",
@@ -292,7 +201,7 @@ def _check_rows(written: Written, counted: int, source: _Source) -> None:
         )
 
 
-def _comma_first(source: _Source) -> bool:
+def _comma_first(source: Source) -> bool:
     """Where semicolons part the cells, a comma in a number is more likely its decimal mark."""
     return source.dialect.delimiter == ";"
 
@@ -300,37 +209,13 @@ def _comma_first(source: _Source) -> bool:
 def _ragged(grid: Sequence[Sequence[str]], block: Block, usual: int) -> tuple[Note, ...]:
     short = [i + 1 for i in block.body if len(grid[i]) < usual]
     long = [i + 1 for i in block.body if len(grid[i]) > usual and any(not is_empty(c) for c in grid[i][usual:])]
-    return _ragged_notes(short, long, len(short), len(long), len(block.body), usual)
-
-
-def _ragged_notes(short: Sequence[int], long: Sequence[int], shorts: int, longs: int, rows: int, usual: int) -> tuple[Note, ...]:
-    notes = []
-    if shorts:
-        text = f"{shorts:,} of {rows:,} rows had fewer than {usual} cells; filled with nulls."
-        notes.append(Note("rows-ragged", text, shorts, places(short)))
-    if longs:
-        text = (
-            f"{longs:,} of {rows:,} rows had more than {usual} cells; the rest went into columns of their own: check these rows."
-        )
-        notes.append(Note("rows-long", text, longs, places(long)))
-    return tuple(notes)
-
-
-def _count_lines(path: Path, encoding: Encoding) -> int:
-    """Lines of a file, the last one counted also without a line ending."""
-    newline = encoding.newline[-1].encode(encoding.name)
-    count, last = 0, b""
-    with path.open("rb") as file:
-        while chunk := file.read(1 << 22):
-            count += chunk.count(newline)
-            last = chunk
-    return count + (not last.endswith(newline))
+    return ragged_notes(short, long, len(short), len(long), len(block.body), usual)
 
 
 # One pass through DuckDB
 
 
-def _through_duckdb(source: _Source, out: Path) -> TableInfo | None:
+def _through_duckdb(source: Source, out: Path) -> TableInfo | None:
     """The table of a large clean file, or None where its samples or its rows are not clean."""
     dialect = source.dialect
     if source.encoding.name != "utf-8" or source.encoding.mixed_newlines or source.encoding.newline == "\r":
@@ -340,7 +225,7 @@ def _through_duckdb(source: _Source, out: Path) -> TableInfo | None:
     layout = _clean_layout(source)
     if layout is None:
         return None
-    block, samples = layout
+    block, samples, header = layout
     import duckdb
 
     relation = _read_csv(source, block)
@@ -349,11 +234,11 @@ def _through_duckdb(source: _Source, out: Path) -> TableInfo | None:
         try:
             with watched(connection, source.path.stat().st_size):
                 written = _in_one_pass(connection, relation, block, samples, target)
-            written = written or _in_two_passes(connection, relation, source, block, out, target)
+            written = written or _in_two_passes(connection, relation, source, block, header, out, target)
         except duckdb.Error:
             target.unlink(missing_ok=True)
             return None
-        if not _all_rows_there(connection, source, block, written, target):
+        if written is None or not _all_rows_there(connection, source, block, written, target):
             target.unlink(missing_ok=True)
             return None
         lines = f"lines {block.top + 1}-{block.body[0] + written.rows}"
@@ -373,8 +258,11 @@ def _examined(
     return examine(connection, out, info, numbers, place)
 
 
-def _clean_layout(source: _Source) -> tuple[Block, list[list[str]]] | None:
-    """The head's one table, and sample values by column from the head, the middle and the end; None if anything is odd."""
+def _clean_layout(source: Source) -> tuple[Block, list[list[str]], list[str]] | None:
+    """The head's one table, sample values by column from the head, the middle and the end, and its header where that is one row.
+
+    None if anything is odd.
+    """
     with open_text(source.path, source.encoding) as file:
         head_lines = file.read(SAMPLE_CHARACTERS).splitlines(keepends=True)[:-1]
     records = Records(head_lines, source.dialect)
@@ -397,7 +285,13 @@ def _clean_layout(source: _Source) -> tuple[Block, list[list[str]]] | None:
         if probe.repaired or any(len(row) != width for row in more):
             return None
         rows += more
-    return block, [list(column) for column in zip(*rows, strict=True)]
+    return block, [list(column) for column in zip(*rows, strict=True)], _header_cells(block, grid)
+
+
+def _header_cells(block: Block, grid: Sequence[Sequence[str]]) -> list[str]:
+    """The cells of a header of one row with two names or more, by which it is known again further down; else none."""
+    cells = list(grid[block.top]) if block.header_rows == 1 else []
+    return cells if sum(not is_empty(cell) for cell in cells) > 1 else []
 
 
 def _has_controls(path: Path) -> bool:
@@ -409,7 +303,7 @@ def _has_controls(path: Path) -> bool:
     return False
 
 
-def _slices(source: _Source) -> Iterator[list[str]]:
+def _slices(source: Source) -> Iterator[list[str]]:
     """Whole lines from three places further on, the end among them."""
     size = source.path.stat().st_size
     with source.path.open("rb") as file:
@@ -420,7 +314,7 @@ def _slices(source: _Source) -> Iterator[list[str]]:
             yield lines[1:] if start + 65_536 >= size else lines[1:-1]
 
 
-def _read_csv(source: _Source, block: Block) -> str:
+def _read_csv(source: Source, block: Block) -> str:
     columns = ", ".join(f"'c{n}': 'VARCHAR'" for n in range(len(block.names)))
     dialect = source.dialect
     return (
@@ -454,9 +348,15 @@ def _types(block: Block, plans: Iterable[Plan]) -> tuple[tuple[str, str], ...]:
 
 
 def _in_two_passes(
-    connection: duckdb.DuckDBPyConnection, relation: str, source: _Source, block: Block, out: Path, target: Path
-) -> Written:
-    """All as text first, then typed over all values."""
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    source: Source,
+    block: Block,
+    header: Sequence[str],
+    out: Path,
+    target: Path,
+) -> Written | None:
+    """All as text first, then typed over all values; None where the header comes again, as no value then is of one type."""
     text = out / "text.tmp"
     try:
         with watched(connection, source.path.stat().st_size):
@@ -464,14 +364,17 @@ def _in_two_passes(
         columns = [Column(f"c{n}", name) for n, name in enumerate(block.names)]
         first = block.body[0]
         stored = f"read_parquet({literal(str(text))})"
+        again = " AND ".join(f"c{n} = {literal(name)}" for n, name in enumerate(header) if name)
+        if again and connection.execute(f"SELECT 1 FROM {stored} WHERE {again} LIMIT 1").fetchone():
+            return None
         return write(connection, stored, columns, target, comma_first=_comma_first(source), row_number=lambda n: first + n)
     finally:
         text.unlink(missing_ok=True)
 
 
-def _all_rows_there(connection: duckdb.DuckDBPyConnection, source: _Source, block: Block, written: Written, target: Path) -> bool:
+def _all_rows_there(connection: duckdb.DuckDBPyConnection, source: Source, block: Block, written: Written, target: Path) -> bool:
     """Rows written against the file's lines, with line breaks inside cells and a last empty line allowed for."""
-    lines = _count_lines(source.path, source.encoding) - block.body[0]
+    lines = count_lines(source.path, source.encoding) - block.body[0]
     if written.rows == lines:
         return True
     texts = [identifier(name) for name, kind in written.columns if kind == TEXT.type]
@@ -485,28 +388,31 @@ def _all_rows_there(connection: duckdb.DuckDBPyConnection, source: _Source, bloc
 # Row by row, never whole in memory
 
 
-def _streamed(source: _Source, out: Path) -> TableInfo:
+def _streamed(source: Source, out: Path) -> TableInfo:
     """A large messy file as one table: laid out by its beginning, read record by record."""
-    rows, records = _reader(source)
+    rows, records = reader(source)
     head = list(islice(rows, _HEAD_ROWS))
     found = _find(source, head)
     if not found.blocks:
         raise UnreadableFileError(f"{source.path.name} holds no table.", "Read it as text instead.")
     block = max(found.blocks, key=lambda b: len(b.body))
     start = block.body[0] if block.body else block.bottom + 1
-    sink = _TextSink(out / "text.tmp", max(len(block.names), source.dialect.width), start)
+    width = max(len(block.names), source.dialect.width)
+    sink = TextSink(out / "text.tmp", width, start, _header_cells(block, head))
     sink.add_all(_chain(head[start:], rows))
     sink.close()
+    size = source.path.stat().st_size
     names, _, _ = unique_names([*block.names, *[""] * (sink.width - len(block.names))])
     columns = [Column(f"c{n}", name) for n, name in enumerate(names)]
     try:
         with connect(out) as connection:
             relation = f"read_parquet({literal(str(sink.path))})"
-            written = write(
-                connection, relation, columns, out / "0.parquet", comma_first=_comma_first(source), row_number=lambda n: start + n
-            )
+            with watched(connection, size, after=size):
+                written = write(
+                    connection, relation, columns, out / "0.parquet", comma_first=_comma_first(source), row_number=sink.number_of
+                )
             _check_rows(written, sink.rows, source)
-            notes = source.notes + _repair_notes(records) + block.notes + _passed_over(block, head)
+            notes = source.notes + repair_notes(records) + block.notes + _passed_over(block, head)
             notes += sink.notes() + written.notes
             lines = f"lines {block.top + 1}-{start + sink.seen}"
             info = TableInfo("0.parquet", "", lines, written.rows, written.columns, notes=notes)
@@ -522,90 +428,3 @@ def _passed_over(block: Block, head: Sequence[Sequence[str]]) -> tuple[Note, ...
         return ()
     text = f"{len(rows):,} rows above the table were not loaded; they can be read as text."
     return (Note("loose-cells", text, len(rows), places(rows)),)
-
-
-class _TextSink:
-    """Takes rows of any width and writes them as text columns, a chunk at a time; lines of text at the very end are left out."""
-
-    def __init__(self, path: Path, width: int, start: int) -> None:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-
-        self.path, self.width, self.rows, self.seen = path, width + _SPARE, 0, 0
-        self._usual, self._start = width, start
-        self._schema = pa.schema([(f"c{n}", pa.string()) for n in range(self.width)])
-        self._writer = pq.ParquetWriter(path, self._schema, compression="snappy")
-        self._buffer: list[list[str]] = []
-        self._short: list[int] = []
-        self._long: list[int] = []
-        self._shorts = self._longs = self._empty = self._dropped = 0
-        self._widest = width
-        self._footers: list[int] = []
-        self.gaps: list[int] = []
-        """Empty lines that were left out."""
-
-    def add_all(self, rows: Iterator[list[str]]) -> None:
-        pending: list[tuple[int, list[str]]] = []
-        for cells in rows:
-            self.seen += 1
-            if len(cells) == self._usual and cells != [""]:
-                if pending:
-                    self._flush_pending(pending)
-                self._buffer.append(cells)
-            elif cells == [""]:
-                self._empty += 1
-                self.gaps.append(self._start + self.seen)
-            else:
-                pending.append((self._start + self.seen, cells))
-                if len(pending) > 40:
-                    self._flush_pending(pending)
-            if len(self._buffer) >= _CHUNK_ROWS:
-                self._write()
-        if all(len(cells) == 1 for _, cells in pending):
-            self._footers = [number for number, _ in pending]
-        else:
-            self._flush_pending(pending)
-
-    def _flush_pending(self, pending: list[tuple[int, list[str]]]) -> None:
-        for number, cells in pending:
-            if len(cells) < self._usual:
-                self._shorts += 1
-                self._short += [number][: max(0, 1_000 - len(self._short))]
-            elif any(not is_empty(c) for c in cells[self._usual :]):
-                self._longs += 1
-                self._long += [number][: max(0, 1_000 - len(self._long))]
-                self._widest = max(self._widest, min(len(cells), self.width))
-            over = cells[self.width :]
-            if any(not is_empty(c) for c in over):
-                cells = [*cells[: self.width - 1], " | ".join([cells[self.width - 1], *over])]
-            self._buffer.append([*cells, *[""] * (self._usual - len(cells))])
-        pending.clear()
-
-    def _write(self) -> None:
-        import pyarrow as pa
-
-        if not self._buffer:
-            return
-        padded = [row[: self.width] + [""] * (self.width - len(row)) for row in self._buffer]
-        arrays = [pa.array(column, pa.string()) for column in zip(*padded, strict=True)]
-        self._writer.write_table(pa.Table.from_arrays(arrays, schema=self._schema))
-        self.rows += len(self._buffer)
-        self._buffer.clear()
-
-    def close(self) -> None:
-        self._write()
-        self._writer.close()
-        self.width = self._widest
-
-    def notes(self) -> tuple[Note, ...]:
-        notes = list(_ragged_notes(self._short, self._long, self._shorts, self._longs, self.rows, self._usual))
-        if self._empty:
-            notes.append(Note("rows-empty", f"{self._empty:,} empty lines were left out.", self._empty))
-        if self._footers:
-            text = f"{len(self._footers)} lines below the table are notes and not part of it."
-            notes.append(Note("footer", text, len(self._footers), places(self._footers)))
-        return tuple(notes)
-
-
-_SPARE = 20
-"""Columns kept for rows that are longer than the others; what goes beyond is joined into the last one."""

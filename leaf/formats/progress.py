@@ -33,14 +33,17 @@ def tell_to(tell: Tell) -> None:
 
 
 def report(done: int, total: int) -> None:
-    """Say that `done` of `total` bytes are read."""
+    """Say that `done` of `total` bytes are gone through; what is gone through twice counts twice."""
     if (tell := _TELL.get()) is not None:
         tell(done, total)
 
 
 @contextmanager
-def watched(connection: duckdb.DuckDBPyConnection, size: int) -> Iterator[None]:
-    """Report, while a statement of this connection runs, how much of the `size` bytes that it reads is done, as DuckDB says."""
+def watched(connection: duckdb.DuckDBPyConnection, size: int, *, after: int = 0) -> Iterator[None]:
+    """Report, while statements of this connection run, how much of the `size` bytes that they read is done, as DuckDB says.
+
+    `after` are bytes that were gone through before. Of several statements the one that is farthest counts.
+    """
     tell = _TELL.get()
     if tell is None:
         yield
@@ -50,8 +53,10 @@ def watched(connection: duckdb.DuckDBPyConnection, size: int) -> Iterator[None]:
     over = threading.Event()
 
     def look() -> None:
+        farthest = 0.0
         while not over.wait(EVERY):
-            tell(int(size * min(100.0, max(0.0, connection.query_progress())) / 100), size)
+            farthest = max(farthest, min(99.0, connection.query_progress()))
+            tell(after + int(size * farthest / 100), after + size)
 
     thread = threading.Thread(target=look, daemon=True)
     thread.start()
@@ -60,5 +65,5 @@ def watched(connection: duckdb.DuckDBPyConnection, size: int) -> Iterator[None]:
     finally:
         over.set()
         thread.join()
-        tell(size, size)
+        tell(after + size, after + size)
         connection.execute("SET enable_progress_bar = false")

@@ -299,6 +299,8 @@ class Tables:
         self._pool = pool
         self._converter = Converter(store, pool, home)
         self._results = home / "results"
+        self._profiling: dict[Path, threading.Lock] = {}
+        self._guard = threading.Lock()
 
     def of(
         self,
@@ -347,8 +349,14 @@ class Tables:
         kept = table.parquet.with_suffix(f".profile-{PROFILED}.json")
         found = _kept_profile(kept)
         if found is None:
-            found = self._profile(table, stop)
-            write_whole(kept, json.dumps(found))
+            with self._guard:
+                alone = self._profiling.setdefault(kept, threading.Lock())
+            with alone:  # what is asked while a new file is looked at waits for that, and does not begin anew
+                found = _kept_profile(kept)
+                if found is None:
+                    found = self._profile(table, stop)
+                    write_whole(kept, json.dumps(found))
+            self._profiling.pop(kept, None)
         columns = tuple(
             ColumnProfile(**{**c, "top": tuple((v, n) for v, n in c["top"]), "quartiles": tuple(c["quartiles"])})
             for c in found["columns"]
