@@ -102,6 +102,7 @@ TABLES = {"t": ["region", "amount", "price", "手机", "Straße", "O'Brien"], "u
         ("t.loc[t['amount'] > 3, ['price']].head()", {"amount", "price"}),
         ("t.merge(u, on='region')[['cost', 'amount']]", {"region", "cost", "amount"}),
         ("query('SELECT sum(price) FROM t')", {"price"}),
+        ("t.merge(u, on='region')['price_x'].sum()", {"region", "price"}),
         ("len(t), t.shape", set()),
         ("t['手机'].max() + t['Straße'].size", {"手机", "strasse"}),
         ('t["O\\u0027Brien"].max()', {"o'brien"}),
@@ -117,7 +118,13 @@ def test_code_that_picks_columns_by_name_reads_those(code: str, read: set[str]) 
     [
         *("t", "t.head()", "t.describe()", "display(t)", "print(t)", "t.sum(numeric_only=True)", "t.groupby('region').sum()"),
         *("t[cols]", "t[[c for c in names]]", "for c in t.columns:\n    t[c].sum()", "f(t)", "[x.amount for x in (t, u)]"),
-        *("query('SELECT * FROM t')", "query(f'SELECT * FROM {\"t\"}')", "t.merge(u)['cost']", "t.assign(x=lambda d: d.sum())"),
+        *(
+            "query('SELECT * FROM t')",
+            "query(f'SELECT * FROM {\"t\"}')",
+            "t.merge(u)['cost']",
+            "t.merge(u, on='region', suffixes=('1', '2'))['price1']",
+            "t.assign(x=lambda d: d.sum())",
+        ),
         *(
             "t.iloc[:, 2]",
             "(x := t).describe()",
@@ -125,6 +132,7 @@ def test_code_that_picks_columns_by_name_reads_those(code: str, read: set[str]) 
             "t.drop_duplicates().amount",
             "t.to_csv('x.csv')",
             "a, b = t, u",
+            "df = t.copy()\ndf.columns = names\ndf['a'].sum()",
         ),
         *(
             "t['amount'",
