@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 
 from leaf.agent.column_kinds import is_added_up, is_rate, kind_of, name_words, says_when
+from leaf.files.names import fold
 
 KINDS: list[tuple[str, str, tuple[Any, ...], tuple[str, ...], str]] = [
     ("net_revenue", "DOUBLE", (1.5, 90.0), (), "figure"),
@@ -57,3 +58,11 @@ def test_birthdays_and_days_of_hire_do_not_say_when_something_was() -> None:
     assert says_when("year", ("year",))
     assert not says_when("date", ("birth", "date"))
     assert not says_when("figure", ("year",))
+
+
+@pytest.mark.parametrize(
+    ("typed", "written"), [("STRASSE", "Straße"), ("uber", "Über"), ("cafe\u0301  bar", "Café bar"), ("ﬁne", "fine")]
+)
+def test_what_people_type_is_the_same_as_what_is_written(typed: str, written: str) -> None:
+    assert fold(typed) == fold(written)
+    assert name_words(written) == tuple(fold(written).split())

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -233,6 +234,10 @@ def table(*findings: Note, **more: Any) -> Table:
     return Table("t", "id", "t.xlsx", "f1", "Data", "A3:C10", Path("0.parquet"), **kept)
 
 
+def reading(found: Table, *columns: str) -> remarks.Reading:
+    return remarks.Reading(found, columns=frozenset(columns))
+
+
 def test_doubtful_rows_are_named_with_their_cells_and_stay_counted_as_data() -> None:
     found = table(doubtful={"total": (7, 14), "summary": (9,)}, doubtful_counts={"total": 2, "summary": 1})
     cover = remarks.coverage(remarks.Reading(found))
@@ -277,14 +282,14 @@ def test_a_note_on_a_column_comes_only_with_queries_that_touch_the_column() -> N
         Note("names-repeated", "1 column name is repeated.", 1),
     )
 
-    def said(sql: str) -> str:
-        return " ".join(remarks.new([remarks.Reading(found, sql=sql)], frozenset()).lines)
+    def said(*columns: str) -> str:
+        return " ".join(remarks.new([reading(found, *columns)], frozenset()).lines)
 
-    assert "€" not in said("SELECT count(*), sum(amount) FROM t")
-    assert "2 separate tables" in said("SELECT count(*), sum(amount) FROM t")
-    for sql in ('SELECT max("Price") FROM t', "SELECT * FROM t", "SELECT DISTINCT t.* FROM t", "FROM t", "SUMMARIZE t", ""):
-        assert "€" in said(sql), sql
-    assert "repeated" not in said("SELECT * FROM t")
+    assert "€" not in said("amount")
+    assert "2 separate tables" in said("amount")
+    assert "€" in said("region", "price")
+    assert "€" in " ".join(remarks.new([remarks.Reading(found)], frozenset()).lines)
+    assert "repeated" not in said("price")
 
 
 def test_what_was_told_is_not_told_again_but_another_column_of_it_is() -> None:
@@ -292,10 +297,10 @@ def test_what_was_told_is_not_told_again_but_another_column_of_it_is() -> None:
         Note("currency-stripped", "'€' was taken off the numbers in 'price'.", 5),
         Note("several-blocks", "2 separate tables were found here.", 2),
     )
-    first = remarks.new([remarks.Reading(found, sql="SELECT sum(amount) FROM t")], frozenset())
+    first = remarks.new([reading(found, "amount")], frozenset())
     told = remarks.told_in([{"data": first.to_json()}])
-    assert remarks.new([remarks.Reading(found, sql="SELECT sum(amount) FROM t")], told).lines == ()
-    again = remarks.new([remarks.Reading(found, sql="SELECT sum(price) FROM t")], told)
+    assert remarks.new([reading(found, "amount")], told).lines == ()
+    again = remarks.new([reading(found, "price")], told)
     assert again.lines == ("On t: '€' was taken off the numbers in 'price'.",)
     assert remarks.told_in([{"data": {}}, {}]) == frozenset()
 
@@ -303,26 +308,81 @@ def test_what_was_told_is_not_told_again_but_another_column_of_it_is() -> None:
 def test_notes_come_shortest_first_within_a_bound_and_the_others_are_counted() -> None:
     notes_of = [Note("currency-stripped", f"{'x' * (60 * i)} in 'price'.", 5) for i in range(1, 9)]
     found = table(*notes_of, left_out={"total": (7,)}, left_out_counts={"total": 1})
-    first = remarks.new([remarks.Reading(found, sql="SELECT sum(price) FROM t")], frozenset())
-    lengths = [len(line) for line in first.lines[1:]]
-    assert "1 left out as a total" in first.lines[0]
+    first = remarks.new([reading(found, "price")], frozenset())
+    lengths = [len(said.text) for said in first.sentences[1:]]
+    assert first.lines[0].startswith("On t: 1 left out as a total")
     assert lengths == sorted(lengths)
     assert sum(map(len, first.lines)) < remarks.ROOM * 1.2
-    assert first.more == f"{9 - len(first.lines)} more notes on how t was read: describe_table tells them."
+    assert first.more == f"{9 - len(first.keys)} more notes on how t was read: describe_table tells them."
     told, calls = set(first.keys), 1
-    while (later := remarks.new([remarks.Reading(found, sql="SELECT sum(price) FROM t")], frozenset(told))).lines:
+    while (later := remarks.new([reading(found, "price")], frozenset(told))).lines:
         assert not told & set(later.keys)
         told, calls = told | set(later.keys), calls + 1
     assert len(told) == 9
     assert calls < 9
 
 
-def test_a_short_name_of_a_column_is_not_found_inside_other_words() -> None:
-    found = table(
-        Note("currency-stripped", "'€' was taken off the numbers in 'a'.", 5), columns=(("a", "DOUBLE"), ("amount", "DOUBLE"))
+def test_equal_notes_of_several_tables_are_said_once_with_their_counts_and_a_cell() -> None:
+    stripped = Note("currency-stripped", "'€' was taken off the numbers in 'price'.", 5, "", "C4:C10")
+    found = [
+        table(Note("missing-words", f"{n} cells such as NA in 'price' were read as empty.", n, "rows 7, 9", f"C{n}"), stripped)
+        for n in (3, 4, 5, 6, 1_200)
+    ]
+    named = [replace(one, name=f"sales_{2020 + n}", sha256=f"{n}") for n, one in enumerate(found)]
+    two = remarks.new([reading(one, "price") for one in named[:2]], frozenset())
+    assert two.lines == (
+        "On sales_2020 and sales_2021: '€' was taken off the numbers in 'price'. "
+        "3 and 4 cells such as NA in 'price' were read as empty (C3 of sales_2020).",
     )
-    assert remarks.new([remarks.Reading(found, sql="SELECT max(amount) FROM t")], frozenset()).lines == ()
-    assert len(remarks.new([remarks.Reading(found, sql='SELECT max(t."a") FROM t')], frozenset()).lines) == 1
+    assert len(two.keys) == len(set(two.keys)) == 4
+    many = remarks.new([reading(one, "price") for one in named], frozenset())
+    assert many.lines[0].startswith("On sales_2020, sales_2021, sales_2022, sales_2023 and 1 more: '€' was taken off")
+    assert "In all 1,218 cells such as NA in 'price'" in many.lines[0]
+    assert len(many.keys) == 10
+    rest = remarks.new([reading(one, "price") for one in named], frozenset(two.keys))
+    assert "sales_2020" not in " ".join(rest.lines)
+    assert "In all" not in rest.lines[0]
+
+
+def test_cells_that_are_a_whole_column_are_left_out_and_others_are_one_for_an_example() -> None:
+    found = table(
+        Note("currency-stripped", "'€' was taken off the numbers in 'price'.", 6, "", "C5:C10"),
+        Note("error-cells", "3 cells of sheet 'Data' hold an error and were read as empty.", 3, "", "B5, B7:B8"),
+        Note("cells-unparsed", "'amount' stays text: 2 of 6 values are no numbers ('x').", 2, "rows 5, 9"),
+    )
+    said = remarks.new([reading(found, "amount", "price")], frozenset()).lines[0]
+    assert "in 'price'. " in said
+    assert "read as empty (B5)." in said
+    assert "no numbers ('x') (row 5)." in said
+
+
+def test_a_guess_of_the_encoding_comes_with_texts_alone() -> None:
+    found = table(Note("encoding-guessed", "The text encoding was guessed: Windows-1252.", 1))
+    assert remarks.new([reading(found, "amount")], frozenset()).lines == ()
+    assert len(remarks.new([reading(found, "region", "amount")], frozenset()).lines) == 1
+
+
+def test_the_page_keeps_notes_whole_that_a_model_is_told_in_short() -> None:
+    place = "rows 5, 6, 9"
+    found = table(Note("cells-unparsed", "'amount' stays text: 3 of 6 values are no numbers ('x').", 3, place))
+    told = remarks.new([reading(found, "amount")], frozenset())
+    assert place not in told.lines[0]
+    cover = {**vars(remarks.coverage(reading(found, "amount")))}
+    assert notes({"files": [cover]}) == [f"'amount' stays text: 3 of 6 values are no numbers ('x') ({place})"]
+    again = remarks.new([reading(found, "amount")], frozenset(told.keys))
+    assert again.lines == ()
+    assert remarks.coverage(reading(found, "amount")).notes, "the page shows it with every answer"
+
+
+def test_an_output_told_beside_another_keeps_only_what_that_one_did_not_tell() -> None:
+    first, second = (table(Note("duplicate-rows", f"{n} rows are copies of others.", n, "row 5"), sha256=str(n)) for n in (2, 3))
+    second = replace(second, name="u")
+    one, both = remarks.new([reading(first)], frozenset()), remarks.new([reading(first), reading(second)], frozenset())
+    told: set[str] = set()
+    remarks.once({"text": "\n".join(["Result r1", *one.spoken, "rows"]), "data": one.to_json()}, told)
+    kept = remarks.once({"text": "\n".join(["Result r2", *both.spoken, "rows"]), "data": both.to_json()}, told)
+    assert kept["text"] == "Result r2\nOn u: 3 rows are copies of others (row 5).\nrows"
+    assert told == {*one.keys, *both.keys}
 
 
 def test_two_queries_of_one_turn_tell_a_note_once(tmp_path: Path, workbook: bytes) -> None:

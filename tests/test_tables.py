@@ -21,6 +21,7 @@ from leaf.sandbox.pool import Pool
 from leaf.settings import Settings
 from leaf.store import Store, open_store
 from leaf.store.model import ChatFile, File, Scope
+from leaf.tables import child
 from leaf.tables.names import slug_of, table_names
 from leaf.tables.sql import tokens, words
 from leaf.tables.tables import Tables
@@ -293,6 +294,32 @@ def test_a_table_of_many_hundred_columns_is_profiled_in_part(tables: Tables, att
     (table,) = tables.of(SCOPE, [wide]).tables
     profile = tables.describe(SCOPE, table)
     assert (len(table.columns), len(profile.columns), profile.omitted) == (700, 200, 500)
+
+
+def test_quartiles_of_more_than_a_million_rows_are_exact_and_distinct_values_are_marked_as_estimates(tmp_path: Path) -> None:
+    rows, path = 1_200_001, tmp_path / "large.parquet"
+    duckdb.sql(
+        f"COPY (SELECT range AS n, DATE '2000-01-01' + CAST(range % 5001 AS INTEGER) AS day FROM range({rows})) TO '{path}'"
+    )
+    found = child.profile(str(path), 100, 1024)
+    number, day = found["columns"]
+    assert (found["rows"], found["approximate"], found["estimated"]) == (rows, True, False)
+    assert number["quartiles"] == [300_000, 600_000, 900_000]
+    assert day["quartiles"][1] == "2006-11-05"
+
+
+@pytest.mark.parametrize("kind", ["BIGINT", "DOUBLE", "DATE", "TIMESTAMP", "TIME", "VARCHAR"])
+def test_quartiles_of_the_largest_tables_are_estimated_where_they_can_be(kind: str) -> None:
+    value = {
+        "DATE": "DATE '2000-01-01' + CAST(range AS INTEGER)",
+        "TIMESTAMP": "make_timestamp(range)",
+        "TIME": "TIME '10:00:00'",
+    }
+    con = duckdb.connect()
+    con.execute(f"CREATE TABLE t AS SELECT CAST({value.get(kind, 'range')} AS {kind}) AS x FROM range(101)")
+    found = con.sql(f"SELECT {child._quartiles('x', kind, 'approx_quantile')} FROM t").fetchall()[0][0]
+    assert (found is None) == (kind in ("TIME", "VARCHAR"))
+    assert found is None or len(found) == 3
 
 
 # --- errors of queries

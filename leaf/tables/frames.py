@@ -43,7 +43,9 @@ def read_by(cells: Sequence[str], tables: Mapping[str, Collection[str]]) -> froz
     texts = [
         node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant) and type(node.value) is str
     ]
-    return frozenset(named("\n".join([*cells, *texts]), every))
+    # What stands in two tables that are joined is called `amount_x` and `amount_y` then.
+    told_apart = [re.sub(r"_[xy]\b", "", text) for text in (*cells, *texts)]
+    return frozenset(named("\n".join([*cells, *texts, *told_apart]), every))
 
 
 class _Uses:
@@ -111,7 +113,8 @@ class _Uses:
             return outer if above.attr == "loc" and _filters(outer.slice) else False
         called = isinstance(outer, ast.Call) and outer.func is above
         if not called:
-            return above.attr in _SIZES or above.attr in self._columns
+            # Who sets `columns` gives them other names.
+            return (above.attr in _SIZES and isinstance(above.ctx, ast.Load)) or above.attr in self._columns
         assert isinstance(outer, ast.Call)
         given = [*outer.args, *(keyword.value for keyword in outer.keywords)]
         if above.attr in _AGGREGATES:
@@ -176,7 +179,8 @@ def _filters(index: ast.expr) -> bool:
 def _joins(call: ast.Call) -> bool:
     """Whether a call puts tables one beside the other by columns that it names, or one below the other."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
-    return name == "concat" or (name == "merge" and any(k.arg in ("on", "left_on", "right_on") for k in call.keywords))
+    given = {k.arg for k in call.keywords}
+    return name == "concat" or (name == "merge" and bool(given & {"on", "left_on", "right_on"}) and "suffixes" not in given)
 
 
 def _names_columns(value: ast.expr) -> bool:

@@ -145,7 +145,7 @@ def new(asked: Sequence[Reading], told: frozenset[str]) -> Remarks:
     said: list[tuple[str, Sentence]] = []
     room, alike = ROOM, set[str]()
     for key, rank, _, sentence in fresh:
-        room -= NAMED if _without_count(sentence) in alike else len(sentence.text)
+        room -= len(sentence.table if _without_count(sentence) in alike else sentence.text)
         if room < 0 and rank and said:
             break
         said.append((key, sentence))
