@@ -114,7 +114,7 @@ def test_describe_table_says_types_gaps_and_values(run: Any) -> None:
 
 
 def test_describe_table_gives_exact_spread_and_offers_the_cast_of_dates_kept_as_text(leaf: Leaf, scope: Scope) -> None:
-    rows = [(i, f"2024-01-{i:02}", "unknown" if i == 7 else f"{i:02}/02/24", f"{i}.2.24") for i in range(1, 21)]
+    rows = [(i, f"2024-01-{i:02}", "pending" if i == 7 else f"{i:02}/02/24", f"{i}.2.24") for i in range(1, 21)]
     content = "n,day,due,kind\n" + "".join(f"{n},{day},{due},x\n" for n, day, due, _ in rows)
     ids = [add(leaf, scope, "spread.csv", content.encode()).id]
     output = leaf.run_tool(scope, "describe_table", {"file": "f1"}, file_ids=ids)
@@ -315,7 +315,7 @@ def test_a_document_that_earlier_readers_looked_at_is_asked_for_its_tables_again
     file = add(leaf, scope, "old.html", page.encode())
     assert file.outline["version"] == VERSION
     old = {**file.outline, "tables": None, "version": 0}
-    files.set_outline(leaf.store.db, scope, file.id, kind=file.kind, media_type=file.media_type, outline=old)
+    files.set_outline(leaf._store.db, scope, file.id, kind=file.kind, media_type=file.media_type, outline=old)
     counted = leaf.run_tool(scope, "query_tables", {"sql": "SELECT count(*) AS n FROM old"}, file_ids=[file.id])
     assert counted.data["table"]["rows"] == [[9]]
     assert "SQL: old" in leaf.run_tool(scope, "list_files", {}, file_ids=[file.id]).text
