@@ -526,3 +526,11 @@ def test_a_file_that_cannot_be_read_says_what_it_is_and_which_program_saves_it(
     with pytest.raises(UnreadableFileError, match=re.escape(what)) as refused:
         detect(path, "file")
     assert program in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ['// settings\n{"a": 1}', "{'a': 1}", 'call({"a": 1});', '{"a": 1', "42"])
+def test_a_file_called_json_that_holds_none_is_a_text_and_says_so(tmp_path: Path, text: str) -> None:
+    found = worker.inspect(str(saved(tmp_path, "a.json", text)), "a.json")
+    assert found["kind"] == "text"
+    assert [note["kind"] for note in found["outline"]["notes"]] == ["not-json"]
+    assert found["outline"]["notes"][0]["text"].endswith("It is read as text.")

@@ -21,7 +21,7 @@ from leaf.formats.encoding import FALLBACK, Encoding, register_fallback, sniff_e
 from leaf.formats.packed import is_packed, too_much
 from leaf.formats.sound import container_of, kind_of
 from leaf.formats.spreadsheetml import is_spreadsheetml
-from leaf.formats.unread import RESAVE, SIGNATURES
+from leaf.formats.unread import READS, RESAVE, SIGNATURES
 from leaf.formats.webarchive import is_archive
 
 HEAD_BYTES = 65_536
@@ -42,11 +42,6 @@ MEDIA = {
 }
 TEXT_MEDIA = {"md": "text/markdown", "csv": "text/csv", "tsv": "text/tab-separated-values", "tab": "text/tab-separated-values"}
 
-READS = (
-    "Leaf reads tables (CSV, Excel, ODS, Parquet, JSON, Arrow, ORC, SPSS, Stata, SAS), databases (SQLite, DuckDB), PDF, Word, "
-    "PowerPoint, OpenDocument, RTF, EPUB, web pages, e-mail, captions, text, audio, video and pictures (PNG, JPEG, WebP, GIF, "
-    "HEIC, AVIF, TIFF), and what is in archives (ZIP, TAR, GZ, BZ2, XZ)."
-)
 OLD_WORKBOOKS = (b"\x09\x00\x04\x00", b"\x09\x02\x06\x00", b"\x09\x04\x06\x00")
 """First record of a workbook of Excel 2, 3 and 4."""
 TYPED = (

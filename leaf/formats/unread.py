@@ -2,6 +2,11 @@
 
 from __future__ import annotations
 
+READS = (
+    "Leaf reads tables (CSV, Excel, ODS, Parquet, JSON, Arrow, ORC, SPSS, Stata, SAS), databases (SQLite, DuckDB), PDF, Word, "
+    "PowerPoint, OpenDocument, RTF, EPUB, web pages, e-mail, captions, text, audio, video and pictures (PNG, JPEG, WebP, GIF, "
+    "HEIC, AVIF, TIFF), and what is in archives (ZIP, TAR, GZ, BZ2, XZ)."
+)
 RESAVE = {
     "a Word 97-2003 document (.doc)": "Open it in Word or LibreOffice, save it as .docx or PDF, and add that.",
     "a PowerPoint 97-2003 presentation (.ppt)": "Open it in PowerPoint or LibreOffice, save it as .pptx or PDF, and add that.",
