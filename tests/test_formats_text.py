@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import random
+import re
 import struct
 import zipfile
 from collections.abc import Iterator
@@ -503,3 +504,33 @@ def outcome(path: Path) -> str:
     except LeafError as error:
         return "refused" + error.message[-1]
     return "read"
+
+
+@pytest.mark.parametrize(
+    ("head", "what", "program"),
+    [
+        (b"Obj\x01\x04\x16avro.schema", "an Avro file", "DuckDB"),
+        (b"\x89HDF\r\n\x1a\n\x00", "an HDF5 file", "pandas"),
+        (b"MATLAB 5.0 MAT-file", "a MATLAB file", "writetable"),
+        (b"\x00\x01\x00\x00Standard ACE DB\x00", "an Access database", "Access"),
+        (b"!BDN\x00\x00", "an Outlook data file (.pst)", "Outlook"),
+        (b"AT&TFORM\x00\x00", "a DjVu file", "PDF"),
+        (b"\xffWPC\x10\x00", "a WordPerfect document", "LibreOffice"),
+        (bytes(60) + b"BOOKMOBI", "a Kindle book", "Calibre"),
+    ],
+)
+def test_a_file_that_cannot_be_read_says_what_it_is_and_which_program_saves_it(
+    tmp_path: Path, head: bytes, what: str, program: str
+) -> None:
+    path = saved(tmp_path, "file", head + bytes(range(256)) * 4)
+    with pytest.raises(UnreadableFileError, match=re.escape(what)) as refused:
+        detect(path, "file")
+    assert program in str(refused.value)
+
+
+@pytest.mark.parametrize("text", ['// settings\n{"a": 1}', "{'a': 1}", 'call({"a": 1});', '{"a": 1', "42"])
+def test_a_file_called_json_that_holds_none_is_a_text_and_says_so(tmp_path: Path, text: str) -> None:
+    found = worker.inspect(str(saved(tmp_path, "a.json", text)), "a.json")
+    assert found["kind"] == "text"
+    assert [note["kind"] for note in found["outline"]["notes"]] == ["not-json"]
+    assert found["outline"]["notes"][0]["text"].endswith("It is read as text.")

@@ -120,7 +120,7 @@ def test_describe_table_says_types_gaps_and_values(run: Any) -> None:
 
 
 def test_describe_table_gives_exact_spread_and_offers_the_cast_of_dates_kept_as_text(session: Session) -> None:
-    rows = [(i, f"2024-01-{i:02}", "unknown" if i == 7 else f"{i:02}/02/24", f"{i}.2.24") for i in range(1, 21)]
+    rows = [(i, f"2024-01-{i:02}", "pending" if i == 7 else f"{i:02}/02/24", f"{i}.2.24") for i in range(1, 21)]
     content = "n,day,due,kind\n" + "".join(f"{n},{day},{due},x\n" for n, day, due, _ in rows)
     ids = [add(session, "spread.csv", content.encode()).id]
     output = session.tools.run("describe_table", {"file": "f1"}, file_ids=ids)
@@ -322,7 +322,7 @@ def test_a_document_that_earlier_readers_looked_at_is_asked_for_its_tables_again
     file = add(session, "old.html", page.encode())
     assert file.outline["version"] == VERSION
     old = {**file.outline, "tables": None, "version": 0}
-    files.set_outline(leaf._db, scope, file.id, kind=file.kind, media_type=file.media_type, outline=old)
+    files.set_outline(leaf._house.store.db, scope, file.id, kind=file.kind, media_type=file.media_type, outline=old)
     counted = session.tools.run("query_tables", {"sql": "SELECT count(*) AS n FROM old"}, file_ids=[file.id])
     assert counted.data["table"]["rows"] == [[9]]
     assert "SQL: old" in session.tools.run("list_files", {}, file_ids=[file.id]).text

@@ -255,7 +255,9 @@ KINDS: dict[str, Kind] = {
     "odp": Kind("Presentation (OpenDocument)", "leaf.formats.opendocument:OdpReader", False, ":material/slideshow:", ("odp",)),
     "rtf": Kind("Rich Text document", "leaf.formats.rtf:RtfReader", False, ":material/article:", ("rtf",)),
     "epub": Kind("E-book", "leaf.formats.epub:EpubReader", False, ":material/menu_book:", ("epub",)),
-    "html": Kind("Web page", "leaf.formats.html:HtmlReader", False, ":material/language:", ("html", "htm", "xhtml")),
+    "html": Kind(
+        "Web page", "leaf.formats.html:HtmlReader", False, ":material/language:", ("html", "htm", "xhtml", "mht", "mhtml")
+    ),
     "email": Kind("E-mail", "leaf.formats.email:EmailReader", False, ":material/mail:", ("eml",)),
     "msg": Kind("Outlook message", "leaf.formats.msg:MsgReader", False, ":material/mail:", ("msg",)),
     "mailbox": Kind("Mailbox", "leaf.formats.mailbox:MailboxReader", True, ":material/all_inbox:", ("mbox", "mbx")),

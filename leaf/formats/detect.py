@@ -21,6 +21,7 @@ from leaf.formats.encoding import FALLBACK, Encoding, register_fallback, sniff_e
 from leaf.formats.packed import is_packed, too_much
 from leaf.formats.sound import container_of, kind_of
 from leaf.formats.spreadsheetml import is_spreadsheetml
+from leaf.formats.unread import READS, RESAVE, SIGNATURES
 from leaf.formats.webarchive import is_archive
 
 HEAD_BYTES = 65_536
@@ -41,30 +42,6 @@ MEDIA = {
 }
 TEXT_MEDIA = {"md": "text/markdown", "csv": "text/csv", "tsv": "text/tab-separated-values", "tab": "text/tab-separated-values"}
 
-READS = (
-    "Leaf reads tables (CSV, Excel, ODS, Parquet, JSON, Arrow, ORC, SPSS, Stata, SAS), databases (SQLite, DuckDB), PDF, Word, "
-    "PowerPoint, OpenDocument, RTF, EPUB, web pages, e-mail, captions, text, audio, video and pictures (PNG, JPEG, WebP, GIF, "
-    "HEIC, AVIF, TIFF), and what is in archives (ZIP, TAR, GZ, BZ2, XZ)."
-)
-RESAVE = {
-    "a Word 97-2003 document (.doc)": "Open it in Word or LibreOffice, save it as .docx or PDF, and add that.",
-    "a PowerPoint 97-2003 presentation (.ppt)": "Open it in PowerPoint or LibreOffice, save it as .pptx or PDF, and add that.",
-    "a Pages, Numbers or Keynote file": "Export it as PDF, Word, Excel or PowerPoint, and add that.",
-    "a 7-Zip archive": "Unpack it, and add the folder, or pack it as ZIP.",
-    "a RAR archive": "Unpack it, and add the folder, or pack it as ZIP.",
-    "a Zstandard file": "Unpack it, and add what is in it, or pack it as gzip.",
-    "a compressed recording": "Unpack it, and add the recording.",
-    "compressed twice": "Unpack it, and add the file that is in it.",
-    "a workbook of Excel 2, 3 or 4 (.xls)": "Open it in LibreOffice or Excel, save it as .xlsx, and add that.",
-    "a camera's raw picture": "Export it as JPEG or TIFF, and add that.",
-}
-"""What Leaf knows but does not read -> what to do."""
-
-SIGNATURES = (
-    (b"7z\xbc\xaf\x27\x1c", "a 7-Zip archive"),
-    (b"Rar!\x1a\x07", "a RAR archive"),
-    (b"\x28\xb5\x2f\xfd", "a Zstandard file"),
-)
 OLD_WORKBOOKS = (b"\x09\x00\x04\x00", b"\x09\x02\x06\x00", b"\x09\x04\x06\x00")
 """First record of a workbook of Excel 2, 3 and 4."""
 TYPED = (
@@ -143,6 +120,8 @@ def _text_or_refused(path: Path, name: str, head: bytes) -> tuple[str, str]:
     """Of what is text; what is not is refused by the name of what it is. Raises UnreadableFileError."""
     if head.startswith(OLD_WORKBOOKS):
         raise unsupported(name, "a workbook of Excel 2, 3 or 4 (.xls)")
+    if head[60:68] in (b"BOOKMOBI", b"TPZ3"):
+        raise unsupported(name, "a Kindle book")
     for signature, what in SIGNATURES:
         if head.startswith(signature):
             raise unsupported(name, what)
@@ -266,6 +245,10 @@ def _office(path: Path, name: str) -> tuple[str, str]:
         for folder, kind in (("xl/", "excel"), ("word/", "docx"), ("ppt/", "pptx")):
             if any(n.startswith(folder) for n in lowered):
                 return kind, MEDIA["xlsx" if kind == "excel" else kind]
+    if "visio/document.xml" in lowered:
+        raise unsupported(name, "a Visio drawing")
+    if "fixeddocumentsequence.fdseq" in lowered or "fixeddocseq.fdseq" in lowered:
+        raise unsupported(name, "an XPS document")
     if any(n.startswith("Index/") and n.endswith(".iwa") for n in names) or "Index.zip" in names:
         raise unsupported(name, "a Pages, Numbers or Keynote file")
     return "archive", "application/zip"
@@ -316,6 +299,8 @@ def _compound(path: Path, name: str) -> tuple[str, str]:
         raise unsupported(name, "a Word 97-2003 document (.doc)")
     if "PowerPoint Document" in names:
         raise unsupported(name, "a PowerPoint 97-2003 presentation (.ppt)")
+    if "VisioDocument" in names:
+        raise unsupported(name, "a Visio drawing")
     if any(n.startswith(("__substg1.0", "__properties_version")) for n in names):
         return "msg", "application/vnd.ms-outlook"
     if not names:

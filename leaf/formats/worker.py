@@ -13,7 +13,7 @@ from leaf.errors import InvalidInputError, UnreadableFileError, not_found
 from leaf.formats.amount import weigh_file
 from leaf.formats.base import KINDS, VERSION, Note, Outline, Passage, Reader, TableReader, Where
 from leaf.formats.binary import without_binary
-from leaf.formats.detect import detect, unsupported
+from leaf.formats.detect import detect, ending, unsupported
 from leaf.formats.packed import inner_name, unpacked
 from leaf.formats.tokens import Rates
 from leaf.formats.window import read_window
@@ -43,18 +43,23 @@ def _inspect(path: Path, name: str) -> Json:
     reader = reader_of(kind)
     try:
         outline = reader.outline(path)
+        if kind == "text" and ending(name) in KINDS["json"].endings:
+            outline = _no_json(outline, f"{name} holds no object or list of JSON.")
     except UnreadableFileError as e:
         if kind != "json":
             raise
         # What only looks like JSON is still a text that a person can read and search.
         kind, media_type, reader = "text", "text/plain", reader_of("text")
-        outline = reader.outline(path)
-        outline = replace(outline, notes=(*outline.notes, Note("not-json", f"{e.message} It is read as text.")))
+        outline = _no_json(reader.outline(path), e.message)
     told = replace(outline, kind=kind, media_type=media_type, version=VERSION)
     if _is_read(told):
         weight = weigh_file(reader, path, outline)
         told = replace(told, tokens=Rates().tokens(weight), weight=(round(weight.latin), round(weight.other)))
     return {"kind": kind, "media_type": media_type, "outline": asdict(told)}
+
+
+def _no_json(outline: Outline, why: str) -> Outline:
+    return replace(outline, notes=(*outline.notes, Note("not-json", f"{why} It is read as text.")))
 
 
 def _is_read(outline: Outline) -> bool:
