@@ -482,7 +482,7 @@ class Leaf:
         """1 thumbs up, -1 thumbs down, 0 none."""
         messages.set_feedback(self._store.db, scope, message_id, feedback)
 
-    def revision(self, scope: Scope) -> int:
+    def revision(self, _scope: Scope) -> int:
         """Changes whenever a chat or message changes, so that an idle page knows when to look."""
         return self._runs.revision
 

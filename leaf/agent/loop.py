@@ -74,7 +74,7 @@ _log = logging.getLogger(__name__)
 class StepRunner(Protocol):
     """Runs steps. A durable one gives back the kept value of a step that has finished before, and shows it again (`shown`)."""
 
-    def __call__(self, name: str, function: Callable[[], Json]) -> Json: ...
+    def __call__(self, name: str, /, function: Callable[[], Json]) -> Json: ...
 
     def parallel(self, jobs: Sequence[tuple[str, Callable[[], Json]]]) -> list[Json]:
         """The values of independent steps, in the order of the jobs."""
@@ -86,7 +86,7 @@ class InlineSteps:
     def __init__(self, workers: int = 8) -> None:
         self._workers = workers
 
-    def __call__(self, name: str, function: Callable[[], Json]) -> Json:
+    def __call__(self, _name: str, /, function: Callable[[], Json]) -> Json:
         return function()
 
     def parallel(self, jobs: Sequence[tuple[str, Callable[[], Json]]]) -> list[Json]:
@@ -115,7 +115,7 @@ class AnswerTask:
     """Tokens of file content that the answer takes in."""
     budget_reached: Callable[[], str] = lambda: ""
     """Asked inside each step that would ask the model: the sentence for a budget that is used up, or nothing."""
-    spent: Callable[[str, Usage, float | None], None] = lambda step, usage, money: None
+    spent: Callable[[str, Usage, float | None], None] = lambda _step, _usage, _money: None
     """Told what each step took, by its name; a step that is replayed is told again."""
     scope: Scope | None = None
     """On whose behalf; None only where no picture is kept."""
@@ -151,7 +151,7 @@ class Agent:
         schemas: Sequence[Json],
         *,
         profile_for: Callable[[str], str],
-        sees_for: Callable[[str], bool] = lambda model: True,
+        sees_for: Callable[[str], bool] = lambda _model: True,
         window_for: Callable[[str], int] = context_window,
         can_write: bool = True,
         calibration: Calibration | None = None,

@@ -61,13 +61,13 @@ class Remote:
 
         return call
 
-    def add_path(self, scope: Scope, path: Path, context: str = "", folder: str = "", shared: bool = False) -> Added:
+    def add_path(self, _scope: Scope, path: Path, context: str = "", folder: str = "", shared: bool = False) -> Added:
         """Send a file to the library, in pieces."""
         with open_path(path) as file:
             head = codec.to_json({"name": path.name, "context": context, "folder": folder, "shared": shared}) + b"\n"
             return codec.unpack_added(_exchange(self._address, "/_leaf/files", _pieces(head, path, file)))
 
-    def take_paths(self, scope: Scope, job_id: str, paths: Sequence[Path], folders: Sequence[str] = ()) -> None:
+    def take_paths(self, _scope: Scope, job_id: str, paths: Sequence[Path], folders: Sequence[str] = ()) -> None:
         """Send files to a job, one after another. One that cannot be opened is told with the job."""
         for path, folder in zip(paths, folders or [""] * len(paths), strict=True):
             try:

@@ -212,7 +212,7 @@ def claim(db: Database, scope: Scope, message_id: str) -> Literal["claimed", "bu
     return "claimed"
 
 
-def stop_pending(db: Database, scope: Scope, message_id: str) -> bool:
+def stop_pending(db: Database, _scope: Scope, message_id: str) -> bool:
     """End an answer that was not begun, in one commit. False if it was begun or withdrawn meanwhile."""
     with db.transaction() as tx:
         rows = tx.read(

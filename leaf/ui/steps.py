@@ -66,7 +66,7 @@ def draw(place: Any, item: Item, scope: Scope, chat_id: str, message_id: str) ->
         if not step.open:
             st.caption("Opening …")
             return step
-        _draw_input(name, part.get("input") or {})
+        _draw_input(part.get("input") or {})
         if part["state"] == "output-error" and name == "run_python":
             code.draw_error(str(part.get("errorText", "")))
         elif part["state"] == "output-error":
@@ -105,7 +105,7 @@ def title_of(name: str) -> str:
     return titles.get(name) or name.replace("_", " ").capitalize()
 
 
-def _draw_input(name: str, given: Mapping[str, Any]) -> None:
+def _draw_input(given: Mapping[str, Any]) -> None:
     if given.get("sql"):
         st.code(str(given["sql"]).strip(), language="sql", wrap_lines=True)
     if given.get("code"):
