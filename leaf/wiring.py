@@ -407,7 +407,7 @@ def _try_model(settings: Settings) -> str:
     model = ClaudeModel(api_key=settings.api_key, base_url=settings.model_url, stall_seconds=60)
     question = {"role": "user", "content": [{"type": "text", "text": "Answer with the one word: ready"}]}
     request = ModelRequest(settings.model, "Be brief.", (), [question], max_tokens=8, profile="basic")
-    model.turn(request, lambda event: None, threading.Event())
+    model.turn(request, lambda _event: None, threading.Event())
     return " answers"
 
 

@@ -26,7 +26,7 @@ class Endpoint:
     model: Model
     profile_for: Callable[[str], str]
     """Model -> which blocks its server takes; see docs/deploy.md."""
-    sees_for: Callable[[str], bool] = lambda model: True
+    sees_for: Callable[[str], bool] = lambda _model: True
     """Whether a model sees pictures."""
     window_for: Callable[[str], int] = context_window
     """Tokens that request and answer may have together."""

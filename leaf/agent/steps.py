@@ -16,7 +16,7 @@ Json = dict[str, Any]
 class StepRunner(Protocol):
     """Runs steps. A durable one gives back the kept value of a step that has finished before, and shows it again (`shown`)."""
 
-    def __call__(self, name: str, function: Callable[[], Json]) -> Json: ...
+    def __call__(self, name: str, /, function: Callable[[], Json]) -> Json: ...
 
     def parallel(self, jobs: Sequence[tuple[str, Callable[[], Json]]]) -> list[Json]:
         """The values of independent steps, in the order of the jobs."""
@@ -28,7 +28,7 @@ class InlineSteps:
     def __init__(self, workers: int = 8) -> None:
         self._workers = workers
 
-    def __call__(self, name: str, function: Callable[[], Json]) -> Json:
+    def __call__(self, _name: str, /, function: Callable[[], Json]) -> Json:
         return function()
 
     def parallel(self, jobs: Sequence[tuple[str, Callable[[], Json]]]) -> list[Json]:

@@ -42,7 +42,7 @@ class AnswerTask:
     """Tokens of file content that the answer takes in."""
     budget_reached: Callable[[], str] = lambda: ""
     """Asked inside each step that would ask the model: the sentence for a budget that is used up, or nothing."""
-    spent: Callable[[str, Usage, float | None], None] = lambda step, usage, money: None
+    spent: Callable[[str, Usage, float | None], None] = lambda _step, _usage, _money: None
     """Told what each step took, by its name; a step that is replayed is told again."""
     scope: Scope | None = None
     """On whose behalf; None only where no picture is kept."""

@@ -129,14 +129,14 @@ def _find(text: str, block: Block, name: str) -> Span:
     )
 
 
-def _exactly(text: str, lines: list[str], wanted: list[str], block: Block) -> list[Span]:
+def _exactly(_text: str, lines: list[str], wanted: list[str], block: Block) -> list[Span]:
     """As whole lines."""
     offsets = _offsets(lines)
     found = [at for at in range(len(lines) - len(wanted) + 1) if lines[at : at + len(wanted)] == wanted]
     return [_span(offsets, lines, at, len(wanted), block.replace) for at in found]
 
 
-def _within(text: str, lines: list[str], wanted: list[str], block: Block) -> list[Span]:
+def _within(text: str, _lines: list[str], _wanted: list[str], block: Block) -> list[Span]:
     """As a piece of the text that begins and ends at the edge of a word."""
     found, at = [], text.find(block.search)
     while at >= 0:
@@ -155,7 +155,7 @@ def _wordy(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def _loosely(text: str, lines: list[str], wanted: list[str], block: Block) -> list[Span]:
+def _loosely(_text: str, lines: list[str], wanted: list[str], block: Block) -> list[Span]:
     """As whole lines that differ in blanks only; empty lines around the piece do not count."""
     replaced = block.replace.split("\n")
     while wanted and not wanted[0].strip():

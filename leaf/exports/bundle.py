@@ -65,7 +65,7 @@ class Told:
     """What the figures of the documents that the chat wrote rest on."""
 
 
-def _none(sha256: str, name: str) -> Path:
+def _none(_sha256: str, name: str) -> Path:
     raise NotFoundError(f"{name} is not at hand.")
 
 

@@ -322,7 +322,7 @@ class Library:
         inputs = {"file": self._bytes(scope, current.sha256)}
         return _window(self._pool.call("leaf.formats.worker:read", arguments, inputs=inputs, limits=READ, stop=stop))
 
-    def transcript(self, scope: Scope, file: File) -> Transcript:
+    def transcript(self, _scope: Scope, file: File) -> Transcript:
         """How far the words of a recording are known. Asks nothing of an engine."""
         return self._transcripts.of(file)
 

@@ -132,7 +132,7 @@ class Jobs:
         handed: list[tuple[str, Json, str]] = []
         since = time.monotonic()
         for name, opened in sources:
-            self._raise_if_over(scope, job_id)
+            self._raise_if_over(job_id)
             handed.append(self._kept(scope, name, opened, asked))
             if len(handed) >= HANDED or time.monotonic() - since > HANDED_SECONDS:
                 self._hand_over(scope, job_id, handed)
@@ -142,7 +142,7 @@ class Jobs:
 
     def take_failed(self, scope: Scope, job_id: str, failed: Iterable[tuple[str, str]]) -> None:
         """Hand over files that could not be sent, each with why. Raises NotFoundError, RunError once the job is over."""
-        self._raise_if_over(scope, job_id)
+        self._raise_if_over(job_id)
         self._hand_over(scope, job_id, [(name, {}, problem) for name, problem in failed])
 
     def all_there(self, scope: Scope, job_id: str, problem: str = "") -> None:
@@ -293,7 +293,7 @@ class Jobs:
         jobs.append(self._store.db, scope, job_id, handed)
         self._notify()
 
-    def _raise_if_over(self, scope: Scope, job_id: str) -> None:
+    def _raise_if_over(self, job_id: str) -> None:
         with self._changed:
             live = self._live.get(job_id)
         if live is None or live.stop.is_set():

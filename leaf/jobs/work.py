@@ -174,7 +174,7 @@ def take_out(store: Store, library: Library, scope: Scope, job_id: str, watch: W
             library.unpack(scope, file.id, watch.stop, partial(_say_member, watch, file.name))
 
 
-def _say_member(watch: Watch, outer: str, name: str, at: int, of: int) -> None:
+def _say_member(watch: Watch, outer: str, _name: str, at: int, of: int) -> None:
     watch.say(f"{outer}: {at:,} of {of:,} files in it")
 
 

@@ -54,7 +54,7 @@ class Remote:
     def __getattr__(self, name: str) -> Callable[..., Any]:
         return _method(self._address, name)
 
-    def session(self, scope: Scope) -> RemoteSession:
+    def session(self, _scope: Scope, /) -> RemoteSession:
         """The scope stays here: the app acts for its local user."""
         return RemoteSession(self._address)
 

@@ -266,7 +266,7 @@ class _OneLook(threading.Event):
         super().__init__()
         self._looked = False
 
-    def wait(self, timeout: float | None = None) -> bool:
+    def wait(self, timeout: float | None = None) -> bool:  # noqa: ARG002 - the signature of Event
         looked, self._looked = self._looked, True
         return looked
 

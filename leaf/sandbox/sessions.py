@@ -183,7 +183,7 @@ class Sessions:
         packages: Path | None = None,
         seconds: float = 0.0,
         stop: threading.Event | None = None,
-        progress: Callable[[str], None] = lambda text: None,
+        progress: Callable[[str], None] = lambda _text: None,
     ) -> Ran:
         """Run a cell in the namespace that `earlier`, the chat's successful cells in order, have made; copy its files to `out`.
 
@@ -198,7 +198,7 @@ class Sessions:
                 self._lister = threading.Thread(target=_list_fonts, args=(self._fonts,), name="leaf-fonts", daemon=True)
                 self._lister.start()
             names = _Known(tuple(slugs), tuple(results))
-            session, rebuilt, lost = self._ready(chat, cell, earlier, supply, names, packages, stop, progress)
+            session, rebuilt, lost = self._ready(chat, earlier, supply, names, packages, stop, progress)
             call = _Call(self, session, supply, names, limits, stop)
             before = look(session.child.box / "tmp")
             with self._watched(chat, session):
@@ -242,7 +242,6 @@ class Sessions:
     def _ready(
         self,
         chat: str,
-        cell: Cell,
         earlier: Sequence[Cell],
         supply: Supply,
         names: _Known,

@@ -14,12 +14,12 @@ from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
 from leaf.errors import SettingsError
 
 
-def text(given: str, key: str) -> str:
+def text(given: str, _key: str) -> str:
     """As it stands."""
     return given
 
 
-def folder(given: str, key: str) -> Path:
+def folder(given: str, _key: str) -> Path:
     return Path(given).expanduser()
 
 
@@ -91,7 +91,7 @@ def packages(given: str, key: str) -> tuple[str, ...]:
     return names
 
 
-def secrets(given: str, key: str) -> tuple[str, ...]:
+def secrets(given: str, _key: str) -> tuple[str, ...]:
     """Split at commas only, and as they stand."""
     return tuple(word.strip() for word in given.split(",") if word.strip())
 

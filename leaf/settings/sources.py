@@ -40,11 +40,11 @@ class _From(PydanticBaseSettingsSource):
         super().__init__(settings_cls)
         self._given = given
 
-    def get_field_value(self, field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
+    def get_field_value(self, _field: FieldInfo, field_name: str) -> tuple[Any, str, bool]:
         return self._given.get(field_name), field_name, False
 
     def __call__(self) -> dict[str, Any]:
-        found = {name: self._given.get(name) for name in self.settings_cls.model_fields}
+        found = {name: self.get_field_value(field, name)[0] for name, field in self.settings_cls.model_fields.items()}
         return {name: _text(value) for name, value in found.items() if value not in (None, "")}
 
 

@@ -89,7 +89,7 @@ class Notebooks:
         files: Sequence[str] = (),
         seconds: float = 0.0,
         stop: threading.Event,
-        progress: Callable[[str], None] = lambda text: None,
+        progress: Callable[[str], None] = lambda _text: None,
     ) -> Rested:
         """Run a cell at the end of the branch of `message_id`, and keep it if it succeeds.
 

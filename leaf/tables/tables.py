@@ -344,7 +344,7 @@ class Tables:
             with contextlib.suppress(SandboxError):
                 self.describe(scope, table, stop)
 
-    def describe(self, scope: Scope, table: Table, stop: threading.Event | None = None) -> Profile:
+    def describe(self, _scope: Scope, table: Table, stop: threading.Event | None = None) -> Profile:
         """Profile every column of a table, once: what was found stands beside its Parquet. Raises SandboxError."""
         kept = table.parquet.with_suffix(f".profile-{PROFILED}.json")
         found = _kept_profile(kept)
@@ -535,7 +535,7 @@ class Tables:
 
     def page(
         self,
-        scope: Scope,
+        _scope: Scope,
         table: Table,
         *,
         offset: int = 0,
@@ -550,7 +550,7 @@ class Tables:
         """
         return self._page(table.parquet, offset, limit, order_by, descending, stop, mark=table.mark)
 
-    def position(self, scope: Scope, table: Table, row: int) -> int:
+    def position(self, _scope: Scope, table: Table, row: int) -> int:
         """Where row `row` of the file stands in `page`, from 0; for a row between two of them the later one."""
         if not table.marked:
             return min(max(0, row - table.first_row), max(0, table.rows - 1))

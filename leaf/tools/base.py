@@ -134,7 +134,7 @@ def _say_nothing(text: str) -> None:
     """Outside of a run nobody watches."""
 
 
-def _keep_nothing(text: str, read: Sequence[Json]) -> list[Json]:
+def _keep_nothing(_text: str, _read: Sequence[Json]) -> list[Json]:
     """Outside of a run nothing is traced."""
     return []
 

@@ -43,7 +43,7 @@ class _Unknown(BaseModel):
     """Parameters of a tool that is not here."""
 
 
-def _unknown(context: ToolContext, given: _Unknown) -> ToolOutput:
+def _unknown(_context: ToolContext, _given: _Unknown) -> ToolOutput:
     raise InvalidInputError("This version of Leaf has no such tool.")
 
 

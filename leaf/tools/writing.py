@@ -140,7 +140,7 @@ def _combined(context: ToolContext, ask: Ask, order: Order, parts: Sequence[str]
         for number, part in enumerate(parts, 1):
             context.progress(f"Reading part {number} of {len(parts)}")
             content = f"{part}\n\nThis is part {number} of {len(parts)}.\n{_task(order, 1)}"
-            said = ask(AskRequest(system, content, min(NOTES, _answer(ask))), lambda text: None)
+            said = ask(AskRequest(system, content, min(NOTES, _answer(ask))), lambda _text: None)
             notes.append(f'<source part="{number} of {len(parts)}">\n{said.text.replace("</source", "< /source")}\n</source>')
         joined = "\n\n".join(notes)
         if _tokens(joined) <= _room(ask) or len(parts) == 1:

@@ -246,7 +246,7 @@ def _draw_listing(listing: DriveListing, place: Place, chat_id: str) -> None:
         busy = adding.running()
         for number, item in enumerate(listing.items):
             _draw_row(number, item, today, chat_id, busy=busy)
-    _draw_paging(listing, place)
+    _draw_paging(listing)
 
 
 def _draw_empty(place: Place) -> None:
@@ -396,7 +396,7 @@ def picked_text(items: Sequence[DriveItem]) -> str:
     return " and ".join(pieces)
 
 
-def _draw_paging(listing: DriveListing, place: Place) -> None:
+def _draw_paging(listing: DriveListing) -> None:
     """Google gives a cursor and no number of pages."""
     cursors = st.session_state.setdefault("drive-cursors", [])
     if not cursors and not listing.cursor:

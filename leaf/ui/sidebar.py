@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import date, datetime
+from datetime import datetime
 from itertools import groupby
 from typing import TYPE_CHECKING
 
@@ -45,7 +45,7 @@ def draw(chat_page: StreamlitPage, places: list[StreamlitPage], active_chat_id: 
         for day, group in groupby(chats[:shown], key=lambda chat: words.day(chat.updated_at, today)):
             st.caption(day)
             for chat in group:
-                _draw_chat(chat, chat_page, chat.id == active_chat_id, today)
+                _draw_chat(chat, chat_page, chat.id == active_chat_id)
         if not chats:
             st.caption("No chat holds these words." if query else "Chats will stand here.")
         if len(chats) > shown and st.button("Show more", type="tertiary", key="more-chats"):
@@ -61,7 +61,7 @@ def open_chat(chat_page: StreamlitPage, chat_id: str) -> None:
     st.switch_page(chat_page, query_params={"chat": chat_id} if chat_id else None)
 
 
-def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, today: date) -> None:
+def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool) -> None:
     row = f"chat-row-{'active-' if active else ''}{chat.id}"
     title = markdown.label(chat.title or UNTITLED, 60)
     running = chat.id in session().chats.running()

@@ -218,7 +218,7 @@ def _of_change(clause: Clause, told: Told | None, figure: Figure, derived: Deriv
         return ""
     if _runs_back(clause.sentence):
         return ""
-    return _said(told.word if told else figure.text, sign, *ordered[0])
+    return _said(told.word if told else figure.text, *ordered[0])
 
 
 def _of_column(clause: Clause, told: Told | None, figure: Figure, value: Value, book: Book) -> str:
@@ -259,13 +259,13 @@ def _of_pair(clause: Clause, told: Told, pair: Sequence[Figure], of: Sequence[Va
     between = clause.text[pair[0].end - clause.start : pair[1].start - clause.start]
     named = bool(_FROM.search(before[0]) and _TO.search(before[1])) or bool(re.fullmatch(r"[*_\s]*(?:→|->)[*_\s$€£]*", between))
     if named and (b.number > a.number) != (told.sign > 0):
-        return _said(told.word, told.sign, a, b)
+        return _said(told.word, a, b)
     if order == 0 or _runs_back(clause.sentence) or (named and order < 0 and _says_back(clause.text)):
         return ""
     first, last = (a, b) if order > 0 else (b, a)
     if (last.number > first.number) == (told.sign > 0):
         return ""
-    return _said(told.word, told.sign, first, last)
+    return _said(told.word, first, last)
 
 
 def _says_back(text: str) -> bool:
@@ -360,7 +360,7 @@ def _names(book: Book) -> frozenset[str]:
     return book.row_words
 
 
-def _said(word: str, sign: int, first: Value, last: Value) -> str:
+def _said(word: str, first: Value, last: Value) -> str:
     fell = "fell" if last.number < first.number else "rose"
     return f"The text says “{word}”; the results say it {fell}: {first.number:,.10g} → {last.number:,.10g}."
 

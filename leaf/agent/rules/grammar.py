@@ -204,7 +204,7 @@ def _of(items: Sequence[Item], roles: str) -> list[Any]:
     return [meaning for role, meaning in items if role in roles]
 
 
-def _figures(table: Table, items: Sequence[Item]) -> Query | None:
+def _figures(_table: Table, items: Sequence[Item]) -> Query | None:
     """`average price`, `mean and median of a and b`, `prix moyen`, `monthly total units`, and a bare `revenue`."""
     functions, columns, said = _of(items, "f"), _of(items, "K"), frozenset[str]()
     ends = all(f in ("max", "min") for f in functions)
@@ -301,6 +301,6 @@ HEADS: dict[Callable[[Table, Sequence[Item]], Query | None], tuple[str, ...]] = 
 TAILS: dict[Callable[[Query, Sequence[Item]], Query | None], tuple[str, ...]] = {
     _by: ("bK|bg|o", "bKaK|bgiK"),
     _where: ("a?i?(?:Kq?)?V(?:[au]V)*|a?i?(?:KhN|KwNaN|Kq?N|hNK|K[iq]?Y|K?sY|K?i?wYaY)", "a?i?V(?:[au]V)*K", "a?i?K", "a?iY"),
-    lambda query, items: query: ("i?T|ir",),
+    lambda query, _items: query: ("i?T|ir",),
 }
 """What it is asked of."""
