@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from io import BytesIO
 from typing import Any
 
 import pytest
@@ -278,3 +279,29 @@ def test_calls_are_cut_where_they_begin_and_end() -> None:
         ("f", ("a", "g('x,)', [1, 2])", '"é("')),
         ("h", ()),
     ]
+
+
+def test_a_file_in_folders_is_named_by_the_end_of_its_path(leaf: Leaf) -> None:
+    scope = leaf.local_scope()
+    names = ("2023/sold.csv", "2024/sold.csv", "2024/Lager 中 📱.csv")
+    ids = [
+        leaf._library.add(scope, name.rpartition("/")[2], BytesIO(f"n\n{at}\n{at}\n".encode()), folder=name[:4]).file.id
+        for at, name in enumerate(names)
+    ]
+
+    def run_tool(tool_name: str, **given: Any) -> ToolOutput:
+        return leaf.run_tool(scope, tool_name, given, file_ids=ids)
+
+    for sql, count in (('"2024/sold.csv"', 2), ('"Lager 中 📱.csv"', 4), ("'Lager 中 📱'", 4)):
+        assert run_tool("query_tables", sql=f"SELECT sum(n) FROM {sql}").data["table"]["rows"] == [[count]]
+    with pytest.raises(LeafError, match=r"those of that name are sold_2023, sold_2024\. Name the one that is meant"):
+        run_tool("query_tables", sql="FROM 'sold.csv'")
+    with pytest.raises(
+        LeafError, match=r"No file or table 'solid\.csv' in this chat. There is 'sold_2023', 'sold_2024', 'lager_中'\."
+    ):
+        run_tool("query_tables", sql="FROM 'solid.csv'")
+    with pytest.raises(LeafError, match=r"2024/sold\.csv is the DataFrame sold_2024"):
+        run_tool("run_python", code='pd.read_csv("2024/sold.csv")')
+    with pytest.raises(LeafError, match=r"Several files are named so: f1 2023/sold\.csv, f2 2024/sold\.csv"):
+        run_tool("run_python", code='pd.read_csv("sold.csv")')
+    assert "1 file that matches" in run_tool("list_files", glob="2023/*").text

@@ -593,6 +593,8 @@ def _translated(error: duckdb.Error, attempt: _Attempt, names: Sequence[str], fi
         named = next(group for group in found.groups() if group).strip('"')
         if inside := dialects.tables_of(named, files):
             return _file_for_table(named, inside)
+        if re.search(r"\.\w{1,8}$", named):
+            return not_found("file or table", named, [n for n in names if not re.fullmatch(r"r\d+", n)], "this chat")
     if isinstance(error, duckdb.PermissionException) or re.search(
         "configuration has been locked|No files found that match", text
     ):
@@ -657,11 +659,12 @@ def _no_table(name: str, names: Sequence[str]) -> NotFoundError:
 
 
 def _file_for_table(file: str, tables: Sequence[str]) -> NotFoundError:
-    """What is said of a query that names a file where a table belongs."""
-    several = len(tables) > 1
+    """What is said of a query that names a file where a table belongs; several files may have that name."""
+    of_one_file = len({table.partition("__")[0] for table in tables}) == 1
     listed = ", ".join(tables[:12]) + (f" and {len(tables) - 12} more" if len(tables) > 12 else "")
-    message = f"'{file}' is a file, and SQL reads tables: {'its tables are' if several else 'its table is'} {listed}."
-    return NotFoundError(message, f"Write FROM {tables[0]}.")
+    its = "its table is" if len(tables) == 1 else "its tables are" if of_one_file else "those of that name are"
+    hint = f"Write FROM {tables[0]}." if of_one_file else f"Name the one that is meant: FROM {tables[0]}."
+    return NotFoundError(f"'{file}' is a file, and SQL reads tables: {its} {listed}.", hint)
 
 
 def _with_quotes(unknown: NotFoundError, name: str, sql: str) -> NotFoundError:

@@ -848,11 +848,15 @@ def _as_it_was(origin: Json) -> Table:
 
 
 def _known_as(files: Sequence[ChatFile], tables: Sequence[Table]) -> dict[str, list[str]]:
-    """Other names that SQL may use for tables: of files, with and without their ending, handles, sheets. No name of a table."""
+    """Other names that SQL may use for tables: of files, with and without their folders and ending, handles, sheets. No name of
+    a table.
+    """
     known: dict[str, list[str]] = {}
     for table in tables:
-        stem = table.file_name.rpartition(".")[0]
-        for name in dict.fromkeys((table.file_name, stem, table.handle, "" if table.inside else table.sheet)):
+        steps = table.file_name.split("/")
+        paths = ["/".join(steps[at:]) for at in range(len(steps))]
+        stems = [path.rpartition(".")[0] for path in paths]
+        for name in dict.fromkeys((*paths, *stems, table.handle, "" if table.inside else table.sheet)):
             if name:
                 known.setdefault(name, []).append(table.name)
     own = {t.name for t in tables} | {c.slug for c in files}

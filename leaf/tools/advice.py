@@ -65,12 +65,24 @@ def _tables(name: str, files: Sequence[ChatFile]) -> str:
 def _named(trouble: Trouble, files: Sequence[ChatFile]) -> str:
     """How a file is reached that the code opened by its name."""
     text = unicodedata.normalize("NFC", f"{trouble.message} {trouble.text}").casefold()
-    found = [c for c in files if unicodedata.normalize("NFC", c.file.name).casefold() in text]
-    if not found:
+    found = [(len(part), c) for c in files if (part := next((p for p in _parts(c.file.name) if p in text), ""))]
+    most = max((length for length, _ in found), default=0)
+    named = [c for length, c in found if length == most]
+    if not named:
         return ""
-    one = max(found, key=lambda c: len(c.file.name))
+    if len(named) > 1:
+        return (
+            f"Several files are named so: {', '.join(f'{c.handle} {c.file.name}' for c in named[:5])}. Write open_file(handle)."
+        )
+    one = named[0]
     table = f"is the DataFrame {one.slug}; its bytes are at" if holds_tables(one.file.kind, one.file.outline) else "is at"
     return f'{one.file.name} {table} open_file("{one.handle}").'
+
+
+def _parts(name: str) -> list[str]:
+    """The ends of a path, longest first: `2024/sales.csv`, `sales.csv`."""
+    steps = unicodedata.normalize("NFC", name).casefold().split("/")
+    return ["/".join(steps[at:]) for at in range(len(steps))]
 
 
 def _package(module: str, packages: Packages) -> str:

@@ -278,12 +278,12 @@ def find_file(context: ToolContext, name: str) -> ChatFile:
     if len(named) > 1:
         handles = ", ".join(f"{c.handle} {c.file.name}" for c in named[:SEVERAL_NAMED])
         more = f" and {len(named) - SEVERAL_NAMED:,} more" if len(named) > SEVERAL_NAMED else ""
-        raise InvalidInputError(f"Several files are named '{wanted}'.", f"Use a handle: {handles}{more}.")
+        raise InvalidInputError(f"Several files are named '{quoted(wanted, 120)}'.", f"Use a handle: {handles}{more}.")
     for chat_file in context.deleted:
         if key in (chat_file.handle, name_key(chat_file.file.name), chat_file.slug):
             raise gone(chat_file)
     candidates = [c.file.name for c in context.files] + [c.handle for c in context.files]
-    raise not_found("file", wanted, candidates, "this chat")
+    raise not_found("file", quoted(wanted, 120), candidates, "this chat")
 
 
 def context_of(

@@ -23,6 +23,7 @@ _FILES = ("files", "file", "file_ids", "file_names", "file_paths", "file_handles
 _FOLDER = ("folder", "folder_id", "folder_url", "folder_name", "folder_path", "parent", "parent_id", "directory", "path")
 OTHER_NAMES: Mapping[str, tuple[str, ...]] = {
     "file": (*_FILE, "document_id", "table", "table_name", "url", "file_url", "drive_id"),
+    "pattern": ("glob", "query", "filter", "search", "name", "name_pattern", "match", "q"),
     "path": (*_FILE, "document_id", "title"),
     "file_path": (*_FILE, "document_id"),
     "files": (*_FILES, "file_id", "file_name", "document_ids", "input_files"),

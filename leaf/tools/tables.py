@@ -282,7 +282,7 @@ def run_query(context: ToolContext, sql: str) -> QueryResult:
     words = set(re.findall(r"\w+", sql.lower()))
 
     def is_named(c: ChatFile) -> bool:
-        stem = name_key(c.file.name.rpartition(".")[0] or c.file.name)
+        stem = name_key(c.file.base.rpartition(".")[0] or c.file.base)
         return c.slug in sql.lower() or stem in asked or c.handle in words or c.file.id in behind
 
     named = [c for c in context.files if whole or is_named(c)]
