@@ -7,6 +7,7 @@ user, also where people sign in to the pages.
 from __future__ import annotations
 
 import argparse
+import gc
 import json
 import signal
 import sys
@@ -790,4 +791,5 @@ def _plain(value: object) -> object:
 
 
 if __name__ == "__main__":
+    gc.set_threshold(50_000)  # a command makes many objects, keeps most, and ends soon
     sys.exit(main())
