@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Iterator
 from pathlib import Path
@@ -26,6 +27,11 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
             item.add_marker(pytest.mark.postgres)
         if "real_data" in fixtures:
             item.add_marker(pytest.mark.corpora)
+
+
+def pytest_collection_finish() -> None:
+    """What is loaded by now stays: no collection need look at it again."""
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")

@@ -285,12 +285,12 @@ def test_a_file_in_folders_is_named_by_the_end_of_its_path(leaf: Leaf) -> None:
     scope = leaf.local_scope()
     names = ("2023/sold.csv", "2024/sold.csv", "2024/Lager 中 📱.csv")
     ids = [
-        leaf._library.add(scope, name.rpartition("/")[2], BytesIO(f"n\n{at}\n{at}\n".encode()), folder=name[:4]).file.id
+        leaf._house.library.add(scope, name.rpartition("/")[2], BytesIO(f"n\n{at}\n{at}\n".encode()), folder=name[:4]).file.id
         for at, name in enumerate(names)
     ]
 
     def run_tool(tool_name: str, **given: Any) -> ToolOutput:
-        return leaf.run_tool(scope, tool_name, given, file_ids=ids)
+        return leaf.session(scope).tools.run(tool_name, given, file_ids=ids)
 
     for sql, count in (('"2024/sold.csv"', 2), ('"Lager 中 📱.csv"', 4), ("'Lager 中 📱'", 4)):
         assert run_tool("query_tables", sql=f"SELECT sum(n) FROM {sql}").data["table"]["rows"] == [[count]]

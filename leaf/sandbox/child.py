@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import contextlib
 import errno
+import gc
 import importlib
 import importlib.util
 import json
@@ -21,6 +22,7 @@ from typing import Any
 
 
 def main() -> None:
+    gc.disable()  # until all is loaded: modules make many objects and no rubbish, and looking for it is an eighth of the start
     config = json.loads(sys.argv[1])
     requests, answers = _take_pipes(config["log"])
     _die_with_parent()
@@ -33,6 +35,8 @@ def main() -> None:
     for name in config["preload"]:
         with contextlib.suppress(Exception):  # the call that needs it will fail and say why
             _preload(name)
+    gc.freeze()
+    gc.enable()
     send(answers, json.dumps({"ready": True}))
     if config["serve"]:
         module, _, function = config["serve"].partition(":")

@@ -24,7 +24,7 @@ CHROMIUM_FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
-PATIENCE = 30_000
+PATIENCE = 60_000
 """Milliseconds to wait for something to appear on a busy machine; nothing is measured by it."""
 
 expect.set_options(timeout=PATIENCE)
@@ -81,6 +81,13 @@ def _newest_question(body: Json) -> tuple[str, bool]:
         words = [line for block in blocks if block["type"] == "text" for line in block["text"].splitlines()]
         return "\n".join(line for line in words if not re.match(r"\[Attached", line)).strip(), results
     return "", results
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """A journey has many steps, each of which may take its time on a busy machine."""
+    for item in items:
+        if item.path.is_relative_to(Path(__file__).parent) and item.get_closest_marker("timeout") is None:
+            item.add_marker(pytest.mark.timeout(600))
 
 
 @pytest.fixture(scope="session")
