@@ -139,13 +139,14 @@ def test_signing_out_in_one_tab_ends_the_other_at_its_next_action(leaf: Leaf) ->
 def test_a_download_that_was_drawn_before_the_sign_out_gives_nothing(leaf: Leaf) -> None:
     visit = leaf.sign_in(claims("Ann"))
     page = AppTest.from_string(
-        "import streamlit as st\nfrom leaf.ui.state import later\nst.session_state['made'] = later(lambda app: app.settings.home)"
+        "import streamlit as st\nfrom leaf.ui.state import later\n"
+        "st.session_state['made'] = later(lambda own: own.team.user().email)"
     )
     page.secrets["auth"] = {**AUTH, "google": PROVIDER}
     page.user = claims("Ann")
     page.run()
     download = page.session_state["made"]
-    assert download() == leaf.settings.home
+    assert download() == visit.user.email
     leaf.sign_out(visit)
     with pytest.raises(Exception, match="signed out"):
         download()
