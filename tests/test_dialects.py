@@ -46,7 +46,8 @@ def run(leaf: Leaf) -> Any:
 def ask(leaf: Leaf, tmp_path_factory: pytest.TempPathFactory) -> Any:
     """The child's own function without its child, which costs more than a hundred statements."""
     scope = leaf.local_scope()
-    there = leaf._house.library.as_chat_files([add(leaf, scope, name, text.encode()) for name, text in BOOKS.items()])
+    session = leaf.session(scope)
+    there = leaf._house.library.as_chat_files([add(session, name, text.encode()) for name, text in BOOKS.items()])
     tables = leaf._house.tables.of(scope, there).tables
     paths, known = {t.name: str(t.parquet) for t in tables}, _known_as(there, tables)
     rows = {t.name: t.mark for t in tables}

@@ -245,4 +245,4 @@ def test_words_for_no_value_leave_a_column_its_numbers_and_are_named(tmp_path: P
 def test_a_letter_among_numbers_keeps_them_text_and_is_said(tmp_path: Path) -> None:
     info, _, notes = one(tmp_path, "place;count\n" + "".join(f"p{n};{'D' if n % 3 == 0 else 100 * n}\n" for n in range(30)))
     assert dict(info.columns)["count"] == "VARCHAR"
-    assert "10 of 30 values are not numbers" in notes["cells-unparsed"]
+    assert "10 of 30 values are no numbers" in notes["cells-unparsed"]

@@ -48,9 +48,9 @@ from leaf.settings import Settings
 from leaf.wiring import build
 
 leaf = build(Settings(home=Path(sys.argv[1]), google=pickle.loads(Path(sys.argv[2]).read_bytes())))
-scope = leaf.local_scope()
-job = leaf.begin_drive_adding(scope, [sys.argv[3]])
-while (job := leaf.wait_for_job(scope, job.id, 0.05)).under_way:
+jobs = leaf.session(leaf.local_scope()).jobs
+job = jobs.begin_drive([sys.argv[3]])
+while (job := jobs.wait(job.id, 0.05)).under_way:
     print(job.done, flush=True)
 print("over", flush=True)
 """

@@ -157,7 +157,7 @@ def test_what_an_earlier_cell_read_counts_for_its_variables() -> None:
 # In a chat
 
 SALES = "region;手机;Straße;share\n" + "".join(
-    f"{'Nord' if n % 2 else 'Süd'};{n}.000,50 €;{n} %;{n if n != 17 else 'unknown'}\n" for n in range(1, 31)
+    f"{'Nord' if n % 2 else 'Süd'};{n}.000,50 €;{n} %;{n if n != 17 else 'pending'}\n" for n in range(1, 31)
 )
 
 

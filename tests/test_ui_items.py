@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from leaf.agent.events import apply, chunk
-from leaf.store.model import Scope
 from leaf.ui.items import Item, answer_text, data, items
 from leaf.ui.live import Follower, View
 from leaf.ui.steps import caption, icon
@@ -57,7 +56,7 @@ class Screen:
 
 def new_pass(screen: Screen) -> View:
     screen.keys_this_pass = set()
-    view = View(Scope("w", "u"), "c", "m")
+    view = View("c", "m")
     view._draw = lambda place, item: screen.draw(view, place, item)  # type: ignore[method-assign]  # the screen stands for Streamlit
     return view
 
