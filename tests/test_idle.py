@@ -142,6 +142,7 @@ def test_streamlit_still_has_what_is_taken_from_beneath_its_public_names() -> No
     assert "self._script_thread = threading.Thread(" in inspect.getsource(ScriptRunner.start)
     assert "setattr(thread, SCRIPT_RUN_CONTEXT_ATTR_NAME, ctx)" in inspect.getsource(script_run_context.add_script_run_ctx)
     assert "PollingPathWatcher._executor.submit(task)" in inspect.getsource(PollingPathWatcher._schedule)
+    assert "self._schedule()" in inspect.getsource(PollingPathWatcher._check_if_path_changed)
     assert ScriptRequests()._state is ScriptRequestType.CONTINUE
     fields = set(ScriptRunContext.__dataclass_fields__)
     assert {"session_id", "script_requests", "query_string", "fragment_ids_this_run"} <= fields

@@ -176,17 +176,17 @@ def _concerns(page: _Page, changes: Collection[Change]) -> bool:
     return any(change.topic in page.topics and change.workspace_id in (page.workspace_id, EVERYWHERE) for change in changes)
 
 
-class _Never:
-    """In place of the threads that look five times a second whether a file has changed."""
-
-    def submit(self, look: Callable[[], None]) -> None:
-        """Let it be the last look."""
-
-
 def still_file_watchers() -> None:
-    """Streamlit looks five times a second whether its config and secrets were edited. Here they are read at the start only."""
+    """Streamlit looks five times a second whether its config and secrets were edited. Here they are read at the start only.
+
+    What it has planned already is its last look. Its threads stay, with nothing to do: none is ended while others begin.
+    """
     from streamlit import config
     from streamlit.watcher.polling_path_watcher import PollingPathWatcher
 
     if config.get_option("server.fileWatcherType") == "none":
-        PollingPathWatcher._executor = _Never()  # type: ignore[assignment]  # noqa: SLF001 - tests/test_idle.py names it
+        PollingPathWatcher._schedule = _plan_nothing  # type: ignore[assignment]  # noqa: SLF001 - tests/test_idle.py names it
+
+
+def _plan_nothing(_watcher: object) -> None:
+    """In place of planning the next look."""
