@@ -14,10 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from streamlit.proto.ClientState_pb2 import ClientState
 from streamlit.runtime import Runtime
-from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext, get_script_run_ctx
-from streamlit.runtime.scriptrunner_utils.script_run_context_attr import SCRIPT_RUN_CONTEXT_ATTR_NAME
 
 from leaf.store.changes import EVERYWHERE, Change, Hub
 
@@ -25,7 +22,7 @@ if TYPE_CHECKING:
     from streamlit.runtime.app_session import AppSession
 
 SOON = 0.1
-"""Seconds until a page is looked at again whose script was just begun by a click."""
+"""Seconds until a page is looked at again whose script runs: to run it anew would end a click halfway."""
 GAP = 3.0
 """Seconds between two drawings of a page that others change all the time; a change after a quiet while draws it at once."""
 
@@ -44,8 +41,6 @@ class _Page:
     """The event loop has been told."""
     ends_at: float = 0.0
     """Seconds since 1970 at which it is drawn again in any case."""
-    drawn_by: ScriptRunContext | None = None
-    """Of the run that drew it."""
     woken_at: float = float("-inf")
     """`time.monotonic()` of the last time."""
 
@@ -85,7 +80,6 @@ class Waker:
             self._forget_closed()
             page = self._pages.setdefault(session_id, _Page())
             page.workspace_id, page.topics, page.waits = workspace_id, frozenset(topics), True
-            page.drawn_by = get_script_run_ctx(suppress_warning=True)
             late = page.rung or self._hub.newest(workspace_id, topics) > since
         if late:
             self.ring(session_id)
@@ -126,14 +120,15 @@ class Waker:
 
     def _draw(self, session_id: str) -> None:
         """On the event loop. A page that began to be drawn meanwhile shows it all and is left alone, and so is one whose click is
-        being carried out: to run its script again would end that halfway.
+        being carried out: to run its script again would end that halfway. When no thread of it
+        lives, the session knows its address.
         """
         session = Runtime.instance().get_app_session(session_id)
         with self._lock:
             page = self._pages.get(session_id)
             if page is None:
                 return
-            if self._loop and session and page.waits and page.rung and _begun_anew(session, page.drawn_by):
+            if self._loop and session and page.waits and page.rung and _under_way(session):
                 self._loop.call_later(SOON, self._draw, session_id)
                 return
             page.planned = False
@@ -142,34 +137,16 @@ class Waker:
             page.waits = page.rung = False
             page.woken_at = time.monotonic()
         if session is not None:
-            session.request_rerun(_as_it_stands(session))
+            session.request_rerun(session._client_state)  # noqa: SLF001
 
     def _forget_closed(self) -> None:
         runtime = Runtime.instance()
         self._pages = {session_id: page for session_id, page in self._pages.items() if runtime.is_active_session(session_id)}
 
 
-def _under_way(session: AppSession) -> tuple[bool, ScriptRunContext | None]:
-    """Whether a script thread of the tab lives, and what it works on: nothing yet just after its start."""
-    runner = session._scriptrunner  # noqa: SLF001 - tests/test_idle.py names what is not public here
-    thread = runner._script_thread if runner is not None else None  # noqa: SLF001
-    return runner is not None, getattr(thread, SCRIPT_RUN_CONTEXT_ATTR_NAME, None)
-
-
-def _begun_anew(session: AppSession, drawn_by: ScriptRunContext | None) -> bool:
-    """Whether a run of the whole page is under way that has not come to `Waker.position` yet."""
-    alive, context = _under_way(session)
-    return alive and context is not drawn_by and not (context and context.fragment_ids_this_run)
-
-
-def _as_it_stands(session: AppSession) -> ClientState:
-    """The state to draw the tab from. The session learns of an address that the script has changed when its thread ends."""
-    state = ClientState()
-    state.CopyFrom(session._client_state)  # noqa: SLF001
-    _, context = _under_way(session)
-    if context is not None:
-        state.query_string, state.page_script_hash = context.query_string, context.page_script_hash
-    return state
+def _under_way(session: AppSession) -> bool:
+    """Whether a script thread of the tab lives: one that carries out a click, draws, or shows a growing answer."""
+    return session._scriptrunner is not None  # noqa: SLF001 - tests/test_idle.py names what is not public here
 
 
 def _concerns(page: _Page, changes: Collection[Change]) -> bool:
