@@ -127,8 +127,6 @@ def test_streamlit_still_has_what_is_taken_from_beneath_its_public_names() -> No
     from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
     from streamlit.runtime import Runtime
     from streamlit.runtime.app_session import AppSession
-    from streamlit.runtime.scriptrunner.script_runner import ScriptRunner
-    from streamlit.runtime.scriptrunner_utils import script_run_context
     from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests, ScriptRequestType
     from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext, get_script_run_ctx
     from streamlit.watcher.polling_path_watcher import PollingPathWatcher
@@ -139,13 +137,10 @@ def test_streamlit_still_has_what_is_taken_from_beneath_its_public_names() -> No
     assert "self.request_rerun(self._client_state)" in inspect.getsource(AppSession._on_source_file_changed)
     assert "self._client_state = client_state" in inspect.getsource(AppSession._handle_scriptrunner_event_on_event_loop)
     assert "self._scriptrunner.request_stop()" in inspect.getsource(AppSession.request_rerun)
-    assert "self._script_thread = threading.Thread(" in inspect.getsource(ScriptRunner.start)
-    assert "setattr(thread, SCRIPT_RUN_CONTEXT_ATTR_NAME, ctx)" in inspect.getsource(script_run_context.add_script_run_ctx)
     assert "PollingPathWatcher._executor.submit(task)" in inspect.getsource(PollingPathWatcher._schedule)
     assert "self._schedule()" in inspect.getsource(PollingPathWatcher._check_if_path_changed)
     assert ScriptRequests()._state is ScriptRequestType.CONTINUE
-    fields = set(ScriptRunContext.__dataclass_fields__)
-    assert {"session_id", "script_requests", "query_string", "fragment_ids_this_run"} <= fields
+    assert {"session_id", "script_requests"} <= set(ScriptRunContext.__dataclass_fields__)
     assert hasattr(ScriptRunContext, "enqueue")
     assert get_script_run_ctx(suppress_warning=True) is None
     assert "auth_redirect" in ForwardMsg.DESCRIPTOR.fields_by_name

@@ -120,8 +120,8 @@ class Waker:
 
     def _draw(self, session_id: str) -> None:
         """On the event loop. A page that began to be drawn meanwhile shows it all and is left alone, and so is one whose click is
-        being carried out: to run its script again would end that halfway. When no thread of it
-        lives, the session knows its address.
+        being carried out: to run its script again would end that halfway. When no thread of it lives,
+        the session knows its address.
         """
         session = Runtime.instance().get_app_session(session_id)
         with self._lock:
