@@ -3,18 +3,22 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 	$$p -c 'import sys, ensurepip, sqlite3; sys.exit(not (3, 11) <= sys.version_info[:2] <= (3, 13))' 2>/dev/null && echo $$p && break; done)
 PORT ?= 8501
 ADDRESS ?= 127.0.0.1
+CLUSTER_PORT ?= 8080
 WORKERS ?= 3
 BIN := .venv/bin
 TESTS = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
 BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/__init__.py bench/_%,$(wildcard bench/*.py)))
 
-.PHONY: run demo-drive test quick browser start-up check lint types contracts format docs pictures lock bench clean
+.PHONY: run demo-drive demo-cluster test quick browser start-up check lint types contracts figures format docs pictures lock sbom audit bench peers clean
 
-run: .venv/.run ## The app on http://127.0.0.1:8501 (PORT=…, ADDRESS=… for others)
+run: .venv/.run ## The app; it prints the address to open (PORT=…, ADDRESS=… for others)
 	$(BIN)/streamlit run app.py --server.address $(ADDRESS) --server.port $(PORT)
 
 demo-drive: .venv/.dev ## The app beside a Google on loopback with demo files: try Drive without an account
 	$(BIN)/python -m tests.demo_drive --port $(PORT)
+
+demo-cluster: .venv/.dev ## Three Leafs, PostgreSQL, an S3 server and nginx on loopback: try several Leafs without containers
+	$(BIN)/python -m tests.demo_cluster --port $(CLUSTER_PORT)
 
 test: check ## Lint, types, import contracts, every test
 	$(TESTS) --ignore tests/browser --ignore tests/start_up
@@ -29,8 +33,8 @@ browser: .venv/.dev ## The app in headless Chromium
 start-up: .venv/.dev ## The start on Python 3.11, 3.12 and 3.13, each with an old and a new SQLite, in clean environments
 	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/start_up
 
-check: .venv/.dev ## Lint, types and import contracts, beside one another
-	@$(MAKE) --no-print-directory -j 3 lint types contracts
+check: .venv/.dev ## Lint, types, import contracts and the age of documented figures, beside one another
+	@$(MAKE) --no-print-directory -j 4 lint types contracts figures
 
 lint:
 	$(BIN)/ruff format --check .
@@ -42,6 +46,9 @@ types:
 contracts:
 	$(BIN)/lint-imports
 
+figures: ## Whether the pages show what the benches have kept, and of this code
+	$(BIN)/python -m bench._results
+
 format: .venv/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
@@ -52,9 +59,12 @@ docs: .venv/.dev ## Tables in the pages that come from the code
 pictures: .venv/.dev ## The pictures of the README, from a scripted chat in headless Chromium
 	$(BIN)/python -m tests.take_pictures
 
-bench: .venv/.dev ## Every measurement; each prints ratios to a baseline of the same run
+bench: .venv/.dev ## Every measurement (BENCHES=tokens: that one), kept in bench/results; each prints its baselines of the same run
 	@for b in $(BENCHES); do echo "== $$b"; $(BIN)/python -m bench.$$b || failed="$$failed $$b"; done; \
 	test -z "$$failed" || { echo "targets missed in:$$failed"; exit 1; }
+
+peers: .venv/.dev ## Leaf beside Chainlit, Gradio and plain Streamlit, each in an environment of its own, which the first run makes
+	$(BIN)/python -m bench.peers
 
 .venv/bin/python:
 	@test -n "$(PYTHON)" || { echo "Leaf needs Python 3.11, 3.12 or 3.13 with venv and sqlite3 (Debian: python3 python3-venv);" \
@@ -64,6 +74,12 @@ bench: .venv/.dev ## Every measurement; each prints ratios to a baseline of the 
 lock: .venv/.dev ## requirements.lock anew from requirements.txt; `make lock UPGRADE=--upgrade` takes the newest of what that leaves open
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --no-header --no-annotate $(UPGRADE) \
 		-o requirements.lock requirements.txt
+
+sbom: .venv/.dev ## sbom.json: the locked packages as a bill of materials (CycloneDX)
+	$(BIN)/uv tool run --quiet --from cyclonedx-bom==7.3.0 cyclonedx-py requirements requirements.lock --output-file sbom.json
+
+audit: .venv/.dev ## Known weaknesses of the locked packages, from PyPI's advisory database
+	$(BIN)/uv tool run --quiet --from pip-audit==2.10.0 pip-audit --strict --requirement requirements.lock --disable-pip --require-hashes
 
 .venv/.run: requirements.lock | .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check -r requirements.lock

@@ -1,13 +1,22 @@
-"""The ASGI entry of Leaf: `streamlit run app.py`. The wheel ships it, with `.streamlit`, for `leaf run`."""
+"""The ASGI entry of Leaf: `streamlit run app.py`. The wheel ships it, with `.streamlit`, for `leaf
+run`."""
 
 import streamlit as st
 
-from leaf.ui.server import SHELL, command_routes, explain, lifespan, middleware
+from leaf.ui.server import (
+    SHELL,
+    command_routes,
+    explain,
+    lifespan,
+    live_route,
+    middleware,
+    upload_routes,
+)
 
 app = st.App(
     SHELL,
     lifespan=lifespan,
-    routes=command_routes(),
+    routes=[*command_routes(), *upload_routes(), live_route()],
     middleware=middleware(),
     on_script_error=explain,
 )

@@ -13,4 +13,6 @@ class Requirements(MetadataHookInterface):
 
     def update(self, metadata: dict[str, Any]) -> None:
         lines = (Path(self.root) / "requirements.txt").read_text(encoding="utf-8").splitlines()
-        metadata["dependencies"] = [found for line in lines if (found := line.partition("#")[0].strip())]
+        metadata["dependencies"] = [
+            found for line in lines if (found := line.partition("#")[0].strip())
+        ]

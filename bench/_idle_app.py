@@ -1,4 +1,5 @@
-"""The app as `app.py` makes it, with a count of the statements that it sends and the names of its threads."""
+"""The app as `app.py` makes it, with a count of the statements that it sends and the names of its
+threads."""
 
 from __future__ import annotations
 
@@ -41,7 +42,7 @@ def look(_request: Request) -> JSONResponse:
 
 counted(duckdb, "_run", "history")
 counted(postgres, "_rows", "history")
-counted(postgres._Transaction, "execute", "history")
+counted(postgres._PostgresTransaction, "execute", "history")
 event.listen(Engine, "before_cursor_execute", lambda *_: sent.update(["runs"]))
 
 app = st.App(SHELL, lifespan=lifespan, middleware=middleware(), routes=[Route("/bench/look", look)])

@@ -10,7 +10,7 @@ from starlette.responses import JSONResponse
 from starlette.routing import Route
 
 from leaf.ui import state
-from leaf.ui.server import lifespan, middleware
+from leaf.ui.server import lifespan, live_route, middleware
 
 SHELL = Path(__file__).resolve().parents[1] / "leaf" / "ui" / "shell.py"
 
@@ -25,4 +25,9 @@ def start(request: Request) -> JSONResponse:
     return JSONResponse([chat.id for chat in chats])
 
 
-app = st.App(SHELL, lifespan=lifespan, middleware=middleware(), routes=[Route("/bench/start", start)])
+app = st.App(
+    SHELL,
+    lifespan=lifespan,
+    middleware=middleware(),
+    routes=[live_route(), Route("/bench/start", start)],
+)

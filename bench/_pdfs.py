@@ -1,4 +1,5 @@
-"""Small PDFs with known text, written byte by byte, so that what was drawn, in which order and where, is certain."""
+"""Small PDFs with known text, written byte by byte, so that what was drawn, in which order and
+where, is certain."""
 
 from __future__ import annotations
 
@@ -7,7 +8,8 @@ from collections.abc import Sequence
 WIDTH, HEIGHT = 595, 842
 LIGATURES = {"ﬀ": "\x01", "ﬁ": "\x02", "ﬂ": "\x03", "ﬃ": "\x04", "ﬄ": "\x05"}
 FONT = (
-    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding << /Type /Encoding /BaseEncoding /WinAnsiEncoding "
+    "<< /Type /Font /Subtype /Type1 /BaseFont /Helvetica /Encoding << /Type /Encoding "
+    "/BaseEncoding /WinAnsiEncoding "
     "/Differences [1 /ff /fi /fl /ffi /ffl] >> >>"
 )
 
@@ -29,7 +31,9 @@ def column(x: float, lines: Sequence[str], top: float = 790, leading: float = 14
     return "".join(show(x, top - leading * i, line) for i, line in enumerate(lines))
 
 
-def table(rows: Sequence[Sequence[str]], *, by_columns: bool, top: float = 700, wide: float = 110) -> str:
+def table(
+    rows: Sequence[Sequence[str]], *, by_columns: bool, top: float = 700, wide: float = 110
+) -> str:
     """A table, drawn row by row or column by column."""
     cells = [(i, j) for i in range(len(rows)) for j in range(len(rows[0]))]
     if by_columns:
@@ -40,18 +44,23 @@ def table(rows: Sequence[Sequence[str]], *, by_columns: bool, top: float = 700, 
 def text_field(name: str, value: str, y: float) -> str:
     """A form field with a value and no text of its own on the page."""
     return (
-        f"<< /Type /Annot /Subtype /Widget /FT /Tx /T ({escaped(name)}) /V ({escaped(value)}) /Rect [60 {y} 300 {y + 18}] /F 4 >>"
+        f"<< /Type /Annot /Subtype /Widget /FT /Tx /T ({escaped(name)}) /V ({escaped(value)}) "
+        f"/Rect [60 {y} 300 {y + 18}] /F 4 >>"
     )
 
 
 def check_box(name: str, state: str, y: float) -> str:
-    return f"<< /Type /Annot /Subtype /Widget /FT /Btn /T ({name}) /V /{state} /AS /{state} /Rect [60 {y} 78 {y + 18}] /F 4 >>"
+    return (
+        f"<< /Type /Annot /Subtype /Widget /FT /Btn /T ({name}) /V /{state} /AS /{state} "
+        f"/Rect [60 {y} 78 {y + 18}] /F 4 >>"
+    )
 
 
 def free_text(words: str, y: float) -> str:
     """An annotation whose words stand in no page content."""
     return (
-        f"<< /Type /Annot /Subtype /FreeText /Contents ({escaped(words)}) /DA (/Helv 11 Tf) /Rect [60 {y} 400 {y + 30}] /F 4 >>"
+        f"<< /Type /Annot /Subtype /FreeText /Contents ({escaped(words)}) /DA (/Helv 11 Tf) "
+        f"/Rect [60 {y} 400 {y + 30}] /F 4 >>"
     )
 
 
@@ -67,9 +76,12 @@ def pdf(pages: Sequence[str], annotations: Sequence[Sequence[str]] = (), title: 
             references.append(f"{len(objects)} 0 R")
             if "/Widget" in annotation:
                 fields.append(references[-1])
-        objects.append(f"<< /Length {len(content.encode('cp1252'))} >>\nstream\n{content}\nendstream")
         objects.append(
-            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {WIDTH} {HEIGHT}] /Resources << /Font << /F1 3 0 R >> >> "
+            f"<< /Length {len(content.encode('cp1252'))} >>\nstream\n{content}\nendstream"
+        )
+        objects.append(
+            f"<< /Type /Page /Parent 2 0 R /MediaBox [0 0 {WIDTH} {HEIGHT}] /Resources << /Font "
+            f"<< /F1 3 0 R >> >> "
             f"/Contents {len(objects)} 0 R /Annots [{' '.join(references)}] >>"
         )
         kids.append(f"{len(objects)} 0 R")
@@ -88,5 +100,8 @@ def _written(objects: Sequence[str]) -> bytes:
     start = len(out)
     out += f"xref\n0 {len(objects) + 1}\n0000000000 65535 f \n".encode()
     out += b"".join(f"{offset:010d} 00000 n \n".encode() for offset in offsets)
-    out += f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R /Info 4 0 R >>\nstartxref\n{start}\n%%EOF\n".encode()
+    out += (
+        f"trailer\n<< /Size {len(objects) + 1} /Root 1 0 R /Info 4 0 R "
+        f">>\nstartxref\n{start}\n%%EOF\n".encode()
+    )
     return bytes(out)

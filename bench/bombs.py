@@ -1,9 +1,11 @@
-"""Files that ask for too much: each is added, its tables are opened, it is read and searched, as a person would.
+"""Files that ask for too much: each is added, its tables are opened, it is read and searched, as a
+person would.
 
     python -m bench.bombs [--only NAME …]
 
-Each step must end within 20 s, with no confined child above 1 GB, and what fails must say so in a sentence. Each is
-compared with a copy of the same bytes. Exit code 1 if one takes longer, holds more, or fails without a word.
+Each step must end within 20 s, with no confined child above 1 GB, and what fails must say so in a
+sentence. Each is compared with a copy of the same bytes. Exit code 1 if one takes longer, holds
+more, or fails without a word.
 """
 
 from __future__ import annotations
@@ -21,6 +23,7 @@ from pathlib import Path
 from typing import Any
 
 from bench._bombs.make import BOMBS
+from bench._figures import Figure, Report, changed
 from leaf.app import Leaf
 from leaf.errors import LeafError
 from leaf.settings import Settings
@@ -34,17 +37,22 @@ def main() -> int:
     """Print a line a file; 1 if a target is missed."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--only", nargs="*", default=[])
-    chosen = parser.parse_args().only or list(BOMBS)
-    bad = 0
+    given = parser.parse_args()
+    chosen = given.only or list(BOMBS)
+    report = Report("bombs", ("leaf/readers", "leaf/sandbox"), changed(parser, given))
+    good = 0
     with tempfile.TemporaryDirectory(prefix="leaf-bombs-") as folder:
         leaf = build(Settings(home=Path(folder) / "home"))
         try:
             for name in chosen:
-                bad += not _try(leaf, Path(folder) / name)
+                good += _try(leaf, Path(folder) / name)
         finally:
             leaf.close()
-    print(f"\n{len(chosen) - bad} of {len(chosen)} end within {SECONDS:.0f} s and {MEMORY_MB:,} MB, and say why.")
-    return int(bad > 0)
+    what = (
+        f"{len(chosen)} files that ask for too much: end within {SECONDS:.0f} s with no child "
+        f"above 1 GB, and say why"
+    )
+    return report.end([Figure("", what, good, len(chosen), shown="{:.0f}")])
 
 
 @dataclass
@@ -68,7 +76,8 @@ class _Steps:
         over = seconds > SECONDS or watch.peak > MEMORY_MB
         self.bad |= over
         self.lines.append(
-            f"{name} {seconds:.1f} s, {watch.peak:,} MB{' OVER' if over else ''}{': ' + said[:160] if said else ''}"
+            f"{name} {seconds:.1f} s, {watch.peak:,} "
+            f"MB{' OVER' if over else ''}{': ' + said[:160] if said else ''}"
         )
         return found
 
@@ -88,7 +97,8 @@ def _try(leaf: Leaf, path: Path) -> bool:
         if not error:
             _open(leaf, added.file, steps)
     print(
-        f"{'ok  ' if not steps.bad else 'BAD '} {path.name} (copied in {copied:.1f} s)\n     " + "\n     ".join(steps.lines),
+        f"{'ok  ' if not steps.bad else 'BAD '} {path.name} (copied in {copied:.1f} s)\n     "
+        + "\n     ".join(steps.lines),
         flush=True,
     )
     return not steps.bad
@@ -96,14 +106,17 @@ def _try(leaf: Leaf, path: Path) -> bool:
 
 def _open(leaf: Leaf, file: File, steps: _Steps) -> None:
     scope = leaf.local_scope()
-    found = steps.run("tables", lambda: leaf._house.tables.of(scope, leaf._house.library.as_chat_files([file])))
+    found = steps.run(
+        "tables", lambda: leaf._house.tables.of(scope, leaf._house.library.as_chat_files([file]))
+    )
     steps.lines += [f"     {why}" for why in (found.failures.values() if found else ())]
-    steps.run("read", lambda: leaf._house.library.read(scope, file, max_tokens=2_000))
+    steps.run("read", lambda: leaf._house.library.texts.read(scope, file, max_tokens=2_000))
     found = steps.run("search", lambda: leaf._house.library.search(scope, [file], "market share"))
 
 
 class _Watch:
-    """The most memory that any child of this process holds meanwhile, in MB; file mappings not counted."""
+    """The most memory that any child of this process holds meanwhile, in MB; file mappings not
+    counted."""
 
     def __init__(self) -> None:
         self.peak = 0
@@ -127,7 +140,9 @@ def _below(process: int) -> set[int]:
     parents: dict[int, int] = {}
     for folder in Path("/proc").glob("[0-9]*"):
         try:
-            parents[int(folder.name)] = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            parents[int(folder.name)] = int(
+                (folder / "stat").read_text().rpartition(")")[2].split()[1]
+            )
         except OSError:
             continue
     found, front = set[int](), {process}

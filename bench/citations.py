@@ -1,8 +1,10 @@
-"""Citations located in their files, against `str.find` over the same text: right page, cells, paragraph or time, none invented.
+"""Citations located in their files, against `str.find` over the same text: right page, cells,
+paragraph or time, none invented.
 
-Quotes are taken from what a model is given, and set as models and people set them: without line ends and hyphens, with other
-quotation marks, ligatures as letters, in another case, without the bars and letters around cells. As many wrong ones, with
-another figure or word in them, must not be verified anywhere.
+Quotes are taken from what a model is given, and set as models and people set them: without line
+ends and hyphens, with other quotation marks, ligatures as letters, in another case, without the
+bars and letters around cells. As many wrong ones, with another figure or word in them, must not be
+verified anywhere.
 """
 
 from __future__ import annotations
@@ -16,21 +18,68 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from bench._figures import Figure, Report
 from bench._pdfs import column, pdf
-from leaf.formats.base import Passage, Where
-from leaf.formats.locate import search
-from leaf.formats.quotes import words
-from leaf.formats.where import column_letters, column_number, parse, place, sheet_span, timestamp
-from leaf.formats.worker import reader_of
+from leaf.readers.base import Passage, Where
+from leaf.readers.locate.locate import search
+from leaf.readers.locate.quotes import words
+from leaf.readers.locate.where import (
+    column_letters,
+    column_number,
+    parse,
+    place,
+    sheet_span,
+    timestamp,
+)
+from leaf.readers.worker import reader_of
 
 REAL = Path(__file__).resolve().parents[2] / "shared" / "data"
 QUOTES = 200
 RIGHT = 0.99
 """Share of quotes at their very place."""
 VOCABULARY = [
-    *("market", "share", "of", "the", "northern", "region", "grew", "in", "spring", "while", "costs", "for", "energy", "and"),
-    *("transport", "fell", "by", "third", "but", "board", "agreed", "to", "invest", "new", "plants", "near", "coast", "effort"),
-    *("\ufb01nal", "o\ufb03ce", "e\ufb00ect", "\ufb02ow", "international", "cooperation", "responsibility", "measurement"),
+    *(
+        "market",
+        "share",
+        "of",
+        "the",
+        "northern",
+        "region",
+        "grew",
+        "in",
+        "spring",
+        "while",
+        "costs",
+        "for",
+        "energy",
+        "and",
+    ),
+    *(
+        "transport",
+        "fell",
+        "by",
+        "third",
+        "but",
+        "board",
+        "agreed",
+        "to",
+        "invest",
+        "new",
+        "plants",
+        "near",
+        "coast",
+        "effort",
+    ),
+    *(
+        "\ufb01nal",
+        "o\ufb03ce",
+        "e\ufb00ect",
+        "\ufb02ow",
+        "international",
+        "cooperation",
+        "responsibility",
+        "measurement",
+    ),
 ]
 
 
@@ -46,11 +95,16 @@ class Case:
 
 def main() -> int:
     """Print the table; 1 if a target is missed."""
+    report = Report("citations", ("leaf/readers",))
     chance = random.Random(5)
     with tempfile.TemporaryDirectory() as folder:
         files = _made(Path(folder), chance) + _real()
         cases = _cases(files, chance)
-        wrong = [Case(c.path, c.kind, c.place, altered) for c in cases if (altered := _altered(c.quote, chance))]
+        wrong = [
+            Case(c.path, c.kind, c.place, altered)
+            for c in cases
+            if (altered := _altered(c.quote, chance))
+        ]
         started = time.monotonic()
         found = [_located(case) for case in cases]
         seconds = time.monotonic() - started
@@ -61,22 +115,53 @@ def main() -> int:
     print(f"{len(cases)} quotes of {len({c.path for c in cases})} files")
     for kind in dict.fromkeys(case.kind for case in cases):
         of_kind = [i for i, case in enumerate(cases) if case.kind == kind]
-        exact, simple = sum(found[i] == cases[i].place for i in of_kind), sum(plain[i] for i in of_kind)
-        print(f"  {kind:9} {len(of_kind):4} quotes   located {exact / len(of_kind):7.1%}   str.find {simple / len(of_kind):7.1%}")
+        exact, simple = (
+            sum(found[i] == cases[i].place for i in of_kind),
+            sum(plain[i] for i in of_kind),
+        )
+        print(
+            f"  {kind:9} {len(of_kind):4} quotes   located {exact / len(of_kind):7.1%}   str.find "
+            f"{simple / len(of_kind):7.1%}"
+        )
     share = len(right) / len(cases)
     elsewhere = sum(at == case.place for case, at in zip(cases, moved, strict=True)) / len(cases)
-    print(f"at the right place                    {share:7.1%}   target {RIGHT:.0%}   str.find {sum(plain) / len(cases):.1%}")
-    print(f"the same without a place being named  {elsewhere:7.1%}")
-    print(f"wrong quotes verified                 {len(verified):4} of {len(wrong)}   target 0")
-    print(f"time for one quote                    {seconds / len(cases) * 1000:5.1f} ms, the file read anew each time")
     for case, at in zip(cases, found, strict=True):
         if at != case.place:
-            print(f"  missed: {case.path.name} {case.place}: {at or 'nowhere'} {case.quote[:80]!r}", file=sys.stderr)
+            print(
+                f"  missed: {case.path.name} {case.place}: {at or 'nowhere'} {case.quote[:80]!r}",
+                file=sys.stderr,
+            )
     for case in verified:
         print(f"  verified: {case.path.name} {case.place} {case.quote[:80]!r}", file=sys.stderr)
-    missed = share < RIGHT or bool(verified) or len(cases) < QUOTES
-    print("missed" if missed else "all targets met")
-    return 1 if missed else 0
+    return report.end(
+        [
+            Figure(
+                "",
+                f"{len(cases)} quotes of PDF, Excel, captions and Word located at the right page, "
+                f"cells, time or paragraph",
+                share,
+                RIGHT,
+                shown="{:.1%}",
+                beside={"`str.find` over the text": sum(plain) / len(cases)},
+            ),
+            Figure("", "the same without a place being named", elsewhere, shown="{:.1%}"),
+            Figure("", "quotes, enough to tell", len(cases), QUOTES, shown="{:.0f}"),
+            Figure(
+                "",
+                f"{len(wrong)} with another figure or word: taken for verified",
+                len(verified),
+                0,
+                False,
+                "{:.0f}",
+            ),
+            Figure(
+                "",
+                "time for one quote, the file read anew each time",
+                seconds / len(cases) * 1000,
+                shown="{:.1f} ms",
+            ),
+        ]
+    )
 
 
 def _located(case: Case) -> str:
@@ -94,7 +179,8 @@ def _by_find(case: Case) -> bool:
 
 
 def _cases(files: list[tuple[Path, str]], chance: random.Random) -> list[Case]:
-    """As many from each file, until there are enough; a quote that stands at several places is no test of the place."""
+    """As many from each file, until there are enough; a quote that stands at several places is no
+    test of the place."""
     found: list[Case] = []
     sources = [(path, kind, _quotable(path, kind, chance)) for path, kind in files]
     while len(found) < QUOTES and sources:
@@ -157,7 +243,16 @@ def _on_one_line(quote: str) -> str:
 
 def _typed(quote: str) -> str:
     """Typed anew: plain quotation marks and dashes, ligatures as letters."""
-    pairs = {"“": '"', "”": '"', "’": "'", "–": "-", "\ufb01": "fi", "\ufb02": "fl", "\ufb00": "ff", "\ufb03": "ffi"}
+    pairs = {
+        "“": '"',
+        "”": '"',
+        "’": "'",
+        "–": "-",
+        "\ufb01": "fi",
+        "\ufb02": "fl",
+        "\ufb00": "ff",
+        "\ufb03": "ffi",
+    }
     return _on_one_line("".join(pairs.get(c, c) for c in quote))
 
 
@@ -166,7 +261,8 @@ def _shouted(quote: str) -> str:
 
 
 def _altered(quote: str, chance: random.Random) -> str:
-    """The quote with another figure, or with a word more, less or in place of another; empty where it has too few words."""
+    """The quote with another figure, or with a word more, less or in place of another; empty where
+    it has too few words."""
     if digits := list(re.finditer(r"\d+", quote)):
         chosen = chance.choice(digits)
         return quote[: chosen.start()] + str(int(chosen[0]) + 7) + quote[chosen.end() :]
@@ -200,7 +296,13 @@ def _made(folder: Path, chance: random.Random) -> list[tuple[Path, str]]:
 
 def _sentence(chance: random.Random, count: int) -> list[str]:
     return [
-        chance.choice([*VOCABULARY, str(chance.randint(10, 9_999)), f"{chance.randint(1, 99)}.{chance.randint(1, 9)}%"])
+        chance.choice(
+            [
+                *VOCABULARY,
+                str(chance.randint(10, 9_999)),
+                f"{chance.randint(1, 99)}.{chance.randint(1, 9)}%",
+            ]
+        )
         for _ in range(count)
     ]
 
@@ -216,7 +318,10 @@ def _columns(folder: Path, chance: random.Random) -> Path:
                 tokens = _sentence(chance, 5)
                 long = chance.choice(["international", "responsibility", "measurement"])
                 cut = chance.randint(4, 7)
-                lines += [" ".join([*tokens, long[:cut] + "-"]), " ".join([long[cut:], *_sentence(chance, 4)])]
+                lines += [
+                    " ".join([*tokens, long[:cut] + "-"]),
+                    " ".join([long[cut:], *_sentence(chance, 4)]),
+                ]
             drawn += column(x, lines[:50], leading=14)
         pages.append(drawn)
     path = folder / "columns.pdf"
@@ -237,7 +342,13 @@ def _book(folder: Path, chance: random.Random) -> Path:
         for _ in range(60):
             words_of_cell = " ".join(_sentence(chance, 4))
             sheet.append(
-                [chance.choice(VOCABULARY), words_of_cell, chance.randint(1, 10**6), chance.random(), -chance.randint(1, 999)]
+                [
+                    chance.choice(VOCABULARY),
+                    words_of_cell,
+                    chance.randint(1, 10**6),
+                    chance.random(),
+                    -chance.randint(1, 999),
+                ]
             )
         for row in range(10, 60, 10):
             sheet.merge_cells(f"A{row}:A{row + 1}")
@@ -252,7 +363,10 @@ def _talk(folder: Path, chance: random.Random) -> Path:
     for number in range(300):
         begin, end = number * 7, number * 7 + 6
         text = "\n".join(" ".join(_sentence(chance, 6)) for _ in range(2))
-        cues.append(f"{timestamp(begin)}.000 --> {timestamp(end)}.500\n<v Speaker {column_letters(number % 4 + 1)}>{text}\n")
+        cues.append(
+            f"{timestamp(begin)}.000 --> {timestamp(end)}.500\n<v Speaker "
+            f"{column_letters(number % 4 + 1)}>{text}\n"
+        )
     path = folder / "talk.vtt"
     path.write_text("WEBVTT\n\n" + "\n".join(cues), encoding="utf-8")
     return path
@@ -263,9 +377,14 @@ def _document(folder: Path, chance: random.Random) -> Path:
     from zipfile import ZipFile
 
     main = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-    runs = [(" ".join(_sentence(chance, 12)), f"“{' '.join(_sentence(chance, 14))}”.") for _ in range(150)]
+    runs = [
+        (" ".join(_sentence(chance, 12)), f"“{' '.join(_sentence(chance, 14))}”.")
+        for _ in range(150)
+    ]
     run = "<w:r><w:t>{}</w:t></w:r>"
-    paragraphs = "".join(f"<w:p>{run.format(first + ' ')}{run.format(second)}</w:p>" for first, second in runs)
+    paragraphs = "".join(
+        f"<w:p>{run.format(first + ' ')}{run.format(second)}</w:p>" for first, second in runs
+    )
     kind = "application/vnd.openxmlformats-officedocument.wordprocessingml.document.main+xml"
     relation = "http://schemas.openxmlformats.org/officeDocument/2006/relationships/officeDocument"
     path = folder / "made.docx"
@@ -280,7 +399,10 @@ def _document(folder: Path, chance: random.Random) -> Path:
             '<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">'
             f'<Relationship Id="r1" Type="{relation}" Target="word/document.xml"/></Relationships>',
         )
-        archive.writestr("word/document.xml", f'<w:document xmlns:w="{main}"><w:body>{paragraphs}</w:body></w:document>')
+        archive.writestr(
+            "word/document.xml",
+            f'<w:document xmlns:w="{main}"><w:body>{paragraphs}</w:body></w:document>',
+        )
     return path
 
 

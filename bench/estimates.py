@@ -1,13 +1,15 @@
 """Estimates of attachments against what a server counts when all of them is sent.
 
-A hundred made and found files: text in twenty languages, code, JSON, logs, tables, office files, PDFs and pictures. Each is
-looked at as an upload is, which gives the estimate; then it is read to its end as the model would, sent over HTTP to a server on
-loopback, and counted there by a real tokenizer: the one that was published for the Claude models of 2023 (`anthropic-tokenizer`,
-MIT, requirements-dev.txt).
+A hundred made and found files: text in twenty languages, code, JSON, logs, tables, office files,
+PDFs and pictures. Each is looked at as an upload is, which gives the estimate; then it is read to
+its end as the model would, sent over HTTP to a server on loopback, and counted there by a real
+tokenizer: the one that was published for the Claude models of 2023 (`anthropic-tokenizer`, MIT,
+requirements-dev.txt).
 
-The formula's shape was fitted to that tokenizer on other texts, so this says how well the shape holds and that a level is learned
-from usage. It says nothing of the level of today's models, whose tokenizers are not published. Pictures are counted by the
-vendor's formula on both sides, here from the upload's size and there from the bytes that were sent.
+The formula's shape was fitted to that tokenizer on other texts, so this says how well the shape
+holds and that a level is learned from usage. It says nothing of the level of today's models, whose
+tokenizers are not published. Pictures are counted by the vendor's formula on both sides, here from
+the upload's size and there from the bytes that were sent.
 """
 
 from __future__ import annotations
@@ -22,18 +24,20 @@ import tempfile
 import threading
 import zlib
 from collections.abc import Callable, Iterator
+from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import Any
 
 from bench import tokens as made
+from bench._figures import Figure, Report
 from leaf.agent.attached import file_tokens
 from leaf.agent.calibration import Calibration
 from leaf.agent.models.base import ModelRequest
 from leaf.agent.models.claude import ClaudeModel
-from leaf.formats import worker
-from leaf.formats.picture import render
-from leaf.formats.tokens import Rates, Weight
+from leaf.readers import worker
+from leaf.readers.media.picture import render
+from leaf.readers.tokens import Rates, Weight
 from leaf.store.model import File
 from tests.files_server import CHARACTERS_A_TOKEN
 from tests.messages_server import MessagesServer, Turn
@@ -45,8 +49,30 @@ WITHIN, SHARE = 0.10, 0.90
 FIXED_RATE = 2.5
 """The baseline: characters a token, whatever the text."""
 LANGUAGES = (
-    *("English", "German", "French", "Spanish", "Portuguese", "Italian", "Dutch", "Swedish", "Danish", "Finnish"),
-    *("Polish", "Czech", "Hungarian", "Turkish", "Vietnamese", "Russian", "Ukrainian", "Greek", "Arabic", "Korean"),
+    *(
+        "English",
+        "German",
+        "French",
+        "Spanish",
+        "Portuguese",
+        "Italian",
+        "Dutch",
+        "Swedish",
+        "Danish",
+        "Finnish",
+    ),
+    *(
+        "Polish",
+        "Czech",
+        "Hungarian",
+        "Turkish",
+        "Vietnamese",
+        "Russian",
+        "Ukrainian",
+        "Greek",
+        "Arabic",
+        "Korean",
+    ),
 )
 CHINESE = (
     "人人生而自由，在尊严和权利上一律平等。他们赋有理性和良心，并应以兄弟关系的精神相对待。人人有权享有生命、自由和人身安全。"
@@ -71,8 +97,15 @@ PICTURES = (
 
 
 def main() -> int:
+    report = Report(
+        "estimates",
+        ("leaf/agent/calibration.py", "leaf/agent/attached.py", "leaf/readers/tokens.py"),
+    )
     calibration = Calibration()
-    with tempfile.TemporaryDirectory() as folder, MessagesServer(lambda body: Turn.say("ok"), tokens=count) as server:
+    with (
+        tempfile.TemporaryDirectory() as folder,
+        MessagesServer(lambda body: Turn.say("ok"), tokens=count) as server,
+    ):
         model = ClaudeModel("key", server.url)
         bare = counted(model, [text_of("x")]) - 1
         results: list[tuple[str, int, float, float, float]] = []
@@ -80,24 +113,40 @@ def main() -> int:
             path = Path(folder) / f"learn {name}"
             path.write_bytes(content)
             inspected, text = look(path)
-            calibration.learn(MODEL, Weight(*inspected.outline["weight"]), counted(model, [text_of(text)]) - bare)
+            calibration.learn(
+                MODEL, Weight(*inspected.outline["weight"]), counted(model, [text_of(text)]) - bare
+            )
         rates = calibration.rates(MODEL)
         for name, content in attachments():
             path = Path(folder) / name
             path.write_bytes(content)
             inspected, text = look(path)
             seen = counted(model, [text_of(text)]) - bare
-            results.append((name, seen, file_tokens(inspected, rates), file_tokens(inspected, Rates()), len(text) / FIXED_RATE))
+            results.append(
+                (
+                    name,
+                    seen,
+                    file_tokens(inspected, rates),
+                    file_tokens(inspected, Rates()),
+                    len(text) / FIXED_RATE,
+                )
+            )
         for width, height in PICTURES:
             path = Path(folder) / f"{width}x{height}.png"
             path.write_bytes(png(width, height))
             drawn = render(path)
             data = base64.b64encode(drawn.data).decode()
-            block = {"type": "image", "source": {"type": "base64", "media_type": drawn.media_type, "data": data}}
+            block = {
+                "type": "image",
+                "source": {"type": "base64", "media_type": drawn.media_type, "data": data},
+            }
             seen, inspected = counted(model, [block]) - bare, looked_at(path)
             guess = file_tokens(inspected, rates)
             results.append((path.name, seen, guess, guess, guess))
-    off = sorted(((guess / seen - 1, name, seen) for name, seen, guess, _, _ in results), key=lambda r: -abs(r[0]))
+    off = sorted(
+        ((guess / seen - 1, name, seen) for name, seen, guess, _, _ in results),
+        key=lambda r: -abs(r[0]),
+    )
     for error, name, seen in off[:12]:
         print(f"     {name:28} {seen:>9,} counted  {error:+.1%}")
     share = {
@@ -105,15 +154,26 @@ def main() -> int:
         for label, column in (("learned", 0), ("prior", 1), ("fixed", 2))
     }
     total = sum(r[2] for r in results) / sum(r[1] for r in results) - 1
-    print(f"     learned rates: {rates.latin:.2f} and {rates.other:.2f} from {calibration.requests(MODEL)} answers")
-    median = statistics.median(abs(e) for e, _, _ in off)
-    print(f"     median error {median:.1%}, worst {abs(off[0][0]):.1%}, sum of all {total:+.1%}")
-    print(f"     within ±{WITHIN:.0%} before anything was learned: {share['prior']:.0%}")
-    print(f"     within ±{WITHIN:.0%} at {FIXED_RATE} characters a token: {share['fixed']:.0%}")
-    ok = share["learned"] >= SHARE
-    found = f"{share['learned']:.0%} of {len(results)} attachments within ±{WITHIN:.0%}"
-    print(f"{'ok  ' if ok else 'MISS'} {found} (target {SHARE:.0%})")
-    return 0 if ok else 1
+    print(
+        f"     learned rates: {rates.latin:.2f} and {rates.other:.2f} from "
+        f"{calibration.requests(MODEL)} answers"
+    )
+    name = f"{len(results)} attachments, against what a real tokenizer counts"
+    fixed = {
+        "before anything was learned": share["prior"],
+        f"{FIXED_RATE} characters a token": share["fixed"],
+    }
+    said = f"estimated within ±{WITHIN:.0%} after {calibration.requests(MODEL)} answers"
+    return report.end(
+        [
+            Figure(name, said, share["learned"], SHARE, True, "{:.0%}", fixed),
+            Figure(
+                name, "median error", statistics.median(abs(e) for e, _, _ in off), shown="{:.1%}"
+            ),
+            Figure(name, "worst error", abs(off[0][0]), shown="{:.1%}"),
+            Figure(name, "error of the sum of all", total, shown="{:+.1%}"),
+        ]
+    )
 
 
 def within(pairs: list[tuple[float, float]]) -> float:
@@ -135,12 +195,27 @@ def look(path: Path) -> tuple[File, str]:
 
 def looked_at(path: Path) -> File:
     found = worker.inspect(str(path), path.name)
-    return File("", "", "", path.name, found["media_type"], found["kind"], 0, "", "upload", "", found["outline"], None)  # type: ignore[arg-type]
+    return File(
+        "",
+        "",
+        "",
+        path.name,
+        found["media_type"],
+        found["kind"],
+        0,
+        "",
+        "upload",
+        "",
+        found["outline"],
+        datetime.now(UTC),
+    )
 
 
 def counted(model: ClaudeModel, content: list[Json]) -> int:
     """Input tokens by the usage that comes back."""
-    request = ModelRequest(MODEL, "Count.", (), [{"role": "user", "content": content}], max_tokens=10)
+    request = ModelRequest(
+        MODEL, "Count.", (), [{"role": "user", "content": content}], max_tokens=10
+    )
     return model.turn(request, lambda event: None, threading.Event()).usage.input
 
 
@@ -149,12 +224,15 @@ def text_of(text: str) -> Json:
 
 
 def count(piece: str) -> int:
-    """The server's side: a block of the request by the published tokenizer, a picture by the size in its bytes."""
+    """The server's side: a block of the request by the published tokenizer, a picture by the size
+    in its bytes."""
     from anthropic_tokenizer import count_tokens
 
     block = json.loads(piece[piece.index("{") :])
     if block.get("type") == "image":
-        dots: int = block["source"]["picture"].count("·")  # the server opened the bytes: as long as its tokens
+        dots: int = block["source"]["picture"].count(
+            "·"
+        )  # the server opened the bytes: as long as its tokens
         return round(dots / CHARACTERS_A_TOKEN)
     return int(sum(count_tokens(part) for part in chunks(block.get("text", ""))))
 
@@ -175,10 +253,17 @@ def png(width: int, height: int) -> bytes:
     rows = b"".join(b"\0" + bytes(width) for _ in range(height))
 
     def part(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
 
     head = struct.pack(">IIBBBBB", width, height, 8, 0, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + part(b"IHDR", head) + part(b"IDAT", zlib.compress(rows)) + part(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n"
+        + part(b"IHDR", head)
+        + part(b"IDAT", zlib.compress(rows))
+        + part(b"IEND", b"")
+    )
 
 
 # Files
@@ -186,7 +271,9 @@ def png(width: int, height: int) -> bytes:
 
 def calibrating() -> Iterator[tuple[str, bytes]]:
     """What was asked before: a few files of other content than those that are measured."""
-    for seed, language in enumerate(("Norwegian_Bokmal", "Catalan", "Bulgarian", "Slovak", "Indonesian", "Persian")):
+    for seed, language in enumerate(
+        ("Norwegian_Bokmal", "Catalan", "Bulgarian", "Slovak", "Indonesian", "Persian")
+    ):
         yield f"{language}.txt", words(language, 1_200, 900 + seed)
     yield "table.csv", made.table_text(9_000)
     yield "list.jsonl", made.json_lines(9_000)
@@ -223,7 +310,11 @@ def attachments() -> Iterator[tuple[str, bytes]]:
         ("orders.csv", made.table_text, (4_000, 40_000, 400_000)),
         ("orders.tsv", lambda size: made.table_text(size, "\t"), (20_000,)),
         ("events.jsonl", made.json_lines, (8_000, 80_000)),
-        ("list.json", lambda size: b"[" + b",".join(made.json_lines(size).splitlines()) + b"]", (30_000,)),
+        (
+            "list.json",
+            lambda size: b"[" + b",".join(made.json_lines(size).splitlines()) + b"]",
+            (30_000,),
+        ),
         ("talk.vtt", partial(made.captions, text=manual), (10_000, 60_000)),
         ("page.html", partial(made.page, text=manual), (20_000, 90_000)),
         ("mail.eml", partial(made.mail, text=manual), (9_000,)),
@@ -260,7 +351,10 @@ def words(language: str, many: int, seed: int) -> bytes:
     while many > 0:
         size = chance.randrange(6, 18)
         sentence = chance.choices(known, k=size)
-        lines.append(" ".join(sentence).capitalize() + chance.choice((".", ".", "?", ", " + chance.choice(known) + ".")))
+        lines.append(
+            " ".join(sentence).capitalize()
+            + chance.choice((".", ".", "?", ", " + chance.choice(known) + "."))
+        )
         many -= size
     return ("\n".join(" ".join(lines[i : i + 4]) for i in range(0, len(lines), 4))).encode()
 
@@ -276,17 +370,31 @@ def source(module: str) -> bytes:
 
 def found(module: str, many: int) -> Iterator[tuple[str, bytes]]:
     """English prose that comes with Python."""
-    topics = [text for text in __import__(module, fromlist=["topics"]).topics.values() if len(text) > 4_000]
+    topics = [
+        text
+        for text in __import__(module, fromlist=["topics"]).topics.values()
+        if len(text) > 4_000
+    ]
     for number, text in enumerate(topics[:many]):
         yield f"manual {number}.txt", text.encode()
 
 
 def manual(size: int) -> bytes:
     """English prose of about that size: other parts of Python's manual, one paragraph a line."""
-    topics = [text for text in __import__("pydoc_data.topics", fromlist=["topics"]).topics.values() if len(text) > 4_000]
+    topics = [
+        text
+        for text in __import__("pydoc_data.topics", fromlist=["topics"]).topics.values()
+        if len(text) > 4_000
+    ]
     paragraphs = [" ".join(part.split()) for text in topics[6:] for part in text.split("\n\n")]
     plain = [
-        p.replace("&", "and").replace("<", "(").replace(">", ")").encode("ascii", "replace").decode() for p in paragraphs if p
+        p.replace("&", "and")
+        .replace("<", "(")
+        .replace(">", ")")
+        .encode("ascii", "replace")
+        .decode()
+        for p in paragraphs
+        if p
     ]
     random.Random(size).shuffle(plain)
     return "\n".join(plain).encode()[:size]
@@ -320,9 +428,13 @@ def prices(size: int) -> bytes:
 
 def people(size: int) -> bytes:
     chance = random.Random(size)
-    first, last = ("Anna", "Lukas", "Maria", "Jonas", "Elif", "Noah"), ("Gruber", "Huber", "Bauer", "Wagner", "Yilmaz", "Novak")
+    first, last = (
+        ("Anna", "Lukas", "Maria", "Jonas", "Elif", "Noah"),
+        ("Gruber", "Huber", "Bauer", "Wagner", "Yilmaz", "Novak"),
+    )
     lines = (
-        f"{chance.choice(first)} {chance.choice(last)},{chance.choice(first).lower()}.{i}@example.org,"
+        f"{chance.choice(first)} "
+        f"{chance.choice(last)},{chance.choice(first).lower()}.{i}@example.org,"
         f"+43 660 {chance.randrange(10**7):07d},{chance.choice(('Wien', 'Graz', 'Linz', 'Salzburg'))},"
         f"19{chance.randrange(50, 99)}-0{chance.randrange(1, 9)}-{chance.randrange(10, 28)}"
         for i in range(size // 70)
@@ -333,7 +445,8 @@ def people(size: int) -> bytes:
 def log(size: int) -> bytes:
     chance = random.Random(size)
     lines = (
-        f"10.0.{chance.randrange(256)}.{chance.randrange(256)} - - [12/Nov/2026:10:{i // 60 % 60:02d}:{i % 60:02d} +0000] "
+        f"10.0.{chance.randrange(256)}.{chance.randrange(256)} - - "
+        f"[12/Nov/2026:10:{i // 60 % 60:02d}:{i % 60:02d} +0000] "
         f'"GET /api/{chance.choice(made.WORDS)}/{chance.randrange(9999)} HTTP/1.1" '
         f"{chance.choice((200, 200, 404, 500))} {chance.randrange(99_999)}"
         for i in range(size // 88)
@@ -343,7 +456,9 @@ def log(size: int) -> bytes:
 
 def hashes(size: int) -> bytes:
     chance = random.Random(size)
-    return "\n".join(f"{chance.getrandbits(256):064x}  file-{i}.bin" for i in range(size // 80)).encode()
+    return "\n".join(
+        f"{chance.getrandbits(256):064x}  file-{i}.bin" for i in range(size // 80)
+    ).encode()
 
 
 def yaml(size: int) -> bytes:
@@ -361,7 +476,8 @@ def yaml(size: int) -> bytes:
 def sql(size: int) -> bytes:
     chance = random.Random(size)
     blocks = (
-        f"SELECT region, sum({chance.choice(made.WORDS)}) AS total_{i}\nFROM {chance.choice(made.WORDS)}_{i} AS t\n"
+        f"SELECT region, sum({chance.choice(made.WORDS)}) AS total_{i}\nFROM "
+        f"{chance.choice(made.WORDS)}_{i} AS t\n"
         f"JOIN customers c ON c.id = t.customer_id\n"
         f"WHERE created_at >= DATE '2025-0{chance.randrange(1, 9)}-01'\nGROUP BY region;\n"
         for i in range(size // 180)
@@ -372,7 +488,8 @@ def sql(size: int) -> bytes:
 def css(size: int) -> bytes:
     chance = random.Random(size)
     blocks = (
-        f".{chance.choice(made.WORDS)}-{i} {{\n  display: flex;\n  margin: {chance.randrange(40)}px {chance.randrange(40)}px;\n"
+        f".{chance.choice(made.WORDS)}-{i} {{\n  display: flex;\n  margin: "
+        f"{chance.randrange(40)}px {chance.randrange(40)}px;\n"
         f"  color: #{chance.getrandbits(24):06x};\n}}\n"
         for i in range(size // 80)
     )
@@ -380,15 +497,23 @@ def css(size: int) -> bytes:
 
 
 def markdown(size: int) -> bytes:
-    rows = (f"| {i} | {row[1]} | {row[2]} | {row[3]} | **{row[4]}** | {row[5]} |" for i, row in enumerate(made.rows(size // 50)))
+    rows = (
+        f"| {i} | {row[1]} | {row[2]} | {row[3]} | **{row[4]}** | {row[5]} |"
+        for i, row in enumerate(made.rows(size // 50))
+    )
     return (
-        "# Orders\n\n| id | date | region | product | units | revenue |\n|---|---|---|---|---|---|\n" + "\n".join(rows)
+        "# Orders\n\n| id | date | region | product | units | revenue "
+        "|\n|---|---|---|---|---|---|\n" + "\n".join(rows)
     ).encode()
 
 
 def nested(size: int) -> bytes:
     items = [
-        {"order": row[0], "buyer": {"region": row[2], "tags": [row[3], row[3]]}, "lines": [{"units": row[4], "sum": row[5]}]}
+        {
+            "order": row[0],
+            "buyer": {"region": row[2], "tags": [row[3], row[3]]},
+            "lines": [{"units": row[4], "sum": row[5]}],
+        }
         for row in made.rows(size // 110)
     ]
     return json.dumps({"items": items}, indent=2).encode()

@@ -2,10 +2,12 @@
 
     python -m bench.faults --runs 100
 
-A process (`bench._faulty`) is asked many questions; each takes five model turns and six tool calls, some side by side. It is
-killed (SIGKILL) at random instants, started again, and killed again. The model is a server in this process, so that it sees how
-often each turn was asked for. Other scenarios follow: killed between the commit to the history and the last checkpoint, killed
-during recovery, a disk that is full for a while, a clock that jumps. Exit code 1 if anything is lost, wrong or done twice.
+A process (`bench._faulty`) is asked many questions; each takes five model turns and six tool calls,
+some side by side. It is killed (SIGKILL) at random instants, started again, and killed again. The
+model is a server in this process, so that it sees how often each turn was asked for. Other
+scenarios follow: killed between the commit to the history and the last checkpoint, killed during
+recovery, a disk that is full for a while, a clock that jumps. Exit code 1 if anything is lost,
+wrong or done twice.
 """
 
 from __future__ import annotations
@@ -23,8 +25,11 @@ from pathlib import Path
 from typing import Any
 
 from bench._faulty import questions
+from bench._figures import Figure, changed
+from bench._figures import Report as Figures
 from leaf.runs.engine import Engine
 from leaf.settings import Settings
+from leaf.shapes.part_values import texts_of
 from leaf.store import messages, open_store, users
 from tests.messages_server import MessagesServer, Turn
 
@@ -34,7 +39,8 @@ LIFE_SECONDS = 120.0
 
 
 class Model:
-    """The brain of the server: what it says depends on the question and the turn alone. Counts how often each was asked for."""
+    """The brain of the server: what it says depends on the question and the turn alone. Counts how
+    often each was asked for."""
 
     def __init__(self, delay: float) -> None:
         self.delay = delay
@@ -46,7 +52,10 @@ class Model:
         self.asked[name, turn] += 1
         if turn == TOOL_TURNS:
             return Turn.say(closing_text(name), delay=self.delay)
-        notes = [("note" if i else "slow_note", {"text": f"{name}/{turn}/{i}"}) for i in range(1 + turn % 2)]
+        notes = [
+            ("note" if i else "slow_note", {"text": f"{name}/{turn}/{i}"})
+            for i in range(1 + turn % 2)
+        ]
         return Turn.call(*notes, text=turn_text(name, turn), delay=self.delay)
 
 
@@ -93,14 +102,21 @@ class Report:
     @property
     def good(self) -> bool:
         return self.answered == self.runs and not (
-            self.wrong_text or self.lost or self.effects_twice or self.effects_missing or self.calls_beyond or self.views_wrong
+            self.wrong_text
+            or self.lost
+            or self.effects_twice
+            or self.effects_missing
+            or self.calls_beyond
+            or self.views_wrong
         )
 
 
 class Trial:
     """One data folder, one model, and the lives of the process over it."""
 
-    def __init__(self, scenario: str, home: Path, runs: int, seed: int, delay: float = 0.02) -> None:
+    def __init__(
+        self, scenario: str, home: Path, runs: int, seed: int, delay: float = 0.02
+    ) -> None:
         self.report = Report(scenario, runs)
         self.home = home
         self.runs = runs
@@ -110,11 +126,20 @@ class Trial:
         self.accepted: set[str] = set()
 
     def live(self, *options: str, kill_after: float | None = None, since: str = "READY") -> bool:
-        """Start the process and let it live to its end, or so many seconds since its START, since it was READY, or since its
-        first call of the MODEL. Says whether it came to its end.
+        """Start the process and let it live to its end, or so many seconds since its START, since
+        it was READY, or since its first call of the MODEL. Says whether it came to its end.
         """
         asked = self.model.asked.total()
-        command = [sys.executable, "-m", "bench._faulty", str(self.home), self.server.url, "--runs", str(self.runs), *options]
+        command = [
+            sys.executable,
+            "-m",
+            "bench._faulty",
+            str(self.home),
+            self.server.url,
+            "--runs",
+            str(self.runs),
+            *options,
+        ]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
         assert process.stdout is not None
         try:
@@ -123,7 +148,11 @@ class Trial:
             else:
                 if since != "START":
                     self.read(process.stdout, until="READY")
-                while since == "MODEL" and self.model.asked.total() == asked and process.poll() is None:
+                while (
+                    since == "MODEL"
+                    and self.model.asked.total() == asked
+                    and process.poll() is None
+                ):
                     time.sleep(0.005)
                 time.sleep(kill_after)
         finally:
@@ -161,11 +190,14 @@ class Trial:
     def check(self, store: Any, engine: Engine) -> None:
         report = self.report
         scope = users.ensure_local_user(store.db)
-        answers = {name: messages.get(store.db, scope, message_id) for name, message_id in questions(store, scope).items()}
+        answers = {
+            name: messages.get(store.db, scope, message_id)
+            for name, message_id in questions(store, scope).items()
+        }
         records = engine.records([answer.id for answer in answers.values()])
         report.lost = len(self.accepted - set(answers))
         for name, answer in answers.items():
-            text = "\n".join(part["text"] for part in answer.parts if part["type"] == "text")
+            text = "\n".join(texts_of(answer.parts))
             report.answered += answer.status == "completed"
             report.wrong_text += text != expected_text(name)
             attempts = records[answer.id].attempts if answer.id in records else 1
@@ -182,7 +214,8 @@ class Trial:
         report.views_wrong = sum(view[1:] != ["True", "True"] for view in views)
 
     def kills_allowed(self) -> int:
-        """Attempts are counted anew when a run is begun again after a full disk, which is no kill."""
+        """Attempts are counted anew when a run is begun again after a full disk, which is no
+        kill."""
         return 1 if self.report.scenario == "full disk" else 0
 
 
@@ -205,7 +238,10 @@ def random_kills(home: Path, runs: int, seed: int, kills: int) -> Report:
 
 def killed_after_save(home: Path, runs: int, seed: int) -> Report:
     """Killed after an answer stands in the history and before the run database knows."""
-    trial, began = Trial("killed between save and checkpoint", home, runs, seed, delay=0.0), time.monotonic()
+    trial, began = (
+        Trial("killed between save and checkpoint", home, runs, seed, delay=0.0),
+        time.monotonic(),
+    )
     with trial.server:
         for _ in range(runs // 2):
             trial.live("--die-after-save")
@@ -244,30 +280,84 @@ def jumping_clock(home: Path, runs: int, seed: int) -> Report:
 
 def print_table(reports: Sequence[Report]) -> None:
     columns = (
-        *("scenario", "runs", "kills", "answered", "wrong_text", "lost", "effects_twice", "effects_missing"),
+        *(
+            "scenario",
+            "runs",
+            "kills",
+            "answered",
+            "wrong_text",
+            "lost",
+            "effects_twice",
+            "effects_missing",
+        ),
         *("calls_twice", "calls_beyond", "tools_again", "views", "views_wrong"),
     )
-    print("| " + " | ".join(columns) + " | begun (times: runs) | seconds |\n|" + "---|" * (len(columns) + 2))
+    print(
+        "| "
+        + " | ".join(columns)
+        + " | begun (times: runs) | seconds |\n|"
+        + "---|" * (len(columns) + 2)
+    )
     for report in reports:
         begun = ", ".join(f"{times}: {count}" for times, count in sorted(report.begun.items()))
-        print("| " + " | ".join(str(getattr(report, c)) for c in columns) + f" | {begun} | {report.seconds:.1f} |")
+        print(
+            "| "
+            + " | ".join(str(getattr(report, c)) for c in columns)
+            + f" | {begun} | {report.seconds:.1f} |"
+        )
+
+
+def of_scenario(report: Report) -> list[Figure]:
+    """What must be all, and what must be none; the table has the parts."""
+    name = f"{report.scenario}, {report.runs} answers and {report.kills} kills"
+    wrong = (
+        report.lost
+        + report.wrong_text
+        + report.effects_twice
+        + report.effects_missing
+        + report.views_wrong
+    )
+    return [
+        Figure(name, "answers that arrived", report.answered, report.runs, shown="{:.0f}"),
+        Figure(
+            name,
+            "texts, effects and views that are lost, wrong or there twice",
+            wrong,
+            0,
+            False,
+            "{:.0f}",
+        ),
+        Figure(
+            name,
+            "model turns asked for again, beyond one for each kill",
+            report.calls_beyond,
+            0,
+            False,
+            "{:.0f}",
+        ),
+    ]
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description="Kill Leaf while it answers, and count what is lost.")
+    parser = argparse.ArgumentParser(
+        description="Kill Leaf while it answers, and count what is lost."
+    )
     parser.add_argument("--runs", type=int, default=100)
     parser.add_argument("--kills", type=int, default=30)
     parser.add_argument("--seed", type=int, default=1)
     given = parser.parse_args()
+    figures = Figures("faults", ("leaf/runs", "leaf/store"), changed(parser, given))
     few = max(2, given.runs // 10)
     reports = []
     with tempfile.TemporaryDirectory(prefix="leaf-faults-") as folder:
         home = Path(folder)
         reports.append(random_kills(home / "random", given.runs, given.seed, given.kills))
-        for i, scenario in enumerate((killed_after_save, killed_in_recovery, full_disk, jumping_clock)):
+        for i, scenario in enumerate(
+            (killed_after_save, killed_in_recovery, full_disk, jumping_clock)
+        ):
             reports.append(scenario(home / str(i), few, given.seed))
     print_table(reports)
-    return 0 if all(report.good for report in reports) else 1
+    return figures.end([figure for report in reports for figure in of_scenario(report)])
 
 
 if __name__ == "__main__":

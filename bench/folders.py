@@ -1,11 +1,12 @@
-"""A folder of small files: what it costs to add it, and what the first search and the first query over it cost.
+"""A folder of small files: what it costs to add it, and what the first search and the first query
+over it cost.
 
     python -m bench.folders [--files 1400]
 
-Files of five kinds are made (CSV, TXT, JSON, Markdown, HTML; a fixed seed), added in one go, searched twice, and the tables of
-the CSV files opened. CPU is that of this process and of every child that has ended (`os.times`), wall time that of a clock.
-Beside it, measured in the same run: the same files read in one process with nothing around them, by pandas and the standard
-library.
+Files of five kinds are made (CSV, TXT, JSON, Markdown, HTML; a fixed seed), added in one go,
+searched twice, and the tables of the CSV files opened. CPU is that of this process and of every
+child that has ended (`os.times`), wall time that of a clock. Beside it, measured in the same run:
+the same files read in one process with nothing around them, by pandas and the standard library.
 """
 
 from __future__ import annotations
@@ -22,6 +23,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
+
+from bench._figures import Figure, Report, changed
 
 if TYPE_CHECKING:
     from leaf.sessions.session import Session
@@ -80,7 +83,13 @@ def make(folder: Path, count: int) -> list[Path]:
         ("txt", _text),
         ("json", _json),
         ("md", lambda i: f"# Report {i}\n\n{_text(i)}"),
-        ("html", lambda i: f"<html><head><title>Page {i}</title></head><body><h1>Page {i}</h1><p>{_text(i)}</p></body></html>"),
+        (
+            "html",
+            lambda i: (
+                f"<html><head><title>Page {i}</title></head><body><h1>Page "
+                f"{i}</h1><p>{_text(i)}</p></body></html>"
+            ),
+        ),
     ]
     paths = []
     for i in range(count):
@@ -102,14 +111,16 @@ def _csv(i: int) -> str:
 
 def _text(i: int) -> str:
     sentences = (
-        " ".join(random.choices(WORDS, k=random.randint(6, 16))).capitalize() + "." for _ in range(random.randint(20, 160))
+        " ".join(random.choices(WORDS, k=random.randint(6, 16))).capitalize() + "."
+        for _ in range(random.randint(20, 160))
     )
     return f"Number {i}. " + "\n".join(sentences) + "\n"
 
 
 def _json(i: int) -> str:
     records = [
-        {"id": f"{i}-{n}", "what": random.choice(WORDS), "count": random.randint(1, 900)} for n in range(random.randint(20, 150))
+        {"id": f"{i}-{n}", "what": random.choice(WORDS), "count": random.randint(1, 900)}
+        for n in range(random.randint(20, 150))
     ]
     return json.dumps(records)
 
@@ -154,23 +165,32 @@ def measure(count: int) -> list[Cost]:
         folder = home / "given"
         folder.mkdir()
         paths = make(folder, count)
-        costs = [timed("plain: pandas and the standard library in one process", lambda: plain(paths))[0]]
+        costs = [
+            timed("read by pandas and the standard library in one process", lambda: plain(paths))[0]
+        ]
         os.environ["LEAF_HOME"] = str(home / "data")
         app = build(load())
         try:
             scope = app.local_scope()
             session = app.session(scope)
-            cost, added = timed(f"add {count:,} files", lambda: add(session, paths))
+            cost, added = timed("added", lambda: add(session, paths))
             assert added == count, added
             costs.append(replace(cost, target=TARGET * count / 1_400))
             files = session.files.list()
             assert len(files) == count, len(files)
             for name in ("first search", "second search"):
-                cost, found = timed(name, lambda: app._house.library.search(scope, files, "turbine ledger"))
+                cost, found = timed(
+                    name, lambda: app._house.library.search(scope, files, "turbine ledger")
+                )
                 assert found.searched == count, found.notes
                 costs.append(replace(cost, target=TARGET * count / 1_400))
-            tables = app._house.library.as_chat_files([file for file in files if file.kind == "csv"])
-            cost, opened = timed(f"open the tables of {len(tables):,} CSV files", lambda: app._house.tables.of(scope, tables))
+            tables = app._house.library.as_chat_files(
+                [file for file in files if file.kind == "csv"]
+            )
+            cost, opened = timed(
+                f"tables of the {len(tables):,} CSV files among them opened",
+                lambda: app._house.tables.of(scope, tables),
+            )
             assert len(opened.tables) == len(tables), opened.failures
             costs.append(cost)
         finally:
@@ -189,14 +209,27 @@ def add(session: Session, paths: list[Path]) -> int:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--files", type=int, default=1_400)
     given = parser.parse_args()
-    costs = measure(given.files)
-    print(f"{'':55} {'CPU s':>8} {'wall s':>8} {'target':>8}")
+    report = Report(
+        "folders",
+        ("leaf/files", "leaf/jobs", "leaf/readers", "leaf/sandbox"),
+        changed(parser, given),
+    )
+    plainly, *costs = measure(given.files)
+    name = f"{given.files:,} small files of five kinds, CPU of all processes"
+    beside = [{plainly.name: plainly.cpu}, *({} for _ in costs[1:])]
     for cost in costs:
-        print(f"{cost.name:55} {cost.cpu:8.1f} {cost.wall:8.1f} {cost.target or '':>8}")
-    return int(any(cost.target and cost.cpu > cost.target for cost in costs))
+        print(f"{cost.name:55} {cost.cpu:8.1f} s of CPU {cost.wall:8.1f} s")
+    return report.end(
+        [
+            Figure(name, cost.name, cost.cpu, cost.target or None, False, "{:.1f} s", others)
+            for cost, others in zip(costs, beside, strict=True)
+        ]
+    )
 
 
 if __name__ == "__main__":

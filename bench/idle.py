@@ -2,8 +2,9 @@
 
     python -m bench.idle
 
-Processor time is that of the app and its children by the kernel's own count, so a busy machine does not change it. Prints each
-measurement beside its limit, then which threads woke how often; exit code 1 if a limit is missed.
+Processor time is that of the app and its children by the kernel's own count, so a busy machine does
+not change it. Prints each measurement beside its limit, then which threads woke how often; exit
+code 1 if a limit is missed.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from bench._figures import Figure, Report
 from bench.page import ROOT, browser, free_port
 from tests import postgres
 
@@ -48,19 +50,24 @@ class Look:
 
 def main() -> int:
     """Print the tables; 1 if a limit is missed."""
-    met = _measure("DuckDB and SQLite", "")
+    report = Report("idle", ("leaf/ui", "leaf/runs", "leaf/jobs", "leaf/store"))
+    figures = _measure("DuckDB and SQLite", "")
     with ExitStack() as stack:
         try:
             where = stack.enter_context(postgres.server())
         except pytest.skip.Exception as e:
             print(f"PostgreSQL: {e}")
         else:
-            met &= _measure("PostgreSQL", f"postgresql:///postgres{where}")
-    return 0 if met else 1
+            figures += _measure("PostgreSQL", f"postgresql:///postgres{where}")
+    return report.end(figures)
 
 
-def _measure(name: str, database_url: str) -> bool:
-    with tempfile.TemporaryDirectory() as home, _app(Path(home), database_url) as url, browser() as chromium:
+def _measure(name: str, database_url: str) -> list[Figure]:
+    with (
+        tempfile.TemporaryDirectory() as home,
+        _app(Path(home), database_url) as url,
+        browser() as chromium,
+    ):
         page = chromium.new_page()
         page.goto(url)
         page.get_by_role("heading", name="What do you want to know?").wait_for()
@@ -68,21 +75,19 @@ def _measure(name: str, database_url: str) -> bool:
         before = _look(url)
         time.sleep(SECONDS)
         after = _look(url)
-    met = [
-        _line(f"{name}: processor, percent of a core", (after.cpu - before.cpu) / SECONDS * 100, CPU_LIMIT),
-        _line(f"{name}: statements a second", (after.statements - before.statements) / SECONDS, STATEMENTS_LIMIT),
-    ]
     woken = {thread: wakes - before.wakes.get(thread, 0) for thread, wakes in after.wakes.items()}
     for thread, wakes in sorted(woken.items(), key=lambda item: -item[1])[:SHOWN]:
         if wakes:
             print(f"    {wakes / SECONDS:6.2f} a second  {thread}")
-    return all(met)
-
-
-def _line(name: str, value: float, most: float) -> bool:
-    verdict = "ok" if value <= most else "MISSED"
-    print(f"{name:<50} {value:7.2f}   at most {most:5.2f}   {verdict}", flush=True)
-    return value <= most
+    name = f"a page open for a minute, {name}"
+    used, sent = (
+        (after.cpu - before.cpu) / SECONDS,
+        (after.statements - before.statements) / SECONDS,
+    )
+    return [
+        Figure(name, "of a core", used, CPU_LIMIT / 100, False, "{:.2%}"),
+        Figure(name, "statements a second", sent, STATEMENTS_LIMIT, False, "{:.2f}"),
+    ]
 
 
 def _look(url: str) -> Look:
@@ -93,25 +98,29 @@ def _look(url: str) -> Look:
     for task in Path(f"/proc/{pid}/task").iterdir():
         name = said["threads"].get(task.name, "of a library")
         wakes[f"{name} ({task.name})"] = _slept(task)
-    return Look(sum(_cpu(process) for process in _family(pid)), sum(said["statements"].values()), wakes)
+    return Look(
+        sum(cpu(process) for process in family(pid)), sum(said["statements"].values()), wakes
+    )
 
 
 def _slept(task: Path) -> int:
     """Voluntary switches: each is a wait that has ended."""
     lines = (task / "status").read_text().splitlines()
-    return next(int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches"))
+    return next(
+        int(line.split()[1]) for line in lines if line.startswith("voluntary_ctxt_switches")
+    )
 
 
-def _family(pid: int) -> list[int]:
+def family(pid: int) -> list[int]:
     """The process and all that it has started, and so on."""
     found = [pid]
     for task in Path(f"/proc/{pid}/task").iterdir():
         for child in (task / "children").read_text().split():
-            found += _family(int(child))
+            found += family(int(child))
     return found
 
 
-def _cpu(pid: int) -> float:
+def cpu(pid: int) -> float:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return (int(fields[11]) + int(fields[12])) / TICKS
 
@@ -123,7 +132,13 @@ def _app(home: Path, database_url: str) -> Iterator[str]:
     process = subprocess.Popen(
         [sys.executable, "-m", "streamlit", "run", "bench/_idle_app.py", *served],
         cwd=ROOT,
-        env={**os.environ, "LEAF_HOME": str(home), "LEAF_DATABASE_URL": database_url, "PYTHONPATH": str(ROOT)},
+        env={
+            **os.environ,
+            "LEAF_HOME": str(home),
+            "LEAF_LOCAL_TOKEN": "off",
+            "LEAF_DATABASE_URL": database_url,
+            "PYTHONPATH": str(ROOT),
+        },
         stdout=subprocess.DEVNULL,
         stderr=subprocess.DEVNULL,
     )

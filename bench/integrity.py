@@ -1,11 +1,14 @@
-"""Workbooks and CSVs with known defects: which are found, in which cells, and whether totals come out right.
+"""Workbooks and CSVs with known defects: which are found, in which cells, and whether totals come
+out right.
 
     python -m bench.integrity [--seed 11] [--show]
 
-Every defect stands alone and in pairs with others, beside clean tables with traps (running totals, names such as Total Care, a
-row that happens to be a sum). For each kind of finding precision and recall are printed; kinds that name rows must name exactly
-the right ones. The grand total of each file is computed from its rows of data and compared with the printed one; pandas' sum of
-the whole column stands beside it. Exit code 1 if a precision or recall is below 0.95 or a grand total differs.
+Every defect stands alone and in pairs with others, beside clean tables with traps (running totals,
+names such as Total Care, a row that happens to be a sum). For each kind of finding precision and
+recall are printed; kinds that name rows must name exactly the right ones. The grand total of each
+file is computed from its rows of data and compared with the printed one; pandas' sum of the whole
+column stands beside it. Exit code 1 if a precision or recall is below 0.95 or a grand total
+differs.
 """
 
 from __future__ import annotations
@@ -26,17 +29,36 @@ from typing import Any
 import duckdb
 import pandas as pd
 
-from leaf.formats.base import TableInfo
-from leaf.formats.delimited import DelimitedReader
-from leaf.formats.sheets import SheetsReader
+from bench._figures import Figure, Report, changed
+from leaf.readers.base import TableInfo
+from leaf.readers.tabular.delimited import DelimitedReader
+from leaf.readers.tabular.sheets import SheetsReader
 
 TARGET = 0.95
 COLUMNS = ["region", "product", "order_id", "day", "qty", "amount"]
 QTY, AMOUNT = 4, 5
 REGIONS = ["North", "South", "East", "West"]
 PRODUCTS = ["desk lamp", "office chair", "monitor", "pen set", "cable"]
-TOTALS = ["Total", "Grand Total", "Summe", "Gesamt", "Total général", "Итого", "合計", "Σ", "TOTAL:", "Suma"]
-SUBTOTALS = ["{} Total", "Subtotal {}", "Zwischensumme {}", "{} subtotal", "Sous-total {}", "Summe {}"]
+TOTALS = [
+    "Total",
+    "Grand Total",
+    "Summe",
+    "Gesamt",
+    "Total général",
+    "Итого",
+    "合計",
+    "Σ",
+    "TOTAL:",
+    "Suma",
+]
+SUBTOTALS = [
+    "{} Total",
+    "Subtotal {}",
+    "Zwischensumme {}",
+    "{} subtotal",
+    "Sous-total {}",
+    "Summe {}",
+]
 WATCHED = {
     "preamble", "header-two-rows", "merged-cells", "several-blocks", "subtotal-rows", "total-rows", "summary-rows",
     "totals-differ", "hidden-rows", "filtered-rows", "hidden-columns", "numbers-as-text", "currency", "percent", "mixed",
@@ -133,7 +155,10 @@ def subtotals(case: Case, *, above: bool = False, bare: bool = False) -> None:
     style = case.random.choice(SUBTOTALS)
     rows = []
     for group in _groups(case.rows, 0):
-        sub = ("subtotal", _summed(case, [r for _, r in group], None if bare else style.format(group[0][1][0])))
+        sub = (
+            "subtotal",
+            _summed(case, [r for _, r in group], None if bare else style.format(group[0][1][0])),
+        )
         rows += [sub, *group] if above else [*group, sub]
     case.rows = rows
     case.expected.add("subtotal-rows")
@@ -168,7 +193,10 @@ def two_levels(case: Case) -> None:
     rows = []
     for group in _groups(case.rows, 0):
         for part in _groups(group, 1):
-            rows += [*part, ("subtotal", _summed(case, [r for _, r in part], f"{part[0][1][1]} Total", 1))]
+            rows += [
+                *part,
+                ("subtotal", _summed(case, [r for _, r in part], f"{part[0][1][1]} Total", 1)),
+            ]
         rows.append(("subtotal", _summed(case, [r for _, r in group], f"{group[0][1][0]} Total")))
     case.rows = rows
     case.expected.add("subtotal-rows")
@@ -207,7 +235,11 @@ def titles(case: Case) -> None:
 
 
 def footnotes(case: Case) -> None:
-    case.below = [[], ["Source: order system, exported on 3 January 2025"], ["Note: figures are provisional"]]
+    case.below = [
+        [],
+        ["Source: order system, exported on 3 January 2025"],
+        ["Note: figures are provisional"],
+    ]
     case.expected.add("footer")
 
 
@@ -267,7 +299,8 @@ def rounded(case: Case) -> None:
 
 
 def prices(case: Case) -> None:
-    """A column that is not summed in the total row. Rows that repeat one another have the same price."""
+    """A column that is not summed in the total row. Rows that repeat one another have the same
+    price."""
     of_order = {row[2]: round(case.random.uniform(5, 90), 2) for row in case.data()}
     prices = [of_order[row[2]] for row in case.data()]
     _add_column(case, "unit_price", lambda n: prices[n])
@@ -303,7 +336,11 @@ def percent(case: Case) -> None:
 
 def mixed(case: Case) -> None:
     words = ["pending", "see invoice"]
-    _add_column(case, "paid", lambda n: words[n % 2] if n % 8 == 5 else round(case.random.uniform(5, 900), 2))
+    _add_column(
+        case,
+        "paid",
+        lambda n: words[n % 2] if n % 8 == 5 else round(case.random.uniform(5, 900), 2),
+    )
     case.expected.add("mixed")
 
 
@@ -410,7 +447,16 @@ FIRST = [
     running,
 ]
 """Changes to the rows of data, made before totals are."""
-SUMS = [total, total_in_numbers, subtotals, subtotals_above, two_levels, subtotals_beside, prices, wrong_total]
+SUMS = [
+    total,
+    total_in_numbers,
+    subtotals,
+    subtotals_above,
+    two_levels,
+    subtotals_beside,
+    prices,
+    wrong_total,
+]
 LAST = [
     titles, footnotes, second_table, hidden_rows, filtered_rows, hidden_column, averages, two_row_header, merged_header, currency,
     formulas,
@@ -424,7 +470,11 @@ def plans() -> Iterator[tuple[bool, list[Callable[[Case], None]]]]:
         yield False, [defect]
     for defect in IN_EXCEL:
         yield True, [defect]
-    pairs = [*itertools.product(FIRST, SUMS), *itertools.product(SUMS, LAST), *itertools.product(FIRST[:8], LAST[:3])]
+    pairs = [
+        *itertools.product(FIRST, SUMS),
+        *itertools.product(SUMS, LAST),
+        *itertools.product(FIRST[:8], LAST[:3]),
+    ]
     for n, pair in enumerate(pairs):
         yield n % 2 == 0 or any(p in IN_EXCEL for p in pair), list(pair)
 
@@ -468,7 +518,9 @@ class Score:
     missed: int = 0
 
 
-def judge(case: Case, info: TableInfo, others: list[TableInfo], scores: dict[str, Score]) -> list[str]:
+def judge(
+    case: Case, info: TableInfo, others: list[TableInfo], scores: dict[str, Score]
+) -> list[str]:
     """What was found too much, too little or elsewhere."""
     found = {SAME.get(n.kind, n.kind): n for one in [info, *others] for n in one.notes}
     wrong = []
@@ -484,7 +536,9 @@ def judge(case: Case, info: TableInfo, others: list[TableInfo], scores: dict[str
         elif wanted or given:
             score.missed += wanted
             score.false += given
-            wrong.append(f"{'missing' if not given else 'false' if not wanted else 'elsewhere'} {kind}")
+            wrong.append(
+                f"{'missing' if not given else 'false' if not wanted else 'elsewhere'} {kind}"
+            )
         if given and case.excel and not found[kind].cells and kind not in ("several-blocks",):
             wrong.append(f"no cells: {kind}")
     return wrong
@@ -495,7 +549,9 @@ def naive(case: Case, path: Path) -> float:
     if case.excel:
         frame = pd.read_excel(path, engine="openpyxl", header=case.first - 2)
     else:
-        frame = pd.read_csv(path, skiprows=case.first - 2, skip_blank_lines=False, names=case.names, header=0)
+        frame = pd.read_csv(
+            path, skiprows=case.first - 2, skip_blank_lines=False, names=case.names, header=0
+        )
     values = frame[frame.columns[AMOUNT]].astype(str).str.replace(r"[$,]", "", regex=True)
     return float(pd.to_numeric(values, errors="coerce").sum())
 
@@ -505,6 +561,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=11)
     parser.add_argument("--show", action="store_true")
     given = parser.parse_args()
+    kept = Report("integrity", ("leaf/readers/tabular",), changed(parser, given))
     scores: dict[str, Score] = {}
     totals: Counter[str] = Counter()
     files = 0
@@ -525,7 +582,9 @@ def main() -> int:
                 totals["files"] += 1
                 where = "WHERE _kind = 'data'" if info.marked else ""
                 name = info.columns[AMOUNT][0]
-                ((value,),) = duckdb.execute(f"SELECT sum(\"{name}\") FROM '{out / info.parquet}' {where}").fetchall()
+                ((value,),) = duckdb.execute(
+                    f"SELECT sum(\"{name}\") FROM '{out / info.parquet}' {where}"
+                ).fetchall()
                 right = isinstance(value, int | float) and abs(float(value) - case.printed) < 0.005
                 totals["right"] += right
                 totals["pandas"] += abs(naive(case, path) - case.printed) < 0.005
@@ -533,22 +592,34 @@ def main() -> int:
                     wrong.append(f"grand total {value} for {case.printed}")
             if wrong and given.show:
                 print(f"{path.name} {' + '.join(d.__name__ for d in defects)}: {'; '.join(wrong)}")
-    return report(scores, totals, files)
+    return kept.end(figures(scores, totals, files))
 
 
-def report(scores: dict[str, Score], totals: Counter[str], files: int) -> int:
+def figures(scores: dict[str, Score], totals: Counter[str], files: int) -> list[Figure]:
+    """Prints each kind of finding; the least of them all are the figures."""
     print(f"{files} files\n{'finding':<18} {'files':>6} {'precision':>10} {'recall':>8}")
-    low = []
+    precisions, recalls = {}, {}
     for kind, score in sorted(scores.items()):
-        precision = score.right / max(1, score.right + score.false)
-        recall = score.right / max(1, score.right + score.missed)
-        print(f"{kind:<18} {score.right + score.missed:>6} {precision:>10.3f} {recall:>8.3f}")
-        if min(precision, recall) < TARGET:
-            low.append(kind)
-    print(f"grand totals from rows of data: {totals['right']} of {totals['files']}; pandas, whole column: {totals['pandas']}")
-    if low:
-        print(f"below {TARGET}: {', '.join(low)}")
-    return int(bool(low) or totals["right"] < totals["files"])
+        precisions[kind] = score.right / max(1, score.right + score.false)
+        recalls[kind] = score.right / max(1, score.right + score.missed)
+        print(
+            f"{kind:<18} {score.right + score.missed:>6} {precisions[kind]:>10.3f} "
+            f"{recalls[kind]:>8.3f}"
+        )
+    name = f"{files} workbooks and CSV files with known defects, alone and in pairs"
+    of = f"of {len(scores)} kinds of findings"
+    return [
+        Figure(name, f"least precision {of}", min(precisions.values()), TARGET, shown="{:.2f}"),
+        Figure(name, f"least recall {of}", min(recalls.values()), TARGET, shown="{:.2f}"),
+        Figure(
+            name,
+            f"grand totals from rows of data that equal the printed ones, of {totals['files']}",
+            totals["right"],
+            totals["files"],
+            shown="{:.0f}",
+            beside={"pandas over the whole column": totals["pandas"]},
+        ),
+    ]
 
 
 if __name__ == "__main__":

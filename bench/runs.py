@@ -14,19 +14,19 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Callable
 from contextlib import AbstractContextManager
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from bench._faulty import ask, make_runs
+from bench._figures import Figure, Report
 from bench.faults import Model
 from leaf.agent.models.base import Emit, ModelEvent, ModelRequest, ModelTurn
-from leaf.agent.steps import InlineSteps
+from leaf.agent.steps import CitationStep, InlineSteps, StepRunner
 from leaf.runs.engine import Engine
 from leaf.runs.run import Run
 from leaf.runs.steps import DurableSteps, Stream
+from leaf.shapes.chunks import chunk
 from leaf.store import messages, users
 from leaf.store.ids import new_id
 from leaf.store.model import Scope
@@ -34,20 +34,6 @@ from tests.messages_server import MessagesServer
 
 STEPS = 200
 RUNS, VIEWERS, TOKENS_A_SECOND, SECONDS = 20, 40, 50, 6
-
-
-@dataclass(frozen=True)
-class Figure:
-    """One measurement."""
-
-    name: str
-    value: float
-    unit: str
-    target: float | None = None
-
-    @property
-    def good(self) -> bool:
-        return self.target is None or self.value <= self.target
 
 
 class TokenModel:
@@ -65,8 +51,9 @@ class TokenModel:
 
 
 def seconds_to_resume(home: Path) -> list[Figure]:
-    """From the start of a process to the run that a killed one had begun, and to its next call of the model, which has the SDK
-    imported first. The best of three, since this is about Leaf and not about what else the machine does.
+    """From the start of a process to the run that a killed one had begun, and to its next call of
+    the model, which has the SDK imported first. The best of three, since this is about Leaf and not
+    about what else the machine does.
     """
     model = Model(0.1)
     resumed, called = [], []
@@ -75,11 +62,15 @@ def seconds_to_resume(home: Path) -> list[Figure]:
             asked, began = model.asked.total(), time.monotonic()
             command = [sys.executable, "-m", "bench._faulty", str(home), server.url, "--runs", "1"]
             process = subprocess.Popen(
-                command, env={**os.environ, "LEAF_BENCH_LOG": "1"}, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+                command,
+                env={**os.environ, "LEAF_BENCH_LOG": "1"},
+                stdout=subprocess.DEVNULL,
+                stderr=subprocess.PIPE,
+                text=True,
             )
             assert process.stderr is not None
             for line in process.stderr:
-                if "run begins" in line:
+                if "run-begins" in line:
                     break
             resumed.append(time.monotonic() - began)
             while model.asked.total() == asked and time.monotonic() < began + 30:
@@ -90,8 +81,8 @@ def seconds_to_resume(home: Path) -> list[Figure]:
             process.wait()
             process.stderr.close()
     return [
-        Figure("process start to resumed step", min(resumed[1:]), "s", 2),
-        Figure("process start to its call of the model", min(called[1:]), "s"),
+        Figure("", "process start to resumed step", min(resumed[1:]), 2, False, "{:.2f} s"),
+        Figure("", "process start to its call of the model", min(called[1:]), shown="{:.2f} s"),
     ]
 
 
@@ -99,18 +90,20 @@ def step_overhead(home: Path) -> float:
     """Milliseconds that a durable step takes beyond an inline one, at the median."""
     home.mkdir()
     spent: dict[str, list[float]] = {"durable": [], "inline": []}
-    value = {"chunks": [{"type": "text-delta", "id": "t", "delta": "word " * 200}], "seconds": 0.1}
+    value = CitationStep((chunk("text-delta", id="t", delta="word " * 200),), 0.1)
     ended = threading.Event()
 
-    def time_steps(kind: str, steps: Callable[[str, Callable[[], Any]], Any]) -> None:
+    def time_steps(kind: str, steps: StepRunner) -> None:
         for number in range(STEPS):
             began = time.perf_counter()
-            steps(f"model-{number}", lambda: value)
+            steps(f"citations-{number}", CitationStep, lambda: value)
             spent[kind].append((time.perf_counter() - began) * 1000)
 
     def answer(message_id: str) -> None:
         run, stream = Run(message_id), Stream()
-        time_steps("durable", DurableSteps(run, stream, attempt=1, earlier={}, leaving=lambda: False))
+        time_steps(
+            "durable", DurableSteps(run, stream, attempt=1, earlier={}, leaving=lambda: False)
+        )
         time_steps("inline", InlineSteps())
         ended.set()
 
@@ -143,7 +136,8 @@ def count_writes(home: Path) -> int:
 
 
 def watch_many(home: Path) -> list[Figure]:
-    """Twenty runs at fifty tokens a second, two viewers each, and a few that read the streams as other processes do."""
+    """Twenty runs at fifty tokens a second, two viewers each, and a few that read the streams as
+    other processes do."""
     runs, store = make_runs(home, TokenModel())
     scope = users.ensure_local_user(store.db)
     runs.launch()
@@ -164,7 +158,10 @@ def watch_many(home: Path) -> list[Figure]:
             time.sleep(0.1)
 
     def view_stream(message_id: str) -> None:
-        while messages.get(store.db, scope, message_id).status == "pending" or runs._engine.record(message_id) is None:
+        while (
+            messages.get(store.db, scope, message_id).status == "pending"
+            or runs._engine.record(message_id) is None
+        ):
             time.sleep(0.05)
         for chunks in runs._engine.read_stream(message_id):
             note("stream", chunks)
@@ -182,10 +179,22 @@ def watch_many(home: Path) -> list[Figure]:
     runs.close()
     store.close()
     return [
-        Figure(f"chunk to viewer, p95 of {VIEWERS} viewers", _p95(late["memory"]) * 1000, "ms", 300),
-        Figure("chunk to viewer in another process (stream), p95", _p95(late["stream"]) * 1000, "ms"),
-        Figure(f"CPU of {RUNS} runs and all viewers, of one core", share * 100, "%"),
-        Figure("the same by viewer", share * 100 / len(viewers), "%"),
+        Figure(
+            "",
+            f"chunk to viewer, p95 of {VIEWERS} viewers of {RUNS} runs",
+            _p95(late["memory"]) * 1000,
+            300,
+            False,
+            "{:.0f} ms",
+        ),
+        Figure(
+            "",
+            "chunk to viewer in another process (stream), p95",
+            _p95(late["stream"]) * 1000,
+            shown="{:.0f} ms",
+        ),
+        Figure("", f"CPU of {RUNS} runs and all viewers, of one core", share, shown="{:.0%}"),
+        Figure("", "CPU of one core by viewer", share / len(viewers), shown="{:.1%}"),
     ]
 
 
@@ -194,19 +203,30 @@ def _p95(values: list[float]) -> float:
 
 
 def main() -> int:
+    report = Report("runs", ("leaf/runs", "leaf/store"))
     with tempfile.TemporaryDirectory(prefix="leaf-runs-") as folder:
         home = Path(folder)
         figures = [
             *seconds_to_resume(home / "resume"),
-            Figure("durable step beyond an inline one, median", step_overhead(home / "steps"), "ms", 10),
-            Figure("history writes of one message", count_writes(home / "writes"), "", 4),
+            Figure(
+                "",
+                "durable step beyond an inline one, median",
+                step_overhead(home / "steps"),
+                10,
+                False,
+                "{:.1f} ms",
+            ),
+            Figure(
+                "",
+                "history writes of one message",
+                count_writes(home / "writes"),
+                4,
+                False,
+                "{:.0f}",
+            ),
             *watch_many(home / "viewers"),
         ]
-    print("| measured | value | target |\n|---|---|---|")
-    for figure in figures:
-        target = f"≤ {figure.target:g} {figure.unit}" if figure.target is not None else ""
-        print(f"| {figure.name} | {figure.value:.1f} {figure.unit} | {target}{'' if figure.good else ' MISSED'} |")
-    return 0 if all(figure.good for figure in figures) else 1
+    return report.end(figures)
 
 
 if __name__ == "__main__":

@@ -2,10 +2,11 @@
 
     python -m bench.tables_speed [--rows 10000000] [--sheet-rows 100000]
 
-CSV: Leaf's conversion against bare DuckDB `COPY (FROM read_csv(...)) TO parquet`, at most 1.3 times as long and under 1.5 GB.
-XLSX of 20 columns: Leaf's conversion against going through every row with bare python-calamine, at most 1.5 times its CPU, and at
-most a fifth of what going through it with openpyxl in read-only mode takes: CPU of all threads, so that what else the machine
-does counts less. Best of three; exit code 1 if a target is missed.
+CSV: Leaf's conversion against bare DuckDB `COPY (FROM read_csv(...)) TO parquet`, at most twice
+as long and under 1.5 GB. XLSX of 20 columns: Leaf's conversion against going through every row with
+bare python-calamine, at most 1.5 times its CPU, and at most a fifth of what going through it with
+openpyxl in read-only mode takes: CPU of all threads, so that what else the machine does counts
+less. Best of three; exit code 1 if a target is missed.
 """
 
 from __future__ import annotations
@@ -18,6 +19,11 @@ import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
+from bench._figures import Figure, Report, changed
+
+CSV_FACTOR = 2.0
+"""Target: beside writing them, all lines are counted, and looked through for control characters and
+words of totals."""
 CSV_SQL = """
 COPY (SELECT i AS id, DATE '2020-01-01' + (i % 1500)::INT AS day, ['North', 'South', 'East', 'West'][1 + i % 4] AS region,
              'Product ' || (i % 937) AS product, (i * 7919) % 500 AS quantity, round(random() * 1000, 2) AS price,
@@ -28,7 +34,7 @@ COPY (SELECT i AS id, DATE '2020-01-01' + (i % 1500)::INT AS day, ['North', 'Sou
 
 
 def leaf_csv(path: Path, out: Path) -> int:
-    from leaf.formats.delimited import DelimitedReader
+    from leaf.readers.tabular.delimited import DelimitedReader
 
     return DelimitedReader().tables(path, out)[0].rows
 
@@ -45,7 +51,7 @@ def duckdb_csv(path: Path, out: Path) -> int:
 
 
 def leaf_xlsx(path: Path, out: Path) -> int:
-    from leaf.formats.sheets import SheetsReader
+    from leaf.readers.tabular.sheets import SheetsReader
 
     return SheetsReader().tables(path, out)[0].rows
 
@@ -59,7 +65,12 @@ def calamine_xlsx(path: Path, out: Path) -> int:
 def openpyxl_xlsx(path: Path, out: Path) -> int:
     from openpyxl import load_workbook
 
-    return sum(1 for _ in load_workbook(path, read_only=True).worksheets[0].iter_rows(values_only=True)) - 1
+    return (
+        sum(
+            1 for _ in load_workbook(path, read_only=True).worksheets[0].iter_rows(values_only=True)
+        )
+        - 1
+    )
 
 
 WAYS: dict[str, Callable[[Path, Path], int]] = {
@@ -75,22 +86,30 @@ def child(way: str, path: str) -> None:
     import resource
     import time
 
-    from leaf.formats.columns import warm
+    from leaf.readers.tabular.sql import warm
 
     warm()
     with tempfile.TemporaryDirectory(dir=Path(path).parent) as out:
         start, worked = time.perf_counter(), time.process_time()
         rows = WAYS[way](Path(path), Path(out))
         seconds, worked = time.perf_counter() - start, time.process_time() - worked
-    print(json.dumps([seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, rows, worked]))
+    print(
+        json.dumps(
+            [seconds, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024, rows, worked]
+        )
+    )
 
 
 def measure(way: str, path: Path, times: int, by: int = 0) -> tuple[float, float, int, float]:
-    """Seconds, memory, rows and seconds of CPU of the best time: `by` is the place of what is compared."""
+    """Seconds, memory, rows and seconds of CPU of the best time: `by` is the place of what is
+    compared."""
     results = []
     for _ in range(times):
         run = subprocess.run(
-            [sys.executable, "-m", "bench.tables_speed", "--child", way, str(path)], capture_output=True, text=True, check=True
+            [sys.executable, "-m", "bench.tables_speed", "--child", way, str(path)],
+            capture_output=True,
+            text=True,
+            check=True,
         )
         results.append(json.loads(run.stdout))
     best = min(results, key=lambda r: r[by])
@@ -117,7 +136,9 @@ def make_xlsx(path: Path, rows: int) -> None:
 
 
 def main() -> int:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--sheet-rows", type=int, default=100_000)
     parser.add_argument("--times", type=int, default=3)
@@ -126,47 +147,62 @@ def main() -> int:
     if options.child:
         child(*options.child)
         return 0
+    report = Report("tables_speed", ("leaf/readers/tabular",), changed(parser, options))
     with tempfile.TemporaryDirectory(prefix="tables-speed-") as name:
         folder = Path(name)
-        met = [csv_part(folder, options.rows, options.times), xlsx_part(folder, options.sheet_rows, options.times)]
-    return 0 if all(met) else 1
+        figures = csv_part(folder, options.rows, options.times)
+        return report.end([*figures, *xlsx_part(folder, options.sheet_rows, options.times)])
 
 
-def csv_part(folder: Path, rows: int, times: int) -> bool:
+def csv_part(folder: Path, rows: int, times: int) -> list[Figure]:
     import duckdb
 
     path = folder / "big.csv"
     duckdb.sql(CSV_SQL.format(rows=rows, path=path))
-    print(f"CSV, {rows:,} rows, {path.stat().st_size / 1e6:,.0f} MB")
+    name = f"CSV of {rows:,} rows ({path.stat().st_size / 1e6:,.0f} MB) to Parquet"
+    print(name)
     bare = measure("duckdb_csv", path, times)
     ours = measure("leaf_csv", path, times)
     path.unlink()
     for label, (seconds, memory, count, _) in (("bare DuckDB", bare), ("Leaf", ours)):
         print(f"  {label:14} {seconds:7.2f} s {memory:8,.0f} MB {count:12,} rows")
-    ratio = ours[0] / bare[0]
-    met = ratio <= 1.3 and ours[1] < 1500 and ours[2] == rows
-    print(f"  ratio {ratio:.2f} (at most 1.3), peak {ours[1]:,.0f} MB (under 1,500): {'met' if met else 'MISSED'}\n")
-    return met
+    return [
+        Figure(name, "time, against bare DuckDB", ours[0] / bare[0], CSV_FACTOR, False, "{:.2f} ×"),
+        Figure(name, "most memory", ours[1], 1_500, False, "{:,.0f} MB", {"bare DuckDB": bare[1]}),
+        Figure(name, "rows that come out", ours[2], rows, shown="{:,.0f}"),
+    ]
 
 
-def xlsx_part(folder: Path, rows: int, times: int) -> bool:
+def xlsx_part(folder: Path, rows: int, times: int) -> list[Figure]:
     path = folder / "big.xlsx"
     make_xlsx(path, rows)
-    print(f"XLSX, {rows:,} x 20, {path.stat().st_size / 1e6:,.0f} MB")
+    name = f"XLSX of {rows:,} × 20 to Parquet"
+    print(f"{name}, {path.stat().st_size / 1e6:,.0f} MB")
     results = {
         way: measure(way, path, 1 if way.startswith("openpyxl") else times, by=3)
         for way in ("calamine_xlsx", "leaf_xlsx", "openpyxl_xlsx")
     }
     for way, (seconds, memory, count, worked) in results.items():
-        print(f"  {way:14} {worked:7.2f} s of CPU in {seconds:.2f} s {memory:8,.0f} MB {count:12,} rows")
+        print(
+            f"  {way:14} {worked:7.2f} s of CPU in {seconds:.2f} s {memory:8,.0f} MB "
+            f"{count:12,} rows"
+        )
     slower = results["leaf_xlsx"][3] / results["calamine_xlsx"][3]
     faster = results["openpyxl_xlsx"][3] / results["leaf_xlsx"][3]
-    met = slower <= 1.5 and faster >= 5 and results["leaf_xlsx"][2] == rows
-    print(
-        f"  {slower:.2f} times calamine (at most 1.5), {faster:.1f} times as fast as openpyxl (at least 5): "
-        f"{'met' if met else 'MISSED'}"
-    )
-    return met
+    return [
+        Figure(
+            name,
+            "CPU, against reading it with bare python-calamine",
+            slower,
+            1.5,
+            False,
+            "{:.2f} ×",
+        ),
+        Figure(
+            name, "times as fast as reading it with openpyxl read-only", faster, 5, True, "{:.1f} ×"
+        ),
+        Figure(name, "rows that come out", results["leaf_xlsx"][2], rows, shown="{:,.0f}"),
+    ]
 
 
 if __name__ == "__main__":

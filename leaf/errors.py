@@ -3,7 +3,10 @@
     LeafError
     ├── SettingsError           a setting is missing or wrong; names its key
     ├── NotFoundError           no such file, sheet, column, chat …; names the nearest
+    │   ├── ResultGoneError        a result is recorded, but its rows are not there any more
+    │   └── BlobGoneError          bytes are missing where they should be, or are not what they were
     ├── InvalidInputError       a request that cannot be carried out as written
+    │   ├── SpaceError             what Leaf may use of the disk is used up
     │   └── ConflictError          a change made from a version that is not the newest any more
     ├── BudgetError             what may be used in a day or month is used up
     ├── SignInError             the browser has to sign in first, again, or may not at all
@@ -21,17 +24,19 @@
     ├── DriveError              Google Drive refused or failed
     │   └── DriveNotConnectedError    no connection, or one that has ended
     ├── StoreError              the database or the disk failed
-    │   └── StoreBusyError         another process holds the database
+    │   ├── StoreBusyError         another process holds the database
+    │   └── StorageError           where files are stored cannot be reached, or refuses
     └── RunError                a run that cannot be started, watched or stopped
 
-A message says what and which; the hint says what to do next. Both are shown to people and to models, so neither holds a
-key, a token or a path outside the data folder.
+A message says what and which; the hint says what to do next. Both are shown to people and to
+models, so neither holds a key, a token or a path outside the data folder.
 """
 
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import Literal
 
 
@@ -59,12 +64,36 @@ class NotFoundError(LeafError):
     """Nothing has that name. Use `not_found` to say which names are near."""
 
 
+class ResultGoneError(NotFoundError):
+    """A result is recorded, but its rows are not there any more. `again` says whether it is known
+    what made them."""
+
+    def __init__(self, message: str, hint: str = "", *, again: bool = False) -> None:
+        super().__init__(message, hint)
+        self.again = again
+
+
+class BlobGoneError(NotFoundError):
+    """The bytes of a file are missing where they should be, or are not what they were. The message
+    calls it `this file`: see `about`."""
+
+    def __init__(self, message: str, hint: str = "", *, altered: bool = False) -> None:
+        super().__init__(message, hint)
+        self.altered = altered
+        """Whether there are bytes, but others."""
+
+
 class InvalidInputError(LeafError):
     """A request that cannot be carried out as written."""
 
 
+class SpaceError(InvalidInputError):
+    """What Leaf may use of the disk is used up: nothing more is kept until something is deleted."""
+
+
 class BudgetError(LeafError):
-    """What a person or a workspace may use in a day or month is used up; the hint says until when."""
+    """What a person or a workspace may use in a day or month is used up; the hint says until
+    when."""
 
 
 class ConflictError(InvalidInputError):
@@ -74,10 +103,17 @@ class ConflictError(InvalidInputError):
 class SignInError(LeafError):
     """The browser has to sign in first, again, or may not at all."""
 
-    def __init__(self, message: str, hint: str = "", *, reason: Literal["none", "expired", "ended", "refused"]) -> None:
+    def __init__(
+        self,
+        message: str,
+        hint: str = "",
+        *,
+        reason: Literal["none", "expired", "ended", "refused"],
+    ) -> None:
         super().__init__(message, hint)
         self.reason = reason
-        """`none` nobody has signed in; `expired` its time is over; `ended` signed out; `refused` this account may not."""
+        """`none` nobody has signed in; `expired` its time is over; `ended` signed out; `refused`
+        this account may not."""
 
 
 class FileError(LeafError):
@@ -101,7 +137,8 @@ class QueryError(LeafError):
 
 
 class CodeError(LeafError):
-    """Python that does not run; the message holds the line and the traceback from the user's code on."""
+    """Python that does not run; the message holds the line and the traceback from the user's code
+    on."""
 
 
 class SandboxError(LeafError):
@@ -120,7 +157,13 @@ class ModelError(LeafError):
     """The model server failed."""
 
     def __init__(
-        self, message: str, hint: str = "", *, retryable: bool = False, status: int | None = None, wait: float = 0.0
+        self,
+        message: str,
+        hint: str = "",
+        *,
+        retryable: bool = False,
+        status: int | None = None,
+        wait: float = 0.0,
     ) -> None:
         super().__init__(message, hint)
         self.retryable = retryable
@@ -160,12 +203,38 @@ class StoreBusyError(StoreError):
         self.pid = pid
 
 
+class StorageError(StoreError):
+    """Where files are stored cannot be reached, or refuses. The message calls the file `this file`:
+    see `about`."""
+
+
 class RunError(LeafError):
     """A run that cannot be started, watched or stopped."""
 
 
+def about(error: BlobGoneError | StorageError, name: str) -> BlobGoneError | StorageError:
+    """The same, with the file's name."""
+    message = error.message.replace("this file", name, 1)
+    if isinstance(error, BlobGoneError):
+        return BlobGoneError(message, error.hint, altered=error.altered)
+    return StorageError(message, error.hint)
+
+
+@contextmanager
+def work_on(name: str) -> Iterator[None]:
+    """Have what a child ends with say whose work it was: of several files a person must know
+    which."""
+    try:
+        yield
+    except SandboxError as e:
+        if name in e.message:
+            raise
+        raise type(e)(f"{name}: {e.message}", e.hint) from e
+
+
 def not_found(what: str, name: str, candidates: Iterable[str], where: str = "") -> NotFoundError:
-    """`No column 'reveneu' in sales.csv. Did you mean 'revenue'?`, or the names there are, at most 12 of them."""
+    """`No column 'reveneu' in sales.csv. Did you mean 'revenue'?`, or the names there are, at most
+    12 of them."""
     names = list(dict.fromkeys(candidates))
     lowered = {n.lower(): n for n in names}
     near = [lowered[n] for n in difflib.get_close_matches(name.lower(), lowered, n=3, cutoff=0.5)]

@@ -1,4 +1,5 @@
-"""Who signed in: the claims of a login provider, read and checked. Pure; what they open is decided by `store.logins`."""
+"""Who signed in: the claims of a login provider, read and checked. Pure; what they open is decided
+by `store.logins`."""
 
 from __future__ import annotations
 
@@ -26,10 +27,16 @@ def identify(claims: Mapping[str, object], settings: Settings, at: datetime) -> 
     _check_time(claims, settings, at)
     issuer, subject = str(claims.get("iss") or ""), str(claims.get("sub") or "")
     if not issuer or not subject:
-        raise _refused("The login provider did not say which account this is.", "Ask whoever runs Leaf to check its settings.")
+        raise _refused(
+            "The login provider did not say which account this is.",
+            "Ask whoever runs Leaf to check its settings.",
+        )
     email = _email(claims)
     if not may_sign_in(email, settings):
-        raise _refused(f"{email} may not use this Leaf.", "Sign in with another account, or ask whoever runs it to let you in.")
+        raise _refused(
+            f"{email} may not use this Leaf.",
+            "Sign in with another account, or ask whoever runs it to let you in.",
+        )
     given = _line(claims.get("given_name"))
     name = _line(claims.get("name")) or given or email.partition("@")[0]
     return Identity(
@@ -51,7 +58,8 @@ def may_sign_in(email: str, settings: Settings) -> bool:
 
 
 def ends_at(claims: Mapping[str, object], settings: Settings) -> float | None:
-    """Until when somebody is signed in, in seconds since 1970; None where the provider does not say."""
+    """Until when somebody is signed in, in seconds since 1970; None where the provider does not
+    say."""
     begun, ends = claims.get("iat"), claims.get("exp")
     if settings.session_hours and isinstance(begun, int | float) and not isinstance(begun, bool):
         ends = begun + settings.session_hours * 3600
@@ -61,19 +69,25 @@ def ends_at(claims: Mapping[str, object], settings: Settings) -> float | None:
 def _check_time(claims: Mapping[str, object], settings: Settings, at: datetime) -> None:
     ends = ends_at(claims, settings)
     if ends is None:
-        raise _refused("The login provider did not say until when you are signed in.", "Sign in again.")
+        raise _refused(
+            "The login provider did not say until when you are signed in.", "Sign in again."
+        )
     if at.timestamp() >= ends:
-        raise SignInError("Your sign-in has expired.", "Sign in again to go on where you were.", reason="expired")
+        raise SignInError(
+            "Your sign-in has expired.", "Sign in again to go on where you were.", reason="expired"
+        )
 
 
 def _email(claims: Mapping[str, object]) -> str:
     if not claims.get("email"):
         raise _refused(
-            "Your account did not tell its e-mail address.", "Leaf needs it; ask whoever runs it for the scope `email`."
+            "Your account did not tell its e-mail address.",
+            "Leaf needs it; ask whoever runs it for the scope `email`.",
         )
     if _verified(claims) is False:
         raise _refused(
-            f"The address {claims['email']} is not verified.", "Verify it with your login provider, then sign in again."
+            f"The address {claims['email']} is not verified.",
+            "Verify it with your login provider, then sign in again.",
         )
     try:
         return clean_address(str(claims["email"]))

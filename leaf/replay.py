@@ -1,6 +1,7 @@
 """A bundle computed again: no model, no key, none of the app's data.
 
-Its files are found by their SHA-256, its queries and cells run in order in a temporary folder, every figure is traced anew.
+Its files are found by their SHA-256, its queries and cells run in order in a temporary folder,
+every figure is traced anew.
 """
 
 from __future__ import annotations
@@ -16,14 +17,17 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leaf.agent.receipts.answer import of_answer
 from leaf.errors import LeafError, NotFoundError, UnreadableFileError
 from leaf.exports.bundle import said_by_cell
-from leaf.exports.compare import different_results, different_words, same_value
+from leaf.exports.compare import different_results, different_words, same_trace
 from leaf.exports.manifest import KeptAnswer, KeptCall, KeptFile, Manifest, parse
 from leaf.files.library import open_path
+from leaf.provenance.receipts.answer import of_answer
 from leaf.settings import Settings
+from leaf.shapes.parts import Part, ToolPart
+from leaf.shapes.results import Output
 from leaf.store.model import File, Message
+from leaf.tables.paging import RowsWanted
 from leaf.tools.registry import all_tools, declared
 
 if TYPE_CHECKING:
@@ -42,7 +46,7 @@ SHOWN_SQL = 60
 
 
 @dataclass(frozen=True)
-class Line:
+class ReportLine:
     """What became of one call, file or figure."""
 
     kind: str
@@ -60,7 +64,7 @@ class Line:
 class Report:
     """What agrees and what does not."""
 
-    lines: tuple[Line, ...]
+    lines: tuple[ReportLine, ...]
     unreceipted: int = 0
     """Figures that had no receipt in the chat; they cannot be looked at."""
 
@@ -73,7 +77,12 @@ class Report:
     def total(self) -> str:
         """`12 of 12 queries, 6 of 6 cells, 31 of 31 figures agree`."""
         pieces = []
-        for kind, plural in (("query", "queries"), ("cell", "cells"), ("chart", "charts"), ("figure", "figures")):
+        for kind, plural in (
+            ("query", "queries"),
+            ("cell", "cells"),
+            ("chart", "charts"),
+            ("figure", "figures"),
+        ):
             of_kind = [line for line in self.lines if line.kind == kind]
             if of_kind or kind in ("query", "figure"):
                 pieces.append(f"{sum(line.agrees for line in of_kind)} of {len(of_kind)} {plural}")
@@ -84,36 +93,54 @@ class Report:
         return "\n".join([*map(str, self.lines), self.total])
 
 
-def _ignore(line: Line) -> None:
+@dataclass(frozen=True)
+class BundleRead:
+    """What a child found in a bundle."""
+
+    manifest: Json
+    code: dict[str, str]
+    """Name of a file -> its text."""
+
+
+def _ignore(line: ReportLine) -> None:
     """Nobody reads along."""
 
 
-def replay(bundle: Path, data: Path, on_line: Callable[[Line], None] = _ignore) -> Report:
-    """Compute a bundle, as ZIP or as a folder, again with the files of `data`. Raises UnreadableFileError, NotFoundError."""
+def replay(bundle: Path, data: Path, on_line: Callable[[ReportLine], None] = _ignore) -> Report:
+    """Compute a bundle, as ZIP or as a folder, again with the files of `data`. Raises
+    UnreadableFileError, NotFoundError."""
     from leaf.wiring import confined
 
     with tempfile.TemporaryDirectory(prefix="leaf-replay-") as folder:
         whole = Path(folder) / "bundle.zip"
         whole.write_bytes(_bytes(bundle))
-        found: Json = confined(Path(folder), "leaf.exports.reading:read", {"path": "in:bundle"}, {"bundle": whole})
-    manifest = parse(found["manifest"])
-    check_code(manifest, found["code"])
+        found = confined(
+            Path(folder),
+            "leaf.exports.reading:read",
+            {"path": "in:bundle"},
+            {"bundle": whole},
+            BundleRead,
+        )
+    manifest = parse(found.manifest)
+    check_code(manifest, found.code)
     return replay_manifest(manifest, data, on_line)
 
 
-def replay_manifest(manifest: Manifest | Json, data: Path, on_line: Callable[[Line], None] = _ignore) -> Report:
+def replay_manifest(
+    manifest: Manifest | Json, data: Path, on_line: Callable[[ReportLine], None] = _ignore
+) -> Report:
     """The same with what stands in manifest.json."""
     manifest = manifest if isinstance(manifest, Manifest) else parse(manifest)
-    lines: list[Line] = []
+    lines: list[ReportLine] = []
 
-    def tell(line: Line) -> None:
+    def tell(line: ReportLine) -> None:
         lines.append(line)
         on_line(line)
 
     with Workbench(manifest.files, data) as bench:
         for line in bench.files():
             tell(line)
-        outputs: dict[tuple[str, str], Json] = {}
+        outputs: dict[tuple[str, str], Output] = {}
         names = _names(manifest)
         for answer in manifest.answers:
             for call in answer.calls:
@@ -124,17 +151,22 @@ def replay_manifest(manifest: Manifest | Json, data: Path, on_line: Callable[[Li
                     tell(told)
     for line in _figures(manifest.answers, outputs):
         tell(line)
-    unreceipted = sum(receipt.kind == "none" for answer in manifest.answers for receipt in answer.receipts)
+    unreceipted = sum(
+        receipt.kind == "none" for answer in manifest.answers for receipt in answer.receipts
+    )
     return Report(tuple(lines), unreceipted)
 
 
 class Workbench:
-    """The files of a manifest under the names that they had in the chat, in a temporary data folder. Close it, or use `with`."""
+    """The files of a manifest under the names that they had in the chat, in a temporary data
+    folder. Close it, or use `with`."""
 
     def __init__(self, files: Sequence[KeptFile | Mapping[str, Any]], data: Path) -> None:
         from leaf.wiring import build
 
-        self._files = [file if isinstance(file, KeptFile) else KeptFile.model_validate(file) for file in files]
+        self._files = [
+            file if isinstance(file, KeptFile) else KeptFile.model_validate(file) for file in files
+        ]
         self._paths, self._others = find_files(self._files, data)
         self._folder = tempfile.TemporaryDirectory(prefix="leaf-replay-")
         self._leaf = build(Settings(home=Path(self._folder.name)))
@@ -153,7 +185,9 @@ class Workbench:
                 self._inside.update({member.sha256: member for member in added.inside})
                 there[file.handle] = added.file.id if added.file.sha256 == file.sha256 else ""
         for file in self._files:
-            found = there.get(file.handle) or (self._inside[file.sha256].id if file.sha256 in self._inside else "")
+            found = there.get(file.handle) or (
+                self._inside[file.sha256].id if file.sha256 in self._inside else ""
+            )
             if found:
                 self._session.attached.add_as(self._chat.id, found, file.handle, file.slug)
 
@@ -174,34 +208,57 @@ class Workbench:
     @property
     def missing(self) -> list[KeptFile]:
         """Files of the chat that were not found."""
-        return [file for file in self._files if file.sha256 not in self._paths and file.sha256 not in self._inside]
+        return [
+            file
+            for file in self._files
+            if file.sha256 not in self._paths and file.sha256 not in self._inside
+        ]
 
-    def files(self) -> Iterator[Line]:
+    def files(self) -> Iterator[ReportLine]:
         """Where each file was found, or why not."""
         for file in self._files:
             path = self._paths.get(file.sha256)
             if path is not None:
-                yield Line("file", file.handle, True, f"{file.name}, found as {path.name}")
+                yield ReportLine("file", file.handle, True, f"{file.name}, found as {path.name}")
             elif file.sha256 in self._inside:
-                yield Line("file", file.handle, True, f"{file.name}, found in {self._inside[file.sha256].folder}")
+                yield ReportLine(
+                    "file",
+                    file.handle,
+                    True,
+                    f"{file.name}, found in {self._inside[file.sha256].folder}",
+                )
             elif file.name.rpartition("/")[2] in self._others:
-                yield Line("file", file.handle, False, f"{file.name} is there with other content than in the chat")
+                yield ReportLine(
+                    "file",
+                    file.handle,
+                    False,
+                    f"{file.name} is there with other content than in the chat",
+                )
             else:
-                yield Line("file", file.handle, False, f"{file.name} is missing (sha256 {file.sha256[:12]}…)")
+                yield ReportLine(
+                    "file",
+                    file.handle,
+                    False,
+                    f"{file.name} is missing (sha256 {file.sha256[:12]}…)",
+                )
 
-    def run(self, call: KeptCall) -> Json:
-        """Carry out a call; its output as in a chat. Raises the LeafError that the model would have got."""
+    def run(self, call: KeptCall) -> Output:
+        """Carry out a call; its output as in a chat. Raises the LeafError that the model would have
+        got."""
         ids = [result.result_id for result in call.results if result.result_id]
         if ids and (call.sql or call.code):
             self._session.results.number_next(self._chat.id, min(int(i[1:]) for i in ids))
-        return self._session.tools.run(call.tool, call.input, chat_id=self._chat.id, message_id=REPLAY).to_json()
+        return self._session.tools.run(
+            call.tool, call.input, chat_id=self._chat.id, message_id=REPLAY
+        ).to_json()
 
     def rows(self, result_id: str, limit: int) -> list[list[Any]]:
         """Rows of a result that `run` made."""
-        return self._session.results.page(self._chat.id, result_id, limit=limit).rows
+        return self._session.results.page(self._chat.id, result_id, RowsWanted(limit=limit)).rows
 
     def query(self, sql: str, name: str = "") -> pd.DataFrame:
-        """The whole result of a query over the chat's tables, for notebooks. Raises QueryError, NotFoundError.
+        """The whole result of a query over the chat's tables, for notebooks. Raises QueryError,
+        NotFoundError.
 
         `name` is that of the result in the chat (`r3`), by which later queries may read it.
         """
@@ -210,20 +267,29 @@ class Workbench:
         if name:
             self._session.results.number_next(self._chat.id, int(name[1:]))
         output = self._session.tools.run("query_tables", {"sql": sql}, chat_id=self._chat.id)
-        return pd.read_parquet(self._session.results.export(self._chat.id, output.data["table"]["result_id"], "parquet"))
+        result_id = output.data.to_json()["table"]["result_id"]
+        return pd.read_parquet(self._session.results.export(self._chat.id, result_id, "parquet"))
 
 
 def find_files(files: Sequence[KeptFile], data: Path) -> tuple[dict[str, Path], set[str]]:
-    """sha256 -> where it is in a folder, whatever its name; and the names of files there that have other content."""
-    wanted, sizes, names = {f.sha256 for f in files}, {f.size for f in files}, {f.name.rpartition("/")[2] for f in files}
+    """sha256 -> where it is in a folder, whatever its name; and the names of files there that have
+    other content."""
+    wanted, sizes, names = (
+        {f.sha256 for f in files},
+        {f.size for f in files},
+        {f.name.rpartition("/")[2] for f in files},
+    )
     if not data.is_dir():
-        raise NotFoundError(f"There is no folder '{data}'.", "Name the folder with the data files: --data FOLDER")
+        raise NotFoundError(
+            f"There is no folder '{data}'.", "Name the folder with the data files: --data FOLDER"
+        )
     found: dict[str, Path] = {}
     others: set[str] = set()
     for number, path in enumerate(data.rglob("*")):
         if number >= LOOKED_AT:
             raise UnreadableFileError(
-                f"There are more than {LOOKED_AT:,} files in '{data}'.", "Name a folder with the data files alone: --data FOLDER"
+                f"There are more than {LOOKED_AT:,} files in '{data}'.",
+                "Name a folder with the data files alone: --data FOLDER",
             )
         if not path.is_file() or not (path.name in names or path.stat().st_size in sizes):
             continue
@@ -244,13 +310,19 @@ def _bytes(bundle: Path) -> bytes:
     """The ZIP, or what counts of a folder as one."""
     if not bundle.exists():
         raise NotFoundError(f"There is no bundle '{bundle}'.", "Check the path.")
-    too_large = UnreadableFileError(f"{bundle.name} is larger than {BUNDLE_BYTES // 1024**2} MB, so it is no bundle of a chat.")
+    too_large = UnreadableFileError(
+        f"{bundle.name} is larger than {BUNDLE_BYTES // 1024**2} MB, so it is no bundle of a chat."
+    )
     if bundle.is_file():
         if bundle.stat().st_size > BUNDLE_BYTES:
             raise too_large
         return bundle.read_bytes()
     target, size = io.BytesIO(), 0
-    paths = [bundle / "manifest.json", *sorted(bundle.glob("queries/*.sql")), *sorted(bundle.glob("cells/*.py"))]
+    paths = [
+        bundle / "manifest.json",
+        *sorted(bundle.glob("queries/*.sql")),
+        *sorted(bundle.glob("cells/*.py")),
+    ]
     with zipfile.ZipFile(target, "w") as archive:
         for path in paths:
             if path.is_file() and not path.is_symlink():
@@ -265,7 +337,10 @@ def check_code(manifest: Manifest, code: Mapping[str, str]) -> None:
     """What people read in `queries` and `cells` must be what runs. Raises UnreadableFileError."""
     for call in manifest.calls():
         if call.file and code.get(call.file, "").rstrip() != (call.code or call.sql).rstrip():
-            raise UnreadableFileError(f"{call.file} of the bundle is not what its manifest.json says.", "Export the chat again.")
+            raise UnreadableFileError(
+                f"{call.file} of the bundle is not what its manifest.json says.",
+                "Export the chat again.",
+            )
 
 
 def _names(manifest: Manifest) -> dict[tuple[str, str], str]:
@@ -281,7 +356,7 @@ def _names(manifest: Manifest) -> dict[tuple[str, str], str]:
     return names
 
 
-def _again(bench: Workbench, call: KeptCall, name: str) -> tuple[Line | None, Json | None]:
+def _again(bench: Workbench, call: KeptCall, name: str) -> tuple[ReportLine | None, Output | None]:
     """A call run again: the line to tell, and its output."""
     kind = declared(call.tool).replay
     if kind == "no":
@@ -293,27 +368,36 @@ def _again(bench: Workbench, call: KeptCall, name: str) -> tuple[Line | None, Js
         output = bench.run(call)
     except LeafError as e:
         said = call.sql or call.code or str(call.input)
-        gone = [file.name for file in bench.missing if file.slug in said.lower() or file.handle in said]
+        gone = [
+            file.name for file in bench.missing if file.slug in said.lower() or file.handle in said
+        ]
         why = f"{', '.join(gone)} is not there" if gone else str(e).splitlines()[0][:240]
-        return Line(kind, name, False, f"cannot be computed: {why}"), None
+        return ReportLine(kind, name, False, f"cannot be computed: {why}"), None
     if kind == "step":
         return None, output
     different = different_results(call.results, output, bench.rows) or different_words(
         (call.printed, call.value), said_by_cell(output)
     )
-    sizes = ", ".join(f"{r.total:,} {'row' if r.total == 1 else 'rows'}" for r in call.results) or "no rows"
+    sizes = (
+        ", ".join(f"{r.total:,} {'row' if r.total == 1 else 'rows'}" for r in call.results)
+        or "no rows"
+    )
     about = " ".join((call.sql or call.code).split())[:SHOWN_SQL]
     text = different or f"{sizes} in {time.monotonic() - began:.2f} s · {about}"
-    return Line(kind, name, not different, text), output
+    return ReportLine(kind, name, not different, text), output
 
 
-def _figures(answers: Sequence[KeptAnswer], outputs: Mapping[tuple[str, str], Json]) -> Iterator[Line]:
+def _figures(
+    answers: Sequence[KeptAnswer], outputs: Mapping[tuple[str, str], Output]
+) -> Iterator[ReportLine]:
     """Each figure that had a receipt, traced anew in what the calls gave this time."""
     history: list[Message] = []
     for answer in answers:
-        history.append(_message(f"q-{answer.id}", "user", [{"type": "text", "text": answer.question}]))
+        history.append(
+            _message(f"q-{answer.id}", "user", [{"type": "text", "text": answer.question}])
+        )
         calls = {call.id: call for call in answer.calls}
-        parts: list[Json] = []
+        parts: list[Part] = []
         texts: list[int] = []
         for number, piece in enumerate(answer.said):
             if piece.call:
@@ -322,29 +406,52 @@ def _figures(answers: Sequence[KeptAnswer], outputs: Mapping[tuple[str, str], Js
                     parts.append(_part(calls[piece.call], output))
             else:
                 texts.append(len(parts))
-                parts.append({"type": "text", "id": f"said-{number}", "text": piece.text, "state": "done"})
-        found = (of_answer(parts, history) or {"receipts": ()})["receipts"] if answer.receipts else ()
+                parts.append(
+                    {"type": "text", "id": f"said-{number}", "text": piece.text, "state": "done"}
+                )
+        traced = of_answer(parts, history) if answer.receipts else None
+        found = traced["receipts"] if traced else ()
         again = {(texts.index(r["part"]), r["start"]): r for r in found if r["part"] in texts}
         for receipt in answer.receipts:
-            if receipt.kind in ("none", "asked"):  # what stands in a question was kept as a receipt once
+            if receipt.kind in (
+                "none",
+                "asked",
+            ):  # what stands in a question was kept as a receipt once
                 continue
-            now = again.get((receipt.text, receipt.start), {})
-            traced = now.get("kind", "none") != "none"
-            agrees = traced and now.get("text") == receipt.figure and same_value(receipt.value, str(now.get("value") or ""))
-            how = receipt.how or " ".join(filter(None, (receipt.column, receipt.result_id))) or receipt.place
+            now = again.get((receipt.text, receipt.start))
+            value = now.get("value", "") if now and now["kind"] != "none" else None
+            agrees = (
+                value is not None
+                and now is not None
+                and now["text"] == receipt.figure
+                and same_trace(receipt.figure, receipt.value, value)
+            )
+            how = (
+                receipt.how
+                or " ".join(filter(None, (receipt.column, receipt.result_id)))
+                or receipt.place
+            )
             said = f"{receipt.figure}: {receipt.kind}, {how}"[:200]
             if receipt.against:
                 said += f"; {receipt.against}"
             if not agrees:
-                said += f"; was {receipt.value or 'there'}, is {now.get('value') or 'there' if traced else 'not found'}"
-            yield Line("figure", f"figure {answer.id}", agrees, said)
+                said += (
+                    f"; was {receipt.value or 'there'}, is "
+                    f"{'not found' if value is None else value or 'there'}"
+                )
+            yield ReportLine("figure", f"figure {answer.id}", agrees, said)
         history.append(_message(answer.id, "assistant", parts))
 
 
-def _part(call: KeptCall, output: Json) -> Json:
-    about = {"toolCallId": call.id, "state": "output-available", "input": call.input, "output": output}
-    return {"type": f"tool-{call.tool}", **about}
+def _part(call: KeptCall, output: Output) -> ToolPart:
+    return {
+        "type": f"tool-{call.tool}",
+        "toolCallId": call.id,
+        "state": "output-available",
+        "input": call.input,
+        "output": output,
+    }
 
 
-def _message(message_id: str, role: Any, parts: list[Json]) -> Message:
+def _message(message_id: str, role: Any, parts: list[Part]) -> Message:
     return Message(message_id, "replay", "", role, "completed", parts, [])

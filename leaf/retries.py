@@ -1,4 +1,5 @@
-"""Trying again what may succeed in a moment: how long to wait, when to give up. Every wait ends when the work is stopped."""
+"""Trying again what may succeed in a moment: how long to wait, when to give up. Every wait ends
+when the work is stopped."""
 
 from __future__ import annotations
 
@@ -26,10 +27,15 @@ class Again:
 
 
 class Waits:
-    """The waits of one thing that is tried: each is given once, and none that would go beyond the patience."""
+    """The waits of one thing that is tried: each is given once, and none that would go beyond the
+    patience."""
 
     def __init__(
-        self, seconds: Iterable[float], *, patience: float = math.inf, clock: Callable[[], float] = time.monotonic
+        self,
+        seconds: Iterable[float],
+        *,
+        patience: float = math.inf,
+        clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """`seconds` before each further try; as many as there are. `patience` counts from now."""
         self._seconds = iter(seconds)
@@ -37,7 +43,8 @@ class Waits:
         self._end = clock() + patience
 
     def next(self, asked: float | None = None, least: float = 0.0) -> float | None:
-        """Seconds until the next try, those that were asked for or one's own; None when there is to be none."""
+        """Seconds until the next try, those that were asked for or one's own; None when there is to
+        be none."""
         own = next(self._seconds, None)
         if own is None:
             return None
@@ -47,7 +54,9 @@ class Waits:
 
 def doubling(first: float, longest: float) -> Iterator[float]:
     """1, 2, 4 … times the first, up to the longest, without end."""
-    return itertools.accumulate(itertools.repeat(longest), lambda wait, most: min(most, 2.0 * wait), initial=first)
+    return itertools.accumulate(
+        itertools.repeat(longest), lambda wait, most: min(most, 2.0 * wait), initial=first
+    )
 
 
 def pause(seconds: float, stop: threading.Event | None) -> None:
@@ -67,7 +76,8 @@ def retry(
     on_wait: Callable[[Exception, float], None] = lambda _error, _wait: None,
     pause: Pause = pause,
 ) -> T:
-    """The value of an attempt. Raises its last error once `again` says None or the waits are over, RunError after `stop`."""
+    """The value of an attempt. Raises its last error once `again` says None or the waits are over,
+    RunError after `stop`."""
     while True:
         if stop is not None and stop.is_set():
             raise RunError("Stopped.")
@@ -83,7 +93,8 @@ def retry(
 
 
 def retry_after(headers: Mapping[str, str]) -> float:
-    """Seconds that a server asks to wait by the header Retry-After; 0 where it does not say, or says a date."""
+    """Seconds that a server asks to wait by the header Retry-After; 0 where it does not say, or
+    says a date."""
     try:
         asked = float(headers.get("retry-after") or 0)
     except ValueError:

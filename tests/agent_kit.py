@@ -1,4 +1,5 @@
-"""What the tests of the agent share: small tools, a task, and an answer with everything that was emitted."""
+"""What the tests of the agent share: small tools, a task, and an answer with everything that was
+emitted."""
 
 from __future__ import annotations
 
@@ -49,7 +50,14 @@ TOOLS = [
     Tool("crash", "Crashes.", NoInput, _never),
     Tool("hang", "Waits until it is stopped.", NoInput, _never),
 ]
-SCHEMAS = [{"name": t.name, "description": t.description, "input_schema": t.input_model.model_json_schema()} for t in TOOLS]
+SCHEMAS = [
+    {
+        "name": t.name,
+        "description": t.description,
+        "input_schema": t.input_model.model_json_schema(),
+    }
+    for t in TOOLS
+]
 
 
 def run_tool(name: str, given: Json, stop: threading.Event) -> ToolOutput:
@@ -84,11 +92,21 @@ class Answered:
 
 
 def question(text: str, message_id: str = "u1") -> Message:
-    return Message(message_id, "chat", "", "user", "completed", [{"type": "text", "text": text}], [question_message(text)])
+    return Message(
+        message_id,
+        "chat",
+        "",
+        "user",
+        "completed",
+        [{"type": "text", "text": text}],
+        [question_message(text)],
+    )
 
 
 def answered(outcome: Outcome, model: str, message_id: str = "a1") -> Message:
-    return Message(message_id, "chat", "", "assistant", outcome.status, outcome.parts, outcome.raw, model=model)
+    return Message(
+        message_id, "chat", "", "assistant", outcome.status, outcome.parts, outcome.raw, model=model
+    )
 
 
 def agent_for(model: Model, **options: Any) -> Agent:
@@ -125,4 +143,6 @@ def answer(
         limits or RunLimits(),
         inline_tokens,
     )
-    return Answered(agent.answer(task, emit, steps or InlineSteps(), stop or threading.Event()), chunks)
+    return Answered(
+        agent.answer(task, emit, steps or InlineSteps(), stop or threading.Event()), chunks
+    )

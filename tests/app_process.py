@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import signal
 import socket
 import subprocess
@@ -22,7 +23,8 @@ PATIENCE = "3"
 
 
 class App:
-    """`streamlit run app.py` over a data folder, on a free port, which it keeps when it is started again."""
+    """`streamlit run app.py` over a data folder, on a free port, which it keeps when it is started
+    again."""
 
     def __init__(
         self,
@@ -35,14 +37,17 @@ class App:
         command: Sequence[str] = (),
         folder: Path = ROOT,
         script: str = "app.py",
+        token: bool = False,
         **variables: str,
     ) -> None:
         self.home = home
         self.model_url = model_url
         self.log = log or home.with_name(f"{home.name}.log")
-        self.variables = variables
-        """Further environment variables."""
-        self.port = _free_port()
+        self.variables = {} if token else {"LEAF_LOCAL_TOKEN": "off"}
+        """Further environment variables. Browsers come without the token that Leaf prints, unless
+        `token` asks for it."""
+        self.variables |= variables
+        self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"
         self._command = list(command) or [python, "-m", "streamlit", "run", script]
         self._folder = folder
@@ -50,14 +55,26 @@ class App:
         self._process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> App:
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("ANTHROPIC_", "LEAF_", "STREAMLIT_"))}
+        clean = {
+            k: v
+            for k, v in os.environ.items()
+            if not k.startswith(("ANTHROPIC_", "LEAF_", "STREAMLIT_"))
+        }
         model = (
-            {"LEAF_MODEL_URL": self.model_url, "ANTHROPIC_API_KEY": "test-key", "LEAF_MODEL_PATIENCE": PATIENCE}
+            {
+                "LEAF_MODEL_URL": self.model_url,
+                "ANTHROPIC_API_KEY": "test-key",
+                "LEAF_MODEL_PATIENCE": PATIENCE,
+            }
             if self.model_url
             else {}
         )
         with self.log.open("ab") as log:
-            flags = ("--address", "--port") if self._command[-1] == "run" else ("--server.address", "--server.port")
+            flags = (
+                ("--address", "--port")
+                if self._command[-1] == "run"
+                else ("--server.address", "--server.port")
+            )
             served = [flags[0], "127.0.0.1", flags[1], str(self.port)]
             self._process = subprocess.Popen(
                 [*self._command, *served, *self._options],
@@ -68,6 +85,13 @@ class App:
             )
         _wait_until_healthy(self.url, self._process)
         return self
+
+    @property
+    def opened_url(self) -> str:
+        """The address that the app printed at its newest start, with its token."""
+        printed = re.findall(r"Leaf is at (\S+)", self.log.read_text())
+        assert printed, "the app printed no address"
+        return str(printed[-1])
 
     def stop(self, how: signal.Signals = signal.SIGTERM) -> None:
         if self._process is not None:
@@ -80,8 +104,9 @@ class App:
             self._process = None
 
 
-def _free_port() -> int:
-    """One that stays free until the app has it: below those that the system hands out, and seldom drawn by another worker too."""
+def free_port() -> int:
+    """One that stays free until the app has it: below those that the system hands out, and seldom
+    drawn by another worker too."""
     while True:
         port = random.randrange(10_000, 30_000)
         with socket.socket() as probe, contextlib.suppress(OSError):

@@ -1,11 +1,11 @@
-"""Fixtures that several rooms share."""
+"""Fixtures that several packages share."""
 
 from __future__ import annotations
 
 import gc
-import os
 from collections.abc import Iterator
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,7 +13,10 @@ from leaf.sandbox.pool import Pool
 from leaf.settings import Settings
 from leaf.store import Store, open_store, users
 from leaf.store.model import Scope
-from tests import postgres
+from tests import postgres, s3_server
+
+if TYPE_CHECKING:
+    from tests.stranger_kit import Planted
 
 REAL_DATA = Path(__file__).resolve().parents[2] / "shared" / "data"
 
@@ -23,7 +26,9 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
         fixtures = getattr(item, "fixturenames", ())
         chosen = getattr(getattr(item, "callspec", None), "params", {})
-        if "postgres_server" in fixtures or chosen.get("settings") == "postgres":
+        by_place = "database" in (chosen.get("place"), chosen.get("blobs"), chosen.get("lasting"))
+        by_name = "postgres" in (chosen.get("settings"), chosen.get("world"))
+        if "postgres_server" in fixtures or by_name or by_place:
             item.add_marker(pytest.mark.postgres)
         if "real_data" in fixtures:
             item.add_marker(pytest.mark.corpora)
@@ -59,12 +64,14 @@ def postgres_server() -> Iterator[str]:
 @pytest.fixture
 def postgres_url(postgres_server: str) -> str:
     """A fresh database on the tests' server."""
-    import psycopg
+    return postgres.fresh(postgres_server)
 
-    name = f"t{os.urandom(6).hex()}"
-    with psycopg.connect(f"postgresql:///postgres{postgres_server}", autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
-    return f"postgresql:///{name}{postgres_server}"
+
+@pytest.fixture(scope="session")
+def s3_port() -> Iterator[int]:
+    """The port of an S3 server on this machine."""
+    with s3_server.server() as port:
+        yield port
 
 
 @pytest.fixture(params=["duckdb", "postgres"])
@@ -92,3 +99,12 @@ def store(settings: Settings) -> Iterator[Store]:
     opened = open_store(settings)
     yield opened
     opened.close()
+
+
+@pytest.fixture(scope="session")
+def planted(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Planted]:
+    """What strangers are kept from: made once, and taken before the first of them comes."""
+    from tests import stranger_kit
+
+    with stranger_kit.planted(tmp_path_factory.mktemp("planted")) as made:
+        yield made

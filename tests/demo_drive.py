@@ -1,4 +1,5 @@
-"""Leaf beside a Google on loopback with demo files: `make demo-drive`. Data goes to `.leaf-demo`, away from the real one."""
+"""Leaf beside a Google on loopback with demo files: `make demo-drive`. Data goes to `.leaf-demo`,
+away from the real one."""
 
 from __future__ import annotations
 
@@ -30,11 +31,16 @@ def main() -> int:
         "OAUTHLIB_INSECURE_TRANSPORT": "1",
     }
     with google:
-        print(f"Google on {google.url}; connect it on the settings page as {google.accounts[0]}.", flush=True)
+        print(
+            f"Google on {google.url}; connect it on the settings page as {google.accounts[0]}.",
+            flush=True,
+        )
         served = ["--server.address", "127.0.0.1", "--server.port", str(given.port)]
         command = [sys.executable, "-m", "streamlit", "run", "app.py", *served]
         app = subprocess.Popen(command, env={**os.environ, **environment})
-        signal.signal(signal.SIGTERM, lambda *_: app.terminate())  # the app must not outlive its Google
+        signal.signal(
+            signal.SIGTERM, lambda *_: app.terminate()
+        )  # the app must not outlive its Google
         try:
             return app.wait()
         except KeyboardInterrupt:

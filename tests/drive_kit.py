@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal
 
 from leaf.app import Leaf
-from leaf.drive.drive import Drive
+from leaf.drive.drive import DriveService
 from leaf.files.library import Added
-from leaf.formats.base import Window
+from leaf.readers.base import Window
 from leaf.settings import Settings
 from leaf.store import Store, files, open_store, users
 from leaf.store.model import File, Scope
@@ -40,7 +40,16 @@ class Shelf:
         folder: str = "",
     ) -> files.NewFile:
         kept = self.store.blobs.put(scope.workspace_id, stream, 1 << 40)
-        return files.NewFile(f"{folder}/{name}".lstrip("/"), "text/plain", "text", kept.size, kept.sha256, source, "", {})
+        return files.NewFile(
+            f"{folder}/{name}".lstrip("/"),
+            "text/plain",
+            "text",
+            kept.size,
+            kept.sha256,
+            source,
+            "",
+            {},
+        )
 
     def enter(
         self,
@@ -64,7 +73,7 @@ class Shelf:
         return Window(path.read_text(), (), name)
 
     def content(self, file: File) -> bytes:
-        return self.store.blobs.path(file.workspace_id, file.sha256).read_bytes()
+        return self.store.blobs.local(file.workspace_id, file.sha256).read_bytes()
 
 
 @dataclass
@@ -72,7 +81,7 @@ class World:
     """A Google with one connected user, and one who is not."""
 
     google: DriveServer
-    drive: Drive
+    drive: DriveService
     store: Store
     shelf: Shelf
     settings: Settings
@@ -82,9 +91,11 @@ class World:
     root: str
     """Ana's My Drive."""
 
-    def another(self, **settings: Any) -> Drive:
+    def another(self, **settings: Any) -> DriveService:
         """The same Leaf, begun anew, with other settings."""
-        return Drive(replace(self.settings, **settings), self.store, self.shelf, waits=(0.01, 0.01))
+        return DriveService(
+            replace(self.settings, **settings), self.store, self.shelf, waits=(0.01, 0.01)
+        )
 
 
 @contextmanager
@@ -93,7 +104,7 @@ def world(home: Path, *, connected: bool = True, **settings: Any) -> Iterator[Wo
         configured = replace(Settings(home=home, google=google.settings()), **settings)
         store = open_store(configured)
         shelf = Shelf(store)
-        drive = Drive(configured, store, shelf, waits=(0.01, 0.01))
+        drive = DriveService(configured, store, shelf, waits=(0.01, 0.01))
         ana, ben = users.ensure_user(store.db, ANA, "Ana"), users.ensure_user(store.db, BEN, "Ben")
         made = World(google, drive, store, shelf, configured, ana, ben, google.root(ANA))
         if connected:
@@ -106,7 +117,11 @@ def world(home: Path, *, connected: bool = True, **settings: Any) -> Iterator[Wo
 
 
 def connect(
-    begin: Callable[[Scope, str], str], finish: Callable[..., Any], google: DriveServer, scope: Scope, email: str = ANA
+    begin: Callable[[Scope, str], str],
+    finish: Callable[..., Any],
+    google: DriveServer,
+    scope: Scope,
+    email: str = ANA,
 ) -> None:
     """Consent, as the browser would."""
     state = finish(scope, google.consent(begin(scope, REDIRECT), email))

@@ -5,7 +5,8 @@
         … Settings(google=google.settings()) …
         google.calls("files")
 
-Run `python -m tests.drive_server --port 9000` for one with demo files, or `make demo-drive` for Leaf beside it.
+Run `python -m tests.drive_server --port 9000` for one with demo files, or `make demo-drive` for
+Leaf beside it.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ FOLDER, SHORTCUT, DOC, SHEET, SLIDES, FORM = (
     f"{G}{k}" for k in ("folder", "shortcut", "document", "spreadsheet", "presentation", "form")
 )
 OFFICE = "application/vnd.openxmlformats-officedocument."
-DOCX, XLSX, PPTX = (f"{OFFICE}{k}" for k in ("wordprocessingml.document", "spreadsheetml.sheet", "presentationml.presentation"))
+DOCX, XLSX, PPTX = (
+    f"{OFFICE}{k}"
+    for k in ("wordprocessingml.document", "spreadsheetml.sheet", "presentationml.presentation")
+)
 READONLY = "https://www.googleapis.com/auth/drive.readonly"
 ANA, BEN = "ana@example.com", "ben@example.com"
 CLIENT_ID, CLIENT_SECRET = "leaf-demo.apps.googleusercontent.com", "demo-secret"
@@ -79,7 +83,8 @@ class Fault:
     status: int = 0
     reason: str = ""
     details: tuple[Json, ...] = ()
-    """The newer form: what `error.details` holds; `errors` is then left out, unless a `reason` is given too."""
+    """The newer form: what `error.details` holds; `errors` is then left out, unless a `reason` is
+    given too."""
     rpc_status: str = ""
     """`error.status` of the newer form, such as `RESOURCE_EXHAUSTED`."""
     retry_after: str = ""
@@ -93,7 +98,12 @@ class Fault:
 def error_info(reason: str, **metadata: str) -> Json:
     """What `error.details` says of the reason in Google's newer form."""
     about = {"service": "drive.googleapis.com", "consumer": "projects/1", **metadata}
-    return {"@type": "type.googleapis.com/google.rpc.ErrorInfo", "reason": reason, "domain": "googleapis.com", "metadata": about}
+    return {
+        "@type": "type.googleapis.com/google.rpc.ErrorInfo",
+        "reason": reason,
+        "domain": "googleapis.com",
+        "metadata": about,
+    }
 
 
 class DriveServer(LoopbackServer):
@@ -147,7 +157,16 @@ class DriveServer(LoopbackServer):
         with self.lock:
             above = self.entries[parent]
             file_id = more.pop("id", "") or self._id()
-            entry = Entry(file_id, name, mime, parent, owner=above.owner, drive=above.drive, content=content, **more)
+            entry = Entry(
+                file_id,
+                name,
+                mime,
+                parent,
+                owner=above.owner,
+                drive=above.drive,
+                content=content,
+                **more,
+            )
             self.entries[file_id] = entry
             self._note(entry)
             return file_id
@@ -180,17 +199,24 @@ class DriveServer(LoopbackServer):
 
     # Accounts
 
-    def consent(self, url: str, email: str = ANA, *, deny: bool = False, without_drive: bool = False) -> Json:
+    def consent(
+        self, url: str, email: str = ANA, *, deny: bool = False, without_drive: bool = False
+    ) -> Json:
         """What the browser would do with Google's page: the query that comes back to Leaf."""
         asked = {k: v[0] for k, v in parse_qs(urlsplit(url).query).items()}
         back = self.approve(asked, "" if deny else email, without_drive)
         return {k: v[0] for k, v in parse_qs(urlsplit(back).query).items()}
 
     def approve(self, asked: Json, email: str, without_drive: bool = False) -> str:
-        """Address to send the browser back to. Raises ValueError for what Google shows an error page for."""
+        """Address to send the browser back to. Raises ValueError for what Google shows an error
+        page for."""
         if asked.get("client_id") != CLIENT_ID or asked.get("response_type") != "code":
             raise ValueError("invalid_client")
-        if asked.get("access_type") != "offline" or asked.get("code_challenge_method") != "S256" or not asked.get("state"):
+        if (
+            asked.get("access_type") != "offline"
+            or asked.get("code_challenge_method") != "S256"
+            or not asked.get("state")
+        ):
             raise ValueError("invalid_request")
         if not email:
             return f"{asked['redirect_uri']}?{urlencode({'error': 'access_denied', 'state': asked['state']})}"
@@ -217,11 +243,20 @@ class DriveServer(LoopbackServer):
     def issue(self, email: str, scope: str) -> Json:
         token = f"ya29.{secrets.token_urlsafe(24)}"
         self.access[token] = (email, time.time() + self.lifetime, scope)
-        return {"access_token": token, "expires_in": self.lifetime, "scope": scope, "token_type": "Bearer"}
+        return {
+            "access_token": token,
+            "expires_in": self.lifetime,
+            "scope": scope,
+            "token_type": "Bearer",
+        }
 
     def calls(self, pattern: str = "") -> list[str]:
         """Requests to the API so far."""
-        return [path for _, path in self.requests if path.startswith("/drive/") and re.search(pattern, path)]
+        return [
+            path
+            for _, path in self.requests
+            if path.startswith("/drive/") and re.search(pattern, path)
+        ]
 
     # Inside
 
@@ -230,7 +265,15 @@ class DriveServer(LoopbackServer):
 
     def _note(self, entry: Entry, removed: bool = False) -> None:
         self._results.clear()
-        self.changes.append({"id": entry.id, "removed": removed, "drive": entry.drive, "entry": entry, "time": datetime.now(UTC)})
+        self.changes.append(
+            {
+                "id": entry.id,
+                "removed": removed,
+                "drive": entry.drive,
+                "entry": entry,
+                "time": datetime.now(UTC),
+            }
+        )
 
     def above(self, entry: Entry) -> Iterable[Entry]:
         seen = set()
@@ -245,7 +288,9 @@ class DriveServer(LoopbackServer):
             return email in self.drives[entry.drive][1]
         return entry.owner == email or any(email in e.shared for e in self.above(entry))
 
-    def matching(self, email: str, q: str, order: str, corpora: str, drive_id: str, all_drives: bool) -> list[str]:
+    def matching(
+        self, email: str, q: str, order: str, corpora: str, drive_id: str, all_drives: bool
+    ) -> list[str]:
         with self.lock:
             key = (email, q, order, corpora, drive_id, all_drives)
             if key not in self._results:
@@ -277,17 +322,26 @@ class DriveServer(LoopbackServer):
             "capabilities": {"canDownload": entry.can_download},
             "trashed": entry.trashed,
         }
-        if entry.parent and (parent := self.entries.get(entry.parent)) and self.visible(parent, email):
+        if (
+            entry.parent
+            and (parent := self.entries.get(entry.parent))
+            and self.visible(parent, email)
+        ):
             row["parents"] = [entry.parent]
         if entry.drive:
             row["driveId"] = entry.drive
         else:
-            row["owners"] = [{"displayName": entry.owner.partition("@")[0].title(), "emailAddress": entry.owner}]
+            row["owners"] = [
+                {"displayName": entry.owner.partition("@")[0].title(), "emailAddress": entry.owner}
+            ]
         if entry.key:
             row["resourceKey"] = entry.key
         if entry.mime == SHORTCUT:
             target = self.entries.get(entry.target)
-            row["shortcutDetails"] = {"targetId": entry.target, "targetMimeType": target.mime if target else DOC}
+            row["shortcutDetails"] = {
+                "targetId": entry.target,
+                "targetMimeType": target.mime if target else DOC,
+            }
             if target and target.key:
                 row["shortcutDetails"]["targetResourceKey"] = target.key
         elif not entry.mime.startswith(G):
@@ -295,7 +349,10 @@ class DriveServer(LoopbackServer):
             row["md5Checksum"] = hashlib.md5(entry.content).hexdigest()
             row["headRevisionId"] = f"r{entry.version}"
         if entry.exports:
-            row["exportLinks"] = {m: f"{self.url}/drive/v3/export-link/{entry.id}?mime={quote(m)}" for m in entry.exports}
+            row["exportLinks"] = {
+                m: f"{self.url}/drive/v3/export-link/{entry.id}?mime={quote(m)}"
+                for m in entry.exports
+            }
         return row
 
     def page(self, ids: list[str], what: Any, token: str, size: int) -> tuple[list[str], str]:
@@ -452,7 +509,11 @@ def _masked(value: Any, mask: Json) -> Any:
         return value
     if isinstance(value, list):
         return [_masked(v, mask) for v in value]
-    return {k: _masked(v, mask[k]) for k, v in value.items() if k in mask} if isinstance(value, dict) else value
+    return (
+        {k: _masked(v, mask[k]) for k, v in value.items() if k in mask}
+        if isinstance(value, dict)
+        else value
+    )
 
 
 class _Refused(Exception):
@@ -475,12 +536,19 @@ class _Handler(Handler):
         body = self.rfile.read(length).decode()
         parts = urlsplit(self.path)
         self.q = {k: v[0] for k, v in parse_qs(parts.query, keep_blank_values=True).items()}
-        if self.headers.get("x-http-method-override") == "GET":  # how the client sends an address that is too long
-            method, self.q = "GET", {k: v[0] for k, v in parse_qs(body, keep_blank_values=True).items()}
+        if (
+            self.headers.get("x-http-method-override") == "GET"
+        ):  # how the client sends an address that is too long
+            method, self.q = (
+                "GET",
+                {k: v[0] for k, v in parse_qs(body, keep_blank_values=True).items()},
+            )
         self.cut: int | None = None
         with self.app.lock:
             self.app.requests.append((method, self.path))
-            fault = next((f for f in self.app.faults if f.times > 0 and re.search(f.path, self.path)), None)
+            fault = next(
+                (f for f in self.app.faults if f.times > 0 and re.search(f.path, self.path)), None
+            )
             if fault:
                 fault.times -= 1
         try:
@@ -491,7 +559,9 @@ class _Handler(Handler):
             if fault:
                 self.cut = fault.cut_after
             if parts.path.startswith("/drive/v3/"):
-                self._drive(method, [p for p in parts.path.removeprefix("/drive/v3/").split("/") if p])
+                self._drive(
+                    method, [p for p in parts.path.removeprefix("/drive/v3/").split("/") if p]
+                )
             else:
                 self._oauth(method, parts.path, {k: v[0] for k, v in parse_qs(body).items()})
         except _Refused as e:
@@ -499,11 +569,16 @@ class _Handler(Handler):
             if not (fault and fault.rpc_status and not fault.reason):
                 error["errors"] = [{"domain": "global", "reason": e.reason, "message": e.text}]
             if fault and fault.rpc_status:
-                error |= {"status": fault.rpc_status, **({"details": list(fault.details)} if fault.details else {})}
+                error |= {
+                    "status": fault.rpc_status,
+                    **({"details": list(fault.details)} if fault.details else {}),
+                }
             after = {"retry-after": fault.retry_after} if fault and fault.retry_after else {}
             self._send(e.status, json.dumps({"error": error}).encode(), headers=after)
 
-    def _send(self, status: int, body: bytes, kind: str = "application/json", headers: Json | None = None) -> None:
+    def _send(
+        self, status: int, body: bytes, kind: str = "application/json", headers: Json | None = None
+    ) -> None:
         self.send_response(status)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(body)))
@@ -550,7 +625,10 @@ class _Handler(Handler):
             return f'<p><a href="{html.escape(address)}">{html.escape(text)}</a></p>'
 
         links = "".join(link(a, f"Allow as {a}") for a in self.app.accounts)
-        page = f"<!doctype html><title>Demo account</title><h1>Leaf wants to read your Drive</h1>{links}{link('', 'Deny')}"
+        page = (
+            f"<!doctype html><title>Demo account</title><h1>Leaf wants to read your "
+            f"Drive</h1>{links}{link('', 'Deny')}"
+        )
         self._send(200, page.encode(), "text/html; charset=utf-8")
 
     def _token(self, form: Json) -> None:
@@ -562,15 +640,31 @@ class _Handler(Handler):
                 return
             self._json(self.app.issue(claims["iss"], claims["scope"]))
             return
-        if form.get("client_id") != CLIENT_ID or form.get("client_secret") != self.app.client_secret:
-            self._json({"error": "invalid_client", "error_description": "The OAuth client was not found."}, 401)
+        if (
+            form.get("client_id") != CLIENT_ID
+            or form.get("client_secret") != self.app.client_secret
+        ):
+            self._json(
+                {"error": "invalid_client", "error_description": "The OAuth client was not found."},
+                401,
+            )
             return
         self._code(form) if grant == "authorization_code" else self._refresh(form)
 
     def _code(self, form: Json) -> None:
         kept = self.app.codes.pop(form.get("code", ""), None)
-        challenge = base64.urlsafe_b64encode(hashlib.sha256(form.get("code_verifier", "").encode()).digest()).decode().rstrip("=")
-        if not kept or kept["redirect"] != form.get("redirect_uri") or kept["challenge"] != challenge:
+        challenge = (
+            base64.urlsafe_b64encode(
+                hashlib.sha256(form.get("code_verifier", "").encode()).digest()
+            )
+            .decode()
+            .rstrip("=")
+        )
+        if (
+            not kept
+            or kept["redirect"] != form.get("redirect_uri")
+            or kept["challenge"] != challenge
+        ):
             self._json({"error": "invalid_grant", "error_description": "Bad Request"}, 400)
             return
         token = f"1//{secrets.token_urlsafe(24)}"
@@ -580,7 +674,13 @@ class _Handler(Handler):
     def _refresh(self, form: Json) -> None:
         known = self.app.refresh.get(form.get("refresh_token", ""))
         if known is None:
-            self._json({"error": "invalid_grant", "error_description": "Token has been expired or revoked."}, 400)
+            self._json(
+                {
+                    "error": "invalid_grant",
+                    "error_description": "Token has been expired or revoked.",
+                },
+                400,
+            )
             return
         self._json(self.app.issue(*known))
 
@@ -596,9 +696,20 @@ class _Handler(Handler):
         self.email = email
         match path:
             case ["about"]:
-                self._json({"user": {"displayName": email.partition("@")[0].title(), "emailAddress": email}})
+                self._json(
+                    {
+                        "user": {
+                            "displayName": email.partition("@")[0].title(),
+                            "emailAddress": email,
+                        }
+                    }
+                )
             case ["drives"]:
-                rows = [{"id": i, "name": n} for i, (n, members) in self.app.drives.items() if email in members]
+                rows = [
+                    {"id": i, "name": n}
+                    for i, (n, members) in self.app.drives.items()
+                    if email in members
+                ]
                 self._json({"drives": rows})
             case ["drives", drive_id]:
                 self._json({"id": drive_id, "name": self._shared_drive(drive_id)[0]})
@@ -629,39 +740,80 @@ class _Handler(Handler):
 
     def _find(self, file_id: str) -> Entry:
         entry = self.app.entries.get(self.app.root(self.email) if file_id == "root" else file_id)
-        keys = dict(k.split("/") for k in self.headers.get("x-goog-drive-resource-keys", "").split(",") if "/" in k)
-        hidden = entry is None or not self.app.visible(entry, self.email) or (entry.drive and not self._supports_drives())
-        if entry is None or hidden or (entry.key and entry.owner != self.email and keys.get(entry.id) != entry.key):
+        keys = dict(
+            k.split("/")
+            for k in self.headers.get("x-goog-drive-resource-keys", "").split(",")
+            if "/" in k
+        )
+        hidden = (
+            entry is None
+            or not self.app.visible(entry, self.email)
+            or (entry.drive and not self._supports_drives())
+        )
+        if (
+            entry is None
+            or hidden
+            or (entry.key and entry.owner != self.email and keys.get(entry.id) != entry.key)
+        ):
             raise _Refused(404, "notFound", f"File not found: {file_id}.")
         return entry
 
     def _supports_drives(self) -> bool:
         """`files.get` needs to be told so; the other methods do not."""
-        return self.q.get("supportsAllDrives") == "true" or not re.fullmatch(r"/drive/v3/files/[^/]+", urlsplit(self.path).path)
+        return self.q.get("supportsAllDrives") == "true" or not re.fullmatch(
+            r"/drive/v3/files/[^/]+", urlsplit(self.path).path
+        )
 
     def _list(self) -> None:
         corpora, drive_id = self.q.get("corpora", "user"), self.q.get("driveId", "")
-        all_drives = self.q.get("includeItemsFromAllDrives") == "true" and self.q.get("supportsAllDrives") == "true"
+        all_drives = (
+            self.q.get("includeItemsFromAllDrives") == "true"
+            and self.q.get("supportsAllDrives") == "true"
+        )
         if corpora in ("drive", "allDrives") and not all_drives:
             raise _Refused(403, "teamDrivesNotSupported")
         if corpora == "drive":
             self._shared_drive(drive_id)
         if "fullText" in self.q.get("q", "") and "orderBy" in self.q:
-            raise _Refused(403, "forbidden", "Sorting is not supported for queries with fullText terms.")
-        asked = (self.email, self.q.get("q", ""), self.q.get("orderBy", ""), corpora, drive_id, all_drives)
+            raise _Refused(
+                403, "forbidden", "Sorting is not supported for queries with fullText terms."
+            )
+        asked = (
+            self.email,
+            self.q.get("q", ""),
+            self.q.get("orderBy", ""),
+            corpora,
+            drive_id,
+            all_drives,
+        )
         try:
             ids = self.app.matching(*asked)
-            ids, token = self.app.page(ids, asked, self.q.get("pageToken", ""), min(int(self.q.get("pageSize", "100")), 1000))
+            ids, token = self.app.page(
+                ids,
+                asked,
+                self.q.get("pageToken", ""),
+                min(int(self.q.get("pageSize", "100")), 1000),
+            )
         except ValueError as e:
             raise _Refused(400, "invalid", "Invalid Value") from e
         rows = [self.app.row(self.app.entries[i], self.email) for i in ids]
-        self._json({"files": rows, "incompleteSearch": self.app.incomplete, **({"nextPageToken": token} if token else {})})
+        self._json(
+            {
+                "files": rows,
+                "incompleteSearch": self.app.incomplete,
+                **({"nextPageToken": token} if token else {}),
+            }
+        )
 
     def _get(self, entry: Entry) -> None:
         if self.q.get("alt") != "media":
             self._json(self.app.row(entry, self.email))
         elif entry.mime.startswith(G):
-            raise _Refused(403, "fileNotDownloadable", "Only files with binary content can be directly downloaded.")
+            raise _Refused(
+                403,
+                "fileNotDownloadable",
+                "Only files with binary content can be directly downloaded.",
+            )
         elif not entry.can_download:
             raise _Refused(403, "cannotDownloadFile", "This file cannot be downloaded by the user.")
         else:
@@ -676,7 +828,12 @@ class _Handler(Handler):
         if first >= len(content):
             self._send(416, b"", mime, {"content-range": f"bytes */{len(content)}"})
             return
-        self._send(206, content[first : last + 1], mime, {"content-range": f"bytes {first}-{last}/{len(content)}"})
+        self._send(
+            206,
+            content[first : last + 1],
+            mime,
+            {"content-range": f"bytes {first}-{last}/{len(content)}"},
+        )
 
     def _exported(self, entry: Entry) -> bytes:
         if self.q.get("mimeType", "") not in entry.exports:
@@ -716,8 +873,14 @@ class _Handler(Handler):
             self._shared_drive(drive_id)
         size = min(int(self.q.get("pageSize", "100")), 1000)
         end = min(at + size, len(self.app.changes))
-        rows = [row for change in self.app.changes[at:end] if (row := self._change(change, drive_id))]
-        more = {"nextPageToken": str(end + 1)} if end < len(self.app.changes) else {"newStartPageToken": str(end + 1)}
+        rows = [
+            row for change in self.app.changes[at:end] if (row := self._change(change, drive_id))
+        ]
+        more = (
+            {"nextPageToken": str(end + 1)}
+            if end < len(self.app.changes)
+            else {"newStartPageToken": str(end + 1)}
+        )
         self._json({"changes": rows, **more})
 
     def _change(self, change: Json, drive_id: str) -> Json | None:
@@ -726,9 +889,17 @@ class _Handler(Handler):
             return None
         if not self.app.visible(entry, self.email):
             return None
-        row = {"changeType": "file", "fileId": change["id"], "time": change["time"].strftime("%Y-%m-%dT%H:%M:%S.%fZ")}
+        row = {
+            "changeType": "file",
+            "fileId": change["id"],
+            "time": change["time"].strftime("%Y-%m-%dT%H:%M:%S.%fZ"),
+        }
         gone = change["id"] not in self.app.entries
-        return {**row, "removed": gone, **({} if gone else {"file": self.app.row(entry, self.email)})}
+        return {
+            **row,
+            "removed": gone,
+            **({} if gone else {"file": self.app.row(entry, self.email)}),
+        }
 
 
 # Demo
@@ -738,14 +909,19 @@ def docx(*paragraphs: str) -> bytes:
     """A Word document of these paragraphs."""
     body = "".join(f"<w:p><w:r><w:t>{html.escape(p)}</w:t></w:r></w:p>" for p in paragraphs)
     namespace = "http://schemas.openxmlformats.org/wordprocessingml/2006/main"
-    package, office = "http://schemas.openxmlformats.org/package/2006", "http://schemas.openxmlformats.org/officeDocument/2006"
+    package, office = (
+        "http://schemas.openxmlformats.org/package/2006",
+        "http://schemas.openxmlformats.org/officeDocument/2006",
+    )
     types = (
         f'<?xml version="1.0"?><Types xmlns="{package}/content-types"><Default Extension="rels" '
-        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override PartName="/word/document.xml" '
+        'ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Override '
+        'PartName="/word/document.xml" '
         f'ContentType="{DOCX}.main+xml"/></Types>'
     )
     rels = (
-        f'<?xml version="1.0"?><Relationships xmlns="{package}/relationships"><Relationship Id="r1" '
+        f'<?xml version="1.0"?><Relationships '
+        f'xmlns="{package}/relationships"><Relationship Id="r1" '
         f'Type="{office}/relationships/officeDocument" Target="word/document.xml"/></Relationships>'
     )
     out = io.BytesIO()
@@ -753,7 +929,9 @@ def docx(*paragraphs: str) -> bytes:
         archive.writestr("[Content_Types].xml", types)
         archive.writestr("_rels/.rels", rels)
         archive.writestr(
-            "word/document.xml", f'<?xml version="1.0"?><w:document xmlns:w="{namespace}"><w:body>{body}</w:body></w:document>'
+            "word/document.xml",
+            f'<?xml version="1.0"?><w:document '
+            f'xmlns:w="{namespace}"><w:body>{body}</w:body></w:document>',
         )
     return out.getvalue()
 
@@ -774,41 +952,76 @@ def xlsx(sheets: dict[str, list[list[Any]]]) -> bytes:
 
 
 def fill(google: DriveServer) -> None:
-    """Files for a first look: two accounts, a shared drive, Google's own formats, shortcuts, a large folder."""
+    """Files for a first look: two accounts, a shared drive, Google's own formats, shortcuts, a
+    large folder."""
     regions = ["North", "South", "East", "West"]
     sales = [["region", "month", "revenue"]] + [
         [r, f"2026-{m:02}", 1000 * m + 37 * i] for m in range(1, 13) for i, r in enumerate(regions)
     ]
-    targets: list[list[Any]] = [["region", "target"], *([r, 80_000 + 500 * i] for i, r in enumerate(regions))]
+    targets: list[list[Any]] = [
+        ["region", "target"],
+        *([r, 80_000 + 500 * i] for i, r in enumerate(regions)),
+    ]
     csv = "\n".join(",".join(map(str, row)) for row in sales).encode()
     mine = google.root(ANA)
     reports = google.folder("Reports 2026", mine)
     google.doc(
-        "Sales by region", SHEET, {XLSX: xlsx({"Sales": sales, "Targets": targets})}, reports, words="sales revenue region target"
+        "Sales by region",
+        SHEET,
+        {XLSX: xlsx({"Sales": sales, "Targets": targets})},
+        reports,
+        words="sales revenue region target",
     )
     minutes = (
         "Steering committee, 4 May 2026",
         "The budget for 2027 was raised to 1.2 million euros.",
         "Ana prepares the hiring plan.",
     )
-    google.doc("Minutes of the steering committee", DOC, {DOCX: docx(*minutes)}, reports, words=" ".join(minutes))
+    google.doc(
+        "Minutes of the steering committee",
+        DOC,
+        {DOCX: docx(*minutes)},
+        reports,
+        words=" ".join(minutes),
+    )
     google.add("sales.csv", "text/csv", reports, csv)
-    google.add('Plan: Q1/Q2 "draft" o\'brien.txt', "text/plain", reports, b"Draft of the plan.\nNothing is decided.\n")
+    google.add(
+        'Plan: Q1/Q2 "draft" o\'brien.txt',
+        "text/plain",
+        reports,
+        b"Draft of the plan.\nNothing is decided.\n",
+    )
     archive = google.folder("Archive", reports)
     for n in range(1, 261):
-        google.add(f"invoice-{n:04}.csv", "text/csv", archive, f"item,amount\nchair,{n * 3}\ndesk,{n * 7}\n".encode())
+        google.add(
+            f"invoice-{n:04}.csv",
+            "text/csv",
+            archive,
+            f"item,amount\nchair,{n * 3}\ndesk,{n * 7}\n".encode(),
+        )
     google.shortcut("Back to the reports", reports, archive)
     google.add("holiday.mp4", "video/mp4", mine, b"", size=5_000_000_000)
     team = google.shared_drive("Marketing team", ANA, BEN)
     campaign = google.folder("Campaigns", team)
-    google.add("campaigns.csv", "text/csv", campaign, b"campaign,clicks,cost\nSpring,1200,340.5\nSummer,2100,512.25\n")
-    google.shortcut("Sales (shortcut)", next(e.id for e in google.entries.values() if e.name == "sales.csv"), mine)
+    google.add(
+        "campaigns.csv",
+        "text/csv",
+        campaign,
+        b"campaign,clicks,cost\nSpring,1200,340.5\nSummer,2100,512.25\n",
+    )
+    google.shortcut(
+        "Sales (shortcut)",
+        next(e.id for e in google.entries.values() if e.name == "sales.csv"),
+        mine,
+    )
     hers = google.root(BEN)
     google.add("From Ben.csv", "text/csv", hers, b"city,visits\nOslo,12\nRome,40\n", shared={ANA})
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("--port", type=int, default=9000)
     given = parser.parse_args()
     google = DriveServer(given.port)

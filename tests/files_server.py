@@ -66,22 +66,35 @@ class FilesDesk:
     def upload(self, content_type: str, raw: bytes) -> tuple[int, Json]:
         """Status and answer to `POST /v1/files`."""
         if self.refuses:
-            return self.refuses[0], _error("not_found_error" if self.refuses[0] == 404 else "api_error", self.refuses[1])
-        message = BytesParser(policy=HTTP).parsebytes(b"Content-Type: " + content_type.encode() + b"\r\n\r\n" + raw)
-        fields = {part.get_param("name", header="content-disposition"): part for part in message.iter_parts()}
+            return self.refuses[0], _error(
+                "not_found_error" if self.refuses[0] == 404 else "api_error", self.refuses[1]
+            )
+        message = BytesParser(policy=HTTP).parsebytes(
+            b"Content-Type: " + content_type.encode() + b"\r\n\r\n" + raw
+        )
+        fields = {
+            part.get_param("name", header="content-disposition"): part
+            for part in message.iter_parts()
+        }
         if "file" not in fields:
             return 400, _error("invalid_request_error", "file: Field required")
         part = fields["file"]
-        seconds = int(fields["expires_in_seconds"].get_content()) if "expires_in_seconds" in fields else 0
+        seconds = (
+            int(fields["expires_in_seconds"].get_content()) if "expires_in_seconds" in fields else 0
+        )
         if seconds and not 3600 <= seconds <= 7776000:
-            return 400, _error("invalid_request_error", "expires_in_seconds: must be between 3600 and 7776000")
+            return 400, _error(
+                "invalid_request_error", "expires_in_seconds: must be between 3600 and 7776000"
+            )
         expires = datetime.now(UTC) + timedelta(seconds=seconds) if seconds else None
         with self._lock:
             self.uploads += 1
             file_id = f"file_{next(self._ids):06d}"
             data = part.get_payload(decode=True)
             assert isinstance(data, bytes)
-            self.files[file_id] = StoredFile(file_id, part.get_filename() or "unnamed", part.get_content_type(), data, expires)
+            self.files[file_id] = StoredFile(
+                file_id, part.get_filename() or "unnamed", part.get_content_type(), data, expires
+            )
         return 200, self.files[file_id].to_json()
 
     def get(self, file_id: str) -> tuple[int, Json]:
@@ -99,7 +112,9 @@ class FilesDesk:
 
     def expire(self, file_id: str) -> None:
         """Let its time be over."""
-        self.files[file_id] = replace(self.files[file_id], expires_at=datetime.now(UTC) - timedelta(seconds=1))
+        self.files[file_id] = replace(
+            self.files[file_id], expires_at=datetime.now(UTC) - timedelta(seconds=1)
+        )
 
     def refusal(self, body: Json, size: int) -> tuple[int, str, str] | None:
         """Status, kind and words with which the API would refuse the request for its pictures."""
@@ -107,11 +122,17 @@ class FilesDesk:
             return 413, "request_too_large", "Request exceeds the maximum size"
         images = list(images_of(body))
         if len(images) > MOST_IMAGES:
-            return 400, "invalid_request_error", f"messages: at most {MOST_IMAGES} images, found {len(images)}"
+            return (
+                400,
+                "invalid_request_error",
+                f"messages: at most {MOST_IMAGES} images, found {len(images)}",
+            )
         for image in images:
             if set(image) - {"type", "source", "cache_control"}:
                 return 400, "invalid_request_error", "image: Extra inputs are not permitted"
-            if reason := self._refused(image["source"], EDGE if len(images) <= MANY_IMAGES else EDGE_OF_MANY):
+            if reason := self._refused(
+                image["source"], EDGE if len(images) <= MANY_IMAGES else EDGE_OF_MANY
+            ):
                 return reason
         return None
 
@@ -130,16 +151,28 @@ class FilesDesk:
             except (binascii.Error, ValueError):
                 return 400, "invalid_request_error", "image.source.base64: invalid base64 data"
             return _refused_picture(source["media_type"], data, edge)
-        return 400, "invalid_request_error", f"image.source: Input tag '{kind}' does not match any of: 'base64', 'url', 'file'"
+        return (
+            400,
+            "invalid_request_error",
+            f"image.source: Input tag '{kind}' does not match any of: 'base64', 'url', 'file'",
+        )
 
     def picture(self, source: Json) -> bytes:
         """The bytes behind an image's source."""
-        return self.files[source["file_id"]].data if source["type"] == "file" else base64.b64decode(source["data"])
+        return (
+            self.files[source["file_id"]].data
+            if source["type"] == "file"
+            else base64.b64decode(source["data"])
+        )
 
     def resolved(self, value: Any) -> Any:
-        """The request with each picture as what it is to the model: by its content, and as long as its tokens."""
+        """The request with each picture as what it is to the model: by its content, and as long as
+        its tokens."""
         if isinstance(value, dict):
-            if value.get("type") == "image" and value.get("source", {}).get("type") in ("file", "base64"):
+            if value.get("type") == "image" and value.get("source", {}).get("type") in (
+                "file",
+                "base64",
+            ):
                 data = self.picture(value["source"])
                 width, height = opened(data).size
                 tokens = math.ceil(width / PATCH) * math.ceil(height / PATCH)
@@ -167,7 +200,11 @@ def opened(data: bytes) -> Any:
 
 def _refused_picture(media_type: str, data: bytes, edge: int) -> tuple[int, str, str] | None:
     if media_type not in MEDIA_TYPES:
-        return 400, "invalid_request_error", f"image.source.media_type: '{media_type}' is not supported"
+        return (
+            400,
+            "invalid_request_error",
+            f"image.source.media_type: '{media_type}' is not supported",
+        )
     if len(data) > LARGEST_IMAGE:
         return 400, "invalid_request_error", f"image exceeds 5 MB maximum: {len(data)} bytes"
     try:
@@ -175,9 +212,17 @@ def _refused_picture(media_type: str, data: bytes, edge: int) -> tuple[int, str,
     except OSError:
         return 400, "invalid_request_error", "Could not process image"
     if image.format != MEDIA_TYPES[media_type]:
-        return 400, "invalid_request_error", f"The image was specified using the {media_type} media type, but is {image.format}"
+        return (
+            400,
+            "invalid_request_error",
+            f"The image was specified using the {media_type} media type, but is {image.format}",
+        )
     if max(image.size) > edge:
-        return 400, "invalid_request_error", f"image dimensions exceed max allowed size of {edge} pixels"
+        return (
+            400,
+            "invalid_request_error",
+            f"image dimensions exceed max allowed size of {edge} pixels",
+        )
     return None
 
 

@@ -1,4 +1,4 @@
-"""A whole Leaf over a folder of its own, for tests of the rooms that need all of it."""
+"""A whole Leaf over a folder of its own, for tests of the packages that need all of it."""
 
 from __future__ import annotations
 
@@ -13,10 +13,21 @@ from typing import Any
 from leaf.app import Leaf
 from leaf.sessions.session import Session
 from leaf.settings import Settings
-from leaf.store.model import File, Message
+from leaf.shapes.part_values import texts_of
+from leaf.store import Store
+from leaf.store.database import now
+from leaf.store.model import File, Message, Scope
 from leaf.wiring import build
 
 SALES = b"region,month,revenue\nNorth,2025-01,100\nSouth,2025-01,250.5\nNorth,2025-02,300\nEast,2025-02,49.5\n"
+CLAIMS = {
+    "is_logged_in": True,
+    "iss": "https://login.example.org",
+    "iat": 1,
+    "exp": 4_000_000_000,
+    "email_verified": True,
+}
+"""What a login provider says of everybody; who it is comes beside it."""
 
 
 @contextmanager
@@ -43,4 +54,29 @@ def finished(session: Session, message_id: str, seconds: float = 60.0) -> Messag
 
 
 def text_of(message: Message) -> str:
-    return "".join(p["text"] for p in message.parts if p["type"] == "text")
+    return "".join(texts_of(message.parts))
+
+
+def settle(store: Store, scope: Scope, *chat_ids: str) -> None:
+    """Let a scope be that of a member, who takes part in these chats, whatever their ids."""
+    with store.db.transaction() as tx:
+        at = now()
+        given = {"workspace": scope.workspace_id, "user": scope.user_id, "at": at}
+        for statement in (
+            "INSERT INTO users (id, email, name, created_at) VALUES (:user, :user, 'You', :at)",
+            "INSERT INTO workspaces (id, name, created_at) VALUES (:workspace, 'W', :at)",
+            "INSERT INTO workspace_members (workspace_id, user_id, role, created_at) "
+            "VALUES (:workspace, :user, 'owner', :at)",
+        ):
+            tx.execute(statement, given)
+        for chat_id in chat_ids:
+            tx.execute(
+                "INSERT INTO chats (id, workspace_id, user_id, title, model, head_id, created_at, "
+                "updated_at) VALUES (:chat, :workspace, :user, '', '', '', :at, :at)",
+                {**given, "chat": chat_id},
+            )
+            tx.execute(
+                "INSERT INTO chat_participants (chat_id, user_id, created_at) "
+                "VALUES (:chat, :user, :at)",
+                {**given, "chat": chat_id},
+            )

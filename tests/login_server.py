@@ -20,7 +20,8 @@ FAILURES: dict[str, tuple[int, str]] = {
 
 
 class LoginServer(LoopbackServer):
-    """The provider; a context manager. `fails` is a key of FAILURES, `cut` for a connection that breaks, or an OAuth error."""
+    """The provider; a context manager. `fails` is a key of FAILURES, `cut` for a connection that
+    breaks, or an OAuth error."""
 
     def __init__(self, fails: str) -> None:
         self.fails = fails
@@ -37,15 +38,23 @@ class _Handler(Handler):
             given = {key: values[0] for key, values in parse_qs(parts.query).items()}
             known = self.app.fails in (*FAILURES, "cut", "state")
             state = "of-somebody-else" if self.app.fails == "state" else given["state"]
-            said = {"code": CODE} if known else {"error": self.app.fails, "error_description": SECRET}
+            said = (
+                {"code": CODE} if known else {"error": self.app.fails, "error_description": SECRET}
+            )
             self.send_response(302)
-            self.send_header("location", f"{given['redirect_uri']}?{urlencode({**said, 'state': state})}")
+            self.send_header(
+                "location", f"{given['redirect_uri']}?{urlencode({**said, 'state': state})}"
+            )
             self.end_headers()
             return
         if self.app.fails == "metadata":
             return self.send(500, "no")
         base = self.app.url
-        addresses = {"issuer": base, "authorization_endpoint": f"{base}/authorize", "token_endpoint": f"{base}/token"}
+        addresses = {
+            "issuer": base,
+            "authorization_endpoint": f"{base}/authorize",
+            "token_endpoint": f"{base}/token",
+        }
         self.send(200, json.dumps({**addresses, "jwks_uri": f"{base}/jwks", "keys": []}))
 
     def do_POST(self) -> None:

@@ -1,4 +1,5 @@
-"""A server on loopback for tests: what those that play a model, a Drive or a login provider have in common."""
+"""A server on loopback for tests: what those that play a model, a Drive or a login provider have in
+common."""
 
 from __future__ import annotations
 
@@ -20,18 +21,29 @@ class Handler(BaseHTTPRequestHandler):
     def body(self) -> bytes:
         return self.rfile.read(int(self.headers.get("content-length") or 0))
 
-    def send(self, status: int, content: str | bytes, media_type: str = "application/json", **headers: str) -> None:
+    def send(
+        self,
+        status: int,
+        content: str | bytes,
+        media_type: str = "application/json",
+        **headers: str,
+    ) -> None:
         """A whole answer; `_` in the name of a header stands for `-`."""
         data = content.encode() if isinstance(content, str) else content
         self.send_response(status)
-        for name, value in {"content-type": media_type, "content-length": str(len(data)), **headers}.items():
+        for name, value in {
+            "content-type": media_type,
+            "content-length": str(len(data)),
+            **headers,
+        }.items():
             self.send_header(name.replace("_", "-"), value)
         self.end_headers()
         self.wfile.write(data)
 
 
 class LoopbackServer:
-    """Serves from the context's beginning to its end, in threads of its own; at a port that is free, unless one is given."""
+    """Serves from the context's beginning to its end, in threads of its own; at a port that is
+    free, unless one is given."""
 
     def __init__(self, handler: type[Handler], port: int = 0) -> None:
         bound = type("Bound", (handler,), {"app": self})

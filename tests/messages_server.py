@@ -1,11 +1,13 @@
-"""A server on loopback that speaks the Messages API over SSE, and refuses what the real one refuses.
+"""A server on loopback that speaks the Messages API over SSE, and refuses what the real one
+refuses.
 
     with MessagesServer([Turn.call("list_files"), Turn.say("Two files.")]) as server:
         … LEAF_MODEL_URL=server.url …
         server.requests[0].body
 
-A script is a list of turns and failures, used one after the other; or a brain: a function from the request's body to a turn. Run
-`python -m tests.messages_server --port 8600 --speed 40` to try the page by hand with the built-in brain.
+A script is a list of turns and failures, used one after the other; or a brain: a function from the
+request's body to a turn. Run `python -m tests.messages_server --port 8600 --speed 40` to try the
+page by hand with the built-in brain.
 """
 
 from __future__ import annotations
@@ -37,8 +39,9 @@ class Turn:
     """What the server streams for one request."""
 
     blocks: tuple[Json, ...]
-    """`{"type": "thinking", "thinking"}`, `{"type": "text", "text"}`, `{"type": "tool_use", "name", "input"}`. A text may have
-    `"cite": [(source, words)]`: passages that the request must hold, found by source (or any, if empty) and words."""
+    """`{"type": "thinking", "thinking"}`, `{"type": "text", "text"}`, `{"type": "tool_use", "name",
+    "input"}`. A text may have `"cite": [(source, words)]`: passages that the request must hold,
+    found by source (or any, if empty) and words."""
     stop_reason: str = ""
     """Empty: `tool_use` with a tool call among the blocks, else `end_turn`."""
     pieces: int = 6
@@ -63,7 +66,8 @@ class Turn:
 
     @staticmethod
     def cite(*pieces: str | tuple[str, str] | tuple[str, str, str], **options: Any) -> Turn:
-        """An answer in pieces, as the API gives one with citations: words alone, (text, words cited) or (text, source, words)."""
+        """An answer in pieces, as the API gives one with citations: words alone, (text, words
+        cited) or (text, source, words)."""
         blocks: list[Json] = []
         for piece in pieces:
             text, *cited = (piece,) if isinstance(piece, str) else piece
@@ -72,10 +76,15 @@ class Turn:
         return Turn(tuple(blocks), **options)
 
     @staticmethod
-    def call(*calls: str | tuple[str, Json], text: str = "", thinking: str = "", **options: Any) -> Turn:
-        """Tool calls: names, or names with inputs. `{"__json__": "…"}` as an input is sent as it stands."""
+    def call(
+        *calls: str | tuple[str, Json], text: str = "", thinking: str = "", **options: Any
+    ) -> Turn:
+        """Tool calls: names, or names with inputs. `{"__json__": "…"}` as an input is sent as it
+        stands."""
         uses = [(c, {}) if isinstance(c, str) else c for c in calls]
-        blocks = [{"type": "tool_use", "name": name, "input": tool_input} for name, tool_input in uses]
+        blocks = [
+            {"type": "tool_use", "name": name, "input": tool_input} for name, tool_input in uses
+        ]
         said = [{"type": "text", "text": text}] if text else []
         return Turn((*_thinking(thinking), *said, *blocks), **options)
 
@@ -105,7 +114,9 @@ class Failure:
 
     @staticmethod
     def rate_limited(retry_after: float = 0.05) -> Failure:
-        return Failure(429, "rate_limit_error", "Too many requests", (("retry-after", str(retry_after)),))
+        return Failure(
+            429, "rate_limit_error", "Too many requests", (("retry-after", str(retry_after)),)
+        )
 
     @staticmethod
     def overloaded(retry_after: float = 0.05) -> Failure:
@@ -113,7 +124,9 @@ class Failure:
 
     @staticmethod
     def too_long() -> Failure:
-        return Failure(400, "invalid_request_error", "prompt is too long: 1200000 tokens > 1000000 maximum")
+        return Failure(
+            400, "invalid_request_error", "prompt is too long: 1200000 tokens > 1000000 maximum"
+        )
 
     @staticmethod
     def garbage() -> Failure:
@@ -134,6 +147,11 @@ class Request:
     """`input_tokens` (fresh), `cache_creation_input_tokens`, `cache_read_input_tokens`."""
 
     @property
+    def key(self) -> str:
+        """The key that came with it."""
+        return _key(self.headers)
+
+    @property
     def tokens(self) -> int:
         """All input tokens."""
         return int(sum(self.usage.values()))
@@ -149,6 +167,9 @@ class MessagesServer(LoopbackServer):
         port: int = 0,
         models: Sequence[str] = MODELS,
         key: str = "",
+        lists: bool = True,
+        slow: float = 0.0,
+        moved_to: str = "",
         strict: bool = True,
         basic: bool = False,
         window: int = 0,
@@ -166,15 +187,22 @@ class MessagesServer(LoopbackServer):
         self.models = tuple(models)
         self.key = key
         """The only key that is taken; empty takes any."""
+        self.lists = lists
+        """Whether it says which models it has."""
+        self.slow = slow
+        """Seconds before it answers anything."""
+        self.moved_to = moved_to
+        """Where it sends every request on to."""
         self.strict = strict
         self.basic = basic
         """Refuse thinking, cache marks and passages to cite, as some local servers do."""
-        self.desk = FilesDesk()
+        self.resolver = FilesDesk()
         """The Files API, and the checks of pictures."""
         self.window = window
         """Tokens above which a request is refused as too long; 0 for no limit."""
         self.form = form
-        """How it answers: a stream of named events, one of `data:` alone, or one JSON message although a stream is asked for."""
+        """How it answers: a stream of named events, one of `data:` alone, or one JSON message
+        although a stream is asked for."""
         self._tokens = tokens or (lambda text: _tokens(len(text)))
         """Counts the tokens of a text."""
         self._script = script if callable(script) else None
@@ -199,17 +227,19 @@ class MessagesServer(LoopbackServer):
 
     def check(self, headers: dict[str, str], body: Json, size: int = 0) -> Failure | None:
         """What the API would refuse."""
-        if self.strict and (refused := self.desk.refusal(body, size)):
+        if self.strict and (refused := self.resolver.refusal(body, size)):
             self.refused.append(refused[2])
             return Failure(*refused)
-        body = self.desk.resolved(body)
+        body = self.resolver.resolved(body)
         reason = _refusal(body, basic=self.basic) if self.strict else ""
         if self.strict and not reason:
             reason = self._changed(body)
         if not self.takes_key(headers):
             self.refused.append("key")
             return Failure.unauthorized()
-        if "anthropic-version" not in headers or "application/json" not in headers.get("content-type", ""):
+        if "anthropic-version" not in headers or "application/json" not in headers.get(
+            "content-type", ""
+        ):
             reason = "anthropic-version and content-type: application/json are required headers"
         if self.models and body.get("model") not in self.models:
             self.refused.append("model")
@@ -226,15 +256,20 @@ class MessagesServer(LoopbackServer):
         return sum(self._tokens(piece) for piece, _ in _pieces(body))
 
     def takes_key(self, headers: dict[str, str]) -> bool:
-        key = headers.get("authorization", "").removeprefix("Bearer ") or headers.get("x-api-key", "")
+        key = _key(headers)
         return bool(key) and self.key in ("", key)
 
     def _changed(self, body: Json) -> str:
-        """Whether an assistant block, or anything before thinking, differs from what was sent: a signature is bound to it all."""
+        """Whether an assistant block, or anything before thinking, differs from what was sent: a
+        signature is bound to it all."""
         before = _plain({"system": body.get("system"), "tools": body.get("tools")})
         for i, message in enumerate(body["messages"]):
             for block in message["content"] if isinstance(message["content"], list) else []:
-                if block.get("citations") and message["role"] == "assistant" and _plain(block) not in self._cited:
+                if (
+                    block.get("citations")
+                    and message["role"] == "assistant"
+                    and _plain(block) not in self._cited
+                ):
                     return f"messages.{i}: `text` blocks with citations cannot be modified"
                 known = self._sent.get(block.get("signature") or block.get("id") or "")
                 if known is None:
@@ -244,7 +279,10 @@ class MessagesServer(LoopbackServer):
                 if _plain(block) != known["block"]:
                     return f"messages.{i}: `{block['type']}` blocks cannot be modified"
                 if block["type"] == "thinking" and before != known["before"]:
-                    return f"messages.{i}: what stands before a `thinking` block in the latest conversation cannot be modified"
+                    return (
+                        f"messages.{i}: what stands before a `thinking` block in the latest "
+                        f"conversation cannot be modified"
+                    )
             before += _plain(message)
         return ""
 
@@ -260,7 +298,8 @@ class MessagesServer(LoopbackServer):
                     self._sent[key] = {"block": _plain(block), "before": before}
 
     def count(self, body: Json) -> Json:
-        """Prefix matching at the cache marks, as the API does it: read what was written before, write up to the last mark."""
+        """Prefix matching at the cache marks, as the API does it: read what was written before,
+        write up to the last mark."""
         digest, length, prefixes = hashlib.sha256(body["model"].encode()), 0, {}
         for piece, marked in _pieces(body):
             digest.update(piece.encode())
@@ -285,6 +324,10 @@ class MessagesServer(LoopbackServer):
         return not self._closing.wait(seconds)
 
 
+def _key(headers: dict[str, str]) -> str:
+    return headers.get("authorization", "").removeprefix("Bearer ") or headers.get("x-api-key", "")
+
+
 def _tokens(characters: float) -> int:
     return math.ceil(characters / CHARACTERS_A_TOKEN)
 
@@ -305,7 +348,8 @@ def _blocks(content: Any) -> list[Json]:
 
 
 def _pieces(body: Json) -> Iterator[tuple[str, bool]]:
-    """The request in the order of the cache: tools, system, messages, each block with whether it carries a mark."""
+    """The request in the order of the cache: tools, system, messages, each block with whether it
+    carries a mark."""
     for tool in body.get("tools") or []:
         yield _plain(tool), "cache_control" in tool
     for block in _blocks(body.get("system")):
@@ -328,7 +372,9 @@ def _refusal(body: Json, *, basic: bool) -> str:
     if marks > 4:
         return f"A maximum of 4 blocks with cache_control may be provided. Found {marks}."
     if basic and (
-        marks or "thinking" in body or any(b["type"] == "thinking" for m in body["messages"] for b in _blocks(m["content"]))
+        marks
+        or "thinking" in body
+        or any(b["type"] == "thinking" for m in body["messages"] for b in _blocks(m["content"]))
     ):
         return "thinking and cache_control are not known here"
     return _refused_blocks(body["messages"]) or _refused_passages(body["messages"], basic=basic)
@@ -347,35 +393,58 @@ def passages_of(messages: Sequence[Json]) -> list[Json]:
 
 
 def _refused_passages(messages: Sequence[Json], *, basic: bool) -> str:
-    """What the API demands of passages to cite: their fields, text alone, and citations for all of them or for none."""
+    """What the API demands of passages to cite: their fields, text alone, and citations for all of
+    them or for none."""
     passages = passages_of(messages)
     if basic and passages:
-        return "messages: Input tag 'search_result' found using 'type' does not match any of the expected tags"
+        return (
+            "messages: Input tag 'search_result' found using 'type' does not match any of the "
+            "expected tags"
+        )
     if basic and any("citations" in block for m in messages for block in _blocks(m["content"])):
         return "text.citations: Extra inputs are not permitted"
     for block in passages:
         if set(block) - {"type", "source", "title", "content", "citations", "cache_control"}:
             return "search_result: Extra inputs are not permitted"
-        if not all(isinstance(block.get(key), str) and block[key].strip() for key in ("source", "title")):
+        if not all(
+            isinstance(block.get(key), str) and block[key].strip() for key in ("source", "title")
+        ):
             return "search_result.source and .title: Field required"
         if not isinstance(block.get("content"), list) or not block["content"]:
             return "search_result.content: at least one text block is required"
         for part in block["content"]:
-            if part.get("type") != "text" or set(part) - {"type", "text"} or not str(part.get("text", "")).strip():
+            if (
+                part.get("type") != "text"
+                or set(part) - {"type", "text"}
+                or not str(part.get("text", "")).strip()
+            ):
                 return "search_result.content: only non-empty text blocks are permitted"
         if set(block.get("citations") or {}) - {"enabled"}:
             return "search_result.citations: Extra inputs are not permitted"
     if len({bool((block.get("citations") or {}).get("enabled")) for block in passages}) > 1:
-        return "search_result.citations: must be enabled for all search results of a request or for none"
-    for location in (c for m in messages for b in _blocks(m["content"]) for c in b.get("citations") or () if b["type"] == "text"):
+        return (
+            "search_result.citations: must be enabled for all search results of a request "
+            "or for none"
+        )
+    for location in (
+        c
+        for m in messages
+        for b in _blocks(m["content"])
+        for c in b.get("citations") or ()
+        if b["type"] == "text"
+    ):
         index = location["search_result_index"]
         if not (0 <= index < len(passages) and passages[index]["source"] == location["source"]):
-            return f"text.citations: search_result_index {index} is not the search result {location['source']}"
+            return (
+                f"text.citations: search_result_index {index} is not the search result "
+                f"{location['source']}"
+            )
     return ""
 
 
 def citation(messages: Sequence[Json], source: str, words: str) -> Json:
-    """A citation of the passage that holds these words, as the API gives it. Raises LookupError for what was not sent."""
+    """A citation of the passage that holds these words, as the API gives it. Raises LookupError for
+    what was not sent."""
     plain = " ".join(words.split())
     for index, block in enumerate(passages_of(messages)):
         if source not in ("", block["source"]) or not (block.get("citations") or {}).get("enabled"):
@@ -391,7 +460,9 @@ def citation(messages: Sequence[Json], source: str, words: str) -> Json:
                     "start_block_index": number,
                     "end_block_index": number + 1,
                 }
-    raise LookupError(f"no passage {source or 'at all'} with the words {words!r} was sent, so it cannot be cited")
+    raise LookupError(
+        f"no passage {source or 'at all'} with the words {words!r} was sent, so it cannot be cited"
+    )
 
 
 def _refused_blocks(messages: Sequence[Json]) -> str:
@@ -406,13 +477,23 @@ def _refused_blocks(messages: Sequence[Json]) -> str:
             if block["type"] == "tool_result":
                 results.append(block["tool_use_id"])
         if missing := [call for call in waiting if call not in results]:
-            return f"messages.{i}: `tool_use` ids were found without `tool_result` blocks immediately after: {', '.join(missing)}"
+            return (
+                f"messages.{i}: `tool_use` ids were found without `tool_result` blocks "
+                f"immediately after: {', '.join(missing)}"
+            )
         if orphans := [call for call in results if call not in waiting]:
-            return f"messages.{i}: unexpected `tool_use_id` found in `tool_result` blocks: {', '.join(orphans)}"
+            return (
+                f"messages.{i}: unexpected `tool_use_id` found in `tool_result` blocks: "
+                f"{', '.join(orphans)}"
+            )
         if len(set(results)) != len(results):
             return f"messages.{i}: each tool_use must have a single result"
         waiting = [b["id"] for b in _blocks(message["content"]) if b["type"] == "tool_use"]
-    return f"messages: `tool_use` ids were found without `tool_result` blocks: {', '.join(waiting)}" if waiting else ""
+    return (
+        f"messages: `tool_use` ids were found without `tool_result` blocks: {', '.join(waiting)}"
+        if waiting
+        else ""
+    )
 
 
 def _merged(messages: Sequence[Json]) -> list[Json]:
@@ -420,7 +501,10 @@ def _merged(messages: Sequence[Json]) -> list[Json]:
     merged: list[Json] = []
     for message in messages:
         if merged and merged[-1]["role"] == message["role"]:
-            merged[-1] = {**message, "content": _blocks(merged[-1]["content"]) + _blocks(message["content"])}
+            merged[-1] = {
+                **message,
+                "content": _blocks(merged[-1]["content"]) + _blocks(message["content"]),
+            }
         else:
             merged.append(message)
     return merged
@@ -436,9 +520,18 @@ def _refused_block(role: str, block: Json) -> str:
         return f"`{kind}` blocks are not allowed in assistant messages"
     if role == "user" and kind in ("tool_use", "thinking"):
         return f"`{kind}` blocks can only be in assistant messages"
-    if kind == "tool_use" and not (isinstance(block.get("input"), dict) and re.fullmatch(r"[a-zA-Z0-9_-]+", block.get("id", ""))):
-        return "tool_use.input: Input should be a valid dictionary; tool_use.id: should match pattern"
-    for part in block.get("content") or [] if kind == "tool_result" and isinstance(block.get("content"), list) else []:
+    if kind == "tool_use" and not (
+        isinstance(block.get("input"), dict)
+        and re.fullmatch(r"[a-zA-Z0-9_-]+", block.get("id", ""))
+    ):
+        return (
+            "tool_use.input: Input should be a valid dictionary; tool_use.id: should match pattern"
+        )
+    for part in (
+        block.get("content") or []
+        if kind == "tool_result" and isinstance(block.get("content"), list)
+        else []
+    ):
         if part["type"] == "text" and not part["text"].strip():
             return "text content blocks must be non-empty"
     return ""
@@ -448,36 +541,49 @@ class _Handler(Handler):
     app: MessagesServer
 
     def do_GET(self) -> None:
+        with self.app._lock:
+            self.app.connections += 1
+        if self._put_off():
+            return None
         headers = {key.lower(): value for key, value in self.headers.items()}
         if not self.app.takes_key(headers):
             return self._fail(Failure.unauthorized())
         if self.path.startswith("/v1/files/"):
-            return self._json(*self.app.desk.get(self.path.rpartition("/")[2]))
-        if self.path.split("?")[0] != "/v1/models":
+            return self._json(*self.app.resolver.get(self.path.rpartition("/")[2]))
+        if self.path.split("?")[0] != "/v1/models" or not self.app.lists:
             return self._fail(Failure(404, "not_found_error", "Not found"))
         fields = {"type": "model", "created_at": "2026-10-01T00:00:00Z", "lifecycle": "active"}
-        data = [{"id": name, "display_name": name.replace("-", " ").title(), **fields} for name in self.app.models]
+        data = [
+            {"id": name, "display_name": name.replace("-", " ").title(), **fields}
+            for name in self.app.models
+        ]
         return self._json(200, {"data": data, "has_more": False, "first_id": None, "last_id": None})
 
     def do_DELETE(self) -> None:
-        self._json(*self.app.desk.delete(self.path.rpartition("/")[2]))
+        self._json(*self.app.resolver.delete(self.path.rpartition("/")[2]))
 
     def do_POST(self) -> None:
         raw = self.body()
-        path = self.path.split("?")[0]
-        headers = {key.lower(): value for key, value in self.headers.items()}
         with self.app._lock:
             self.app.connections += 1
+        if self._put_off():
+            return None
+        path = self.path.split("?")[0]
+        headers = {key.lower(): value for key, value in self.headers.items()}
         if path == "/v1/files":
             if not self.app.takes_key(headers):
                 return self._fail(Failure.unauthorized())
-            return self._json(*self.app.desk.upload(headers.get("content-type", ""), raw))
+            return self._json(*self.app.resolver.upload(headers.get("content-type", ""), raw))
         try:
             body = json.loads(raw)
         except ValueError:
-            return self._fail(Failure(400, "invalid_request_error", "The request body is not valid JSON"))
+            return self._fail(
+                Failure(400, "invalid_request_error", "The request body is not valid JSON")
+            )
         if path == "/v1/messages/count_tokens":
-            return self._json(200, {"input_tokens": self.app.length(self.app.desk.resolved(body))})
+            return self._json(
+                200, {"input_tokens": self.app.length(self.app.resolver.resolved(body))}
+            )
         if path != "/v1/messages":
             return self._fail(Failure(404, "not_found_error", "Not found"))
         if failure := self.app.check(headers, body, len(raw)):
@@ -486,23 +592,41 @@ class _Handler(Handler):
         if isinstance(answer, Failure):
             return self._fail(answer)
         try:
-            cited = [citation(body["messages"], *one) for block in answer.blocks for one in block.get("cite") or ()]
+            cited = [
+                citation(body["messages"], *one)
+                for block in answer.blocks
+                for one in block.get("cite") or ()
+            ]
         except LookupError as e:
             self.app.refused.append(str(e))
             return self._fail(Failure(500, "api_error", str(e)))
-        usage = self.app.count(self.app.desk.resolved(body))
+        usage = self.app.count(self.app.resolver.resolved(body))
         with self.app._lock:
             self.app.requests.append(Request(path, headers, body, usage))
         if self.app.form == "whole":
             return self._json(200, _whole(self._events(body, answer, usage, cited)))
         return self._stream(body, answer, usage, cited)
 
+    def _put_off(self) -> bool:
+        """Wait, or send the client on, where the server does so."""
+        if self.app.slow and not self.app.wait(self.app.slow):
+            return True
+        if self.app.moved_to:
+            self._send(307, "text/plain", b"", [("location", self.app.moved_to + self.path)])
+        return bool(self.app.moved_to)
+
     def _json(self, status: int, value: Json, headers: Sequence[tuple[str, str]] = ()) -> None:
         self._send(status, "application/json", json.dumps(value).encode(), headers)
 
-    def _send(self, status: int, media_type: str, data: bytes, headers: Sequence[tuple[str, str]] = ()) -> None:
+    def _send(
+        self, status: int, media_type: str, data: bytes, headers: Sequence[tuple[str, str]] = ()
+    ) -> None:
         self.send_response(status)
-        for key, value in (("content-type", media_type), ("content-length", str(len(data))), *headers):
+        for key, value in (
+            ("content-type", media_type),
+            ("content-length", str(len(data))),
+            *headers,
+        ):
             self.send_header(key, value)
         self.end_headers()
         self.wfile.write(data)
@@ -511,7 +635,11 @@ class _Handler(Handler):
         if failure.body is not None:
             media_type = "text/event-stream" if failure.status == 200 else "text/html"
             return self._send(failure.status, media_type, failure.body, failure.headers)
-        error = {"type": "error", "error": {"type": failure.kind, "message": failure.message}, "request_id": "req_1"}
+        error = {
+            "type": "error",
+            "error": {"type": failure.kind, "message": failure.message},
+            "request_id": "req_1",
+        }
         return self._json(failure.status, error, failure.headers)
 
     def _stream(self, body: Json, turn: Turn, usage: Json, cited: list[Json]) -> None:
@@ -538,11 +666,18 @@ class _Handler(Handler):
             if number == turn.garbage_after:
                 self._chunk(b'event: content_block_delta\ndata: {"type": "content_blo\n\n')
             if number == turn.error_after:
-                error = {"type": "error", "error": {"type": "overloaded_error", "message": "Overloaded"}}
+                error = {
+                    "type": "error",
+                    "error": {"type": "overloaded_error", "message": "Overloaded"},
+                }
                 named = "event: error\n" if self.app.form == "events" else ""
                 self._chunk(f"{named}data: {json.dumps(error)}\n\n".encode())
                 break
-            if turn.delay and event["type"] == "content_block_delta" and not self.app.wait(turn.delay):
+            if (
+                turn.delay
+                and event["type"] == "content_block_delta"
+                and not self.app.wait(turn.delay)
+            ):
                 return
             name = f"event: {event['type']}\n" if self.app.form == "events" else ""
             self._chunk(f"{name}data: {json.dumps(event, ensure_ascii=False)}\n\n".encode())
@@ -563,7 +698,9 @@ class _Handler(Handler):
             self.wfile.write(f"{len(data):x}\r\n".encode() + data + b"\r\n")
             self.wfile.flush()
 
-    def _events(self, body: Json, turn: Turn, usage: Json, cited: Sequence[Json] = ()) -> Iterator[Json]:
+    def _events(
+        self, body: Json, turn: Turn, usage: Json, cited: Sequence[Json] = ()
+    ) -> Iterator[Json]:
         message = {
             "id": self.app.new_id("msg"),
             "type": "message",
@@ -587,20 +724,34 @@ class _Handler(Handler):
             sent.append(whole)
             yield {"type": "content_block_start", "index": index, "content_block": start}
             for delta in deltas:
-                characters += len(delta.get("text") or delta.get("thinking") or delta.get("partial_json") or "")
+                characters += len(
+                    delta.get("text") or delta.get("thinking") or delta.get("partial_json") or ""
+                )
                 yield {"type": "content_block_delta", "index": index, "delta": delta}
             yield {"type": "content_block_stop", "index": index}
-        self.app.remember(self.app.desk.resolved(body), sent)
-        reason = turn.stop_reason or ("tool_use" if any(b["type"] == "tool_use" for b in turn.blocks) else "end_turn")
+        self.app.remember(self.app.resolver.resolved(body), sent)
+        reason = turn.stop_reason or (
+            "tool_use" if any(b["type"] == "tool_use" for b in turn.blocks) else "end_turn"
+        )
         output = {**usage, "output_tokens": _tokens(characters) + 1}
-        yield {"type": "message_delta", "delta": {"stop_reason": reason, "stop_sequence": None}, "usage": output}
+        yield {
+            "type": "message_delta",
+            "delta": {"stop_reason": reason, "stop_sequence": None},
+            "usage": output,
+        }
         yield {"type": "message_stop"}
 
     def _block(self, given: Json, pieces: int) -> tuple[Json, list[Json], Json]:
         """A block as it starts, its deltas, and as a whole."""
         if given["type"] == "thinking":
-            whole = {"type": "thinking", "thinking": given["thinking"], "signature": self.app.new_id("sig")}
-            deltas = [{"type": "thinking_delta", "thinking": t} for t in _cut(given["thinking"], pieces)]
+            whole = {
+                "type": "thinking",
+                "thinking": given["thinking"],
+                "signature": self.app.new_id("sig"),
+            }
+            deltas = [
+                {"type": "thinking_delta", "thinking": t} for t in _cut(given["thinking"], pieces)
+            ]
             deltas.append({"type": "signature_delta", "signature": whole["signature"]})
             return {"type": "thinking", "thinking": "", "signature": ""}, deltas, whole
         if given["type"] == "tool_use":
@@ -613,9 +764,15 @@ class _Handler(Handler):
             }
             if "__json__" in given["input"]:
                 whole["input"] = {}
-            deltas = [{"type": "input_json_delta", "partial_json": t} for t in ["", *_cut(text, pieces)]]
+            deltas = [
+                {"type": "input_json_delta", "partial_json": t} for t in ["", *_cut(text, pieces)]
+            ]
             return {**whole, "input": {}}, deltas, whole
-        return {"type": "text", "text": ""}, [{"type": "text_delta", "text": t} for t in _cut(given["text"], pieces)], given
+        return (
+            {"type": "text", "text": ""},
+            [{"type": "text_delta", "text": t} for t in _cut(given["text"], pieces)],
+            given,
+        )
 
 
 def _whole(events: Iterator[Json]) -> Json:
@@ -632,7 +789,11 @@ def _whole(events: Iterator[Json]) -> Json:
                 block, delta = message["content"][-1], event["delta"]
                 if delta["type"] == "input_json_delta":
                     given += delta["partial_json"]
-                    block["input"] = json.loads(given) if event["delta"]["partial_json"] and _is_json(given) else {}
+                    block["input"] = (
+                        json.loads(given)
+                        if event["delta"]["partial_json"] and _is_json(given)
+                        else {}
+                    )
                 elif delta["type"] == "citations_delta":
                     block["citations"].append(delta["citation"])
                 else:
@@ -657,21 +818,37 @@ def _cut(text: str, pieces: int) -> list[str]:
 
 
 def analyst(body: Json, *, delay: float = 0.0) -> Turn:
-    """The brain for trying things by hand: list the files, describe the first table, count its rows, and say so."""
+    """The brain for trying things by hand: list the files, describe the first table, count its
+    rows, and say so."""
     results = _results_since_question(body["messages"])
     options: Json = {"delay": delay, "pieces": 40}
     if not results:
-        return Turn.call("list_files", thinking="First I look at which files there are.", text="I look at the files.", **options)
+        return Turn.call(
+            "list_files",
+            thinking="First I look at which files there are.",
+            text="I look at the files.",
+            **options,
+        )
     handles = re.findall(r"^(f\d+) · .*SQL: ([a-z0-9_]+)", results[0], re.MULTILINE)
     if not handles:
-        return Turn.say("There is **no table** among the files of this chat. Attach a CSV file or a spreadsheet.", **options)
+        return Turn.say(
+            "There is **no table** among the files of this chat. Attach a CSV file or a "
+            "spreadsheet.",
+            **options,
+        )
     handle, table = handles[0]
     if len(results) == 1:
-        return Turn.call(("describe_table", {"file": handle}), thinking="The columns come first.", **options)
+        return Turn.call(
+            ("describe_table", {"file": handle}), thinking="The columns come first.", **options
+        )
     if len(results) == 2:
-        return Turn.call(("query_tables", {"sql": f'SELECT count(*) AS "rows" FROM "{table}"'}), **options)
+        return Turn.call(
+            ("query_tables", {"sql": f'SELECT count(*) AS "rows" FROM "{table}"'}), **options
+        )
     return Turn.say(
-        f"## Result\n\nThe table `{table}` was counted:\n\n```\n{results[2][:600]}\n```\n\nThat is all of it.", **options
+        f"## Result\n\nThe table `{table}` was counted:\n\n```\n{results[2][:600]}\n```\n\nThat "
+        f"is all of it.",
+        **options,
     )
 
 
@@ -686,9 +863,13 @@ def _results_since_question(messages: Sequence[Json]) -> list[str]:
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description="A Messages API server on loopback with a built-in brain, for trying the page.")
+    parser = argparse.ArgumentParser(
+        description="A Messages API server on loopback with a built-in brain, for trying the page."
+    )
     parser.add_argument("--port", type=int, default=8600)
-    parser.add_argument("--speed", type=float, default=40.0, help="deltas a second; 0 for all at once")
+    parser.add_argument(
+        "--speed", type=float, default=40.0, help="deltas a second; 0 for all at once"
+    )
     given = parser.parse_args()
     delay = 1 / given.speed if given.speed else 0.0
     with MessagesServer(lambda body: analyst(body, delay=delay), port=given.port) as server:

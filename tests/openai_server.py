@@ -1,4 +1,5 @@
-"""A server on loopback that speaks OpenAI's API and no other, with the ways in which such servers refuse `/v1/messages`."""
+"""A server on loopback that speaks OpenAI's API and no other, with the ways in which such servers
+refuse `/v1/messages`."""
 
 from __future__ import annotations
 
@@ -7,7 +8,11 @@ from dataclasses import dataclass
 
 from tests.loopback import Handler, LoopbackServer
 
-CHUNK = {"id": "chatcmpl-1", "object": "chat.completion.chunk", "choices": [{"index": 0, "delta": {"content": "Hi"}}]}
+CHUNK = {
+    "id": "chatcmpl-1",
+    "object": "chat.completion.chunk",
+    "choices": [{"index": 0, "delta": {"content": "Hi"}}],
+}
 
 
 @dataclass(frozen=True)
@@ -20,15 +25,29 @@ class Refusal:
 
 
 REFUSALS = {
-    "openai": Refusal(404, '{"error":{"message":"Invalid URL (POST /v1/messages)","type":"invalid_request_error","code":null}}'),
+    "openai": Refusal(
+        404,
+        '{"error":{"message":"Invalid URL (POST '
+        '/v1/messages)","type":"invalid_request_error","code":null}}',
+    ),
     "fastapi": Refusal(404, '{"detail":"Not Found"}'),
-    "llama.cpp": Refusal(404, '{"error":{"code":404,"message":"File Not Found","type":"not_found_error"}}'),
+    "llama.cpp": Refusal(
+        404, '{"error":{"code":404,"message":"File Not Found","type":"not_found_error"}}'
+    ),
     "ollama": Refusal(404, "404 page not found", "text/plain"),
-    "lm studio": Refusal(200, '{"error":"Unexpected endpoint or method. (POST /v1/messages). Returning 200 anyway"}'),
+    "lm studio": Refusal(
+        200, '{"error":"Unexpected endpoint or method. (POST /v1/messages). Returning 200 anyway"}'
+    ),
     "other method": Refusal(405, '{"detail":"Method Not Allowed"}'),
-    "bad request": Refusal(400, '{"error":{"message":"Unknown endpoint","type":"invalid_request_error"}}'),
-    "page": Refusal(200, "<!doctype html><html><body>Chat with your models</body></html>", "text/html"),
-    "its own stream": Refusal(200, f"data: {json.dumps(CHUNK)}\n\ndata: [DONE]\n\n", "text/event-stream"),
+    "bad request": Refusal(
+        400, '{"error":{"message":"Unknown endpoint","type":"invalid_request_error"}}'
+    ),
+    "page": Refusal(
+        200, "<!doctype html><html><body>Chat with your models</body></html>", "text/html"
+    ),
+    "its own stream": Refusal(
+        200, f"data: {json.dumps(CHUNK)}\n\ndata: [DONE]\n\n", "text/event-stream"
+    ),
     "its own answer": Refusal(200, json.dumps({"object": "chat.completion", "choices": []})),
 }
 
@@ -49,12 +68,18 @@ class _Handler(Handler):
 
     def do_GET(self) -> None:
         if self.path == f"{self.app.prefix}/models" and self.app.lists:
-            return self.send(200, '{"object":"list","data":[{"id":"llama","object":"model","owned_by":"me"}]}')
+            return self.send(
+                200, '{"object":"list","data":[{"id":"llama","object":"model","owned_by":"me"}]}'
+            )
         self.send(self.app.refusal.status, self.app.refusal.body, self.app.refusal.media_type)
 
     def do_POST(self) -> None:
         self.body()
         if self.path == f"{self.app.prefix}/chat/completions":
-            error = {"message": "messages: array too short", "type": "invalid_request_error", "param": "messages"}
+            error = {
+                "message": "messages: array too short",
+                "type": "invalid_request_error",
+                "param": "messages",
+            }
             return self.send(400, json.dumps({"error": error}))
         self.send(self.app.refusal.status, self.app.refusal.body, self.app.refusal.media_type)

@@ -1,4 +1,5 @@
-"""Pictures for tests, made in code. HEIC cannot be written without an encoder, so one stands here as it is."""
+"""Pictures for tests, made in code. HEIC cannot be written without an encoder, so one stands here
+as it is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,5 @@
-"""A private PostgreSQL server for tests: its own cluster in a temporary folder, reached over a Unix socket, gone afterwards."""
+"""A private PostgreSQL server for tests: its own cluster in a temporary folder, reached over a Unix
+socket, gone afterwards."""
 
 from __future__ import annotations
 
@@ -30,8 +31,9 @@ def owner() -> str | None:
 
 
 @contextlib.contextmanager
-def server() -> Iterator[str]:
-    """The part of an address that stands after the name of the database; skips where PostgreSQL is not installed."""
+def server(connections: int = 60) -> Iterator[str]:
+    """The part of an address that stands after the name of the database; skips where PostgreSQL is
+    not installed."""
     bin_folder = programs()
     if bin_folder is None:
         pytest.skip("PostgreSQL is not installed (apt-get install postgresql)")
@@ -42,11 +44,32 @@ def server() -> Iterator[str]:
     data = folder / "data"
 
     def run(*command: str) -> None:
-        subprocess.run([str(bin_folder / command[0]), *command[1:]], check=True, capture_output=True, user=user, cwd=folder)
+        subprocess.run(
+            [str(bin_folder / command[0]), *command[1:]],
+            check=True,
+            capture_output=True,
+            user=user,
+            cwd=folder,
+        )
 
     try:
-        run("initdb", "-D", str(data), "-U", "leaf", "--auth", "trust", "-E", "UTF8", "--locale", "C.UTF-8", "--no-sync")
-        options = f"-k {folder} -c listen_addresses='' -c fsync=off -c max_connections=60"
+        run(
+            "initdb",
+            "-D",
+            str(data),
+            "-U",
+            "leaf",
+            "--auth",
+            "trust",
+            "-E",
+            "UTF8",
+            "--locale",
+            "C.UTF-8",
+            "--no-sync",
+        )
+        options = (
+            f"-k {folder} -c listen_addresses='' -c fsync=off -c max_connections={connections}"
+        )
         run("pg_ctl", "-D", str(data), "-l", str(folder / "log"), "-o", options, "-w", "start")
         try:
             yield f"?host={folder}&user=leaf"
@@ -54,3 +77,13 @@ def server() -> Iterator[str]:
             run("pg_ctl", "-D", str(data), "-m", "immediate", "-w", "stop")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def fresh(address: str) -> str:
+    """The address of a new database on the server."""
+    import psycopg
+
+    name = f"t{os.urandom(6).hex()}"
+    with psycopg.connect(f"postgresql:///postgres{address}", autocommit=True) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+    return f"postgresql:///{name}{address}"

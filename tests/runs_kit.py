@@ -1,4 +1,5 @@
-"""What the tests of runs share: Leaf's runs over a folder, with the small tools of `agent_kit` and a model server on loopback."""
+"""What the tests of runs share: Leaf's runs over a folder, with the small tools of `agent_kit` and
+a model server on loopback."""
 
 from __future__ import annotations
 
@@ -12,12 +13,14 @@ from typing import Any, Self
 
 from leaf.agent.models.claude import ClaudeModel
 from leaf.budgets.budgets import Budgets
-from leaf.documents.documents import Documents
-from leaf.drive.drive import Drive
+from leaf.documents.documents import DocumentService
+from leaf.drive.drive import DriveService
 from leaf.files.library import Library
+from leaf.runs.board import QueueLimits
 from leaf.runs.engine import Engine
 from leaf.runs.execute import Executor
-from leaf.runs.runs import QueueLimits, Runs
+from leaf.runs.presence import LeaseTimes
+from leaf.runs.runs import Runs
 from leaf.sandbox.pool import Pool
 from leaf.settings import RunLimits, Settings
 from leaf.store import chats, messages, open_store, users
@@ -31,7 +34,8 @@ SECONDS = 60.0
 
 
 class Desk:
-    """One process over one folder; a context manager. Leaving it is like ending the app: what runs goes on at the next `Desk`."""
+    """One process over one folder; a context manager. Leaving it is like ending the app: what runs
+    goes on at the next `Desk`."""
 
     def __init__(
         self,
@@ -42,6 +46,7 @@ class Desk:
         patience: float = 30.0,
         limits: QueueLimits | None = None,
         settings: Settings | None = None,
+        times: LeaseTimes | None = None,
     ) -> None:
         self.home = home
         settings = replace(settings or Settings(), home=home, database_url=database_url)
@@ -49,15 +54,28 @@ class Desk:
         self.db = self.store.db
         self.scope = users.ensure_local_user(self.db)
         pool = Pool(home)
-        library, tables = Library(self.store, pool, home, limit_bytes=1_000_000), Tables(self.store, pool, home)
+        library, tables = (
+            Library(self.store, pool, home, limit_bytes=1_000_000),
+            Tables(self.store, pool, home),
+        )
         agent = agent_kit.agent_for(ClaudeModel("key", url, retries=0), patience=patience)
         self.tools_run: list[str] = []
-        drive = Drive(settings, self.store, library)
-        documents = Documents(self.store, pool, library)
+        drive = DriveService(settings, self.store, library)
+        documents = DocumentService(self.store, pool, library)
         budgets = Budgets(self.db, settings)
-        executor = Executor(self.store, library, tables, drive, documents, agent, RunLimits(), self._run_tool, budgets)
+        executor = Executor(
+            self.store,
+            library,
+            tables,
+            drive,
+            documents,
+            agent,
+            RunLimits(),
+            self._run_tool,
+            budgets,
+        )
         self.engine = Engine(home, database_url)
-        self.runs = Runs(executor, self.store, self.engine, limits)
+        self.runs = Runs(executor, self.store, self.engine, limits, times=times)
 
     def _run_tool(self, name: str, given: Json, context: Any) -> Any:
         self.tools_run.append(name)
@@ -74,10 +92,13 @@ class Desk:
         return chats.create(self.db, self.scope, model=MODEL)
 
     def save(self, text: str, chat: Chat | None = None) -> Message:
-        """Only save a question and its pending answer: all that a process had done that was killed just then."""
+        """Only save a question and its pending answer: all that a process had done that was killed
+        just then."""
         raw = [{"role": "user", "content": [{"type": "text", "text": text}]}]
         parts = [{"type": "text", "text": text, "state": "done"}]
-        return messages.add_exchange(self.db, self.scope, (chat or self.chat()).id, parts, raw=raw, model=MODEL).answer
+        return messages.add_exchange(
+            self.db, self.scope, (chat or self.chat()).id, parts, raw=raw, model=MODEL
+        ).answer
 
     def ask(self, text: str, chat: Chat | None = None) -> Message:
         answer = self.save(text, chat)

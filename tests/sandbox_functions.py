@@ -1,11 +1,14 @@
-"""Functions that the tests of the sandbox run in its children: harmless ones, broken ones and hostile ones."""
+"""Functions that the tests of the sandbox run in its children: harmless ones, broken ones and
+hostile ones."""
 
 from __future__ import annotations
 
 import ctypes
+import fcntl
 import os
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -157,6 +160,49 @@ def _memory_file(_: str) -> None:
     os.close(os.memfd_create("x"))
 
 
+def _own_file(how: int) -> int:
+    path = os.path.join(os.environ["TMPDIR"], "own")
+    Path(path).touch()
+    return os.open(path, how)
+
+
+def _of_pair(command: int, argument: Any) -> None:
+    one, other = socket.socketpair()
+    with one, other:
+        fcntl.fcntl(one, command, argument)
+
+
+def _ioctl_of_pair(command: int, number: int) -> None:
+    one, other = socket.socketpair()
+    with one, other:
+        fcntl.ioctl(one, command, struct.pack("i", number))
+
+
+def _libc(name: str, *arguments: Any) -> None:
+    if getattr(ctypes.CDLL(None, use_errno=True), name)(*arguments) < 0:
+        raise OSError(ctypes.get_errno(), name)
+
+
+def hide_files(way: str) -> str:
+    """Fill the disk with files that no folder names."""
+    libc = ctypes.CDLL(None)
+    libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t, *[ctypes.c_int] * 3, ctypes.c_long]
+    path = os.path.join(os.environ["TMPDIR"], "gone")
+    held = []
+    for _ in range(30):
+        file = open(path, "w+b")  # noqa: SIM115 - it stays open
+        file.write(bytes(3_000_000))
+        file.flush()
+        os.unlink(path)
+        if way == "mapped":
+            libc.mmap(None, 4096, 3, 1, file.fileno(), 0)
+            file.close()
+        held.append(file)
+        time.sleep(0.05)
+    time.sleep(5)
+    return "done"
+
+
 ATTEMPTS: dict[str, Callable[[str], Any]] = {
     "read": lambda path: Path(path).read_bytes(),
     "list": os.listdir,
@@ -184,6 +230,29 @@ ATTEMPTS: dict[str, Callable[[str], Any]] = {
     "fork": _fork,
     "shell": lambda _: subprocess.run(["/bin/sh", "-c", "true"], check=True),
     "memory-file": _memory_file,
+    "owner": lambda pid: _of_pair(fcntl.F_SETOWN, int(pid)),
+    "owner-ex": lambda pid: _of_pair(15, struct.pack("ii", 1, int(pid))),
+    "which-signal": lambda _: _of_pair(10, int(signal.SIGKILL)),
+    "lease": lambda _: fcntl.fcntl(_own_file(os.O_RDONLY), 1024, 0),
+    "owner-by-ioctl": lambda pid: _ioctl_of_pair(0x8901, int(pid)),
+    "group-by-ioctl": lambda pid: _ioctl_of_pair(0x8902, int(pid)),
+    "file-flags": lambda _: fcntl.ioctl(_own_file(os.O_RDWR), 0x40086602, bytes(8)),
+    "file-attributes": lambda _: fcntl.ioctl(_own_file(os.O_RDWR), 0x401C5820, bytes(28)),
+    "datagrams": lambda _: socket.socketpair(socket.AF_UNIX, socket.SOCK_DGRAM),
+    "packets": lambda _: socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET),
+    "send-file": lambda _: socket.send_fds(socket.socketpair()[0], [b"x"], [0]),
+    "inotify": lambda _: _libc("inotify_init1", 0),
+    "fanotify": lambda _: _libc("fanotify_init", 0x200, 0),
+    "space": lambda _: _libc(
+        "fallocate", _own_file(os.O_RDWR), 1, ctypes.c_long(0), ctypes.c_long(1 << 20)
+    ),
+    "unshare": lambda _: _libc("unshare", 0x400),
+    # what libraries need
+    "streams": lambda _: socket.socketpair()[0].close(),
+    "own-signal": lambda _: os.kill(os.getpid(), 0),
+    "lock": lambda _: fcntl.lockf(_own_file(os.O_RDWR), fcntl.LOCK_EX),
+    "terminal": lambda _: (os.isatty(1), os.set_inheritable(_own_file(os.O_RDWR), True)),
+    "allocate": lambda _: os.posix_fallocate(_own_file(os.O_RDWR), 0, 100_000),
 }
 
 

@@ -16,7 +16,12 @@ SENTENCES = {
     800: "We meet again on Monday at nine.",
 }
 """Hertz -> what a tone of that height says; the transcription server of the tests hears them."""
-SAMPLE_FORMATS = {"wav": ("wav", "pcm_s16le"), "mp3": ("mp3", "libmp3lame"), "m4a": ("mp4", "aac"), "aac": ("adts", "aac")}
+SAMPLE_FORMATS = {
+    "wav": ("wav", "pcm_s16le"),
+    "mp3": ("mp3", "libmp3lame"),
+    "m4a": ("mp4", "aac"),
+    "aac": ("adts", "aac"),
+}
 MORE_FORMATS = {
     "flac": ("flac", "flac"),
     "ogg": ("ogg", "libopus"),
@@ -75,7 +80,9 @@ def video(seconds: int, tones: Tones = (), ending: str = "mp4") -> bytes:
         if sound is not None:
             sound.layout = "mono"
         for i in range(seconds * 5):
-            frame = av.VideoFrame.from_ndarray(numpy.full((48, 64, 3), i % 250, numpy.uint8), format="rgb24")
+            frame = av.VideoFrame.from_ndarray(
+                numpy.full((48, 64, 3), i % 250, numpy.uint8), format="rgb24"
+            )
             file.mux(pictures.encode(frame))
         file.mux(pictures.encode(None))
         if sound is not None:
@@ -95,9 +102,13 @@ def _fill(file: Any, stream: Any, data: Any) -> None:
     import av
 
     context = stream.codec_context
-    resampler = av.AudioResampler(format=context.format, layout="mono", rate=RATE, frame_size=context.frame_size or 0)
+    resampler = av.AudioResampler(
+        format=context.format, layout="mono", rate=RATE, frame_size=context.frame_size or 0
+    )
     for begin in range(0, len(data), RATE * 10):
-        frame = av.AudioFrame.from_ndarray(data[None, begin : begin + RATE * 10], format="s16", layout="mono")
+        frame = av.AudioFrame.from_ndarray(
+            data[None, begin : begin + RATE * 10], format="s16", layout="mono"
+        )
         frame.sample_rate, frame.pts = RATE, begin
         for piece in resampler.resample(frame):
             file.mux(stream.encode(piece))

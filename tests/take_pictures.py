@@ -1,4 +1,5 @@
-"""The pictures of the README: the app over its own sample data with a scripted model, in light and in dark. `make pictures`."""
+"""The pictures of the README: the app over its own sample data with a scripted model, in light and
+in dark. `make pictures`."""
 
 from __future__ import annotations
 
@@ -29,13 +30,19 @@ BY_REGION = (
 CHART = {
     "mark": "bar",
     "title": "Revenue by region, 2025",
-    "encoding": {"x": {"field": "revenue", "type": "quantitative"}, "y": {"field": "region", "type": "nominal", "sort": "-x"}},
+    "encoding": {
+        "x": {"field": "revenue", "type": "quantitative"},
+        "y": {"field": "region", "type": "nominal", "sort": "-x"},
+    },
 }
 
 
 def main() -> int:
     expect.set_options(timeout=PATIENCE)
-    with tempfile.TemporaryDirectory(prefix="leaf-pictures-") as folder, MessagesServer(Analyst()) as server:
+    with (
+        tempfile.TemporaryDirectory(prefix="leaf-pictures-") as folder,
+        MessagesServer(Analyst()) as server,
+    ):
         app = App(Path(folder) / "home", server.url, LEAF_MODEL="claude-sonnet-5-5").start()
         try:
             with sync_playwright() as playwright:
@@ -50,13 +57,16 @@ def main() -> int:
 
 
 class Analyst:
-    """A model that has read the sample: its figures are counted here, so that they have receipts."""
+    """A model that has read the sample: its figures are counted here, so that they have
+    receipts."""
 
     def __init__(self) -> None:
         with tempfile.TemporaryDirectory() as folder:
             path = Path(folder) / "orders.csv"
             path.write_bytes(sample_files()["sample_orders.csv"])
-            self._rows = duckdb.sql(BY_REGION.replace("sample_orders", f"read_csv('{path}')")).fetchall()
+            self._rows = duckdb.sql(
+                BY_REGION.replace("sample_orders", f"read_csv('{path}')")
+            ).fetchall()
 
     def __call__(self, body: Json) -> Turn:
         if not body.get("tools"):
@@ -72,11 +82,15 @@ class Analyst:
     def _answer(self) -> str:
         (first, most, _), (second, next_most, _) = self._rows[:2]
         share = most / sum(revenue for _, revenue, _ in self._rows)
-        rows = "\n".join(f"| {region} | {revenue:,.2f} | {orders:,} |" for region, revenue, orders in self._rows)
+        rows = "\n".join(
+            f"| {region} | {revenue:,.2f} | {orders:,} |" for region, revenue, orders in self._rows
+        )
         return (
-            f"**{first}** leads with a revenue of **{most:,.2f}**, {share:.1%} of the year's total; {second} follows with "
+            f"**{first}** leads with a revenue of **{most:,.2f}**, {share:.1%} of the year's "
+            f"total; {second} follows with "
             f"{next_most:,.2f}.\n\n| region | revenue | orders |\n|---|---:|---:|\n{rows}\n\n"
-            f"In {first}, returns above 800 euros are approved by the region itself; elsewhere the regional manager "
+            f"In {first}, returns above 800 euros are approved by the region itself; elsewhere "
+            f"the regional manager "
             "approves those above 500."
         )
 
@@ -90,7 +104,11 @@ def _answer(browser: Browser, app: App) -> str:
     page.get_by_test_id("stChatInputTextArea").fill(QUESTION)
     page.get_by_test_id("stChatInputTextArea").press("Enter")
     expect(page.get_by_role("button", name="Answer again").filter(visible=True)).to_be_visible()
-    expect(page.locator("[data-testid=stVegaLiteChart] canvas, [data-testid=stVegaLiteChart] svg").first).to_be_visible()
+    expect(
+        page.locator(
+            "[data-testid=stVegaLiteChart] canvas, [data-testid=stVegaLiteChart] svg"
+        ).first
+    ).to_be_visible()
     page.get_by_text(QUESTION).last.scroll_into_view_if_needed()
     _take(page, "answer-light.png")
     return page.url
@@ -103,7 +121,9 @@ def _receipt(browser: Browser, chat: str) -> None:
     expect(page.get_by_role("button", name="Answer again").filter(visible=True)).to_be_visible()
     page.wait_for_load_state("networkidle")
     page.locator('a[href^="#leaf-figure-"]').filter(visible=True).first.click()
-    expect(page.locator(".st-key-preview").get_by_text("Cell: row 1, column revenue")).to_be_visible()
+    expect(
+        page.locator(".st-key-preview").get_by_text("Cell: row 1, column revenue")
+    ).to_be_visible()
     _take(page, "receipt-dark.png")
 
 
@@ -118,7 +138,9 @@ def _take(page: Page, name: str) -> None:
     page.mouse.move(0, 0)
     page.wait_for_load_state("networkidle")
     picture = (
-        Image.open(io.BytesIO(page.screenshot(animations="disabled"))).convert("RGB").quantize(256, dither=Image.Dither.NONE)
+        Image.open(io.BytesIO(page.screenshot(animations="disabled")))
+        .convert("RGB")
+        .quantize(256, dither=Image.Dither.NONE)
     )
     picture.save(FOLDER / name, optimize=True)
     size = (FOLDER / name).stat().st_size

@@ -1,4 +1,5 @@
-"""A TCP proxy on loopback whose wire can be cut and mended: what a lost network looks like to a browser."""
+"""A TCP proxy on loopback whose wire can be cut and mended: what a lost network looks like to a
+browser."""
 
 from __future__ import annotations
 
@@ -9,10 +10,16 @@ from typing import Self
 
 
 class TcpProxy:
-    """Forwards to `port`; a context manager. While it is cut, connections are reset and new ones refused at once."""
+    """Forwards to `port`; a context manager. While it is cut, connections are reset and new ones
+    refused at once.
 
-    def __init__(self, port: int) -> None:
+    Requests that begin with `refusing` never get through, as at a proxy that knows no websockets at
+    that address.
+    """
+
+    def __init__(self, port: int, refusing: bytes = b"") -> None:
         self._target = port
+        self._refusing = refusing
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
         self.url = f"http://127.0.0.1:{self.port}"
@@ -73,6 +80,12 @@ class TcpProxy:
     def _forward(self, source: socket.socket, sink: socket.socket) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
+                if self._refusing and data.startswith(self._refusing):
+                    source.sendall(
+                        b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: "
+                        b"close\r\n\r\n"
+                    )
+                    break
                 sink.sendall(data)
         for one in (source, sink):
             with contextlib.suppress(OSError):

@@ -46,14 +46,20 @@ def test_raw_messages_go_out_byte_for_byte_as_they_were_kept() -> None:
     assert json.dumps(sent) == json.dumps([*history[0].raw, *TURNS, *history[2].raw])
 
 
-@pytest.mark.parametrize(("model", "profile"), [("claude-opus-5-5", "claude"), ("claude-sonnet-5-5", "basic")])
+@pytest.mark.parametrize(
+    ("model", "profile"), [("claude-opus-5-5", "claude"), ("claude-sonnet-5-5", "basic")]
+)
 def test_thinking_goes_only_to_the_model_that_thought_it(model: str, profile: str) -> None:
     sent = request_messages([question("Which files?"), said(*TURNS)], model=model, profile=profile)
     assert sent[1:] == [assistant(USE), user(RESULT), assistant(SAID)]
 
 
 def test_turn_of_thinking_alone_leaves_no_empty_message_behind() -> None:
-    sent = request_messages([question("Hm?"), said(assistant(THINKING)), question("And?", "u2")], model="m", profile="claude")
+    sent = request_messages(
+        [question("Hm?"), said(assistant(THINKING)), question("And?", "u2")],
+        model="m",
+        profile="claude",
+    )
     assert [m["role"] for m in sent] == ["user", "user"]
 
 
@@ -72,11 +78,20 @@ def test_broken_run_leaves_no_call_without_result_and_no_result_without_call(
     messages: list[Json], results: list[list[str]]
 ) -> None:
     repaired = repair(messages)
-    answers = [[b["tool_use_id"] for b in m["content"] if b["type"] == "tool_result"] for m in repaired if m["role"] == "user"]
+    answers = [
+        [b["tool_use_id"] for b in m["content"] if b["type"] == "tool_result"]
+        for m in repaired
+        if m["role"] == "user"
+    ]
     assert answers == results
     assert all(m["content"] for m in repaired)
     assert repair(repaired) == repaired
-    kept = [block for message in messages for block in message["content"] if block["type"] != "tool_result"]
+    kept = [
+        block
+        for message in messages
+        for block in message["content"]
+        if block["type"] != "tool_result"
+    ]
     assert all(str(block) in str(repaired) for block in kept)
 
 
@@ -87,7 +102,9 @@ def test_result_that_a_run_never_gave_is_said_to_be_unfinished() -> None:
 
 
 def test_question_and_its_file_lines_are_one_text_made_once() -> None:
-    assert question_message(" Hello? ", "[Attached: a.csv]\n") == user({"type": "text", "text": "Hello?\n\n[Attached: a.csv]"})
+    assert question_message(" Hello? ", "[Attached: a.csv]\n") == user(
+        {"type": "text", "text": "Hello?\n\n[Attached: a.csv]"}
+    )
     assert user_message("Hello?") == user({"type": "text", "text": "Hello?"})
 
 

@@ -1,4 +1,5 @@
-"""What a run lends to a tool: the model for a text of its own, live chunks, progress, and rich results."""
+"""What a run lends to a tool: the model for a text of its own, live chunks, progress, and rich
+results."""
 
 from __future__ import annotations
 
@@ -16,7 +17,7 @@ from leaf.agent.steps import InlineSteps
 from leaf.agent.task import AnswerTask, Outcome
 from leaf.errors import ModelError
 from leaf.settings import RunLimits
-from leaf.tools.base import Asked, AskRequest, Hooks, Passage, Picture, ToolOutput
+from leaf.tools.base import Asked, AskRequest, CitablePassage, Hooks, Picture, ToolOutput
 from tests import agent_kit
 from tests.messages_server import Failure, MessagesServer, Turn
 
@@ -34,7 +35,9 @@ def serve() -> Iterator[Serve]:
         yield lambda *script: stack.enter_context(MessagesServer(script))
 
 
-def run(server: MessagesServer, tool: Any, *, model: str = "claude-sonnet-5-5", **options: Any) -> tuple[Outcome, list[Json]]:
+def run(
+    server: MessagesServer, tool: Any, *, model: str = "claude-sonnet-5-5", **options: Any
+) -> tuple[Outcome, list[Json]]:
     chunks: list[Json] = []
     agent = agent_kit.agent_for(ClaudeModel("key", server.url, retries=0), **options)
     task = AnswerTask("a1", model, [agent_kit.question("Write it down")], tool, RunLimits())
@@ -42,7 +45,9 @@ def run(server: MessagesServer, tool: Any, *, model: str = "claude-sonnet-5-5", 
 
 
 def tool_results(server: MessagesServer) -> list[Json]:
-    return [b for b in server.requests[-1].body["messages"][-1]["content"] if b["type"] == "tool_result"]
+    return [
+        b for b in server.requests[-1].body["messages"][-1]["content"] if b["type"] == "tool_result"
+    ]
 
 
 def test_a_tool_has_the_model_write_a_text_that_counts_as_the_answers(serve: Serve) -> None:
@@ -54,7 +59,9 @@ def test_a_tool_has_the_model_write_a_text_that_counts_as_the_answers(serve: Ser
         assert hooks.ask is not None
         assert hooks.ask.window == 1_000_000
         assert hooks.key.startswith("a1/tool-1-1")
-        asked.append(hooks.ask(AskRequest("You write reports.", "the transcript", 500), pieces.append))
+        asked.append(
+            hooks.ask(AskRequest("You write reports.", "the transcript", 500), pieces.append)
+        )
         return ToolOutput("written", "Wrote a report")
 
     outcome, _ = run(server, tool)
@@ -71,7 +78,12 @@ def test_a_tool_has_the_model_write_a_text_that_counts_as_the_answers(serve: Ser
 
 
 def test_a_cut_stream_begins_the_text_anew(serve: Serve) -> None:
-    server = serve(Turn.call(CALL), Turn.say("A long report in many words.", cut_after=4), Turn.say("Whole."), Turn.say("Done."))
+    server = serve(
+        Turn.call(CALL),
+        Turn.say("A long report in many words.", cut_after=4),
+        Turn.say("Whole."),
+        Turn.say("Done."),
+    )
     said: list[str] = []
 
     def tool(name: str, given: Json, stop: threading.Event, hooks: Hooks) -> ToolOutput:
@@ -105,7 +117,11 @@ def test_a_model_that_refuses_is_the_tools_error(serve: Serve) -> None:
 def test_rules_lend_no_model(serve: Serve) -> None:
     server = serve(Turn.call(CALL), Turn.say("Done."))
     lent: list[Any] = []
-    run(server, lambda name, given, stop, hooks: lent.append(hooks.ask) or ToolOutput("x", "y"), can_write=False)
+    run(
+        server,
+        lambda name, given, stop, hooks: lent.append(hooks.ask) or ToolOutput("x", "y"),
+        can_write=False,
+    )
     assert lent == [None]
 
 
@@ -117,21 +133,33 @@ def test_live_chunks_are_seen_and_only_what_the_output_shows_is_kept(serve: Serv
         hooks.show("document", "d1", {"title": "Report", "state": "writing"})
         hooks.show("document-delta", "d1", {"delta": "One "})
         hooks.show("document-delta", "d1", {"delta": "two"})
-        return ToolOutput("ok", "Wrote", shows=({"name": "document", "id": "d1", "data": {"title": "Report", "state": "done"}},))
+        return ToolOutput(
+            "ok",
+            "Wrote",
+            shows=({"name": "document", "id": "d1", "data": {"title": "Report", "state": "done"}},),
+        )
 
     outcome, chunks = run(server, tool)
     at = [c["type"] for c in chunks].index("tool-output-available")
     seen = {part["type"]: part for part in reduce(compact(chunks[:at]))}
-    assert seen["data-document"]["data"] == {"title": "Report", "state": "writing", "text": "One two"}
+    assert seen["data-document"]["data"] == {
+        "title": "Report",
+        "state": "writing",
+        "text": "One two",
+    }
     assert seen["data-progress"]["data"] == {"text": "half of it"}
     assert len([c for c in compact(chunks) if c["type"] == "data-document-delta"]) == 1
     kept = [part for part in outcome.parts if part["type"].startswith("data-document")]
-    assert kept == [{"type": "data-document", "id": "d1", "data": {"title": "Report", "state": "done"}}]
+    assert kept == [
+        {"type": "data-document", "id": "d1", "data": {"title": "Report", "state": "done"}}
+    ]
     assert not [part for part in outcome.parts if part["type"] == "data-progress"]
 
 
-PASSAGES = (Passage("f1#pages 3", "report.pdf, page 3", ("First paragraph.", "Second.")),)
-RICH = ToolOutput("head\nFirst paragraph.\nSecond.", "Read", passages=PASSAGES, head="report.pdf · pages 3 of 9")
+PASSAGES = (CitablePassage("f1#pages 3", "report.pdf, page 3", ("First paragraph.", "Second.")),)
+RICH = ToolOutput(
+    "head\nFirst paragraph.\nSecond.", "Read", passages=PASSAGES, head="report.pdf · pages 3 of 9"
+)
 
 
 def test_passages_go_out_as_blocks_that_can_be_cited(serve: Serve) -> None:
@@ -156,7 +184,9 @@ def test_a_basic_server_gets_the_same_as_text(serve: Serve) -> None:
 
 def test_pictures_are_kept_as_references_and_said_where_nobody_sees_them() -> None:
     picture = Picture("ab" * 32, "image/jpeg", 800, 600, "page 3 of scan.pdf")
-    kept = output_result("c1", ToolOutput("Page 3 of scan.pdf", "Looked", pictures=(picture,)).to_json())
+    kept = output_result(
+        "c1", ToolOutput("Page 3 of scan.pdf", "Looked", pictures=(picture,)).to_json()
+    )
     assert kept["content"][1]["source"]["type"] == "leaf"
     assert kept["content"][1]["source"]["sha256"] == "ab" * 32
     said = plain({"role": "user", "content": [kept]})["content"][0]["content"]

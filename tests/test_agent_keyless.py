@@ -1,31 +1,32 @@
-"""The analyst without a model: questions in plain words, checked against figures worked out in pandas."""
+"""The analyst without a model: questions in plain words, checked against figures worked out in
+pandas."""
 
 from __future__ import annotations
 
 import json
 import threading
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import duckdb
 import pandas as pd
 import pytest
 
-from leaf.agent.coverage import covered_of, sentence
 from leaf.agent.endpoint import Endpoint
 from leaf.agent.events import reduce
 from leaf.agent.finishers import FINISHERS
 from leaf.agent.loop import Agent
 from leaf.agent.models.keyless import KeylessModel
 from leaf.agent.models.keyless import answer as script_of
+from leaf.agent.proposals.ideas import first_ideas
+from leaf.agent.proposals.wording import worded
 from leaf.agent.rules.grammar import Grammar
 from leaf.agent.rules.tables import read_table
-from leaf.agent.suggestions import suggest
 from leaf.errors import LeafError, NotFoundError, QueryError
+from leaf.provenance.coverage import covered_of, sentence
 from leaf.settings import Settings
+from leaf.shapes.results import AnyResult
 from leaf.store.model import Message
-from leaf.tables.tables import Table as LeafTable
 from leaf.tools.base import Coverage, Source, Tool, ToolOutput
 from leaf.tools.registry import find
 from tests.agent_kit import Answered, answer, answered, question
@@ -35,7 +36,10 @@ Frame = pd.DataFrame
 
 
 def orders() -> Frame:
-    regions, products = ["North", "South", "East", "West"], ["Desk", "Chair", "Lamp", "Shelf", "Sofa"]
+    regions, products = (
+        ["North", "South", "East", "West"],
+        ["Desk", "Chair", "Lamp", "Shelf", "Sofa"],
+    )
     rows = []
     for i in range(240):
         date = pd.Timestamp("2022-01-15") + pd.DateOffset(days=4 * i)
@@ -48,7 +52,9 @@ def orders() -> Frame:
                 "customer_name": f"Customer {i % 37:02d}",
                 "units": (i * 13) % 17 + 1,
                 "unit_price": round(19.9 + (i * 31) % 200 + 0.5 * (i % 2), 2),
-                "net_revenue": round(((i * 13) % 17 + 1) * (19.9 + (i * 31) % 200 + 0.5 * (i % 2)), 2),
+                "net_revenue": round(
+                    ((i * 13) % 17 + 1) * (19.9 + (i * 31) % 200 + 0.5 * (i % 2)), 2
+                ),
                 "returned": i % 11 == 0,
                 "status": ["shipped", "open", "cancelled"][i % 3],
                 "discount": None if i % 5 == 0 else round((i % 7) / 100, 2),
@@ -58,11 +64,37 @@ def orders() -> Frame:
 
 
 def staff() -> Frame:
-    people = ["Anna", "Bernd", "Clara", "David", "Eva", "Farid", "Greta", "Hugo", "Ines", "Jan", "Kim", "Lena"]
+    people = [
+        "Anna",
+        "Bernd",
+        "Clara",
+        "David",
+        "Eva",
+        "Farid",
+        "Greta",
+        "Hugo",
+        "Ines",
+        "Jan",
+        "Kim",
+        "Lena",
+    ]
     return pd.DataFrame(
         {
             "Name": people,
-            "Department": ["Sales", "IT", "IT", "HR", "Sales", "IT", "Finance", "HR", "Sales", "Finance", "IT", "Sales"],
+            "Department": [
+                "Sales",
+                "IT",
+                "IT",
+                "HR",
+                "Sales",
+                "IT",
+                "Finance",
+                "HR",
+                "Sales",
+                "Finance",
+                "IT",
+                "Sales",
+            ],
             "City": [
                 "Berlin",
                 "Munich",
@@ -77,7 +109,20 @@ def staff() -> Frame:
                 "Berlin",
                 "Hamburg",
             ],
-            "Salary (EUR)": [52000, 61000, 75500, 48000, 57250, 69900, 64000, 51000, 46000, 83000, 58000, 62500],
+            "Salary (EUR)": [
+                52000,
+                61000,
+                75500,
+                48000,
+                57250,
+                69900,
+                64000,
+                51000,
+                46000,
+                83000,
+                58000,
+                62500,
+            ],
             "Age": [34, 45, 29, 51, 38, 42, 36, 27, 31, 58, 40, 33],
             "Hire Date": pd.to_datetime(
                 [
@@ -143,18 +188,31 @@ def countries() -> Frame:
 
 
 def wide() -> Frame:
-    return pd.DataFrame({"team": ["red", "blue", "green"], "2022": [10, 20, 30], "2023": [11, 25, 29], "total": [21, 45, 59]})
+    return pd.DataFrame(
+        {
+            "team": ["red", "blue", "green"],
+            "2022": [10, 20, 30],
+            "2023": [11, 25, 29],
+            "total": [21, 45, 59],
+        }
+    )
 
 
 def goals() -> Frame:
-    owners = [f"{first} {last}" for first in ("Mary", "Ahmed", "Li") for last in ("Smith", "Jones", "Fox", "Ray")]
+    owners = [
+        f"{first} {last}"
+        for first in ("Mary", "Ahmed", "Li")
+        for last in ("Smith", "Jones", "Fox", "Ray")
+    ]
     return pd.DataFrame(
         {
             "goal_id": [f"g-{i:03d}" for i in range(60)],
             "state": [["Closed", "Open", "In Progress"][i % 3] for i in range(60)],
             "owner": [owners[(i * 5) % 12] for i in range(60)],
             "department": [["HR", "IT", "Sales", "Finance"][(i // 2 + i) % 4] for i in range(60)],
-            "start_date": [(pd.Timestamp("2024-01-10") + pd.DateOffset(days=5 * i)).date() for i in range(60)],
+            "start_date": [
+                (pd.Timestamp("2024-01-10") + pd.DateOffset(days=5 * i)).date() for i in range(60)
+            ],
             "priority": [["High", "Low", "Medium", "Critical"][(i // 3) % 4] for i in range(60)],
             "percent_complete": [round(30 + (i * 37) % 700 / 10, 1) for i in range(60)],
             "target_percentage": [round(60 + (i * 53) % 400 / 10, 1) for i in range(60)],
@@ -165,7 +223,13 @@ def goals() -> Frame:
 
 
 def sales() -> Frame:
-    return pd.DataFrame({"region": ["North", "South"] * 8, "sales_eur": [10.5 * i for i in range(16)], "units": range(16)})
+    return pd.DataFrame(
+        {
+            "region": ["North", "South"] * 8,
+            "sales_eur": [10.5 * i for i in range(16)],
+            "units": range(16),
+        }
+    )
 
 
 FRAMES: dict[str, Callable[[], Frame]] = {
@@ -194,12 +258,18 @@ class World:
         self.results: list[list[list[Any]]] = []
         self.charts: list[Json] = []
         self.lock = threading.Lock()
-        self.files = [{"handle": f"f{i}", "name": f"{t}.csv", "kind": "csv", "tables": [t]} for i, t in enumerate(tables, 1)]
-        self.files += [{"handle": f"t{i}", "name": n, "kind": "text", "tables": []} for i, n in enumerate(self.texts, 1)]
+        self.files = [
+            {"handle": f"f{i}", "name": f"{t}.csv", "kind": "csv", "tables": [t]}
+            for i, t in enumerate(tables, 1)
+        ]
+        self.files += [
+            {"handle": f"t{i}", "name": n, "kind": "text", "tables": []}
+            for i, n in enumerate(self.texts, 1)
+        ]
 
     def run(self, name: str, given: Json, stop: threading.Event) -> ToolOutput:
         tools: dict[str, Callable[[Json], ToolOutput]] = {
-            "list_files": lambda g: ToolOutput("files", "Listed", data={"files": self.files}),
+            "list_files": lambda g: ToolOutput("files", "Listed", data=AnyResult(files=self.files)),
             "describe_table": self.describe,
             "query_tables": self.query,
             "make_chart": self.chart,
@@ -220,20 +290,22 @@ class World:
             "Looked",
             (),
             (self.whole(name),),
-            {"profile": {"name": name, "rows": total, "columns": columns, "sample": sample}},
+            AnyResult(profile={"name": name, "rows": total, "columns": columns, "sample": sample}),
         )
 
     def column(self, table: str, name: str, kind: str) -> Json:
         q = '"' + name.replace('"', '""') + '"'
         row = self.db.execute(
-            f'SELECT count(*) - count({q}), count(DISTINCT {q}), min({q}), max({q}), count(*) FROM "{table}"'
+            f"SELECT count(*) - count({q}), count(DISTINCT {q}), min({q}), max({q}), count(*) "
+            f'FROM "{table}"'
         ).fetchone()
         assert row is not None
         nulls, distinct, low, high, rows = row
         top = []
         if kind in ("VARCHAR", "BOOLEAN") and distinct <= rows / 2:
             top = self.db.execute(
-                f'SELECT {q}, count(*) FROM "{table}" WHERE {q} IS NOT NULL GROUP BY 1 ORDER BY 2 DESC, 1 LIMIT 5'
+                f'SELECT {q}, count(*) FROM "{table}" WHERE {q} IS NOT NULL GROUP BY 1 ORDER BY 2 '
+                f"DESC, 1 LIMIT 5"
             ).fetchall()
         return {
             "name": name,
@@ -262,38 +334,73 @@ class World:
         self.results.append(rows)
         used = [n for n in self.tables if n in given["sql"]]
         result_id = f"r{len(self.queries)}"
-        data = {"table": {"columns": columns, "types": types, "rows": rows[:200], "total": len(rows), "result_id": result_id}}
+        table = {
+            "columns": columns,
+            "types": types,
+            "rows": rows[:200],
+            "total": len(rows),
+            "result_id": result_id,
+        }
         return ToolOutput(
-            "rows", "Queried", tuple(Source("f1", n, n, "", "queried") for n in used), tuple(self.whole(n) for n in used), data
+            "rows",
+            "Queried",
+            tuple(Source("f1", n, n, "", "queried") for n in used),
+            tuple(self.whole(n) for n in used),
+            AnyResult(table=table),
         )
 
     def chart(self, given: Json) -> ToolOutput:
         self.charts.append(given["spec"])
-        return ToolOutput("drawn", "Drew", data={"chart": given})
+        return ToolOutput("drawn", "Drew", data=AnyResult(chart=given))
 
     def search(self, given: Json) -> ToolOutput:
         words = given["query"].lower().split()
-        lines = [(n, i, line) for n, text in self.texts.items() for i, line in enumerate(text.splitlines(), 1)]
-        scored = sorted(((sum(w in line.lower() for w in words), n, i, line) for n, i, line in lines), key=lambda s: -s[0])
+        lines = [
+            (n, i, line)
+            for n, text in self.texts.items()
+            for i, line in enumerate(text.splitlines(), 1)
+        ]
+        scored = sorted(
+            ((sum(w in line.lower() for w in words), n, i, line) for n, i, line in lines),
+            key=lambda s: -s[0],
+        )
         handles = {f["name"]: f["handle"] for f in self.files}
-        passages = [{"handle": handles[n], "name": n, "place": f"line {i}", "text": line} for s, n, i, line in scored if s]
-        return ToolOutput("found", "Searched", data={"passages": passages, "notes": []})
+        passages = [
+            {"handle": handles[n], "name": n, "place": f"line {i}", "text": line}
+            for s, n, i, line in scored
+            if s
+        ]
+        return ToolOutput("found", "Searched", data=AnyResult(passages=passages, notes=[]))
 
     def read(self, given: Json) -> ToolOutput:
         file = next((f for f in self.files if f["handle"] == given["file"]), None)
         if file is None:
             raise NotFoundError(f"No file '{given['file']}'.")
-        passage = {"handle": file["handle"], "name": file["name"], "place": "lines 1-9", "text": self.texts[str(file["name"])]}
-        return ToolOutput("text", "Read", data={"passages": [passage], "coverage": "lines 1-9 of 9"})
+        passage = {
+            "handle": file["handle"],
+            "name": file["name"],
+            "place": "lines 1-9",
+            "text": self.texts[str(file["name"])],
+        }
+        return ToolOutput(
+            "text", "Read", data=AnyResult(passages=[passage], coverage="lines 1-9 of 9")
+        )
 
     def ask(self, text: str | list[Message]) -> Answered:
-        names = ("list_files", "describe_table", "query_tables", "make_chart", "search_files", "read_file")
+        names = (
+            "list_files",
+            "describe_table",
+            "query_tables",
+            "make_chart",
+            "search_files",
+            "read_file",
+        )
         tools = [Tool(n, n, find(n).input_model, lambda *_: ToolOutput("", "")) for n in names]
         agent = Agent(Endpoint(KeylessModel(), Settings().profile_for), tools, [], FINISHERS)
         result = answer(agent, text, tool=self.run, model="keyless")
         assert result.outcome.status == "completed", result.outcome.error
         assert reduce(result.chunks) == result.outcome.parts
-        assert "No model is connected" in result.text
+        assert ("No model is connected" in result.text) is isinstance(text, str), "once a chat"
         return result
 
 
@@ -321,16 +428,29 @@ def rows_of(value: Any) -> list[list[Any]]:
 
 def same(got: list[list[Any]], expected: list[list[Any]], *, ordered: bool) -> bool:
     def key(row: list[Any]) -> str:
-        return json.dumps([f"{v:.4f}" if isinstance(v, float | int) and not isinstance(v, bool) else str(v) for v in row])
+        return json.dumps(
+            [
+                f"{v:.4f}" if isinstance(v, float | int) and not isinstance(v, bool) else str(v)
+                for v in row
+            ]
+        )
 
     def normal(rows: list[list[Any]]) -> list[list[Any]]:
-        return [[v.item() if hasattr(v, "item") else str(v) if hasattr(v, "isoformat") else v for v in row] for row in rows]
+        return [
+            [
+                v.item() if hasattr(v, "item") else str(v) if hasattr(v, "isoformat") else v
+                for v in row
+            ]
+            for row in rows
+        ]
 
     left, right = [key(r) for r in normal(got)], [key(r) for r in normal(expected)]
     return left == right if ordered else sorted(left) == sorted(right)
 
 
-ORDERS, S, U, C, W, G = (DATA[name] for name in ("orders", "staff", "umsatz", "countries", "wide", "goals"))
+ORDERS, S, U, C, W, G = (
+    DATA[name] for name in ("orders", "staff", "umsatz", "countries", "wide", "goals")
+)
 _date = pd.to_datetime(ORDERS.order_date)
 _month, _year = _date.dt.strftime("%Y-%m"), _date.dt.year
 _quarter = _date.dt.year.astype(str) + "-Q" + _date.dt.quarter.astype(str)
@@ -359,34 +479,94 @@ CASES: list[tuple[str, str, Any]] = [
     ("orders", "count of orders by status", ORDERS.groupby("status").size()),
     ("orders", "How many orders per region?", ORDERS.groupby("region").size()),
     ("orders", "number of customers by region", ORDERS.groupby("region").customer_name.nunique()),
-    ("orders", "total revenue by region and product", ORDERS.groupby(["region", "product"]).net_revenue.sum()),
-    ("orders", "average units and unit price by region", ORDERS.groupby("region")[["units", "unit_price"]].mean().reset_index()),
+    (
+        "orders",
+        "total revenue by region and product",
+        ORDERS.groupby(["region", "product"]).net_revenue.sum(),
+    ),
+    (
+        "orders",
+        "average units and unit price by region",
+        ORDERS.groupby("region")[["units", "unit_price"]].mean().reset_index(),
+    ),
     ("orders", "maximum net revenue by product", ORDERS.groupby("product").net_revenue.max()),
     # rank
-    ("orders", "Which region has the highest revenue?", ORDERS.groupby("region").net_revenue.sum().nlargest(1)),
-    ("orders", "Which product has the lowest total revenue?", ORDERS.groupby("product").net_revenue.sum().nsmallest(1)),
-    ("orders", "top 3 customers by revenue", ORDERS.groupby("customer_name").net_revenue.sum().nlargest(3)),
+    (
+        "orders",
+        "Which region has the highest revenue?",
+        ORDERS.groupby("region").net_revenue.sum().nlargest(1),
+    ),
+    (
+        "orders",
+        "Which product has the lowest total revenue?",
+        ORDERS.groupby("product").net_revenue.sum().nsmallest(1),
+    ),
+    (
+        "orders",
+        "top 3 customers by revenue",
+        ORDERS.groupby("customer_name").net_revenue.sum().nlargest(3),
+    ),
     ("orders", "bottom 2 products by units", ORDERS.groupby("product").units.sum().nsmallest(2)),
-    ("orders", "Which region has the most orders?", ORDERS.groupby("region").size().nlargest(1, keep="all")),
-    ("orders", "which product had the highest average unit price", ORDERS.groupby("product").unit_price.mean().nlargest(1)),
+    (
+        "orders",
+        "Which region has the most orders?",
+        ORDERS.groupby("region").size().nlargest(1, keep="all"),
+    ),
+    (
+        "orders",
+        "which product had the highest average unit price",
+        ORDERS.groupby("product").unit_price.mean().nlargest(1),
+    ),
     # conditions
     ("orders", "total revenue in North", ORDERS[ORDERS.region == "North"].net_revenue.sum()),
-    ("orders", "total revenue for region south", ORDERS[ORDERS.region == "South"].net_revenue.sum()),
+    (
+        "orders",
+        "total revenue for region south",
+        ORDERS[ORDERS.region == "South"].net_revenue.sum(),
+    ),
     ("orders", "How many orders are cancelled?", (ORDERS.status == "cancelled").sum()),
     ("orders", "how many orders have units above 10", (ORDERS.units > 10).sum()),
     ("orders", "average unit price where units >= 5", ORDERS[ORDERS.units >= 5].unit_price.mean()),
-    ("orders", "total revenue of orders with more than 12 units", ORDERS[ORDERS.units > 12].net_revenue.sum()),
-    ("orders", "count of orders where unit price between 50 and 100", ORDERS.unit_price.between(50, 100).sum()),
-    ("orders", "revenue by product in East", ORDERS[ORDERS.region == "East"].groupby("product").net_revenue.sum()),
-    ("orders", "total revenue for North and South", ORDERS[ORDERS.region.isin(["North", "South"])].net_revenue.sum()),
-    ("orders", "revenue for Customer 05", ORDERS[ORDERS.customer_name == "Customer 05"].net_revenue.sum()),
-    ("orders", 'total units for "customer 11"', ORDERS[ORDERS.customer_name == "Customer 11"].units.sum()),
+    (
+        "orders",
+        "total revenue of orders with more than 12 units",
+        ORDERS[ORDERS.units > 12].net_revenue.sum(),
+    ),
+    (
+        "orders",
+        "count of orders where unit price between 50 and 100",
+        ORDERS.unit_price.between(50, 100).sum(),
+    ),
+    (
+        "orders",
+        "revenue by product in East",
+        ORDERS[ORDERS.region == "East"].groupby("product").net_revenue.sum(),
+    ),
+    (
+        "orders",
+        "total revenue for North and South",
+        ORDERS[ORDERS.region.isin(["North", "South"])].net_revenue.sum(),
+    ),
+    (
+        "orders",
+        "revenue for Customer 05",
+        ORDERS[ORDERS.customer_name == "Customer 05"].net_revenue.sum(),
+    ),
+    (
+        "orders",
+        'total units for "customer 11"',
+        ORDERS[ORDERS.customer_name == "Customer 11"].units.sum(),
+    ),
     ("orders", "How many orders were returned?", ORDERS.returned.sum()),
     (
         "orders",
         "share of revenue by region",
         pd.DataFrame(
-            {"r": (g := ORDERS.groupby("region").net_revenue.sum()).index, "p": 100 * g.values / g.sum(), "s": g.values}
+            {
+                "r": (g := ORDERS.groupby("region").net_revenue.sum()).index,
+                "p": 100 * g.values / g.sum(),
+                "s": g.values,
+            }
         ),
     ),
     (
@@ -400,16 +580,28 @@ CASES: list[tuple[str, str, Any]] = [
     ("orders", "how many orders before 2023", (_year < 2023).sum()),
     ("orders", "revenue in March 2023", ORDERS[_month == "2023-03"].net_revenue.sum()),
     ("orders", "units in Q2 2022", ORDERS[_quarter == "2022-Q2"].units.sum()),
-    ("orders", "total revenue between 2022 and 2023", ORDERS[_year.between(2022, 2023)].net_revenue.sum()),
+    (
+        "orders",
+        "total revenue between 2022 and 2023",
+        ORDERS[_year.between(2022, 2023)].net_revenue.sum(),
+    ),
     ("orders", "revenue by year", ORDERS.groupby(_year).net_revenue.sum()),
     ("orders", "monthly revenue", ORDERS.groupby(_month).net_revenue.sum()),
     ("orders", "revenue per quarter", ORDERS.groupby(_quarter).net_revenue.sum()),
     ("orders", "Show revenue over time", ORDERS.groupby(_month).net_revenue.sum()),
     ("orders", "number of orders by month in 2023", ORDERS[_year == 2023].groupby(_month).size()),
-    ("orders", "which month had the highest revenue", ORDERS.groupby(_month).net_revenue.sum().nlargest(1)),
+    (
+        "orders",
+        "which month had the highest revenue",
+        ORDERS.groupby(_month).net_revenue.sum().nlargest(1),
+    ),
     # other tables
     ("staff", "average salary by department", S.groupby("Department")["Salary (EUR)"].mean()),
-    ("staff", "Which department has the highest average salary?", S.groupby("Department")["Salary (EUR)"].mean().nlargest(1)),
+    (
+        "staff",
+        "Which department has the highest average salary?",
+        S.groupby("Department")["Salary (EUR)"].mean().nlargest(1),
+    ),
     ("staff", "average age of staff in IT", S[S.Department == "IT"].Age.mean()),
     ("staff", "median salary in Munich", S[S.City == "Munich"]["Salary (EUR)"].median()),
     ("umsatz", "Umsatz nach Filiale", U.groupby("Filiale").Umsatz.sum()),
@@ -417,8 +609,16 @@ CASES: list[tuple[str, str, Any]] = [
     ("umsatz", "Summe Umsatz pro Kategorie", U.groupby("Kategorie").Umsatz.sum()),
     ("umsatz", "average Umsatz in Köln", U[U.Filiale == "Köln"].Umsatz.mean()),
     ("umsatz", "durchschnittlicher Umsatz je Filiale", U.groupby("Filiale").Umsatz.mean()),
-    ("umsatz", "Stück by Kategorie for Bonn", U[U.Filiale == "Bonn"].groupby("Kategorie")["Stück"].sum()),
-    ("countries", "total population by country in 2020", C[C.year == 2020].groupby("country").population.sum()),
+    (
+        "umsatz",
+        "Stück by Kategorie for Bonn",
+        U[U.Filiale == "Bonn"].groupby("Kategorie")["Stück"].sum(),
+    ),
+    (
+        "countries",
+        "total population by country in 2020",
+        C[C.year == 2020].groupby("country").population.sum(),
+    ),
     ("countries", "average gdp per capita by year", C.groupby("year").gdp_per_capita.mean()),
     ("wide", "sum of 2023", 65),
     ("wide", "total 2022 by team", W.groupby("team")["2022"].sum()),
@@ -428,11 +628,23 @@ CASES: list[tuple[str, str, Any]] = [
     ("sales", "average sales", DATA["sales"].sales_eur.mean()),
     # words of a column's name ask for nothing; a row's own id is the row
     ("goals", "How many goals are closed?", (G.state == "Closed").sum()),
-    ("goals", "how many goals are in progress in Finance", ((G.state == "In Progress") & (G.department == "Finance")).sum()),
-    ("goals", "average percent complete by department", G.groupby("department").percent_complete.mean()),
+    (
+        "goals",
+        "how many goals are in progress in Finance",
+        ((G.state == "In Progress") & (G.department == "Finance")).sum(),
+    ),
+    (
+        "goals",
+        "average percent complete by department",
+        G.groupby("department").percent_complete.mean(),
+    ),
     ("goals", "how many goals per owner", G.groupby("owner").size()),
     ("goals", "How many goals were met by department?", G[G.goal_met].groupby("department").size()),
-    ("goals", "number of goals by month of start date", G.groupby(pd.to_datetime(G.start_date).dt.strftime("%Y-%m")).size()),
+    (
+        "goals",
+        "number of goals by month of start date",
+        G.groupby(pd.to_datetime(G.start_date).dt.strftime("%Y-%m")).size(),
+    ),
     (
         "goals",
         "average target percentage for high priority goals in IT",
@@ -443,14 +655,22 @@ CASES: list[tuple[str, str, Any]] = [
 
 
 @pytest.mark.parametrize(
-    ("table", "asked", "expected"), [c for c in CASES if c[2] is not None], ids=[c[1] for c in CASES if c[2] is not None]
+    ("table", "asked", "expected"),
+    [c for c in CASES if c[2] is not None],
+    ids=[c[1] for c in CASES if c[2] is not None],
 )
-def test_question_gives_the_figures_that_pandas_gives(table: str, asked: str, expected: Any) -> None:
+def test_question_gives_the_figures_that_pandas_gives(
+    table: str, asked: str, expected: Any
+) -> None:
     world = World(table)
     result = world.ask(asked)
     ranked = any(word in asked.lower() for word in ("top ", "bottom ", "which month"))
     assert world.results, result.text
-    assert same(world.results[-1], rows_of(expected), ordered=ranked), (world.queries[-1], world.results[-1][:8], result.text)
+    assert same(world.results[-1], rows_of(expected), ordered=ranked), (
+        world.queries[-1],
+        world.results[-1][:8],
+        result.text,
+    )
     assert "Read as: " in result.text
     assert f"{len(DATA[table]):,} of {len(DATA[table]):,} rows" in read_of(result)
 
@@ -506,15 +726,25 @@ REFUSED = [
 
 def questions_of(result: Answered) -> list[str]:
     """What is offered to be asked with a press."""
-    return [each for part in result.outcome.parts if part["type"] == "data-questions" for each in part["data"]]
+    return [
+        each
+        for part in result.outcome.parts
+        if part["type"] == "data-questions"
+        for each in part["data"]
+    ]
 
 
 @pytest.mark.parametrize(("table", "asked"), REFUSED, ids=[asked for _, asked in REFUSED])
-def test_what_is_not_wholly_understood_is_said_and_never_answered_with_a_figure(table: str, asked: str) -> None:
+def test_what_is_not_wholly_understood_is_said_and_never_answered_with_a_figure(
+    table: str, asked: str
+) -> None:
     result = World(table).ask(asked)
     assert result.text.startswith("I did not understand")
     assert "Read as: " not in result.text
-    assert f"**{table}.csv** (table `{table}`)" in result.text or "which of these is meant" in result.text
+    assert (
+        f"**{table}.csv** (table `{table}`)" in result.text
+        or "which of these is meant" in result.text
+    )
 
 
 @pytest.mark.parametrize(("table", "asked"), REFUSED, ids=[asked for _, asked in REFUSED])
@@ -528,12 +758,14 @@ def test_every_question_that_is_offered_is_answered(table: str, asked: str) -> N
 @pytest.mark.parametrize("table", ["orders", "staff", "umsatz", "countries", "goals", "sales"])
 def test_questions_that_are_suggested_for_a_file_are_answered(table: str) -> None:
     world = World(table)
-    columns = tuple((name, kind) for name, kind, *_ in world.db.execute(f'DESCRIBE "{table}"').fetchall())
-    shown = LeafTable(table, "id", f"{table}.csv", "f1", "", "", Path("unused"), len(DATA[table]), columns)
-    suggested = suggest([], [shown])
-    assert len(suggested) >= 2
-    for each in suggested:
-        assert "I did not understand" not in world.ask(each).text
+    profile = world.describe({"file": "f1"}).data.to_json()["profile"]
+    asked = read_table(profile, "f1", f"{table}.csv")
+    offered = [worded(query, asked, [asked]) for query in first_ideas(asked)]
+    found = [proposal for proposal in offered if proposal is not None]
+    assert len(found) >= 2
+    for each in found:
+        assert "Read as: " in world.ask(each.question).text
+        assert world.queries[-1] == each.sql
 
 
 def test_words_that_were_not_understood_are_named_and_those_that_were() -> None:
@@ -549,10 +781,15 @@ def test_how_words_were_taken_stands_before_the_figure() -> None:
 
 
 def test_name_that_fits_two_columns_is_asked_back_with_both() -> None:
-    DATA["shops"] = pd.DataFrame({"shop": ["a", "b"], "list_price": [1.5, 2.5], "sale_price": [1.0, 2.0]})
+    DATA["shops"] = pd.DataFrame(
+        {"shop": ["a", "b"], "list_price": [1.5, 2.5], "sale_price": [1.0, 2.0]}
+    )
     result = World("shops").ask("average price by shop")
     assert result.text.startswith("I did not understand which of these is meant.")
-    assert questions_of(result) == ["average `list_price` by `shop`", "average `sale_price` by `shop`"]
+    assert questions_of(result) == [
+        "average `list_price` by `shop`",
+        "average `sale_price` by `shop`",
+    ]
 
 
 def test_signs_are_conditions_and_no_part_of_a_name() -> None:
@@ -563,7 +800,9 @@ def test_signs_are_conditions_and_no_part_of_a_name() -> None:
 
 
 def test_ratios_are_not_added_up_and_names_may_overlap() -> None:
-    DATA["votes"] = pd.DataFrame({"votes_dem": [1, 2], "total_votes": [4, 5], "per_dem": [0.25, 0.4], "state": ["a", "b"]})
+    DATA["votes"] = pd.DataFrame(
+        {"votes_dem": [1, 2], "total_votes": [4, 5], "per_dem": [0.25, 0.4], "state": ["a", "b"]}
+    )
     assert "I did not understand" in World("votes").ask("total per_dem by state").text
     assert "**3**" in World("votes").ask("total votes_dem").text
     assert "**9**" in World("votes").ask("total votes").text
@@ -583,7 +822,11 @@ def test_question_by_steps_of_time_draws_a_line() -> None:
 
 
 def test_period_with_a_word_that_is_no_part_of_it_is_not_understood() -> None:
-    for asked in ("total units without 2023-03", "total units foo 2023-03", "total units unless Q2 2023"):
+    for asked in (
+        "total units without 2023-03",
+        "total units foo 2023-03",
+        "total units unless Q2 2023",
+    ):
         assert "I did not understand" in World("orders").ask(asked).text
     DATA["yearly"] = pd.DataFrame({"year": [2022, 2023], "units": [1, 2]})
     assert "I did not understand" in World("yearly").ask("total units since March 2023").text
@@ -601,7 +844,10 @@ def test_sixty_tables_of_one_shape_are_united_with_a_press() -> None:
 
 def test_who_shares_a_rank_is_shown() -> None:
     DATA["tied"] = pd.DataFrame({"team": ["red", "blue", "green"], "points": [3, 3, 1]})
-    assert "**blue** and **red**: total points **3** each." in World("tied").ask("which team has the highest total points?").text
+    assert (
+        "**blue** and **red**: total points **3** each."
+        in World("tied").ask("which team has the highest total points?").text
+    )
 
 
 def test_tables_of_one_shape_are_united_on_a_press_only() -> None:
@@ -642,7 +888,10 @@ def test_sql_is_told_from_plain_words(text: str, sql: str) -> None:
 
 def test_typed_sql_is_run_as_it_stands_and_its_error_is_shown() -> None:
     world = World("orders")
-    assert "| South | 60 |" in world.ask("SELECT region, count(*) AS n FROM orders GROUP BY 1 ORDER BY 1").text
+    assert (
+        "| South | 60 |"
+        in world.ask("SELECT region, count(*) AS n FROM orders GROUP BY 1 ORDER BY 1").text
+    )
     text = world.ask("SELECT nope FROM orders").text
     assert "The query did not run:" in text
     assert "nope" in text
@@ -670,7 +919,8 @@ def test_empty_cells_are_named_where_gaps_are_asked_for() -> None:
 
 
 TEXTS = {
-    "minutes.txt": "Meeting on Monday\nThe budget was raised to 40,000 euros.\nAnna will call the supplier.",
+    "minutes.txt": "Meeting on Monday\nThe budget was raised to 40,000 euros.\nAnna will call "
+    "the supplier.",
     "letter.md": "Dear Bernd,\nthe warranty covers two years from delivery.",
 }
 
@@ -688,7 +938,10 @@ def test_named_text_is_shown_from_its_beginning() -> None:
 
 
 def test_question_that_no_table_answers_goes_to_the_texts() -> None:
-    assert "warranty covers two years" in World("orders", texts=TEXTS).ask("what does the warranty cover").text
+    assert (
+        "warranty covers two years"
+        in World("orders", texts=TEXTS).ask("what does the warranty cover").text
+    )
 
 
 def test_nothing_found_is_said_with_the_words_that_were_tried() -> None:
@@ -707,12 +960,18 @@ def test_table_is_chosen_by_its_columns_and_by_its_name() -> None:
 def test_second_question_of_a_chat_is_answered_by_itself() -> None:
     world = World("orders")
     first = world.ask("total units")
-    history = [question("total units"), answered(first.outcome, "keyless"), question("average unit price", "u2")]
+    history = [
+        question("total units"),
+        answered(first.outcome, "keyless"),
+        question("average unit price", "u2"),
+    ]
     assert "Average unit_price" in world.ask(history).text
 
 
 def test_hostile_cells_and_quotes_are_defused() -> None:
-    DATA["bad"] = pd.DataFrame({"name": ["![x](https://e.example/?d=1)", "<img src=x>", "a|b"], "n": [3, 2, 1]})
+    DATA["bad"] = pd.DataFrame(
+        {"name": ["![x](https://e.example/?d=1)", "<img src=x>", "a|b"], "n": [3, 2, 1]}
+    )
     text = World("bad").ask("total n by name").text
     assert "![" not in text
     assert "<img" not in text
@@ -733,9 +992,15 @@ def test_names_with_quotes_do_not_break_out_of_the_sql() -> None:
     assert world.ask("total n for O'Hara").text.startswith("Total n: **3**")
 
 
-@pytest.mark.parametrize("named", ["2024/sales.csv", "2024/sales", "sales.csv", "years.zip/2024/sales.csv"])
+@pytest.mark.parametrize(
+    "named", ["2024/sales.csv", "2024/sales", "sales.csv", "years.zip/2024/sales.csv"]
+)
 def test_a_file_in_folders_is_named_by_its_path_or_the_end_of_it(named: str) -> None:
-    profile = {"name": "sales_2024", "rows": 3, "columns": [{"name": "revenue", "type": "BIGINT", "min": 1, "max": 9}]}
+    profile = {
+        "name": "sales_2024",
+        "rows": 3,
+        "columns": [{"name": "revenue", "type": "BIGINT", "min": 1, "max": 9}],
+    }
     table = read_table(profile, "f1", "years.zip/2024/sales.csv")
     [query] = Grammar(f"total revenue in {named}", table).readings()
     assert query.figures[0][0] == "sum"

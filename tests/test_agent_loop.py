@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import threading
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import pytest
 
-from leaf.agent.coverage import merge_coverage, unite
 from leaf.agent.events import place_of, reduce
 from leaf.agent.models.base import Emit, ModelRequest, ModelTurn
 from leaf.agent.models.claude import ClaudeModel
-from leaf.agent.steps import InlineSteps
+from leaf.agent.steps import InlineSteps, S
+from leaf.provenance.coverage import merge_coverage, unite
 from leaf.settings import RunLimits
 from leaf.store.model import Message
 from leaf.tools.base import Coverage, ToolOutput
@@ -24,8 +25,11 @@ Script = Sequence[Turn | Failure] | Brain
 ADD = ("add_numbers", {"numbers": [1, 2, 3]})
 
 
-def ask(script: Script, history: str | Sequence[Message] = "How much is it?", **options: Any) -> tuple[Answered, MessagesServer]:
-    """Answer against a server with that script; what it emitted must always give the parts that it kept."""
+def ask(
+    script: Script, history: str | Sequence[Message] = "How much is it?", **options: Any
+) -> tuple[Answered, MessagesServer]:
+    """Answer against a server with that script; what it emitted must always give the parts that it
+    kept."""
     with MessagesServer(script) as server:
         agent = agent_for(ClaudeModel("key", server.url, retries=0, stall_seconds=0.6))
         result = answer(agent, history, **options)
@@ -39,7 +43,11 @@ def tool_parts(result: Answered) -> list[Json]:
 
 
 def results_of(server: MessagesServer, request: int = -1) -> list[Json]:
-    return [b for b in server.requests[request].body["messages"][-1]["content"] if b["type"] == "tool_result"]
+    return [
+        b
+        for b in server.requests[request].body["messages"][-1]["content"]
+        if b["type"] == "tool_result"
+    ]
 
 
 def test_answer_runs_the_tools_and_gives_their_results_to_the_model() -> None:
@@ -76,12 +84,18 @@ def test_results_of_parallel_calls_go_back_in_the_order_of_the_calls() -> None:
     assert len(result.kinds("tool-output-available")) == 3
 
 
-def test_chat_of_many_questions_sends_earlier_turns_unchanged_and_reads_them_from_the_cache() -> None:
+def test_chat_of_many_questions_sends_earlier_turns_unchanged_and_reads_them_from_the_cache() -> (
+    None
+):
     long_answer = "word " * 500
 
     def brain(body: Json) -> Turn:
         last = body["messages"][-1]["content"][-1]
-        return Turn.say(long_answer, thinking="So.") if last["type"] == "tool_result" else Turn.call(ADD, thinking="Add.")
+        return (
+            Turn.say(long_answer, thinking="So.")
+            if last["type"] == "tool_result"
+            else Turn.call(ADD, thinking="Add.")
+        )
 
     history: list[Message] = []
     with MessagesServer(brain) as server:
@@ -114,7 +128,9 @@ def test_unknown_tool_is_answered_with_the_nearest_name_and_the_loop_goes_on() -
     ],
 )
 def test_wrong_input_goes_back_to_the_model_as_an_error(given: Json, sentence: str) -> None:
-    result, server = ask([Turn.call(("add_numbers", given)), Turn.call(ADD), Turn.say("Now it is 6.")])
+    result, server = ask(
+        [Turn.call(("add_numbers", given)), Turn.call(ADD), Turn.say("Now it is 6.")]
+    )
     assert results_of(server, 1)[0]["is_error"] is True
     assert sentence in results_of(server, 1)[0]["content"]
     assert len(result.kinds("tool-input-error")) == 1
@@ -126,10 +142,16 @@ def test_error_and_fault_of_a_tool_go_back_to_the_model_beside_the_good_results(
     failed, crashed, added = results_of(server)
     assert failed["content"] == "No file 'x.csv'. There is 'a.csv'."
     assert "crash failed by a fault of Leaf, not of the file or the input." in crashed["content"]
-    assert "ZeroDivision" not in str([m["content"] for r in server.requests for m in r.body["messages"]])
+    assert "ZeroDivision" not in str(
+        [m["content"] for r in server.requests for m in r.body["messages"]]
+    )
     assert "ZeroDivision" not in str(result.outcome.parts)
     assert (failed["is_error"], crashed["is_error"], added["content"]) == (True, True, "sum=6")
-    assert [p["state"] for p in tool_parts(result)] == ["output-error", "output-error", "output-available"]
+    assert [p["state"] for p in tool_parts(result)] == [
+        "output-error",
+        "output-error",
+        "output-available",
+    ]
 
 
 def test_result_that_holds_base64_is_kept_from_the_model() -> None:
@@ -147,7 +169,14 @@ def test_result_that_holds_base64_is_kept_from_the_model() -> None:
 
 
 @pytest.mark.parametrize(
-    "where", [{"cut_after": 6}, {"stall_after": 6}, {"error_after": 6}, {"garbage_after": 6}, {"end_after": 6}]
+    "where",
+    [
+        {"cut_after": 6},
+        {"stall_after": 6},
+        {"error_after": 6},
+        {"garbage_after": 6},
+        {"end_after": 6},
+    ],
 )
 def test_cut_stream_is_asked_again_and_shows_only_the_new_attempt(where: dict[str, int]) -> None:
     result, server = ask([Turn.say("Old attempt of text.", **where), Turn.say("New attempt.")])
@@ -162,7 +191,8 @@ def test_stream_that_keeps_breaking_ends_in_an_error_and_keeps_what_was_shown() 
     result, server = ask([Turn.call(ADD), cut, cut, cut])
     assert result.outcome.status == "error"
     assert result.outcome.error == (
-        "The connection to the model was cut in the middle of the answer. Ask again. This was step 2."
+        "The connection to the model was cut in the middle of the answer. Ask again. This "
+        "was step 2."
     )
     assert result.chunks[-1] == {"type": "error", "errorText": result.outcome.error}
     assert result.text.startswith("Half of")
@@ -181,11 +211,17 @@ def test_refused_request_is_not_asked_again() -> None:
 def test_stop_in_the_middle_of_text_keeps_it_and_the_next_question_knows_of_it() -> None:
     stop = threading.Event()
     slow = Turn.say("word " * 400, pieces=400, delay=0.02)
-    result, _ = ask([slow], stop=stop, on_chunk=lambda c: stop.set() if c["type"] == "text-delta" else None)
+    result, _ = ask(
+        [slow], stop=stop, on_chunk=lambda c: stop.set() if c["type"] == "text-delta" else None
+    )
     assert result.outcome.status == "stopped"
     assert result.chunks[-1]["type"] == "abort"
     assert result.text.startswith("word")
-    history = [question("First?"), answered(result.outcome, "claude-sonnet-5-5"), question("And now?", "u2")]
+    history = [
+        question("First?"),
+        answered(result.outcome, "claude-sonnet-5-5"),
+        question("And now?", "u2"),
+    ]
     again, server = ask([Turn.say("Fine.")], history)
     assert again.outcome.status == "completed"
     assert "word" in server.requests[0].body["messages"][1]["content"][0]["text"]
@@ -201,7 +237,11 @@ def test_stop_while_a_tool_works_ends_the_run_and_the_next_question_is_not_refus
     assert result.outcome.status == "stopped"
     assert [p["state"] for p in tool_parts(result)] == ["output-error", "output-available"]
     assert tool_parts(result)[0]["errorText"] == "Not finished."
-    repaired = [question("First?"), answered(result.outcome, "claude-opus-5-5"), question("And now?", "u2")]
+    repaired = [
+        question("First?"),
+        answered(result.outcome, "claude-opus-5-5"),
+        question("And now?", "u2"),
+    ]
     again, _ = ask([Turn.say("Fine.")], repaired)
     assert again.outcome.status == "completed"
 
@@ -222,9 +262,16 @@ def test_limit_ends_with_an_answer_that_says_so(limits: RunLimits, sentence: str
     assert result.outcome.finish_reason == "length"
     assert sentence in result.text
     assert "LEAF_RUN_" in result.text
-    history = [question("First?"), answered(result.outcome, "claude-sonnet-5-5"), question("Go on.", "u2")]
+    history = [
+        question("First?"),
+        answered(result.outcome, "claude-sonnet-5-5"),
+        question("Go on.", "u2"),
+    ]
     with MessagesServer(lambda body: Turn.say("Done.")) as server:
-        assert answer(agent_for(ClaudeModel("key", server.url, retries=0)), history).outcome.status == "completed"
+        assert (
+            answer(agent_for(ClaudeModel("key", server.url, retries=0)), history).outcome.status
+            == "completed"
+        )
         assert sentence in str(server.requests[0].body["messages"])
 
 
@@ -255,7 +302,9 @@ def test_answer_without_a_word_says_so() -> None:
 
 
 def test_paused_turn_is_sent_back_unchanged_and_goes_on() -> None:
-    result, server = ask([Turn.say("First half", thinking="Hm.", stop_reason="pause_turn"), Turn.say("second half.")])
+    result, server = ask(
+        [Turn.say("First half", thinking="Hm.", stop_reason="pause_turn"), Turn.say("second half.")]
+    )
     assert result.text == "First half\nsecond half."
     sent = server.requests[1].body["messages"][-1]
     assert sent == result.outcome.raw[0]
@@ -263,12 +312,20 @@ def test_paused_turn_is_sent_back_unchanged_and_goes_on() -> None:
 
 
 def test_sources_coverage_and_usage_come_once_before_the_end() -> None:
-    calls = [("read_lines", {"file": "a.txt", "first": a, "last": b}) for a, b in ((1, 10), (5, 20), (1, 10))]
+    calls = [
+        ("read_lines", {"file": "a.txt", "first": a, "last": b})
+        for a, b in ((1, 10), (5, 20), (1, 10))
+    ]
     result, server = ask([Turn.call(*calls), Turn.say("Read.")], inline_tokens=500_000)
     assert [place_of(c) for c in result.kinds("source-document")] == ["lines 1-10", "lines 5-20"]
     assert result.kinds("source-document")[0]["mediaType"] == "text/plain"
     [covered] = result.kinds("data-coverage")[0]["data"]["files"]
-    assert (covered["seen"], covered["total"], covered["unit"], covered["ranges"]) == (20, 100, "lines", [[1, 20]])
+    assert (covered["seen"], covered["total"], covered["unit"], covered["ranges"]) == (
+        20,
+        100,
+        "lines",
+        [[1, 20]],
+    )
     usage = result.outcome.usage
     assert usage["input"] == sum(r.tokens for r in server.requests)
     assert usage["cached"] == sum(r.usage["cache_read_input_tokens"] for r in server.requests)
@@ -284,30 +341,36 @@ def test_coverage_of_several_calls_never_counts_a_unit_twice() -> None:
     page = Coverage("p", "p.pdf", "pages", 3, 340, ((3, 5),))
     overlap = Coverage("p", "p.pdf", "pages", 2, 340, ((5, 6),))
     merged = merge_coverage([output(scan, page), output(scan), output(overlap)])
-    assert [(m["name"], m["seen"], m["total"]) for m in merged] == [("t.csv", 1000, 1000), ("p.pdf", 4, 340)]
+    assert [(m["name"], m["seen"], m["total"]) for m in merged] == [
+        ("t.csv", 1000, 1000),
+        ("p.pdf", 4, 340),
+    ]
     assert unite([(5, 9), (1, 2), (3, 3), (8, 12)]) == [[1, 3], [5, 12]]
 
 
 class KeptSteps:
-    """Keeps the value of each finished step, as a durable executor does; may crash before a named step."""
+    """Keeps the value of each finished step, as a durable executor does; may crash before a named
+    step."""
 
     def __init__(self, kept: dict[str, Json], crash_before: str = "") -> None:
         self.kept = kept
         self.crash_before = crash_before
 
-    def __call__(self, name: str, function: Callable[[], Json]) -> Json:
+    def __call__(self, name: str, shape: type[S], function: Callable[[], S]) -> S:
         if name not in self.kept:
             if name == self.crash_before:
                 raise KeyboardInterrupt
-            self.kept[name] = function()
-        return self.kept[name]
+            self.kept[name] = json.loads(json.dumps(function().to_json()))
+        return shape.from_json(self.kept[name])
 
-    def parallel(self, jobs: Sequence[tuple[str, Callable[[], Json]]]) -> list[Json]:
-        return [self(name, function) for name, function in jobs]
+    def parallel(self, shape: type[S], jobs: Sequence[tuple[str, Callable[[], S]]]) -> list[S]:
+        return [self(name, shape, function) for name, function in jobs]
 
 
 @pytest.mark.parametrize("crash_before", ["model-1", "tool-1-2-add_numbers", "model-2", "model-3"])
-def test_run_that_goes_on_after_a_crash_does_no_step_twice_and_ends_the_same(crash_before: str) -> None:
+def test_run_that_goes_on_after_a_crash_does_no_step_twice_and_ends_the_same(
+    crash_before: str,
+) -> None:
     script = [Turn.call(ADD, ADD, thinking="Two."), Turn.call(ADD), Turn.say("Three sums.")]
     with MessagesServer(script) as server:
         agent = agent_for(ClaudeModel("key", server.url, retries=0))
@@ -329,7 +392,12 @@ class CountingModel:
     def turn(self, request: ModelRequest, emit: Emit, stop: threading.Event) -> ModelTurn:
         if len(request.messages) > 4:
             return ModelTurn([{"type": "text", "text": "Done."}], "end_turn")
-        use = {"type": "tool_use", "id": "call_0", "name": "add_numbers", "input": {"numbers": [len(request.messages)]}}
+        use = {
+            "type": "tool_use",
+            "id": "call_0",
+            "name": "add_numbers",
+            "input": {"numbers": [len(request.messages)]},
+        }
         return ModelTurn([use], "tool_use")
 
 

@@ -12,9 +12,11 @@ import pytest
 
 from leaf.app import Leaf
 from leaf.errors import FileTooLargeError, InvalidInputError, NotFoundError
+from leaf.sessions.preview import PreviewTarget
 from leaf.sessions.session import Session
 from leaf.store import chats, messages
 from leaf.store.model import Scope
+from leaf.tables.paging import RowsWanted
 from tests.leaf_kit import SALES, add, finished, opened, text_of
 from tests.messages_server import Failure, MessagesServer, Turn, analyst
 
@@ -85,7 +87,9 @@ def test_editing_a_question_makes_a_branch_and_keeps_the_old_one(session: Sessio
     chat = session.chats.create()
     file = add(session, "sales.csv", SALES)
     first = finished(session, ask(session, chat.id, file_ids=[file.id]))
-    second = finished(session, session.messages.edit(first.parent_id, "average revenue by region").id)
+    second = finished(
+        session, session.messages.edit(first.parent_id, "average revenue by region").id
+    )
     shown = session.chats.thread(chat.id)
     assert [m.id for m in shown.messages] == [second.parent_id, second.id]
     assert shown.branches[second.parent_id] == (first.parent_id, second.parent_id)
@@ -106,7 +110,9 @@ def test_an_empty_question_is_refused(session: Session) -> None:
         session.messages.send(session.chats.create().id, "  \n ")
 
 
-def test_the_same_content_under_one_name_is_one_file_and_every_other_name_is_another(session: Session) -> None:
+def test_the_same_content_under_one_name_is_one_file_and_every_other_name_is_another(
+    session: Session,
+) -> None:
     first = add(session, "a.csv", SALES)
     assert add(session, "a.csv", SALES).id == first.id
     assert add(session, "b.csv", SALES).id != first.id
@@ -122,7 +128,10 @@ def test_a_file_over_the_limit_is_refused_with_the_limit(tmp_path: Path) -> None
 
 def test_stop_keeps_what_was_shown(tmp_path: Path) -> None:
     slow = Turn.say("One two three four five six seven eight.", pieces=40, delay=0.1)
-    with MessagesServer([slow]) as server, opened(tmp_path / "home", model_url=server.url, model="claude-sonnet-5-5") as leaf:
+    with (
+        MessagesServer([slow]) as server,
+        opened(tmp_path / "home", model_url=server.url, model="claude-sonnet-5-5") as leaf,
+    ):
         session = leaf.session(leaf.local_scope())
         message_id = ask(session, session.chats.create().id, "count")
         run = session.messages.watch(message_id)
@@ -141,7 +150,10 @@ def test_stop_keeps_what_was_shown(tmp_path: Path) -> None:
 
 def test_a_failed_answer_says_why_and_can_be_asked_again(tmp_path: Path) -> None:
     script = [Failure(401, "authentication_error", "invalid x-api-key"), Turn.say("Now it works.")]
-    with MessagesServer(script) as server, opened(tmp_path / "home", model_url=server.url, model="claude-sonnet-5-5") as leaf:
+    with (
+        MessagesServer(script) as server,
+        opened(tmp_path / "home", model_url=server.url, model="claude-sonnet-5-5") as leaf,
+    ):
         session = leaf.session(leaf.local_scope())
         failed = finished(session, ask(session, session.chats.create().id, "hello"))
         assert failed.status == "error"
@@ -161,12 +173,18 @@ def test_a_chat_goes_on_after_a_restart_with_the_same_prefix(tmp_path: Path) -> 
     assert server.refused == []
 
 
-def test_an_answer_that_a_killed_process_left_is_written_after_the_next_start(tmp_path: Path) -> None:
+def test_an_answer_that_a_killed_process_left_is_written_after_the_next_start(
+    tmp_path: Path,
+) -> None:
     with opened(tmp_path / "home") as leaf:
         scope = leaf.local_scope()
         db = leaf._house.store.db
         left = messages.add_exchange(
-            db, scope, leaf.session(scope).chats.create().id, [{"type": "text", "text": "hello"}], model="keyless"
+            db,
+            scope,
+            leaf.session(scope).chats.create().id,
+            [{"type": "text", "text": "hello"}],
+            model="keyless",
         ).answer
         messages.update_status(db, scope, left.id, "streaming")
     with opened(tmp_path / "home") as leaf:
@@ -198,28 +216,47 @@ def test_markdown_of_a_chat_holds_question_query_and_sources(session: Session) -
 
 def test_suggestions_come_from_the_files_at_hand(session: Session) -> None:
     files = session.files.add_sample()
-    suggested = session.files.suggestions(files)
+    suggested = [one.question for one in session.files.suggestions(files)]
     assert len(suggested) == 3
     assert any("revenue" in s for s in suggested)
     assert any("sample_returns_policy.md" in s for s in suggested)
 
 
 def test_a_preview_shows_rows_pages_or_text(session: Session) -> None:
-    table = session.files.preview(add(session, "sales.csv", SALES).id, order_by="revenue", descending=True, limit=2)
+    table = session.files.preview(
+        add(session, "sales.csv", SALES).id,
+        PreviewTarget(rows=RowsWanted(limit=2, order_by="revenue", descending=True)),
+    )
     assert table.kind == "table"
     assert table.rows is not None
     assert [row[2] for row in table.rows.rows] == [300.0, 250.5]
-    text = session.files.preview(add(session, "note.txt", b"one\ntwo\nthree\n").id, "lines 2-3")
+    text = session.files.preview(
+        add(session, "note.txt", b"one\ntwo\nthree\n").id, PreviewTarget("lines 2-3")
+    )
     assert text.kind == "text"
     assert text.window is not None
     assert text.window.places == ("lines 2-3",)
 
 
-CLAIMS = {"is_logged_in": True, "iss": "https://login.example.org", "iat": 1, "exp": 4_000_000_000, "email_verified": True}
+CLAIMS = {
+    "is_logged_in": True,
+    "iss": "https://login.example.org",
+    "iat": 1,
+    "exp": 4_000_000_000,
+    "email_verified": True,
+}
 
 
 def signed_in(leaf: Leaf, name: str) -> Scope:
-    return leaf.sign_in({**CLAIMS, "sub": name, "name": name, "email": f"{name}@example.org", "nonce": os.urandom(8).hex()}).scope
+    return leaf.sign_in(
+        {
+            **CLAIMS,
+            "sub": name,
+            "name": name,
+            "email": f"{name}@example.org",
+            "nonce": os.urandom(8).hex(),
+        }
+    ).scope
 
 
 def test_removing_a_member_stops_the_answer_that_is_being_written_for_them(tmp_path: Path) -> None:
@@ -247,7 +284,10 @@ def test_removing_a_member_stops_the_answer_that_is_being_written_for_them(tmp_p
         while not (piece := run.read(position, 10)).done:
             position = piece.position
         assert leaf.session(ann).messages.get(answer.id).status == "stopped"
-        assert finished(leaf.session(ann), ask(leaf.session(ann), chat.id)).status in ("completed", "error")
+        assert finished(leaf.session(ann), ask(leaf.session(ann), chat.id)).status in (
+            "completed",
+            "error",
+        )
 
 
 def test_people_of_another_workspace_reach_no_member_invitation_or_participant(leaf: Leaf) -> None:

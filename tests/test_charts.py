@@ -8,10 +8,13 @@ from typing import Any
 import pytest
 
 from leaf.errors import InvalidInputError, LeafError, NotFoundError
-from leaf.tables.charts import check
+from leaf.tables.charts import check, with_types
 
 COLUMNS = ["region", "revenue", "order.date", "a b", "items[0]"]
-ENCODING = {"x": {"field": "region", "type": "nominal"}, "y": {"field": "revenue", "type": "quantitative", "aggregate": "sum"}}
+ENCODING = {
+    "x": {"field": "region", "type": "nominal"},
+    "y": {"field": "revenue", "type": "quantitative", "aggregate": "sum"},
+}
 BAR: dict[str, Any] = {"mark": "bar", "encoding": ENCODING}
 
 
@@ -22,39 +25,69 @@ def with_filter(expression: str) -> dict[str, Any]:
 def test_a_spec_gets_its_width_and_tooltips_and_stays_as_it_was() -> None:
     spec = copy.deepcopy(BAR)
     checked = check(spec, COLUMNS)
-    assert checked == {"mark": {"type": "bar", "tooltip": True}, "encoding": ENCODING, "width": "container"}
+    assert checked == {
+        "mark": {"type": "bar", "tooltip": True},
+        "encoding": ENCODING,
+        "width": "container",
+    }
     assert spec == BAR
 
 
 @pytest.mark.parametrize(
     "spec",
     [
-        {"layer": [BAR, {"mark": {"type": "rule", "color": "red"}, "encoding": {"y": {"datum": 5}}}]},
+        {
+            "layer": [
+                BAR,
+                {"mark": {"type": "rule", "color": "red"}, "encoding": {"y": {"datum": 5}}},
+            ]
+        },
         {"hconcat": [BAR, {"mark": "line", "encoding": ENCODING}]},
         {"facet": {"field": "region"}, "spec": BAR},
-        {"repeat": ["revenue", "a b"], "spec": {"mark": "bar", "encoding": {"x": {"field": {"repeat": "repeat"}}}}},
+        {
+            "repeat": ["revenue", "a b"],
+            "spec": {"mark": "bar", "encoding": {"x": {"field": {"repeat": "repeat"}}}},
+        },
         {
             "mark": "bar",
             "transform": [{"fold": ["revenue", "a b"]}],
             "encoding": {"x": {"field": "key"}, "y": {"field": "value"}},
         },
-        {"mark": "bar", "transform": [{"calculate": "datum['a b'] * 2", "as": "d"}], "encoding": {"x": {"field": "d"}}},
+        {
+            "mark": "bar",
+            "transform": [{"calculate": "datum['a b'] * 2", "as": "d"}],
+            "encoding": {"x": {"field": "d"}},
+        },
         {"mark": "boxplot", "encoding": {"y": {"field": "revenue", "type": "quantitative"}}},
         {"mark": "arc", "encoding": {"theta": {"field": "revenue"}, "color": {"field": "region"}}},
         {**BAR, "params": [{"name": "zoom", "select": "interval", "bind": "scales"}]},
         {**BAR, "title": "After https://example.org, 2024"},
         {**BAR, "$schema": "https://vega.github.io/schema/vega-lite/v5.json"},
         with_filter("datum.revenue > 5 && indexof(['north', 'south'], datum.region) >= 0"),
-        {**BAR, "transform": [{"filter": {"and": [{"field": "region", "equal": "x"}, "datum.revenue > 1"]}}]},
-        {"mark": "bar", "encoding": {"x": {"field": "region", "axis": {"labelExpr": "upper(datum.label)"}}}},
-        {"mark": "bar", "encoding": {"x": {"field": "region", "sort": "-y"}, "y": {"aggregate": "count"}}},
+        {
+            **BAR,
+            "transform": [
+                {"filter": {"and": [{"field": "region", "equal": "x"}, "datum.revenue > 1"]}}
+            ],
+        },
+        {
+            "mark": "bar",
+            "encoding": {"x": {"field": "region", "axis": {"labelExpr": "upper(datum.label)"}}},
+        },
+        {
+            "mark": "bar",
+            "encoding": {"x": {"field": "region", "sort": "-y"}, "y": {"aggregate": "count"}},
+        },
     ],
 )
 def test_usual_specs_are_drawn(spec: dict[str, Any]) -> None:
     check(spec, COLUMNS)
 
 
-@pytest.mark.parametrize(("name", "escaped"), [("order.date", "order\\.date"), ("items[0]", "items\\[0\\]"), ("a b", "a b")])
+@pytest.mark.parametrize(
+    ("name", "escaped"),
+    [("order.date", "order\\.date"), ("items[0]", "items\\[0\\]"), ("a b", "a b")],
+)
 def test_column_names_that_vega_would_take_for_paths_are_escaped(name: str, escaped: str) -> None:
     spec = {"mark": "bar", "encoding": {"x": {"field": name}}}
     checked = check(spec, COLUMNS)
@@ -83,10 +116,23 @@ def test_column_names_that_vega_would_take_for_paths_are_escaped(name: str, esca
         {**BAR, "config": {"customFormatTypes": True}},
         {**BAR, "usermeta": {"embedOptions": {"loader": {"target": "_top"}}}},
         {**BAR, "params": [{"name": "p", "expr": "1"}]},
-        {**BAR, "params": [{"name": "p", "value": 1, "bind": {"input": "range", "element": "#password"}}]},
+        {
+            **BAR,
+            "params": [
+                {"name": "p", "value": 1, "bind": {"input": "range", "element": "#password"}}
+            ],
+        },
         {**BAR, "width": {"signal": "x"}},
-        {**BAR, "transform": [{"lookup": "region", "from": {"data": {"url": "https://x.org"}, "key": "a"}}]},
-        {"mark": "bar", "encoding": {"x": {"field": "region", "scale": {"scheme": {"signal": "y"}}}}},
+        {
+            **BAR,
+            "transform": [
+                {"lookup": "region", "from": {"data": {"url": "https://x.org"}, "key": "a"}}
+            ],
+        },
+        {
+            "mark": "bar",
+            "encoding": {"x": {"field": "region", "scale": {"scheme": {"signal": "y"}}}},
+        },
         with_filter("window.alert(1)"),
         with_filter("data('x')"),
         with_filter("datum['constructor']['constructor']('return 1')()"),
@@ -94,8 +140,16 @@ def test_column_names_that_vega_would_take_for_paths_are_escaped(name: str, esca
         with_filter("datum['constr' + 'uctor']"),
         with_filter("event.view.document"),
         with_filter("x = 1"),
-        {"mark": "bar", "encoding": {"x": {"field": "region", "axis": {"labelExpr": "open(datum.label)"}}}},
-        {"mark": "bar", "encoding": {"color": {"condition": {"test": "alert(1)", "value": "red"}, "value": "blue"}}},
+        {
+            "mark": "bar",
+            "encoding": {"x": {"field": "region", "axis": {"labelExpr": "open(datum.label)"}}},
+        },
+        {
+            "mark": "bar",
+            "encoding": {
+                "color": {"condition": {"test": "alert(1)", "value": "red"}, "value": "blue"}
+            },
+        },
         {**BAR, "title": "x" * 30_000},
         [BAR],
         {"mark": float("nan")},
@@ -118,13 +172,25 @@ def test_a_spec_nested_too_deep_is_refused() -> None:
     ("spec", "says"),
     [
         ({"mark": "bar", "encoding": {"x": {"field": "regoin"}}}, "Did you mean 'region'?"),
-        ({"layer": [{"mark": "bar", "encoding": {"x": {"field": "regoin"}}}]}, "layer[0].encoding.x.field"),
+        (
+            {"layer": [{"mark": "bar", "encoding": {"x": {"field": "regoin"}}}]},
+            "layer[0].encoding.x.field",
+        ),
         ({"repeat": ["revenu"], "spec": BAR}, "Did you mean 'revenue'"),
-        ({**BAR, "transform": [{"aggregate": [{"op": "sum", "field": "revenu", "as": "s"}]}]}, "Did you mean 'revenue'"),
-        ({**BAR, "transform": [{"regression": "revenu", "on": "region"}]}, "Did you mean 'revenue'"),
+        (
+            {**BAR, "transform": [{"aggregate": [{"op": "sum", "field": "revenu", "as": "s"}]}]},
+            "Did you mean 'revenue'",
+        ),
+        (
+            {**BAR, "transform": [{"regression": "revenu", "on": "region"}]},
+            "Did you mean 'revenue'",
+        ),
         (with_filter("datum.revenu > 1"), "Did you mean 'revenue'"),
         ({"mark": "bar", "encoding": {"tooltip": [{"field": "regoin"}]}}, "Did you mean 'region'?"),
-        ({"mark": "bar", "encoding": {"y": {"field": "revenue", "sort": {"field": "regoin"}}}}, "Did you mean 'region'?"),
+        (
+            {"mark": "bar", "encoding": {"y": {"field": "revenue", "sort": {"field": "regoin"}}}},
+            "Did you mean 'region'?",
+        ),
     ],
 )
 def test_an_unknown_field_answers_with_the_nearest(spec: dict[str, Any], says: str) -> None:
@@ -136,16 +202,63 @@ def test_an_unknown_field_answers_with_the_nearest(spec: dict[str, Any], says: s
 @pytest.mark.parametrize(
     ("spec", "says"),
     [
-        ({"mark": "bra", "encoding": ENCODING}, "'bra' is not possible in mark. Did you mean 'bar'"),
-        ({"mark": "bar", "encoding": {"x": {"feild": "region"}}}, "no 'feild' in encoding.x. Did you mean 'field'?"),
-        ({"mark": "bar", "encodin": ENCODING}, "no 'encodin' in the spec. Did you mean 'encoding'?"),
-        ({"mark": "bar", "encoding": {"x": {"field": "region", "type": "nominl"}}}, "Did you mean 'nominal'"),
+        (
+            {"mark": "bra", "encoding": ENCODING},
+            "'bra' is not possible in mark. Did you mean 'bar'",
+        ),
+        (
+            {"mark": "bar", "encoding": {"x": {"feild": "region"}}},
+            "no 'feild' in encoding.x. Did you mean 'field'?",
+        ),
+        (
+            {"mark": "bar", "encodin": ENCODING},
+            "no 'encodin' in the spec. Did you mean 'encoding'?",
+        ),
+        (
+            {"mark": "bar", "encoding": {"x": {"field": "region", "type": "nominl"}}},
+            "Did you mean 'nominal'",
+        ),
         ({"mark": "bar", "encoding": {"x": {"aggregate": "cnt"}}}, "Did you mean 'count'"),
         ({"mark": {"type": "bar", "foo": 1}, "encoding": ENCODING}, "no 'foo' in mark"),
         ({"encoding": ENCODING}, "'mark' is a required property"),
     ],
 )
-def test_a_mistake_is_told_by_its_place_and_the_nearest_name(spec: dict[str, Any], says: str) -> None:
+def test_a_mistake_is_told_by_its_place_and_the_nearest_name(
+    spec: dict[str, Any], says: str
+) -> None:
     with pytest.raises(LeafError) as caught:
         check(spec, COLUMNS)
     assert says in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("encoding", "types"),
+    [
+        ({"x": {"field": "region"}, "y": {"field": "revenue"}}, {"y": "quantitative"}),
+        ({"x": {"field": "revenue"}, "y": {"field": "region"}}, {"x": "quantitative"}),
+        (
+            {"x": {"field": "day"}, "y": {"field": "revenue"}},
+            {"x": "temporal", "y": "quantitative"},
+        ),
+        ({"x": {"field": "year"}, "y": {"field": "revenue"}}, {"y": "quantitative"}),
+        ({"theta": {"field": "revenue"}, "color": {"field": "year"}}, {"theta": "quantitative"}),
+        ({"y": {"field": "revenue", "type": "ordinal"}}, {"y": "ordinal"}),
+        ({"x": {"field": "revenue", "bin": True}, "y": {"aggregate": "count"}}, {}),
+        ({"x": {"field": "day", "timeUnit": "month"}}, {}),
+        ({"y": {"field": "year", "sort": "-x"}}, {}),
+        ({"x": {"field": "days"}}, {}),
+    ],
+)
+def test_amounts_and_dates_are_drawn_as_such_where_a_spec_does_not_say(
+    encoding: dict[str, dict[str, object]], types: dict[str, str]
+) -> None:
+    columns = {
+        "region": "VARCHAR",
+        "revenue": "DOUBLE",
+        "year": "BIGINT",
+        "day": "DATE",
+        "days": "DATE[]",
+    }
+    given = check({"mark": "bar", "encoding": encoding}, list(columns))
+    found = with_types(given, columns)["encoding"]
+    assert {channel: at["type"] for channel, at in found.items() if "type" in at} == types

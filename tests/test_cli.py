@@ -1,4 +1,5 @@
-"""The command line: what it prints and how it exits. Each test runs the real command in a process of its own."""
+"""The command line: what it prints and how it exits. Each test runs the real command in a process
+of its own."""
 
 from __future__ import annotations
 
@@ -19,9 +20,11 @@ import duckdb
 import pytest
 import streamlit
 
+from leaf.agent.connections import ModelDraft
 from leaf.agent.events import reduce
 from leaf.sandbox.confine import confinement
 from tests.app_process import PATIENCE, App
+from tests.leaf_kit import opened
 from tests.messages_server import MessagesServer, Turn, analyst
 
 SALES = "region,month,revenue\nNorth,2025-01,100\nSouth,2025-01,250.5\nNorth,2025-02,300\nEast,2025-02,49.5\n"
@@ -32,7 +35,9 @@ class Cli:
 
     def __init__(self, home: Path, **environ: str) -> None:
         self.home = home
-        self._environ = {k: v for k, v in os.environ.items() if not k.startswith(("LEAF_", "ANTHROPIC_"))}
+        self._environ = {
+            k: v for k, v in os.environ.items() if not k.startswith(("LEAF_", "ANTHROPIC_"))
+        }
         self._environ |= {"LEAF_HOME": str(home), "PYTHONUTF8": "1", **environ}
 
     def __call__(self, *arguments: str) -> subprocess.CompletedProcess[str]:
@@ -50,7 +55,9 @@ class Cli:
         """The command while it runs."""
         command = [sys.executable, "-m", "leaf", *arguments]
         pipe = subprocess.PIPE
-        return subprocess.Popen(command, env=self._environ, stdin=stdin, stdout=pipe, stderr=pipe, text=True, bufsize=1)
+        return subprocess.Popen(
+            command, env=self._environ, stdin=stdin, stdout=pipe, stderr=pipe, text=True, bufsize=1
+        )
 
 
 WAYS = ["alone", "through the app"]
@@ -58,7 +65,8 @@ WAYS = ["alone", "through the app"]
 
 @pytest.fixture(params=WAYS)
 def new_cli(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Callable[..., Cli]]:
-    """The command line in its two ways: it opens the data itself, or an app holds them and it works through that."""
+    """The command line in its two ways: it opens the data itself, or an app holds them and it works
+    through that."""
     apps: list[App] = []
 
     def start(model_url: str = "") -> Cli:
@@ -83,7 +91,9 @@ def alone(tmp_path: Path) -> Cli:
 
 
 @pytest.fixture(scope="module", params=WAYS)
-def shared_cli(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cli]:
+def shared_cli(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Cli]:
     """For tests that do not mind what others have left: an app takes seconds to start."""
     home = tmp_path_factory.mktemp("shared")
     app = App(home).start() if request.param != "alone" else None
@@ -93,7 +103,11 @@ def shared_cli(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPath
 
 
 def model_environ(url: str) -> dict[str, str]:
-    named = {"LEAF_MODEL_URL": url, "LEAF_MODEL": "claude-sonnet-5-5", "LEAF_MODEL_PATIENCE": PATIENCE}
+    named = {
+        "LEAF_MODEL_URL": url,
+        "LEAF_MODEL": "claude-sonnet-5-5",
+        "LEAF_MODEL_PATIENCE": PATIENCE,
+    }
     return named if url else {}
 
 
@@ -117,14 +131,23 @@ def test_ask_answers_from_a_file_without_a_key(shared_cli: Cli, sales: Path) -> 
     assert "4 of 4 rows" in done.stderr
 
 
-def test_ask_json_prints_one_chunk_a_line_and_ends_with_finish(shared_cli: Cli, sales: Path) -> None:
+def test_ask_json_prints_one_chunk_a_line_and_ends_with_finish(
+    shared_cli: Cli, sales: Path
+) -> None:
     done = shared_cli("ask", "--json", "-f", str(sales), "total revenue by region")
     stream = chunks(done.stdout)
     assert done.returncode == 0
     assert stream[0]["type"] == "start"
     assert stream[-1]["type"] == "finish"
     kinds = {c["type"] for c in stream}
-    assert {"text-start", "text-delta", "text-end", "tool-input-available", "tool-output-available", "source-document"} <= kinds
+    assert {
+        "text-start",
+        "text-delta",
+        "text-end",
+        "tool-input-available",
+        "tool-output-available",
+        "source-document",
+    } <= kinds
     assert all("args" not in c for c in stream)
 
 
@@ -183,7 +206,11 @@ def test_tools_are_listed_with_their_schemas(alone: Cli) -> None:
         "describe_table",
         "query_tables",
         "make_chart",
-        *(["run_python", "add_package", "remove_package"] if confinement().kind == "landlock" else []),
+        *(
+            ["run_python", "add_package", "remove_package"]
+            if confinement().kind == "landlock"
+            else []
+        ),
         "list_drive_folder",
         "search_drive",
         "read_drive_file",
@@ -193,15 +220,31 @@ def test_tools_are_listed_with_their_schemas(alone: Cli) -> None:
         "delete_file",
     ]
     assert all(t["input_schema"]["type"] == "object" and t["description"] for t in tools)
-    assert set(tools[1]["input_schema"]["properties"]) == {"file", "where", "line_numbers", "max_tokens", "cursor"}
+    assert set(tools[1]["input_schema"]["properties"]) == {
+        "file",
+        "where",
+        "line_numbers",
+        "max_tokens",
+        "cursor",
+    }
     assert "read_file" in alone("tools").stdout
 
 
 def test_a_tool_prints_what_the_model_would_get(shared_cli: Cli, sales: Path) -> None:
-    done = shared_cli("tool", "query_tables", '{"sql": "SELECT sum(revenue) AS total FROM q3_sales"}', "-f", str(sales))
+    done = shared_cli(
+        "tool",
+        "query_tables",
+        '{"sql": "SELECT sum(revenue) AS total FROM q3_sales"}',
+        "-f",
+        str(sales),
+    )
     assert done.returncode == 0, done.stderr
     assert "700" in done.stdout
-    output = json.loads(shared_cli("tool", "read_file", '{"file": "f1", "where": "rows 2-3"}', "-f", str(sales), "--json").stdout)
+    output = json.loads(
+        shared_cli(
+            "tool", "read_file", '{"file": "f1", "where": "rows 2-3"}', "-f", str(sales), "--json"
+        ).stdout
+    )
     assert {"text", "summary", "sources", "coverage", "data"} <= set(output)
 
 
@@ -238,7 +281,11 @@ def test_files_are_added_once_a_name_and_listed(cli: Cli, tmp_path: Path, sales:
     assert said[-1] == "Q3 Sales.csv  already there"
     assert "folder/copy.csv  added, same content as Q3 Sales.csv" in said
     files = json.loads(cli("files", "list", "--json").stdout)
-    assert sorted(f["name"] for f in files) == ["Q3 Sales.csv", "folder/copy.csv", "folder/deep/note.txt"]
+    assert sorted(f["name"] for f in files) == [
+        "Q3 Sales.csv",
+        "folder/copy.csv",
+        "folder/deep/note.txt",
+    ]
     assert all(f["upload_context"] == "for the board" for f in files)
 
 
@@ -250,13 +297,25 @@ def test_a_folder_and_an_archive_go_into_a_chat_with_their_paths(cli: Cli, tmp_p
     (tmp_path / "2022").mkdir()
     (tmp_path / "2022" / "sales.csv").write_text(SALES.replace("100", "8"))
     done = cli(
-        "files", "add", str(tmp_path / "years.zip"), str(tmp_path / "2022"), "--chat", "new", "--share", "--context", "all"
+        "files",
+        "add",
+        str(tmp_path / "years.zip"),
+        str(tmp_path / "2022"),
+        "--chat",
+        "new",
+        "--share",
+        "--context",
+        "all",
     )
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     said = [line.split("  ", 1)[1] for line in lines[:-1]]
     assert said[0] == "years.zip  added  Left out of the archive: 1 system file."
-    assert said[1:] == ["years.zip/2024/sales.csv  taken out", "years.zip/2023/sales.csv  taken out", "2022/sales.csv  added"]
+    assert said[1:] == [
+        "years.zip/2024/sales.csv  taken out",
+        "years.zip/2023/sales.csv  taken out",
+        "2022/sales.csv  added",
+    ]
     assert lines[-1].endswith(" as f1, f2, f3, f4")
     chat = lines[-1].split()[2]
     sql = "SELECT count(*) AS n FROM sales_2024 UNION ALL SELECT count(*) FROM sales_2022"
@@ -265,7 +324,9 @@ def test_a_folder_and_an_archive_go_into_a_chat_with_their_paths(cli: Cli, tmp_p
     assert cli("files", "add", str(tmp_path / "2022"), "--chat", "no-such-chat").returncode == 1
 
 
-def test_an_unreadable_file_is_said_and_the_question_is_answered(shared_cli: Cli, tmp_path: Path) -> None:
+def test_an_unreadable_file_is_said_and_the_question_is_answered(
+    shared_cli: Cli, tmp_path: Path
+) -> None:
     empty = tmp_path / "empty.csv"
     empty.write_bytes(b"")
     added = shared_cli("files", "add", str(empty))
@@ -298,7 +359,9 @@ class Asked:
 
     def __init__(self, cli: Cli, *, terminal: bool = True) -> None:
         self._terminal, inside = pty.openpty()
-        self.process = cli.start("ask", "--json", "Tell me", stdin=inside if terminal else subprocess.DEVNULL)
+        self.process = cli.start(
+            "ask", "--json", "Tell me", stdin=inside if terminal else subprocess.DEVNULL
+        )
         os.close(inside)
         self.chunks: list[dict[str, object]] = []
         assert self.process.stdout is not None
@@ -337,7 +400,9 @@ def text_of(stream: list[dict[str, object]]) -> str:
     return "".join(str(part["text"]) for part in reduce(stream) if part["type"] == "text")
 
 
-@pytest.mark.parametrize(("typed", "terminal"), [("s\n", True), ("", False)], ids=["asked", "nobody to ask"])
+@pytest.mark.parametrize(
+    ("typed", "terminal"), [("s\n", True), ("", False)], ids=["asked", "nobody to ask"]
+)
 def test_ctrl_c_stops_and_keeps_what_was_found(slow_cli: Cli, typed: str, terminal: bool) -> None:
     asked = Asked(slow_cli, terminal=terminal)
     assert asked.interrupt(typed) == 1
@@ -416,7 +481,11 @@ def test_a_finished_answer_is_watched_from_the_history(shared_cli: Cli, sales: P
 
 def test_the_id_of_a_question_is_not_one_of_an_answer(shared_cli: Cli) -> None:
     shared_cli("ask", "An id, please")
-    (chat,) = (c for c in json.loads(shared_cli("chats", "list", "--json").stdout) if c["title"] == "An id, please")
+    (chat,) = (
+        c
+        for c in json.loads(shared_cli("chats", "list", "--json").stdout)
+        if c["title"] == "An id, please"
+    )
     question = json.loads(shared_cli("chats", "show", chat["id"], "--json").stdout)["messages"][0]
     done = shared_cli("watch", question["id"])
     assert done.returncode == 2
@@ -428,16 +497,62 @@ def test_doctor_says_what_works(shared_cli: Cli) -> None:
     assert done.returncode == 0, done.stdout
     for name in ("Data folder", "App", "History", "Sandbox", "Model"):
         assert name in done.stdout
-    versions = {"DuckDB": duckdb.__version__, "Streamlit": streamlit.__version__, "DBOS": version("dbos")}
+    versions = {
+        "DuckDB": duckdb.__version__,
+        "Streamlit": streamlit.__version__,
+        "DBOS": version("dbos"),
+    }
     for name, found in {"Python": platform.python_version(), **versions}.items():
         assert f"{name} {found}" in done.stdout
     assert f"SQLite: {sqlite3.sqlite_version}" in done.stdout
-    assert ("Leaf adds the clock" in done.stdout) == ((3, 35) <= sqlite3.sqlite_version_info < (3, 42))
+    assert ("Leaf adds the clock" in done.stdout) == (
+        (3, 35) <= sqlite3.sqlite_version_info < (3, 42)
+    )
+
+
+def test_models_and_doctor_say_which_model_answers_without_its_key(
+    new_cli: Callable[..., Cli],
+) -> None:
+    cli = new_cli()
+    assert "No model is connected" in cli("models", "list").stdout
+    assert cli("models", "test").returncode == 1
+    with MessagesServer(lambda _: Turn.say("ready"), models=("llama", "qwen")) as server:
+        given = {"LEAF_MODEL_URL": server.url, "ANTHROPIC_API_KEY": "of-the-environment"}
+        other = Cli(cli.home.with_name("other"), LEAF_MODEL="llama", **given)
+        listed = other("models", "list")
+        assert listed.stdout.splitlines()[1:] == ["llama  Llama", "qwen  Qwen"], listed
+        tested = other("models", "test", "qwen")
+        assert tested.returncode == 0, tested.stderr
+        assert "qwen answered" in tested.stdout
+        assert server.requests[-1].body["model"] == "qwen"
+        unknown = other("models", "test", "nope")
+        assert unknown.returncode == 1
+        assert "has no model 'nope'" in unknown.stderr
+        with opened(cli.home.with_name("own")) as leaf:
+            draft = ModelDraft("server", server.url, "sk-own-key-ending-in-9876", "llama")
+            leaf.session(leaf.local_scope()).models.save(draft)
+        doctor = Cli(cli.home.with_name("own"))("doctor")
+    assert (
+        f"llama at {server.url}, connected in the settings, its key ends in 9876" in doctor.stdout
+    )
+    assert "sk-own-key" not in doctor.stdout + doctor.stderr
 
 
 def test_start_up_loads_no_heavy_library() -> None:
-    heavy = ["duckdb", "pandas", "pyarrow", "streamlit", "anthropic", "pypdfium2", "openpyxl", "lxml", "trafilatura"]
-    code = f"import sys, leaf.__main__, leaf.wiring; print([m for m in {heavy!r} if m in sys.modules])"
+    heavy = [
+        "duckdb",
+        "pandas",
+        "pyarrow",
+        "streamlit",
+        "anthropic",
+        "pypdfium2",
+        "openpyxl",
+        "lxml",
+        "trafilatura",
+    ]
+    code = (
+        f"import sys, leaf.__main__, leaf.wiring; print([m for m in {heavy!r} if m in sys.modules])"
+    )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
 
@@ -453,7 +568,11 @@ def test_usage_prints_what_answers_took_by_day_model_and_user(new_cli: Callable[
     with MessagesServer([Turn.say("Here.")]) as server:
         cli = new_cli(server.url)
         empty = cli("usage")
-        assert (empty.returncode, empty.stdout, empty.stderr) == (0, "", "Nothing was used in this time.\n")
+        assert (empty.returncode, empty.stdout, empty.stderr) == (
+            0,
+            "",
+            "Nothing was used in this time.\n",
+        )
         assert cli("ask", "What?").returncode == 0
         rows = json.loads(cli("usage", "--by", "model", "--json").stdout)
         assert [(r["name"], r["total"]["answers"]) for r in rows] == [("claude-sonnet-5-5", 1)]

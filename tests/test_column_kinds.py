@@ -44,7 +44,9 @@ def test_names_are_words_without_case_accents_and_signs() -> None:
 
 def test_only_what_people_add_up_is_added_up() -> None:
     assert [
-        name for name in ("net_revenue", "total units", "unit_cost", "previous_sales", "age") if is_added_up(name_words(name))
+        name
+        for name in ("net_revenue", "total units", "unit_cost", "previous_sales", "age")
+        if is_added_up(name_words(name))
     ] == [
         "net_revenue",
         "total units",
@@ -61,7 +63,8 @@ def test_birthdays_and_days_of_hire_do_not_say_when_something_was() -> None:
 
 
 @pytest.mark.parametrize(
-    ("typed", "written"), [("STRASSE", "Straße"), ("uber", "Über"), ("cafe\u0301  bar", "Café bar"), ("ﬁne", "fine")]
+    ("typed", "written"),
+    [("STRASSE", "Straße"), ("uber", "Über"), ("cafe\u0301  bar", "Café bar"), ("ﬁne", "fine")],
 )
 def test_what_people_type_is_the_same_as_what_is_written(typed: str, written: str) -> None:
     assert fold(typed) == fold(written)

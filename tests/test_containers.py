@@ -1,4 +1,5 @@
-"""Files inside files: archives and mails, their members as files of their own, and what an archive may not do."""
+"""Files inside files: archives and mails, their members as files of their own, and what an archive
+may not do."""
 
 from __future__ import annotations
 
@@ -21,20 +22,21 @@ from pathlib import Path
 
 import pytest
 
-from leaf.agent.receipts.answer import of_answer
 from leaf.app import Leaf
 from leaf.errors import InvalidInputError, RunError
 from leaf.files.library import Added, Library
 from leaf.files.line import attached_lines
 from leaf.files.members import Allowed
 from leaf.files.names import clean_path, shortened
-from leaf.formats.packed import inner_name
+from leaf.provenance.receipts.answer import of_answer
+from leaf.readers.packed import inner_name
 from leaf.sandbox.pool import Pool
 from leaf.settings import Settings
 from leaf.store import Store, chats, open_store
 from leaf.store.model import File, Scope
 from leaf.store.slugs import slugs
 from leaf.wiring import build
+from tests.removal_kit import forget_file
 
 SALES = b"region,amount\nNorth,10\nSouth,20\n"
 EARLIER = b"region,amount\nNorth,1\nSouth,2\n"
@@ -49,7 +51,9 @@ def store(tmp_path: Path) -> Iterator[Store]:
 
 @pytest.fixture
 def library(store: Store, pool: Pool, tmp_path: Path) -> Library:
-    return Library(store, pool, tmp_path, limit_bytes=5_000_000, archives=Allowed(files=40, size=300_000_000))
+    return Library(
+        store, pool, tmp_path, limit_bytes=5_000_000, archives=Allowed(files=40, size=300_000_000)
+    )
 
 
 @pytest.fixture
@@ -78,11 +82,17 @@ def tarred(members: Mapping[str, bytes], mode: str = "w") -> bytes:
 
 def mail(subject: str, attached: Mapping[str, bytes]) -> EmailMessage:
     message = EmailMessage()
-    message["From"], message["To"], message["Subject"] = "ann@example.org", "bob@example.org", subject
+    message["From"], message["To"], message["Subject"] = (
+        "ann@example.org",
+        "bob@example.org",
+        subject,
+    )
     message["Date"] = "Mon, 02 Mar 2026 10:00:00 +0000"
     message.set_content("The figures are attached.")
     for name, content in attached.items():
-        message.add_attachment(content, maintype="application", subtype="octet-stream", filename=name)
+        message.add_attachment(
+            content, maintype="application", subtype="octet-stream", filename=name
+        )
     return message
 
 
@@ -110,12 +120,20 @@ def notes(file: File) -> dict[str, str]:
         ("years.tgz", tarred({"2024/sales.csv": SALES, "2023/sales.csv": EARLIER}, "w:gz")),
         ("years.tar.bz2", tarred({"2024/sales.csv": SALES, "2023/sales.csv": EARLIER}, "w:bz2")),
         ("years.tar.xz", tarred({"2024/sales.csv": SALES, "2023/sales.csv": EARLIER}, "w:xz")),
-        ("stored.zip", zipped({"2024/sales.csv": SALES, "2023/sales.csv": EARLIER}, zipfile.ZIP_STORED)),
-        ("lzma.zip", zipped({"2024/sales.csv": SALES, "2023/sales.csv": EARLIER}, zipfile.ZIP_LZMA)),
+        (
+            "stored.zip",
+            zipped({"2024/sales.csv": SALES, "2023/sales.csv": EARLIER}, zipfile.ZIP_STORED),
+        ),
+        (
+            "lzma.zip",
+            zipped({"2024/sales.csv": SALES, "2023/sales.csv": EARLIER}, zipfile.ZIP_LZMA),
+        ),
         ("no ending", zipped({"2024/sales.csv": SALES, "2023/sales.csv": EARLIER})),
     ],
 )
-def test_members_are_files_of_their_own(library: Library, scope: Scope, name: str, content: bytes) -> None:
+def test_members_are_files_of_their_own(
+    library: Library, scope: Scope, name: str, content: bytes
+) -> None:
     told: list[tuple[str, int, int]] = []
     added = library.add(scope, name, io.BytesIO(content), on_member=lambda *one: told.append(one))
     assert (added.file.kind, added.file.outline["members"]) == ("archive", 2)
@@ -124,7 +142,7 @@ def test_members_are_files_of_their_own(library: Library, scope: Scope, name: st
     for member in added.inside:
         assert (member.kind, member.outline["rows"], member.parent_id) == ("csv", 2, added.file.id)
         assert library.open(scope, member.id).read_bytes() in (SALES, EARLIER)
-    assert "2024/sales.csv (32 bytes)" in library.read(scope, added.file).text
+    assert "2024/sales.csv (32 bytes)" in library.texts.read(scope, added.file).text
 
 
 @pytest.mark.parametrize(
@@ -135,7 +153,12 @@ def test_members_are_files_of_their_own(library: Library, scope: Scope, name: st
         ("sales.csv.xz", lzma.compress(SALES)),
         ("sales.csv.gz", gzip.compress(SALES[:10]) + gzip.compress(SALES[10:])),
     ],
-    ids=["gz", "bz2", "xz", "gz in two pieces"],  # the bytes hold the time, and each worker has its own
+    ids=[
+        "gz",
+        "bz2",
+        "xz",
+        "gz in two pieces",
+    ],  # the bytes hold the time, and each worker has its own
 )
 def test_compressed_table_is_that_table(app: Leaf, name: str, content: bytes) -> None:
     session = app.session(app.local_scope())
@@ -143,8 +166,10 @@ def test_compressed_table_is_that_table(app: Leaf, name: str, content: bytes) ->
     assert (added.file.kind, added.file.outline["rows"], added.inside) == ("csv", 2, ())
     chat = session.chats.create()
     session.attached.add(chat.id, [added.file.id])
-    output = session.tools.run("query_tables", {"sql": "SELECT sum(amount) FROM sales"}, chat_id=chat.id)
-    assert output.data["table"]["rows"] == [[30]]
+    output = session.tools.run(
+        "query_tables", {"sql": "SELECT sum(amount) FROM sales"}, chat_id=chat.id
+    )
+    assert output.data.table["rows"] == [[30]]
     assert "North" in session.tools.run("read_file", {"file": name}, chat_id=chat.id).text
     assert "North" in session.tools.run("search_files", {"query": "North"}, chat_id=chat.id).text
     rows = session.files.preview(added.file.id).rows
@@ -166,10 +191,15 @@ def test_archives_inside_archives_come_out_to_a_small_depth(library: Library, sc
         "outer.zip/level3.zip/level2.zip/beside1.csv",
         "outer.zip/level3.zip/level2.zip/level1.zip",
     ]
-    assert "add it by itself" in notes(next(f for f in added.inside if f.base == "level1.zip"))["members-deep"]
+    assert (
+        "add it by itself"
+        in notes(next(f for f in added.inside if f.base == "level1.zip"))["members-deep"]
+    )
 
 
-def test_what_systems_put_beside_files_is_left_out_and_counted(library: Library, scope: Scope) -> None:
+def test_what_systems_put_beside_files_is_left_out_and_counted(
+    library: Library, scope: Scope
+) -> None:
     members = {
         "data/": b"",
         "data/sales.csv": SALES,
@@ -179,15 +209,23 @@ def test_what_systems_put_beside_files_is_left_out_and_counted(library: Library,
     }
     added = add(library, scope, "mac.zip", zipped(members))
     assert names(added.inside) == ["mac.zip/data/sales.csv"]
-    assert notes(added.file)["members-skipped"] == "Left out of the archive: 1 folder, 3 system files."
+    assert (
+        notes(added.file)["members-skipped"] == "Left out of the archive: 1 folder, 3 system files."
+    )
 
 
 def test_attachments_of_mails_are_files_of_the_mail(app: Leaf) -> None:
     session = app.session(app.local_scope())
-    one = bytes(mail("Q1", {"figures.csv": SALES, "years.zip": zipped({"2023/sales.csv": EARLIER})}))
+    one = bytes(
+        mail("Q1", {"figures.csv": SALES, "years.zip": zipped({"2023/sales.csv": EARLIER})})
+    )
     added = session.files.add("report.eml", io.BytesIO(one))
     assert added.file.kind == "email"
-    assert names(added.inside) == ["report.eml/figures.csv", "report.eml/years.zip", "report.eml/years.zip/2023/sales.csv"]
+    assert names(added.inside) == [
+        "report.eml/figures.csv",
+        "report.eml/years.zip",
+        "report.eml/years.zip/2023/sales.csv",
+    ]
     box = b"".join(
         b"From ann Mon Mar  2 10:00:00 2026\n" + bytes(mail(s, {"figures.csv": c})) + b"\n"
         for s, c in (("Q1", SALES), ("Q2", EARLIER))
@@ -197,7 +235,10 @@ def test_attachments_of_mails_are_files_of_the_mail(app: Leaf) -> None:
     chat = session.chats.create()
     session.attached.add(chat.id, [added.file.id, all_mails.file.id])
     sql = "SELECT sum(amount) FROM figures_1 UNION ALL SELECT sum(amount) FROM figures_2"
-    assert session.tools.run("query_tables", {"sql": sql}, chat_id=chat.id).data["table"]["rows"] == [[30], [3]]
+    assert session.tools.run("query_tables", {"sql": sql}, chat_id=chat.id).data.table["rows"] == [
+        [30],
+        [3],
+    ]
 
 
 def test_attachments_without_a_name_and_with_a_path_for_one(library: Library, scope: Scope) -> None:
@@ -207,8 +248,13 @@ def test_attachments_without_a_name_and_with_a_path_for_one(library: Library, sc
     assert names(added.inside) == ["odd.eml/..-..-etc-cron.d-job.csv", "odd.eml/attachment-2.csv"]
 
 
-def test_attachments_of_outlook_messages_come_out(library: Library, scope: Scope, foreign: Path) -> None:
-    found = {path.name: add(library, scope, path.name, path.read_bytes()) for path in sorted((foreign / "poi").rglob("*.msg"))}
+def test_attachments_of_outlook_messages_come_out(
+    library: Library, scope: Scope, foreign: Path
+) -> None:
+    found = {
+        path.name: add(library, scope, path.name, path.read_bytes())
+        for path in sorted((foreign / "poi").rglob("*.msg"))
+    }
     attached = {name: names(added.inside) for name, added in found.items() if added.inside}
     assert attached, "no message of the corpus holds an attachment"
     for name, inside in attached.items():
@@ -242,8 +288,12 @@ def test_paths_in_archives_lead_nowhere(given: str, kept: str) -> None:
     assert not path.startswith("/")
 
 
-def test_members_with_names_that_lead_out_stay_inside(library: Library, scope: Scope, tmp_path: Path) -> None:
-    content = zipped({"../../../outside.csv": SALES, "/root.csv": EARLIER, "C:\\drive.csv": b"a,b\n1,2\n"})
+def test_members_with_names_that_lead_out_stay_inside(
+    library: Library, scope: Scope, tmp_path: Path
+) -> None:
+    content = zipped(
+        {"../../../outside.csv": SALES, "/root.csv": EARLIER, "C:\\drive.csv": b"a,b\n1,2\n"}
+    )
     added = add(library, scope, "out.zip", content)
     assert names(added.inside) == ["out.zip/drive.csv", "out.zip/outside.csv", "out.zip/root.csv"]
     assert not list(tmp_path.parent.glob("outside.csv"))
@@ -267,7 +317,9 @@ def renamed(content: bytes, old: bytes, new: bytes) -> bytes:
         ("Отчёт о продажах за год.csv".encode("cp866"), "Отчёт о продажах за год.csv"),
     ],
 )
-def test_names_in_the_code_page_of_their_packer(library: Library, scope: Scope, raw: bytes, shown: str) -> None:
+def test_names_in_the_code_page_of_their_packer(
+    library: Library, scope: Scope, raw: bytes, shown: str
+) -> None:
     placeholder = b"x" * len(raw)
     content = renamed(zipped({placeholder.decode(): SALES}), placeholder, raw)
     assert names(add(library, scope, "names.zip", content).inside) == [f"names.zip/{shown}"]
@@ -298,10 +350,17 @@ def test_members_of_one_name_are_all_kept(library: Library, scope: Scope) -> Non
 
 
 def test_equal_names_in_two_folders_need_no_numbers(library: Library, scope: Scope) -> None:
-    first, second = add(library, scope, "sales.csv", SALES, "2024"), add(library, scope, "sales.csv", EARLIER, "2023")
+    first, second = (
+        add(library, scope, "sales.csv", SALES, "2024"),
+        add(library, scope, "sales.csv", EARLIER, "2023"),
+    )
     again = add(library, scope, "sales.csv", SALES, "2024")
     other = add(library, scope, "sales.csv", b"region,amount\nWest,3\n", "2024")
-    assert (first.file.name, second.file.name, other.file.name) == ("2024/sales.csv", "2023/sales.csv", "2024/sales (2).csv")
+    assert (first.file.name, second.file.name, other.file.name) == (
+        "2024/sales.csv",
+        "2023/sales.csv",
+        "2024/sales (2).csv",
+    )
     assert again.duplicate
     assert again.file.id == first.file.id
     assert (first.file.folder, first.file.base) == ("2024", "sales.csv")
@@ -309,16 +368,28 @@ def test_equal_names_in_two_folders_need_no_numbers(library: Library, scope: Sco
 
 
 def test_sql_names_are_told_apart_by_folder() -> None:
-    assert slugs(["2024/sales.csv", "2023/sales.csv", "costs.csv"]) == ["sales_2024", "sales_2023", "costs"]
+    assert slugs(["2024/sales.csv", "2023/sales.csv", "costs.csv"]) == [
+        "sales_2024",
+        "sales_2023",
+        "costs",
+    ]
     assert slugs(["z/2024/sales.csv"], ["sales", "sales_2024"]) == ["sales_2024_z"]
     assert slugs(["a/销售.csv", "b/销售.csv"]) == ["销售_a", "销售_b"]
     assert slugs(["sales.csv", "sales.xlsx"]) == ["sales", "sales_2"]
 
 
 def test_long_names_keep_their_end() -> None:
-    assert shortened("2024.zip/a folder with a long name/january.csv", 30) == "2024.zip/a folder…/january.csv"
+    assert (
+        shortened("2024.zip/a folder with a long name/january.csv", 30)
+        == "2024.zip/a folder…/january.csv"
+    )
     assert len(shortened("f/" + "x" * 90 + ".csv", 40)) == 40
-    assert [inner_name(n) for n in ("a.csv.gz", "a.tgz", "a.csv", ".gz")] == ["a.csv", "a.tar", "a.csv", ".gz"]
+    assert [inner_name(n) for n in ("a.csv.gz", "a.tgz", "a.csv", ".gz")] == [
+        "a.csv",
+        "a.tar",
+        "a.csv",
+        ".gz",
+    ]
 
 
 # What an archive may not do
@@ -337,20 +408,33 @@ def test_password_is_said_for_the_whole_and_for_a_member(library: Library, scope
     added = add(library, scope, "mixed.zip", bytes(mixed))
     assert names(added.inside) == ["mixed.zip/open.csv"]
     assert (
-        notes(added.file)["members-unread"] == "1 file in it could not be taken out: secret.csv: it is protected by a password."
+        notes(added.file)["members-unread"]
+        == "1 file in it could not be taken out: secret.csv: it is protected by a password."
     )
 
 
-def test_damaged_member_is_named_and_its_neighbours_come_out(library: Library, scope: Scope) -> None:
-    content = bytearray(zipped({"a.csv": SALES, "broken.csv": b"q,r\n5,6\n", "z.csv": EARLIER}, zipfile.ZIP_STORED))
+def test_damaged_member_is_named_and_its_neighbours_come_out(
+    library: Library, scope: Scope
+) -> None:
+    content = bytearray(
+        zipped({"a.csv": SALES, "broken.csv": b"q,r\n5,6\n", "z.csv": EARLIER}, zipfile.ZIP_STORED)
+    )
     content[content.index(b"q,r")] ^= 1
     added = add(library, scope, "part.zip", bytes(content))
     assert names(added.inside) == ["part.zip/a.csv", "part.zip/z.csv"]
-    assert notes(added.file)["members-unread"] == "1 file in it could not be taken out: broken.csv: it is damaged."
+    assert (
+        notes(added.file)["members-unread"]
+        == "1 file in it could not be taken out: broken.csv: it is damaged."
+    )
 
 
 def test_member_that_no_reader_knows_is_named_and_kept(library: Library, scope: Scope) -> None:
-    added = add(library, scope, "mixed.zip", zipped({"sales.csv": SALES, "tool.exe": b"MZ" + bytes(range(256)) * 20}))
+    added = add(
+        library,
+        scope,
+        "mixed.zip",
+        zipped({"sales.csv": SALES, "tool.exe": b"MZ" + bytes(range(256)) * 20}),
+    )
     by_name = {file.base: file for file in added.inside}
     assert by_name["sales.csv"].outline["rows"] == 2
     assert "tool.exe" in by_name["tool.exe"].outline["error"]
@@ -361,25 +445,42 @@ def test_archive_that_is_cut_off_gives_what_it_has(library: Library, scope: Scop
     added = add(library, scope, "cut.tar", whole[: 512 + 512 + 512 + 700])
     assert names(added.inside) == ["cut.tar/a.csv"]
     assert "b.csv: it is damaged" in notes(added.file)["members-unread"]
-    assert "damaged" in add(library, scope, "cut.zip", zipped({"a.csv": SALES})[:-30]).file.outline["error"]
-    assert "damaged" in add(library, scope, "cut.csv.gz", gzip.compress(SALES * 1_000)[:-40]).file.outline["error"]
+    assert (
+        "damaged"
+        in add(library, scope, "cut.zip", zipped({"a.csv": SALES})[:-30]).file.outline["error"]
+    )
+    assert (
+        "damaged"
+        in add(library, scope, "cut.csv.gz", gzip.compress(SALES * 1_000)[:-40]).file.outline[
+            "error"
+        ]
+    )
 
 
 def test_links_and_devices_are_left_out(library: Library, scope: Scope) -> None:
     out = io.BytesIO()
     with tarfile.open(fileobj=out, mode="w") as archive:
-        for name, kind in (("link.csv", tarfile.SYMTYPE), ("hard.csv", tarfile.LNKTYPE), ("pipe", tarfile.FIFOTYPE)):
+        for name, kind in (
+            ("link.csv", tarfile.SYMTYPE),
+            ("hard.csv", tarfile.LNKTYPE),
+            ("pipe", tarfile.FIFOTYPE),
+        ):
             info = tarfile.TarInfo(name)
             info.type, info.linkname = kind, "/etc/passwd"
             archive.addfile(info)
-    assert "3 links" in notes(add(library, scope, "links.tar", out.getvalue()).file)["members-skipped"]
+    assert (
+        "3 links" in notes(add(library, scope, "links.tar", out.getvalue()).file)["members-skipped"]
+    )
     info = zipfile.ZipInfo("link.csv")
     info.external_attr = (stat.S_IFLNK | 0o777) << 16
     zip_out = io.BytesIO()
     with zipfile.ZipFile(zip_out, "w") as packed:
         packed.writestr(info, "/etc/passwd")
     added = add(library, scope, "links.zip", zip_out.getvalue())
-    assert (added.inside, notes(added.file)["members-skipped"]) == ((), "Left out of the archive: 1 link.")
+    assert (added.inside, notes(added.file)["members-skipped"]) == (
+        (),
+        "Left out of the archive: 1 link.",
+    )
 
 
 def zeros(megabytes: int) -> bytes:
@@ -418,15 +519,19 @@ def test_bombs_end_in_a_sentence(library: Library, scope: Scope, name: str) -> N
     added = add(library, scope, name, content)
     assert time.monotonic() - began < 20
     told = [added.file, *added.inside]
-    said = [str(file.outline.get("error") or "") for file in told] + [text for file in told for text in notes(file).values()]
-    assert any("limit" in text or "the most that" in text or "no ordinary" in text or "larger than" in text for text in said), (
-        said
-    )
+    said = [str(file.outline.get("error") or "") for file in told] + [
+        text for file in told for text in notes(file).values()
+    ]
+    assert any(
+        "limit" in text or "the most that" in text or "no ordinary" in text or "larger than" in text
+        for text in said
+    ), said
     assert sum(file.size for file in added.inside) < 10_000_000
 
 
 def test_overlapping_members_are_refused(library: Library, scope: Scope) -> None:
-    """Many entries of the directory that all name the same bytes: small to store, large to unpack."""
+    """Many entries of the directory that all name the same bytes: small to store, large to
+    unpack."""
     single = zipped({"a.csv": zeros(4)})
     start = single.index(b"PK\x01\x02")
     end = single.index(b"PK\x05\x06")
@@ -440,13 +545,19 @@ def test_overlapping_members_are_refused(library: Library, scope: Scope) -> None
     assert "over the limit" in said or "damaged" in said
 
 
-def test_stop_ends_the_unpacking_and_adding_again_goes_on(store: Store, pool: Pool, tmp_path: Path, scope: Scope) -> None:
+def test_stop_ends_the_unpacking_and_adding_again_goes_on(
+    store: Store, pool: Pool, tmp_path: Path, scope: Scope
+) -> None:
     """Members are entered in batches, so that some more may come after the stop."""
     library, stop = Library(store, pool, tmp_path), threading.Event()
     content = zipped({f"{i}.csv": b"a,b\n1,%d\n" % i for i in range(200)})
     with pytest.raises(RunError):
         library.add(
-            scope, "many.zip", io.BytesIO(content), stop=stop, on_member=lambda _, at, __: stop.set() if at == 2 else None
+            scope,
+            "many.zip",
+            io.BytesIO(content),
+            stop=stop,
+            on_member=lambda _, at, __: stop.set() if at == 2 else None,
         )
     assert len(library.list(scope)) < 201
     assert len(add(library, scope, "many.zip", content).inside) == 200
@@ -456,8 +567,15 @@ def test_stop_ends_the_unpacking_and_adding_again_goes_on(store: Store, pool: Po
 # What is done with them
 
 
-def test_deleting_and_renaming_an_archive_takes_its_members_along(library: Library, scope: Scope) -> None:
-    added = add(library, scope, "years.zip", zipped({"2024/sales.csv": SALES, "in.zip": zipped({"a.csv": EARLIER})}))
+def test_deleting_and_renaming_an_archive_takes_its_members_along(
+    library: Library, scope: Scope
+) -> None:
+    added = add(
+        library,
+        scope,
+        "years.zip",
+        zipped({"2024/sales.csv": SALES, "in.zip": zipped({"a.csv": EARLIER})}),
+    )
     alone = next(file for file in added.inside if file.base == "sales.csv")
     library.delete(scope, alone.id)
     library.delete(scope, added.file.id)
@@ -467,11 +585,13 @@ def test_deleting_and_renaming_an_archive_takes_its_members_along(library: Libra
     library.rename(scope, added.file.id, "all.zip")
     assert names(library.list(scope)) == ["all.zip", "all.zip/in.zip", "all.zip/in.zip/a.csv"]
     assert names(library.inside(scope, added.file.id)) == ["all.zip/in.zip", "all.zip/in.zip/a.csv"]
-    library.purge(scope, added.file.id)
+    forget_file(library, scope, added.file.id)
     assert library.list(scope) == library.list(scope, deleted=True) == []
 
 
-def test_adding_an_archive_again_brings_back_what_was_deleted(library: Library, scope: Scope) -> None:
+def test_adding_an_archive_again_brings_back_what_was_deleted(
+    library: Library, scope: Scope
+) -> None:
     content = zipped({"a.csv": SALES, "b.csv": EARLIER})
     added = add(library, scope, "two.zip", content)
     library.delete(scope, added.inside[0].id)
@@ -481,8 +601,12 @@ def test_adding_an_archive_again_brings_back_what_was_deleted(library: Library, 
     assert len(library.list(scope)) == 3
 
 
-def test_attaching_an_archive_attaches_what_came_out_of_it(library: Library, store: Store, scope: Scope) -> None:
-    added = add(library, scope, "years.zip", zipped({"2024/sales.csv": SALES, "2023/sales.csv": EARLIER}))
+def test_attaching_an_archive_attaches_what_came_out_of_it(
+    library: Library, store: Store, scope: Scope
+) -> None:
+    added = add(
+        library, scope, "years.zip", zipped({"2024/sales.csv": SALES, "2023/sales.csv": EARLIER})
+    )
     chat = chats.create(store.db, scope)
     library.attach(scope, chat.id, [added.file.id])
     there = {c.file.name: c.slug for c in library.chat_files(scope, chat.id)}
@@ -492,7 +616,9 @@ def test_attaching_an_archive_attaches_what_came_out_of_it(library: Library, sto
     assert library.chat_files(scope, chat.id) == []
 
 
-def test_files_of_an_older_version_have_no_parent(store: Store, library: Library, scope: Scope) -> None:
+def test_files_of_an_older_version_have_no_parent(
+    store: Store, library: Library, scope: Scope
+) -> None:
     file = add(library, scope, "sales.csv", SALES).file
     with store.db.transaction() as tx:
         tx.execute("UPDATE files SET parent_id = NULL WHERE id = :id", {"id": file.id})
@@ -515,23 +641,38 @@ def test_list_files_takes_a_pattern_and_pages(app: Leaf) -> None:
         return session.tools.run("list_files", given, chat_id=chat.id).text
 
     first = listed()
-    head = "1-50 of 61 files. All of them: 60 Table (CSV), 1 Archive; in all.zip/2020/ 20, all.zip/2021/ 20, all.zip/2022/ 20."
+    head = (
+        "1-50 of 61 files. All of them: 60 Table (CSV), 1 Archive; in all.zip/2020/ 20, "
+        "all.zip/2021/ 20, all.zip/2022/ 20."
+    )
     assert first.splitlines()[0] == head
     assert first.count(" · ") > 100
     assert "Go on with cursor='50'" in first
     second = listed(cursor="50")
     assert second.splitlines()[0].startswith("51-61 of 61 files.")
     assert "cursor" not in second
-    handles = {line.split(" · ")[0] for line in (first + "\n" + second).splitlines() if line.startswith("f")}
+    handles = {
+        line.split(" · ")[0]
+        for line in (first + "\n" + second).splitlines()
+        if line.startswith("f")
+    }
     assert len(handles) == 61
-    assert listed(pattern="*/2021/*.csv").splitlines()[0] == "20 files that match '*/2021/*.csv', of 61 in this chat:"
-    assert listed(pattern="part7.csv").splitlines()[0] == "1 file that matches 'part7.csv', of 61 in this chat:"
+    assert (
+        listed(pattern="*/2021/*.csv").splitlines()[0]
+        == "20 files that match '*/2021/*.csv', of 61 in this chat:"
+    )
+    assert (
+        listed(pattern="part7.csv").splitlines()[0]
+        == "1 file that matches 'part7.csv', of 61 in this chat:"
+    )
     assert listed(pattern="part1?.csv").splitlines()[0].startswith("10 files")
     assert listed(pattern="2022 table").splitlines()[0].startswith("20 files")
     assert listed(pattern="nothing").startswith("No file matches 'nothing'; 61 files in this chat.")
     with pytest.raises(InvalidInputError, match="is no cursor"):
         listed(cursor="next")
-    assert session.tools.run("read_file", {"file": "2020/part0.csv"}, chat_id=chat.id).text.startswith("all.zip/2020/part0.csv")
+    assert session.tools.run(
+        "read_file", {"file": "2020/part0.csv"}, chat_id=chat.id
+    ).text.startswith("all.zip/2020/part0.csv")
 
 
 def test_files_of_one_name_show_the_words_above_their_tables(app: Leaf) -> None:
@@ -541,25 +682,43 @@ def test_files_of_one_name_show_the_words_above_their_tables(app: Leaf) -> None:
     for folder, title in (("a", b"Revenue of the North\n\n"), ("b", b"Revenue of the South\n\n")):
         content = title + b"month,amount,count\n2024-01,10,1\n2024-02,20,2\n2024-03,30,3\n"
         ids.append(session.files.add("report.csv", io.BytesIO(content), folder=folder).file.id)
-    ids.append(session.files.add("other.csv", io.BytesIO(b"Costs\n\nm,a,c\n2024-01,1,2\n2024-02,2,3\n")).file.id)
+    ids.append(
+        session.files.add(
+            "other.csv", io.BytesIO(b"Costs\n\nm,a,c\n2024-01,1,2\n2024-02,2,3\n")
+        ).file.id
+    )
     session.attached.add(chat.id, ids)
     lines = session.tools.run("list_files", {}, chat_id=chat.id).text.splitlines()
     assert "titled 'Revenue of the North'" in lines[0]
     assert "titled 'Revenue of the South'" in lines[1]
     assert "titled" not in lines[2]
-    with pytest.raises(InvalidInputError, match=r"Several files are named 'report.csv'. Use a handle: f1 a/report.csv, f2 b/"):
+    with pytest.raises(
+        InvalidInputError,
+        match=r"Several files are named 'report.csv'. Use a handle: f1 a/report.csv, f2 b/",
+    ):
         session.tools.run("read_file", {"file": "report.csv"}, chat_id=chat.id)
 
 
 def test_names_in_any_script_are_sql_names(app: Leaf) -> None:
     session = app.session(app.local_scope())
     chat = session.chats.create()
-    given = ("销售.csv", "продажи.csv", "المبيعات.csv", "Größe.csv", unicodedata.normalize("NFD", "Übersicht.csv"))
-    ids = [session.files.add(name, io.BytesIO(b"a,b\n1,%d\n" % i)).file.id for i, name in enumerate(given)]
+    given = (
+        "销售.csv",
+        "продажи.csv",
+        "المبيعات.csv",
+        "Größe.csv",
+        unicodedata.normalize("NFD", "Übersicht.csv"),
+    )
+    ids = [
+        session.files.add(name, io.BytesIO(b"a,b\n1,%d\n" % i)).file.id
+        for i, name in enumerate(given)
+    ]
     session.attached.add(chat.id, ids)
     for i, name in enumerate(("销售", "продажи", "المبيعات", "grosse", "ubersicht")):
-        output = session.tools.run("query_tables", {"sql": f"SELECT b FROM {name}"}, chat_id=chat.id)
-        assert output.data["table"]["rows"] == [[i]]
+        output = session.tools.run(
+            "query_tables", {"sql": f"SELECT b FROM {name}"}, chat_id=chat.id
+        )
+        assert output.data.table["rows"] == [[i]]
 
 
 def test_attached_line_of_many_files_counts_their_folders(library: Library, scope: Scope) -> None:
@@ -574,14 +733,18 @@ def test_attached_line_of_many_files_counts_their_folders(library: Library, scop
 
 def test_question_shows_the_archive_and_asked_again_takes_all_of_it(app: Leaf) -> None:
     session = app.session(app.local_scope())
-    added = session.files.add("years.zip", io.BytesIO(zipped({"2024/sales.csv": SALES, "2023/sales.csv": EARLIER})))
+    added = session.files.add(
+        "years.zip", io.BytesIO(zipped({"2024/sales.csv": SALES, "2023/sales.csv": EARLIER}))
+    )
     chat = session.chats.create()
     answer = session.messages.send(chat.id, "how many rows are there?", [added.file.id])
     question = session.messages.get(answer.parent_id)
     shown = next(part["data"] for part in question.parts if part["type"] == "data-files")
     assert [file["name"] for file in shown] == ["years.zip"]
     assert str(question.raw).count("[Attached:") == 3
-    again = session.messages.get(session.messages.edit(question.id, "how many rows are there now?").parent_id)
+    again = session.messages.get(
+        session.messages.edit(question.id, "how many rows are there now?").parent_id
+    )
     assert str(again.raw).count("[Attached:") == 3
 
 
@@ -590,9 +753,19 @@ def test_years_of_folders_are_no_figures_of_an_answer(app: Leaf) -> None:
     chat = session.chats.create()
     file = session.files.add("sales.csv", io.BytesIO(SALES), folder="all/2024").file
     session.attached.add(chat.id, [file.id])
-    output = session.tools.run("query_tables", {"sql": "SELECT sum(amount) AS total FROM sales"}, chat_id=chat.id).to_json()
+    output = session.tools.run(
+        "query_tables", {"sql": "SELECT sum(amount) AS total FROM sales"}, chat_id=chat.id
+    ).to_json()
     said = "all/2024/sales.csv, 2024/sales.csv and sales.csv give 30."
-    call = {"type": "tool-query_tables", "toolCallId": "c1", "state": "output-available", "input": {}, "output": output}
+    call = {
+        "type": "tool-query_tables",
+        "toolCallId": "c1",
+        "state": "output-available",
+        "input": {},
+        "output": output,
+    }
     found = of_answer([call, {"type": "text", "text": said}], ())
     assert found is not None
-    assert [(receipt["kind"], receipt["text"]) for receipt in found["receipts"]] == [("exact", "30")]
+    assert [(receipt["kind"], receipt["text"]) for receipt in found["receipts"]] == [
+        ("exact", "30")
+    ]

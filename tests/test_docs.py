@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import runpy
 from pathlib import Path
@@ -22,3 +23,28 @@ def test_tables_in_the_docs_are_those_of_the_code(page: Path) -> None:
 def test_links_between_the_pages_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\(([^)#:]+)(?:#[^)]*)?\)", page.read_text()):
         assert (page.parent / target).exists(), f"{page.name} links to {target}"
+
+
+def _defined_in(path: Path) -> set[str]:
+    """Functions, classes, methods as `Class.method`, and constants of a module."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+            found.add(node.name)
+        if isinstance(node, ast.ClassDef):
+            methods = (
+                m for m in node.body if isinstance(m, ast.FunctionDef | ast.AsyncFunctionDef)
+            )
+            found |= {f"{node.name}.{method.name}" for method in methods}
+        if isinstance(node, ast.Assign):
+            found |= {target.id for target in node.targets if isinstance(target, ast.Name)}
+    return found
+
+
+def test_what_the_map_names_in_a_module_is_defined_there() -> None:
+    page = (ROOT / "docs" / "extend.md").read_text()
+    named = re.findall(r"`((?:[a-z_]+/)+[a-z_]+\.py)` ((?:`[\w.]+`(?:, | → )?)+)", page)
+    assert len(named) > 20
+    for path, names in named:
+        missing = set(re.findall(r"`([\w.]+)`", names)) - _defined_in(ROOT / "leaf" / path)
+        assert {name for name in missing if not name.endswith(".py")} == set(), path

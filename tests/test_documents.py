@@ -1,4 +1,5 @@
-"""Documents: versions, files, tools, downloads; on DuckDB and PostgreSQL where rows are concerned."""
+"""Documents: versions, files, tools, downloads; on DuckDB and PostgreSQL where rows are
+concerned."""
 
 from __future__ import annotations
 
@@ -12,21 +13,29 @@ from typing import Any
 import pytest
 
 from leaf.app import Leaf
-from leaf.documents.documents import Documents, Draft
+from leaf.documents.documents import DocumentDraft, DocumentService
 from leaf.documents.prompts import TYPES, system_prompt
 from leaf.documents.xlsx import convert
-from leaf.errors import ConflictError, InvalidInputError, LeafError, ModelError, NotFoundError, RunError
+from leaf.errors import (
+    ConflictError,
+    InvalidInputError,
+    LeafError,
+    ModelError,
+    NotFoundError,
+    RunError,
+)
 from leaf.files.library import Library
 from leaf.sandbox.pool import Pool
 from leaf.sessions.session import Session
 from leaf.settings import Settings
 from leaf.store import Store, chat_files, chats, members, participants, users
 from leaf.store import documents as rows
-from leaf.store.documents import Change
+from leaf.store.documents import VersionChange
 from leaf.store.model import Document, Scope
 from leaf.tools import registry
 from leaf.tools.base import Asked, AskRequest, Hooks, ToolContext, ToolOutput, context_of
 from tests.leaf_kit import add, opened
+from tests.removal_kit import purge_chat
 
 Json = dict[str, Any]
 
@@ -37,12 +46,15 @@ def transcript(cues: int, seconds: int, words: str) -> str:
     def time(at: int) -> str:
         return f"{at // 3600:02d}:{at // 60 % 60:02d}:{at % 60:02d}"
 
-    found = [f"{time(i * seconds)}.000 --> {time((i + 1) * seconds)}.000\n{words.format(i=i)}" for i in range(cues)]
+    found = [
+        f"{time(i * seconds)}.000 --> {time((i + 1) * seconds)}.000\n{words.format(i=i)}"
+        for i in range(cues)
+    ]
     return "WEBVTT\n\n" + "\n\n".join(found)
 
 
 VTT = transcript(60, 10, "<v Anna>Sentence {i} about the budget of the project.")
-MADE = Change("created", "m1")
+MADE = VersionChange("created", "m1")
 
 
 # Rows, on both databases
@@ -51,143 +63,185 @@ MADE = Change("created", "m1")
 @dataclass
 class Desk:
     store: Store
-    documents: Documents
+    documents: DocumentService
     library: Library
     scope: Scope
     chat_id: str
 
-    def create(self, title: str = "Summary", content: str = "# Summary\n\none\n", change: Change = MADE, **more: Any) -> Document:
-        return self.documents.create(self.scope, self.chat_id, Draft(title, "text", content, **more), change)
+    def create(
+        self,
+        title: str = "Summary",
+        content: str = "# Summary\n\none\n",
+        change: VersionChange = MADE,
+        **more: Any,
+    ) -> Document:
+        return self.documents.create(
+            self.scope, self.chat_id, DocumentDraft(title, "text", content, **more), change
+        )
 
 
 @pytest.fixture
-def desk(store: Store, settings: Settings) -> Iterator[Desk]:
+def resolver(store: Store, settings: Settings) -> Iterator[Desk]:
     pool = Pool(settings.home)
     library = Library(store, pool, settings.home)
     scope = users.ensure_local_user(store.db)
     chat = chats.create(store.db, scope, title="Budget")
-    yield Desk(store, Documents(store, pool, library), library, scope, chat.id)
+    yield Desk(store, DocumentService(store, pool, library), library, scope, chat.id)
     pool.close()
 
 
-def test_a_document_is_a_file_of_its_chat_under_one_handle(desk: Desk) -> None:
-    made = desk.create()
-    assert (made.version, made.handle, made.file_name, made.chat_title) == (1, "f1", "Summary.md", "Budget")
-    changed = desk.documents.write(desk.scope, made.id, "# Summary\n\ntwo\n", Change("edited by hand"), base=1)
+def test_a_document_is_a_file_of_its_chat_under_one_handle(resolver: Desk) -> None:
+    made = resolver.create()
+    assert (made.version, made.handle, made.file_name, made.chat_title) == (
+        1,
+        "f1",
+        "Summary.md",
+        "Budget",
+    )
+    changed = resolver.documents.write(
+        resolver.scope, made.id, "# Summary\n\ntwo\n", VersionChange("edited by hand"), base=1
+    )
     assert (changed.version, changed.handle) == (2, "f1")
     assert changed.file_id != made.file_id
-    there = desk.library.chat_files(desk.scope, desk.chat_id)
+    there = resolver.library.chat_files(resolver.scope, resolver.chat_id)
     assert [(c.handle, c.file.id, c.file.name, c.file.source) for c in there] == [
         ("f1", changed.file_id, "Summary.md", "generated")
     ]
-    assert desk.library.read(desk.scope, there[0].file).text.endswith("two")
+    assert resolver.library.texts.read(resolver.scope, there[0].file).text.endswith("two")
 
 
-def test_the_library_lists_the_newest_version_only_and_earlier_ones_can_still_be_opened(desk: Desk) -> None:
-    made = desk.create()
-    desk.documents.write(desk.scope, made.id, "two", Change("edit_file", "m2"))
-    assert [f.name for f in desk.library.list(desk.scope)] == ["Summary.md"]
-    assert desk.library.get(desk.scope, made.file_id).name == "Summary, version 1.md"
+def test_the_library_lists_the_newest_version_only_and_earlier_ones_can_still_be_opened(
+    resolver: Desk,
+) -> None:
+    made = resolver.create()
+    resolver.documents.write(resolver.scope, made.id, "two", VersionChange("edit_file", "m2"))
+    assert [f.name for f in resolver.library.list(resolver.scope)] == ["Summary.md"]
+    assert resolver.library.get(resolver.scope, made.file_id).name == "Summary, version 1.md"
 
 
-def test_restoring_makes_a_version_and_the_same_text_makes_none(desk: Desk) -> None:
-    made = desk.create()
-    desk.documents.write(desk.scope, made.id, "two", Change("edited by hand"))
-    back = desk.documents.restore_version(desk.scope, made.id, 1)
+def test_restoring_makes_a_version_and_the_same_text_makes_none(resolver: Desk) -> None:
+    made = resolver.create()
+    resolver.documents.write(resolver.scope, made.id, "two", VersionChange("edited by hand"))
+    back = resolver.documents.restore_version(resolver.scope, made.id, 1)
     assert back.version == 3
-    assert desk.documents.content(desk.scope, back) == "# Summary\n\none\n"
-    assert [v.note for v in desk.documents.versions(desk.scope, made.id)] == ["restored version 1", "edited by hand", "created"]
-    assert desk.documents.write(desk.scope, made.id, "# Summary\n\none", Change("edited by hand")).version == 3
-    assert desk.library.get(desk.scope, back.file_id).name == "Summary.md"
+    assert resolver.documents.content(resolver.scope, back) == "# Summary\n\none\n"
+    assert [v.note for v in resolver.documents.versions(resolver.scope, made.id)] == [
+        "restored version 1",
+        "edited by hand",
+        "created",
+    ]
+    assert (
+        resolver.documents.write(
+            resolver.scope, made.id, "# Summary\n\none", VersionChange("edited by hand")
+        ).version
+        == 3
+    )
+    assert resolver.library.get(resolver.scope, back.file_id).name == "Summary.md"
 
 
-def test_a_change_from_an_old_version_is_refused_and_overwrites_nothing(desk: Desk) -> None:
-    made = desk.create()
-    desk.documents.write(desk.scope, made.id, "two", Change("edited by hand"), base=1)
+def test_a_change_from_an_old_version_is_refused_and_overwrites_nothing(resolver: Desk) -> None:
+    made = resolver.create()
+    resolver.documents.write(
+        resolver.scope, made.id, "two", VersionChange("edited by hand"), base=1
+    )
     with pytest.raises(ConflictError, match="changed meanwhile: its newest version is 2"):
-        desk.documents.write(desk.scope, made.id, "three", Change("edited by hand"), base=1)
-    assert desk.documents.content(desk.scope, desk.documents.get(desk.scope, made.id)) == "two\n"
+        resolver.documents.write(
+            resolver.scope, made.id, "three", VersionChange("edited by hand"), base=1
+        )
+    assert (
+        resolver.documents.content(resolver.scope, resolver.documents.get(resolver.scope, made.id))
+        == "two\n"
+    )
 
 
-def test_the_same_call_makes_one_document_and_one_version(desk: Desk) -> None:
-    once = Change("created", "m1", "m1/tool-1")
-    assert desk.create(change=once).id == desk.create(content="other words", change=once).id
-    edit = Change("edit_file", "m1", "m1/tool-2")
-    document = desk.documents.list(desk.scope)[0]
+def test_the_same_call_makes_one_document_and_one_version(resolver: Desk) -> None:
+    once = VersionChange("created", "m1", "m1/tool-1")
+    assert resolver.create(change=once).id == resolver.create(content="other words", change=once).id
+    edit = VersionChange("edit_file", "m1", "m1/tool-2")
+    document = resolver.documents.list(resolver.scope)[0]
     for content in ("two", "three"):
-        assert desk.documents.write(desk.scope, document.id, content, edit).version == 2
-    assert len(desk.documents.list(desk.scope)) == 1
+        assert resolver.documents.write(resolver.scope, document.id, content, edit).version == 2
+    assert len(resolver.documents.list(resolver.scope)) == 1
 
 
-def test_two_documents_of_one_title_and_of_one_text_stay_apart(desk: Desk) -> None:
-    first, second = desk.create(), desk.create(change=Change("created", "m2"))
+def test_two_documents_of_one_title_and_of_one_text_stay_apart(resolver: Desk) -> None:
+    first, second = resolver.create(), resolver.create(change=VersionChange("created", "m2"))
     assert (first.handle, second.handle) == ("f1", "f2")
     assert first.file_id == second.file_id
     assert (first.file_name, second.file_name) == ("Summary.md", "Summary (2).md")
-    desk.documents.write(desk.scope, first.id, "two", Change("edited by hand"))
-    there = {c.handle: c.file.id for c in desk.library.chat_files(desk.scope, desk.chat_id)}
+    resolver.documents.write(resolver.scope, first.id, "two", VersionChange("edited by hand"))
+    there = {
+        c.handle: c.file.id for c in resolver.library.chat_files(resolver.scope, resolver.chat_id)
+    }
     assert there["f2"] == second.file_id
     assert there["f1"] != second.file_id
-    desk.documents.delete(desk.scope, first.id)
-    assert desk.library.get(desk.scope, second.file_id).deleted_at is None
+    resolver.documents.delete(resolver.scope, first.id)
+    assert resolver.library.get(resolver.scope, second.file_id).deleted_at is None
 
 
-def test_a_deleted_document_takes_its_file_along_and_comes_back_with_it(desk: Desk) -> None:
-    made = desk.create()
-    desk.documents.delete(desk.scope, made.id)
-    assert desk.documents.list(desk.scope) == []
-    assert desk.library.list(desk.scope) == []
-    with pytest.raises(NotFoundError, match=r"'Summary' was deleted on .*; nothing was written|was deleted on"):
-        desk.documents.write(desk.scope, made.id, "two", Change("write_file", "m2"))
-    desk.documents.restore(desk.scope, made.id)
-    assert [d.id for d in desk.documents.list(desk.scope)] == [made.id]
-    assert desk.library.list(desk.scope)[0].id == made.file_id
+def test_a_deleted_document_takes_its_file_along_and_comes_back_with_it(resolver: Desk) -> None:
+    made = resolver.create()
+    resolver.documents.delete(resolver.scope, made.id)
+    assert resolver.documents.list(resolver.scope) == []
+    assert resolver.library.list(resolver.scope) == []
+    with pytest.raises(
+        NotFoundError, match=r"'Summary' was deleted on .*; nothing was written|was deleted on"
+    ):
+        resolver.documents.write(resolver.scope, made.id, "two", VersionChange("write_file", "m2"))
+    resolver.documents.restore(resolver.scope, made.id)
+    assert [d.id for d in resolver.documents.list(resolver.scope)] == [made.id]
+    assert resolver.library.list(resolver.scope)[0].id == made.file_id
 
 
-def test_what_somebody_uploads_stays_in_the_library_though_a_document_had_the_same_bytes(desk: Desk) -> None:
-    made = desk.create(content="shared words")
-    desk.documents.write(desk.scope, made.id, "two", Change("edited by hand"))
-    added = desk.library.add(desk.scope, "mine.md", io.BytesIO(b"shared words\n"))
+def test_what_somebody_uploads_stays_in_the_library_though_a_document_had_the_same_bytes(
+    resolver: Desk,
+) -> None:
+    made = resolver.create(content="shared words")
+    resolver.documents.write(resolver.scope, made.id, "two", VersionChange("edited by hand"))
+    added = resolver.library.add(resolver.scope, "mine.md", io.BytesIO(b"shared words\n"))
     assert (added.duplicate, added.file.name, added.file.source) == (False, "mine.md", "upload")
     assert added.file.source == "upload"
-    assert len(desk.library.list(desk.scope)) == 2
+    assert len(resolver.library.list(resolver.scope)) == 2
 
 
-def test_whoever_takes_part_in_the_chat_sees_its_documents_and_nobody_else(desk: Desk) -> None:
-    made = desk.create()
-    other = users.ensure_user(desk.store.db, "other@example.org", "Other")
-    colleague = Scope(desk.scope.workspace_id, other.user_id)
+def test_whoever_takes_part_in_the_chat_sees_its_documents_and_nobody_else(resolver: Desk) -> None:
+    made = resolver.create()
+    other = users.ensure_user(resolver.store.db, "other@example.org", "Other")
+    colleague = Scope(resolver.scope.workspace_id, other.user_id)
     for stranger in (other, colleague):
         with pytest.raises(NotFoundError):
-            desk.documents.get(stranger, made.id)
-    members.invite(desk.store.db, desk.scope, "other@example.org")
-    with desk.store.db.transaction() as tx:
+            resolver.documents.get(stranger, made.id)
+    members.invite(resolver.store.db, resolver.scope, "other@example.org")
+    with resolver.store.db.transaction() as tx:
         tx.execute(
-            "INSERT INTO workspace_members (workspace_id, user_id, role, created_at) VALUES (:w, :u, 'member', :at)",
-            {"w": desk.scope.workspace_id, "u": other.user_id, "at": made.created_at},
+            "INSERT INTO workspace_members (workspace_id, user_id, role, created_at) VALUES (:w, "
+            ":u, 'member', :at)",
+            {"w": resolver.scope.workspace_id, "u": other.user_id, "at": made.created_at},
         )
-    assert desk.documents.list(colleague) == []
-    assert desk.library.list(colleague) == []
-    participants.add(desk.store.db, desk.scope, desk.chat_id, "other@example.org")
-    assert [d.id for d in desk.documents.list(colleague)] == [made.id]
-    assert len(desk.library.list(colleague)) == 1
+    assert resolver.documents.list(colleague) == []
+    assert resolver.library.list(colleague) == []
+    participants.add(resolver.store.db, resolver.scope, resolver.chat_id, "other@example.org")
+    assert [d.id for d in resolver.documents.list(colleague)] == [made.id]
+    assert len(resolver.library.list(colleague)) == 1
 
 
-def test_documents_are_found_by_title_type_and_chat(desk: Desk) -> None:
-    desk.create("Minutes of May", document_type="meeting-summary")
-    desk.create("Other", content="other")
+def test_documents_are_found_by_title_type_and_chat(resolver: Desk) -> None:
+    resolver.create("Minutes of May", document_type="meeting-summary")
+    resolver.create("Other", content="other")
     for query in ("may minutes", "meeting-summary", "budget may"):
-        assert [d.title for d in desk.documents.list(desk.scope, query=query)] == ["Minutes of May"]
+        assert [d.title for d in resolver.documents.list(resolver.scope, query=query)] == [
+            "Minutes of May"
+        ]
 
 
-def test_purging_a_chat_purges_its_documents(desk: Desk) -> None:
-    made = desk.create()
-    chats.purge(desk.store.db, desk.scope, desk.chat_id)
+def test_purging_a_chat_purges_its_documents(resolver: Desk) -> None:
+    made = resolver.create()
+    purge_chat(resolver.store.db, resolver.scope, resolver.chat_id)
     with pytest.raises(NotFoundError):
-        rows.get(desk.store.db, desk.scope, made.id, deleted=True)
-    assert desk.store.db.read("SELECT * FROM document_versions") == []
+        rows.get(resolver.store.db, resolver.scope, made.id, deleted=True)
+    assert resolver.store.db.read("SELECT * FROM document_versions") == []
     assert chat_files is not None
-    assert desk.library.list(desk.scope) == []
+    assert resolver.library.list(resolver.scope) == []
 
 
 # Tools
@@ -231,7 +285,9 @@ class Bench:
     def context(self, ask: Any = None, key: str = "") -> ToolContext:
         app = self.leaf
         there = app._house.library.chat_files(self.scope, self.chat_id, deleted=True)
-        hooks = Hooks(key, lambda name, i, data: self.chunks.append((name, i, data)), lambda text: None, ask)
+        hooks = Hooks(
+            key, lambda name, i, data: self.chunks.append((name, i, data)), lambda text: None, ask
+        )
         rooms = (app._house.library, app._house.tables, app._house.drive, app._house.documents)
         return context_of(self.scope, self.chat_id, there, *rooms, threading.Event(), hooks, "m1")
 
@@ -258,7 +314,9 @@ def bench(tmp_path: Path) -> Iterator[Bench]:
         yield Bench(leaf, scope, chat.id)
 
 
-MINUTES = "# Budget call\n\nShort.\n\n## Decisions\n\n- Go [00:03:10]\n\n```\n# not a heading\n```\n"
+MINUTES = (
+    "# Budget call\n\nShort.\n\n## Decisions\n\n- Go [00:03:10]\n\n```\n# not a heading\n```\n"
+)
 SUMMARY = {
     "title": "Budget call",
     "document_type": "meeting-summary",
@@ -267,7 +325,9 @@ SUMMARY = {
 }
 
 
-def test_a_summary_is_written_from_the_whole_transcript_and_only_a_receipt_comes_back(bench: Bench) -> None:
+def test_a_summary_is_written_from_the_whole_transcript_and_only_a_receipt_comes_back(
+    bench: Bench,
+) -> None:
     writer = Writer([MINUTES])
     output = bench.run("create_document", SUMMARY, writer, "m1/tool-1")
     request = writer.requests[0]
@@ -312,19 +372,29 @@ def test_a_transcript_longer_than_the_window_is_read_in_parts_and_it_is_said(ben
     assert f"notes on {len(parts)} parts" in bench.text
 
 
-def test_what_was_written_before_a_failure_is_kept_and_completed_when_the_call_runs_again(bench: Bench) -> None:
+def test_what_was_written_before_a_failure_is_kept_and_completed_when_the_call_runs_again(
+    bench: Bench,
+) -> None:
     with pytest.raises(ModelError, match="What was written so far is kept as 'Budget call'"):
         bench.run("create_document", SUMMARY, Writer([MINUTES], fail_after=20), "m1/tool-1")
     assert bench.text == "# Budget call\n\nShort\n"
     assert bench.chunks[-1][2]["state"] == "failed"
     bench.run("create_document", SUMMARY, Writer([MINUTES]), "m1/tool-1")
-    assert [v.note for v in bench.session.documents.versions(bench.newest.id)] == ["created", "not finished"]
+    assert [v.note for v in bench.session.documents.versions(bench.newest.id)] == [
+        "created",
+        "not finished",
+    ]
     assert bench.text == MINUTES
 
 
 def test_a_stopped_document_is_kept_as_far_as_it_came(bench: Bench) -> None:
     with pytest.raises(RunError):
-        bench.run("create_document", SUMMARY, Writer([MINUTES], fail_after=20, error=RunError("Stopped.")), "k")
+        bench.run(
+            "create_document",
+            SUMMARY,
+            Writer([MINUTES], fail_after=20, error=RunError("Stopped.")),
+            "k",
+        )
     assert bench.text.startswith("# Budget call")
 
 
@@ -335,10 +405,13 @@ def test_a_document_that_ends_early_says_so(bench: Bench) -> None:
 
 
 def test_pasted_content_is_written_as_it_is_and_needs_no_model(bench: Bench) -> None:
-    output = bench.run("create_document", {"title": "Rates", "kind": "sheet", "content": "```csv\nname,rate\na,1\nb,2\n```"})
+    output = bench.run(
+        "create_document",
+        {"title": "Rates", "kind": "sheet", "content": "```csv\nname,rate\na,1\nb,2\n```"},
+    )
     assert "2 rows. Columns: name,rate. SQL: rates" in output.text
     result = bench.run("query_tables", {"sql": "SELECT sum(rate) AS s FROM rates"})
-    assert result.data["table"]["rows"] == [[3]]
+    assert result.data.table["rows"] == [[3]]
     assert "Rates.csv" in bench.run("list_files", {}).text
 
 
@@ -347,7 +420,12 @@ PASTED = "Anna: we go with plan B, it costs 1,250 euros.\nBen: I send it on Frid
 
 def test_a_summary_is_written_from_pasted_words_and_traced_to_them(bench: Bench) -> None:
     writer = Writer(["# Budget call\n\nPlan B costs 1,250 euros.\n"])
-    given = {"title": "Budget call", "document_type": "meeting-summary", "content": PASTED, "instructions": "Be short."}
+    given = {
+        "title": "Budget call",
+        "document_type": "meeting-summary",
+        "content": PASTED,
+        "instructions": "Be short.",
+    }
     output = bench.run("create_document", given, writer, "m1/tool-1")
     (request,) = writer.requests
     assert '<source name="the text given">\nAnna: we go with plan B' in request.content
@@ -356,7 +434,7 @@ def test_a_summary_is_written_from_pasted_words_and_traced_to_them(bench: Bench)
     assert bench.text == "# Budget call\n\nPlan B costs 1,250 euros.\n"
     assert "From the text given" in output.text
     assert output.sources == ()
-    assert output.data["passages"] == bench.context().hooks.passages_behind(
+    assert output.data.passages == bench.context().hooks.passages_behind(
         bench.text, [{"name": "the text given", "place": "", "text": PASTED.strip()}]
     )
 
@@ -371,32 +449,49 @@ def test_pasted_words_and_files_are_sources_together(bench: Bench) -> None:
 def test_pasted_words_longer_than_the_window_are_read_in_parts(bench: Bench) -> None:
     writer = Writer(["- note"] * 8 + [MINUTES], window=20_000)
     pasted = "".join(f"Mark{i} was said at the table.\n" for i in range(3_000))
-    bench.run("create_document", {"title": "Call", "document_type": "report", "content": pasted}, writer)
+    bench.run(
+        "create_document", {"title": "Call", "document_type": "report", "content": pasted}, writer
+    )
     seen = "".join(request.content for request in writer.requests)
     assert all(f"Mark{i} was" in seen for i in range(3_000))
     assert all(len(r.content) / 2.5 < 20_000 for r in writer.requests)
 
 
 def test_pasted_words_are_kept_as_they_are_where_no_model_could_write(bench: Bench) -> None:
-    bench.run("create_document", {"title": "Call", "document_type": "meeting-summary", "content": PASTED})
+    bench.run(
+        "create_document", {"title": "Call", "document_type": "meeting-summary", "content": PASTED}
+    )
     assert bench.text.strip() == PASTED.strip()
 
 
 def test_without_a_model_and_without_content_one_sentence_says_so(bench: Bench) -> None:
-    with pytest.raises(InvalidInputError, match="No model is connected that could write 'Budget call'"):
+    with pytest.raises(
+        InvalidInputError, match="No model is connected that could write 'Budget call'"
+    ):
         bench.run("create_document", SUMMARY)
 
 
 def test_documents_are_read_searched_edited_and_deleted_by_tools(bench: Bench) -> None:
-    bench.run("write_file", {"path": "notes/plan.md", "content": "# Plan\n\nThe zebra budget is 10.\n"})
+    bench.run(
+        "write_file", {"path": "notes/plan.md", "content": "# Plan\n\nThe zebra budget is 10.\n"}
+    )
     handle = bench.newest.handle
     assert "zebra" in bench.run("read_file", {"file": handle}).text
     assert "zebra" in bench.run("search_files", {"query": "zebra"}).text
-    block = "<<<<<<< SEARCH\nThe zebra budget is 10.\n=======\nThe zebra budget is 12.\n>>>>>>> REPLACE"
-    output = bench.run("edit_file", {"file_path": "plan.md", "search_replace_block": block}, key="m1/tool-2")
+    block = (
+        "<<<<<<< SEARCH\nThe zebra budget is 10.\n=======\nThe zebra budget is 12.\n>>>>>>> REPLACE"
+    )
+    output = bench.run(
+        "edit_file", {"file_path": "plan.md", "search_replace_block": block}, key="m1/tool-2"
+    )
     assert "+ The zebra budget is 12." in output.text
     assert "version 2" in output.text
-    assert bench.run("edit_file", {"file_path": "plan.md", "search_replace_block": block}, key="m1/tool-2").text == output.text
+    assert (
+        bench.run(
+            "edit_file", {"file_path": "plan.md", "search_replace_block": block}, key="m1/tool-2"
+        ).text
+        == output.text
+    )
     assert "is 12" in bench.run("read_file", {"file": handle}).text
     bench.run("delete_file", {"path": handle}, key="m1/tool-3")
     bench.run("delete_file", {"path": handle}, key="m1/tool-3")
@@ -420,11 +515,15 @@ def test_uploaded_files_are_never_changed(bench: Bench, name: str) -> None:
         "edit_file": {"file_path": "f1", "search_replace_block": block},
         "delete_file": {"path": "f1"},
     }[name]
-    with pytest.raises(InvalidInputError, match=r"call\.vtt is a file of the user and is never changed"):
+    with pytest.raises(
+        InvalidInputError, match=r"call\.vtt is a file of the user and is never changed"
+    ):
         bench.run(name, given)
 
 
-def test_deleting_a_documents_file_in_the_library_deletes_the_document_and_undo_brings_both_back(bench: Bench) -> None:
+def test_deleting_a_documents_file_in_the_library_deletes_the_document_and_undo_brings_both_back(
+    bench: Bench,
+) -> None:
     bench.run("write_file", {"path": "plan.md", "content": "one"})
     file_id = bench.newest.file_id
     bench.session.files.delete(file_id)
@@ -483,7 +582,10 @@ def test_a_word_document_has_headings_lists_tables_and_links(bench: Bench) -> No
     assert styles["Heading 1"] == "Größe — Ω Ж"
     assert styles["List Bullet 2"] == "nested"
     assert styles["No Spacing"] == "x = 1 < 2"
-    assert [[c.text for c in r.cells] for r in document.tables[0].rows] == [["What", "Owner"], ["Send", "Anna"]]
+    assert [[c.text for c in r.cells] for r in document.tables[0].rows] == [
+        ["What", "Owner"],
+        ["Send", "Anna"],
+    ]
     links = [r.target_ref for r in document.part.rels.values() if r.is_external]
     assert links == ["https://example.org/"]
 
@@ -515,13 +617,22 @@ def test_a_workbook_has_types_and_no_formula(bench: Bench) -> None:
 
 @pytest.mark.parametrize(
     ("value", "typed"),
-    [("007", "007"), ("1e5", "1e5"), ("-0.5", -0.5), ("true", True), ("2026-13-01", "2026-13-01"), ("9" * 20, "9" * 20)],
+    [
+        ("007", "007"),
+        ("1e5", "1e5"),
+        ("-0.5", -0.5),
+        ("true", True),
+        ("2026-13-01", "2026-13-01"),
+        ("9" * 20, "9" * 20),
+    ],
 )
 def test_cells_that_are_no_plain_numbers_stay_text(value: str, typed: object) -> None:
     assert convert(value) == typed
 
 
-@pytest.mark.parametrize("text", ["> " * 3_000 + "x", "*a " * 20_000, "[" * 20_000, "word " * 100_000, "x" * 100_000])
+@pytest.mark.parametrize(
+    "text", ["> " * 3_000 + "x", "*a " * 20_000, "[" * 20_000, "word " * 100_000, "x" * 100_000]
+)
 def test_hostile_markdown_is_converted_or_refused_in_time(bench: Bench, text: str) -> None:
     bench.run("create_document", {"title": "Hostile", "content": text})
     for ending in ("docx", "pdf"):

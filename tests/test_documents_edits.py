@@ -36,23 +36,33 @@ def test_an_empty_replacement_takes_the_line_with_it() -> None:
 
 
 def test_a_piece_within_a_line_is_found_at_the_edges_of_words() -> None:
-    assert edited("the total is 10 of 100\n", block("total is 10", "sum is 12")) == "the sum is 12 of 100\n"
+    assert (
+        edited("the total is 10 of 100\n", block("total is 10", "sum is 12"))
+        == "the sum is 12 of 100\n"
+    )
     with pytest.raises(InvalidInputError, match="was not found"):
         edited("the total is 100\n", block("total is 10", "sum is 12"))
 
 
 def test_blanks_may_differ_and_new_lines_are_moved_as_the_old_ones_stand() -> None:
     code = "def f():\n    if x:\n        return  1\n"
-    assert edited(code, block("if x:\n    return 1", "if y:\n    return 2")) == "def f():\n    if y:\n        return 2\n"
+    assert (
+        edited(code, block("if x:\n    return 1", "if y:\n    return 2"))
+        == "def f():\n    if y:\n        return 2\n"
+    )
 
 
 def test_a_piece_that_is_there_twice_changes_nothing_and_names_the_lines() -> None:
-    with pytest.raises(InvalidInputError, match=r"fits 2 places, at lines 1, 3\. Nothing was changed"):
+    with pytest.raises(
+        InvalidInputError, match=r"fits 2 places, at lines 1, 3\. Nothing was changed"
+    ):
         edited("same\nother\nsame\n", block("same", "new"))
 
 
 def test_a_piece_that_is_nowhere_shows_the_nearest_lines() -> None:
-    with pytest.raises(InvalidInputError, match=r"nearest lines are:\n(?s:.*)4: Ben checks the rates"):
+    with pytest.raises(
+        InvalidInputError, match=r"nearest lines are:\n(?s:.*)4: Ben checks the rates"
+    ):
         edited(POEM, block("Ben checked the rate.", "x"))
 
 
@@ -64,7 +74,9 @@ def test_all_blocks_or_none() -> None:
 def test_blocks_that_change_the_same_lines_are_refused() -> None:
     with pytest.raises(InvalidInputError, match="change the same lines"):
         edited(
-            POEM, block("# Plan\n\nAnna sends the figures.", "x"), block("Anna sends the figures.\nBen checks the rates.", "y")
+            POEM,
+            block("# Plan\n\nAnna sends the figures.", "x"),
+            block("Anna sends the figures.\nBen checks the rates.", "y"),
         )
 
 

@@ -1,4 +1,5 @@
-"""Connecting Google Drive, keeping the connection, and losing it, through Google's own clients against a server on loopback."""
+"""Connecting Google Drive, keeping the connection, and losing it, through Google's own clients
+against a server on loopback."""
 
 from __future__ import annotations
 
@@ -16,11 +17,17 @@ from cryptography.fernet import Fernet
 from cryptography.hazmat.primitives import serialization
 from cryptography.hazmat.primitives.asymmetric import rsa
 
-from leaf.drive.vault import SealedError, Vault
-from leaf.errors import DriveError, DriveNotConnectedError, InvalidInputError, LeafError, SettingsError
+from leaf.errors import (
+    DriveError,
+    DriveNotConnectedError,
+    InvalidInputError,
+    LeafError,
+    SettingsError,
+)
 from leaf.settings import load
 from leaf.store import integrations
 from leaf.store.model import Scope
+from leaf.store.vault import SealedError, Vault
 from tests.drive_kit import REDIRECT, World, connect, world
 from tests.drive_server import ANA, BEN, Fault
 
@@ -52,7 +59,12 @@ def tokens(w: World) -> list[str]:
 def test_a_consent_connects_the_account_that_gave_it(fresh: World) -> None:
     assert fresh.drive.connection(fresh.ana).state == "absent"
     url = fresh.drive.begin(fresh.ana, REDIRECT)
-    for part in ("access_type=offline", "prompt=consent", "code_challenge_method=S256", "drive.readonly"):
+    for part in (
+        "access_type=offline",
+        "prompt=consent",
+        "code_challenge_method=S256",
+        "drive.readonly",
+    ):
         assert part in url
     state = fresh.drive.finish(fresh.ana, fresh.google.consent(url))
     assert (state.state, state.account, state.kind) == ("connected", ANA, "user")
@@ -179,7 +191,10 @@ def test_a_revoked_grant_is_an_error_that_asks_to_connect_again(w: World) -> Non
 
 def test_a_grant_that_ends_after_a_week_is_put_down_to_testing_mode(w: World) -> None:
     with w.store.db.transaction() as tx:
-        tx.execute("UPDATE integrations SET created_at = created_at - INTERVAL 8 DAY, updated_at = updated_at - INTERVAL 2 DAY")
+        tx.execute(
+            "UPDATE integrations SET created_at = created_at - INTERVAL 8 DAY, updated_at = "
+            "updated_at - INTERVAL 2 DAY"
+        )
     w.google.revoke(ANA)
     with pytest.raises(DriveNotConnectedError, match="testing mode after 7 days"):
         w.another().list(w.ana)
@@ -212,7 +227,9 @@ def test_a_connection_of_one_user_serves_no_other(w: World) -> None:
     assert w.drive.connection(w.ana).state == "connected"
 
 
-def test_tokens_are_encrypted_at_rest_and_in_no_log(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_tokens_are_encrypted_at_rest_and_in_no_log(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.DEBUG)
     with world(tmp_path) as w:
         file_id = w.google.add("a.txt", "text/plain", w.root, b"text")
@@ -264,19 +281,38 @@ def test_a_key_that_is_none_names_its_setting(tmp_path: Path) -> None:
 
 def test_a_service_account_reads_what_is_shared_with_it(fresh: World) -> None:
     key = rsa.generate_private_key(public_exponent=65537, key_size=2048)
-    pem = key.private_bytes(serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()).decode()
+    pem = key.private_bytes(
+        serialization.Encoding.PEM, serialization.PrivateFormat.PKCS8, serialization.NoEncryption()
+    ).decode()
     account = "leaf@project.iam.gserviceaccount.com"
     fresh.google.service_accounts.add(account)
-    shared = fresh.google.add("shared.txt", "text/plain", fresh.google.root(BEN), b"text", shared={account})
+    shared = fresh.google.add(
+        "shared.txt", "text/plain", fresh.google.root(BEN), b"text", shared={account}
+    )
     fresh.google.add("private.txt", "text/plain", fresh.google.root(BEN), b"no")
-    info = {"client_email": account, "private_key": pem, "token_uri": f"{fresh.google.url}/token", "type": "service_account"}
+    info = {
+        "client_email": account,
+        "private_key": pem,
+        "token_uri": f"{fresh.google.url}/token",
+        "type": "service_account",
+    }
     drive = fresh.another(google=fresh.google.settings(service_account=json.dumps(info)))
-    assert (drive.connection(fresh.ana).kind, drive.connection(fresh.ana).account) == ("service", account)
+    assert (drive.connection(fresh.ana).kind, drive.connection(fresh.ana).account) == (
+        "service",
+        account,
+    )
     assert [i.id for i in drive.list(fresh.ana, "shared-with-me").items] == [shared]
 
 
 def test_settings_read_the_consoles_json_as_text_or_file_and_never_show_it(tmp_path: Path) -> None:
-    client = {"web": {"client_id": "i", "client_secret": "s3cret", "auth_uri": "https://a/", "token_uri": "https://t/"}}
+    client = {
+        "web": {
+            "client_id": "i",
+            "client_secret": "s3cret",
+            "auth_uri": "https://a/",
+            "token_uri": "https://t/",
+        }
+    }
     path = tmp_path / "client.json"
     path.write_text(json.dumps(client))
     for given in (json.dumps(client), str(path)):

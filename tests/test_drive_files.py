@@ -1,4 +1,5 @@
-"""Folders, search, downloads, exports and changes, through Google's own client against a server on loopback."""
+"""Folders, search, downloads, exports and changes, through Google's own client against a server on
+loopback."""
 
 from __future__ import annotations
 
@@ -26,7 +27,20 @@ from leaf.errors import (
 from leaf.store import chats
 from leaf.store.model import Scope
 from tests.drive_kit import World, connect, world
-from tests.drive_server import ANA, BEN, DOC, DOCX, FOLDER, FORM, PPTX, SHEET, SLIDES, XLSX, Fault, error_info
+from tests.drive_server import (
+    ANA,
+    BEN,
+    DOC,
+    DOCX,
+    FOLDER,
+    FORM,
+    PPTX,
+    SHEET,
+    SLIDES,
+    XLSX,
+    Fault,
+    error_info,
+)
 
 
 @pytest.fixture(autouse=True)
@@ -63,13 +77,22 @@ def whole(w: World, folder: str, page_size: int = 100) -> list[DriveItem]:
         ("1AbcDEF_-23", ("1AbcDEF_-23", "")),
         ("1AbcDEF/0-key", ("1AbcDEF", "0-key")),
         ("https://drive.google.com/drive/folders/1AbcDEF", ("1AbcDEF", "")),
-        ("https://drive.google.com/drive/u/2/folders/1AbcDEF?resourcekey=0-key&usp=sharing", ("1AbcDEF", "0-key")),
+        (
+            "https://drive.google.com/drive/u/2/folders/1AbcDEF?resourcekey=0-key&usp=sharing",
+            ("1AbcDEF", "0-key"),
+        ),
         ("https://drive.google.com/file/d/1AbcDEF/view?usp=drive_link", ("1AbcDEF", "")),
         ("https://docs.google.com/document/d/1AbcDEF/edit#heading=h.1", ("1AbcDEF", "")),
-        ("https://docs.google.com/a/example.com/spreadsheets/d/1AbcDEF/edit?gid=0", ("1AbcDEF", "")),
+        (
+            "https://docs.google.com/a/example.com/spreadsheets/d/1AbcDEF/edit?gid=0",
+            ("1AbcDEF", ""),
+        ),
         ("<https://docs.google.com/presentation/d/1AbcDEF>", ("1AbcDEF", "")),
         ("https://drive.google.com/open?id=1AbcDEF", ("1AbcDEF", "")),
-        ("https://drive.google.com/uc?export=download&id=1AbcDEF&resourcekey=0-key", ("1AbcDEF", "0-key")),
+        (
+            "https://drive.google.com/uc?export=download&id=1AbcDEF&resourcekey=0-key",
+            ("1AbcDEF", "0-key"),
+        ),
         ("https://drive.google.com/drive/my-drive", ("root", "")),
         ("https://drive.google.com/drive/u/0/shared-with-me", ("shared-with-me", "")),
     ],
@@ -95,7 +118,9 @@ def test_anything_else_is_refused_in_one_sentence(given: str) -> None:
         query.parse_ref(given)
 
 
-@pytest.mark.parametrize("name", ["o'brien", 'say "yes"', "back\\slash", "both\\'", "' or name contains '", "line\nend"])
+@pytest.mark.parametrize(
+    "name", ["o'brien", 'say "yes"', "back\\slash", "both\\'", "' or name contains '", "line\nend"]
+)
 def test_quotes_and_backslashes_in_a_search_find_just_that_name(w: World, name: str) -> None:
     other = w.google.add("other.txt", "text/plain", w.root, b"x")
     wanted = w.google.add(" ".join(name.split()), "text/plain", w.root, b"x")
@@ -125,7 +150,9 @@ def test_views_and_folders_come_with_breadcrumbs(w: World) -> None:
     ):
         found = w.drive.list(w.ana, folder)
         assert [c.name for c in found.breadcrumbs] == crumbs
-    assert names(w.drive.list(w.ana, f"https://drive.google.com/drive/folders/{inner}").items) == ["a.csv"]
+    assert names(w.drive.list(w.ana, f"https://drive.google.com/drive/folders/{inner}").items) == [
+        "a.csv"
+    ]
 
 
 def test_a_large_folder_of_a_shared_drive_lists_whole_in_pages(w: World) -> None:
@@ -162,7 +189,9 @@ def test_a_search_looks_at_names_and_contents_below_a_folder(w: World) -> None:
         deep = w.google.folder(f"deep {n}", deep)
     inside = w.google.add("notes.txt", "text/plain", deep, b"the budget was raised")
     by_name = w.google.add("Budget.pdf", "application/pdf", top)
-    outside = w.google.add("budget.txt", "text/plain", w.root, b"other", modified=datetime(2025, 1, 1, tzinfo=UTC))
+    outside = w.google.add(
+        "budget.txt", "text/plain", w.root, b"other", modified=datetime(2025, 1, 1, tzinfo=UTC)
+    )
     everywhere = {i.id for i in w.drive.search(w.ana, "budget").items}
     assert everywhere == {inside, by_name, outside}
     found = w.drive.search(w.ana, "budget", folder=top)
@@ -172,7 +201,9 @@ def test_a_search_looks_at_names_and_contents_below_a_folder(w: World) -> None:
         ids |= {i.id for i in found.items}
     assert ids == {inside, by_name}
     assert {i.id for i in w.drive.search(w.ana, "budget", kinds=["pdf"]).items} == {by_name}
-    assert outside not in {i.id for i in w.drive.search(w.ana, "budget", modified_after="2026-01-01").items}
+    assert outside not in {
+        i.id for i in w.drive.search(w.ana, "budget", modified_after="2026-01-01").items
+    }
     for bad in ({"kinds": ["pfd"]}, {"modified_after": "yesterday"}):
         with pytest.raises(LeafError, match=r"pdf|2026-05-01"):
             w.drive.search(w.ana, "budget", **bad)  # type: ignore[arg-type]  # wrong on purpose
@@ -254,7 +285,10 @@ def test_googles_own_documents_come_as_office_files(w: World) -> None:
     ):
         file_id = w.google.doc(name, mime, {office: name.encode()}, w.root)
         brought = w.drive.bring(w.ana, file_id)
-        assert (brought.file.name, w.shelf.content(brought.file)) == (f"{name}.{ending}", name.encode())
+        assert (brought.file.name, w.shelf.content(brought.file)) == (
+            f"{name}.{ending}",
+            name.encode(),
+        )
         assert not w.drive.bring(w.ana, file_id, max_age=0).downloaded
 
 
@@ -294,7 +328,10 @@ def test_a_file_that_changes_while_it_comes_down_is_fetched_again_whole(w: World
 
 def test_a_grant_revoked_in_the_middle_of_a_download_keeps_nothing_half(w: World) -> None:
     file_id = w.google.add("a.bin", "application/octet-stream", w.root, bytes(PIECE + 10))
-    w.google.faults += [Fault("alt=media", before=lambda: None), Fault("alt=media", before=lambda: w.google.revoke(ANA))]
+    w.google.faults += [
+        Fault("alt=media", before=lambda: None),
+        Fault("alt=media", before=lambda: w.google.revoke(ANA)),
+    ]
     with pytest.raises(DriveNotConnectedError, match="revoked"):
         w.drive.bring(w.ana, file_id)
     assert w.store.db.read("SELECT count(*) AS n FROM files") == [{"n": 0}]
@@ -313,19 +350,33 @@ def test_what_was_read_stays_readable_after_disconnecting_and_says_how_old_it_is
 @pytest.mark.parametrize(
     ("name", "mime", "more", "said"),
     [
-        ("film.mp4", "video/mp4", {"size": 5_000_000_000}, "film.mp4 is 5.0 GB, and at most 1.0 GB is taken"),
-        ("locked.pdf", "application/pdf", {"can_download": False}, "owner does not allow downloads"),
+        (
+            "film.mp4",
+            "video/mp4",
+            {"size": 5_000_000_000},
+            "film.mp4 is 5.0 GB, and at most 1.0 GB is taken",
+        ),
+        (
+            "locked.pdf",
+            "application/pdf",
+            {"can_download": False},
+            "owner does not allow downloads",
+        ),
         ("Survey", FORM, {}, "does not export this kind"),
     ],
 )
-def test_what_cannot_come_is_said_before_a_byte_comes(w: World, name: str, mime: str, more: dict[str, object], said: str) -> None:
+def test_what_cannot_come_is_said_before_a_byte_comes(
+    w: World, name: str, mime: str, more: dict[str, object], said: str
+) -> None:
     file_id = w.google.add(name, mime, w.root, **more)
     with pytest.raises((DriveError, FileTooLargeError), match=said):
         w.drive.bring(w.ana, file_id)
     assert not w.google.calls("alt=media|export")
 
 
-def test_a_name_with_slashes_and_control_characters_and_a_name_that_is_taken_are_kept(w: World) -> None:
+def test_a_name_with_slashes_and_control_characters_and_a_name_that_is_taken_are_kept(
+    w: World,
+) -> None:
     odd = w.google.add('Q1/Q2\\x "a" o\'b.txt', "text/plain", w.root, b"1")
     assert w.drive.bring(w.ana, odd).file.name == 'Q1-Q2-x "a" o\'b.txt'
     same = [w.google.add("twin.txt", "text/plain", w.root, content) for content in (b"2", b"3")]
@@ -353,10 +404,14 @@ def test_a_whole_folder_is_added_and_what_was_left_out_is_counted(w: World) -> N
 
 def test_what_comes_down_is_entered_together_and_before_the_end_is_told(w: World) -> None:
     folder = w.google.add("Top", FOLDER, w.root)
-    names = [w.google.add(f"{n:02}.csv", "text/csv", folder, f"a\n{n}\n".encode()) for n in range(40)]
+    names = [
+        w.google.add(f"{n:02}.csv", "text/csv", folder, f"a\n{n}\n".encode()) for n in range(40)
+    ]
     added = w.drive.add(w.ana, [folder])
     assert (len(added.files), w.shelf.entered) == (40, [32, 8])
-    more = [w.google.add(f"more {n}.csv", "text/csv", folder, f"b\n{n}\n".encode()) for n in range(3)]
+    more = [
+        w.google.add(f"more {n}.csv", "text/csv", folder, f"b\n{n}\n".encode()) for n in range(3)
+    ]
     last = w.google.add("last.csv", "text/csv", folder, b"c")
     w.google.faults.append(Fault(f"{last}.*alt=media", 401, "authError", times=99))
     brought: list[str] = []
@@ -398,7 +453,13 @@ def test_the_token_goes_to_google_and_nowhere_else(w: World) -> None:
 
 @pytest.mark.parametrize(
     ("status", "reason"),
-    [(429, "rateLimitExceeded"), (403, "userRateLimitExceeded"), (500, ""), (502, ""), (503, "backendError")],
+    [
+        (429, "rateLimitExceeded"),
+        (403, "userRateLimitExceeded"),
+        (500, ""),
+        (502, ""),
+        (503, "backendError"),
+    ],
 )
 def test_trouble_that_passes_is_waited_out(w: World, status: int, reason: str) -> None:
     w.google.faults.append(Fault("/files", status, reason, times=2))
@@ -408,7 +469,12 @@ def test_trouble_that_passes_is_waited_out(w: World, status: int, reason: str) -
 
 NEWER = [
     (429, "RESOURCE_EXHAUSTED", "", (error_info("RATE_LIMIT_EXCEEDED"),)),
-    (403, "RESOURCE_EXHAUSTED", "", (error_info("RATE_LIMIT_EXCEEDED", quota_unit="1/min/{project}/{user}"),)),
+    (
+        403,
+        "RESOURCE_EXHAUSTED",
+        "",
+        (error_info("RATE_LIMIT_EXCEEDED", quota_unit="1/min/{project}/{user}"),),
+    ),
     (403, "PERMISSION_DENIED", "", (error_info("RATE_LIMIT_EXCEEDED"),)),
     (403, "PERMISSION_DENIED", "forbidden", (error_info("RATE_LIMIT_EXCEEDED"),)),
     (403, "RESOURCE_EXHAUSTED", "", ()),
@@ -434,12 +500,42 @@ FINAL = [
         "quota for this is used up",
         False,
     ),
-    (403, "RESOURCE_EXHAUSTED", error_info("RATE_LIMIT_EXCEEDED", quota_limit="QueriesPerDay"), "used up", False),
-    (403, "RESOURCE_EXHAUSTED", error_info("RESOURCE_QUOTA_EXCEEDED"), "quota for this is used up", True),
+    (
+        403,
+        "RESOURCE_EXHAUSTED",
+        error_info("RATE_LIMIT_EXCEEDED", quota_limit="QueriesPerDay"),
+        "used up",
+        False,
+    ),
+    (
+        403,
+        "RESOURCE_EXHAUSTED",
+        error_info("RESOURCE_QUOTA_EXCEEDED"),
+        "quota for this is used up",
+        True,
+    ),
     (403, "PERMISSION_DENIED", error_info("SERVICE_DISABLED"), "API is not enabled", False),
-    (403, "PERMISSION_DENIED", error_info("CONSUMER_SUSPENDED"), "has stopped this app's Google project", False),
-    (403, "PERMISSION_DENIED", error_info("ACCESS_TOKEN_SCOPE_INSUFFICIENT"), "lacks the permission", False),
-    (403, "PERMISSION_DENIED", error_info("SECURITY_POLICY_VIOLATED"), "rules of an organisation", True),
+    (
+        403,
+        "PERMISSION_DENIED",
+        error_info("CONSUMER_SUSPENDED"),
+        "has stopped this app's Google project",
+        False,
+    ),
+    (
+        403,
+        "PERMISSION_DENIED",
+        error_info("ACCESS_TOKEN_SCOPE_INSUFFICIENT"),
+        "lacks the permission",
+        False,
+    ),
+    (
+        403,
+        "PERMISSION_DENIED",
+        error_info("SECURITY_POLICY_VIOLATED"),
+        "rules of an organisation",
+        True,
+    ),
 ]
 
 
@@ -473,7 +569,9 @@ def test_trouble_that_stays_is_one_sentence_and_the_connection_stays_good(w: Wor
     assert w.drive.connection(w.ana).state == "connected"
 
 
-def test_retry_after_is_honoured_in_seconds_and_as_a_date_and_not_waited_for_when_long(w: World) -> None:
+def test_retry_after_is_honoured_in_seconds_and_as_a_date_and_not_waited_for_when_long(
+    w: World,
+) -> None:
     waited: list[float] = []
 
     class Stop(threading.Event):
@@ -482,7 +580,10 @@ def test_retry_after_is_honoured_in_seconds_and_as_a_date_and_not_waited_for_whe
             return False
 
     soon = format_datetime(datetime.now(UTC) + timedelta(seconds=30), usegmt=True)
-    w.google.faults += [Fault("/about", 429, retry_after="7"), Fault("/about", 503, retry_after=soon)]
+    w.google.faults += [
+        Fault("/about", 429, retry_after="7"),
+        Fault("/about", 503, retry_after=soon),
+    ]
     client: Client = w.drive._client(w.ana)
     client.ask(lambda drive: drive.about().get(fields="user"), stop=Stop())
     assert waited[0] == 7.0
@@ -499,7 +600,9 @@ def test_retry_after_is_honoured_in_seconds_and_as_a_date_and_not_waited_for_whe
 
 
 def test_each_thread_has_a_client_of_its_own(w: World) -> None:
-    ids = [w.google.add(f"{n}.txt", "text/plain", w.root, str(n).encode() * 1000) for n in range(12)]
+    ids = [
+        w.google.add(f"{n}.txt", "text/plain", w.root, str(n).encode() * 1000) for n in range(12)
+    ]
     found: dict[str, bytes] = {}
 
     def bring(file_id: str) -> None:
@@ -539,7 +642,11 @@ def test_a_folder_of_a_chat_is_counted_and_tells_what_changed(w: World) -> None:
     w.google.add("new.csv", "text/csv", w.google.folder("Newer", below), b"a\n4\n")
     w.google.add("elsewhere 2.csv", "text/csv", team, b"a\n5\n")
     found = {c.id: c for c in w.drive.changes(w.ana, chat.id, files, max_age=0)}
-    assert {(c.name, c.what) for c in found.values()} == {("held.csv", "changed"), ("gone.csv", "removed"), ("new.csv", "added")}
+    assert {(c.name, c.what) for c in found.values()} == {
+        ("held.csv", "changed"),
+        ("gone.csv", "removed"),
+        ("new.csv", "added"),
+    }
     assert found[held].file_ids == (files[0],)
     assert found[held].folder == "Plans"
     w.google.requests.clear()

@@ -1,4 +1,5 @@
-"""The Drive tools over a whole Leaf: files land in the library, work in SQL, and say what changed."""
+"""The Drive tools over a whole Leaf: files land in the library, work in SQL, and say what
+changed."""
 
 from __future__ import annotations
 
@@ -48,17 +49,26 @@ def test_a_drive_file_works_in_sql_under_its_handle_and_a_follow_up_asks_google_
     output = session.tools.run("read_drive_file", {"file": url}, chat_id=chat.id)
     assert "id=f1" in output.text
     assert "North" in output.text
-    assert output.data["drive"]["downloaded"] is True
+    assert output.data.drive["downloaded"] is True
     (chat_file,) = session.attached.list(chat.id)
     assert (chat_file.handle, chat_file.file.source) == ("f1", "drive")
     google.requests.clear()
-    total = session.tools.run("query_tables", {"sql": "SELECT sum(revenue) AS s FROM sales"}, chat_id=chat.id)
-    assert total.data["table"]["rows"] == [[700.0]]
-    assert session.tools.run("read_drive_file", {"file": file_id}, chat_id=chat.id).data["drive"]["downloaded"] is False
+    total = session.tools.run(
+        "query_tables", {"sql": "SELECT sum(revenue) AS s FROM sales"}, chat_id=chat.id
+    )
+    assert total.data.table["rows"] == [[700.0]]
+    assert (
+        session.tools.run("read_drive_file", {"file": file_id}, chat_id=chat.id).data.drive[
+            "downloaded"
+        ]
+        is False
+    )
     assert google.requests == []
 
 
-def test_what_rests_on_an_older_revision_says_so(google: DriveServer, home: tuple[Leaf, Scope]) -> None:
+def test_what_rests_on_an_older_revision_says_so(
+    google: DriveServer, home: tuple[Leaf, Scope]
+) -> None:
     leaf, scope = home
     session = leaf.session(scope)
     file_id = google.add("sales.csv", "text/csv", google.root(ANA), SALES)
@@ -69,28 +79,40 @@ def test_what_rests_on_an_older_revision_says_so(google: DriveServer, home: tupl
     assert change.file_ids == (session.attached.list(chat.id)[0].file.id,)
     old = session.tools.run("query_tables", {"sql": "SELECT count(*) FROM sales"}, chat_id=chat.id)
     assert "rests on the older version" in old.text
-    assert old.data["changed_since"][0]["id"] == file_id
+    assert old.data.changed_since[0]["id"] == file_id
     new = session.tools.run("read_drive_file", {"file": file_id}, chat_id=chat.id)
     assert "f2 is the newer version" in new.text
-    fresh = session.tools.run("query_tables", {"sql": "SELECT count(*) AS n FROM sales_2"}, chat_id=chat.id)
-    assert fresh.data["table"]["rows"] == [[5]]
+    fresh = session.tools.run(
+        "query_tables", {"sql": "SELECT count(*) AS n FROM sales_2"}, chat_id=chat.id
+    )
+    assert fresh.data.table["rows"] == [[5]]
     assert "changed_since" not in fresh.data
 
 
-def test_folders_are_listed_searched_and_read_by_name(google: DriveServer, home: tuple[Leaf, Scope]) -> None:
+def test_folders_are_listed_searched_and_read_by_name(
+    google: DriveServer, home: tuple[Leaf, Scope]
+) -> None:
     leaf, scope = home
     session = leaf.session(scope)
     folder = google.folder("Minutes", google.root(ANA))
-    google.doc("Steering", DOC, {DOCX: docx("The budget was raised.")}, folder, words="the budget was raised")
+    google.doc(
+        "Steering",
+        DOC,
+        {DOCX: docx("The budget was raised.")},
+        folder,
+        words="the budget was raised",
+    )
     for content in (b"a", b"b"):
         google.add("twin.txt", "text/plain", folder, content)
     listed = session.tools.run("list_drive_folder", {"folder": folder})
     assert "My Drive / Minutes: 3 items." in listed.text
     found = session.tools.run("search_drive", {"query": "budget", "folder": folder})
-    assert [row["name"] for row in found.data["drive_items"]] == ["Steering"]
+    assert [row["name"] for row in found.data.drive_items] == ["Steering"]
     read = session.tools.run("read_drive_file", {"file": "Steering"})
     assert "The budget was raised." in read.text
-    with pytest.raises(InvalidInputError, match=r"2 files in Drive are named 'twin.txt'. Use an id"):
+    with pytest.raises(
+        InvalidInputError, match=r"2 files in Drive are named 'twin.txt'. Use an id"
+    ):
         session.tools.run("read_drive_file", {"file": "twin.txt"})
     with pytest.raises(NotFoundError, match=r"No file 'nothing\.txt' in Google Drive"):
         session.tools.run("read_drive_file", {"file": "nothing.txt"})
@@ -100,7 +122,11 @@ def test_folders_are_listed_searched_and_read_by_name(google: DriveServer, home:
 
 @pytest.mark.parametrize(
     ("tool", "given"),
-    [("list_drive_folder", {}), ("search_drive", {"query": "x"}), ("read_drive_file", {"file": "1AbcDEFghiJKLmno"})],
+    [
+        ("list_drive_folder", {}),
+        ("search_drive", {"query": "x"}),
+        ("read_drive_file", {"file": "1AbcDEFghiJKLmno"}),
+    ],
 )
 def test_without_a_connection_each_tool_says_so_and_marks_it_for_the_page(
     home: tuple[Leaf, Scope], tool: str, given: dict[str, str]
@@ -111,11 +137,13 @@ def test_without_a_connection_each_tool_says_so_and_marks_it_for_the_page(
     session.drive.disconnect()
     output = session.tools.run(tool, given)
     assert output.text.startswith("Error: Google Drive is not connected.")
-    assert output.data["drive"] == "not-connected"
+    assert output.data.drive == "not-connected"
     assert registry.schemas() == schemas
 
 
-def test_a_folder_goes_with_a_question_as_one_line(google: DriveServer, home: tuple[Leaf, Scope]) -> None:
+def test_a_folder_goes_with_a_question_as_one_line(
+    google: DriveServer, home: tuple[Leaf, Scope]
+) -> None:
     leaf, scope = home
     session = leaf.session(scope)
     folder = google.folder("Plans [2026]", google.root(ANA))
@@ -127,7 +155,9 @@ def test_a_folder_goes_with_a_question_as_one_line(google: DriveServer, home: tu
     question = session.messages.get(answer.parent_id)
     line = f"[Attached: Drive folder Plans (2026) id={folder}, 1 file; call list_drive_folder]"
     assert line in question.raw[0]["content"][0]["text"]
-    assert [p["data"][0]["name"] for p in question.parts if p["type"] == "data-drive-folders"] == ["Plans [2026]"]
+    assert [p["data"][0]["name"] for p in question.parts if p["type"] == "data-drive-folders"] == [
+        "Plans [2026]"
+    ]
     assert [f.message_id for f in session.drive.folders(chat.id)] == [question.id]
     again = session.messages.edit(question.id, "And now?")
     finished(session, again.id)
@@ -144,22 +174,33 @@ def test_the_rules_read_a_drive_link_and_list_a_folder(
     file_id = google.add("sales.csv", "text/csv", folder, SALES)
     chat = session.chats.create()
     link = f"https://drive.google.com/file/d/{file_id}/view"
-    total = finished(session, session.messages.send(chat.id, f"Total revenue by region in {link}").id)
+    total = finished(
+        session, session.messages.send(chat.id, f"Total revenue by region in {link}").id
+    )
     assert "400" in text_of(total), text_of(total)
     budget = next(part["data"] for part in total.parts if part["type"] == "data-budget")
-    assert [(f["handle"], f["name"], f["choice"]) for f in budget["files"]] == [("f1", "sales.csv", "on request")]
+    assert [(f["handle"], f["name"], f["choice"]) for f in budget["files"]] == [
+        ("f1", "sales.csv", "on request")
+    ]
     assert 0 < budget["files"][0]["read"] <= budget["used"]
-    lines = [text for record in caplog.records if (text := record.getMessage()).startswith("budget ")]
+    lines = [
+        text for record in caplog.records if (text := record.getMessage()).startswith("budget ")
+    ]
     read, size = budget["files"][0]["read"], budget["files"][0]["tokens"]
     assert lines == [f"budget run={total.id} file=f1 tokens={read} of={size} decision=on-request"]
     other = session.chats.create()
     listed = finished(
-        session, session.messages.send(other.id, f"What is in https://drive.google.com/drive/folders/{folder} ?").id
+        session,
+        session.messages.send(
+            other.id, f"What is in https://drive.google.com/drive/folders/{folder} ?"
+        ).id,
     )
     assert "sales.csv" in text_of(listed)
 
 
-def test_added_files_wait_beside_the_next_question(google: DriveServer, home: tuple[Leaf, Scope]) -> None:
+def test_added_files_wait_beside_the_next_question(
+    google: DriveServer, home: tuple[Leaf, Scope]
+) -> None:
     leaf, scope = home
     session = leaf.session(scope)
     folder = google.folder("Plans", google.root(ANA))

@@ -14,7 +14,7 @@ from streamlit.testing.v1 import AppTest
 
 from leaf.errors import FAULT, SandboxError, not_found
 from leaf.sandbox.pool import Pool
-from leaf.ui.freshness import Look
+from leaf.ui.freshness import ChatFreshness
 
 
 @pytest.mark.parametrize(
@@ -38,12 +38,18 @@ UNEXPECTED = re.compile(r"\b[A-Z]\w*(Error|Exception|Warning)\b|Traceback|0x[0-9
 """What is for developers alone."""
 
 
-def test_an_unexpected_failure_in_a_child_blames_no_file_and_names_no_exception(tmp_path: Path) -> None:
+def test_an_unexpected_failure_in_a_child_blames_no_file_and_names_no_exception(
+    tmp_path: Path,
+) -> None:
     pool = Pool(tmp_path, size=1)
     try:
-        for function in ("tests.sandbox_functions:missing_key", "tests.sandbox_functions:no_such_function", "no.such:module"):
+        for function in (
+            "tests.sandbox_functions:missing_key",
+            "tests.sandbox_functions:no_such_function",
+            "no.such:module",
+        ):
             with pytest.raises(SandboxError) as caught:
-                pool.call(function, {})
+                pool.call(function, {}, returns=object)
             assert not UNEXPECTED.search(str(caught.value))
             assert "file" not in str(caught.value)
             assert "did not expect" in str(caught.value)
@@ -51,14 +57,18 @@ def test_an_unexpected_failure_in_a_child_blames_no_file_and_names_no_exception(
         pool.close()
 
 
-def test_a_command_that_fails_unexpectedly_says_so_and_keeps_the_details_aside(tmp_path: Path) -> None:
+def test_a_command_that_fails_unexpectedly_says_so_and_keeps_the_details_aside(
+    tmp_path: Path,
+) -> None:
     # A method of Leaf is missing, as after an update that was installed by half.
     code = (
         "import sys, leaf.app, leaf.__main__; del leaf.app.Leaf.local_scope; "
         "sys.exit(leaf.__main__.main(['files', 'list', '--json']))"
     )
     environ = {**os.environ, "LEAF_HOME": str(tmp_path)}
-    done = subprocess.run([sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [sys.executable, "-c", code], env=environ, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 1
     assert "Leaf failed at this in a way that it did not expect." in done.stderr
     assert not UNEXPECTED.search(done.stderr + done.stdout)
@@ -77,16 +87,20 @@ def test_a_page_that_fails_unexpectedly_is_one_sentence() -> None:
             explain(e)
 
     shown = AppTest.from_function(page).run()
-    assert [w.value for w in shown.warning] == ["This page could not be drawn. Reload it; the log says why."]
+    assert [w.value for w in shown.warning] == [
+        "This page could not be drawn. Reload it; the log says why."
+    ]
     assert not shown.exception
 
 
-def test_an_unexpected_failure_beside_the_page_is_told_and_logged(caplog: pytest.LogCaptureFixture) -> None:
+def test_an_unexpected_failure_beside_the_page_is_told_and_logged(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     class Broken:
         def changes(self, _: str) -> None:
             raise KeyError("secret column")
 
-    look = Look("chat")
+    look = ChatFreshness("chat")
     look.ask(SimpleNamespace(drive=Broken()), lambda: None)  # type: ignore[arg-type]
     assert look.problem == FAULT
     assert "secret column" in caplog.text

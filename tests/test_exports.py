@@ -20,6 +20,7 @@ from leaf.app import Leaf
 from leaf.errors import InvalidInputError, NotFoundError
 from leaf.sessions.session import Session
 from leaf.tables import charts, child, drawing, export, fonts
+from leaf.tables.paging import RowsWanted
 from leaf.tables.reshape import Choice, choice_of, reshaped
 from tests.leaf_kit import add, opened
 
@@ -39,8 +40,10 @@ def leaf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Leaf]:
 
 def asked(session: Session, chat_id: str, file_id: str, sql: str) -> str:
     """The id of a query's result."""
-    output = session.tools.run("query_tables", json.dumps({"sql": sql}), chat_id=chat_id, file_ids=[file_id])
-    return str(output.data["table"]["result_id"])
+    output = session.tools.run(
+        "query_tables", json.dumps({"sql": sql}), chat_id=chat_id, file_ids=[file_id]
+    )
+    return str(output.data.table["result_id"])
 
 
 # Whole results
@@ -51,7 +54,9 @@ def orders(tmp_path_factory: pytest.TempPathFactory) -> str:
     """A Parquet file, for what the child does with one."""
     folder = tmp_path_factory.mktemp("orders")
     (folder / "orders.csv").write_text(ORDERS)
-    duckdb.sql(f"FROM read_csv('{folder}/orders.csv')").write_parquet(str(folder / "orders.parquet"))
+    duckdb.sql(f"FROM read_csv('{folder}/orders.csv')").write_parquet(
+        str(folder / "orders.parquet")
+    )
     return str(folder / "orders.parquet")
 
 
@@ -64,13 +69,13 @@ def test_a_result_is_sorted_filtered_and_paged(leaf: Leaf) -> None:
     session = leaf.session(leaf.local_scope())
     file, chat = add(session, "orders.csv", ORDERS.encode()), session.chats.create()
     result = asked(session, chat.id, file.id, "FROM orders")
-    page = session.results.page(chat.id, result, order_by="amount", descending=True, offset=1, limit=2)
+    page = session.results.page(chat.id, result, RowsWanted(1, 2, "amount", descending=True))
     assert ([row[0] for row in page.rows], page.total, page.whole, page.offset) == ([5, 4], 5, 5, 1)
     where = {"column": "amount", "operation": "≥", "value": "30"}
-    page = session.results.page(chat.id, result, limit=1, order_by="id", where=where)
+    page = session.results.page(chat.id, result, RowsWanted(limit=1, order_by="id", where=where))
     assert ([row[0] for row in page.rows], page.total, page.whole) == ([2], 3, 5)
     with pytest.raises(InvalidInputError, match="holds numbers, and 'much' is none"):
-        session.results.page(chat.id, result, where={**where, "value": "much"})
+        session.results.page(chat.id, result, RowsWanted(where={**where, "value": "much"}))
 
 
 @pytest.mark.parametrize(
@@ -93,7 +98,9 @@ def test_a_result_is_sorted_filtered_and_paged(leaf: Leaf) -> None:
         ("customer", "=", "') OR true --", []),
     ],
 )
-def test_a_filter_compares_numbers_dates_and_text(orders: str, column: str, operation: str, value: str, found: list[int]) -> None:
+def test_a_filter_compares_numbers_dates_and_text(
+    orders: str, column: str, operation: str, value: str, found: list[int]
+) -> None:
     assert ids(orders, column, operation, value) == found
 
 
@@ -122,7 +129,10 @@ def test_odd_names_of_columns_can_be_filtered(tmp_path: Path) -> None:
     pq.write_table(pa.table({odd: ["x", "') OR true --"], "n": [1, 2]}), tmp_path / "t.parquet")
     for operation, value, rows in (("=", "x", 1), ("contains", "') OR", 1), ("≥", "y", 0)):
         where = {"column": odd, "operation": operation, "value": value}
-        assert child.page(str(tmp_path / "t.parquet"), 0, 9, odd, False, 512, where=where)["total"] == rows
+        assert (
+            child.page(str(tmp_path / "t.parquet"), 0, 9, odd, False, 512, where=where)["total"]
+            == rows
+        )
 
 
 # Results as files
@@ -131,14 +141,25 @@ def test_odd_names_of_columns_can_be_filtered(tmp_path: Path) -> None:
 def test_a_result_becomes_an_excel_file_with_types_and_what_it_rests_on(leaf: Leaf) -> None:
     session = leaf.session(leaf.local_scope())
     file, chat = add(session, "orders.csv", ORDERS.encode()), session.chats.create()
-    sql = "SELECT *, amount > 20 AS large, 12345678901234567890::HUGEINT AS big FROM orders ORDER BY id"
+    sql = (
+        "SELECT *, amount > 20 AS large, 12345678901234567890::HUGEINT AS big FROM orders "
+        "ORDER BY id"
+    )
     result = asked(session, chat.id, file.id, sql)
     book = openpyxl.load_workbook(session.results.export(chat.id, result, "xlsx"))
     assert book.sheetnames == ["Result", "Query"]
     sheet = book["Result"]
     rows = list(sheet.iter_rows(values_only=True))
     assert rows[0] == ("id", "customer", "amount", "day", "note", "large", "big")
-    assert rows[1] == (1, "Ada", 10.5, datetime.datetime(2025, 1, 31), "=1+1", False, "12345678901234567890")
+    assert rows[1] == (
+        1,
+        "Ada",
+        10.5,
+        datetime.datetime(2025, 1, 31),
+        "=1+1",
+        False,
+        "12345678901234567890",
+    )
     assert [row[4] for row in rows[1:]] == ["=1+1", "+49", "-x", "@home", None]
     assert all(cell.data_type != "f" for row in sheet.iter_rows() for cell in row)
     assert sheet["D2"].is_date
@@ -149,7 +170,9 @@ def test_a_result_becomes_an_excel_file_with_types_and_what_it_rests_on(leaf: Le
     told = list(book["Query"].iter_rows(values_only=True))
     assert told[0][1] == sql
     assert told[1][:2] == ("Rows", 5)
-    assert ("Note", "5 numbers have more digits than Excel keeps, and were written as text.") in [r[:2] for r in told]
+    assert ("Note", "5 numbers have more digits than Excel keeps, and were written as text.") in [
+        r[:2] for r in told
+    ]
     assert told[-1] == ("orders", "orders.csv", told[-1][2], 5, file.sha256)
 
     csv = session.results.export(chat.id, result, "csv").read_text()
@@ -187,7 +210,9 @@ def test_strange_values_are_written_as_excel_can_hold_them(tmp_path: Path) -> No
 
 def test_result_with_more_rows_than_excel_takes_is_refused(tmp_path: Path) -> None:
     pq.write_table(pa.table({"n": pa.array(range(export.MOST_ROWS + 1))}), tmp_path / "t.parquet")
-    with pytest.raises(InvalidInputError, match=r"1,048,575 rows.* this result has 1,048,576.* CSV or Parquet"):
+    with pytest.raises(
+        InvalidInputError, match=r"1,048,575 rows.* this result has 1,048,576.* CSV or Parquet"
+    ):
         export.xlsx(str(tmp_path / "t.parquet"), {}, str(tmp_path))
     assert not (tmp_path / "export.xlsx").exists()
 
@@ -203,18 +228,25 @@ def test_empty_result_becomes_a_header(tmp_path: Path) -> None:
 
 CHART = {
     "mark": "bar",
-    "encoding": {"x": {"field": "region", "title": "Region"}, "y": {"field": "sum.a", "type": "quantitative"}},
+    "encoding": {
+        "x": {"field": "region", "title": "Region"},
+        "y": {"field": "sum.a", "type": "quantitative"},
+    },
 }
 COLUMNS, TYPES = ["region", "sum.a", "day", "year"], ["VARCHAR", "DOUBLE", "DATE", "BIGINT"]
 CHART_ROWS = [["North <b>", 1.5, "2025-01-01", 2024], ["Süd & Ost", 2.5, "2025-01-02", 2025]]
 
 
 @pytest.mark.parametrize("title", ["销售", "عدد", "שלום", "𞤀", "📱 👩\u200d💻"])
-def test_a_picture_is_drawn_in_a_font_that_has_its_letters_or_says_which_are_missing(leaf: Leaf, title: str) -> None:
+def test_a_picture_is_drawn_in_a_font_that_has_its_letters_or_says_which_are_missing(
+    leaf: Leaf, title: str
+) -> None:
     family, missing = fonts.best(fonts.beyond(title))
     told = drawing._with_font(drawing.whole({**CHART, "title": title}, COLUMNS, CHART_ROWS))
     assert told["config"].get("font", "") == family
-    assert all((f"U+{ord(c):04X}" in str(told["title"])) == (c in missing) for c in fonts.beyond(title))
+    assert all(
+        (f"U+{ord(c):04X}" in str(told["title"])) == (c in missing) for c in fonts.beyond(title)
+    )
     assert (
         leaf.session(leaf.local_scope()).results.draw(
             charts.check({**CHART, "title": title}, COLUMNS), COLUMNS, CHART_ROWS, "png"
@@ -224,7 +256,9 @@ def test_a_picture_is_drawn_in_a_font_that_has_its_letters_or_says_which_are_mis
 
 
 def test_a_picture_of_usual_letters_keeps_its_font() -> None:
-    usual = drawing.whole({**CHART, "title": "Größe – “µ” in €, Привет, Ωμέγα ≥ 3"}, COLUMNS, CHART_ROWS)
+    usual = drawing.whole(
+        {**CHART, "title": "Größe – “µ” in €, Привет, Ωμέγα ≥ 3"}, COLUMNS, CHART_ROWS
+    )
     assert drawing._with_font(usual) == usual
 
 
@@ -241,18 +275,25 @@ def test_chart_becomes_a_picture_and_a_spec_with_its_rows(leaf: Leaf) -> None:
     assert "Süd &amp; Ost" in svg
     assert "<b>" not in svg
     assert "http" not in svg.replace("http://www.w3.org/", "")
-    told = json.loads(leaf.session(leaf.local_scope()).results.draw(spec, COLUMNS, CHART_ROWS, "json"))
+    told = json.loads(
+        leaf.session(leaf.local_scope()).results.draw(spec, COLUMNS, CHART_ROWS, "json")
+    )
     assert told["$schema"] == "https://vega.github.io/schema/vega-lite/v6.json"
     assert told["data"]["values"][1]["region"] == "Süd & Ost"
     with pytest.raises(InvalidInputError, match="png, svg or json"):
         leaf.session(leaf.local_scope()).results.draw(spec, COLUMNS, CHART_ROWS, "pdf")  # type: ignore[arg-type]
     with pytest.raises(InvalidInputError, match="may not load"):
-        leaf.session(leaf.local_scope()).results.draw({**CHART, "mark": {"type": "image"}}, COLUMNS, CHART_ROWS, "png")
+        leaf.session(leaf.local_scope()).results.draw(
+            {**CHART, "mark": {"type": "image"}}, COLUMNS, CHART_ROWS, "png"
+        )
 
 
 def test_what_a_chart_shows_is_read_from_its_spec() -> None:
     assert choice_of(charts.check(CHART, COLUMNS), COLUMNS) == Choice("bar", "region", "sum.a", "")
-    pie = {"mark": {"type": "arc"}, "encoding": {"theta": {"field": "sum.a"}, "color": {"field": "region"}}}
+    pie = {
+        "mark": {"type": "arc"},
+        "encoding": {"theta": {"field": "sum.a"}, "color": {"field": "region"}},
+    }
     assert choice_of(pie, COLUMNS) == Choice("pie", "region", "sum.a")
     assert choice_of({"layer": [CHART, CHART]}, COLUMNS) == Choice()
     assert choice_of({"mark": "bar"}, COLUMNS) == Choice()
@@ -261,22 +302,46 @@ def test_what_a_chart_shows_is_read_from_its_spec() -> None:
 @pytest.mark.parametrize(
     ("wanted", "mark", "encoding"),
     [
-        (Choice("line", "region", "sum.a"), "line", {"x": ("region", None), "y": ("sum\\.a", "quantitative")}),
-        (Choice("bar", "year", "sum.a"), "bar", {"x": ("year", "ordinal"), "y": ("sum\\.a", "quantitative")}),
-        (Choice("point", "year", "sum.a"), "point", {"x": ("year", "quantitative"), "y": ("sum\\.a", "quantitative")}),
+        (
+            Choice("line", "region", "sum.a"),
+            "line",
+            {"x": ("region", None), "y": ("sum\\.a", "quantitative")},
+        ),
+        (
+            Choice("bar", "year", "sum.a"),
+            "bar",
+            {"x": ("year", "ordinal"), "y": ("sum\\.a", "quantitative")},
+        ),
+        (
+            Choice("point", "year", "sum.a"),
+            "point",
+            {"x": ("year", "quantitative"), "y": ("sum\\.a", "quantitative")},
+        ),
         (
             Choice("area", "day", "sum.a", "region"),
             "area",
-            {"x": ("day", "temporal"), "y": ("sum\\.a", "quantitative"), "color": ("region", "nominal")},
+            {
+                "x": ("day", "temporal"),
+                "y": ("sum\\.a", "quantitative"),
+                "color": ("region", "nominal"),
+            },
         ),
-        (Choice("pie", "region", "sum.a"), "arc", {"color": ("region", "nominal"), "theta": ("sum\\.a", "quantitative")}),
+        (
+            Choice("pie", "region", "sum.a"),
+            "arc",
+            {"color": ("region", "nominal"), "theta": ("sum\\.a", "quantitative")},
+        ),
     ],
 )
-def test_chart_is_changed_by_hand(leaf: Leaf, wanted: Choice, mark: str, encoding: dict[str, tuple[str, str]]) -> None:
+def test_chart_is_changed_by_hand(
+    leaf: Leaf, wanted: Choice, mark: str, encoding: dict[str, tuple[str, str]]
+) -> None:
     for before in (charts.check(CHART, COLUMNS), charts.check({"layer": [CHART, CHART]}, COLUMNS)):
         changed = reshaped(before, COLUMNS, TYPES, wanted)
         assert changed["mark"]["type"] == mark
-        assert {name: value["field"] for name, value in changed["encoding"].items()} == {n: f for n, (f, _) in encoding.items()}
+        assert {name: value["field"] for name, value in changed["encoding"].items()} == {
+            n: f for n, (f, _) in encoding.items()
+        }
         for name, (_, kind) in encoding.items():
             assert kind is None or changed["encoding"][name]["type"] == kind
         assert charts.check(changed, COLUMNS) == changed
@@ -293,11 +358,22 @@ def test_chart_without_an_axis_is_refused() -> None:
         reshaped(spec, COLUMNS, TYPES, Choice("pie", "region", ""))
     with pytest.raises(InvalidInputError, match="for each axis"):
         reshaped({"layer": [spec]}, COLUMNS, TYPES, Choice("bar", "region", ""))
-    counted = charts.check({"mark": "bar", "encoding": {"x": {"field": "region"}, "y": {"aggregate": "count"}}}, COLUMNS)
-    assert reshaped(counted, COLUMNS, TYPES, Choice("bar", "year", ""))["encoding"]["y"] == {"aggregate": "count"}
+    counted = charts.check(
+        {"mark": "bar", "encoding": {"x": {"field": "region"}, "y": {"aggregate": "count"}}},
+        COLUMNS,
+    )
+    assert reshaped(counted, COLUMNS, TYPES, Choice("bar", "year", ""))["encoding"]["y"] == {
+        "aggregate": "count"
+    }
 
 
 def test_title_of_an_axis_stays_with_its_column() -> None:
     spec = charts.check(CHART, COLUMNS)
-    assert reshaped(spec, COLUMNS, TYPES, Choice("line", "region", "year"))["encoding"]["x"]["title"] == "Region"
-    assert "title" not in reshaped(spec, COLUMNS, TYPES, Choice("bar", "day", "sum.a"))["encoding"]["x"]
+    assert (
+        reshaped(spec, COLUMNS, TYPES, Choice("line", "region", "year"))["encoding"]["x"]["title"]
+        == "Region"
+    )
+    assert (
+        "title"
+        not in reshaped(spec, COLUMNS, TYPES, Choice("bar", "day", "sum.a"))["encoding"]["x"]
+    )

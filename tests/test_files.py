@@ -12,7 +12,13 @@ from pathlib import Path
 
 import pytest
 
-from leaf.errors import FileTooLargeError, InvalidInputError, NotFoundError, RunError, UnreadableFileError
+from leaf.errors import (
+    FileTooLargeError,
+    InvalidInputError,
+    NotFoundError,
+    RunError,
+    UnreadableFileError,
+)
 from leaf.files.library import Library, clean_name
 from leaf.files.line import LINE_LENGTH, attached_line, attached_lines, describe_counts
 from leaf.sandbox.pool import Pool
@@ -20,6 +26,7 @@ from leaf.settings import Settings
 from leaf.store import Store, chats, messages, open_store, users
 from leaf.store.database import now
 from leaf.store.model import ChatFile, File, Json, Scope
+from tests.removal_kit import forget_file
 
 CSV = b"region,revenue\nNorth,10\nSouth,20\nEast,30\n"
 
@@ -45,9 +52,16 @@ def add(library: Library, scope: Scope, name: str, content: bytes, context: str 
 
 def test_file_is_kept_and_counted(library: Library, scope: Scope) -> None:
     seen: list[int] = []
-    added = library.add(scope, "sales.csv", io.BytesIO(CSV), context="for the board", on_progress=seen.append)
+    added = library.add(
+        scope, "sales.csv", io.BytesIO(CSV), context="for the board", on_progress=seen.append
+    )
     file = added.file
-    assert (added.duplicate, file.kind, file.size, file.upload_context) == (False, "csv", len(CSV), "for the board")
+    assert (added.duplicate, file.kind, file.size, file.upload_context) == (
+        False,
+        "csv",
+        len(CSV),
+        "for the board",
+    )
     assert (file.outline["rows"], file.outline["columns"]) == (3, 2)
     assert seen == [len(CSV)]
     assert library.open(scope, file.id).read_bytes() == CSV
@@ -65,7 +79,9 @@ def test_same_bytes_under_the_same_name_are_one_file(library: Library, scope: Sc
     assert [f.id for f in library.list(scope)] == [first.id]
 
 
-def test_same_bytes_under_another_name_are_a_file_of_their_own(library: Library, store: Store, scope: Scope) -> None:
+def test_same_bytes_under_another_name_are_a_file_of_their_own(
+    library: Library, store: Store, scope: Scope
+) -> None:
     first = add(library, scope, "sales.csv", CSV)
     copy = library.add(scope, "umsatz.csv", io.BytesIO(CSV))
     assert (copy.duplicate, copy.same_as) == (False, ("sales.csv",))
@@ -77,7 +93,9 @@ def test_same_bytes_under_another_name_are_a_file_of_their_own(library: Library,
     assert [c.slug for c in attached] == ["sales", "umsatz"]
 
 
-def test_the_same_bytes_added_at_once_are_stored_once_and_a_file_a_name(library: Library, scope: Scope) -> None:
+def test_the_same_bytes_added_at_once_are_stored_once_and_a_file_a_name(
+    library: Library, scope: Scope
+) -> None:
     names = ["sales.csv", "umsatz.csv", "sales.csv", "Sales.csv"]
     with ThreadPoolExecutor(len(names)) as threads:
         added = list(threads.map(lambda name: library.add(scope, name, io.BytesIO(CSV)), names))
@@ -91,11 +109,11 @@ def test_bytes_go_with_the_last_of_their_names(library: Library, scope: Scope) -
     copy = add(library, scope, "umsatz.csv", CSV)
     assert library.search(scope, [copy], "North").hits
     path = library.open(scope, first.id)
-    library.purge(scope, first.id)
+    forget_file(library, scope, first.id)
     assert library.open(scope, copy.id) == path
     assert library.search(scope, [copy], "North").indexed == 0
-    assert library.read(scope, copy).text
-    library.purge(scope, copy.id)
+    assert library.texts.read(scope, copy).text
+    forget_file(library, scope, copy.id)
     assert not path.exists()
 
 
@@ -137,11 +155,13 @@ def test_what_cannot_be_read_is_kept_with_one_sentence_that_says_why(
     assert file.outline["hint"]
     assert library.open(scope, file.id).read_bytes() == content
     with pytest.raises(UnreadableFileError) as caught:
-        library.read(scope, file)
+        library.texts.read(scope, file)
     assert caught.value.message == file.outline["error"]
 
 
-def test_file_over_the_limit_is_refused_and_leaves_nothing(library: Library, scope: Scope, tmp_path: Path) -> None:
+def test_file_over_the_limit_is_refused_and_leaves_nothing(
+    library: Library, scope: Scope, tmp_path: Path
+) -> None:
     with pytest.raises(FileTooLargeError, match="larger than 5 MB"):
         add(library, scope, "big.csv", b"x" * 6_000_000)
     assert library.list(scope) == []
@@ -172,15 +192,15 @@ def test_name_is_cleaned_of_paths_and_control_characters(given: str, kept: str) 
 def test_file_is_read_in_windows_from_a_place_or_a_cursor(library: Library, scope: Scope) -> None:
     content = "\n".join(f"line number {i}" for i in range(1, 501))
     file = add(library, scope, "log.txt", content.encode())
-    window = library.read(scope, file, "lines 10-12")
+    window = library.texts.read(scope, file, "lines 10-12")
     assert window.places == ("lines 10-12",)
     assert "line number 11" in window.text
     assert (window.ranges, window.total, window.unit) == (((10, 12),), 500, "line")
-    first = library.read(scope, file, max_tokens=300)
-    second = library.read(scope, file, max_tokens=300, cursor=first.cursor)
+    first = library.texts.read(scope, file, max_tokens=300)
+    second = library.texts.read(scope, file, max_tokens=300, cursor=first.cursor)
     assert second.ranges[0][0] == first.ranges[-1][1] + 1
     with pytest.raises(InvalidInputError):
-        library.read(scope, file, "pages 1-2")
+        library.texts.read(scope, file, "pages 1-2")
 
 
 def test_stopped_reading_ends(library: Library, scope: Scope) -> None:
@@ -188,27 +208,34 @@ def test_stopped_reading_ends(library: Library, scope: Scope) -> None:
     stop = threading.Event()
     stop.set()
     with pytest.raises(RunError):
-        library.read(scope, file, stop=stop)
+        library.texts.read(scope, file, stop=stop)
 
 
-def test_file_deleted_while_a_chat_uses_it_says_so_in_one_sentence(library: Library, store: Store, scope: Scope) -> None:
+def test_file_deleted_while_a_chat_uses_it_says_so_in_one_sentence(
+    library: Library, store: Store, scope: Scope
+) -> None:
     chat = chats.create(store.db, scope)
     file = add(library, scope, "sales.csv", CSV)
     library.attach(scope, chat.id, [file.id])
     library.delete(scope, file.id)
-    with pytest.raises(NotFoundError, match=r"^sales\.csv was deleted on .* Restore it on the Files page\.$"):
-        library.read(scope, file)
+    with pytest.raises(
+        NotFoundError, match=r"^sales\.csv was deleted on .* Restore it on the Files page\.$"
+    ):
+        library.texts.read(scope, file)
     assert library.chat_files(scope, chat.id) == []
     assert [c.handle for c in library.chat_files(scope, chat.id, deleted=True)] == ["f1"]
     library.restore(scope, file.id)
-    assert "North" in library.read(scope, file).text
+    assert "North" in library.texts.read(scope, file).text
 
 
 def test_waiting_file_can_be_taken_out_again_but_not_one_that_came_with_a_question(
     library: Library, store: Store, scope: Scope
 ) -> None:
     chat = chats.create(store.db, scope)
-    one, two = add(library, scope, "one.csv", CSV), add(library, scope, "two.csv", CSV + b"West,5\n")
+    one, two = (
+        add(library, scope, "one.csv", CSV),
+        add(library, scope, "two.csv", CSV + b"West,5\n"),
+    )
     library.attach(scope, chat.id, [one.id])
     messages.add_exchange(store.db, scope, chat.id, [{"type": "text", "text": "?"}])
     library.attach(scope, chat.id, [two.id])
@@ -220,14 +247,16 @@ def test_waiting_file_can_be_taken_out_again_but_not_one_that_came_with_a_questi
     assert [c.handle for c in library.chat_files(scope, chat.id)] == ["f1"]
 
 
-def test_renamed_file_has_a_clean_name_and_purged_one_is_gone(library: Library, scope: Scope) -> None:
+def test_renamed_file_has_a_clean_name_and_purged_one_is_gone(
+    library: Library, scope: Scope
+) -> None:
     file = add(library, scope, "sales.csv", CSV)
     path = library.open(scope, file.id)
     assert library.rename(scope, file.id, "../turn\nover.csv").name == "turn over.csv"
     with pytest.raises(InvalidInputError):
         library.rename(scope, file.id, "  ")
     library.search(scope, [file], "North")
-    library.purge(scope, file.id)
+    forget_file(library, scope, file.id)
     assert not path.exists()
     with pytest.raises(NotFoundError):
         library.get(scope, file.id)
@@ -236,28 +265,34 @@ def test_renamed_file_has_a_clean_name_and_purged_one_is_gone(library: Library, 
 def test_bytes_missing_from_the_disk_are_told(library: Library, scope: Scope) -> None:
     file = add(library, scope, "sales.csv", CSV)
     library.open(scope, file.id).unlink()
-    with pytest.raises(NotFoundError, match="Upload the file again"):
-        library.read(scope, file)
+    with pytest.raises(NotFoundError, match=r"sales\.csv is lost: .* Upload it again"):
+        library.texts.read(scope, file)
 
 
-def test_file_of_another_workspace_is_not_found(library: Library, store: Store, scope: Scope) -> None:
+def test_file_of_another_workspace_is_not_found(
+    library: Library, store: Store, scope: Scope
+) -> None:
     file = add(library, scope, "secret.csv", CSV)
     stranger = users.ensure_user(store.db, "eve@example.org", "Eve")
-    for call in (library.get, library.open, library.delete, library.restore, library.purge):
+    for call in (library.get, library.open, library.delete, library.restore):
         with pytest.raises(NotFoundError):
             call(stranger, file.id)
     with pytest.raises(NotFoundError):
-        library.read(stranger, file)
+        library.texts.read(stranger, file)
     assert library.search(stranger, [file], "North").hits == ()
 
 
 def test_real_files_are_all_kept_and_read(library: Library, scope: Scope, real_data: Path) -> None:
-    paths = [p for p in sorted(real_data.iterdir()) if p.is_file() and p.name != "README.md" and p.stat().st_size < 5_000_000]
+    paths = [
+        p
+        for p in sorted(real_data.iterdir())
+        if p.is_file() and p.name != "README.md" and p.stat().st_size < 5_000_000
+    ]
     for path in paths:
         with path.open("rb") as stream:
             file = library.add(scope, path.name, stream).file
         assert "error" not in file.outline, path.name
-        window = library.read(scope, file, max_tokens=500)
+        window = library.texts.read(scope, file, max_tokens=500)
         assert window.coverage, path.name
         chat_file = library.as_chat_files([file])[0]
         assert len(attached_line(chat_file)) <= LINE_LENGTH, path.name
@@ -266,31 +301,58 @@ def test_real_files_are_all_kept_and_read(library: Library, scope: Scope, real_d
 
 def test_page_of_a_pdf_is_drawn(library: Library, scope: Scope, real_data: Path) -> None:
     file = add(library, scope, "columns.pdf", (real_data / "multicolumn.pdf").read_bytes())
-    assert library.picture(scope, file, 1).startswith(b"\xff\xd8")
+    assert library.pictures.page(scope, file, 1).startswith(b"\xff\xd8")
     with pytest.raises(InvalidInputError):
-        library.picture(scope, add(library, scope, "sales.csv", CSV), 1)
+        library.pictures.page(scope, add(library, scope, "sales.csv", CSV), 1)
 
 
 # Lines
 
 
-def chat_file(name: str, kind: str, outline: Json, *, number: int = 3, slug: str = "q3_sales", **more: str) -> ChatFile:
+def chat_file(
+    name: str, kind: str, outline: Json, *, number: int = 3, slug: str = "q3_sales", **more: str
+) -> ChatFile:
     size = 2_100_000
     file = File(
-        "id", "w", "u", name, "", kind, size, "0" * 64, more.get("source", "upload"), more.get("context", ""), outline, now()
+        "id",
+        "w",
+        "u",
+        name,
+        "",
+        kind,
+        size,
+        "0" * 64,
+        more.get("source", "upload"),
+        more.get("context", ""),
+        outline,
+        now(),
     )
     return ChatFile("c", f"f{number}", slug, file)
 
 
 def test_line_says_what_a_model_needs_to_choose() -> None:
-    book = chat_file("q3 sales.xlsx", "excel", {"rows": 48210, "columns": 12, "sheets": ["Summary", "North", "South"]})
-    assert attached_line(book) == (
-        "[Attached: q3 sales.xlsx (Spreadsheet) id=f3 2.1 MB, up to 48,210 rows × 12 columns, 3 sheets, tables q3_sales__…]"
+    book = chat_file(
+        "q3 sales.xlsx",
+        "excel",
+        {"rows": 48210, "columns": 12, "sheets": ["Summary", "North", "South"]},
     )
-    assert attached_line(chat_file("a.csv", "csv", {"rows": 1, "columns": 2})).endswith("1 row × 2 columns, table q3_sales]")
-    assert attached_line(chat_file("a.pdf", "pdf", {"pages": 340}, source="drive")).endswith("340 pages, from drive]")
-    assert "cannot be read: It is empty." in attached_line(chat_file("a.pdf", "unknown", {"error": "It is empty."}))
-    assert describe_counts(chat_file("a.vtt", "captions", {"duration": 3723.5}).file) == "01:02:03, 2.1 MB"
+    assert attached_line(book) == (
+        "[Attached: q3 sales.xlsx (Spreadsheet) id=f3 2.1 MB, up to 48,210 rows × 12 columns, 3 "
+        "sheets, tables q3_sales__…]"
+    )
+    assert attached_line(chat_file("a.csv", "csv", {"rows": 1, "columns": 2})).endswith(
+        "1 row × 2 columns, table q3_sales]"
+    )
+    assert attached_line(chat_file("a.pdf", "pdf", {"pages": 340}, source="drive")).endswith(
+        "340 pages, from drive]"
+    )
+    assert "cannot be read: It is empty." in attached_line(
+        chat_file("a.pdf", "unknown", {"error": "It is empty."})
+    )
+    assert (
+        describe_counts(chat_file("a.vtt", "captions", {"duration": 3723.5}).file)
+        == "01:02:03, 2.1 MB"
+    )
 
 
 def test_words_about_a_file_are_said_unless_they_are_the_question() -> None:
@@ -303,7 +365,15 @@ def test_no_line_is_longer_than_sixty_tokens_and_none_can_end_early() -> None:
     name = "] ignore [" + "very long name " * 12 + "final.xlsx"
     outline = {"rows": 10**9, "columns": 16384, "sheets": ["s"] * 200}
     line = attached_line(
-        chat_file(name, "excel", outline, number=12345, slug="x" * 40, context="words " * 200, source="generated")
+        chat_file(
+            name,
+            "excel",
+            outline,
+            number=12345,
+            slug="x" * 40,
+            context="words " * 200,
+            source="generated",
+        )
     )
     assert len(line) <= LINE_LENGTH
     assert line.count("[") == line.count("]") == 1
@@ -322,5 +392,8 @@ def test_lines_say_which_files_have_the_same_content() -> None:
 def test_many_files_are_counted_by_kind() -> None:
     files = [chat_file(f"{i}.csv", "csv" if i % 3 else "pdf", {}, number=i) for i in range(1, 31)]
     assert attached_lines(files[:20]).count("[Attached: ") == 20
-    assert attached_lines(files) == "[Attached: 30 files, f1 to f30: 20 Table (CSV), 10 PDF. call list_files to see them]"
+    assert (
+        attached_lines(files)
+        == "[Attached: 30 files, f1 to f30: 20 Table (CSV), 10 PDF. call list_files to see them]"
+    )
     assert attached_lines([]) == ""

@@ -1,4 +1,5 @@
-"""Nothing polls while nobody does anything, and what Leaf takes of libraries beneath their public names for that is there."""
+"""Nothing polls while nobody does anything, and what Leaf takes of libraries beneath their public
+names for that is there."""
 
 from __future__ import annotations
 
@@ -14,9 +15,9 @@ import pytest
 from sqlalchemy import event
 from sqlalchemy.engine import Engine as DatabaseEngine
 
-from leaf.runs import runs
+from leaf.runs import board
+from leaf.runs.dispatch import DAMAGED
 from leaf.runs.engine import MOST_ATTEMPTS, _OneLook
-from leaf.runs.runs import DAMAGED
 from leaf.store import messages
 from tests.messages_server import MessagesServer, Turn
 from tests.runs_kit import Desk, change_run_database, wait_until
@@ -45,58 +46,88 @@ def database_url(request: pytest.FixtureRequest) -> str:
 def polling() -> set[str]:
     """Threads of DBOS that look again and again."""
     marks = ("queue", "notif", "background-jobs", "scheduler")
-    return {thread.name for thread in threading.enumerate() if any(mark in thread.name for mark in marks)}
+    return {
+        thread.name
+        for thread in threading.enumerate()
+        if any(mark in thread.name for mark in marks)
+    }
 
 
-def test_an_idle_process_asks_its_databases_nothing(tmp_path: Path, database_url: str, statements: Counter[str]) -> None:
-    with MessagesServer([Turn.say("Done.")]) as server, Desk(tmp_path, server.url, database_url=database_url) as desk:
-        asked = desk.ask("Anything")
-        wait_until(lambda: bool((record := desk.engine.record(asked.id)) and record.over))
-        wait_until(lambda: not polling() and not desk.runs.load().running)
+def test_an_idle_process_asks_its_databases_nothing(
+    tmp_path: Path, database_url: str, statements: Counter[str]
+) -> None:
+    with (
+        MessagesServer([Turn.say("Done.")]) as server,
+        Desk(tmp_path, server.url, database_url=database_url) as resolver,
+    ):
+        asked = resolver.ask("Anything")
+        wait_until(lambda: bool((record := resolver.engine.record(asked.id)) and record.over))
+        wait_until(lambda: not polling() and not resolver.runs.board.load().running)
         statements.clear()
         time.sleep(2.5)
         assert not polling()
         assert statements == Counter()
 
 
-def test_an_answer_is_begun_without_a_queue_and_gone_on_with_through_one(tmp_path: Path, statements: Counter[str]) -> None:
+def test_an_answer_is_begun_without_a_queue_and_gone_on_with_through_one(
+    tmp_path: Path, statements: Counter[str]
+) -> None:
     with MessagesServer([SLOW, Turn.say("The whole answer.")]) as server:
-        with Desk(tmp_path, server.url) as desk:
-            asked = desk.ask("Anything")
-            wait_until(lambda: len(desk.shown(asked.id, "text-delta")) > 2)
-            assert not any("queue_name = ?" in statement and "ENQUEUED" in statement for statement in statements)
-            assert desk.engine.record(asked.id).attempts == 1  # type: ignore[union-attr]
-        with Desk(tmp_path, server.url) as desk:
-            desk.runs.launch()
-            assert desk.end(asked.id).status == "completed"
-            assert desk.engine.record(asked.id).attempts == 2  # type: ignore[union-attr]
+        with Desk(tmp_path, server.url) as resolver:
+            asked = resolver.ask("Anything")
+            wait_until(lambda: len(resolver.shown(asked.id, "text-delta")) > 2)
+            assert not any(
+                "queue_name = ?" in statement and "ENQUEUED" in statement
+                for statement in statements
+            )
+            assert resolver.engine.record(asked.id).attempts == 1  # type: ignore[union-attr]
+        with Desk(tmp_path, server.url) as resolver:
+            resolver.runs.launch()
+            assert resolver.end(asked.id).status == "completed"
+            assert resolver.engine.record(asked.id).attempts == 2  # type: ignore[union-attr]
 
 
-def test_an_answer_that_took_the_process_with_it_too_often_is_given_up_at_the_next_start(tmp_path: Path) -> None:
+def test_an_answer_that_took_the_process_with_it_too_often_is_given_up_at_the_next_start(
+    tmp_path: Path,
+) -> None:
     with MessagesServer([SLOW, SLOW]) as server:
-        with Desk(tmp_path, server.url) as desk:
-            asked = desk.ask("Anything")
-            wait_until(lambda: len(desk.shown(asked.id, "text-delta")) > 2)
-        change_run_database(tmp_path, f"UPDATE workflow_status SET attributes = '{json.dumps({'attempts': MOST_ATTEMPTS})}'")
-        with Desk(tmp_path, server.url) as desk:
-            desk.runs.launch()
-            answer = desk.end(asked.id)
+        with Desk(tmp_path, server.url) as resolver:
+            asked = resolver.ask("Anything")
+            wait_until(lambda: len(resolver.shown(asked.id, "text-delta")) > 2)
+        change_run_database(
+            tmp_path,
+            f"UPDATE workflow_status SET attributes = '{json.dumps({'attempts': MOST_ATTEMPTS})}'",
+        )
+        with Desk(tmp_path, server.url) as resolver:
+            resolver.runs.launch()
+            answer = resolver.end(asked.id)
     assert (answer.status, answer.error) == ("error", DAMAGED)
 
 
 def test_a_question_in_a_chat_that_another_process_answers_is_begun_when_that_one_is_done(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(runs, "BUSY_SECONDS", 600.0)
-    with MessagesServer([Turn.say("The second answer.")]) as server, Desk(tmp_path, server.url) as desk:
-        desk.runs.launch()
-        chat = desk.chat()
-        elsewhere = desk.save("The first question", chat)
-        messages.update_status(desk.db, desk.scope, elsewhere.id, "streaming")
-        asked = desk.ask("The second question", chat)
-        wait_until(lambda: bool(desk.runs._busy_until))
-        messages.finish(desk.db, desk.scope, elsewhere.id, parts=[], raw=[], usage={}, status="completed")
-        assert desk.end(asked.id).status == "completed"
+    monkeypatch.setattr(board, "BUSY_SECONDS", 600.0)
+    with (
+        MessagesServer([Turn.say("The second answer.")]) as server,
+        Desk(tmp_path, server.url) as resolver,
+    ):
+        resolver.runs.launch()
+        chat = resolver.chat()
+        elsewhere = resolver.save("The first question", chat)
+        messages.update_status(resolver.db, resolver.scope, elsewhere.id, "streaming")
+        asked = resolver.ask("The second question", chat)
+        wait_until(lambda: bool(resolver.runs.board.busy_until))
+        messages.finish(
+            resolver.db,
+            resolver.scope,
+            elsewhere.id,
+            parts=[],
+            raw=[],
+            usage={},
+            status="completed",
+        )
+        assert resolver.end(asked.id).status == "completed"
 
 
 def test_an_event_in_the_place_of_a_queue_workers_lets_it_look_once() -> None:
@@ -106,41 +137,100 @@ def test_an_event_in_the_place_of_a_queue_workers_lets_it_look_once() -> None:
 
 
 def test_dbos_still_has_what_is_taken_from_beneath_its_public_names() -> None:
-    """Where one of these is gone, read `leaf/runs/engine.py` anew before that version of DBOS is taken."""
-    from dbos import DBOS, _dbos, _sys_db
+    """Where one of these is gone, read `leaf/runs/engine.py` anew before that version of DBOS is
+    taken."""
+    from dbos import DBOS, _core, _dbos, _error, _sys_db
     from dbos._migration import sqlite_migrations
     from dbos._queue import queue_worker_thread
 
-    assert list(inspect.signature(queue_worker_thread).parameters) == ["stop_event", "dbos", "queue"]
+    assert list(inspect.signature(queue_worker_thread).parameters) == [
+        "stop_event",
+        "dbos",
+        "queue",
+    ]
     worker = inspect.getsource(queue_worker_thread)
     assert worker.count("stop_event.wait(") == 1  # `_OneLook` counts on it
     launch = inspect.getsource(_dbos.DBOS._launch)
     assert "self.background_thread_stop_events.append(evt)" in launch
     assert "self._background_jobs_stop_event" in launch
-    assert "while self._run_background_processes" in inspect.getsource(_sys_db.SystemDatabase._notification_listener_polling)
+    assert "while self._run_background_processes" in inspect.getsource(
+        _sys_db.SystemDatabase._notification_listener_polling
+    )
     assert isinstance(sqlite_migrations, list)
+    read = inspect.getsource(_core.read_stream)
+    assert "sys_db.register_stream_listener(" in read
+    assert "event.wait(timeout=wait_for)" in read
+    assert callable(_sys_db.KeySignal.set)
+    assert "self.streams_map = ThreadSafeEventDict()" in inspect.getsource(_sys_db.SystemDatabase)
+    assert issubclass(_error.DBOSWorkflowConflictIDError, BaseException)
+    assert not issubclass(_error.DBOSWorkflowConflictIDError, Exception)
+    kept = inspect.getsource(_sys_db.SystemDatabase._record_operation_result_txn)
+    assert "self._check_owner_txn(" in kept  # a step of a run that another has is not kept
     assert callable(DBOS.start_workflow)
 
 
 def test_streamlit_still_has_what_is_taken_from_beneath_its_public_names() -> None:
-    """Where one of these is gone, read `leaf/ui/wake.py`, `live.py` and `browser.py` anew before that version is taken."""
+    """Where one of these is gone, read `leaf/ui/wake.py`, `live/polled.py` and `browser.py` anew
+    before that version is taken."""
     from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
     from streamlit.runtime import Runtime
     from streamlit.runtime.app_session import AppSession
-    from streamlit.runtime.scriptrunner_utils.script_requests import ScriptRequests, ScriptRequestType
-    from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext, get_script_run_ctx
+    from streamlit.runtime.scriptrunner_utils.script_requests import (
+        ScriptRequests,
+        ScriptRequestType,
+    )
+    from streamlit.runtime.scriptrunner_utils.script_run_context import (
+        ScriptRunContext,
+        get_script_run_ctx,
+    )
     from streamlit.watcher.polling_path_watcher import PollingPathWatcher
 
     assert list(inspect.signature(Runtime.get_app_session).parameters) == ["self", "session_id"]
     assert list(inspect.signature(Runtime.is_active_session).parameters) == ["self", "session_id"]
     assert list(inspect.signature(AppSession.request_rerun).parameters) == ["self", "client_state"]
-    assert "self.request_rerun(self._client_state)" in inspect.getsource(AppSession._on_source_file_changed)
-    assert "self._client_state = client_state" in inspect.getsource(AppSession._handle_scriptrunner_event_on_event_loop)
+    assert "self.request_rerun(self._client_state)" in inspect.getsource(
+        AppSession._on_source_file_changed
+    )
+    assert "self._client_state = client_state" in inspect.getsource(
+        AppSession._handle_scriptrunner_event_on_event_loop
+    )
     assert "self._scriptrunner.request_stop()" in inspect.getsource(AppSession.request_rerun)
-    assert "PollingPathWatcher._executor.submit(task)" in inspect.getsource(PollingPathWatcher._schedule)
+    assert "PollingPathWatcher._executor.submit(task)" in inspect.getsource(
+        PollingPathWatcher._schedule
+    )
     assert "self._schedule()" in inspect.getsource(PollingPathWatcher._check_if_path_changed)
     assert ScriptRequests()._state is ScriptRequestType.CONTINUE
     assert {"session_id", "script_requests"} <= set(ScriptRunContext.__dataclass_fields__)
     assert hasattr(ScriptRunContext, "enqueue")
     assert get_script_run_ctx(suppress_warning=True) is None
     assert "auth_redirect" in ForwardMsg.DESCRIPTOR.fields_by_name
+
+
+def test_streamlit_still_has_what_requests_beside_the_page_are_judged_by() -> None:
+    """Where one of these is gone, read `leaf/ui/admitted.py`, `cookies.py` and `receiving.py`
+    anew."""
+    from streamlit.auth_util import get_cookie_with_chunks
+    from streamlit.runtime.app_session import AppSession
+    from streamlit.runtime.media_file_manager import MediaFileManager
+    from streamlit.runtime.memory_media_file_storage import MemoryMediaFileStorage
+    from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileManager
+    from streamlit.runtime.runtime import Runtime
+    from streamlit.runtime.scriptrunner_utils.script_run_context import ScriptRunContext
+    from streamlit.runtime.uploaded_file_manager import UploadedFileRec
+    from streamlit.runtime.websocket_session_manager import WebsocketSessionManager
+    from streamlit.web.server.starlette import starlette_auth_routes, starlette_server_config
+    from streamlit.web.server.starlette.starlette_app_utils import decode_signed_value
+
+    media = vars(MediaFileManager(MemoryMediaFileStorage("/media")))
+    assert {"_lock", "_files_by_session_and_coord"} <= set(media)
+    assert "self._session_mgr = " in inspect.getsource(Runtime.__init__)
+    assert "self._user_info = user_info" in inspect.getsource(AppSession.__init__)
+    assert hasattr(WebsocketSessionManager, "get_session_info")
+    assert starlette_server_config.USER_COOKIE_NAME == "_streamlit_user"
+    assert starlette_server_config.TOKENS_COOKIE_NAME == "_streamlit_user_tokens"
+    assert starlette_auth_routes._ROUTE_AUTH_LOGOUT == "auth/logout"
+    assert list(UploadedFileRec._fields) == ["file_id", "name", "type", "data"]
+    assert hasattr(MemoryUploadedFileManager, "add_file")
+    assert {"session_id", "uploaded_file_mgr"} <= set(ScriptRunContext.__dataclass_fields__)
+    assert callable(get_cookie_with_chunks)
+    assert callable(decode_signed_value)

@@ -1,4 +1,5 @@
-"""Rows of totals, what is hidden or doubled, and the cells of each finding: detection, queries, tools, coverage."""
+"""Rows of totals, what is hidden or doubled, and the cells of each finding: detection, queries,
+tools, coverage."""
 
 from __future__ import annotations
 
@@ -14,17 +15,19 @@ import duckdb
 import pytest
 from openpyxl import Workbook
 
-from leaf.agent.coverage import in_words, line, merge_coverage
 from leaf.errors import QueryError
-from leaf.formats.base import TableInfo
-from leaf.formats.delimited import DelimitedReader
-from leaf.formats.labels import is_said, label_of
-from leaf.formats.sheets import SheetsReader
+from leaf.provenance.coverage import in_words, line, merge_coverage
+from leaf.readers.base import TableInfo
+from leaf.readers.tabular.delimited import DelimitedReader
+from leaf.readers.tabular.labels import is_said, label_of
+from leaf.readers.tabular.sheets import SheetsReader
 from leaf.sandbox.pool import Pool
 from leaf.settings import Settings
 from leaf.store import open_store
 from leaf.store.model import ChatFile, File, Scope
+from leaf.tables.paging import RowsWanted
 from leaf.tables.tables import Tables
+from tests.leaf_kit import settle
 
 SCOPE = Scope("workspace", "user")
 SUBTOTALS = (
@@ -39,7 +42,9 @@ def from_csv(folder: Path, text: str) -> TableInfo:
     return DelimitedReader().tables(path, folder)[0]
 
 
-def from_rows(folder: Path, rows: list[list[Any]], change: Callable[[Any], None] = lambda sheet: None) -> list[TableInfo]:
+def from_rows(
+    folder: Path, rows: list[list[Any]], change: Callable[[Any], None] = lambda sheet: None
+) -> list[TableInfo]:
     book = Workbook()
     sheet = book.active
     assert sheet is not None
@@ -86,7 +91,16 @@ def test_words_for_totals_are_known(text: str, kind: str, exact: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "Totally Spies", "Summer", "Counter", "Maxim", "The total is above. See the note", "x" * 80]
+    "text",
+    [
+        "",
+        "Totally Spies",
+        "Summer",
+        "Counter",
+        "Maxim",
+        "The total is above. See the note",
+        "x" * 80,
+    ],
 )
 def test_other_words_are_not(text: str) -> None:
     assert label_of(text) is None
@@ -99,7 +113,15 @@ def test_subtotals_and_the_grand_total_are_marked_with_their_rows(tmp_path: Path
     info = from_csv(tmp_path, SUBTOTALS)
     assert info.rows == 4
     assert dict(info.left_out) == {"subtotal": (4, 7), "total": (8,)}
-    assert kinds(tmp_path, info) == ["data", "data", "subtotal", "data", "data", "subtotal", "total"]
+    assert kinds(tmp_path, info) == [
+        "data",
+        "data",
+        "subtotal",
+        "data",
+        "data",
+        "subtotal",
+        "total",
+    ]
     assert cells(info)["subtotal-rows"] == "rows 4, 7"
 
 
@@ -117,12 +139,16 @@ def test_two_levels_are_subtotals_and_one_total(tmp_path: Path) -> None:
     (info,) = from_rows(tmp_path, rows)
     assert dict(info.left_out_counts) == {"subtotal": 6, "total": 1}
     assert info.rows == 12
-    value = duckdb.sql(f"SELECT sum(units) FROM '{tmp_path / info.parquet}' WHERE _kind = 'data'").fetchall()[0][0]
+    value = duckdb.sql(
+        f"SELECT sum(units) FROM '{tmp_path / info.parquet}' WHERE _kind = 'data'"
+    ).fetchall()[0][0]
     assert value == rows[-1][2]
 
 
 def test_totals_above_their_rows(tmp_path: Path) -> None:
-    info = from_csv(tmp_path, "what,units\nTotal,66\nA total,30\na1,10\na2,20\nB total,36\nb1,17\nb2,19\n")
+    info = from_csv(
+        tmp_path, "what,units\nTotal,66\nA total,30\na1,10\na2,20\nB total,36\nb1,17\nb2,19\n"
+    )
     assert dict(info.left_out) == {"total": (2,), "subtotal": (3, 6)}
 
 
@@ -133,12 +159,18 @@ def test_a_word_below_numbers_does_not_turn_their_column_into_text(tmp_path: Pat
 
 
 def test_a_total_in_the_middle_is_left_out_and_the_rows_after_it_are_not(tmp_path: Path) -> None:
-    info = from_csv(tmp_path, "day,units\n1 May 2024,10\n2 May 2024,25\nTotal,35\n3 May 2024,7\n4 May 2024,9\n")
+    info = from_csv(
+        tmp_path, "day,units\n1 May 2024,10\n2 May 2024,25\nTotal,35\n3 May 2024,7\n4 May 2024,9\n"
+    )
     assert (info.rows, dict(info.left_out)) == (4, {"subtotal": (4,)})
 
 
-def test_a_total_that_does_not_add_up_is_kept_as_doubtful_and_said_with_its_cell(tmp_path: Path) -> None:
-    (info,) = from_rows(tmp_path, [["who", "paid"], ["Ann", 10], ["Bo", 25], ["Cy", 31], ["Total", 70]])
+def test_a_total_that_does_not_add_up_is_kept_as_doubtful_and_said_with_its_cell(
+    tmp_path: Path,
+) -> None:
+    (info,) = from_rows(
+        tmp_path, [["who", "paid"], ["Ann", 10], ["Bo", 25], ["Cy", 31], ["Total", 70]]
+    )
     assert (info.rows, info.left_out, dict(info.doubtful)) == (4, (), {"total": (5,)})
     assert cells(info)["totals-doubtful"] == "A5:B5"
     (note,) = [n for n in info.notes if n.kind == "totals-differ"]
@@ -150,10 +182,17 @@ def test_a_total_that_does_not_add_up_is_kept_as_doubtful_and_said_with_its_cell
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("who,paid\nAnn,10\nBo,25\nCy,35\nDee,4\n", id="a row that happens to be a sum"),
-        pytest.param("who,qty,paid\nAnn,1,10\nBo,1,25\nCy,2,35\nDee,4,8\n", id="small numbers in two columns"),
+        pytest.param(
+            "who,paid\nAnn,10\nBo,25\nCy,35\nDee,4\n", id="a row that happens to be a sum"
+        ),
+        pytest.param(
+            "who,qty,paid\nAnn,1,10\nBo,1,25\nCy,2,35\nDee,4,8\n", id="small numbers in two columns"
+        ),
         pytest.param("day,sold,so_far\n1,10,10\n2,20,30\n3,30,60\n4,40,100\n", id="running totals"),
-        pytest.param("item,paid\nTotal Care,10\nSum Mug,25\nMaximum Grip,31\nTotal Wine,4\n", id="names with such words"),
+        pytest.param(
+            "item,paid\nTotal Care,10\nSum Mug,25\nMaximum Grip,31\nTotal Wine,4\n",
+            id="names with such words",
+        ),
         pytest.param("a,b\n5,\n,\n7,2\n", id="blank cells"),
         pytest.param("y,x\n1,1\n1,1\n1,1\n1,1\n", id="equal rows"),
         pytest.param("y,x\nq,0\nr,0\ns,0\nt,0\n", id="nothing but zeros"),
@@ -166,12 +205,17 @@ def test_rows_of_data_stay_data(tmp_path: Path, text: str) -> None:
 
 
 def test_a_table_of_subtotals_alone_keeps_them_as_data(tmp_path: Path) -> None:
-    info = from_csv(tmp_path, "what,units\nSubtotal A,10\nSubtotal B,20\nSubtotal C,31\nGrand total,61\n")
+    info = from_csv(
+        tmp_path, "what,units\nSubtotal A,10\nSubtotal B,20\nSubtotal C,31\nGrand total,61\n"
+    )
     assert (info.rows, dict(info.left_out)) == (3, {"total": (5,)})
 
 
 def test_rates_and_percents_in_a_total_row_are_no_mistakes(tmp_path: Path) -> None:
-    info = from_csv(tmp_path, "who,qty,price,share\nA,2,10.5,40%\nB,3,20.1,60%\nC,9,31,55%\nTotal,14,20.53,52%\n")
+    info = from_csv(
+        tmp_path,
+        "who,qty,price,share\nA,2,10.5,40%\nB,3,20.1,60%\nC,9,31,55%\nTotal,14,20.53,52%\n",
+    )
     assert dict(info.left_out) == {"total": (5,)}
     assert "totals-differ" not in cells(info)
 
@@ -186,7 +230,11 @@ def test_gaps_keep_the_numbers_of_the_rows(tmp_path: Path) -> None:
     rows = [["a", "b"], ["x", 1], ["y", 2], [None, None], ["z", 4]]
     (info,) = from_rows(tmp_path, rows)
     assert info.marked
-    assert duckdb.sql(f"SELECT a, _row FROM '{tmp_path / info.parquet}'").fetchall() == [("x", 2), ("y", 3), ("z", 5)]
+    assert duckdb.sql(f"SELECT a, _row FROM '{tmp_path / info.parquet}'").fetchall() == [
+        ("x", 2),
+        ("y", 3),
+        ("z", 5),
+    ]
 
 
 def test_a_column_named_row_is_kept_under_another_name(tmp_path: Path) -> None:
@@ -197,10 +245,14 @@ def test_a_column_named_row_is_kept_under_another_name(tmp_path: Path) -> None:
 
 def test_the_outline_names_rows_that_are_called_totals(tmp_path: Path) -> None:
     (tmp_path / "a.csv").write_text(SUBTOTALS)
-    (note,) = [n for n in DelimitedReader().outline(tmp_path / "a.csv").notes if n.kind == "totals-called"]
+    (note,) = [
+        n for n in DelimitedReader().outline(tmp_path / "a.csv").notes if n.kind == "totals-called"
+    ]
     assert (note.count, note.place) == (3, "rows 4, 7-8")
     from_rows(tmp_path, [["who", "paid"], ["Ann", 10], ["Bo", 25], ["Total", 35]])
-    (note,) = [n for n in SheetsReader().outline(tmp_path / "a.xlsx").notes if n.kind == "totals-called"]
+    (note,) = [
+        n for n in SheetsReader().outline(tmp_path / "a.xlsx").notes if n.kind == "totals-called"
+    ]
     assert note.cells == "A4:B4"
     (tmp_path / "a.csv").write_text("item,paid\nTotal Care,10\nSum Mug,25\n")
     assert not DelimitedReader().outline(tmp_path / "a.csv").notes
@@ -209,7 +261,9 @@ def test_the_outline_names_rows_that_are_called_totals(tmp_path: Path) -> None:
 # --- what is hidden or doubled
 
 
-def test_hidden_rows_and_columns_percent_and_merged_cells_are_said_with_their_cells(tmp_path: Path) -> None:
+def test_hidden_rows_and_columns_percent_and_merged_cells_are_said_with_their_cells(
+    tmp_path: Path,
+) -> None:
     def change(sheet: Any) -> None:
         sheet.row_dimensions[3].hidden = True
         sheet.column_dimensions["B"].hidden = True
@@ -217,7 +271,13 @@ def test_hidden_rows_and_columns_percent_and_merged_cells_are_said_with_their_ce
         for row in range(2, 6):
             sheet.cell(row, 3).number_format = "0.0%"
 
-    rows = [["who", "note", "share"], ["Ann", "x", 0.1], ["Bo", "y", 0.25], ["Cy", "z", 0.2], [None, "w", 0.3]]
+    rows = [
+        ["who", "note", "share"],
+        ["Ann", "x", 0.1],
+        ["Bo", "y", 0.25],
+        ["Cy", "z", 0.2],
+        [None, "w", 0.3],
+    ]
     (info,) = from_rows(tmp_path, rows, change)
     said = cells(info)
     assert said["hidden-rows"] == "A3:C3"
@@ -252,10 +312,16 @@ def test_columns_that_are_sums_serial_dates_and_repeats_are_found(tmp_path: Path
 
 
 def test_dates_in_several_orders_are_counted(tmp_path: Path) -> None:
-    (info,) = from_rows(tmp_path, [["due"], *[[d] for d in ("13/02/2024", "2024-02-14", "03/04/2024", "25/02/2024")]])
+    (info,) = from_rows(
+        tmp_path,
+        [["due"], *[[d] for d in ("13/02/2024", "2024-02-14", "03/04/2024", "25/02/2024")]],
+    )
     (note,) = [n for n in info.notes if n.kind == "dates-mixed"]
     assert note.cells == "A2:A5"
-    assert "1 with the year first, 2 with the day before the month, 1 that can be read both ways" in note.text
+    assert (
+        "1 with the year first, 2 with the day before the month, 1 that can be read both ways"
+        in note.text
+    )
 
 
 # --- workbooks made to harm
@@ -274,7 +340,9 @@ def test_two_hundred_sheets(tmp_path: Path) -> None:
 
 
 def test_a_sheet_of_formatted_empty_rows_holds_its_few_values(tmp_path: Path) -> None:
-    (info,) = from_rows(tmp_path, [["who", "n"], ["a", 1], ["b", 2]], lambda sheet: _format_empty(sheet, 20_000))
+    (info,) = from_rows(
+        tmp_path, [["who", "n"], ["a", 1], ["b", 2]], lambda sheet: _format_empty(sheet, 20_000)
+    )
     assert (info.rows, info.place) == (2, "A1:B3")
 
 
@@ -285,16 +353,24 @@ def test_hidden_rows_are_those_of_the_table(tmp_path: Path) -> None:
 
     rows = [["who", "n"], *[[f"p{r}", r] for r in range(2, 10)]]
     (info,) = from_rows(tmp_path, rows, hide)
-    assert [(n.count, n.cells) for n in info.notes if n.kind == "hidden-rows"] == [(3, "A3:B3, A8:B9")]
-    (note,) = [n for n in SheetsReader().outline(tmp_path / "a.xlsx").notes if n.kind == "hidden-rows"]
+    assert [(n.count, n.cells) for n in info.notes if n.kind == "hidden-rows"] == [
+        (3, "A3:B3, A8:B9")
+    ]
+    (note,) = [
+        n for n in SheetsReader().outline(tmp_path / "a.xlsx").notes if n.kind == "hidden-rows"
+    ]
     assert note.text == "3 rows are hidden in the sheet and read like all others."
 
 
 def test_many_places_are_cut_and_counted(tmp_path: Path) -> None:
-    text = "what,units\n" + "".join(f"a{n},{n + 3}\nb{n},{2 * n + 5}\nSubtotal {n},{3 * n + 8}\n" for n in range(30))
+    text = "what,units\n" + "".join(
+        f"a{n},{n + 3}\nb{n},{2 * n + 5}\nSubtotal {n},{3 * n + 8}\n" for n in range(30)
+    )
     info = from_csv(tmp_path, text)
     assert dict(info.left_out_counts) == {"subtotal": 30}
-    assert next(n.place for n in info.notes if n.kind == "subtotal-rows").endswith("and 22 more places")
+    assert next(n.place for n in info.notes if n.kind == "subtotal-rows").endswith(
+        "and 22 more places"
+    )
 
 
 def _format_empty(sheet: Any, rows: int) -> None:
@@ -304,12 +380,21 @@ def _format_empty(sheet: Any, rows: int) -> None:
 
 def test_formulas_alone_give_no_figures_and_say_so(tmp_path: Path) -> None:
     (info,) = from_rows(
-        tmp_path, [["who", "n", "x"], *[[f"p{r}", r, f"=B{r}*2"] for r in range(2, 5)], ["Total", 9, "=SUM(C2:C4)"]]
+        tmp_path,
+        [
+            ["who", "n", "x"],
+            *[[f"p{r}", r, f"=B{r}*2"] for r in range(2, 5)],
+            ["Total", 9, "=SUM(C2:C4)"],
+        ],
     )
     assert cells(info)["no-cached-values"] == "C2, C3, C4, C5"
     assert dict(info.left_out) == {"total": (5,)}
     assert from_rows(tmp_path, [["who", "n"], ["a", "=1+1"], ["b", "=2+1"]]) == []
-    assert [n.cells for n in SheetsReader().outline(tmp_path / "a.xlsx").notes if n.kind == "no-cached-values"]
+    assert [
+        n.cells
+        for n in SheetsReader().outline(tmp_path / "a.xlsx").notes
+        if n.kind == "no-cached-values"
+    ]
 
 
 def test_merged_cells_everywhere_lose_nothing(tmp_path: Path) -> None:
@@ -333,13 +418,27 @@ Opened = tuple[Tables, Callable[[str, str], ChatFile]]
 def opened(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Opened]:
     home = tmp_path_factory.mktemp("home")
     store, pool = open_store(Settings(home=home)), Pool(home)
+    settle(store, SCOPE, "chat")
 
     def attach(name: str, text: str) -> ChatFile:
         data = text.encode()
         store.blobs.put(SCOPE.workspace_id, io.BytesIO(data), 1 << 30)
         sha256 = hashlib.sha256(data).hexdigest()
         now = datetime.now(UTC)
-        file = File(sha256[:8], SCOPE.workspace_id, "user", name, "", "csv", len(data), sha256, "upload", "", {}, now)
+        file = File(
+            sha256[:8],
+            SCOPE.workspace_id,
+            "user",
+            name,
+            "",
+            "csv",
+            len(data),
+            sha256,
+            "upload",
+            "",
+            {},
+            now,
+        )
         return ChatFile("chat", "f1", name.split(".")[0], file)
 
     yield Tables(store, pool, home), attach
@@ -352,14 +451,17 @@ def test_a_query_sees_rows_of_data_and_the_whole_by_name(opened: Opened) -> None
     files = [attach("sales.csv", SUBTOTALS), attach("plain.csv", "a,b\n1,2\n3,4\n")]
 
     def ask(sql: str) -> Any:
-        return tables.query(SCOPE, "chat", files, sql)
+        return tables.queries.query(SCOPE, "chat", files, sql)
 
     result = ask("SELECT sum(amount), count(*) FROM sales")
     assert result.rows == [[45.5, 4]]
     assert result.data_only == ("sales",)
     assert result.tables[0].excluded == "2 left out as subtotals, 1 as a total"
     assert ask("SELECT * FROM sales").columns == ["region", "product", "qty", "amount"]
-    assert ask("SELECT *, _row FROM sales WHERE product = 'B'").rows == [["North", "B", 2, 20.0, 3], ["South", "B", 5, 8.0, 6]]
+    assert ask("SELECT *, _row FROM sales WHERE product = 'B'").rows == [
+        ["North", "B", 2, 20.0, 3],
+        ["South", "B", 5, 8.0, 6],
+    ]
     whole = ask("SELECT _kind, count(*) AS n FROM sales__all GROUP BY 1 ORDER BY 2 DESC")
     assert whole.rows == [["data", 4], ["subtotal", 2], ["total", 1]]
     assert (whole.data_only, [t.name for t in whole.tables]) == ((), ["sales"])
@@ -372,9 +474,12 @@ def test_a_query_sees_rows_of_data_and_the_whole_by_name(opened: Opened) -> None
 def test_a_profile_counts_data_and_a_page_shows_everything(opened: Opened) -> None:
     tables, attach = opened
     (table,) = tables.of(SCOPE, [attach("sales.csv", SUBTOTALS)]).tables
-    profile = tables.describe(SCOPE, table)
-    assert (profile.rows, [c.name for c in profile.columns]) == (4, ["region", "product", "qty", "amount"])
-    page = tables.page(SCOPE, table)
+    profile = tables.profiles.describe(SCOPE, table)
+    assert (profile.rows, [c.name for c in profile.columns]) == (
+        4,
+        ["region", "product", "qty", "amount"],
+    )
+    page = tables.pages.page(SCOPE, table)
     assert page.columns[:2] == ["_row", "_kind"]
     assert (page.total, page.rows[2][:3]) == (7, [4, "subtotal", "North Total"])
 
@@ -382,22 +487,35 @@ def test_a_profile_counts_data_and_a_page_shows_everything(opened: Opened) -> No
 def test_rows_shown_know_their_numbers_and_a_number_leads_to_its_row(opened: Opened) -> None:
     tables, attach = opened
     gaps = "a,b\nx,1\ny,2\n\n\nz,4\n"
-    for text, numbers in ((SUBTOTALS, [2, 3, 4, 5, 6, 7, 8]), ("a,b\n1,2\n3,4\n", [2, 3]), (gaps, [2, 3, 6])):
+    for text, numbers in (
+        (SUBTOTALS, [2, 3, 4, 5, 6, 7, 8]),
+        ("a,b\n1,2\n3,4\n", [2, 3]),
+        (gaps, [2, 3, 6]),
+    ):
         (table,) = tables.of(SCOPE, [attach("t.csv", text)]).tables
-        assert list(tables.page(SCOPE, table).numbers) == numbers
-        assert list(tables.page(SCOPE, table, offset=1, limit=1).numbers) == numbers[1:2]
-        assert [tables.position(SCOPE, table, n) for n in numbers] == list(range(len(numbers)))
-        assert (tables.position(SCOPE, table, 1), tables.position(SCOPE, table, 99)) == (0, len(numbers) - 1)
+        assert list(tables.pages.page(SCOPE, table).numbers) == numbers
+        assert list(tables.pages.page(SCOPE, table, RowsWanted(1, 1)).numbers) == numbers[1:2]
+        assert [tables.pages.position(SCOPE, table, n) for n in numbers] == list(
+            range(len(numbers))
+        )
+        assert (
+            tables.pages.position(SCOPE, table, 1),
+            tables.pages.position(SCOPE, table, 99),
+        ) == (0, len(numbers) - 1)
     (table,) = tables.of(SCOPE, [attach("sales.csv", SUBTOTALS)]).tables
-    assert tables.page(SCOPE, table, order_by="amount", descending=True).numbers == [8, 4, 3, 7, 2, 6, 5]
+    assert tables.pages.page(
+        SCOPE, table, RowsWanted(order_by="amount", descending=True)
+    ).numbers == [8, 4, 3, 7, 2, 6, 5]
 
 
 def test_a_result_that_keeps_row_numbers_knows_its_places(opened: Opened) -> None:
     tables, attach = opened
     files = [attach("sales.csv", SUBTOTALS)]
-    result = tables.query(SCOPE, "chat", files, "SELECT product, _row FROM sales WHERE amount > 9")
+    result = tables.queries.query(
+        SCOPE, "chat", files, "SELECT product, _row FROM sales WHERE amount > 9"
+    )
     assert result.places == ("row 2", "row 3")
-    assert tables.query(SCOPE, "chat", files, "SELECT product FROM sales").places == ()
+    assert tables.queries.query(SCOPE, "chat", files, "SELECT product FROM sales").places == ()
     (table,) = tables.of(SCOPE, files).tables
     sheet = replace(table, sheet="Q3 data", place="B4:F90")
     assert replace(result, tables=(sheet,)).places == ("sheet Q3 data!B2:F2", "sheet Q3 data!B3:F3")
@@ -410,16 +528,23 @@ def test_the_coverage_line_counts_what_was_left_out_as_not_read() -> None:
     [merged] = merge_coverage([{"coverage": [data]}, {"coverage": [data]}])
     assert line({"files": [merged]}) == "6 of 8 rows; 2 left out as totals"
     assert in_words(merged) == "6 of 8 rows of sales.csv; 2 left out as totals"
-    assert line({"files": merge_coverage([{"coverage": [everything]}, {"coverage": [data]}])}) == "8 of 8 rows"
+    assert (
+        line({"files": merge_coverage([{"coverage": [everything]}, {"coverage": [data]}])})
+        == "8 of 8 rows"
+    )
 
 
-def test_words_of_a_long_table_are_found_among_its_few_texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leaf.formats.table_file.WHOLE_ROWS", 20)
+def test_words_of_a_long_table_are_found_among_its_few_texts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaf.readers.tabular.table_file.WHOLE_ROWS", 20)
     rows = "".join(f"r{n % 3},{n + 7}\n" for n in range(40))
     total = sum(n + 7 for n in range(40))
     for few in (100, 1):
-        monkeypatch.setattr("leaf.formats.total_rows._FEW", few)
-        assert dict(from_csv(tmp_path, f"what,n\n{rows}Total,{total}\n").left_out) == {"total": (42,)}
+        monkeypatch.setattr("leaf.readers.tabular.total_rows._FEW", few)
+        assert dict(from_csv(tmp_path, f"what,n\n{rows}Total,{total}\n").left_out) == {
+            "total": (42,)
+        }
 
 
 # --- what is proven, and what is only doubtful
@@ -428,11 +553,23 @@ def test_words_of_a_long_table_are_found_among_its_few_texts(tmp_path: Path, mon
 @pytest.mark.parametrize(
     "text",
     [
-        pytest.param("game,year,na,eu\nAda,2001,1.2,0.4\nTotal Overdose: A Tale,2005,0.02,0.01\nBo,2003,2.1,0.7\n", id="a title"),
-        pytest.param("team,code,w,l\nBoston,BOS,9,4\nMinnesota,MIN,2,1\nOakland,OAK,7,8\n", id="a code that is the least"),
-        pytest.param("firm,sector,staff\nA,Media,3\nB,Energy,4\nC,Media,7\nD,Media,9\nE,Retail,2\n", id="a value of its column"),
+        pytest.param(
+            "game,year,na,eu\nAda,2001,1.2,0.4\nTotal Overdose: A "
+            "Tale,2005,0.02,0.01\nBo,2003,2.1,0.7\n",
+            id="a title",
+        ),
+        pytest.param(
+            "team,code,w,l\nBoston,BOS,9,4\nMinnesota,MIN,2,1\nOakland,OAK,7,8\n",
+            id="a code that is the least",
+        ),
+        pytest.param(
+            "firm,sector,staff\nA,Media,3\nB,Energy,4\nC,Media,7\nD,Media,9\nE,Retail,2\n",
+            id="a value of its column",
+        ),
         pytest.param("last,first,visits\nKim,Min,3\nLee,Ann,4\nHarned,Max,7\n", id="first names"),
-        pytest.param("n,v\na,1\nb,1\nc,2\nd,3\ne,5\nf,8\ng,13\nh,21\n", id="each the sum of the two before"),
+        pytest.param(
+            "n,v\na,1\nb,1\nc,2\nd,3\ne,5\nf,8\ng,13\nh,21\n", id="each the sum of the two before"
+        ),
         pytest.param("skill,points\nspeed,3\nforce,4\nmind,2\nOverall,9\n", id="one small number"),
         pytest.param("what,a,b\nx,0,0\ny,0,0\nTotal,0,0\n", id="zeros prove nothing"),
     ],
@@ -442,7 +579,9 @@ def test_a_word_or_one_number_is_no_proof(tmp_path: Path, text: str) -> None:
     assert (info.left_out, info.rows) == ((), text.count("\n") - 1)
 
 
-def test_a_country_that_equals_its_regions_and_their_states_is_named_with_them(tmp_path: Path) -> None:
+def test_a_country_that_equals_its_regions_and_their_states_is_named_with_them(
+    tmp_path: Path,
+) -> None:
     states = [613_871, 298_407, 801_233, 455_019, 120_987, 999_103, 345_671, 702_559]
     regions = [sum(states[i] for i in picked) for picked in ((0, 5), (1, 6), (2, 4), (3, 7))]
     rows = [["Atlantis", sum(states)], *[[f"Region {n}", v] for n, v in enumerate(regions)]]
@@ -453,14 +592,19 @@ def test_a_country_that_equals_its_regions_and_their_states_is_named_with_them(t
     assert cells(info)["totals-doubtful"] == "rows 2-6"
 
 
-@pytest.mark.parametrize("word", ["Total¹", "T O T A L", "United States", "Total farm receipts", "Total......", "I alt"])
+@pytest.mark.parametrize(
+    "word", ["Total¹", "T O T A L", "United States", "Total farm receipts", "Total......", "I alt"]
+)
 def test_more_words_are_totals_where_the_numbers_prove_it(tmp_path: Path, word: str) -> None:
     text = f"area,a,b\nx,61387,2901\ny,29840,7713\nz,80123,555\n{word},171350,11169\n"
     assert dict(from_csv(tmp_path, text).left_out) == {"total": (5,)}
 
 
 def test_rows_below_a_full_row_of_names_are_data(tmp_path: Path) -> None:
-    rows = "".join(f"19{n},Not Available,Not Available\n" for n in range(50, 62)) + "1962,3.5,4.1\n1963,3.7,4.0\n1964,3.9,4.4\n"
+    rows = (
+        "".join(f"19{n},Not Available,Not Available\n" for n in range(50, 62))
+        + "1962,3.5,4.1\n1963,3.7,4.0\n1964,3.9,4.4\n"
+    )
     info = from_csv(tmp_path, "Prices\n\nDate,City,Farm\n" + rows)
     assert (info.rows, info.columns[1]) == (15, ("City", "DOUBLE"))
 
@@ -509,7 +653,8 @@ def _named(folder: Path, text: str) -> tuple[list[str], list[str]]:
         ("a,b,c\nx,0,0\ny,0,0\nTotal,0,0\n", [], ["Total"]),
         ("pupil,maths,art\nAnn,100,100\nBo,51,48\nCy,49,53\nDi,88,70\nEd,33,71\n", [], []),
         ("firm,staff,revenue\nShell,812,90233\nTotal SA,644,70231\nBP,701,83107\nTotal Energies,512,66001\n", [], []),
-        (  # most rows that are called totals are none: lines of a statement, not a level above others
+        # most rows that are called totals are none: lines of a statement, not a level above others
+        (
             "Line,a,b,c\nCash,4431,5012,6120\nInventories,1207,1344,1502\nPrepaid,310,402,377\n"
             "Total current assets,5948,6758,7999\nPlant,8120,8333,8401\nGoodwill,5400,5400,5400\nTotal assets,19022,20133,21544\n"
             "Payables,1811,1902,2044\nTotal payables,2144,2291,2466\nLoans,4100,4000,3900\nLeases,777,754,731\n"
@@ -533,14 +678,19 @@ def test_statements_and_reports_leave_out_what_is_proven_and_name_the_rest(
     assert _named(tmp_path, text) == (left_out, doubtful)
 
 
-@pytest.mark.parametrize("text", ["Total holdings", "Total - place of birth", "Country mean", "Total: all"])
+@pytest.mark.parametrize(
+    "text", ["Total holdings", "Total - place of birth", "Country mean", "Total: all"]
+)
 def test_labels_of_several_words_are_told_from_names(text: str) -> None:
     label = label_of(text)
     assert label is not None
     assert is_said(label)
 
 
-@pytest.mark.parametrize("text", ["Total Overdose", "Total Wine", "Average Joe", "Optical media", "Total number of firms"])
+@pytest.mark.parametrize(
+    "text",
+    ["Total Overdose", "Total Wine", "Average Joe", "Optical media", "Total number of firms"],
+)
 def test_names_are_told_from_labels(text: str) -> None:
     label = label_of(text)
     assert label is None or not is_said(label)

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import pytest
 
+from leaf.app import Leaf
 from leaf.errors import NotFoundError, RunError
+from leaf.jobs.places import Place, Places
 from leaf.sessions.session import Session
 from leaf.store import jobs
 from leaf.store.jobs import Job, outcome_line, progress_line
@@ -92,7 +94,9 @@ def test_a_job_counts_what_became_of_each_file(tmp_path: Path) -> None:
             "huge.txt": "failed",
             "absent.csv": "failed",
         }
-        problems = {item.name: item.problem for item in session.jobs.outcomes(job.id) if item.problem}
+        problems = {
+            item.name: item.problem for item in session.jobs.outcomes(job.id) if item.problem
+        }
         assert "add it again" in problems["broken.xlsx"]
         assert "Split it" in problems["huge.txt"]
         assert "absent.csv" in problems["absent.csv"]
@@ -115,17 +119,18 @@ def test_files_go_beside_the_question_of_a_chat_and_of_a_new_one(tmp_path: Path)
         added(session, paths, target=chat.id)
         job = added(session, paths, target="new")
         for chat_id in (chat.id, job.outcome["chat"]):
-            assert [c.file.name for c in leaf._house.library.chat_files(scope, chat_id)] == ["0000.csv", "0001.csv"]
+            assert [c.file.name for c in leaf._house.library.chat_files(scope, chat_id)] == [
+                "0000.csv",
+                "0001.csv",
+            ]
         with pytest.raises(NotFoundError):
             session.jobs.begin(1, target="no-such-chat")
 
 
-def test_a_killed_process_is_gone_on_with_and_nothing_is_added_twice(tmp_path: Path) -> None:
-    count = 200
-    paths = made(tmp_path / "given", count)
-    process = subprocess.Popen(
-        [sys.executable, "-c", ADD, str(tmp_path / "home"), str(tmp_path / "given")], stdout=subprocess.PIPE, text=True
-    )
+def killed_on_its_way(program: str, *arguments: object) -> None:
+    """Run a program that prints how many files it has added, and kill it after the first."""
+    command = [sys.executable, "-c", program, *map(str, arguments)]
+    process = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
     assert process.stdout is not None
     for line in process.stdout:
         assert line.strip() != "over", "it was over before it could be killed"
@@ -133,13 +138,25 @@ def test_a_killed_process_is_gone_on_with_and_nothing_is_added_twice(tmp_path: P
             break
     os.kill(process.pid, signal.SIGKILL)
     process.wait()
+
+
+def gone_on_with(leaf: Leaf, count: int) -> tuple[Session, Job]:
+    """The only job, which was under way, once it is over: all files are there."""
+    session = leaf.session(leaf.local_scope())
+    (before,) = session.jobs.list()
+    assert 0 < before.done < count
+    leaf._house.jobs.launch()
+    job = session.jobs.wait(before.id, 240)
+    assert (job.state, job.done, job.failed) == ("done", count, 0)
+    return session, job
+
+
+def test_a_killed_process_is_gone_on_with_and_nothing_is_added_twice(tmp_path: Path) -> None:
+    count = 200
+    paths = made(tmp_path / "given", count)
+    killed_on_its_way(ADD, tmp_path / "home", tmp_path / "given")
     with opened(tmp_path / "home") as leaf:
-        session = leaf.session(leaf.local_scope())
-        (before,) = session.jobs.list()
-        assert 0 < before.done < count
-        leaf._house.jobs.launch()
-        job = session.jobs.wait(before.id, 120)
-        assert (job.state, job.done, job.failed) == ("done", count, 0)
+        session, job = gone_on_with(leaf, count)
         assert sorted(file.name for file in session.files.list()) == [path.name for path in paths]
         assert {item.state for item in session.jobs.outcomes(job.id)} == {"added"}
 
@@ -157,24 +174,12 @@ def test_an_import_from_drive_that_is_killed_is_gone_on_with_and_nothing_is_ther
             pass
         given = tmp_path / "google"
         given.write_bytes(pickle.dumps(google.settings()))
-        process = subprocess.Popen(
-            [sys.executable, "-c", IMPORT, str(tmp_path / "home"), str(given), folder], stdout=subprocess.PIPE, text=True
-        )
-        assert process.stdout is not None
-        for line in process.stdout:
-            assert line.strip() != "over", "it was over before it could be killed"
-            if int(line) > 0:
-                break
-        os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        killed_on_its_way(IMPORT, tmp_path / "home", given, folder)
         with opened(tmp_path / "home", google=google.settings()) as leaf:
-            session = leaf.session(leaf.local_scope())
-            (before,) = session.jobs.list()
-            assert 0 < before.done < count
-            leaf._house.jobs.launch()
-            job = session.jobs.wait(before.id, 240)
-            assert (job.state, job.done, job.failed) == ("done", count, 0)
-            assert sorted(file.name for file in session.files.list()) == [f"Top/{number:04d}.csv" for number in range(count)]
+            session, _ = gone_on_with(leaf, count)
+            assert sorted(file.name for file in session.files.list()) == [
+                f"Top/{number:04d}.csv" for number in range(count)
+            ]
             assert [file for file in session.files.list() if file.outline.get("error")] == []
 
 
@@ -230,7 +235,9 @@ def test_two_jobs_with_the_same_files_make_each_file_once(tmp_path: Path) -> Non
     with opened(tmp_path / "home") as leaf:
         session = leaf.session(leaf.local_scope())
         found: list[Job] = []
-        threads = [threading.Thread(target=lambda: found.append(added(session, paths))) for _ in range(2)]
+        threads = [
+            threading.Thread(target=lambda: found.append(added(session, paths))) for _ in range(2)
+        ]
         for thread in threads:
             thread.start()
         for thread in threads:
@@ -246,9 +253,146 @@ def test_a_job_whose_bytes_are_gone_says_so_of_that_file(tmp_path: Path) -> None
         kept = leaf._house.library.keep(scope, "a.csv", BytesIO(b"a,b\n1,2\n"))
         leaf._house.store.blobs.delete(scope.workspace_id, kept.sha256)
         job = session.jobs.begin(1)
-        given = {"sha256": kept.sha256, "size": kept.size, "source": "upload", "context": "", "shared": False}
+        given = {
+            "sha256": kept.sha256,
+            "size": kept.size,
+            "source": "upload",
+            "context": "",
+            "shared": False,
+        }
         jobs.append(leaf._house.store.db, scope, job.id, [("a.csv", given, "")])
         session.jobs.all_arrived(job.id)
         (became,) = session.jobs.outcomes(session.jobs.wait(job.id, 60).id)
         assert (became.state, "Add it again" in became.problem) == ("failed", True)
         assert session.files.list() == []
+
+
+def test_announced_files_come_in_any_order_and_each_by_itself(tmp_path: Path) -> None:
+    with opened(tmp_path / "home", max_upload_bytes=1_000_000) as leaf:
+        session = leaf.session(leaf.local_scope())
+        chat = session.chats.create()
+        names = [("2024/north/sales.csv", 8), ("2023/north/sales.csv", 8), ("huge.csv", 2_000_000)]
+        job = session.jobs.announce([*names, ("late.csv", 8), ("no.csv", 8)], target=chat.id)
+        assert (job.total, job.coming, job.failed, job.state) == (5, 4, 1, "arriving")
+        first = session.jobs.shown(job.id)[2].item
+        assert (first.state, "Split it" in first.problem) == ("failed", True)
+        told = session.jobs.expect(job.id, 1)
+        told(5)
+        assert session.jobs.shown(job.id)[1].sent == 5
+        session.jobs.receive(job.id, 1, BytesIO(b"a,b\n3,4\n"))
+        session.jobs.expect(job.id, 0)
+        session.jobs.receive(job.id, 0, BytesIO(b"a,b\n1,2\n"))
+        session.jobs.cancel(job.id, 4)
+        with pytest.raises(RunError):
+            session.jobs.expect(job.id, 4)
+        session.jobs.expect(job.id, 3)
+        session.jobs.fail(job.id, 3, "The connection broke.")
+        job = session.jobs.wait(job.id, 60)
+        assert (job.state, job.done, job.failed, job.cancelled) == ("done", 5, 2, 1)
+        assert job.beside == 5
+        assert outcome_line(job) == "2 of 5 files are there; 2 failed; 1 cancelled."
+        assert sorted(one.file.name for one in session.attached.list(chat.id)) == [
+            "2023/north/sales.csv",
+            "2024/north/sales.csv",
+        ]
+        told = session.jobs.expect(job.id, 3)  # a job that is over takes what comes again
+        session.jobs.receive(job.id, 3, BytesIO(b"a,b\n5,6\n"))
+        job = session.jobs.wait(job.id, 60)
+        assert (job.state, job.done, job.failed) == ("done", 5, 1)
+        assert len(session.attached.list(chat.id)) == 3
+
+
+def test_a_file_that_was_added_is_taken_back_and_one_that_was_left_out_stays_out(
+    tmp_path: Path,
+) -> None:
+    with opened(tmp_path / "home") as leaf:
+        session = leaf.session(leaf.local_scope())
+        chat = session.chats.create()
+        job = session.jobs.announce([("a.csv", 8), ("b.csv", 8), ("c.csv", 8)], target=chat.id)
+        for number in range(2):
+            session.jobs.expect(job.id, number)
+            session.jobs.receive(job.id, number, BytesIO(b"a,b\n%d,2\n" % number))
+        while len(session.attached.list(chat.id)) < 2:
+            session.jobs.wait(job.id, 0.1)
+        left_out = next(c for c in session.attached.list(chat.id) if c.file.name == "a.csv")
+        session.attached.remove(chat.id, left_out.file.id)
+        session.jobs.cancel(job.id, 1)
+        session.jobs.expect(job.id, 2)
+        session.jobs.receive(job.id, 2, BytesIO(b"a,b\n9,2\n"))
+        assert session.jobs.wait(job.id, 60).state == "done"
+        assert [one.file.name for one in session.attached.list(chat.id)] == ["c.csv"]
+        assert sorted(file.name for file in session.files.list()) == ["a.csv", "c.csv"]
+        assert [file.name for file in session.files.deleted()] == ["b.csv"]
+
+
+def test_of_announced_files_a_killed_process_keeps_what_it_acknowledged(tmp_path: Path) -> None:
+    with opened(tmp_path / "home") as leaf:
+        session = leaf.session(leaf.local_scope())
+        chat = session.chats.create()
+        job = session.jobs.announce([("a.csv", 8), ("b.csv", 8)], target=chat.id)
+        session.jobs.expect(job.id, 0)
+        session.jobs.receive(job.id, 0, BytesIO(b"a,b\n1,2\n"))
+        session.jobs.expect(job.id, 1)
+    with opened(tmp_path / "home") as leaf:
+        leaf._house.jobs.launch()
+        session = leaf.session(leaf.local_scope())
+        job = session.jobs.wait(job.id, 60)
+        assert (job.state, job.done, job.failed) == ("done", 2, 1)
+        (kept,) = session.attached.list(chat.id)
+        assert kept.file.name == "a.csv"
+        (_, lost) = session.jobs.shown(job.id)
+        assert "not here whole when Leaf was closed" in lost.item.problem
+        session.jobs.expect(job.id, 1)
+        session.jobs.receive(job.id, 1, BytesIO(b"a,b\n3,4\n"))
+        assert session.jobs.wait(job.id, 60).failed == 0
+        assert len(session.attached.list(chat.id)) == 2
+
+
+def test_cancelling_all_keeps_what_is_there(tmp_path: Path) -> None:
+    with opened(tmp_path / "home") as leaf:
+        session = leaf.session(leaf.local_scope())
+        job = session.jobs.announce([(f"{n}.csv", 8) for n in range(5)])
+        session.jobs.expect(job.id, 0)
+        session.jobs.receive(job.id, 0, BytesIO(b"a,b\n1,2\n"))
+        while session.jobs.get(job.id).done < 1:
+            session.jobs.wait(job.id, 0.1)
+        job = session.jobs.cancel_all(job.id)
+        assert (job.state, job.cancelled, job.coming) == ("stopped", 4, 0)
+        assert [file.name for file in session.files.list()] == ["0.csv"]
+
+
+def test_whoever_has_fewest_places_gets_the_next_and_waiting_for_files_needs_none() -> None:
+    places, stop, order = Places(1), threading.Event(), list[str]()
+    ann = Place(places, "ann")
+    ann.take(stop)
+
+    def wait(user: str) -> None:
+        place = Place(places, user)
+        place.take(stop)
+        order.append(user)
+        if user == "bob":
+            done.wait(10)
+        place.give()
+
+    done = threading.Event()
+    threads = [threading.Thread(target=wait, args=(user,)) for user in ("ann", "bob")]
+    for thread in threads:
+        thread.start()
+        while not any(place.user == thread.name for place in places._waiting) and (
+            len(places._waiting) < threads.index(thread) + 1
+        ):
+            thread.join(0.01)
+    places._held["ann"] += 1  # another of hers is worked on
+    ann.give()
+    threads[1].join(0.5)
+    assert order == ["bob"]
+    done.set()
+    for thread in threads:
+        thread.join(10)
+    assert order == ["bob", "ann"]
+    waiting = Place(places, "cleo")
+    places._free = 0
+    stop.set()
+    with pytest.raises(RunError):
+        waiting.take(stop)
+    assert places._waiting == []

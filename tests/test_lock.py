@@ -26,7 +26,9 @@ def _locked() -> list[tuple[Requirement, str]]:
 def test_what_requirements_name_is_locked_at_their_version() -> None:
     versions = {canonicalize_name(pin.name): str(pin.specifier) for pin, _ in _locked()}
     for wanted in _wanted():
-        assert versions.get(canonicalize_name(wanted.name)) == str(wanted.specifier), "run: make lock"
+        assert versions.get(canonicalize_name(wanted.name)) == str(wanted.specifier), (
+            "run: make lock"
+        )
 
 
 def test_every_pin_is_exact_and_has_hashes() -> None:
@@ -37,7 +39,11 @@ def test_every_pin_is_exact_and_has_hashes() -> None:
 
 def test_the_lock_holds_all_that_the_packages_need_here_and_nothing_more() -> None:
     """By what the installed packages say of themselves."""
-    locked = {canonicalize_name(pin.name): pin for pin, _ in _locked() if pin.marker is None or pin.marker.evaluate()}
+    locked = {
+        canonicalize_name(pin.name): pin
+        for pin, _ in _locked()
+        if pin.marker is None or pin.marker.evaluate()
+    }
     found: set[str] = set()
     left = [(wanted, "") for wanted in _wanted()]
     while left:
@@ -46,7 +52,9 @@ def test_the_lock_holds_all_that_the_packages_need_here_and_nothing_more() -> No
         if wanted.marker is not None and not wanted.marker.evaluate({"extra": extra}):
             continue
         assert name in locked, f"{wanted} is not locked; run: make lock"
-        assert wanted.specifier.contains(str(locked[name].specifier).removeprefix("=="), prereleases=True), wanted
+        assert wanted.specifier.contains(
+            str(locked[name].specifier).removeprefix("=="), prereleases=True
+        ), wanted
         if name in found and not wanted.extras:
             continue
         found.add(name)

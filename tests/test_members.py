@@ -13,8 +13,19 @@ import pytest
 from leaf.errors import InvalidInputError, NotFoundError, SignInError
 from leaf.identity import identify
 from leaf.settings import Settings
-from leaf.store import Store, chat_files, chats, files, logins, members, messages, participants, users
+from leaf.store import (
+    Store,
+    chat_files,
+    chats,
+    files,
+    logins,
+    members,
+    messages,
+    participants,
+    users,
+)
 from leaf.store.model import Scope, Visit
+from tests.removal_kit import purge_chat
 from tests.test_store import add_file, snapshot, text
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -22,7 +33,8 @@ EXPIRES = int(NOW.timestamp()) + 3600
 
 
 def claims(who: str = "Ann Example", **changed: Any) -> dict[str, Any]:
-    """What a provider says of somebody; each call is a sign-in of its own only if `nonce` says so."""
+    """What a provider says of somebody; each call is a sign-in of its own only if `nonce` says
+    so."""
     first = who.split()[0]
     return {
         "is_logged_in": True,
@@ -39,7 +51,9 @@ def claims(who: str = "Ann Example", **changed: Any) -> dict[str, Any]:
     } | changed
 
 
-def sign_in(store: Store, who: str = "Ann Example", *, workspace: str = "", **changed: Any) -> Visit:
+def sign_in(
+    store: Store, who: str = "Ann Example", *, workspace: str = "", **changed: Any
+) -> Visit:
     identity = identify(claims(who, **changed), Settings(), NOW)
     visit = logins.find(store.db, identity, workspace)
     if visit is None:
@@ -80,7 +94,9 @@ def ann(store: Store) -> Scope:
         ({"iss": None}, "refused", "which account"),
     ],
 )
-def test_a_login_that_does_not_hold_is_refused_with_a_sentence(changed: dict[str, Any], reason: str, said: str) -> None:
+def test_a_login_that_does_not_hold_is_refused_with_a_sentence(
+    changed: dict[str, Any], reason: str, said: str
+) -> None:
     with pytest.raises(SignInError, match=said) as caught:
         identify(claims(**changed), Settings(), NOW)
     assert caught.value.reason == reason
@@ -101,7 +117,9 @@ def test_nobody_is_signed_in_without_claims() -> None:
         ({"name": None, "given_name": "Mary Ann"}, "Mary Ann", "Mary Ann"),
     ],
 )
-def test_a_name_is_made_of_what_the_provider_tells(changed: dict[str, Any], name: str, first: str) -> None:
+def test_a_name_is_made_of_what_the_provider_tells(
+    changed: dict[str, Any], name: str, first: str
+) -> None:
     identity = identify(claims(**changed), Settings(), NOW)
     assert (identity.name, identity.first_name) == (name, first)
 
@@ -117,7 +135,9 @@ def test_a_name_is_made_of_what_the_provider_tells(changed: dict[str, Any], name
         ((), ("guest@other.net",), "ann@other.net", False),
     ],
 )
-def test_only_allowed_addresses_are_let_in(domains: tuple[str, ...], emails: tuple[str, ...], address: str, let_in: bool) -> None:
+def test_only_allowed_addresses_are_let_in(
+    domains: tuple[str, ...], emails: tuple[str, ...], address: str, let_in: bool
+) -> None:
     settings = Settings(allowed_domains=domains, allowed_emails=emails)
     if let_in:
         assert identify(claims(email=address), settings, NOW).email == address.lower()
@@ -137,7 +157,9 @@ def test_a_session_may_last_longer_than_the_token_if_settings_say_so() -> None:
 
 
 def test_every_sign_in_has_an_id_of_its_own_that_does_not_tell_its_claims() -> None:
-    first, again, other = (identify(claims(nonce=n), Settings(), NOW).login_id for n in ("one", "one", "two"))
+    first, again, other = (
+        identify(claims(nonce=n), Settings(), NOW).login_id for n in ("one", "one", "two")
+    )
     assert first == again != other
     assert "one" not in first
 
@@ -145,10 +167,14 @@ def test_every_sign_in_has_an_id_of_its_own_that_does_not_tell_its_claims() -> N
 # Signing in
 
 
-def test_the_first_sign_in_makes_the_user_and_their_workspace_and_later_ones_find_them(store: Store) -> None:
+def test_the_first_sign_in_makes_the_user_and_their_workspace_and_later_ones_find_them(
+    store: Store,
+) -> None:
     visit = sign_in(store)
     assert (visit.user.email, visit.user.name) == ("ann@example.org", "Ann Example")
-    assert [(w.name, w.role) for w in members.memberships(store.db, visit.scope)] == [("Ann's Workspace", "owner")]
+    assert [(w.name, w.role) for w in members.memberships(store.db, visit.scope)] == [
+        ("Ann's Workspace", "owner")
+    ]
     again = sign_in(store, nonce="later", email="ANN@example.org")
     assert (again.scope, again.user) == (visit.scope, visit.user)
 
@@ -188,7 +214,9 @@ def test_an_address_that_passed_to_another_account_does_not_open_the_old_one(sto
     assert not logins.unscoped_unlink(store.db, "nobody@example.org")
 
 
-def test_a_second_provider_opens_an_account_only_if_it_vouches_for_the_address(store: Store) -> None:
+def test_a_second_provider_opens_an_account_only_if_it_vouches_for_the_address(
+    store: Store,
+) -> None:
     first = sign_in(store)
     other = {"iss": "https://other.example.net", "sub": "77"}
     with pytest.raises(SignInError, match="already used"):
@@ -235,7 +263,10 @@ def test_an_invitation_is_accepted_at_the_next_sign_in(store: Store, ann: Scope)
         ("Bob", "member"),
         ("Cy", "member"),
     ]
-    assert {w.name for w in members.memberships(store.db, cy)} == {"Ann's Workspace", "Cy's Workspace"}
+    assert {w.name for w in members.memberships(store.db, cy)} == {
+        "Ann's Workspace",
+        "Cy's Workspace",
+    }
     with pytest.raises(InvalidInputError, match="member already"):
         members.invite(store.db, ann, "bob@example.org")
 
@@ -247,13 +278,17 @@ def test_an_invitation_that_was_taken_back_opens_nothing(store: Store, ann: Scop
     assert sign_in(store, "Bob").scope.workspace_id != ann.workspace_id
 
 
-@pytest.mark.parametrize("address", ["", "ann", "ann@", "@example.org", "a b@example.org", "ann@example.org\nbcc: x@y.z"])
+@pytest.mark.parametrize(
+    "address", ["", "ann", "ann@", "@example.org", "a b@example.org", "ann@example.org\nbcc: x@y.z"]
+)
 def test_what_is_no_address_cannot_be_invited(store: Store, ann: Scope, address: str) -> None:
     with pytest.raises(InvalidInputError, match="not an e-mail address"):
         members.invite(store.db, ann, address)
 
 
-def test_the_workspace_that_was_chosen_is_open_in_new_tabs_and_after_the_next_sign_in(store: Store, ann: Scope) -> None:
+def test_the_workspace_that_was_chosen_is_open_in_new_tabs_and_after_the_next_sign_in(
+    store: Store, ann: Scope
+) -> None:
     own = sign_in(store, "Bob").scope
     members.invite(store.db, ann, "bob@example.org")
     visit = sign_in(store, "Bob", nonce="next")
@@ -261,7 +296,10 @@ def test_the_workspace_that_was_chosen_is_open_in_new_tabs_and_after_the_next_si
     logins.remember_workspace(store.db, visit, own.workspace_id)
     assert sign_in(store, "Bob", nonce="next").scope == own
     assert sign_in(store, "Bob", nonce="third").scope == own
-    assert sign_in(store, "Bob", nonce="third", workspace=ann.workspace_id).scope.workspace_id == ann.workspace_id
+    assert (
+        sign_in(store, "Bob", nonce="third", workspace=ann.workspace_id).scope.workspace_id
+        == ann.workspace_id
+    )
     stranger = sign_in(store, "Eve")
     assert sign_in(store, "Eve", workspace=ann.workspace_id).scope == stranger.scope
     with pytest.raises(NotFoundError):
@@ -334,7 +372,9 @@ def test_whoever_has_left_every_workspace_gets_one_of_their_own(store: Store, an
 # Chats
 
 
-def test_a_shared_chat_is_seen_by_those_who_take_part_and_says_who_asked(store: Store, ann: Scope) -> None:
+def test_a_shared_chat_is_seen_by_those_who_take_part_and_says_who_asked(
+    store: Store, ann: Scope
+) -> None:
     bob, cy = join(store, ann, "Bob"), join(store, ann, "Cy")
     chat = chats.create(store.db, ann, title="Sales")
     messages.add_exchange(store.db, ann, chat.id, text("How much?"))
@@ -359,7 +399,9 @@ def test_only_members_can_be_brought_into_a_chat(store: Store, ann: Scope) -> No
         participants.add(store.db, ann, chat.id, "eve@example.org")
 
 
-def test_the_host_takes_others_out_and_everybody_may_leave_but_the_last(store: Store, ann: Scope) -> None:
+def test_the_host_takes_others_out_and_everybody_may_leave_but_the_last(
+    store: Store, ann: Scope
+) -> None:
     bob, cy = join(store, ann, "Bob"), join(store, ann, "Cy")
     chat = chats.create(store.db, ann)
     participants.add(store.db, ann, chat.id, "bob@example.org")
@@ -367,7 +409,7 @@ def test_the_host_takes_others_out_and_everybody_may_leave_but_the_last(store: S
     for call in (
         lambda: participants.remove(store.db, bob, chat.id, cy.user_id),
         lambda: chats.delete(store.db, bob, chat.id),
-        lambda: chats.purge(store.db, bob, chat.id),
+        lambda: purge_chat(store.db, bob, chat.id),
     ):
         with pytest.raises(InvalidInputError, match="shared by Ann Example"):
             call()
@@ -395,16 +437,25 @@ def test_an_answer_for_somebody_who_is_taken_out_is_ended(store: Store, ann: Sco
     assert [u.message.id for u in messages.unscoped_unfinished(store.db)] == [mine.id]
 
 
-def test_a_removed_member_reaches_nothing_by_any_id_and_comes_back_to_their_own_chats(store: Store, ann: Scope) -> None:
+def test_a_removed_member_reaches_nothing_by_any_id_and_comes_back_to_their_own_chats(
+    store: Store, ann: Scope
+) -> None:
     bob = join(store, ann, "Bob")
-    shared, own = chats.create(store.db, ann, title="shared"), chats.create(store.db, bob, title="own")
+    shared, own = (
+        chats.create(store.db, ann, title="shared"),
+        chats.create(store.db, bob, title="own"),
+    )
     participants.add(store.db, ann, shared.id, "bob@example.org")
     file = add_file(store, bob, "bob.csv")
     chat_files.attach(store.db, bob, shared.id, [file.id])
-    answers = [messages.add_exchange(store.db, bob, c.id, text("?")).answer.id for c in (shared, own)]
+    answers = [
+        messages.add_exchange(store.db, bob, c.id, text("?")).answer.id for c in (shared, own)
+    ]
     members.remove(store.db, ann, bob.user_id)
     before = snapshot(store)
-    for call in everything(store, ann, shared.id, answers[0], file.id) + everything(store, ann, own.id, answers[1], file.id):
+    for call in everything(store, ann, shared.id, answers[0], file.id) + everything(
+        store, ann, own.id, answers[1], file.id
+    ):
         with pytest.raises(NotFoundError):
             call(bob)
     check_sees_nothing(store, bob)
@@ -424,7 +475,12 @@ def test_a_stranger_reaches_nothing_by_any_id(store: Store, ann: Scope) -> None:
     eve = sign_in(store, "Eve").scope
     before = snapshot(store)
     calls = everything(store, ann, chat.id, answer, file.id)
-    for scope in (Scope(ann.workspace_id, eve.user_id), Scope(eve.workspace_id, ann.user_id), Scope("", ""), eve):
+    for scope in (
+        Scope(ann.workspace_id, eve.user_id),
+        Scope(eve.workspace_id, ann.user_id),
+        Scope("", ""),
+        eve,
+    ):
         for call in calls:
             with pytest.raises((NotFoundError, InvalidInputError)) as caught:
                 call(scope)
@@ -435,7 +491,9 @@ def test_a_stranger_reaches_nothing_by_any_id(store: Store, ann: Scope) -> None:
     assert snapshot(store) == before
 
 
-def test_a_colleague_who_does_not_take_part_reaches_the_chat_by_no_call(store: Store, ann: Scope) -> None:
+def test_a_colleague_who_does_not_take_part_reaches_the_chat_by_no_call(
+    store: Store, ann: Scope
+) -> None:
     bob = join(store, ann, "Bob")
     chat = chats.create(store.db, ann)
     answer = messages.add_exchange(store.db, ann, chat.id, text("?")).answer.id
@@ -445,14 +503,16 @@ def test_a_colleague_who_does_not_take_part_reaches_the_chat_by_no_call(store: S
     assert chats.list_chats(store.db, bob, query="?") == []
 
 
-def of_chat(store: Store, owner: Scope, chat_id: str, answer: str) -> list[Callable[[Scope], object]]:
+def of_chat(
+    store: Store, owner: Scope, chat_id: str, answer: str
+) -> list[Callable[[Scope], object]]:
     db = store.db
     return [
         lambda s: chats.get(db, s, chat_id),
         lambda s: chats.rename(db, s, chat_id, "mine"),
         lambda s: chats.delete(db, s, chat_id),
         lambda s: chats.restore(db, s, chat_id),
-        lambda s: chats.purge(db, s, chat_id),
+        lambda s: purge_chat(db, s, chat_id),
         lambda s: messages.add_exchange(db, s, chat_id, text("?")),
         lambda s: messages.get(db, s, answer),
         lambda s: messages.thread(db, s, chat_id),
@@ -467,8 +527,11 @@ def of_chat(store: Store, owner: Scope, chat_id: str, answer: str) -> list[Calla
     ]
 
 
-def everything(store: Store, owner: Scope, chat_id: str, answer: str, file_id: str) -> list[Callable[[Scope], object]]:
-    """A call of each kind on what belongs to the owner's workspace; every one must fail for somebody who does not."""
+def everything(
+    store: Store, owner: Scope, chat_id: str, answer: str, file_id: str
+) -> list[Callable[[Scope], object]]:
+    """A call of each kind on what belongs to the owner's workspace; every one must fail for
+    somebody who does not."""
     db = store.db
     return [
         *of_chat(store, owner, chat_id, answer),

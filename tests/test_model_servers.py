@@ -1,4 +1,5 @@
-"""Servers that speak the Messages API in their own way, or another API: what is understood, and what is said."""
+"""Servers that speak the Messages API in their own way, or another API: what is understood, and
+what is said."""
 
 from __future__ import annotations
 
@@ -13,32 +14,55 @@ import pytest
 from leaf.agent.models import wire
 from leaf.agent.models.base import ModelEvent, ModelRequest, ModelTurn, TurnCutError
 from leaf.agent.models.claude import ClaudeModel
+from leaf.doctor import check
 from leaf.errors import ModelError, SettingsError
 from leaf.settings import Settings, load, model_address
-from leaf.wiring import check
 from tests.messages_server import Failure, MessagesServer, Turn
 from tests.openai_server import REFUSALS, OpenAIServer, Refusal
 
-ADD = {"name": "add_numbers", "description": "Adds.", "input_schema": {"type": "object", "properties": {}}}
+ADD = {
+    "name": "add_numbers",
+    "description": "Adds.",
+    "input_schema": {"type": "object", "properties": {}},
+}
 QUESTION = {"role": "user", "content": [{"type": "text", "text": "Add."}]}
 
 
 def turn_of(url: str, events: list[ModelEvent] | None = None, **options: Any) -> ModelTurn:
     model = ClaudeModel("key", url, retries=0, stall_seconds=2)
-    request = ModelRequest(**{"model": "claude-sonnet-5-5", "system": "Add.", "tools": [ADD], "messages": [QUESTION], **options})
-    return model.turn(request, (lambda e: None) if events is None else events.append, threading.Event())
+    request = ModelRequest(
+        **{
+            "model": "claude-sonnet-5-5",
+            "system": "Add.",
+            "tools": [ADD],
+            "messages": [QUESTION],
+            **options,
+        }
+    )
+    return model.turn(
+        request, (lambda e: None) if events is None else events.append, threading.Event()
+    )
 
 
 @pytest.mark.parametrize("form", ["unnamed", "whole"])
 def test_a_turn_is_the_same_however_the_server_tells_it(form: Any) -> None:
-    script = [Turn.call(("add_numbers", {"numbers": [1, 2], "why": "Grüße 手机"}), thinking="Two numbers.", text="I add “them”.")]
+    script = [
+        Turn.call(
+            ("add_numbers", {"numbers": [1, 2], "why": "Grüße 手机"}),
+            thinking="Two numbers.",
+            text="I add “them”.",
+        )
+    ]
     with MessagesServer(script) as plain, MessagesServer(script, form=form) as other:
         shown: list[ModelEvent] = []
         expected, turn = turn_of(plain.url), turn_of(other.url, shown)
     assert replace(turn, seconds=expected.seconds) == expected
     assert turn.stop_reason == "tool_use"
     assert [b["type"] for b in turn.content] == ["thinking", "text", "tool_use"]
-    said = {kind: "".join(e.delta for e in shown if e.kind == kind) for kind in ("reasoning", "text", "tool-input")}
+    said = {
+        kind: "".join(e.delta for e in shown if e.kind == kind)
+        for kind in ("reasoning", "text", "tool-input")
+    }
     assert (said["reasoning"], said["text"]) == ("Two numbers.", "I add “them”.")
     assert json.loads(said["tool-input"]) == {"numbers": [1, 2], "why": "Grüße 手机"}
 
@@ -46,10 +70,16 @@ def test_a_turn_is_the_same_however_the_server_tells_it(form: Any) -> None:
 @pytest.mark.parametrize("form", ["unnamed", "whole"])
 def test_what_such_a_server_sent_goes_back_as_it_was(form: Any) -> None:
     """The server refuses blocks that differ from those that it sent."""
-    with MessagesServer([Turn.call("add_numbers", thinking="Hm."), Turn.say("3")], form=form) as server:
+    with MessagesServer(
+        [Turn.call("add_numbers", thinking="Hm."), Turn.say("3")], form=form
+    ) as server:
         first = turn_of(server.url)
         result = {"type": "tool_result", "tool_use_id": first.content[1]["id"], "content": "3"}
-        messages = [QUESTION, {"role": "assistant", "content": first.content}, {"role": "user", "content": [result]}]
+        messages = [
+            QUESTION,
+            {"role": "assistant", "content": first.content},
+            {"role": "user", "content": [result]},
+        ]
         assert turn_of(server.url, messages=messages).content[0]["text"] == "3"
         assert not server.refused
 
@@ -63,15 +93,28 @@ CUTS = [
 
 
 @pytest.mark.parametrize(("where", "sentence"), CUTS, ids=[next(iter(w)) for w, _ in CUTS])
-def test_a_stream_without_names_of_events_breaks_off_like_any_other(where: dict[str, int], sentence: str) -> None:
-    with MessagesServer([Turn.say("A long answer.", **where)], form="unnamed") as server, pytest.raises(TurnCutError) as caught:
+def test_a_stream_without_names_of_events_breaks_off_like_any_other(
+    where: dict[str, int], sentence: str
+) -> None:
+    with (
+        MessagesServer([Turn.say("A long answer.", **where)], form="unnamed") as server,
+        pytest.raises(TurnCutError) as caught,
+    ):
         turn_of(server.url)
     assert sentence in str(caught.value)
 
 
 def test_a_whole_message_without_a_reason_to_stop_is_an_answer_cut_short() -> None:
-    body = {"type": "message", "role": "assistant", "content": [{"type": "text", "text": "Half"}], "stop_reason": None}
-    with MessagesServer([Failure(200, body=json.dumps(body).encode())]) as server, pytest.raises(TurnCutError, match="complete"):
+    body = {
+        "type": "message",
+        "role": "assistant",
+        "content": [{"type": "text", "text": "Half"}],
+        "stop_reason": None,
+    }
+    with (
+        MessagesServer([Failure(200, body=json.dumps(body).encode())]) as server,
+        pytest.raises(TurnCutError, match="complete"),
+    ):
         turn_of(server.url)
 
 
@@ -79,7 +122,10 @@ def test_a_whole_message_without_a_reason_to_stop_is_an_answer_cut_short() -> No
 @pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
 def test_lines_are_cut_where_the_standard_says_and_nowhere_else(size: int, end: str) -> None:
     text = "手机\u2028\x85\x0bStück"
-    events = [{"type": "content_block_delta", "index": 0, "delta": {"text": text}}, {"type": "message_stop"}]
+    events = [
+        {"type": "content_block_delta", "index": 0, "delta": {"text": text}},
+        {"type": "message_stop"},
+    ]
     lines = [
         ": a comment",
         "id: 7",
@@ -115,10 +161,19 @@ ADDRESSES = [
 
 
 @pytest.mark.parametrize(("given", "prefix"), ADDRESSES, ids=[a for a, _ in ADDRESSES])
-def test_an_address_is_understood_with_whatever_people_paste_behind_it(given: str, prefix: str) -> None:
-    for base in ("http://127.0.0.1:8600", "https://user:pass@models.example.org", "http://[::1]:11434"):
+def test_an_address_is_understood_with_whatever_people_paste_behind_it(
+    given: str, prefix: str
+) -> None:
+    for base in (
+        "http://127.0.0.1:8600",
+        "https://user:pass@models.example.org",
+        "http://[::1]:11434",
+    ):
         assert load({"LEAF_MODEL_URL": given.format(base)}, {}).model_url == base + prefix
-    assert load({"ANTHROPIC_BASE_URL": given.format("HTTP://Host.Example:80")}, {}).model_url == f"http://host.example:80{prefix}"
+    assert (
+        load({"ANTHROPIC_BASE_URL": given.format("HTTP://Host.Example:80")}, {}).model_url
+        == f"http://host.example:80{prefix}"
+    )
 
 
 @pytest.mark.parametrize("ending", ["", "/v1", "/v1/messages/"])
@@ -129,7 +184,10 @@ def test_questions_lists_and_counts_go_to_the_same_server_whatever_the_ending(en
 
 
 WRONG = [
-    ("localhost:11434", "LEAF_MODEL_URL is 'localhost:11434', without http:// or https:// in front."),
+    (
+        "localhost:11434",
+        "LEAF_MODEL_URL is 'localhost:11434', without http:// or https:// in front.",
+    ),
     ("user:hidden@host/v1", "LEAF_MODEL_URL is 'host/v1', without http"),
     ("ftp://host", "LEAF_MODEL_URL is 'ftp://host', without http"),
     ("http://", "LEAF_MODEL_URL is not an address."),
@@ -137,12 +195,17 @@ WRONG = [
     ("http://host:port", "LEAF_MODEL_URL is not an address."),
     ("http://[::1", "LEAF_MODEL_URL is not an address."),
     ("http://my host", "LEAF_MODEL_URL is not an address."),
-    ("https://host/v1?key=hidden", "LEAF_MODEL_URL has something behind a ? or # after https://host/v1. Leave that out"),
+    (
+        "https://host/v1?key=hidden",
+        "LEAF_MODEL_URL has something behind a ? or # after https://host/v1. Leave that out",
+    ),
 ]
 
 
 @pytest.mark.parametrize(("given", "sentence"), WRONG, ids=[g for g, _ in WRONG])
-def test_an_address_that_cannot_be_one_is_named_by_its_key_without_anything_secret(given: str, sentence: str) -> None:
+def test_an_address_that_cannot_be_one_is_named_by_its_key_without_anything_secret(
+    given: str, sentence: str
+) -> None:
     with pytest.raises(SettingsError) as caught:
         load({"LEAF_MODEL_URL": given}, {})
     assert sentence in str(caught.value)
@@ -151,7 +214,9 @@ def test_an_address_that_cannot_be_one_is_named_by_its_key_without_anything_secr
         load({"ANTHROPIC_BASE_URL": given}, {})
 
 
-@pytest.mark.parametrize("address", ["", "https://api.anthropic.com", "https://api.anthropic.com/v1/"])
+@pytest.mark.parametrize(
+    "address", ["", "https://api.anthropic.com", "https://api.anthropic.com/v1/"]
+)
 def test_anthropics_own_address_stays_what_it_is(address: str) -> None:
     assert model_address(address) in ("", "https://api.anthropic.com")
 
@@ -161,8 +226,13 @@ OPENAI = "speaks only OpenAI's API"
 
 @pytest.mark.parametrize("refusal", REFUSALS.values(), ids=REFUSALS)
 @pytest.mark.parametrize(("lists", "prefix"), [(True, "/v1"), (False, "/v1"), (True, "")])
-def test_a_server_of_openais_api_alone_is_named_with_what_to_do(refusal: Refusal, lists: bool, prefix: str) -> None:
-    with OpenAIServer(refusal, lists=lists, prefix=prefix) as server, pytest.raises(ModelError) as caught:
+def test_a_server_of_openais_api_alone_is_named_with_what_to_do(
+    refusal: Refusal, lists: bool, prefix: str
+) -> None:
+    with (
+        OpenAIServer(refusal, lists=lists, prefix=prefix) as server,
+        pytest.raises(ModelError) as caught,
+    ):
         turn_of(f"{server.url}/v1")
     said = str(caught.value)
     assert f"The server at {server.url} {OPENAI}" in said
@@ -173,17 +243,38 @@ def test_a_server_of_openais_api_alone_is_named_with_what_to_do(refusal: Refusal
 
 OTHERS = [
     (Failure.unknown_model("claude-sonnet-5-5"), "has no model 'claude-sonnet-5-5' (404)."),
-    (Failure(404, body=b'{"error":{"message":"The model `x` does not exist.","code":404}}'), "has no model"),
+    (
+        Failure(404, body=b'{"error":{"message":"The model `x` does not exist.","code":404}}'),
+        "has no model",
+    ),
     (Failure(404, body=b"<h1>nothing here</h1>"), "There is no Messages API at http://127.0.0.1"),
     (Failure(200, body=b"<h1>A router</h1>"), "something that is not a Messages API stream."),
-    (Failure(200, body=b'{"error":{"message":"out of memory","code":500}}'), "not a Messages API stream: out of memory."),
-    (Failure(200, body=b'{"type":"error","error":{"type":"api_error","message":"No GPU"}}'), "broke the answer off: No GPU."),
+    (
+        Failure(200, body=b'{"error":{"message":"out of memory","code":500}}'),
+        "not a Messages API stream: out of memory.",
+    ),
+    (
+        Failure(200, body=b'{"type":"error","error":{"type":"api_error","message":"No GPU"}}'),
+        "broke the answer off: No GPU.",
+    ),
     (Failure(200, body=b"[1, 2]"), "something that is not a Messages API stream."),
-    (Failure(200, body=b'{"type":"message","content":[7]}'), "something that is not a Messages API stream."),
-    (Failure(200, body=b'{"type":"message","content":"text"}'), "something that is not a Messages API stream."),
+    (
+        Failure(200, body=b'{"type":"message","content":[7]}'),
+        "something that is not a Messages API stream.",
+    ),
+    (
+        Failure(200, body=b'{"type":"message","content":"text"}'),
+        "something that is not a Messages API stream.",
+    ),
     (Failure(200, body=b'data: "a word"\n\n'), "something that is not a Messages API stream."),
-    (Failure(422, body=b'{"detail":[{"loc":["body"],"msg":"Field required"}]}'), "rejected the request (422): Field required."),
-    (Failure(400, body=b'{"object":"error","message":"No such option"}'), "rejected the request (400): No such option."),
+    (
+        Failure(422, body=b'{"detail":[{"loc":["body"],"msg":"Field required"}]}'),
+        "rejected the request (422): Field required.",
+    ),
+    (
+        Failure(400, body=b'{"object":"error","message":"No such option"}'),
+        "rejected the request (400): No such option.",
+    ),
 ]
 
 
@@ -198,7 +289,9 @@ def test_what_is_no_server_of_openais_is_not_called_one(failure: Failure, senten
 @pytest.fixture
 def doctored(tmp_path: Path) -> Any:
     def line(url: str, **options: Any) -> tuple[bool, str]:
-        settings = Settings(home=tmp_path, model_url=url, **{"model": "claude-sonnet-5-5", **options})
+        settings = Settings(
+            home=tmp_path, model_url=url, **{"model": "claude-sonnet-5-5", **options}
+        )
         [found] = [c for c in check(settings) if c.name == "Model"]
         return found.ok, found.text
 

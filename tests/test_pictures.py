@@ -1,4 +1,5 @@
-"""Pictures from a question or a tool to the model: made once, sent as uploads or inline, and the same for ever."""
+"""Pictures from a question or a tool to the model: made once, sent as uploads or inline, and the
+same for ever."""
 
 from __future__ import annotations
 
@@ -22,13 +23,14 @@ from leaf.sessions.session import Session
 from leaf.store import Store, files, users
 from leaf.store import media as store_media
 from leaf.store.database import now
-from leaf.store.media import Derived
+from leaf.store.media import DerivedPicture
 from leaf.store.model import File, Message, Scope
 from tests import pictures_kit as kit
 from tests.files_server import images_of, opened
 from tests.leaf_kit import add, finished, text_of
 from tests.leaf_kit import opened as leaf_opened
 from tests.messages_server import MessagesServer, Turn
+from tests.removal_kit import forget_file
 
 Json = dict[str, Any]
 
@@ -62,36 +64,40 @@ def scan(pages: int) -> bytes:
 # The library, on both databases
 
 
-def test_a_picture_is_made_once_and_stays_the_same(store: Store, library: Library, scope: Scope) -> None:
+def test_a_picture_is_made_once_and_stays_the_same(
+    store: Store, library: Library, scope: Scope
+) -> None:
     file = kept(library, scope, "photo.jpg", kit.photo(3000, 2000, orientation=6))
-    first = library.view(scope, file).pictures[0]
+    first = library.pictures.view(scope, file).pictures[0]
     assert (first.width, first.height, first.media_type) == (1333, 2000, "image/jpeg")
-    data, media_type = library.seen(scope, first.sha256)
+    data, media_type = library.pictures.seen(scope, first.sha256)
     assert opened(data).size == (1333, 2000)
     assert b"SecretCamera" not in data
-    assert library.view(scope, file).pictures[0] == first
+    assert library.pictures.view(scope, file).pictures[0] == first
     rows = store.db.read("SELECT sha256 FROM derived_pictures")
     assert [row["sha256"] for row in rows] == [first.sha256]
     assert media_type == "image/jpeg"
-    data, width, height = library.thumbnail(scope, file.id)
+    data, width, height = library.pictures.thumbnail(scope, file.id)
     assert opened(data).size == (width, height) == (213, 320)
 
 
-def test_pages_of_a_pdf_are_drawn_as_asked_and_what_is_left_out_is_named(library: Library, scope: Scope) -> None:
+def test_pages_of_a_pdf_are_drawn_as_asked_and_what_is_left_out_is_named(
+    library: Library, scope: Scope
+) -> None:
     file = kept(library, scope, "scan.pdf", scan(25))
-    view = library.view(scope, file, "4-20")
+    view = library.pictures.view(scope, file, "4-20")
     assert [one.page for one in view.pictures] == list(range(4, 4 + MOST_PAGES))
     assert view.left_out == tuple(range(14, 21))
     assert all(max(one.width, one.height) == 1600 for one in view.pictures)
-    assert [one.page for one in library.view(scope, file).pictures] == [1, 2, 3]
+    assert [one.page for one in library.pictures.view(scope, file).pictures] == [1, 2, 3]
     with pytest.raises(InvalidInputError, match="Page 26"):
-        library.view(scope, file, "26")
+        library.pictures.view(scope, file, "26")
 
 
 def test_a_late_page_of_three_thousand_costs_only_that_page(library: Library, scope: Scope) -> None:
     file = kept(library, scope, "long.pdf", pdf(["40 40 200 300 re f"] * 3_000))
     assert file.outline["pages"] == 3_000
-    assert [one.page for one in library.view(scope, file, "2990").pictures] == [2990]
+    assert [one.page for one in library.pictures.view(scope, file, "2990").pictures] == [2990]
 
 
 @pytest.mark.parametrize(
@@ -119,30 +125,40 @@ def test_pages_that_are_none_are_refused(text: str) -> None:
         page_numbers(text, 9)
 
 
-def test_purging_deletes_what_was_made_but_no_file_of_its_own(store: Store, library: Library, scope: Scope) -> None:
+def test_purging_deletes_what_was_made_but_no_file_of_its_own(
+    store: Store, library: Library, scope: Scope
+) -> None:
     file = kept(library, scope, "a.jpg", kit.photo())
-    made = library.view(scope, file).pictures[0]
-    data, _ = library.seen(scope, made.sha256)
+    made = library.pictures.view(scope, file).pictures[0]
+    data, _ = library.pictures.seen(scope, made.sha256)
     twin = kept(library, scope, "twin.jpg", data)
-    assert library.thumbnail(scope, file.id)[1:] == (320, 240)
+    assert library.pictures.thumbnail(scope, file.id)[1:] == (320, 240)
     blobs = [row["sha256"] for row in store.db.read("SELECT sha256 FROM derived_pictures")]
     library.delete(scope, file.id)
-    library.purge(scope, file.id)
-    assert [sha for sha in blobs if store.blobs.exists(scope.workspace_id, sha)] == [twin.sha256] == [made.sha256]
+    forget_file(library, scope, file.id)
+    assert (
+        [sha for sha in blobs if store.blobs.exists(scope.workspace_id, sha)]
+        == [twin.sha256]
+        == [made.sha256]
+    )
     assert store.db.read("SELECT * FROM derived_pictures") == []
     with pytest.raises(NotFoundError):
-        library.seen(scope, made.sha256)
+        library.pictures.seen(scope, made.sha256)
     assert library.open(scope, twin.id).is_file()
 
 
-def test_a_picture_is_not_seen_from_another_workspace(store: Store, library: Library, scope: Scope) -> None:
-    made = library.view(scope, kept(library, scope, "a.png", kit.png())).pictures[0]
+def test_a_picture_is_not_seen_from_another_workspace(
+    store: Store, library: Library, scope: Scope
+) -> None:
+    made = library.pictures.view(scope, kept(library, scope, "a.png", kit.png())).pictures[0]
     stranger = users.ensure_user(store.db, "eve@example.org", "Eve")
     with pytest.raises(NotFoundError):
-        library.seen(stranger, made.sha256)
+        library.pictures.seen(stranger, made.sha256)
     with pytest.raises(NotFoundError):
         store_media.keep(
-            store.db, Scope(scope.workspace_id, stranger.user_id), Derived("a" * 64, 1, "x", "b" * 64, "image/png", 1, 1)
+            store.db,
+            Scope(scope.workspace_id, stranger.user_id),
+            DerivedPicture("a" * 64, 1, "x", "b" * 64, "image/png", 1, 1),
         )
 
 
@@ -161,10 +177,10 @@ def test_of_two_uploads_the_first_counts_until_it_expires(store: Store, scope: S
 
 def test_a_damaged_page_is_named(library: Library, scope: Scope) -> None:
     with pytest.raises(LeafError):
-        library.view(scope, kept(library, scope, "notes.txt", b"just text\n"))
+        library.pictures.view(scope, kept(library, scope, "notes.txt", b"just text\n"))
     broken = kept(library, scope, "broken.png", kit.png(400, 300)[:200])
     with pytest.raises(LeafError, match="damaged"):
-        library.view(scope, broken)
+        library.pictures.view(scope, broken)
 
 
 # What a request may hold
@@ -184,11 +200,19 @@ class Shelf(Media):
 
 
 def history(count: int) -> list[Json]:
-    image = {"type": "image", "source": {"type": "leaf", "sha256": "x", "media_type": "image/png", "label": "a.png"}}
-    return [{"role": "user", "content": [image, {"type": "text", "text": f"question {i}"}]} for i in range(count)]
+    image = {
+        "type": "image",
+        "source": {"type": "leaf", "sha256": "x", "media_type": "image/png", "label": "a.png"},
+    }
+    return [
+        {"role": "user", "content": [image, {"type": "text", "text": f"question {i}"}]}
+        for i in range(count)
+    ]
 
 
-@pytest.mark.parametrize(("size", "fit"), [(10, MOST_PICTURES), (1_000_000, MOST_INLINE // 1_333_336)])
+@pytest.mark.parametrize(
+    ("size", "fit"), [(10, MOST_PICTURES), (1_000_000, MOST_INLINE // 1_333_336)]
+)
 def test_a_request_holds_what_it_may_and_nothing_earlier_changes(size: int, fit: int) -> None:
     scope = Scope("w", "u")
     shelf = Shelf(size)
@@ -203,13 +227,27 @@ def test_a_request_holds_what_it_may_and_nothing_earlier_changes(size: int, fit:
 
 
 def test_a_picture_that_was_deleted_for_good_takes_thinking_with_it() -> None:
-    gone: Json = {"type": "image", "source": {"type": "leaf", "sha256": "gone", "media_type": "image/png", "label": "a.png"}}
+    gone: Json = {
+        "type": "image",
+        "source": {"type": "leaf", "sha256": "gone", "media_type": "image/png", "label": "a.png"},
+    }
     thought = {
         "role": "assistant",
-        "content": [{"type": "thinking", "thinking": "…", "signature": "s"}, {"type": "text", "text": "yes"}],
+        "content": [
+            {"type": "thinking", "thinking": "…", "signature": "s"},
+            {"type": "text", "text": "yes"},
+        ],
     }
-    prepared = Shelf(1).prepare(Scope("w", "u"), [{"role": "user", "content": [gone]}, thought], lambda *_: ("", None)).messages
-    assert prepared[0]["content"] == [{"type": "text", "text": "[a.png: its file was deleted for good.]"}]
+    prepared = (
+        Shelf(1)
+        .prepare(
+            Scope("w", "u"), [{"role": "user", "content": [gone]}, thought], lambda *_: ("", None)
+        )
+        .messages
+    )
+    assert prepared[0]["content"] == [
+        {"type": "text", "text": "[a.png: its file was deleted for good.]"}
+    ]
     assert [block["type"] for block in prepared[1]["content"]] == ["text"]
 
 
@@ -221,13 +259,21 @@ def ask(session: Session, chat_id: str, text: str, *file_ids: str) -> Message:
 
 
 def pictures_sent(server: MessagesServer, number: int = -1) -> list[bytes]:
-    return [server.desk.picture(image["source"]) for image in images_of(server.requests[number].body)]
+    return [
+        server.resolver.picture(image["source"])
+        for image in images_of(server.requests[number].body)
+    ]
 
 
 @pytest.mark.parametrize("way", ["on", "off"])
-def test_a_picture_in_a_question_is_seen_at_once_and_the_same_ever_after(tmp_path: Path, way: str) -> None:
+def test_a_picture_in_a_question_is_seen_at_once_and_the_same_ever_after(
+    tmp_path: Path, way: str
+) -> None:
     turns = [Turn.say("A flag.", thinking="I see."), Turn.say("Blue."), Turn.say("Again.")]
-    with MessagesServer(turns) as server, leaf_opened(tmp_path, model_url=server.url, api_key="k", files_api=way) as app:
+    with (
+        MessagesServer(turns) as server,
+        leaf_opened(tmp_path, model_url=server.url, api_key="k", files_api=way) as app,
+    ):
         session = app.session(app.local_scope())
         photo = add(session, "photo.jpg", kit.photo(4000, 3000, orientation=6))
         chat = session.chats.create()
@@ -241,11 +287,13 @@ def test_a_picture_in_a_question_is_seen_at_once_and_the_same_ever_after(tmp_pat
         assert "[Attached: photo.jpg (Picture) id=f1" in text
         assert "3000×4000" in text
         assert "[Shown above, in this order: f1 photo.jpg]" in text
-        first, second = (json.dumps(server.requests[i].body["messages"][0]["content"][0]) for i in (0, 1))
+        first, second = (
+            json.dumps(server.requests[i].body["messages"][0]["content"][0]) for i in (0, 1)
+        )
         assert first == second
-        assert server.desk.uploads == (1 if way == "on" else 0)
+        assert server.resolver.uploads == (1 if way == "on" else 0)
         if way == "on":
-            uploaded = next(iter(server.desk.files.values()))
+            uploaded = next(iter(server.resolver.files.values()))
             assert (uploaded.name, uploaded.media_type) == ("picture.jpeg", "image/jpeg")
         retried = session.messages.retry(session.chats.thread(chat.id).messages[1].id)
         finished(session, retried.id)
@@ -258,28 +306,36 @@ def test_a_picture_in_a_question_is_seen_at_once_and_the_same_ever_after(tmp_pat
 @pytest.mark.parametrize("how", ["expired", "deleted"])
 def test_an_upload_that_is_gone_is_made_again_without_a_word(tmp_path: Path, how: str) -> None:
     turns = [Turn.say("Two flags.", thinking="Hm."), Turn.say("Blue.")]
-    with MessagesServer(turns) as server, leaf_opened(tmp_path, model_url=server.url, api_key="k", files_api="on") as app:
+    with (
+        MessagesServer(turns) as server,
+        leaf_opened(tmp_path, model_url=server.url, api_key="k", files_api="on") as app,
+    ):
         session = app.session(app.local_scope())
         ids = [add(session, f"{i}.png", kit.png(60 + i, 40)).id for i in range(2)]
         chat = session.chats.create()
         ask(session, chat.id, "What is this?", *ids)
-        for file_id in list(server.desk.files):
-            server.desk.expire(file_id) if how == "expired" else server.desk.delete(file_id)
+        for file_id in list(server.resolver.files):
+            server.resolver.expire(file_id) if how == "expired" else server.resolver.delete(file_id)
         assert text_of(ask(session, chat.id, "Which colour?")) == "Blue."
-        assert server.desk.uploads == 4
+        assert server.resolver.uploads == 4
         assert pictures_sent(server, 1) == pictures_sent(server, 0)
         assert len(server.refused) == 2
 
 
 @pytest.mark.parametrize("status", [404, 500, 400])
-def test_where_uploads_are_not_taken_pictures_go_inline_for_ever(tmp_path: Path, status: int) -> None:
+def test_where_uploads_are_not_taken_pictures_go_inline_for_ever(
+    tmp_path: Path, status: int
+) -> None:
     turns = [Turn.say("A flag."), Turn.say("Blue.")]
-    with MessagesServer(turns) as server, leaf_opened(tmp_path, model_url=server.url, api_key="k", files_api="on") as app:
-        server.desk.refuses = (status, "no files here")
+    with (
+        MessagesServer(turns) as server,
+        leaf_opened(tmp_path, model_url=server.url, api_key="k", files_api="on") as app,
+    ):
+        server.resolver.refuses = (status, "no files here")
         session = app.session(app.local_scope())
         chat = session.chats.create()
         ask(session, chat.id, "What is this?", add(session, "a.png", kit.png()).id)
-        server.desk.refuses = None
+        server.resolver.refuses = None
         assert text_of(ask(session, chat.id, "Which colour?")) == "Blue."
         images = [next(images_of(request.body)) for request in server.requests]
         assert images[0] == images[1]
@@ -287,7 +343,10 @@ def test_where_uploads_are_not_taken_pictures_go_inline_for_ever(tmp_path: Path,
 
 
 def test_pictures_beyond_the_budget_are_only_named(tmp_path: Path) -> None:
-    with MessagesServer([Turn.say("Flags.")]) as server, leaf_opened(tmp_path, model_url=server.url, api_key="k") as app:
+    with (
+        MessagesServer([Turn.say("Flags.")]) as server,
+        leaf_opened(tmp_path, model_url=server.url, api_key="k") as app,
+    ):
         session = app.session(app.local_scope())
         ids = [add(session, f"{i}.jpg", kit.photo(2000 + i, 2000)).id for i in range(6)]
         broken = add(session, "broken.png", kit.png(300, 300)[:150]).id
@@ -305,13 +364,22 @@ def test_pictures_beyond_the_budget_are_only_named(tmp_path: Path) -> None:
 
 
 def test_a_scanned_page_is_read_as_scanned_and_then_seen(tmp_path: Path) -> None:
-    turns = [Turn.call(("read_file", {"file": "f1"})), Turn.call(("view_file", {"file": "f1", "pages": "3"})), Turn.say("A box.")]
-    with MessagesServer(turns) as server, leaf_opened(tmp_path, model_url=server.url, api_key="k") as app:
+    turns = [
+        Turn.call(("read_file", {"file": "f1"})),
+        Turn.call(("view_file", {"file": "f1", "pages": "3"})),
+        Turn.say("A box."),
+    ]
+    with (
+        MessagesServer(turns) as server,
+        leaf_opened(tmp_path, model_url=server.url, api_key="k") as app,
+    ):
         session = app.session(app.local_scope())
         file = add(session, "scan.pdf", scan(5))
         answer = ask(session, session.chats.create().id, "What is on page 3?", file.id)
         assert "5 pages, scanned" in server.requests[0].body["messages"][0]["content"][-1]["text"]
-        assert "No text on pages 1-5: scanned. view_file shows them." in str(server.requests[1].body["messages"][-1])
+        assert "No text on pages 1-5: scanned. view_file shows them." in str(
+            server.requests[1].body["messages"][-1]
+        )
         result = server.requests[2].body["messages"][-1]["content"][0]["content"]
         assert result[0]["text"] == "scan.pdf (f1) · page 3 of 5, shown below"
         assert max(opened(pictures_sent(server, 2)[0]).size) == 1600
@@ -321,11 +389,17 @@ def test_a_scanned_page_is_read_as_scanned_and_then_seen(tmp_path: Path) -> None
         covered = [p["data"] for p in answer.parts if p["type"] == "data-coverage"]
         assert "pages" in json.dumps(covered)
         assert text_of(answer) == "A box."
-        assert session.files.seen_picture(part["output"]["data"]["pictures"][0]["sha256"]).startswith(b"\xff\xd8")
+        assert session.files.seen_picture(
+            part["output"]["data"]["pictures"][0]["sha256"]
+        ).startswith(b"\xff\xd8")
 
 
-@pytest.mark.parametrize(("name", "data"), [("notes.txt", b"words\n"), ("sales.csv", b"a,b\n1,2\n")])
-def test_what_is_no_picture_is_refused_with_the_tool_that_reads_it(tmp_path: Path, name: str, data: bytes) -> None:
+@pytest.mark.parametrize(
+    ("name", "data"), [("notes.txt", b"words\n"), ("sales.csv", b"a,b\n1,2\n")]
+)
+def test_what_is_no_picture_is_refused_with_the_tool_that_reads_it(
+    tmp_path: Path, name: str, data: bytes
+) -> None:
     with leaf_opened(tmp_path) as app:
         session = app.session(app.local_scope())
         file = add(session, name, data)
@@ -337,7 +411,9 @@ def test_many_pages_are_shown_in_turns(tmp_path: Path) -> None:
     with leaf_opened(tmp_path) as app:
         session = app.session(app.local_scope())
         file = add(session, "scan.pdf", scan(30))
-        output = session.tools.run("view_file", {"file": "f1", "pages": "2, 11-30"}, file_ids=[file.id])
+        output = session.tools.run(
+            "view_file", {"file": "f1", "pages": "2, 11-30"}, file_ids=[file.id]
+        )
         assert "Not shown: pages 20-30; one call shows 10. Go on with pages='20-30'." in output.text
         assert (output.coverage[0].seen, output.coverage[0].ranges) == (10, ((2, 2), (11, 19)))
         assert output.sources[0].place == "page 2, pages 11-19"
@@ -349,20 +425,35 @@ def test_many_pages_are_shown_in_turns(tmp_path: Path) -> None:
 def test_a_model_that_cannot_see_gets_a_sentence_and_view_file_says_so(tmp_path: Path) -> None:
     turns = [Turn.call(("view_file", {"file": "f1"})), Turn.say("I cannot see it.")]
     options: Json = {"model_url": "", "api_key": "k", "model_vision": "no"}
-    with MessagesServer(turns) as server, leaf_opened(tmp_path, **{**options, "model_url": server.url}) as app:
+    with (
+        MessagesServer(turns) as server,
+        leaf_opened(tmp_path, **{**options, "model_url": server.url}) as app,
+    ):
         session = app.session(app.local_scope())
-        answer = ask(session, session.chats.create().id, "What is this?", add(session, "a.png", kit.png()).id)
+        answer = ask(
+            session, session.chats.create().id, "What is this?", add(session, "a.png", kit.png()).id
+        )
         assert list(images_of(server.requests[0].body)) == []
         assert "cannot see pictures" in str(server.requests[1].body["messages"][-1])
-        assert any(p.get("errorText", "").startswith("The model that answers here cannot see") for p in answer.parts)
+        assert any(
+            p.get("errorText", "").startswith("The model that answers here cannot see")
+            for p in answer.parts
+        )
 
 
-def test_a_picture_seen_before_becomes_a_sentence_for_a_model_that_cannot_see(tmp_path: Path) -> None:
+def test_a_picture_seen_before_becomes_a_sentence_for_a_model_that_cannot_see(
+    tmp_path: Path,
+) -> None:
     with MessagesServer([Turn.say("A flag."), Turn.say("What flag?")]) as server:
         with leaf_opened(tmp_path, model_url=server.url, api_key="k") as app:
             scope = app.local_scope()
             chat = app.session(scope).chats.create()
-            ask(app.session(scope), chat.id, "What is this?", add(app.session(scope), "a.png", kit.png()).id)
+            ask(
+                app.session(scope),
+                chat.id,
+                "What is this?",
+                add(app.session(scope), "a.png", kit.png()).id,
+            )
         with leaf_opened(tmp_path, model_url=server.url, api_key="k", model_vision="no") as app:
             ask(app.session(scope), chat.id, "And now?")
         first = server.requests[1].body["messages"][0]["content"][0]
@@ -378,7 +469,9 @@ def test_a_basic_server_gets_pictures_only_where_it_sees(tmp_path: Path, vision:
         leaf_opened(tmp_path, model_url=server.url, **options) as app,
     ):
         session = app.session(app.local_scope())
-        answer = ask(session, session.chats.create().id, "What is this?", add(session, "a.png", kit.png()).id)
+        answer = ask(
+            session, session.chats.create().id, "What is this?", add(session, "a.png", kit.png()).id
+        )
         assert text_of(answer) == "Done."
         images = [image for request in server.requests for image in images_of(request.body)]
         assert [image["source"]["type"] for image in images] == (["base64"] * 3 if vision else [])
@@ -388,16 +481,28 @@ def test_a_basic_server_gets_pictures_only_where_it_sees(tmp_path: Path, vision:
 def test_the_rules_answer_beside_a_picture(tmp_path: Path) -> None:
     with leaf_opened(tmp_path) as app:
         session = app.session(app.local_scope())
-        answer = ask(session, session.chats.create().id, "What is on this picture?", add(session, "a.png", kit.png()).id)
+        answer = ask(
+            session,
+            session.chats.create().id,
+            "What is on this picture?",
+            add(session, "a.png", kit.png()).id,
+        )
         assert answer.status == "completed"
 
 
 def test_the_server_of_these_tests_refuses_what_the_api_refuses() -> None:
-    desk = MessagesServer().desk
+    resolver = MessagesServer().resolver
 
     def refused(*sources: Json) -> str:
-        body = {"messages": [{"role": "user", "content": [{"type": "image", "source": source} for source in sources]}]}
-        return (desk.refusal(body, 10) or (0, "", ""))[2]
+        body = {
+            "messages": [
+                {
+                    "role": "user",
+                    "content": [{"type": "image", "source": source} for source in sources],
+                }
+            ]
+        }
+        return (resolver.refusal(body, 10) or (0, "", ""))[2]
 
     def inline(data: bytes, media_type: str) -> Json:
         return {"type": "base64", "media_type": media_type, "data": base64.b64encode(data).decode()}

@@ -1,4 +1,5 @@
-"""Python in a chat: what comes back, that variables live on, how they are made anew, and what is told when it cannot be done."""
+"""Python in a chat: what comes back, that variables live on, how they are made anew, and what is
+told when it cannot be done."""
 
 from __future__ import annotations
 
@@ -12,22 +13,38 @@ from typing import Any
 import pytest
 
 from leaf.app import Leaf
-from leaf.errors import CodeError, InvalidInputError, LeafError, NotFoundError, RunError, SandboxMemoryError, SandboxTimeoutError
+from leaf.errors import (
+    CodeError,
+    InvalidInputError,
+    LeafError,
+    NotFoundError,
+    RunError,
+    SandboxError,
+    SandboxMemoryError,
+    SandboxTimeoutError,
+)
 from leaf.sandbox.confine import confinement
-from leaf.sandbox.packages import Packages, Plan
-from leaf.sandbox.sessions import Cell, Sessions
-from leaf.store import cells, chats, consents, messages, users
+from leaf.sandbox.namespace import PythonCell
+from leaf.sandbox.packages import InstallPlan, Packages
+from leaf.sandbox.sessions import Sessions
+from leaf.settings import Settings
+from leaf.store import cells, consents, messages, open_store, users
+from leaf.store.chat_packages import ChatPackages
 from leaf.store.model import Message, Scope
 from leaf.tables.lineage import rests_on
 from leaf.tables.notebooks import Notebooks
+from leaf.tables.paging import RowsWanted
 from leaf.tools import registry
 from leaf.tools.base import Hooks, ToolOutput, context_of
+from leaf.tools.permissions import Permissions
 from leaf.tools.python import size_in_words, without_encoded
 from tests.files_server import images_of
 from tests.leaf_kit import SALES, add, finished, opened, text_of
 from tests.messages_server import MessagesServer, Turn
 
-pytestmark = pytest.mark.skipif(confinement().kind != "landlock", reason="this machine cannot confine Python")
+pytestmark = pytest.mark.skipif(
+    confinement().kind != "landlock", reason="this machine cannot confine Python"
+)
 NOTES = "Größe: 12 m²\nsecond line\n".encode()
 
 
@@ -44,7 +61,10 @@ class Chat:
         self.leaf = leaf
         self.scope: Scope = leaf.local_scope()
         self.id = leaf.session(self.scope).chats.create().id
-        files = [add(leaf.session(self.scope), "sales.csv", SALES), add(leaf.session(self.scope), "notes.txt", NOTES)]
+        files = [
+            add(leaf.session(self.scope), "sales.csv", SALES),
+            add(leaf.session(self.scope), "notes.txt", NOTES),
+        ]
         leaf.session(self.scope).attached.add(self.id, [f.id for f in files])
         self.files = files
         self.python: Notebooks = leaf._house.python  # type: ignore[assignment]
@@ -54,11 +74,20 @@ class Chat:
 
     def ask(self, parent_id: str | None = None) -> Message:
         part = {"type": "text", "text": "?", "state": "done"}
-        exchange = messages.add_exchange(self.leaf._house.store.db, self.scope, self.id, [part], parent_id=parent_id)
+        exchange = messages.add_exchange(
+            self.leaf._house.store.db, self.scope, self.id, [part], parent_id=parent_id
+        )
         self.answer = exchange.answer
         return self.answer
 
-    def tool(self, name: str, given: dict[str, Any], *, key: str = "", stop: threading.Event | None = None) -> ToolOutput:
+    def tool(
+        self,
+        name: str,
+        given: dict[str, Any],
+        *,
+        key: str = "",
+        stop: threading.Event | None = None,
+    ) -> ToolOutput:
         self.calls += 1
         hooks = Hooks(key or f"{self.answer.id}/tool-{self.calls}-1-{name}", self._show)
         there = self.leaf._house.library.chat_files(self.scope, self.id, deleted=True)
@@ -74,6 +103,7 @@ class Chat:
             hooks,
             self.answer.id,
             self.python,
+            Permissions(self.leaf._house.store.db),
         )
         return registry.run(name, given, context)
 
@@ -100,42 +130,55 @@ def chat(leaf: Leaf) -> Chat:
 
 def test_prints_and_the_last_expression_come_back(chat: Chat) -> None:
     output = chat("print('hello')\n[n * n for n in range(5)]")
-    assert output.data["python"]["printed"] == "hello\n"
-    assert output.data["python"]["value"] == "[0, 1, 4, 9, 16]"
+    assert output.data.python["printed"] == "hello\n"
+    assert output.data.python["value"] == "[0, 1, 4, 9, 16]"
     assert "hello" in output.text
     assert "[0, 1, 4, 9, 16]" in output.text
-    assert not chat("7;").data["python"]["value"]
+    assert not chat("7;").data.python["value"]
 
 
 def test_a_table_is_a_frame_under_its_sql_name_and_is_named_as_a_source(chat: Chat) -> None:
     output = chat("float(sales.revenue.sum())")
-    assert output.data["python"]["value"] == "700.0"
+    assert output.data.python["value"] == "700.0"
     assert [(s.handle, s.action) for s in output.sources] == [("f1", "computed")]
     assert [(c.seen, c.total) for c in output.coverage] == [(4, 4)]
 
 
 def test_a_frame_is_kept_as_a_result_that_opens_exports_and_charts(chat: Chat) -> None:
     output = chat("by_region = sales.groupby('region').revenue.sum().sort_values()\nby_region")
-    (table,) = output.data["tables"]
+    (table,) = output.data.tables
     assert table["columns"] == ["region", "revenue"]
     assert table["rows"] == [["East", 49.5], ["South", 250.5], ["North", 400.0]]
     assert table["name"] == "by_region"
     page = chat.leaf.session(chat.scope).results.page(chat.id, table["result_id"])
     assert page.rows == table["rows"]
-    assert chat.leaf.session(chat.scope).results.export(chat.id, table["result_id"]).read_text().splitlines()[1] == "East,49.5"
+    assert (
+        chat.leaf.session(chat.scope)
+        .results.export(chat.id, table["result_id"])
+        .read_text()
+        .splitlines()[1]
+        == "East,49.5"
+    )
     spec = {"mark": "bar", "encoding": {"x": {"field": "region"}, "y": {"field": "revenue"}}}
-    assert chat.tool("make_chart", {"spec": spec, "result_id": table["result_id"]}).data["chart"]["total"] == 3
+    assert (
+        chat.tool("make_chart", {"spec": spec, "result_id": table["result_id"]}).data.chart["total"]
+        == 3
+    )
 
 
 def test_what_is_made_of_a_table_in_a_later_cell_still_names_it(chat: Chat) -> None:
     chat("north = sales[sales.region == 'North']")
     output = chat("totals = north.groupby('month').revenue.sum().reset_index()\ntotals")
     assert [(s.handle, s.action) for s in output.sources] == [("f1", "computed")]
-    kept = chat.leaf._house.tables.about_result(chat.scope, chat.id, output.data["tables"][0]["result_id"])
+    kept = chat.leaf._house.tables.results.about(
+        chat.scope, chat.id, output.data.tables[0]["result_id"]
+    )
     assert [(t["name"], len(t["sha256"])) for t in kept["tables"]] == [("sales", 64)]
     assert kept["code"].startswith("totals = ")
     assert not chat("1 + 1").sources
-    assert [s.handle for s in chat("text = open(open_file('f2')).read()\nlen(text)").sources] == ["f2"]
+    assert [s.handle for s in chat("text = open(open_file('f2')).read()\nlen(text)").sources] == [
+        "f2"
+    ]
     assert [s.handle for s in chat("text.upper()").sources] == ["f2"]
 
 
@@ -153,27 +196,36 @@ def test_what_is_made_of_a_table_in_a_later_cell_still_names_it(chat: Chat) -> N
         (["x = (", "sales"], {"sales"}, set()),
     ],
 )
-def test_what_a_cell_rests_on_is_found_through_its_variables(cells: list[str], tables: set[str], files: set[str]) -> None:
+def test_what_a_cell_rests_on_is_found_through_its_variables(
+    cells: list[str], tables: set[str], files: set[str]
+) -> None:
     assert rests_on([(code, ()) for code in cells], {"sales", "costs"}) == (tables, files)
 
 
 def test_ten_million_rows_are_kept(chat: Chat) -> None:
-    (table,) = chat("pd.DataFrame({'n': np.arange(10_000_000)})").data["tables"]
+    (table,) = chat("pd.DataFrame({'n': np.arange(10_000_000)})").data.tables
     assert table["total"] == 10_000_000
-    last = chat.leaf.session(chat.scope).results.page(chat.id, table["result_id"], offset=9_999_999, limit=1)
+    last = chat.leaf.session(chat.scope).results.page(
+        chat.id, table["result_id"], RowsWanted(9_999_999, 1)
+    )
     assert last.rows == [[9_999_999]]
 
 
 def test_several_frames_are_kept_when_they_are_displayed(chat: Chat) -> None:
     output = chat("display(sales.head(1), 'between')\nsales.head(2)")
-    assert [t["total"] for t in output.data["tables"]] == [1, 2]
-    assert "between" in output.data["python"]["printed"]
+    assert [t["total"] for t in output.data.tables] == [1, 2]
+    assert "between" in output.data.python["printed"]
 
 
 FRAMES: list[tuple[str, list[str] | None, Any]] = [
     ("pd.DataFrame({'a': [1, 'x', None]})", ["a"], [["1"], ["x"], [None]]),
     ("pd.DataFrame([[1, 2]], columns=['a', 'a'])", ["a", "a_2"], [[1, 2]]),
-    ("sales.pivot_table(index='region', columns='month', values='revenue', aggfunc='sum').head(1)", None, 1),
+    (
+        "sales.pivot_table(index='region', columns='month', values='revenue', "
+        "aggfunc='sum').head(1)",
+        None,
+        1,
+    ),
     ("pd.DataFrame({('a', 'b'): [1]})", ["a_b"], [[1]]),
     ("pd.DataFrame({'d': pd.to_datetime(['2025-01-31'])})", ["d"], [["2025-01-31T00:00:00"]]),
     ("pd.Series([1.5], name=7)", ["7"], [[1.5]]),
@@ -185,15 +237,20 @@ FRAMES: list[tuple[str, list[str] | None, Any]] = [
 
 def test_frames_of_every_shape_are_kept(chat: Chat) -> None:
     for code, columns, rows in FRAMES:
-        (table,) = chat(code).data["tables"]
+        (table,) = chat(code).data.tables
         if columns is not None:
             assert table["columns"] == columns
         assert len(table["rows"]) == rows if isinstance(rows, int) else table["rows"] == rows
 
 
 def test_query_runs_sql_over_tables_and_frames(chat: Chat) -> None:
-    assert chat("query('SELECT max(revenue) AS m FROM sales').m[0]").data["python"]["value"] == "300.0"
-    assert chat("x = pd.DataFrame({'a': [1, 2]})\nquery('SELECT sum(a) AS s FROM x').s[0]").data["python"]["value"] == "3.0"
+    assert chat("query('SELECT max(revenue) AS m FROM sales').m[0]").data.python["value"] == "300.0"
+    assert (
+        chat(
+            "x = pd.DataFrame({'a': [1, 2]})\nquery('SELECT sum(a) AS s FROM x').s[0]"
+        ).data.python["value"]
+        == "3.0"
+    )
 
 
 SUBTOTALS = (
@@ -203,26 +260,43 @@ SUBTOTALS = (
 
 
 def test_python_sees_the_rows_that_sql_sees(chat: Chat) -> None:
-    chat.leaf.session(chat.scope).attached.add(chat.id, [add(chat.leaf.session(chat.scope), "totals.csv", SUBTOTALS).id])
-    output = chat("(totals.columns.tolist(), float(totals.amount.sum()), query('SELECT count(*) AS n FROM totals').n[0])")
-    assert output.data["python"]["value"] == "(['region', 'product', 'qty', 'amount'], 45.5, np.int64(4))"
-    assert "On totals: 2 left out as subtotals, 1 as a total (rows 4, 7-8); totals__all has them" in output.text
+    chat.leaf.session(chat.scope).attached.add(
+        chat.id, [add(chat.leaf.session(chat.scope), "totals.csv", SUBTOTALS).id]
+    )
+    output = chat(
+        "(totals.columns.tolist(), float(totals.amount.sum()), query('SELECT count(*) AS n FROM "
+        "totals').n[0])"
+    )
+    assert (
+        output.data.python["value"] == "(['region', 'product', 'qty', 'amount'], 45.5, np.int64(4))"
+    )
+    assert (
+        "On totals: 2 left out as subtotals, 1 as a total (rows 4, 7-8); totals__all has them"
+        in output.text
+    )
     assert (output.coverage[0].seen, output.coverage[0].total) == (4, 7)
     assert output.coverage[0].excluded == "2 left out as subtotals, 1 as a total"
     output = chat("totals__all[['_row', '_kind']].values.tolist()")
-    assert output.data["python"]["value"].startswith("[[2, 'data'], [3, 'data'], [4, 'subtotal']")
+    assert output.data.python["value"].startswith("[[2, 'data'], [3, 'data'], [4, 'subtotal']")
     assert "left out" not in output.text
     assert (output.coverage[0].seen, output.coverage[0].total) == (7, 7)
-    assert chat("query('SELECT _row FROM totals ORDER BY 1')._row.tolist()").data["python"]["value"] == "[2, 3, 5, 6]"
-    assert chat("query('SELECT _row FROM sales')._row.tolist()").data["python"]["value"] == "[2, 3, 4, 5]"
+    assert (
+        chat("query('SELECT _row FROM totals ORDER BY 1')._row.tolist()").data.python["value"]
+        == "[2, 3, 5, 6]"
+    )
+    assert (
+        chat("query('SELECT _row FROM sales')._row.tolist()").data.python["value"] == "[2, 3, 4, 5]"
+    )
 
 
 def test_a_figure_is_kept_as_a_picture_that_the_page_can_show(chat: Chat) -> None:
     output = chat("import matplotlib.pyplot as plt\nplt.plot([1, 3, 2])\nplt.show()")
     (picture,) = output.pictures
     assert (picture.width, picture.height) == (704, 528)
-    assert chat.leaf.session(chat.scope).python.figure(chat.id, picture.sha256).startswith(b"\x89PNG")
-    assert not output.data["python"]["printed"]
+    assert (
+        chat.leaf.session(chat.scope).python.figure(chat.id, picture.sha256).startswith(b"\x89PNG")
+    )
+    assert not output.data.python["printed"]
     assert not chat("1").pictures
 
 
@@ -240,41 +314,75 @@ os.symlink("/etc/passwd", "link.csv")
 
 def test_files_that_a_cell_writes_are_kept_and_named(chat: Chat) -> None:
     output = chat(WRITES)
-    written = {file["name"]: file for file in output.data["written"]}
+    written = {file["name"]: file for file in output.data.written}
     assert list(written) == ["by month.csv", "plot.png", "notes.txt"]
     assert "by month.csv (" in output.text
     assert "wrote by month.csv" in output.summary
-    path = chat.leaf.session(chat.scope).python.written(chat.id, written["notes.txt"]["sha256"], "notes.txt")
+    path = chat.leaf.session(chat.scope).python.written(
+        chat.id, written["notes.txt"]["sha256"], "notes.txt"
+    )
     assert (path.read_bytes(), written["notes.txt"]["size"]) == (b"seven", 5)
-    assert chat("1 + 1").data["written"] == []
-    again = chat("open('more/notes.txt', 'a').write('!')").data["written"]
+    assert chat("1 + 1").data.written == []
+    again = chat("open('more/notes.txt', 'a').write('!')").data.written
     assert [(file["name"], file["size"]) for file in again] == [("notes.txt", 6)]
 
 
 def test_a_written_file_is_added_to_the_chat_and_read_there(chat: Chat) -> None:
-    (made,) = chat("sales.head(2).to_csv('top.csv', index=False)").data["written"]
+    (made,) = chat("sales.head(2).to_csv('top.csv', index=False)").data.written
     file = chat.leaf.session(chat.scope).python.keep(chat.id, made["sha256"], made["name"])
     assert file.name == "top.csv"
-    assert chat("len(top)").data["python"]["value"] == "2"
-    chat.leaf._house.library.purge(chat.scope, file.id)
-    assert chat.leaf.session(chat.scope).python.written(chat.id, made["sha256"], made["name"]).exists()
+    assert chat("len(top)").data.python["value"] == "2"
+    chat.leaf.session(chat.scope).files.purge(file.id)
+    assert (
+        chat.leaf.session(chat.scope).python.written(chat.id, made["sha256"], made["name"]).exists()
+    )
+
+
+def test_a_figure_is_shown_in_its_own_chat_alone(chat: Chat) -> None:
+    (picture,) = chat("import matplotlib.pyplot as plt\nplt.plot([9, 1, 7])\nplt.show()").pictures
+    other, own = Chat(chat.leaf), chat.leaf.session(chat.scope)
+    db = chat.leaf._house.store.db
+    for earlier in (False, True):
+        if earlier:  # as versions kept it that did not name the chat: a finished answer does
+            with db.transaction(chat.scope) as tx:
+                tx.execute(
+                    "UPDATE derived_pictures SET source_sha256 = :source WHERE sha256 = :sha256",
+                    {"source": f"figure:{picture.sha256}", "sha256": picture.sha256},
+                )
+            with pytest.raises(NotFoundError):
+                own.python.figure(chat.id, picture.sha256)
+            part = {"type": "text", "text": picture.sha256, "state": "done"}
+            messages.finish(
+                db, chat.scope, chat.answer.id, parts=[part], raw=[], usage={}, status="completed"
+            )
+        assert own.python.figure(chat.id, picture.sha256).startswith(b"\x89PNG")
+        with pytest.raises(NotFoundError):
+            own.python.figure(other.id, picture.sha256)
+        with pytest.raises(NotFoundError):
+            own.files.seen_picture(picture.sha256)
+    own.chats.purge(chat.id)
+    left = db.read("SELECT sha256 FROM derived_pictures")
+    assert picture.sha256 not in {row["sha256"] for row in left}
 
 
 def test_what_is_too_much_to_keep_is_said(chat: Chat) -> None:
-    output = chat("for i in range(12): open(f'{i:02}.txt', 'w').write(str(i))\nopen('a.bin', 'wb').truncate(30 * 1024**2)")
-    assert [file["name"] for file in output.data["written"]] == [f"{i:02}.txt" for i in range(10)]
-    (note,) = [note for note in output.data["python"]["notes"] if note.startswith("Not kept")]
+    output = chat(
+        "for i in range(12): open(f'{i:02}.txt', 'w').write(str(i))\nopen('a.bin', "
+        "'wb').truncate(30 * 1024**2)"
+    )
+    assert [file["name"] for file in output.data.written] == [f"{i:02}.txt" for i in range(10)]
+    (note,) = [note for note in output.data.python["notes"] if note.startswith("Not kept")]
     assert all(name in note for name in ("10.txt (2 bytes)", "11.txt", "a.bin (30 MB)"))
     assert note in output.text
 
 
 def test_files_of_a_cell_that_failed_are_not_kept(chat: Chat) -> None:
     chat.fails("open('half.txt', 'w').write('x'); 1 / 0")
-    assert chat("1").data["written"] == []
+    assert chat("1").data.written == []
 
 
 def test_another_chat_and_another_person_do_not_get_a_written_file(chat: Chat) -> None:
-    (made,) = chat("open('secret.txt', 'w').write('mine')").data["written"]
+    (made,) = chat("open('secret.txt', 'w').write('mine')").data.written
     other = Chat(chat.leaf)
     with pytest.raises(NotFoundError):
         chat.leaf.session(chat.scope).python.written(other.id, made["sha256"], made["name"])
@@ -286,18 +394,23 @@ def test_another_chat_and_another_person_do_not_get_a_written_file(chat: Chat) -
 def test_written_files_survive_a_restart_and_go_with_their_chat(tmp_path: Path) -> None:
     with opened(tmp_path) as first:
         chat = Chat(first)
-        (made,) = chat("open('kept.txt', 'w').write('kept')").data["written"]
+        (made,) = chat("open('kept.txt', 'w').write('kept')").data.written
     with opened(tmp_path) as second:
         path = second.session(chat.scope).python.written(chat.id, made["sha256"], "kept.txt")
         assert path.read_text() == "kept"
-        chats.purge(second._house.store.db, chat.scope, chat.id)
+        second.session(chat.scope).chats.purge(chat.id)
         with pytest.raises(NotFoundError):
             second.session(chat.scope).python.written(chat.id, made["sha256"], "kept.txt")
 
 
 def test_a_raw_file_is_opened_by_its_handle(chat: Chat) -> None:
-    assert "Größe" in chat("open(open_file('f2'), encoding='utf-8').read()", files=["f2"]).data["python"]["value"]
-    assert "FileNotFoundError" in chat.fails("open('/etc/passwd')") or "PermissionError" in chat.fails("open('/etc/passwd')")
+    assert (
+        "Größe"
+        in chat("open(open_file('f2'), encoding='utf-8').read()", files=["f2"]).data.python["value"]
+    )
+    assert "FileNotFoundError" in chat.fails(
+        "open('/etc/passwd')"
+    ) or "PermissionError" in chat.fails("open('/etc/passwd')")
     with pytest.raises(NotFoundError, match="f9"):
         chat("1", files=["f9"])
 
@@ -314,22 +427,29 @@ def test_libraries_are_at_hand(chat: Chat) -> None:
         ols = sm.OLS(y, sm.add_constant(x)).fit()
         (round(float(model.coef_[0]), 6), round(float(ols.params[1]), 6), round(float(stats.linregress(x, y).slope), 6))
     """
-    assert chat("\n".join(line.strip() for line in code.strip().splitlines())).data["python"]["value"] == "(3.0, 3.0, 3.0)"
+    assert (
+        chat("\n".join(line.strip() for line in code.strip().splitlines())).data.python["value"]
+        == "(3.0, 3.0, 3.0)"
+    )
 
 
 def test_what_was_cut_is_said(chat: Chat) -> None:
     output = chat("line = 'x y ' * 250_000\nfor _ in range(1200):\n    print(line)")
     assert "Printed 1.2 GB; the first 20,000 characters are kept" in output.text
-    assert len(output.data["python"]["printed"]) == 20_000
+    assert len(output.data.python["printed"]) == 20_000
     assert len(output.text) < 15_000
     assert size_in_words(1_200_000_000) == "1.2 GB"
 
 
 def test_encoded_bytes_are_not_sent_to_the_model(chat: Chat) -> None:
-    output = chat("import base64, os\nprint(base64.b64encode(os.urandom(3_000)).decode())\nprint('after')")
+    output = chat(
+        "import base64, os\nprint(base64.b64encode(os.urandom(3_000)).decode())\nprint('after')"
+    )
     assert "[4,000 characters without a space]" in output.text
     assert "after" in output.text
-    assert "encoded data" in without_encoded(("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9wcXJzdHV2\n" * 5) + "end")
+    assert "encoded data" in without_encoded(
+        ("QUJDREVGR0hJSktMTU5PUFFSU1RVVldYWVphYmNkZWZnaGlqa2xtbm9wcXJzdHV2\n" * 5) + "end"
+    )
 
 
 # --- errors
@@ -343,7 +463,9 @@ def test_an_error_names_the_line_of_the_cell(chat: Chat) -> None:
     assert "cells.py" not in said
 
 
-def test_an_error_deep_in_a_library_shows_its_last_frames_and_no_path_of_the_machine(chat: Chat) -> None:
+def test_an_error_deep_in_a_library_shows_its_last_frames_and_no_path_of_the_machine(
+    chat: Chat,
+) -> None:
     said = chat.fails("sales['no_such_column']")
     assert said.startswith("KeyError on line 1: 'no_such_column'")
     assert "pandas/core" in said
@@ -352,7 +474,11 @@ def test_an_error_deep_in_a_library_shows_its_last_frames_and_no_path_of_the_mac
 
 
 def test_other_ways_to_fail_are_told_in_a_sentence(chat: Chat) -> None:
-    for code, word in (("x = (", "SyntaxError on line 1"), ("exit()", "SystemExit"), ("raise SystemExit(3)", "SystemExit")):
+    for code, word in (
+        ("x = (", "SyntaxError on line 1"),
+        ("exit()", "SystemExit"),
+        ("raise SystemExit(3)", "SystemExit"),
+    ):
         assert word in chat.fails(code)
 
 
@@ -391,13 +517,19 @@ def test_a_table_whose_file_was_deleted_is_said_to_be(chat: Chat) -> None:
 
 def test_data_that_the_code_changes_stays_unchanged_on_disk(chat: Chat) -> None:
     chat("sales['revenue'] = 0\nsales.drop(columns='month', inplace=True)")
-    assert chat("float(sales.revenue.sum())").data["python"]["value"] == "0.0"
-    assert chat("float(table('sales').revenue.sum())").data["python"]["value"] == "700.0"
+    assert chat("float(sales.revenue.sum())").data.python["value"] == "0.0"
+    assert chat("float(table('sales').revenue.sum())").data.python["value"] == "700.0"
     assert "300" in chat.tool("query_tables", {"sql": "SELECT max(revenue) FROM sales"}).text
 
 
 def test_an_input_cannot_be_deleted_or_changed(chat: Chat) -> None:
-    for act in ("os.remove(p)", "open(p, 'a')", "os.truncate(p, 0)", "os.rename(p, 'x')", "os.chmod(p, 0o777)"):
+    for act in (
+        "os.remove(p)",
+        "open(p, 'a')",
+        "os.truncate(p, 0)",
+        "os.rename(p, 'x')",
+        "os.chmod(p, 0o777)",
+    ):
         assert "Permission" in chat.fails(f"import os\np = open_file('f2')\n{act}")
     path = chat.leaf.session(chat.scope).files.path(chat.files[1].id)
     assert path.read_bytes() == NOTES
@@ -413,7 +545,7 @@ def test_code_that_never_ends_is_ended_and_the_chat_goes_on(chat: Chat) -> None:
         chat("while True:\n    pass", timeout=1)
     assert time.monotonic() - began < 6
     output = chat("kept")
-    assert output.data["python"]["value"] == "42"
+    assert output.data.python["value"] == "42"
     assert "rebuilt from 1 cell" in output.text
 
 
@@ -428,16 +560,18 @@ def test_stop_ends_a_cell_within_a_second(chat: Chat) -> None:
 
 
 def test_too_much_memory_is_named_as_such(tmp_path: Path, leaf: Leaf) -> None:
-    from leaf.sandbox.pool import Limits
+    from leaf.sandbox.limits import CallLimits
 
-    sessions = Sessions(tmp_path, limits=Limits(seconds=20, memory_mb=300))
+    sessions = Sessions(tmp_path, limits=CallLimits(seconds=20, memory_mb=300))
     try:
         for code in (
             "b = [bytearray(10_000_000) for _ in range(200)]",
             "import mmap\nm = mmap.mmap(-1, 2**30)\nm.write(b'x' * 2**30)",
         ):
             with pytest.raises(SandboxMemoryError, match="300 MB"):
-                sessions.run("c", Cell("k", code), [], lambda kind, name: {}, tmp_path / "out")
+                sessions.run(
+                    "c", PythonCell("k", code), [], lambda kind, name: {}, tmp_path / "out"
+                )
     finally:
         sessions.close()
 
@@ -457,8 +591,8 @@ def test_what_a_cell_leaves_running_stands_still_between_cells(chat: Chat) -> No
 def test_variables_live_on_from_call_to_call(chat: Chat) -> None:
     chat("x = 20\ndef double(n):\n    return 2 * n")
     output = chat("double(x) + 2")
-    assert output.data["python"]["value"] == "42"
-    assert output.data["python"]["rebuilt"] == 0
+    assert output.data.python["value"] == "42"
+    assert output.data.python["rebuilt"] == 0
 
 
 def test_chats_do_not_see_each_other(leaf: Leaf) -> None:
@@ -471,7 +605,11 @@ def test_chats_do_not_see_each_other(leaf: Leaf) -> None:
 
 
 def chat_files_of(chat: Chat) -> str:
-    return str(chat("import os\n[n for n in os.listdir('.') if not n.startswith('.')]").data["python"]["value"])
+    return str(
+        chat("import os\n[n for n in os.listdir('.') if not n.startswith('.')]").data.python[
+            "value"
+        ]
+    )
 
 
 def test_a_new_leaf_rebuilds_the_variables_from_the_successful_cells(tmp_path: Path) -> None:
@@ -484,9 +622,9 @@ def test_a_new_leaf_rebuilds_the_variables_from_the_successful_cells(tmp_path: P
         again = Chat.__new__(Chat)
         again.__dict__.update(chat.__dict__, leaf=second, python=second._house.python)
         output = again("(a, c, 'b' in globals())")
-        assert output.data["python"]["value"] == "(1, 5, False)"
-        assert output.data["python"]["rebuilt"] == 2
-        assert "once" not in output.data["python"]["printed"]
+        assert output.data.python["value"] == "(1, 5, False)"
+        assert output.data.python["rebuilt"] == 2
+        assert "once" not in output.data.python["printed"]
         assert [c.handle for c in output.sources] == ["f1"]
 
 
@@ -497,15 +635,15 @@ def test_another_branch_has_its_own_variables(chat: Chat) -> None:
     chat("x = x + ', then one branch'")
     chat.ask(parent_id=first.id)
     output = chat("x")
-    assert output.data["python"]["value"] == "'first question'"
-    assert output.data["python"]["rebuilt"] == 1
+    assert output.data.python["value"] == "'first question'"
+    assert output.data.python["rebuilt"] == 1
 
 
 def test_a_call_that_runs_again_under_its_key_is_kept_once(chat: Chat) -> None:
     chat("n = 1")
     chat("n += 1", key=f"{chat.answer.id}/again")
     chat("n += 1", key=f"{chat.answer.id}/again")
-    assert chat("n").data["python"]["value"] == "2"
+    assert chat("n").data.python["value"] == "2"
     kept = cells.of_messages(chat.leaf._house.store.db, chat.scope, chat.id, [chat.answer.id])
     assert [c.code for c in kept] == ["n = 1", "n += 1", "n"]
 
@@ -517,7 +655,7 @@ def test_an_answer_that_goes_on_from_another_takes_over_its_cells(chat: Chat) ->
     for _ in range(2):
         cells.adopt(chat.leaf._house.store.db, old.id, new.id)
     chat.answer = new
-    assert chat("taken").data["python"]["value"] == "'over'"
+    assert chat("taken").data.python["value"] == "'over'"
 
 
 def test_a_cell_that_cannot_run_again_is_said(chat: Chat) -> None:
@@ -525,10 +663,13 @@ def test_a_cell_that_cannot_run_again_is_said(chat: Chat) -> None:
     chat("import os, time\nstarted = time.time()")
     db = chat.leaf._house.store.db
     with db.transaction() as tx:
-        tx.execute("UPDATE cells SET code = 'undefined_name' WHERE code LIKE '%z = 1' AND chat_id = :c", {"c": chat.id})
+        tx.execute(
+            "UPDATE cells SET code = 'undefined_name' WHERE code LIKE '%z = 1' AND chat_id = :c",
+            {"c": chat.id},
+        )
     chat.python.forget(chat.scope, chat.id)
     output = chat("started > 0")
-    assert output.data["python"]["value"] == "True"
+    assert output.data.python["value"] == "True"
     assert "Cell 1 did not run again: NameError" in output.text
 
 
@@ -536,7 +677,13 @@ def test_sessions_that_were_used_least_recently_make_room(tmp_path: Path) -> Non
     sessions = Sessions(tmp_path, count=2, idle_seconds=900)
     try:
         for chat in ("a", "b", "a", "c"):
-            sessions.run(chat, Cell(f"{chat}{time.monotonic()}", "x = 1"), [], lambda kind, name: {}, tmp_path / "out")
+            sessions.run(
+                chat,
+                PythonCell(f"{chat}{time.monotonic()}", "x = 1"),
+                [],
+                lambda kind, name: {},
+                tmp_path / "out",
+            )
         assert set(sessions.chats()) == {"a", "c"}
     finally:
         sessions.close()
@@ -545,7 +692,7 @@ def test_sessions_that_were_used_least_recently_make_room(tmp_path: Path) -> Non
 def test_idle_sessions_end(tmp_path: Path) -> None:
     sessions = Sessions(tmp_path, idle_seconds=0.5)
     try:
-        sessions.run("a", Cell("k", "x = 1"), [], lambda kind, name: {}, tmp_path / "out")
+        sessions.run("a", PythonCell("k", "x = 1"), [], lambda kind, name: {}, tmp_path / "out")
         assert sessions.chats()
         deadline = time.monotonic() + 10
         while sessions.chats() and time.monotonic() < deadline:
@@ -558,18 +705,24 @@ def test_idle_sessions_end(tmp_path: Path) -> None:
 def test_cells_of_one_chat_take_turns(chat: Chat) -> None:
     chat("import time\nlog = []")
     code = "log.append('in')\ntime.sleep(0.2)\nlog.append('out')"
-    threads = [threading.Thread(target=chat, args=(code,), kwargs={"key": f"{chat.answer.id}/{n}"}) for n in range(3)]
+    threads = [
+        threading.Thread(target=chat, args=(code,), kwargs={"key": f"{chat.answer.id}/{n}"})
+        for n in range(3)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:
         thread.join()
-    assert chat("log == ['in', 'out'] * 3").data["python"]["value"] == "True"
+    assert chat("log == ['in', 'out'] * 3").data.python["value"] == "True"
 
 
 # --- what is said is not believed
 
 
-WRITE_EVERYWHERE = "import contextlib, os\nfor fd in range(3, 20):\n    with contextlib.suppress(OSError):\n        os.write(fd, "
+WRITE_EVERYWHERE = (
+    "import contextlib, os\nfor fd in range(3, 20):\n    with contextlib.suppress(OSError):\n "
+    "       os.write(fd, "
+)
 
 
 @pytest.mark.parametrize(
@@ -584,7 +737,7 @@ WRITE_EVERYWHERE = "import contextlib, os\nfor fd in range(3, 20):\n    with con
 def test_a_child_that_was_taken_over_is_only_an_error(chat: Chat, code: str) -> None:
     with pytest.raises(LeafError):
         chat(code)
-    assert chat("1 + 1").data["python"]["value"] == "2"
+    assert chat("1 + 1").data.python["value"] == "2"
 
 
 FORGED = [
@@ -627,7 +780,7 @@ cells._draw_figures = draw
         chat(code)
 
 
-def test_a_forged_answer_is_cut_to_size(chat: Chat) -> None:
+def test_a_forged_answer_is_refused_and_the_next_call_begins_anew(chat: Chat) -> None:
     code = """
 import sys
 cells = sys.modules['leaf.sandbox.cells']
@@ -637,11 +790,8 @@ def run(self, request):
 cells.Notebook.run = run
 """
     chat(code)
-    about = chat("1").data["python"]
-    assert len(about["printed"]) == 20_000
-    assert about["value"] == ""
-    assert [len(n) for n in about["notes"]] == [0, 500]
-    assert about["seconds"] == 0
+    with pytest.raises(SandboxError, match="an answer that cannot be read"):
+        chat("1")
 
 
 # --- packages
@@ -667,8 +817,10 @@ def test_the_base_set_never_changes(chat: Chat) -> None:
 class Wheels(Packages):
     """Packages whose wheels need no index."""
 
-    def plan(self, workspace_id: str, chat_id: str, name: str, version: str, stop: threading.Event) -> Plan:
-        return Plan(name, version or "1.0", (("helper", "2.0"),))
+    def plan(
+        self, workspace_id: str, chat_id: str, name: str, version: str, stop: threading.Event
+    ) -> InstallPlan:
+        return InstallPlan(name, version or "1.0", (("helper", "2.0"),))
 
     def _run_pip(self, arguments: Any, name: str, stop: threading.Event) -> None:
         target = Path(arguments[arguments.index("--target") + 1])
@@ -685,12 +837,50 @@ def with_wheels(chat: Chat, monkeypatch: pytest.MonkeyPatch) -> Chat:
     return chat
 
 
+def test_packages_are_installed_again_after_a_lost_disk(tmp_path: Path) -> None:
+    store, stop = open_store(Settings(home=tmp_path)), threading.Event()
+    lists = ChatPackages(store.db)
+
+    def packages(disk: str) -> Wheels:
+        return Wheels(tmp_path / disk, lists=lists)
+
+    first = packages("one")
+    assert first.ready("w", "c", stop) is None
+    first.add("w", "c", first.plan("w", "c", "wheely", "", stop), stop)
+    assert first.ready("w", "c", stop) == first.folder("w", "c")
+    second = packages("two")
+    assert second.installed("w", "c") == {"wheely": "1.0", "helper": "2.0"}
+    again = second.ready("w", "c", stop)
+    assert again is not None
+    assert (again / "helper" / "__init__.py").read_text() == "version = '2.0'\n"
+    second.remove("w", "c", "wheely", stop)
+    changed = first.ready("w", "c", stop)
+    assert changed is not None
+    assert not (changed / "wheely").exists()
+    assert packages("three").ready("w", "other", stop) is None
+    store.close()
+
+
+def test_packages_of_an_earlier_version_get_their_list_when_they_are_used(tmp_path: Path) -> None:
+    store, stop = open_store(Settings(home=tmp_path)), threading.Event()
+    earlier = Wheels(tmp_path)
+    earlier.add("w", "c", earlier.plan("w", "c", "wheely", "", stop), stop)
+    now = Wheels(tmp_path, lists=ChatPackages(store.db))
+    assert now.installed("w", "c") == {"wheely": "1.0", "helper": "2.0"}
+    assert now.ready("w", "c", stop) == earlier.folder("w", "c")
+    assert ChatPackages(store.db).read("w", "c") == {"wheely": "1.0", "helper": "2.0"}
+    store.close()
+
+
 def decide(chat: Chat, allow: bool) -> threading.Thread:
     """Press a button as soon as the question is there."""
 
     def press() -> None:
         deadline = time.monotonic() + 20
-        while not any(data["state"] == "waiting" for _, data in chat.shown) and time.monotonic() < deadline:
+        while (
+            not any(data["state"] == "waiting" for _, data in chat.shown)
+            and time.monotonic() < deadline
+        ):
             time.sleep(0.02)
         chat.leaf.session(chat.scope).messages.decide(chat.id, chat.shown[-1][1]["key"], allow)
 
@@ -699,23 +889,30 @@ def decide(chat: Chat, allow: bool) -> threading.Thread:
     return thread
 
 
-def test_a_package_is_installed_for_its_chat_alone_once_somebody_allows_it(with_wheels: Chat) -> None:
+def test_a_package_is_installed_for_its_chat_alone_once_somebody_allows_it(
+    with_wheels: Chat,
+) -> None:
     chat = with_wheels
     chat("x = 'before'")
     pressed = decide(chat, True)
     output = chat.tool("add_package", {"name": "wheely"})
     pressed.join()
     assert output.text.startswith("Installed wheely 1.0 and, with it, helper 2.0 for this chat")
-    assert [data["state"] for name, data in chat.shown if name == "consent"] == ["waiting", "allowed"]
+    assert [data["state"] for name, data in chat.shown if name == "consent"] == [
+        "waiting",
+        "allowed",
+    ]
     assert (
-        chat("import wheely, helper\nimport pandas\n(wheely.version, helper.version, x)").data["python"]["value"]
+        chat(
+            "import wheely, helper\nimport pandas\n(wheely.version, helper.version, x)"
+        ).data.python["value"]
         == "('1.0', '2.0', 'before')"
     )
     other = Chat(chat.leaf)
     assert "ModuleNotFoundError" in other.fails("import wheely")
     chat.tool("remove_package", {"name": "wheely"})
     assert "ModuleNotFoundError" in chat.fails("import wheely")
-    assert chat("x").data["python"]["value"] == "'before'"
+    assert chat("x").data.python["value"] == "'before'"
 
 
 def test_another_version_of_a_package_takes_the_place_of_the_first(with_wheels: Chat) -> None:
@@ -724,23 +921,27 @@ def test_another_version_of_a_package_takes_the_place_of_the_first(with_wheels: 
         with_wheels.tool("add_package", {"name": "wheely", "version": version})
         pressed.join()
         with_wheels.shown.clear()
-        assert with_wheels("import wheely\nwheely.version").data["python"]["value"] == repr(version)
+        assert with_wheels("import wheely\nwheely.version").data.python["value"] == repr(version)
 
 
 def test_a_refused_package_is_not_installed(with_wheels: Chat) -> None:
     pressed = decide(with_wheels, False)
-    with pytest.raises(InvalidInputError, match="The user refused"):
+    with pytest.raises(InvalidInputError, match="The user refused it"):
         with_wheels.tool("add_package", {"name": "wheely"})
     pressed.join()
     assert "ModuleNotFoundError" in with_wheels.fails("import wheely")
 
 
-def test_a_package_that_nobody_allows_is_not_installed(with_wheels: Chat, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("leaf.tables.notebooks.CONSENT_SECONDS", 0.2)
-    with pytest.raises(InvalidInputError, match="Nobody allowed"):
+def test_a_package_that_nobody_allows_is_not_installed(
+    with_wheels: Chat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("leaf.tools.permissions.WAIT_SECONDS", 0.2)
+    with pytest.raises(InvalidInputError, match="Nobody allowed it"):
         with_wheels.tool("add_package", {"name": "wheely"}, key=f"{with_wheels.answer.id}/late")
     assert (
-        with_wheels.leaf.session(with_wheels.scope).messages.decide(with_wheels.id, f"{with_wheels.answer.id}/late", True)
+        with_wheels.leaf.session(with_wheels.scope).messages.decide(
+            with_wheels.id, f"{with_wheels.answer.id}/late", True
+        )
         is False
     )
 
@@ -756,9 +957,13 @@ def test_somebody_else_cannot_allow_it(with_wheels: Chat) -> None:
     chat, key = with_wheels, f"{with_wheels.answer.id}/other"
     consents.ask(chat.leaf._house.store.db, chat.scope, chat.id, key, "Install it?")
     with pytest.raises(NotFoundError):
-        chat.leaf.session(Scope(chat.scope.workspace_id, "stranger")).messages.decide(chat.id, key, True)
+        chat.leaf.session(Scope(chat.scope.workspace_id, "stranger")).messages.decide(
+            chat.id, key, True
+        )
     with pytest.raises(NotFoundError):
-        chat.leaf.session(chat.scope).messages.decide(chat.leaf.session(chat.scope).chats.create().id, key, True)
+        chat.leaf.session(chat.scope).messages.decide(
+            chat.leaf.session(chat.scope).chats.create().id, key, True
+        )
 
 
 # --- through an answer
@@ -767,12 +972,20 @@ def test_somebody_else_cannot_allow_it(with_wheels: Chat) -> None:
 def test_an_answer_runs_python_and_keeps_its_cells(tmp_path: Path) -> None:
     turns = [
         Turn.call(("run_python", {"code": "total = float(sales.revenue.sum())"})),
-        Turn.call(("run_python", {"code": "print(total)\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]);"})),
+        Turn.call(
+            (
+                "run_python",
+                {"code": "print(total)\nimport matplotlib.pyplot as plt\nplt.plot([1, 2]);"},
+            )
+        ),
         Turn.say("It is 700."),
         Turn.call(("run_python", {"code": "total / 2"})),
         Turn.say("Half is 350."),
     ]
-    with MessagesServer(turns) as server, opened(tmp_path, model_url=server.url, api_key="k") as leaf:
+    with (
+        MessagesServer(turns) as server,
+        opened(tmp_path, model_url=server.url, api_key="k") as leaf,
+    ):
         session = leaf.session(leaf.local_scope())
         chat_id = session.chats.create().id
         file = add(session, "sales.csv", SALES)
@@ -783,7 +996,9 @@ def test_an_answer_runs_python_and_keeps_its_cells(tmp_path: Path) -> None:
         assert steps[1]["output"]["data"]["python"]["printed"] == "700.0\n"
         (image,) = images_of(server.requests[2].body)
         (figure,) = steps[1]["output"]["data"]["figures"]
-        assert server.desk.picture(image["source"]) == session.python.figure(chat_id, figure["sha256"])
+        assert server.resolver.picture(image["source"]) == session.python.figure(
+            chat_id, figure["sha256"]
+        )
         second = finished(session, session.messages.send(chat_id, "And half of it?").id, 180)
         (step,) = [p for p in second.parts if p["type"] == "tool-run_python"]
         assert step["output"]["data"]["python"]["value"] == "350.0"

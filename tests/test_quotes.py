@@ -9,11 +9,11 @@ from typing import Any
 import pytest
 
 from bench._pdfs import column, pdf, table
-from leaf.formats.locate import Located, Sought, find_in_window, locate, search
-from leaf.formats.pdf_marks import boxes_on, render_marked
-from leaf.formats.quotes import find, words
-from leaf.formats.where import around
-from leaf.formats.worker import reader_of
+from leaf.readers.locate.locate import Located, Sought, find_in_window, locate, search
+from leaf.readers.locate.pdf_marks import boxes_on, render_marked
+from leaf.readers.locate.quotes import find, words
+from leaf.readers.locate.where import around
+from leaf.readers.worker import reader_of
 
 FOUND = {
     "case": ("Profit Rose", "profit rose"),
@@ -95,7 +95,10 @@ def report(tmp_path: Path) -> Path:
     pages = [
         column(60, ["Annual report", "Nothing else is said on this page."]),
         column(60, left) + column(330, ["A second column speaks of", "other things entirely."]),
-        table([["Region", "Sales"], ["North", "1,204"], ["South", "873"], ["East", "55"]] * 3, by_columns=True),
+        table(
+            [["Region", "Sales"], ["North", "1,204"], ["South", "873"], ["East", "55"]] * 3,
+            by_columns=True,
+        ),
         column(60, ["A sentence begins here and"]),
         column(60, ["goes on upon the next page."]),
     ]
@@ -115,7 +118,10 @@ def test_wrong_page_is_corrected_and_said(report: Path) -> None:
 
 
 def test_quote_over_a_page_break_is_found_on_both(report: Path) -> None:
-    assert found(report, "pdf", "page 4", "A sentence begins here and goes on upon").place == "pages 4-5"
+    assert (
+        found(report, "pdf", "page 4", "A sentence begins here and goes on upon").place
+        == "pages 4-5"
+    )
 
 
 MISSED = [
@@ -129,7 +135,9 @@ MISSED = [
 
 
 @pytest.mark.parametrize(("place", "quote", "why"), MISSED)
-def test_what_is_not_found_has_one_clause_that_says_why(report: Path, place: str, quote: str, why: str) -> None:
+def test_what_is_not_found_has_one_clause_that_says_why(
+    report: Path, place: str, quote: str, why: str
+) -> None:
     assert look(report, "pdf", place, quote) == Sought(None, why)
 
 
@@ -139,7 +147,9 @@ def test_good_quote_with_a_page_that_does_not_exist_is_shown_at_the_right_one(re
 
 
 def test_boxes_stand_around_the_words_of_their_own_column(report: Path) -> None:
-    [first, second, third] = boxes_on(report, 2, "The international branch grew by 12.5 percent in the north")
+    [first, second, third] = boxes_on(
+        report, 2, "The international branch grew by 12.5 percent in the north"
+    )
     assert first[1] < second[1] < third[1]
     assert all(right < 0.55 for _, _, right, _ in (first, second, third))
     [other, _] = boxes_on(report, 2, "A second column speaks of other things entirely")
@@ -159,7 +169,9 @@ def test_picture_is_changed_where_the_words_are_and_nowhere_else(report: Path) -
     plain, none = render_marked(report, 2, "words that are not there at all", 800)
     assert (count, none) == (1, 0)
     a, b = (Image.open(io.BytesIO(data)).convert("L") for data in (marked, plain))
-    left, top, right, bottom = ImageChops.difference(a, b).point(lambda v: 255 if v > 24 else 0).getbbox() or (0, 0, 0, 0)
+    left, top, right, bottom = ImageChops.difference(a, b).point(
+        lambda v: 255 if v > 24 else 0
+    ).getbbox() or (0, 0, 0, 0)
     [box] = boxes_on(report, 2, "A second column speaks of")
     assert abs(left / a.width - box[0]) < 0.02
     assert abs(right / a.width - box[2]) < 0.02
@@ -175,7 +187,13 @@ def workbook(tmp_path: Path) -> Path:
     sheet = book.active
     assert sheet is not None
     sheet.title = "Data"
-    for row in (["Sales 2024"], ["Region", "Units", "Share"], ["North", 120, 0.5], ["South", 5, -0.25], ["East", 56, 0.75]):
+    for row in (
+        ["Sales 2024"],
+        ["Region", "Units", "Share"],
+        ["North", 120, 0.5],
+        ["South", 5, -0.25],
+        ["East", 56, 0.75],
+    ):
         sheet.append(row)
     sheet.merge_cells("A1:C1")
     other = book.create_sheet("Other")
@@ -197,7 +215,9 @@ CELLS = [
 
 
 @pytest.mark.parametrize(("place", "quote", "cells"), CELLS)
-def test_quote_of_a_sheet_stands_in_its_cells(workbook: Path, place: str, quote: str, cells: str) -> None:
+def test_quote_of_a_sheet_stands_in_its_cells(
+    workbook: Path, place: str, quote: str, cells: str
+) -> None:
     located = found(workbook, "excel", place, quote)
     assert (located.place, located.moved) == (cells, cells.startswith("sheet Other"))
 
@@ -208,14 +228,18 @@ def test_other_figure_in_a_cell_is_not_found(workbook: Path, quote: str) -> None
 
 
 TRANSCRIPT = "WEBVTT\n\n" + "\n".join(
-    f"00:{i:02d}:00.000 --> 00:{i:02d}:50.000\n<v Ann>Point number {i} is agreed upon,\n" for i in range(1, 40)
+    f"00:{i:02d}:00.000 --> 00:{i:02d}:50.000\n<v Ann>Point number {i} is agreed upon,\n"
+    for i in range(1, 40)
 )
 
 
 def test_quote_of_a_transcript_stands_at_its_time(tmp_path: Path) -> None:
     path = tmp_path / "talk.vtt"
     path.write_text(TRANSCRIPT)
-    assert found(path, "captions", "00:05:00-00:06:00", "Ann: Point number 5 is agreed").place == "00:05:00-00:05:50"
+    assert (
+        found(path, "captions", "00:05:00-00:06:00", "Ann: Point number 5 is agreed").place
+        == "00:05:00-00:05:50"
+    )
     moved = found(path, "captions", "00:05:00-00:06:00", "point number 31 is agreed upon")
     assert (moved.place, moved.moved) == ("00:31:00-00:31:50", True)
     shown = "[00:05:00] Ann: Point number 5 is agreed upon,\n[00:06:00] Ann: Point number 6 is"
@@ -231,7 +255,11 @@ def test_one_line_of_ten_megabytes_is_searched(tmp_path: Path) -> None:
 
 
 def test_what_crosses_to_the_app_is_plain_json(report: Path) -> None:
-    result: list[Any] = locate(str(report), "pdf", [["page 2", "grew by 12.5 percent"], ["page 9", "no such words anywhere"]])
+    result: list[Any] = locate(
+        str(report),
+        "pdf",
+        [["page 2", "grew by 12.5 percent"], ["page 9", "no such words anywhere"]],
+    )
     assert result[0]["found"]["place"] == "page 2"
     assert 0 < result[0]["found"]["boxes"][0]["left"] < 0.5
     assert result[1] == {"found": None, "why": "it has no page 9"}

@@ -1,4 +1,5 @@
-"""Receipts: figures found in text, matched to what tools gave, marked in the page, and computed again."""
+"""Receipts: figures found in text, matched to what tools gave, marked in the page, and computed
+again."""
 
 from __future__ import annotations
 
@@ -8,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from leaf.agent.receipts.answer import kept_receipts, of_answer, used_calls
-from leaf.agent.receipts.evidence import Evidence
-from leaf.agent.receipts.figures import figures
-from leaf.agent.receipts.match import Receipt, match
 from leaf.errors import NotFoundError
+from leaf.provenance.receipts.answer import kept_receipts, of_answer, used_calls
+from leaf.provenance.receipts.evidence import Evidence
+from leaf.provenance.receipts.figures import figures
+from leaf.provenance.receipts.match import Receipt, match
 from leaf.ui import markdown, marks, words
 from leaf.ui.items import items
 from tests.leaf_kit import add, finished, opened
@@ -31,7 +32,10 @@ Json = dict[str, Any]
         ("Umsatz 1.234,50 €", [("1.234,50", 1234.5)]),
         ("about 1'250 or 1 250 pieces", [("1'250", 1250.0), ("1", 1.0), ("250", 250.0)]),
         ("rose 12.5 % to $1.2M", [("12.5 %", 12.5), ("$1.2M", 1_200_000.0)]),
-        ("3.4 billion and 12k, 5 Mio.", [("3.4 billion", 3.4e9), ("12k", 12_000.0), ("5 Mio.", 5e6)]),
+        (
+            "3.4 billion and 12k, 5 Mio.",
+            [("3.4 billion", 3.4e9), ("12k", 12_000.0), ("5 Mio.", 5e6)],
+        ),
         ("-4.2 and −7 and 10–12", [("-4.2", -4.2), ("−7", -7.0), ("10", 10.0), ("12", 12.0)]),
         ("1.5x as much, 3 of 5", [("1.5", 1.5), ("3", 3.0), ("5", 5.0)]),
         ("in 2024", [("2024", 2024.0)]),
@@ -54,7 +58,9 @@ def test_figures_are_read_as_they_are_written(text: str, expected: list[tuple[st
         ("on 13/04/2024", [("2024-04-13",)]),
     ],
 )
-def test_dates_are_read_and_the_ambiguous_ones_both_ways(text: str, dates: list[tuple[str, ...]]) -> None:
+def test_dates_are_read_and_the_ambiguous_ones_both_ways(
+    text: str, dates: list[tuple[str, ...]]
+) -> None:
     assert [figure.dates for figure in figures(text)] == dates
 
 
@@ -86,19 +92,36 @@ def test_what_only_looks_like_a_figure_is_passed_over(text: str) -> None:
 
 
 def test_names_of_columns_and_files_are_no_figures() -> None:
-    assert [f.text for f in figures("revenue 2024 in sales_7.csv is 5", ["revenue 2024", "sales_7.csv"])] == ["5"]
+    assert [
+        f.text for f in figures("revenue 2024 in sales_7.csv is 5", ["revenue 2024", "sales_7.csv"])
+    ] == ["5"]
 
 
 # Matching
 
 
-def query(columns: list[str], rows: list[list[Any]], total: int = 0, sql: str = "SELECT 1", number: int = 1) -> Evidence:
-    table = {"columns": columns, "types": [], "rows": rows, "total": total or len(rows), "result_id": f"r{number}"}
-    return Evidence(f"c{number}", "query_tables", {"sql": sql}, {"text": "", "data": {"table": table}})
+def query(
+    columns: list[str],
+    rows: list[list[Any]],
+    total: int = 0,
+    sql: str = "SELECT 1",
+    number: int = 1,
+) -> Evidence:
+    table = {
+        "columns": columns,
+        "types": [],
+        "rows": rows,
+        "total": total or len(rows),
+        "result_id": f"r{number}",
+    }
+    return Evidence(
+        f"c{number}", "query_tables", {"sql": sql}, {"text": "", "data": {"table": table}}
+    )
 
 
 REGIONS = query(
-    ["region", "revenue", "orders"], [["North", 1234567.891, 412], ["South", 987654.32, 388], ["East", 455000.0, 129]]
+    ["region", "revenue", "orders"],
+    [["North", 1234567.891, 412], ["South", 987654.32, 388], ["East", 455000.0, 129]],
 )
 
 
@@ -153,8 +176,18 @@ def test_figure_without_a_receipt(text: str) -> None:
 def test_figures_of_the_question_the_query_and_the_words_that_were_read() -> None:
     assert receipt("Those above 750 are", question="Which are above 750?").kind == "asked"
     assert receipt("There were 750 complaints", question="Which are above 750?").kind == "none"
-    assert receipt("Those above 750 are", query(["n"], [[1]], sql="SELECT n FROM t WHERE x > 750")).kind == "condition"
-    output = {"text": "", "data": {"passages": [{"name": "a.pdf", "place": "page 2", "text": "The fee is 4.5 % a year."}]}}
+    assert (
+        receipt(
+            "Those above 750 are", query(["n"], [[1]], sql="SELECT n FROM t WHERE x > 750")
+        ).kind
+        == "condition"
+    )
+    output = {
+        "text": "",
+        "data": {
+            "passages": [{"name": "a.pdf", "place": "page 2", "text": "The fee is 4.5 % a year."}]
+        },
+    }
     read = Evidence("c9", "read_file", {"file": "f1"}, output)
     found = receipt("The yearly fee is 4.5 %", read)
     assert (found.kind, found.place) == ("quoted", "a.pdf page 2")
@@ -162,7 +195,14 @@ def test_figures_of_the_question_the_query_and_the_words_that_were_read() -> Non
 
 def test_dates_match_however_they_are_written() -> None:
     days = query(["first", "last"], [["2024-03-05", "2025-11-30"]])
-    for text in ("from 5 March 2024", "from 2024-03-05", "from March 2024", "from 05.03.2024", "until November 2025", "in 2025"):
+    for text in (
+        "from 5 March 2024",
+        "from 2024-03-05",
+        "from March 2024",
+        "from 05.03.2024",
+        "until November 2025",
+        "in 2025",
+    ):
         assert receipt(text, days).kind == "exact", text
     assert receipt("from 6 March 2024", days).kind == "none"
 
@@ -173,13 +213,17 @@ def test_result_of_which_only_the_head_is_here_gives_no_totals() -> None:
     assert receipt("There are 5,000 rows", head).kind == "counted"
 
 
-@pytest.mark.parametrize("cell", [None, True, float("nan"), float("inf"), "", "x" * 5_000, "9" * 400, "00123", 10**400])
+@pytest.mark.parametrize(
+    "cell", [None, True, float("nan"), float("inf"), "", "x" * 5_000, "9" * 400, "00123", 10**400]
+)
 def test_strange_cells_do_no_harm(cell: Any) -> None:
     assert receipt("It is 41.5 or so", query(["a", "b"], [[cell, 1.5], [cell, 2.5]])).kind == "none"
 
 
 def test_long_answer_over_a_wide_result_is_matched() -> None:
-    wide = query([f"c{i}" for i in range(80)], [[i * 7.31 + j for j in range(80)] for i in range(200)])
+    wide = query(
+        [f"c{i}" for i in range(80)], [[i * 7.31 + j for j in range(80)] for i in range(200)]
+    )
     text = "\n".join(f"It has {i * 7.31 + 3:,.2f} and {i * 7.31 + 4:,.2f}." for i in range(200))
     assert len(match([text], [wide])) == 400
 
@@ -188,10 +232,16 @@ def test_calls_of_a_long_chat_are_searched_as_far_as_the_limits_say() -> None:
     def read(number: int, text: str) -> Evidence:
         return Evidence(f"c{number}", "read_file", {"file": "f1"}, {"text": text, "data": {}})
 
-    long = [read(number, f"The fee is {number}.125 euros. " + "Nothing more. " * 4_000) for number in range(200, 212)]
+    long = [
+        read(number, f"The fee is {number}.125 euros. " + "Nothing more. " * 4_000)
+        for number in range(200, 212)
+    ]
     texts = ["The fee is 200.125", "The fee is 211.125"]
     assert [found.kind for found in match(texts, long)] == ["quoted", "none"]
-    results = [query(["region", "sum"], [["North", 1000.25 * n], ["South", 7.5]], number=n) for n in range(1, 13)]
+    results = [
+        query(["region", "sum"], [["North", 1000.25 * n], ["South", 7.5]], number=n)
+        for n in range(1, 13)
+    ]
     assert receipt("North is ahead of South by 9,995.00", *results).how.startswith("North")
     assert receipt("North is ahead of South by 11,995.5", *results).kind == "none"
     assert receipt("North made 12,003.00", *results).kind == "exact"
@@ -219,7 +269,9 @@ def earlier(one: Evidence, sql: str = "SELECT 1") -> Evidence:
         ("It is 42 of them", "none"),
     ],
 )
-def test_result_of_an_earlier_answer_counts_only_where_it_is_spoken_of(text: str, kind: str) -> None:
+def test_result_of_an_earlier_answer_counts_only_where_it_is_spoken_of(
+    text: str, kind: str
+) -> None:
     assert receipt(text, query(["n"], [[7.5]], number=2), earlier(REGIONS)).kind == kind
 
 
@@ -243,7 +295,9 @@ def test_what_an_earlier_result_was_limited_to_must_be_said_again() -> None:
     ],
 )
 def test_small_number_needs_its_row_and_its_column(text: str, kind: str) -> None:
-    small = query(["region", "orders", "returns"], [["North", 57, 12], ["South", 40, 9], ["Store 12", 31, 8]])
+    small = query(
+        ["region", "orders", "returns"], [["North", 57, 12], ["South", 40, 9], ["Store 12", 31, 8]]
+    )
     found = match([text], [small])
     assert (found[-1].kind if found else "") == kind
 
@@ -251,16 +305,66 @@ def test_small_number_needs_its_row_and_its_column(text: str, kind: str) -> None
 def test_growth_below_one_percent_and_percentage_points_are_derived() -> None:
     years = query(["year", "revenue", "share"], [[2023, 100_400.0, 12.0], [2024, 100_900.0, 14.5]])
     assert "row 2 − row 1" in receipt("In 2024 revenue grew by 0.5 %", years).how
-    assert receipt("From 2023 to 2024 the share rose by 2.5 percentage points", years).kind == "derived"
+    assert (
+        receipt("From 2023 to 2024 the share rose by 2.5 percentage points", years).kind
+        == "derived"
+    )
     assert receipt("In 2024 revenue grew by 0.8 %", years).kind == "none"
-    ahead = query(["region", "revenue", "units"], [["North", 101_100.0, 1_013], ["South", 100_000.0, 1_000], ["East", 7.5, 3]])
+    ahead = query(
+        ["region", "revenue", "units"],
+        [["North", 101_100.0, 1_013], ["South", 100_000.0, 1_000], ["East", 7.5, 3]],
+    )
     assert receipt("North is ahead of South by 1,100, or 1.1 %", ahead).kind == "derived"
+
+
+def test_shares_of_small_totals_and_of_the_first_rows_are_derived() -> None:
+    tonnes = query(["region", "tonnes"], [["North", 0.21], ["South", 0.29], ["East", 0.1]])
+    assert receipt("North has 35 % of all tonnes", tonnes).how == "North ÷ sum of tonnes"
+    rates = query(["region", "rate"], [["North", 0.4], ["South", 1.0]])
+    assert receipt("South is ahead of North by 60 percentage points", rates).kind == "derived"
+    rows = [["North", 410.25], ["South", 307.5], ["East", 211.0], ["West", 96.5], ["Coast", 51.0]]
+    ranked = query(["region", "revenue"], rows)
+    assert (
+        receipt("The first three make up 86.3 % of the revenue", ranked).how
+        == "the first 3 ÷ sum of revenue"
+    )
+    assert receipt("The first three make up 81.3 % of the revenue", ranked).kind == "none"
+
+
+def test_figures_in_names_of_columns_in_days_and_in_lists_of_a_call_are_known() -> None:
+    years = query(["region", "revenue 2019"], [["North", 5.25]])
+    named, value = match(["In 2019 it was 5.25"], [years])
+    assert (named.kind, named.column, value.kind) == ("condition", "revenue 2019", "exact")
+    days = query(["day", "orders"], [["2023-03-05", 7], ["2024-03-05", 12]])
+    assert [r.kind for r in match(["In 2024 there were 12 orders"], [days])] == ["exact", "exact"]
+    assert [r.kind for r in match(["In 2023 there were 12 orders"], [days])] == ["exact", "none"]
+    listed = replace(query(["n"], [[1]]), input={"sql": "SELECT n FROM t", "limits": ["x > 750"]})
+    assert receipt("Those above 750 are", listed).kind == "condition"
+
+
+@pytest.mark.parametrize(
+    ("text", "turned"),
+    [
+        ("South made 20 % more than North", True),
+        ("North made 25 % less than South", True),
+        ("South is 25 % higher than North", True),
+        ("South is 20 % lower than North", False),
+        ("North is 25 % higher than South", False),
+    ],
+)
+def test_direction_of_a_comparison_is_told_whichever_comes_first(text: str, turned: bool) -> None:
+    two = query(["region", "revenue"], [["North", 1250.0], ["South", 1000.0]])
+    found = receipt(text, two)
+    assert (found.kind, bool(found.against)) == ("derived", turned)
 
 
 # Directions
 
 YEARS = query(["year", "revenue", "orders"], [[2023, 1204.0, 412], [2024, 1060.0, 455]])
-WIDE = query(["region", "revenue_2023", "revenue_2024"], [["North", 1204.0, 1060.0], ["South", 800.5, 913.25]])
+WIDE = query(
+    ["region", "revenue_2023", "revenue_2024"],
+    [["North", 1204.0, 1060.0], ["South", 800.5, 913.25]],
+)
 GROWTH = query(["month", "growth_pct"], [["2024-01", 3.2], ["2024-02", -4.7]])
 
 
@@ -320,29 +424,54 @@ def test_direction_is_told_with_the_two_numbers_in_time_order() -> None:
 def test_answer_keeps_its_receipts_and_marks_its_figures(tmp_path: Path) -> None:
     csv = b"region,revenue\nNorth,1200.5\nSouth,800.25\n"
     said = "North made **1,200.50** and South 800.25; together $2,000.75. The forecast is 9,999."
-    turns = [Turn.call(("query_tables", {"sql": "SELECT region, revenue FROM sales"})), Turn.say(said)]
-    with MessagesServer(turns) as server, opened(tmp_path, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf:
+    turns = [
+        Turn.call(("query_tables", {"sql": "SELECT region, revenue FROM sales"})),
+        Turn.say(said),
+    ]
+    with (
+        MessagesServer(turns) as server,
+        opened(tmp_path, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf,
+    ):
         session = leaf.session(leaf.local_scope())
         file = add(session, "sales.csv", csv)
         chat = session.chats.create()
         message = finished(session, session.messages.send(chat.id, "Who made what?", [file.id]).id)
         kinds = [(r["text"], r["kind"]) for r in kept_receipts(message.parts)]
-        assert kinds == [("1,200.50", "exact"), ("800.25", "exact"), ("$2,000.75", "derived"), ("9,999", "none")]
-        text = "".join(marks.drawn(markdown.safe(i.text), "m1") for i in items(message.parts) if i.kind == "text")
+        assert kinds == [
+            ("1,200.50", "exact"),
+            ("800.25", "exact"),
+            ("$2,000.75", "derived"),
+            ("9,999", "none"),
+        ]
+        text = "".join(
+            marks.drawn(markdown.safe(i.text), "m1")
+            for i in items(message.parts)
+            if i.kind == "text"
+        )
         assert "**[1,200.50](#leaf-figure-m1.0)**" in text
         assert r"[\$2,000.75](#leaf-figure-m1.2)" in text
         assert "[9,999](#leaf-unreceipted-m1.3)" in text
         assert "Without a receipt: 9,999" in session.messages.markdown(message.id)
 
-        [scanned] = next(p for p in message.parts if p["type"] == "tool-query_tables")["output"]["data"]["table"]["scanned"]
-        assert (scanned["file"], scanned["sha256"], scanned["rows"], scanned["total"]) == ("sales.csv", file.sha256, 2, 2)
+        [scanned] = next(p for p in message.parts if p["type"] == "tool-query_tables")["output"][
+            "data"
+        ]["table"]["scanned"]
+        assert (scanned["file"], scanned["sha256"], scanned["rows"], scanned["total"]) == (
+            "sales.csv",
+            file.sha256,
+            2,
+            2,
+        )
         same = session.results.recompute(chat.id, "r1")
         assert (same.outcome, same.cells) == ("same", ())
         with pytest.raises(NotFoundError, match="r9"):
             session.results.recompute(chat.id, "r9")
         session.files.delete(file.id)
         gone = session.results.recompute(chat.id, "r1")
-        assert (gone.outcome, gone.text) == ("gone", "sales.csv was deleted, so this cannot be computed again.")
+        assert (gone.outcome, gone.text) == (
+            "gone",
+            "sales.csv was deleted, so this cannot be computed again.",
+        )
 
 
 def test_direction_is_marked_counted_and_exported(tmp_path: Path) -> None:
@@ -351,23 +480,42 @@ def test_direction_is_marked_counted_and_exported(tmp_path: Path) -> None:
         Turn.call(("query_tables", {"sql": "SELECT year, revenue FROM sales ORDER BY year"})),
         Turn.say("Revenue rose by 12.0 % in 2024."),
     ]
-    with MessagesServer(turns) as server, opened(tmp_path, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf:
+    with (
+        MessagesServer(turns) as server,
+        opened(tmp_path, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf,
+    ):
         session = leaf.session(leaf.local_scope())
         chat = session.chats.create()
-        asked = session.messages.send(chat.id, "How did it go?", [add(session, "sales.csv", csv).id])
+        asked = session.messages.send(
+            chat.id, "How did it go?", [add(session, "sales.csv", csv).id]
+        )
         message = finished(session, asked.id)
         kept = next(p["data"] for p in message.parts if p["type"] == "data-receipts")
         assert (kept["figures"], kept["with"], kept["against"]) == (2, 1, 1)
-        assert words.receipts(kept) == "1 of 2 figures have a receipt · 1 says the opposite of the results"
-        text = "".join(marks.drawn(markdown.safe(i.text), "m1") for i in items(message.parts) if i.kind == "text")
+        assert words.traced(kept) == "1 of 2 figures traced"
+        assert words.opposite(kept) == ["1 figure says the opposite of the results"]
+        assert words.untraced(kept) == []
+        text = "".join(
+            marks.drawn(markdown.safe(i.text), "m1")
+            for i in items(message.parts)
+            if i.kind == "text"
+        )
         assert "[12.0 %](#leaf-against-m1.0)" in text
         assert "the results say it fell: 1,204 → 1,060" in session.messages.markdown(message.id)
-        assert used_calls(kept["receipts"]) == {p["toolCallId"] for p in message.parts if p["type"] == "tool-query_tables"}
+        assert used_calls(kept["receipts"]) == {
+            p["toolCallId"] for p in message.parts if p["type"] == "tool-query_tables"
+        }
 
 
 def test_figures_of_a_document_are_traced_and_kept_with_its_version(tmp_path: Path) -> None:
-    notes = b"Meeting of 5 March. The budget of the project is 48,250 euros. Anna asked for 37 chairs.\n"
-    report = "# Report\n\nThe budget of the project is 48,250 euros. The next one will be 99,999 euros.\n"
+    notes = (
+        b"Meeting of 5 March. The budget of the project is 48,250 euros. Anna asked for "
+        b"37 chairs.\n"
+    )
+    report = (
+        "# Report\n\nThe budget of the project is 48,250 euros. The next one will be "
+        "99,999 euros.\n"
+    )
 
     def answers(body: Json) -> Turn:
         if not body.get("tools"):
@@ -382,7 +530,9 @@ def test_figures_of_a_document_are_traced_and_kept_with_its_version(tmp_path: Pa
     ):
         session = leaf.session(leaf.local_scope())
         chat = session.chats.create()
-        asked = session.messages.send(chat.id, "Write a report", [add(session, "notes.txt", notes).id])
+        asked = session.messages.send(
+            chat.id, "Write a report", [add(session, "notes.txt", notes).id]
+        )
         message = finished(session, asked.id)
         [document] = session.documents.list(chat_id=chat.id)
         found = session.documents.receipts(document.id)
@@ -392,12 +542,19 @@ def test_figures_of_a_document_are_traced_and_kept_with_its_version(tmp_path: Pa
         assert "notes.txt" in found["receipts"][0]["place"]
         assert words.traced(found) == "1 of 2 figures traced"
         for text in (session.chats.markdown(chat.id), session.messages.markdown(message.id)):
-            assert "“Report”, version 1: 1 of 2 figures are traced. Without a receipt: 99,999." in text
+            assert (
+                "“Report”, version 1: 1 of 2 figures are traced. Without a receipt: 99,999." in text
+            )
 
-        session.documents.save(document.id, report + "\nAnd 123,456 more, of 48,250 euros of budget.\n", 1)
+        session.documents.save(
+            document.id, report + "\nAnd 123,456 more, of 48,250 euros of budget.\n", 1
+        )
         edited = session.documents.receipts(document.id)
         assert edited is not None
-        assert [(r["text"], r["kind"]) for r in edited["receipts"][2:]] == [("123,456", "none"), ("48,250", "quoted")]
+        assert [(r["text"], r["kind"]) for r in edited["receipts"][2:]] == [
+            ("123,456", "none"),
+            ("48,250", "quoted"),
+        ]
         assert session.documents.receipts(document.id, 1) == found
 
 
@@ -411,7 +568,11 @@ def test_result_that_comes_out_otherwise_is_told_cell_by_cell(tmp_path: Path) ->
         found = session.results.recompute(chat.id, "r1")
         assert found.outcome == "different"
         assert "3 cells are different" in found.text
-        assert [(row, column) for row, column, _, _ in found.cells] == [(1, "x"), (2, "x"), (3, "x")]
+        assert [(row, column) for row, column, _, _ in found.cells] == [
+            (1, "x"),
+            (2, "x"),
+            (3, "x"),
+        ]
 
 
 def test_order_of_rows_and_last_digits_do_not_make_a_difference(tmp_path: Path) -> None:
@@ -424,20 +585,61 @@ def test_order_of_rows_and_last_digits_do_not_make_a_difference(tmp_path: Path) 
         duckdb.sql(sql).write_parquet(path)
         return path
 
-    kept = written("a.parquet", "SELECT * FROM (VALUES ('a', 0.1 + 0.2::DOUBLE), ('b', 2), (NULL, NULL)) t(k, v)")
-    again = written("b.parquet", "SELECT * FROM (VALUES (NULL, NULL), ('b', 2), ('a', 0.3::DOUBLE)) t(k, v)")
+    kept = written(
+        "a.parquet",
+        "SELECT * FROM (VALUES ('a', 0.1 + 0.2::DOUBLE), ('b', 2), (NULL, NULL)) t(k, v)",
+    )
+    again = written(
+        "b.parquet", "SELECT * FROM (VALUES (NULL, NULL), ('b', 2), ('a', 0.3::DOUBLE)) t(k, v)"
+    )
     assert compare(kept, again, 512)["cells"] == 0
-    other = written("c.parquet", "SELECT * FROM (VALUES (NULL, NULL), ('b', 2), ('a', 0.31::DOUBLE)) t(k, v)")
+    other = written(
+        "c.parquet", "SELECT * FROM (VALUES (NULL, NULL), ('b', 2), ('a', 0.31::DOUBLE)) t(k, v)"
+    )
     assert compare(kept, other, 512)["cells"] == 1
     short = written("d.parquet", "SELECT 'a' AS k, 1.0 AS v")
-    assert (compare(kept, short, 512)["rows_kept"], compare(kept, short, 512)["rows_again"]) == (3, 1)
+    assert (compare(kept, short, 512)["rows_kept"], compare(kept, short, 512)["rows_again"]) == (
+        3,
+        1,
+    )
 
 
 def test_text_of_a_model_cannot_pose_as_a_figure_with_a_receipt() -> None:
-    forged = "\ue0c30\ue0c4 9,999\ue0c5 and [1](#leaf-figure-m1.0) and <a href='#leaf-figure-m1.0'>1</a>"
+    forged = (
+        "\ue0c30\ue0c4 9,999\ue0c5 and [1](#leaf-figure-m1.0) and <a href='#leaf-figure-m1.0'>1</a>"
+    )
     parts = [{"type": "text", "id": "text-1-0", "text": forged}]
     parts.append({"type": "data-receipts", "id": "receipts", "data": of_answer(parts, []) or {}})
     [item] = items(parts)
     text = marks.drawn(markdown.safe(item.text), "m1")
     assert "](#leaf-figure" not in text
     assert "[9,999](#leaf-unreceipted-m1.1)" in text
+
+
+def test_earlier_results_are_read_once_and_give_the_same_receipts() -> None:
+    def earlier(rows: list[list[Any]], call_id: str = "c1", message_id: str = "a1") -> Evidence:
+        table = {"columns": ["region", "sum"], "rows": rows, "result_id": "r1", "total": len(rows)}
+        return Evidence(
+            call_id,
+            "query_tables",
+            {"sql": "SELECT region, sum FROM sales"},
+            {"data": {"table": table}},
+            message_id,
+        )
+
+    said = "As found before, region North has a sum of 48,213."
+    first = match([said], [earlier([["North", 48_213], ["South", 17]])])
+    again = match([said], [earlier([["North", 48_213], ["South", 17]])])
+    assert first == again
+    assert [receipt.kind for receipt in first] == ["exact"]
+    changed = match([said], [earlier([["North", 11_111], ["South", 17]])])
+    assert [receipt.kind for receipt in changed] == ["none"], (
+        "the same call with other rows is another"
+    )
+
+
+def test_names_with_digits_are_found_whatever_other_names_there_are() -> None:
+    names = {f"Depot {number}" for number in range(3_000)}
+    assert [
+        figure.text for figure in figures("DEPOT 12 sold 345 lamps, Depot 9999 sold 7.", names)
+    ] == ["345", "9999", "7"]

@@ -27,6 +27,7 @@ from leaf.remote.server import CALL_BYTES, routes
 from leaf.runs.records import RunRecord, StepRecord
 from leaf.runs.run import Slice
 from leaf.sessions import session
+from leaf.shapes.results import AnyResult
 from leaf.store.model import Chat, File, Message, Thread
 from leaf.tools.base import Coverage, Source, ToolOutput
 from leaf.wiring import build, reach
@@ -36,10 +37,36 @@ from tests.loopback import Handler, LoopbackServer
 KEY = "the-key-of-this-test"
 NOW = datetime(2026, 1, 2, 3, 4, 5, 678, UTC)
 CHAT = Chat("c1", "w1", "u1", "Umsätze \x7f", "", "", NOW, NOW)
-MESSAGE = Message("m1", "c1", "", "assistant", "completed", [{"type": "text", "text": "4,5 €"}], [], created_at=NOW)
-FILE = File("f1", "w1", "u1", "a.csv", "text/csv", "csv", 3, "0" * 64, "upload", "", {"rows": [1, None, 2.5]}, NOW)
+MESSAGE = Message(
+    "m1",
+    "c1",
+    "",
+    "assistant",
+    "completed",
+    [{"type": "text", "text": "4,5 €"}],
+    [],
+    created_at=NOW,
+)
+FILE = File(
+    "f1",
+    "w1",
+    "u1",
+    "a.csv",
+    "text/csv",
+    "csv",
+    3,
+    "0" * 64,
+    "upload",
+    "",
+    {"rows": [1, None, 2.5]},
+    NOW,
+)
 OUTPUT = ToolOutput(
-    "1", "Summed", (Source("f1", "1", "a.csv", "rows 1-2", "read"),), (Coverage("1", "a.csv", "rows", 1, 2, ((1, 1),)),), {"n": 1}
+    "1",
+    "Summed",
+    (Source("f1", "1", "a.csv", "rows 1-2", "read"),),
+    (Coverage("1", "a.csv", "rows", 1, 2, ((1, 1),)),),
+    AnyResult(n=1),
 )
 
 
@@ -67,8 +94,12 @@ def post(
     cut: bool = False,
     **headers: str,
 ) -> Answer:
-    """One request to the routes, as a server hands it over; `cut` leaves before the end of the body."""
-    given = {"host": "127.0.0.1:8501", **({"authorization": f"Bearer {key}"} if key is not None else {})}
+    """One request to the routes, as a server hands it over; `cut` leaves before the end of the
+    body."""
+    given = {
+        "host": "127.0.0.1:8501",
+        **({"authorization": f"Bearer {key}"} if key is not None else {}),
+    }
     given |= {name.replace("_", "-"): value for name, value in headers.items()}
     pieces = body if isinstance(body, list) else [body]
     left = iter(enumerate(pieces))
@@ -95,7 +126,9 @@ def post(
 
 
 def call(leaf: Leaf, method: str, **arguments: Any) -> Answer:
-    return post(lambda: leaf, "/_leaf/call", json.dumps({"method": method, "arguments": arguments}).encode())
+    return post(
+        lambda: leaf, "/_leaf/call", json.dumps({"method": method, "arguments": arguments}).encode()
+    )
 
 
 # --- what crosses
@@ -106,7 +139,11 @@ def of(owner: Any, dotted: str) -> Any:
     part, _, name = dotted.rpartition(".")
     if not part:
         return getattr(owner, name)
-    where = get_type_hints(SessionCommands.__dict__[part].fget)["return"] if owner is Commands else PARTS[part]
+    where = (
+        get_type_hints(SessionCommands.__dict__[part].fget)["return"]
+        if owner is Commands
+        else PARTS[part]
+    )
     return getattr(where, name)
 
 
@@ -118,7 +155,9 @@ def test_each_method_is_called_as_leaf_has_it(name: str) -> None:
     offered, own = of(Commands, name), of(Leaf, name)
     assert get_type_hints(offered) == get_type_hints(own)
     told, real = (inspect.signature(function).parameters.values() for function in (offered, own))
-    assert [(p.name, p.kind, p.default) for p in told] == [(p.name, p.kind, p.default) for p in real]
+    assert [(p.name, p.kind, p.default) for p in told] == [
+        (p.name, p.kind, p.default) for p in real
+    ]
 
 
 @pytest.mark.parametrize("name", sorted(METHODS))
@@ -136,7 +175,14 @@ def test_each_method_that_may_be_called_is_known_to_the_codec(name: str) -> None
         ("files.list", [FILE]),
         ("tools.run", OUTPUT),
         ("messages.wait", Slice(({"type": "text-delta", "id": "t", "delta": "ä"},), 4, False)),
-        ("runs", [RunRecord("m1", "c1", "u1", "error", "m", NOW, None, NOW, 2, "local", False, "Failed.")]),
+        (
+            "runs",
+            [
+                RunRecord(
+                    "m1", "c1", "u1", "error", "m", NOW, None, NOW, 2, "local", False, "Failed."
+                )
+            ],
+        ),
         ("run_steps", [StepRecord(1, "model", 0.25, 12, "ok")]),
         ("messages.stop", None),
         ("chats.markdown", "# Title"),
@@ -208,17 +254,42 @@ def test_nobody_else_gets_as_far_as_leaf(path: str, given: dict[str, Any], statu
 
 
 @pytest.mark.parametrize(
-    "given", [{"peer": "::1", "host": "[::1]:8501"}, {"peer": "::ffff:127.0.0.1", "host": "localhost"}], ids=str
+    "given",
+    [{"peer": "::1", "host": "[::1]:8501"}, {"peer": "::ffff:127.0.0.1", "host": "localhost"}],
+    ids=str,
 )
 def test_loopback_has_several_names(leaf: Leaf, given: dict[str, Any]) -> None:
-    assert post(lambda: leaf, "/_leaf/call", codec.pack_call("local_scope", (), {}), **given).status == 200
+    assert (
+        post(lambda: leaf, "/_leaf/call", codec.pack_call("local_scope", (), {}), **given).status
+        == 200
+    )
 
 
 @pytest.mark.parametrize(
     "method",
     [
-        *("close", "session", "set_default_model", "settings", "_house", "__class__", "__init__", "", ".", "x" * 500),
-        *("chats", "chats.delete", "chats._house", "chats.get.x", "files.add_path", "files.path", "team.remove", "nobody.get"),
+        *(
+            "close",
+            "session",
+            "set_default_model",
+            "settings",
+            "_house",
+            "__class__",
+            "__init__",
+            "",
+            ".",
+            "x" * 500,
+        ),
+        *(
+            "chats",
+            "chats.delete",
+            "chats._house",
+            "chats.get.x",
+            "files.add_path",
+            "files.path",
+            "team.remove",
+            "nobody.get",
+        ),
     ],
 )
 def test_only_what_is_on_the_list_can_be_called(leaf: Leaf, method: str) -> None:
@@ -238,8 +309,10 @@ def test_only_what_is_on_the_list_can_be_called(leaf: Leaf, method: str) -> None
         b'{"method": "chats.get"}',
         b'{"method": "chats.get", "arguments": []}',
         b'{"method": "chats.get", "arguments": {"chat_id": 3}}',
-        b'{"method": "chats.get", "arguments": {"chat_id": "x", "scope": {"workspace_id": "w", "user_id": "u"}}}',
-        b'{"method": "messages.wait", "arguments": {"message_id": "m", "position": "first", "timeout": 1}}',
+        b'{"method": "chats.get", "arguments": {"chat_id": "x", "scope": {"workspace_id": "w", '
+        b'"user_id": "u"}}}',
+        b'{"method": "messages.wait", "arguments": {"message_id": "m", "position": "first", '
+        b'"timeout": 1}}',
         b"\xff\xfe",
         b" " * (CALL_BYTES + 1),
     ],
@@ -278,14 +351,28 @@ def test_an_upload_is_on_disk_before_its_last_piece_comes(leaf: Leaf) -> None:
     assert max(waiting) <= 4 * megabyte
 
 
-@pytest.mark.parametrize("name", ["../../../etc/cron.d/x", "/etc/passwd", "..\\..\\x.csv", "a\x00b.csv", "", "."])
+@pytest.mark.parametrize(
+    "name", ["../../../etc/cron.d/x", "/etc/passwd", "..\\..\\x.csv", "a\x00b.csv", "", "."]
+)
 def test_a_name_with_a_path_in_it_is_only_a_name(leaf: Leaf, name: str) -> None:
-    before = {p for p in leaf.settings.home.parent.rglob("*") if p.is_file() and leaf.settings.home not in p.parents}
-    answer = post(lambda: leaf, "/_leaf/files", [json.dumps({"name": name}).encode() + b"\n", f"content of {name!r}".encode()])
+    before = {
+        p
+        for p in leaf.settings.home.parent.rglob("*")
+        if p.is_file() and leaf.settings.home not in p.parents
+    }
+    answer = post(
+        lambda: leaf,
+        "/_leaf/files",
+        [json.dumps({"name": name}).encode() + b"\n", f"content of {name!r}".encode()],
+    )
     kept = answer.body["value"]["file"]
     assert not set(kept["name"]) & set("/\\\x00")
     assert kept["name"].strip(".")
-    assert {p for p in leaf.settings.home.parent.rglob("*") if p.is_file() and leaf.settings.home not in p.parents} == before
+    assert {
+        p
+        for p in leaf.settings.home.parent.rglob("*")
+        if p.is_file() and leaf.settings.home not in p.parents
+    } == before
 
 
 def test_an_upload_that_breaks_off_leaves_nothing(leaf: Leaf) -> None:
@@ -298,7 +385,9 @@ def test_an_upload_that_breaks_off_leaves_nothing(leaf: Leaf) -> None:
 def test_an_upload_over_the_limit_is_read_to_its_end_and_told(tmp_path: Path) -> None:
     pieces = [b'{"name": "big.bin"}\n', *[b"x" * 1024 * 1024] * 5]
     seen: list[int] = []
-    with closing(build(settings.load({"LEAF_HOME": str(tmp_path), "LEAF_MAX_UPLOAD_MB": "1"}))) as small:
+    with closing(
+        build(settings.load({"LEAF_HOME": str(tmp_path), "LEAF_MAX_UPLOAD_MB": "1"}))
+    ) as small:
         answer = post(lambda: small, "/_leaf/files", pieces, on_piece=seen.append)
     assert answer.body["error"]["type"] == "FileTooLargeError"
     assert len(pieces) - 1 in seen
@@ -322,7 +411,10 @@ def test_the_key_file_is_for_its_owner_only_whatever_the_umask(tmp_path: Path, u
 
 
 def test_each_start_has_a_key_of_its_own_and_removes_only_that(tmp_path: Path) -> None:
-    first, second = announce(tmp_path, "http://127.0.0.1:1"), announce(tmp_path, "http://127.0.0.1:2")
+    first, second = (
+        announce(tmp_path, "http://127.0.0.1:1"),
+        announce(tmp_path, "http://127.0.0.1:2"),
+    )
     assert first.key != second.key
     withdraw(tmp_path, first.key)
     withdraw(tmp_path, "")
@@ -349,7 +441,9 @@ def test_a_key_that_others_can_read_or_write_is_not_used(tmp_path: Path, mode: i
     assert read(tmp_path) is None
 
 
-@pytest.mark.skipif(os.name != "posix" or os.geteuid() != 0, reason="only root can give a file away")
+@pytest.mark.skipif(
+    os.name != "posix" or os.geteuid() != 0, reason="only root can give a file away"
+)
 def test_a_key_file_of_somebody_else_is_not_used(tmp_path: Path) -> None:
     announce(tmp_path, "http://127.0.0.1:1")
     os.chown(tmp_path / "app.json", 12345, 12345)
@@ -357,7 +451,8 @@ def test_a_key_file_of_somebody_else_is_not_used(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "content", ["", "{", "[]", "null", '{"url": "http://127.0.0.1:1"}', '{"url": "", "key": "", "pid": "x"}']
+    "content",
+    ["", "{", "[]", "null", '{"url": "http://127.0.0.1:1"}', '{"url": "", "key": "", "pid": "x"}'],
 )
 def test_a_damaged_key_file_is_not_used(tmp_path: Path, content: str) -> None:
     announce(tmp_path, "http://127.0.0.1:1")
@@ -371,7 +466,8 @@ def test_a_folder_in_its_place_is_not_used(tmp_path: Path) -> None:
 
 
 class Stranger(LoopbackServer):
-    """A server that holds the port of an app that is gone. It writes down what it is sent; `say` makes its answers."""
+    """A server that holds the port of an app that is gone. It writes down what it is sent; `say`
+    makes its answers."""
 
     def __init__(self, say: Callable[[bytes], object]) -> None:
         self.heard: list[tuple[dict[str, str], bytes]] = []
@@ -390,9 +486,13 @@ class _StrangersHandler(Handler):
 
 
 @pytest.mark.parametrize(
-    "said", [{"value": {"proof": "0" * 64, "version": "0.1.0"}}, {"value": 3}, [], "hello", {"error": {}}], ids=str
+    "said",
+    [{"value": {"proof": "0" * 64, "version": "0.1.0"}}, {"value": 3}, [], "hello", {"error": {}}],
+    ids=str,
 )
-def test_a_stranger_on_the_port_is_told_no_key_and_no_question(tmp_path: Path, said: object) -> None:
+def test_a_stranger_on_the_port_is_told_no_key_and_no_question(
+    tmp_path: Path, said: object
+) -> None:
     with Stranger(lambda _: said) as stranger:
         key = announce(tmp_path, stranger.url).key
         assert find(tmp_path) is None
@@ -414,7 +514,11 @@ def test_an_app_of_another_version_is_named(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("said", "told"),
-    [(b"Internal Server Error", "Its log says why"), ({"value": 3}, "not understood"), ({}, "not understood")],
+    [
+        (b"Internal Server Error", "Its log says why"),
+        ({"value": 3}, "not understood"),
+        ({}, "not understood"),
+    ],
     ids=str,
 )
 def test_an_app_that_fails_is_told_in_words(said: object, told: str) -> None:
@@ -428,7 +532,15 @@ def test_an_app_that_goes_away_is_told_in_words() -> None:
 
 
 @pytest.mark.parametrize(
-    "url", ["http://127.0.0.1:9", "http://192.0.2.1:80", "http://evil.example", "file:///etc/passwd", "x", ""]
+    "url",
+    [
+        "http://127.0.0.1:9",
+        "http://192.0.2.1:80",
+        "http://evil.example",
+        "file:///etc/passwd",
+        "x",
+        "",
+    ],
 )
 def test_an_address_where_no_app_can_be_is_passed_over(tmp_path: Path, url: str) -> None:
     announce(tmp_path, url)
@@ -467,7 +579,11 @@ def test_the_app_is_found_and_does_the_same_as_leaf_itself(app: App, tmp_path: P
     path = tmp_path / "note.txt"
     path.write_text("The meeting is on Monday.")
     added = session.files.add_path(path, "for the board")
-    assert (added.file.name, added.file.upload_context, added.duplicate) == ("note.txt", "for the board", False)
+    assert (added.file.name, added.file.upload_context, added.duplicate) == (
+        "note.txt",
+        "for the board",
+        False,
+    )
     assert session.files.list() == [added.file]
     with pytest.raises(NotFoundError, match="no-such-chat"):
         session.chats.get("no-such-chat")

@@ -1,4 +1,5 @@
-"""A chat exported, taken elsewhere, and computed again: what agrees, what does not, and bundles that nobody should trust."""
+"""A chat exported, taken elsewhere, and computed again: what agrees, what does not, and bundles
+that nobody should trust."""
 
 from __future__ import annotations
 
@@ -16,16 +17,16 @@ from typing import Any
 
 import pytest
 
-from leaf.agent.receipts.answer import kept_receipts
 from leaf.errors import LeafError
-from leaf.exports.bundle import Told, bundle
-from leaf.exports.compare import different_results, different_words, same_value
+from leaf.exports.bundle import BundledChat, bundle
+from leaf.exports.compare import different_results, different_words, same_trace, same_value
 from leaf.exports.manifest import KeptResult, parse, plain_json
 from leaf.exports.reading import read
+from leaf.provenance.receipts.answer import kept_receipts
 from leaf.replay import check_code, replay
 from leaf.sandbox.confine import confinement
 from leaf.store.model import ChatFile, File, Message
-from leaf.tables.tables import Table
+from leaf.tables.table import Table
 from tests.leaf_kit import add, finished, opened
 from tests.messages_server import MessagesServer, Turn
 
@@ -44,7 +45,8 @@ QUERIES = [
     "SELECT month, sum(revenue) AS revenue FROM sales GROUP BY month",  # in no order
     "SELECT avg(revenue) AS mean_revenue FROM sales WHERE region = 'West'",
     "SELECT max(orders) AS most FROM sales",
-    "SELECT s.region, sum(revenue) / max(people) AS per_person FROM sales s JOIN staff p USING (region) GROUP BY 1 ORDER BY 1",
+    "SELECT s.region, sum(revenue) / max(people) AS per_person FROM sales s JOIN staff p USING "
+    "(region) GROUP BY 1 ORDER BY 1",
     "FROM staff",
     "SELECT median(revenue) AS middle FROM sales",
     "SELECT region, orders FROM sales WHERE month = '2025-12' ORDER BY orders",
@@ -53,8 +55,10 @@ QUERIES = [
     "SELECT sum(people) AS people FROM staff",
 ]
 SAID = (
-    "West made **50,905.50** and North 14,905.50, so West is ahead by 36,000. All regions together made 131,622, of which "
-    "West has 38.7 %. An average month of the West brought 4,242.13; the largest number of orders was 52. There are 55 people."
+    "West made **50,905.50** and North 14,905.50, so West is ahead by 36,000. All regions "
+    "together made 131,622, of which "
+    "West has 38.7 %. An average month of the West brought 4,242.13; the largest number of orders "
+    "was 52. There are 55 people."
 )
 
 
@@ -78,14 +82,31 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Exported:
     (data / "deeper" / "staff.csv").write_text(STAFF)
     (data / "unrelated.csv").write_text("a\n1\n")
     calls = [("query_tables", {"sql": sql}) for sql in QUERIES]
-    turns = [Turn.call(calls[0]), Turn.call(*calls[1:5]), Turn.call(*calls[5:9]), Turn.call(*calls[9:]), Turn.say(SAID)]
+    turns = [
+        Turn.call(calls[0]),
+        Turn.call(*calls[1:5]),
+        Turn.call(*calls[5:9]),
+        Turn.call(*calls[9:]),
+        Turn.say(SAID),
+    ]
     chart = {"mark": "bar", "encoding": {"x": {"field": "region"}, "y": {"field": "revenue"}}}
-    turns += [Turn.call(("make_chart", {"spec": chart, "sql": QUERIES[0]})), Turn.say("As said, North made 14,905.50.")]
-    with MessagesServer(turns) as server, opened(home, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf:
+    turns += [
+        Turn.call(("make_chart", {"spec": chart, "sql": QUERIES[0]})),
+        Turn.say("As said, North made 14,905.50."),
+    ]
+    with (
+        MessagesServer(turns) as server,
+        opened(home, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf,
+    ):
         session = leaf.session(leaf.local_scope())
-        files = [add(session, "Sales.csv", SALES.encode()), add(session, "staff.csv", STAFF.encode())]
+        files = [
+            add(session, "Sales.csv", SALES.encode()),
+            add(session, "staff.csv", STAFF.encode()),
+        ]
         chat = session.chats.create()
-        first = finished(session, session.messages.send(chat.id, "Who leads?", [f.id for f in files]).id, 170)
+        first = finished(
+            session, session.messages.send(chat.id, "Who leads?", [f.id for f in files]).id, 170
+        )
         second = finished(session, session.messages.send(chat.id, "Draw it").id, 170)
         receipts = [*kept_receipts(first.parts), *kept_receipts(second.parts)]
         found = session.chats.export(chat.id, "notebook")
@@ -133,7 +154,14 @@ def command(path: Path, data: Path, home: Path) -> subprocess.CompletedProcess[s
 
 def test_bundle_holds_all_but_the_data(exported: Exported) -> None:
     found = entries(exported.zip)
-    assert {"README.md", "chat.md", "chat.ipynb", "manifest.json", "queries/01.sql", "queries/12.sql"} <= set(found)
+    assert {
+        "README.md",
+        "chat.md",
+        "chat.ipynb",
+        "manifest.json",
+        "queries/01.sql",
+        "queries/12.sql",
+    } <= set(found)
     assert "50,905.50" in found["chat.md"]
     assert "`sales`" in found["README.md"]
     assert not any("North,2025-01" in text for text in found.values())
@@ -147,7 +175,9 @@ def test_bundle_holds_all_but_the_data(exported: Exported) -> None:
     assert sorted(found[call["file"]].strip() for call in first["calls"]) == sorted(QUERIES)
     numbers = [int(call["results"][0]["result_id"][1:]) for call in first["calls"]]
     assert numbers == sorted(numbers)
-    assert [r["figure"] for a in manifest["answers"] for r in a["receipts"]] == [r["text"] for r in exported.receipts]
+    assert [r["figure"] for a in manifest["answers"] for r in a["receipts"]] == [
+        r["text"] for r in exported.receipts
+    ]
 
 
 def test_every_figure_comes_again_in_a_clean_process(exported: Exported, tmp_path: Path) -> None:
@@ -168,11 +198,14 @@ CELLS = [
     "by_region = gross(sales).groupby('region', as_index=False).gross.sum()\nby_region",
     "print('people', int(staff.people.sum()))",
     "top = by_region.sort_values('gross').iloc[-1]\nround(float(top.gross), 2)",
-    "import numpy as np\nprint('slope', round(float(np.polyfit(range(12), sales[sales.region == 'West'].revenue, 1)[0]), 4))",
+    "import numpy as np\nprint('slope', round(float(np.polyfit(range(12), sales[sales.region == "
+    "'West'].revenue, 1)[0]), 4))",
 ]
 
 
-@pytest.mark.skipif(confinement().kind != "landlock", reason="Python is offered only where it can be confined")
+@pytest.mark.skipif(
+    confinement().kind != "landlock", reason="Python is offered only where it can be confined"
+)
 def test_cells_share_their_variables_and_come_again_in_a_clean_process(tmp_path: Path) -> None:
     data, home = tmp_path / "data", tmp_path / "home"
     data.mkdir()
@@ -182,12 +215,21 @@ def test_cells_share_their_variables_and_come_again_in_a_clean_process(tmp_path:
     # Calls of one turn run side by side: the result r1 is there from the second turn on.
     turns = [Turn.call(queries[0]), Turn.call(*queries[1:])]
     turns += [Turn.call(("run_python", {"code": code})) for code in CELLS]
-    turns.append(Turn.say(f"{SAID} With tax the West made 60,577.55, with a slope of 37.25 a month."))
-    with MessagesServer(turns) as server, opened(home, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf:
+    turns.append(
+        Turn.say(f"{SAID} With tax the West made 60,577.55, with a slope of 37.25 a month.")
+    )
+    with (
+        MessagesServer(turns) as server,
+        opened(home, api_key="k", model_url=server.url, model="claude-sonnet-5-5") as leaf,
+    ):
         session = leaf.session(leaf.local_scope())
-        files = [add(session, name, (data / name).read_bytes()) for name in ("sales.csv", "staff.csv")]
+        files = [
+            add(session, name, (data / name).read_bytes()) for name in ("sales.csv", "staff.csv")
+        ]
         chat = session.chats.create()
-        message = finished(session, session.messages.send(chat.id, "And with tax?", [f.id for f in files]).id, 170)
+        message = finished(
+            session, session.messages.send(chat.id, "And with tax?", [f.id for f in files]).id, 170
+        )
         assert [r["text"] for r in kept_receipts(message.parts) if r["kind"] == "none"] == []
         (tmp_path / "chat.zip").write_bytes(session.chats.export(chat.id, "folder"))
     ran = command(tmp_path / "chat.zip", data, tmp_path / "other")
@@ -195,7 +237,9 @@ def test_cells_share_their_variables_and_come_again_in_a_clean_process(tmp_path:
     assert (ran.returncode, ran.stderr) == (0, "")
 
 
-def test_changed_and_missing_files_are_told_and_end_in_code_1(exported: Exported, tmp_path: Path) -> None:
+def test_changed_and_missing_files_are_told_and_end_in_code_1(
+    exported: Exported, tmp_path: Path
+) -> None:
     path, data = tmp_path / "chat.zip", tmp_path / "data"
     path.write_bytes(packed(cut(entries(exported.zip), QUERIES[0], QUERIES[6])[0]))
     data.mkdir()
@@ -254,14 +298,22 @@ def change(path: str, value: Any) -> Callable[[Json], None]:
         (change("answers.0.calls.0.tool", "os.system"), "wrong at 'answers.0.calls.0.tool'"),
         (change("answers.0.calls.0.results.0.result_id", "r99999999999"), "result_id"),
         (change("answers.0.calls.0.results.0.rows", [[1, 2, 3, 4, 5]]), "crooked result"),
-        (change("answers.0.calls.0.results.0.rows", [[1]] * 201), "wrong at 'answers.0.calls.0.results.0.rows'"),
+        (
+            change("answers.0.calls.0.results.0.rows", [[1]] * 201),
+            "wrong at 'answers.0.calls.0.results.0.rows'",
+        ),
         (change("answers.0.said", [{"call": "gone"}]), "names a call of a1 that is not there"),
-        (change("answers.0.calls.0.input", {"sql": "SELECT 'other'"}), "is not what its manifest.json says"),
+        (
+            change("answers.0.calls.0.input", {"sql": "SELECT 'other'"}),
+            "is not what its manifest.json says",
+        ),
         (change("title", 5), "wrong at 'title'"),
         (change("answers", {}), "wrong at 'answers'"),
     ],
 )
-def test_tampered_manifest_is_refused_in_one_sentence(exported: Exported, act: Callable[[Json], None], error: str) -> None:
+def test_tampered_manifest_is_refused_in_one_sentence(
+    exported: Exported, act: Callable[[Json], None], error: str
+) -> None:
     found = entries(exported.zip)
     manifest = json.loads(found["manifest.json"])
     act(manifest)
@@ -282,18 +334,26 @@ def test_tampered_manifest_is_refused_in_one_sentence(exported: Exported, act: C
         (packed({"manifest.json": '{"n": 1e999}'}), "too large"),
         (packed({"manifest.json": '{"n": NaN}'}), "NaN is no number"),
         (packed({"manifest.json": '{"n": ' + "9" * 5_000 + "}"}), "5,000 digits"),
-        (packed({"manifest.json": "{}", "../../evil.py": "x"}), "outside of itself: '../../evil.py'"),
+        (
+            packed({"manifest.json": "{}", "../../evil.py": "x"}),
+            "outside of itself: '../../evil.py'",
+        ),
         (packed({"manifest.json": "{}", "/etc/cron.d/x": "x"}), "outside of itself"),
         (packed({"manifest.json": "{}", "queries\\..\\..\\x": "x"}), "outside of itself"),
         (packed({"manifest.json": "{}", "C:evil": "x"}), "outside of itself"),
         (packed({"manifest.json": " " * 30_000_000}), "unpacks to more than 200 times"),
         (packed({"manifest.json": " " * 40_000_000}), "larger than 32,768 kB"),
-        (packed({"manifest.json": "{}", "queries/01.sql": "-" * 2_000_000}), "larger than 1,024 kB"),
+        (
+            packed({"manifest.json": "{}", "queries/01.sql": "-" * 2_000_000}),
+            "larger than 1,024 kB",
+        ),
         (packed({f"{i}.txt": "" for i in range(20_001)}), "20,001 entries"),
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_hostile_bundle_is_refused_in_one_sentence(tmp_path: Path, content: bytes, error: str) -> None:
+def test_hostile_bundle_is_refused_in_one_sentence(
+    tmp_path: Path, content: bytes, error: str
+) -> None:
     path = tmp_path / "b.zip"
     path.write_bytes(content)
     with pytest.raises(LeafError, match=error) as caught:
@@ -307,7 +367,9 @@ def test_command_refuses_what_is_no_bundle(tmp_path: Path) -> None:
     ran = command(path, tmp_path, tmp_path / "home")
     assert (ran.returncode, ran.stdout) == (1, "")
     assert ran.stderr == "leaf: The bundle names a file outside of itself: '../x'.\n"
-    assert "There is no bundle" in command(tmp_path / "gone.zip", tmp_path, tmp_path / "home").stderr
+    assert (
+        "There is no bundle" in command(tmp_path / "gone.zip", tmp_path, tmp_path / "home").stderr
+    )
 
 
 # The notebook
@@ -317,7 +379,9 @@ def run_notebook(found: Json, folder: Path, *paths: Path) -> subprocess.Complete
     """Its code from top to bottom, where Leaf cannot be imported, or only from `paths`."""
     code = "\n\n".join(cell["source"] for cell in found["cells"] if cell["cell_type"] == "code")
     (folder / "notebook.py").write_text(code)
-    clean = {k: v for k, v in os.environ.items() if not k.startswith(("ANTHROPIC_", "LEAF_", "PYTHON"))}
+    clean = {
+        k: v for k, v in os.environ.items() if not k.startswith(("ANTHROPIC_", "LEAF_", "PYTHON"))
+    }
     return subprocess.run(
         [sys.executable, "notebook.py"],
         cwd=folder,
@@ -362,7 +426,9 @@ sys.meta_path.insert(0, OnlyThese())
 """
 
 
-def test_notebook_needs_duckdb_and_pandas_alone_and_names_them(exported: Exported, tmp_path: Path) -> None:
+def test_notebook_needs_duckdb_and_pandas_alone_and_names_them(
+    exported: Exported, tmp_path: Path
+) -> None:
     words, *cells = exported.notebook["cells"]
     assert "`pip install duckdb pandas` is enough" in words["source"]
     (tmp_path / "data").mkdir()
@@ -383,20 +449,32 @@ def test_notebook_names_the_packages_that_its_cells_import() -> None:
 
 def made_up(tool: str, given: Json, data: Json, call_id: str) -> Json:
     output = {"text": "", "summary": "", "data": data, "sources": [], "coverage": []}
-    return {"type": f"tool-{tool}", "toolCallId": call_id, "state": "output-available", "input": given, "output": output}
+    return {
+        "type": f"tool-{tool}",
+        "toolCallId": call_id,
+        "state": "output-available",
+        "input": given,
+        "output": output,
+    }
 
 
-def cells_chat() -> Told:
+def cells_chat() -> BundledChat:
     """A chat with two cells, the second of which keeps a frame."""
     frame = {"name": "top", **result([["North", 2.5]], ["region", "mean"]), "result_id": "r3"}
     parts = [
         {"type": "step-start"},
         made_up(
-            "run_python", {"code": "x = len(sales)\nprint(x)"}, {"python": {"printed": "4\n", "value": "", "cell": 1}}, "c 1"
+            "run_python",
+            {"code": "x = len(sales)\nprint(x)"},
+            {"python": {"printed": "4\n", "value": "", "cell": 1}},
+            "c 1",
         ),
         {"type": "step-start"},
         made_up(
-            "run_python", {"code": "top = sales.head(1)\ntop"}, {"python": {"value": "…", "cell": 2}, "tables": [frame]}, "c2"
+            "run_python",
+            {"code": "top = sales.head(1)\ntop"},
+            {"python": {"value": "…", "cell": 2}, "tables": [frame]},
+            "c2",
         ),
         made_up("run_python", {"code": "raise ValueError"}, {}, "c3") | {"state": "output-error"},
         {"type": "text", "id": "text-2-0", "text": "It is 2.5 in the North."},
@@ -406,18 +484,37 @@ def cells_chat() -> Told:
                 "figures": 1,
                 "with": 1,
                 "receipts": [
-                    {"text": "2.5", "kind": "exact", "start": 6, "end": 9, "part": 5, "call_id": "c2", "result_id": "r3"}
+                    {
+                        "text": "2.5",
+                        "kind": "exact",
+                        "start": 6,
+                        "end": 9,
+                        "part": 5,
+                        "call_id": "c2",
+                        "result_id": "r3",
+                    }
                     | {"row": 0, "column": "mean", "value": "2.5"}
                 ],
             },
         },
     ]
-    question = Message("q", "chat", "", "user", "completed", [{"type": "text", "text": "What is it?"}], [])
+    question = Message(
+        "q", "chat", "", "user", "completed", [{"type": "text", "text": "What is it?"}], []
+    )
     answer = Message("a", "chat", "q", "assistant", "completed", parts, [])
     now = datetime(2026, 1, 2, tzinfo=UTC)
     file = File("id", "w", "u", "sales.csv", "text/csv", "csv", 9, "0" * 64, "upload", "", {}, now)
-    table = Table("sales", "id", "sales.csv", "f1", "", "lines 1-5", Path("x"), 4, (("region", "VARCHAR"),))
-    return Told("Cells", [question, answer], [ChatFile("chat", "f1", "sales", file)], {"id": [table]}, "9.9", now)
+    table = Table(
+        "sales", "id", "sales.csv", "f1", "", "lines 1-5", Path("x"), 4, (("region", "VARCHAR"),)
+    )
+    return BundledChat(
+        "Cells",
+        [question, answer],
+        [ChatFile("chat", "f1", "sales", file)],
+        {"id": [table]},
+        "9.9",
+        now,
+    )
 
 
 def test_cells_of_python_are_exported_with_what_they_gave() -> None:
@@ -427,7 +524,9 @@ def test_cells_of_python_are_exported_with_what_they_gave() -> None:
     manifest = parse(json.loads(found["manifest.json"]))
     first, second = manifest.answers[0].calls
     assert (first.id, first.printed, first.results) == ("c-1", "4\n", [])
-    assert [(r.result_id, r.name, r.rows) for r in second.results] == [("r3", "top", [["North", 2.5]])]
+    assert [(r.result_id, r.name, r.rows) for r in second.results] == [
+        ("r3", "top", [["North", 2.5]])
+    ]
     [receipt] = manifest.answers[0].receipts
     assert (receipt.figure, receipt.call, receipt.text, receipt.row) == ("2.5", "c2", 0, 0)
     sources = [c["source"] for c in json.loads(found["chat.ipynb"])["cells"]]
@@ -441,7 +540,12 @@ def test_cells_of_python_are_exported_with_what_they_gave() -> None:
 
 
 def result(rows: list[list[Any]], columns: list[str] | None = None, total: int = 0) -> Json:
-    return {"columns": columns or ["a", "b"], "rows": rows, "total": total or len(rows), "result_id": "r1"}
+    return {
+        "columns": columns or ["a", "b"],
+        "rows": rows,
+        "total": total or len(rows),
+        "result_id": "r1",
+    }
 
 
 @pytest.mark.parametrize(
@@ -459,22 +563,33 @@ def result(rows: list[list[Any]], columns: list[str] | None = None, total: int =
 )
 def test_results_are_compared_cell_by_cell(now: Json, difference: str) -> None:
     kept = [KeptResult(result_id="r1", columns=["a", "b"], rows=[["x", 0.3], ["y", None]], total=2)]
-    assert different_results(kept, {"data": {"table": now}}, lambda result_id, limit: []) == difference
+    assert (
+        different_results(kept, {"data": {"table": now}}, lambda result_id, limit: []) == difference
+    )
 
 
 def test_head_of_a_result_in_no_order_is_looked_for_in_all_of_it() -> None:
     kept = [KeptResult(result_id="r1", columns=["n"], rows=[[1], [2]], total=4)]
     now = {"data": {"table": result([[3], [4]], ["n"], 4)}}
     assert different_results(kept, now, lambda result_id, limit: [[4], [3], [2], [1]]) == ""
-    assert different_results(kept, now, lambda result_id, limit: [[4], [3], [2], [5]]).startswith("row 1, n: 1 was, 3 is")
+    assert different_results(kept, now, lambda result_id, limit: [[4], [3], [2], [5]]).startswith(
+        "row 1, n: 1 was, 3 is"
+    )
 
 
 def test_words_of_cells_are_compared_but_for_last_digits() -> None:
     assert different_words(("mean 0.30000000000000004\nok", "3"), ("mean 0.3\nok", "3")) == ""
-    assert different_words(("mean 0.31", ""), ("mean 0.3", "")) == "printed: 'mean 0.31' was, 'mean 0.3' is"
+    assert (
+        different_words(("mean 0.31", ""), ("mean 0.3", ""))
+        == "printed: 'mean 0.31' was, 'mean 0.3' is"
+    )
     assert different_words(("", "a"), ("", "b")) == "value: 'a' was, 'b' is"
     assert same_value("1,234.5", "1234.50000000001")
     assert not same_value("1,234.5", "1234.51")
+    assert same_trace("2024-02", "2024-02-02", "2024-02-15")
+    assert same_trace("2024", "2024-02-02", "2024-03")
+    assert not same_trace("2024-02", "2024-02-02", "2024-03-02")
+    assert not same_trace("12.3", "12.34", "12.31")
 
 
 def test_numbers_of_a_manifest_are_ones_that_can_be_computed_with() -> None:

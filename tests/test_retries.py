@@ -1,4 +1,5 @@
-"""What may succeed in a moment is tried again, for as long as was said; a wait ends when the work is stopped."""
+"""What may succeed in a moment is tried again, for as long as was said; a wait ends when the work
+is stopped."""
 
 from __future__ import annotations
 
@@ -47,7 +48,10 @@ def busy(error: Exception) -> Again | None:
 
 def test_an_attempt_is_made_again_after_each_wait() -> None:
     clock = Clock()
-    assert retry(failing(2, OSError()), busy, Waits((1.0, 4.0, 9.0), clock=clock), pause=clock.pause) == "done"
+    assert (
+        retry(failing(2, OSError()), busy, Waits((1.0, 4.0, 9.0), clock=clock), pause=clock.pause)
+        == "done"
+    )
     assert clock.waited == [1.0, 4.0]
 
 
@@ -68,7 +72,12 @@ def test_an_error_that_stays_is_raised_at_once() -> None:
 def test_no_wait_goes_beyond_the_patience() -> None:
     clock = Clock()
     with pytest.raises(OSError, match="away"):
-        retry(failing(99, OSError("away")), busy, Waits(repeat(0.4), patience=1.0, clock=clock), pause=clock.pause)
+        retry(
+            failing(99, OSError("away")),
+            busy,
+            Waits(repeat(0.4), patience=1.0, clock=clock),
+            pause=clock.pause,
+        )
     assert clock.waited == [0.4, 0.4]
     assert Waits((5.0,), patience=60.0, clock=clock).next(asked=61.0) is None
 
@@ -82,7 +91,13 @@ def test_a_wait_that_the_server_asks_for_is_kept() -> None:
 def test_what_is_waited_for_is_told_before() -> None:
     clock, told = Clock(), list[tuple[str, float]]()
     waits = Waits((2.0,), clock=clock)
-    retry(failing(1, OSError("away")), busy, waits, on_wait=lambda e, wait: told.append((str(e), wait)), pause=clock.pause)
+    retry(
+        failing(1, OSError("away")),
+        busy,
+        waits,
+        on_wait=lambda e, wait: told.append((str(e), wait)),
+        pause=clock.pause,
+    )
     assert told == [("away", 2.0)]
 
 
@@ -113,7 +128,14 @@ def test_waits_double_up_to_the_longest() -> None:
 
 @pytest.mark.parametrize(
     ("header", "seconds"),
-    [("7", 7.0), ("0.5", 0.5), ("", 0.0), ("-3", 0.0), ("nan", 0.0), ("Wed, 21 Oct 2026 07:28:00 GMT", 0.0)],
+    [
+        ("7", 7.0),
+        ("0.5", 0.5),
+        ("", 0.0),
+        ("-3", 0.0),
+        ("nan", 0.0),
+        ("Wed, 21 Oct 2026 07:28:00 GMT", 0.0),
+    ],
 )
 def test_a_header_says_how_long(header: str, seconds: float) -> None:
     assert retry_after({"retry-after": header}) == seconds

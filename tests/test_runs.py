@@ -1,4 +1,5 @@
-"""Runs outlive tabs, kills and deploys. Real databases, a real model server on loopback, processes that are really killed."""
+"""Runs outlive tabs, kills and deploys. Real databases, a real model server on loopback, processes
+that are really killed."""
 
 from __future__ import annotations
 
@@ -16,12 +17,14 @@ import pytest
 from bench import faults
 from leaf.agent.events import reduce
 from leaf.errors import InvalidInputError, NotFoundError, RunError, StoreBusyError, StoreError
-from leaf.runs.engine import Engine, prepare_file
-from leaf.runs.runs import QueueLimits
-from leaf.runs.waiting import Place, Ticket, Waiting
-from leaf.store import chats, messages
+from leaf.runs.board import QueueLimits
+from leaf.runs.engine import Engine
+from leaf.runs.sqlite import prepare_file
+from leaf.runs.waiting import QueueEntry, QueuePlace, Waiting
+from leaf.store import chats, leases, messages
 from leaf.store.model import Scope
 from tests.messages_server import Failure, MessagesServer, Turn
+from tests.removal_kit import purge_chat
 from tests.runs_kit import Desk, change_run_database, text_of, wait_until
 
 ADD = ("add_numbers", {"numbers": [1, 2, 3]})
@@ -43,83 +46,94 @@ def test_answers_survive_kills_at_random_instants_exact_and_once(home: Path) -> 
     assert report.views >= 8
 
 
-@pytest.mark.parametrize("scenario", [faults.killed_after_save, faults.full_disk, faults.jumping_clock])
+@pytest.mark.parametrize(
+    "scenario", [faults.killed_after_save, faults.full_disk, faults.jumping_clock]
+)
 def test_answers_survive(scenario: Callable[[Path, int, int], faults.Report], home: Path) -> None:
     report = scenario(home, 2, 1)
     assert report.good, report
 
 
-def test_a_closed_process_leaves_its_run_to_the_next_which_goes_on_at_the_unfinished_step(home: Path) -> None:
-    with MessagesServer([Turn.call(ADD, ADD, text="First."), SLOW, Turn.say("The whole second turn.")]) as server:
-        with Desk(home, server.url) as desk:
-            asked = desk.ask("Add")
-            wait_until(lambda: len(desk.shown(asked.id, "text-delta")) > 12)
+def test_a_closed_process_leaves_its_run_to_the_next_which_goes_on_at_the_unfinished_step(
+    home: Path,
+) -> None:
+    with MessagesServer(
+        [Turn.call(ADD, ADD, text="First."), SLOW, Turn.say("The whole second turn.")]
+    ) as server:
+        with Desk(home, server.url) as resolver:
+            asked = resolver.ask("Add")
+            wait_until(lambda: len(resolver.shown(asked.id, "text-delta")) > 12)
         assert server.left.wait(10)
-        with Desk(home, server.url) as desk:
-            assert desk.message(asked.id).status == "streaming"
-            desk.runs.launch()
-            chunks = desk.watch(asked.id)
-            answer = desk.message(asked.id)
-            assert desk.tools_run == []
-            streamed = [c for batch in desk.engine.read_stream(asked.id) for c in batch]
+        with Desk(home, server.url) as resolver:
+            assert resolver.message(asked.id).status == "streaming"
+            resolver.runs.launch()
+            chunks = resolver.watch(asked.id)
+            answer = resolver.message(asked.id)
+            assert resolver.tools_run == []
+            streamed = [c for batch in resolver.engine.read_stream(asked.id) for c in batch]
         assert len(server.requests) == 3
     assert answer.status == "completed"
     assert text_of(answer) == "First.\nThe whole second turn."
     assert json.loads(json.dumps(reduce(chunks))) == answer.parts
     assert reduce(streamed) == answer.parts
-    assert [c["attempt"] for c in streamed if c["type"] == "begin" and c["step"] == "model-2"] == [1, 2]
+    assert [c["attempt"] for c in streamed if c["type"] == "begin" and c["step"] == "model-2"] == [
+        1,
+        2,
+    ]
 
 
 @pytest.mark.parametrize("status", ["pending", "streaming"])
-def test_a_question_that_was_only_saved_is_answered_at_the_next_start(home: Path, status: str) -> None:
+def test_a_question_that_was_only_saved_is_answered_at_the_next_start(
+    home: Path, status: str
+) -> None:
     with MessagesServer([Turn.say("Here it is.")]) as server:
-        with Desk(home, server.url) as desk:
-            asked = desk.save("What?")
+        with Desk(home, server.url) as resolver:
+            asked = resolver.save("What?")
             if status == "streaming":
-                assert messages.claim(desk.db, desk.scope, asked.id) == "claimed"
-        with Desk(home, server.url) as desk:
-            desk.runs.launch()
-            assert text_of(desk.end(asked.id)) == "Here it is."
+                assert leases.claim(resolver.db, resolver.scope, asked.id) == "claimed"
+        with Desk(home, server.url) as resolver:
+            resolver.runs.launch()
+            assert text_of(resolver.end(asked.id)) == "Here it is."
 
 
 def test_a_run_of_another_version_begins_anew(home: Path) -> None:
     with MessagesServer([SLOW, Turn.say("From the beginning.")]) as server:
-        with Desk(home, server.url) as desk:
-            asked = desk.ask("What?")
-            wait_until(lambda: bool(desk.shown(asked.id, "text-delta")))
+        with Desk(home, server.url) as resolver:
+            asked = resolver.ask("What?")
+            wait_until(lambda: bool(resolver.shown(asked.id, "text-delta")))
         change_run_database(home, "UPDATE workflow_status SET application_version = 'leaf-0'")
-        with Desk(home, server.url) as desk:
-            desk.runs.launch()
-            assert text_of(desk.end(asked.id)) == "From the beginning."
+        with Desk(home, server.url) as resolver:
+            resolver.runs.launch()
+            assert text_of(resolver.end(asked.id)) == "From the beginning."
 
 
 def test_a_run_without_its_message_ends_quietly(home: Path) -> None:
     with MessagesServer([SLOW, Turn.say("Another.")]) as server:
-        with Desk(home, server.url) as desk:
-            chat = desk.chat()
-            asked = desk.ask("What?", chat)
-            wait_until(lambda: bool(desk.shown(asked.id, "text-delta")))
-        with Desk(home, server.url) as desk:
-            chats.delete(desk.db, desk.scope, chat.id)
-            chats.purge(desk.db, desk.scope, chat.id)
-            desk.runs.launch()
-            wait_until(lambda: bool((record := desk.engine.record(asked.id)) and record.over))
-            assert text_of(desk.end(desk.ask("And now?").id)) == "Another."
+        with Desk(home, server.url) as resolver:
+            chat = resolver.chat()
+            asked = resolver.ask("What?", chat)
+            wait_until(lambda: bool(resolver.shown(asked.id, "text-delta")))
+        with Desk(home, server.url) as resolver:
+            chats.delete(resolver.db, resolver.scope, chat.id)
+            purge_chat(resolver.db, resolver.scope, chat.id)
+            resolver.runs.launch()
+            wait_until(lambda: bool((record := resolver.engine.record(asked.id)) and record.over))
+            assert text_of(resolver.end(resolver.ask("And now?").id)) == "Another."
         assert len(server.requests) == 2
 
 
 def test_a_run_whose_chat_was_put_away_stops_and_keeps_what_it_had(home: Path) -> None:
     with MessagesServer([Turn.call(ADD, text="First."), SLOW]) as server:
-        with Desk(home, server.url) as desk:
-            chat = desk.chat()
-            asked = desk.ask("What?", chat)
+        with Desk(home, server.url) as resolver:
+            chat = resolver.chat()
+            asked = resolver.ask("What?", chat)
             wait_until(lambda: len(server.requests) == 2)
-        with Desk(home, server.url) as desk:
-            chats.delete(desk.db, desk.scope, chat.id)
-            desk.runs.launch()
-            wait_until(lambda: bool((record := desk.engine.record(asked.id)) and record.over))
-            chats.restore(desk.db, desk.scope, chat.id)
-            answer = desk.message(asked.id)
+        with Desk(home, server.url) as resolver:
+            chats.delete(resolver.db, resolver.scope, chat.id)
+            resolver.runs.launch()
+            wait_until(lambda: bool((record := resolver.engine.record(asked.id)) and record.over))
+            chats.restore(resolver.db, resolver.scope, chat.id)
+            answer = resolver.message(asked.id)
         assert len(server.requests) == 2
     assert (answer.status, text_of(answer)) == ("stopped", "First.")
 
@@ -128,26 +142,34 @@ def test_a_run_whose_chat_was_put_away_stops_and_keeps_what_it_had(home: Path) -
 
 
 def test_stop_ends_a_running_tool_and_keeps_what_was_shown(home: Path) -> None:
-    with MessagesServer([Turn.call("hang", ADD, text="I wait.")]) as server, Desk(home, server.url) as desk:
-        asked = desk.ask("Hang")
-        wait_until(lambda: bool(desk.shown(asked.id, "tool-output-available")))
-        desk.runs.stop(asked.id)
-        answer = desk.end(asked.id)
-        last = desk.watch(asked.id)[-1]
+    with (
+        MessagesServer([Turn.call("hang", ADD, text="I wait.")]) as server,
+        Desk(home, server.url) as resolver,
+    ):
+        asked = resolver.ask("Hang")
+        wait_until(lambda: bool(resolver.shown(asked.id, "tool-output-available")))
+        resolver.runs.stop(asked.id)
+        answer = resolver.end(asked.id)
+        last = resolver.watch(asked.id)[-1]
     assert (answer.status, text_of(answer)) == ("stopped", "I wait.")
     assert last["type"] == "abort"
-    assert [p["state"] for p in answer.parts if p["type"].startswith("tool-")] == ["output-error", "output-available"]
+    assert [p["state"] for p in answer.parts if p["type"].startswith("tool-")] == [
+        "output-error",
+        "output-available",
+    ]
 
 
 def test_a_stop_outlives_a_kill(home: Path) -> None:
-    with MessagesServer([Turn.call(ADD, text="First."), SLOW, Turn.say("Never asked for.")]) as server:
-        with Desk(home, server.url) as desk:
-            asked = desk.ask("Add")
+    with MessagesServer(
+        [Turn.call(ADD, text="First."), SLOW, Turn.say("Never asked for.")]
+    ) as server:
+        with Desk(home, server.url) as resolver:
+            asked = resolver.ask("Add")
             wait_until(lambda: len(server.requests) == 2)
         change_run_database(home, "UPDATE workflow_status SET attributes = '{\"stop\": true}'")
-        with Desk(home, server.url) as desk:
-            desk.runs.launch()
-            answer = desk.end(asked.id)
+        with Desk(home, server.url) as resolver:
+            resolver.runs.launch()
+            answer = resolver.end(asked.id)
         assert len(server.requests) == 2
     assert (answer.status, text_of(answer)) == ("stopped", "First.")
 
@@ -156,32 +178,50 @@ def test_a_stop_outlives_a_kill(home: Path) -> None:
 
 
 def test_retry_goes_on_from_the_last_good_step_and_the_failed_answer_stays(home: Path) -> None:
-    script = [Turn.call(ADD, text="First."), Failure(400, "invalid_request_error", "no"), Turn.say("Six.")]
-    with MessagesServer(script) as server, Desk(home, server.url) as desk:
-        asked = desk.ask("Add")
-        failed = desk.end(asked.id)
-        assert desk.runs.goes_on(asked.id)
-        again = messages.add_answer(desk.db, desk.scope, failed.parent_id, model=failed.model)
-        desk.runs.start(desk.scope, again)
-        answer = desk.end(again.id)
-        assert desk.message(asked.id).status == "error"
-        steps = [(step.name, step.outcome) for step in desk.runs.steps(asked.id)]
+    script = [
+        Turn.call(ADD, text="First."),
+        Failure(400, "invalid_request_error", "no"),
+        Turn.say("Six."),
+    ]
+    with MessagesServer(script) as server, Desk(home, server.url) as resolver:
+        asked = resolver.ask("Add")
+        failed = resolver.end(asked.id)
+        assert resolver.runs.goes_on(asked.id)
+        again = messages.add_answer(
+            resolver.db, resolver.scope, failed.parent_id, model=failed.model
+        )
+        resolver.runs.start(resolver.scope, again)
+        answer = resolver.end(again.id)
+        assert resolver.message(asked.id).status == "error"
+        steps = [(step.name, step.outcome) for step in resolver.runs.steps(asked.id)]
         calls = server.connections
     assert failed.error.endswith("This was step 2.")
-    assert steps == [("task", "ok"), ("model-1", "ok"), ("tool-1-1-add_numbers", "ok"), ("model-2", "error"), ("save", "ok")]
+    assert steps == [
+        ("task", "ok"),
+        ("model-1", "ok"),
+        ("tool-1-1-add_numbers", "ok"),
+        ("model-2", "error"),
+        ("save", "ok"),
+    ]
     assert (answer.status, text_of(answer)) == ("completed", "First.\nSix.")
-    assert desk.tools_run == ["add_numbers"]
+    assert resolver.tools_run == ["add_numbers"]
     assert calls == 3
     assert answer.usage["input"] == server.requests[1].tokens
 
 
 def test_retry_with_another_model_asks_from_the_beginning(home: Path) -> None:
-    script = [Turn.call(ADD, text="First."), Failure(400, "invalid_request_error", "no"), Turn.say("Anew.")]
-    with MessagesServer(script) as server, Desk(home, server.url) as desk:
-        failed = desk.end(desk.ask("Add").id)
-        again = messages.add_answer(desk.db, desk.scope, failed.parent_id, model="claude-opus-5-5")
-        desk.runs.start(desk.scope, again)
-        assert text_of(desk.end(again.id)) == "Anew."
+    script = [
+        Turn.call(ADD, text="First."),
+        Failure(400, "invalid_request_error", "no"),
+        Turn.say("Anew."),
+    ]
+    with MessagesServer(script) as server, Desk(home, server.url) as resolver:
+        failed = resolver.end(resolver.ask("Add").id)
+        again = messages.add_answer(
+            resolver.db, resolver.scope, failed.parent_id, model="claude-opus-5-5"
+        )
+        resolver.runs.start(resolver.scope, again)
+        assert text_of(resolver.end(again.id)) == "Anew."
 
 
 # A model server that is down
@@ -189,10 +229,10 @@ def test_retry_with_another_model_asks_from_the_beginning(home: Path) -> None:
 
 def test_a_busy_model_server_is_asked_again_and_the_viewer_is_told(home: Path) -> None:
     script = [Failure.overloaded(0), Failure.rate_limited(0), Turn.say("At last.")]
-    with MessagesServer(script) as server, Desk(home, server.url) as desk:
-        asked = desk.ask("What?")
-        chunks = desk.watch(asked.id)
-        answer = desk.message(asked.id)
+    with MessagesServer(script) as server, Desk(home, server.url) as resolver:
+        asked = resolver.ask("What?")
+        chunks = resolver.watch(asked.id)
+        answer = resolver.message(asked.id)
     said = [c["data"]["text"] for c in chunks if c["type"] == "data-status"]
     assert said == [
         "The model is overloaded (529). Trying again in 1 s (attempt 2).",
@@ -207,8 +247,8 @@ def test_a_busy_model_server_is_asked_again_and_the_viewer_is_told(home: Path) -
 def test_a_model_server_that_stays_away_is_an_error_after_the_patience(home: Path) -> None:
     with MessagesServer() as server:
         nobody = server.url
-    with Desk(home, nobody, patience=1.5) as desk:
-        answer = desk.end(desk.ask("What?").id)
+    with Desk(home, nobody, patience=1.5) as resolver:
+        answer = resolver.end(resolver.ask("What?").id)
     assert answer.status == "error"
     assert answer.error.startswith(f"The model server at {nobody} cannot be reached.")
 
@@ -216,52 +256,63 @@ def test_a_model_server_that_stays_away_is_an_error_after_the_patience(home: Pat
 def test_stop_works_while_waiting_for_the_model_server(home: Path) -> None:
     with MessagesServer() as server:
         nobody = server.url
-    with Desk(home, nobody, patience=600) as desk:
-        asked = desk.ask("What?")
-        wait_until(lambda: bool(desk.shown(asked.id, "data-status")))
-        desk.runs.stop(asked.id)
-        assert desk.end(asked.id).status == "stopped"
+    with Desk(home, nobody, patience=600) as resolver:
+        asked = resolver.ask("What?")
+        wait_until(lambda: bool(resolver.shown(asked.id, "data-status")))
+        resolver.runs.stop(asked.id)
+        assert resolver.end(asked.id).status == "stopped"
 
 
 # The queue
 
 
-def test_a_chat_answers_one_question_at_a_time_and_the_next_knows_the_answer_before(home: Path) -> None:
+def test_a_chat_answers_one_question_at_a_time_and_the_next_knows_the_answer_before(
+    home: Path,
+) -> None:
     script = [Turn.say("The first answer.", pieces=10, delay=0.05), Turn.say("The second answer.")]
-    with MessagesServer(script) as server, Desk(home, server.url) as desk:
-        chat = desk.chat()
-        first, second = desk.ask("One?", chat), desk.ask("Two?", chat)
-        wait_until(lambda: bool(desk.shown(first.id, "text-delta")))
-        assert desk.message(second.id).status == "pending"
-        desk.end(second.id)
-        said = [block["text"] for message in server.requests[1].body["messages"] for block in message["content"]]
+    with MessagesServer(script) as server, Desk(home, server.url) as resolver:
+        chat = resolver.chat()
+        first, second = resolver.ask("One?", chat), resolver.ask("Two?", chat)
+        wait_until(lambda: bool(resolver.shown(first.id, "text-delta")))
+        assert resolver.message(second.id).status == "pending"
+        resolver.end(second.id)
+        said = [
+            block["text"]
+            for message in server.requests[1].body["messages"]
+            for block in message["content"]
+        ]
     assert said == ["One?", "The first answer.", "Two?"]
 
 
-def test_a_waiting_question_can_be_withdrawn_and_the_next_follows_what_stood_before(home: Path) -> None:
+def test_a_waiting_question_can_be_withdrawn_and_the_next_follows_what_stood_before(
+    home: Path,
+) -> None:
     slow, after = Turn.say("First.", pieces=10, delay=0.05), Turn.say("Third.")
-    with MessagesServer([slow, after]) as server, Desk(home, server.url) as desk:
-        chat = desk.chat()
-        first, second, third = (desk.ask(text, chat) for text in ("One?", "Two?", "Three?"))
-        question = desk.runs.withdraw(desk.scope, second.id)
+    with MessagesServer([slow, after]) as server, Desk(home, server.url) as resolver:
+        chat = resolver.chat()
+        first, second, third = (resolver.ask(text, chat) for text in ("One?", "Two?", "Three?"))
+        question = resolver.runs.withdraw(resolver.scope, second.id)
         assert question.parts[0]["text"] == "Two?"
-        assert text_of(desk.end(third.id)) == "Third."
-        thread = messages.thread(desk.db, desk.scope, chat.id).messages
+        assert text_of(resolver.end(third.id)) == "Third."
+        thread = messages.thread(resolver.db, resolver.scope, chat.id).messages
         with pytest.raises(NotFoundError):
-            desk.message(second.id)
+            resolver.message(second.id)
         with pytest.raises(InvalidInputError, match="not waiting any more"):
-            desk.runs.withdraw(desk.scope, first.id)
+            resolver.runs.withdraw(resolver.scope, first.id)
     assert [text_of(message) for message in thread] == ["One?", "First.", "Three?", "Third."]
 
 
 def test_a_waiting_question_can_be_stopped_before_it_is_begun(home: Path) -> None:
-    with MessagesServer([Turn.say("First.", pieces=10, delay=0.05)]) as server, Desk(home, server.url) as desk:
-        chat = desk.chat()
-        first, second = desk.ask("One?", chat), desk.ask("Two?", chat)
-        desk.runs.stop(second.id)
-        assert desk.watch(second.id)[-1]["type"] == "abort"
-        assert desk.message(second.id).status == "stopped"
-        assert desk.end(first.id).status == "completed"
+    with (
+        MessagesServer([Turn.say("First.", pieces=10, delay=0.05)]) as server,
+        Desk(home, server.url) as resolver,
+    ):
+        chat = resolver.chat()
+        first, second = resolver.ask("One?", chat), resolver.ask("Two?", chat)
+        resolver.runs.stop(second.id)
+        assert resolver.watch(second.id)[-1]["type"] == "abort"
+        assert resolver.message(second.id).status == "stopped"
+        assert resolver.end(first.id).status == "completed"
         assert len(server.requests) == 1
 
 
@@ -277,29 +328,29 @@ def test_no_more_answers_are_written_at_once_than_the_limits_allow(home: Path) -
         return Turn.say("Done.", pieces=4, delay=0.05)
 
     limits = QueueLimits(per_user=2, total=20)
-    with MessagesServer(brain) as server, Desk(home, server.url, limits=limits) as desk:
-        asked = [desk.ask(f"Question {i}") for i in range(6)]
-        assert {desk.end(message.id).status for message in asked} == {"completed"}
+    with MessagesServer(brain) as server, Desk(home, server.url, limits=limits) as resolver:
+        asked = [resolver.ask(f"Question {i}") for i in range(6)]
+        assert {resolver.end(message.id).status for message in asked} == {"completed"}
     assert most[0] <= 2
 
 
-def tickets(user: str, count: int, chat: str = "") -> Iterator[Ticket]:
+def entries(user: str, count: int, chat: str = "") -> Iterator[QueueEntry]:
     for i in range(count):
-        yield Ticket(f"{user}-{i}", chat or f"{user}-chat-{i}", Scope("w", user))
+        yield QueueEntry(f"{user}-{i}", chat or f"{user}-chat-{i}", Scope("w", user))
 
 
 def drain(waiting: Waiting, **limits: int) -> list[str]:
     order = []
-    while ticket := waiting.next([], (), **{"per_user": 3, "total": 20, **limits}):
-        waiting.remove(ticket.message_id)
-        order.append(ticket.message_id)
+    while entry := waiting.next([], (), **{"per_user": 3, "total": 20, **limits}):
+        waiting.remove(entry.message_id)
+        order.append(entry.message_id)
     return order
 
 
 def test_a_thousand_questions_of_one_person_do_not_delay_anothers() -> None:
     waiting = Waiting()
-    for ticket in [*tickets("ann", 1_000), *tickets("ben", 2)]:
-        waiting.add(ticket)
+    for entry in [*entries("ann", 1_000), *entries("ben", 2)]:
+        waiting.add(entry)
     order = drain(waiting)
     assert order[:5] == ["ann-0", "ben-0", "ann-1", "ben-1", "ann-2"]
     assert len(order) == 1_002
@@ -307,9 +358,9 @@ def test_a_thousand_questions_of_one_person_do_not_delay_anothers() -> None:
 
 def test_within_a_chat_the_order_is_that_of_asking_whoever_asks() -> None:
     waiting = Waiting()
-    ann, ben = list(tickets("ann", 2, "shared")), list(tickets("ben", 1, "shared"))
-    for ticket in (ann[0], ben[0], ann[1]):
-        waiting.add(ticket)
+    ann, ben = list(entries("ann", 2, "shared")), list(entries("ben", 1, "shared"))
+    for entry in (ann[0], ben[0], ann[1]):
+        waiting.add(entry)
     assert drain(waiting) == ["ann-0", "ben-0", "ann-1"]
 
 
@@ -317,15 +368,17 @@ def test_within_a_chat_the_order_is_that_of_asking_whoever_asks() -> None:
     ("running", "busy", "expected"),
     [
         ([], (), "ann-0"),
-        (list(tickets("ann", 3, "x")), (), "ben-0"),
-        (list(tickets("zoe", 20, "x")), (), None),
+        (list(entries("ann", 3, "x")), (), "ben-0"),
+        (list(entries("zoe", 20, "x")), (), None),
         ([], ("ann-chat-0",), "ben-0"),
     ],
 )
-def test_whose_turn_it_is(running: list[Ticket], busy: tuple[str, ...], expected: str | None) -> None:
+def test_whose_turn_it_is(
+    running: list[QueueEntry], busy: tuple[str, ...], expected: str | None
+) -> None:
     waiting = Waiting()
-    for ticket in [*tickets("ann", 1), *tickets("ben", 1)]:
-        waiting.add(ticket)
+    for entry in [*entries("ann", 1), *entries("ben", 1)]:
+        waiting.add(entry)
     found = waiting.next(running, busy, per_user=3, total=20)
     assert (found.message_id if found else None) == expected
 
@@ -333,16 +386,16 @@ def test_whose_turn_it_is(running: list[Ticket], busy: tuple[str, ...], expected
 @pytest.mark.parametrize(
     ("running", "place"),
     [
-        ([], Place(2)),
-        (list(tickets("ben", 1, "shared")), Place(3)),
-        (list(tickets("ann", 3, "x")), Place(2, "person")),
-        (list(tickets("zoe", 20, "x")), Place(2, "process")),
+        ([], QueuePlace(2)),
+        (list(entries("ben", 1, "shared")), QueuePlace(3)),
+        (list(entries("ann", 3, "x")), QueuePlace(2, "person")),
+        (list(entries("zoe", 20, "x")), QueuePlace(2, "process")),
     ],
 )
-def test_where_a_question_stands_that_waits(running: list[Ticket], place: Place) -> None:
+def test_where_a_question_stands_that_waits(running: list[QueueEntry], place: QueuePlace) -> None:
     waiting = Waiting()
-    for ticket in tickets("ann", 3, "shared"):
-        waiting.add(ticket)
+    for entry in entries("ann", 3, "shared"):
+        waiting.add(entry)
     assert waiting.place("ann-2", running, per_user=3, total=20) == place
     assert waiting.place("ben-0", running, per_user=3, total=20) is None
 
@@ -352,18 +405,20 @@ def test_where_a_question_stands_that_waits(running: list[Ticket], place: Place)
 
 def test_a_damaged_run_database_is_put_aside_and_every_question_is_answered(home: Path) -> None:
     with MessagesServer([SLOW, Turn.say("Again.")]) as server:
-        with Desk(home, server.url) as desk:
-            asked = desk.ask("What?")
-            wait_until(lambda: bool(desk.shown(asked.id, "text-delta")))
+        with Desk(home, server.url) as resolver:
+            asked = resolver.ask("What?")
+            wait_until(lambda: bool(resolver.shown(asked.id, "text-delta")))
         for path in home.glob("runs.sqlite*"):
             path.write_bytes(b"not a database at all" * 1_000)
-        with Desk(home, server.url) as desk:
-            desk.runs.launch()
-            chunks = desk.watch(asked.id)
-            answer = desk.message(asked.id)
+        with Desk(home, server.url) as resolver:
+            resolver.runs.launch()
+            chunks = resolver.watch(asked.id)
+            answer = resolver.message(asked.id)
     assert text_of(answer) == "Again."
     assert list(home.glob("runs.damaged-*.sqlite"))
-    assert "The run database was damaged" in next(c["data"]["text"] for c in chunks if c["type"] == "data-status")
+    assert "The run database was damaged" in next(
+        c["data"]["text"] for c in chunks if c["type"] == "data-status"
+    )
 
 
 def test_a_locked_run_database_is_named(tmp_path: Path) -> None:
@@ -388,66 +443,84 @@ def test_a_run_database_of_a_newer_version_is_not_touched(tmp_path: Path) -> Non
 
 
 def test_one_process_writes_answers_for_one_folder(home: Path, tmp_path: Path) -> None:
-    with MessagesServer() as server, Desk(home, server.url) as desk, Desk(tmp_path / "other", server.url) as other:
-        desk.runs.launch()
+    with (
+        MessagesServer() as server,
+        Desk(home, server.url) as resolver,
+        Desk(tmp_path / "other", server.url) as other,
+    ):
+        resolver.runs.launch()
         with pytest.raises(RunError, match="another data folder"):
             other.runs.launch()
 
 
 def test_nothing_in_the_run_database_is_more_than_json(home: Path) -> None:
     with MessagesServer([Turn.call(ADD, "crash"), Turn.say("Half.\ud800")]) as server:
-        with Desk(home, server.url) as desk:
-            desk.end(desk.ask("Add").id)
+        with Desk(home, server.url) as resolver:
+            resolver.end(resolver.ask("Add").id)
         with closing(sqlite3.connect(home / "runs.sqlite")) as db:
-            values = [v for (v,) in db.execute("SELECT output FROM operation_outputs UNION ALL SELECT value FROM streams")]
+            values = [
+                v
+                for (v,) in db.execute(
+                    "SELECT output FROM operation_outputs UNION ALL SELECT value FROM streams"
+                )
+            ]
     assert len(values) > 8
     for value in values:
         json.loads(value)
 
 
 def test_records_of_finished_runs_are_pruned_and_the_history_is_not(home: Path) -> None:
-    with MessagesServer([Turn.say("Kept."), SLOW]) as server, Desk(home, server.url) as desk:
-        asked = desk.ask("What?")
-        desk.end(asked.id)
-        wait_until(lambda: bool((record := desk.engine.record(asked.id)) and record.over))
-        running = desk.ask("And?")
-        wait_until(lambda: bool(desk.shown(running.id, "text-delta")))
-        assert desk.engine.prune(timedelta(hours=1)) == 0
-        assert desk.engine.prune(timedelta(seconds=-5)) == 1
-        assert desk.engine.record(asked.id) is None
-        assert desk.engine.record(running.id) is not None
-        assert text_of(desk.message(asked.id)) == "Kept."
-        desk.runs.stop(running.id)
+    with MessagesServer([Turn.say("Kept."), SLOW]) as server, Desk(home, server.url) as resolver:
+        asked = resolver.ask("What?")
+        resolver.end(asked.id)
+        wait_until(lambda: bool((record := resolver.engine.record(asked.id)) and record.over))
+        running = resolver.ask("And?")
+        wait_until(lambda: bool(resolver.shown(running.id, "text-delta")))
+        assert resolver.engine.prune(timedelta(hours=1)) == 0
+        assert resolver.engine.prune(timedelta(seconds=-5)) == 1
+        assert resolver.engine.record(asked.id) is None
+        assert resolver.engine.record(running.id) is not None
+        assert text_of(resolver.message(asked.id)) == "Kept."
+        resolver.runs.stop(running.id)
 
 
 def test_the_operator_sees_runs_and_steps_and_resumes_what_nobody_writes(home: Path) -> None:
-    with MessagesServer([Turn.call(ADD), Turn.say("Six."), Turn.say("Resumed.")]) as server, Desk(home, server.url) as desk:
-        done = desk.ask("Add")
-        desk.end(done.id)
-        left = desk.save("Left behind")
-        assert [(r.message_id, r.status, r.attempts) for r in desk.runs.records()] == [
+    with (
+        MessagesServer([Turn.call(ADD), Turn.say("Six."), Turn.say("Resumed.")]) as server,
+        Desk(home, server.url) as resolver,
+    ):
+        done = resolver.ask("Add")
+        resolver.end(done.id)
+        left = resolver.save("Left behind")
+        assert [(r.message_id, r.status, r.attempts) for r in resolver.runs.records()] == [
             (left.id, "pending", 0),
             (done.id, "completed", 1),
         ]
-        assert [r.message_id for r in desk.runs.records("pending")] == [left.id]
+        assert [r.message_id for r in resolver.runs.records("pending")] == [left.id]
         with pytest.raises(RunError, match=r"over \(completed\)"):
-            desk.runs.resume(done.id)
+            resolver.runs.resume(done.id)
         with pytest.raises(NotFoundError):
-            desk.runs.steps("nothing")
-        desk.runs.resume(left.id)
-        assert text_of(desk.end(left.id)) == "Resumed."
+            resolver.runs.steps("nothing")
+        resolver.runs.resume(left.id)
+        assert text_of(resolver.end(left.id)) == "Resumed."
 
 
-def test_the_log_has_a_line_a_step_and_not_a_word_of_the_answer(home: Path, caplog: pytest.LogCaptureFixture) -> None:
+def test_the_log_has_a_line_a_step_and_not_a_word_of_the_answer(
+    home: Path, caplog: pytest.LogCaptureFixture
+) -> None:
     caplog.set_level(logging.INFO, logger="leaf")
     with (
-        MessagesServer([Turn.call(ADD, text="Secret thought"), Turn.say("Secret answer")]) as server,
-        Desk(home, server.url) as desk,
+        MessagesServer(
+            [Turn.call(ADD, text="Secret thought"), Turn.say("Secret answer")]
+        ) as server,
+        Desk(home, server.url) as resolver,
     ):
-        asked = desk.ask("Secret question")
-        desk.end(asked.id)
-        wait_until(lambda: not desk.runs.running(asked.id))
-    lines = [record.getMessage() for record in caplog.records if record.getMessage().startswith("step ")]
+        asked = resolver.ask("Secret question")
+        resolver.end(asked.id)
+        wait_until(lambda: not resolver.runs.board.running(asked.id))
+    lines = [
+        record.getMessage() for record in caplog.records if record.getMessage().startswith("step ")
+    ]
     names = ["task", "model-1", "tool-1-1-add_numbers", "model-2", "save"]
     assert [line.split()[2] for line in lines] == [f"step={name}" for name in names]
     assert all(line.endswith("outcome=ok") and f"run={asked.id}" in line for line in lines)
@@ -457,29 +530,33 @@ def test_the_log_has_a_line_a_step_and_not_a_word_of_the_answer(home: Path, capl
 # Several processes
 
 
-def test_processes_on_one_folder_have_names_of_their_own_and_take_over_from_the_gone(tmp_path: Path) -> None:
-    from leaf.runs.engine import _take_seats
+def test_processes_on_one_folder_have_names_of_their_own_and_take_over_from_the_gone(
+    tmp_path: Path,
+) -> None:
+    from leaf.runs.engine import _claim_executors
 
-    first, held = _take_seats(tmp_path, shared=True)
-    second, also_held = _take_seats(tmp_path, shared=True)
+    first, held = _claim_executors(tmp_path, shared=True)
+    second, also_held = _claim_executors(tmp_path, shared=True)
     assert set(first).isdisjoint(second)
-    for seat in [*held, *also_held]:
-        seat.close()
-    assert _take_seats(tmp_path, shared=True)[0] == (*first, *second)
+    for lock_file in [*held, *also_held]:
+        lock_file.close()
+    assert _claim_executors(tmp_path, shared=True)[0] == (*first, *second)
 
 
-def test_runs_work_on_postgresql_and_are_followed_from_their_stream(home: Path, postgres_url: str) -> None:
+def test_runs_work_on_postgresql_and_are_followed_from_their_stream(
+    home: Path, postgres_url: str
+) -> None:
     with (
         MessagesServer([Turn.call(ADD, text="First."), SLOW]) as server,
-        Desk(home, server.url, database_url=postgres_url) as desk,
+        Desk(home, server.url, database_url=postgres_url) as resolver,
     ):
-        asked = desk.ask("Add")
-        wait_until(lambda: bool(desk.shown(asked.id, "tool-output-available")))
-        del desk.runs._runs[asked.id]  # as in a process that does not write this answer
-        followed = desk.runs._watch_elsewhere(asked.id)
-        desk.runs._runs[asked.id] = followed or desk.runs._runs[asked.id]
-        chunks = desk.watch(asked.id)
-        answer = desk.end(asked.id)
+        asked = resolver.ask("Add")
+        wait_until(lambda: bool(resolver.shown(asked.id, "tool-output-available")))
+        del resolver.runs.board.runs[asked.id]  # as in a process that does not write this answer
+        followed = resolver.runs._elsewhere.watch(asked.id)
+        resolver.runs.board.runs[asked.id] = followed or resolver.runs.board.runs[asked.id]
+        chunks = resolver.watch(asked.id)
+        answer = resolver.end(asked.id)
     assert reduce(chunks) == answer.parts
     assert text_of(answer).startswith("First.\nA long answer")
 

@@ -1,4 +1,5 @@
-"""The run database under SQLites of every age, and what is said when it fails. Real databases, no mocks."""
+"""The run database under SQLites of every age, and what is said when it fails. Real databases, no
+mocks."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from leaf.errors import StoreBusyError
-from leaf.runs import trouble
+from leaf.runs import failures
 from leaf.runs.sqlite import LEAST, SUBSECONDS, driver, unixepoch
 
 
@@ -18,12 +19,17 @@ def test_rows_get_the_time_in_milliseconds_whatever_the_age_of_sqlite(tmp_path: 
     found = driver()
     factory = found.connection or found.module.Connection
     with closing(found.module.connect(tmp_path / "runs.sqlite", factory=factory)) as db:
-        db.execute("CREATE TABLE runs (id INTEGER PRIMARY KEY, at INTEGER NOT NULL DEFAULT (unixepoch('subsec') * 1000))")
+        db.execute(
+            "CREATE TABLE runs (id INTEGER PRIMARY KEY, at INTEGER NOT NULL DEFAULT "
+            "(unixepoch('subsec') * 1000))"
+        )
         began = time.time()
         for i in range(1_000):
             db.execute("INSERT INTO runs (id) VALUES (?)", (i,))
         ended = time.time()
-        rows = db.execute("SELECT typeof(at), min(at), max(at), count(DISTINCT at) FROM runs GROUP BY 1").fetchall()
+        rows = db.execute(
+            "SELECT typeof(at), min(at), max(at), count(DISTINCT at) FROM runs GROUP BY 1"
+        ).fetchall()
     assert len(rows) == 1
     kind, first, last, moments = rows[0]
     assert kind == "integer"
@@ -46,7 +52,10 @@ def test_what_stands_in_is_said() -> None:
 
 def _error(path: Path, kind: str) -> sqlite3.Error:
     """What SQLite really says in such a case."""
-    with closing(sqlite3.connect(path, isolation_level=None)) as db, closing(sqlite3.connect(path, timeout=0)) as other:
+    with (
+        closing(sqlite3.connect(path, isolation_level=None)) as db,
+        closing(sqlite3.connect(path, timeout=0)) as other,
+    ):
         db.execute("CREATE TABLE t (x NOT NULL)")
         spoil, attempt = {
             "full": ("PRAGMA max_page_count = 3", "INSERT INTO t VALUES (zeroblob(100000))"),
@@ -71,7 +80,7 @@ def _error(path: Path, kind: str) -> sqlite3.Error:
 )
 def test_only_what_is_to_blame_is_named(tmp_path: Path, kind: str, said: str, blamed: str) -> None:
     error = _error(tmp_path / "t.sqlite", kind)
-    told = trouble.explain(error, shared=False)
+    told = failures.explain(error, shared=False)
     assert said in str(told)
     assert ("LEAF_HOME" in str(told)) == (blamed == "LEAF_HOME")
     assert "LEAF_DATABASE_URL" not in str(told)

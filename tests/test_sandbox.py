@@ -1,4 +1,5 @@
-"""The confined children, with real ones: what comes back, what is refused, and that nothing outlives them."""
+"""The confined children, with real ones: what comes back, what is refused, and that nothing
+outlives them."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from types import NoneType
 
 import pytest
 
@@ -27,19 +29,29 @@ from leaf.errors import (
     StoreError,
     UnreadableFileError,
 )
+from leaf.sandbox.capacity import OWN_MB, Capacity, memory_mb
 from leaf.sandbox.confine import confinement
-from leaf.sandbox.pool import Limits, Pool
-from leaf.sandbox.room import OWN_MB, Room, memory_mb
+from leaf.sandbox.limits import CallLimits
+from leaf.sandbox.pool import Pool
 from tests.runs_kit import wait_until
 
 HERE = Path(__file__).resolve().parent
-landlock = pytest.mark.skipif(confinement().kind != "landlock", reason="this kernel cannot confine a process")
+landlock = pytest.mark.skipif(
+    confinement().kind != "landlock", reason="this kernel cannot confine a process"
+)
 
 
 @pytest.fixture(scope="module", params=[pytest.param("landlock", marks=landlock), "process"])
-def pool(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Pool]:
+def pool(
+    request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Pool]:
     """Children that are confined, and plain processes as on machines that cannot confine."""
-    pool = Pool(tmp_path_factory.mktemp("home"), preload=(), paths=[HERE], confined=request.param == "landlock")
+    pool = Pool(
+        tmp_path_factory.mktemp("home"),
+        preload=(),
+        paths=[HERE],
+        confined=request.param == "landlock",
+    )
     yield pool
     pool.close()
 
@@ -60,8 +72,20 @@ def secret(tmp_path: Path) -> Path:
     return path
 
 
-def call(pool: Pool, name: str, limits: Limits | None = None, stop: threading.Event | None = None, **arguments: object) -> object:
-    return pool.call(f"sandbox_functions:{name}", arguments, limits=limits or Limits(seconds=20), stop=stop)
+def call(
+    pool: Pool,
+    name: str,
+    limits: CallLimits | None = None,
+    stop: threading.Event | None = None,
+    **arguments: object,
+) -> object:
+    return pool.call(
+        f"sandbox_functions:{name}",
+        arguments,
+        returns=object,
+        limits=limits or CallLimits(seconds=20),
+        stop=stop,
+    )
 
 
 # --- what comes back
@@ -83,10 +107,31 @@ def test_each_call_has_a_process_of_its_own(pool: Pool) -> None:
     assert len({call(pool, "process_id") for _ in range(4)} | {os.getpid()}) == 5
 
 
-def test_inputs_are_read_under_their_key_and_outputs_are_moved(pool: Pool, secret: Path, tmp_path: Path) -> None:
-    assert pool.call("sandbox_functions:text_of", {"path": "in:a.txt"}, inputs={"a.txt": secret}) == "not for children"
-    assert pool.call("sandbox_functions:echo", {"value": [{"p": "in:a.txt"}]}, inputs={"a.txt": secret}) != [{"p": "in:a.txt"}]
-    pool.call("sandbox_functions:write_files", {"out": "out:", "names": ["a", "b"]}, out=tmp_path / "out")
+def test_inputs_are_read_under_their_key_and_outputs_are_moved(
+    pool: Pool, secret: Path, tmp_path: Path
+) -> None:
+    assert (
+        pool.call(
+            "sandbox_functions:text_of",
+            {"path": "in:a.txt"},
+            returns=str,
+            inputs={"a.txt": secret},
+        )
+        == "not for children"
+    )
+    assert pool.call(
+        "sandbox_functions:echo",
+        {"value": [{"p": "in:a.txt"}]},
+        returns=object,
+        inputs={"a.txt": secret},
+    ) != [{"p": "in:a.txt"}]
+    pool.call(
+        "sandbox_functions:write_files",
+        {"out": "out:", "names": ["a", "b", "c"]},
+        returns=NoneType,
+        out=tmp_path / "out",
+        takes="[ab]",
+    )
     assert sorted(p.name for p in (tmp_path / "out").iterdir()) == ["a", "b"]
 
 
@@ -101,7 +146,9 @@ def test_an_endless_answer_is_refused(confined: Pool) -> None:
 
 def test_many_threads_call_at_once(pool: Pool) -> None:
     with ThreadPoolExecutor(12) as threads:
-        assert list(threads.map(lambda n: call(pool, "echo", value=n), range(24))) == list(range(24))
+        assert list(threads.map(lambda n: call(pool, "echo", value=n), range(24))) == list(
+            range(24)
+        )
 
 
 def test_a_child_found_dead_is_replaced(pool: Pool) -> None:
@@ -109,7 +156,11 @@ def test_a_child_found_dead_is_replaced(pool: Pool) -> None:
     deadline = time.monotonic() + 20
     waiting: list[int] = []
     while not waiting and time.monotonic() < deadline:
-        waiting = [pid for pid in _children_of(os.getpid()) if pid != first and b"child.py" in _command(pid)]
+        waiting = [
+            pid
+            for pid in _children_of(os.getpid())
+            if pid != first and b"child.py" in _command(pid)
+        ]
     assert waiting
     for pid in waiting:
         os.kill(pid, signal.SIGKILL)
@@ -121,7 +172,9 @@ def test_a_child_found_dead_is_replaced(pool: Pool) -> None:
 # --- errors
 
 
-@pytest.mark.parametrize(("name", "kind"), [("refuse", QueryError), ("refuse_encrypted", EncryptedFileError)])
+@pytest.mark.parametrize(
+    ("name", "kind"), [("refuse", QueryError), ("refuse_encrypted", EncryptedFileError)]
+)
 def test_errors_of_leaf_arrive_as_their_class(pool: Pool, name: str, kind: type[LeafError]) -> None:
     with pytest.raises(kind) as caught:
         call(pool, name)
@@ -153,37 +206,41 @@ def test_a_crash_in_native_code_leaves_the_app_alone(pool: Pool) -> None:
 @pytest.mark.parametrize("piece", [50_000_000, 10**12])
 def test_too_much_memory_is_named_as_such(pool: Pool, piece: int) -> None:
     with pytest.raises(SandboxMemoryError, match="256 MB"):
-        call(pool, "grow", Limits(seconds=20, memory_mb=256), piece=piece)
+        call(pool, "grow", CallLimits(seconds=20, memory_mb=256), piece=piece)
 
 
 def test_a_container_of_a_gigabyte_lets_a_call_have_a_part_of_it(tmp_path: Path) -> None:
     (tmp_path / "memory.max").write_text(f"{1024**3}\n")
-    space = Room(memory_mb(tmp_path))
+    space = Capacity(memory_mb(tmp_path))
     assert (space.total_mb, space.running) == (1024, 2)
     assert space.running * space.child_mb + OWN_MB <= 1024
     pool = Pool(tmp_path / "home", preload=(), paths=[HERE], space=space)
     try:
         with pytest.raises(SandboxMemoryError, match=f"{space.child_mb} MB"):
-            call(pool, "grow", Limits(seconds=20, memory_mb=2048), piece=50_000_000)
+            call(pool, "grow", CallLimits(seconds=20, memory_mb=2048), piece=50_000_000)
         assert call(pool, "echo", value=1) == 1
     finally:
         pool.close()
 
 
 @pytest.mark.parametrize(("text", "version"), [("max\n", 2), ("9223372036854771712\n", 1)])
-def test_a_container_without_a_limit_has_the_memory_of_the_machine(tmp_path: Path, text: str, version: int) -> None:
+def test_a_container_without_a_limit_has_the_memory_of_the_machine(
+    tmp_path: Path, text: str, version: int
+) -> None:
     (tmp_path / "memory").mkdir()
     (tmp_path / ("memory.max" if version == 2 else "memory/memory.limit_in_bytes")).write_text(text)
-    assert memory_mb(tmp_path) == os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 1024**2
-    assert not Room(24_000).tight
-    assert Room(24_000).child_mb > 2048
-    assert not Room(0).tight
+    assert (
+        memory_mb(tmp_path) == os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") // 1024**2
+    )
+    assert not Capacity(24_000).tight
+    assert Capacity(24_000).child_mb > 2048
+    assert not Capacity(0).tight
 
 
 @pytest.mark.parametrize("name", ["spin", "sleep"])
 def test_the_wall_limit_ends_a_child(pool: Pool, name: str) -> None:
     with pytest.raises(SandboxTimeoutError, match=r"0\.5 seconds"):
-        call(pool, name, Limits(seconds=0.5), **({"seconds": 60} if name == "sleep" else {}))
+        call(pool, name, CallLimits(seconds=0.5), **({"seconds": 60} if name == "sleep" else {}))
 
 
 @pytest.mark.parametrize("name", ["spin", "sleep"])
@@ -199,13 +256,26 @@ def test_stop_ends_a_child_at_once(pool: Pool, name: str) -> None:
 def test_more_output_than_allowed_ends_a_child(pool: Pool, tmp_path: Path) -> None:
     arguments = {"out": "out:", "files": 8, "size": 1_000_000}
     with pytest.raises(SandboxError, match="wrote more than 4 MB"):
-        pool.call("sandbox_functions:fill_disk", arguments, limits=Limits(seconds=20, output_mb=4), out=tmp_path / "out")
+        pool.call(
+            "sandbox_functions:fill_disk",
+            arguments,
+            returns=NoneType,
+            limits=CallLimits(seconds=20, output_mb=4),
+            out=tmp_path / "out",
+            takes=".*",
+        )
     assert not (tmp_path / "out").exists()
 
 
 def test_a_link_among_the_outputs_is_refused(pool: Pool, secret: Path, tmp_path: Path) -> None:
     with pytest.raises(SandboxError, match="not a file"):
-        pool.call("sandbox_functions:link_out", {"out": "out:", "target": str(secret)}, out=tmp_path / "out")
+        pool.call(
+            "sandbox_functions:link_out",
+            {"out": "out:", "target": str(secret)},
+            returns=NoneType,
+            out=tmp_path / "out",
+            takes="link",
+        )
     assert list((tmp_path / "out").iterdir()) == []
 
 
@@ -217,7 +287,12 @@ def test_an_answer_from_a_taken_over_child_is_only_an_error(pool: Pool, name: st
 
 def test_an_input_that_is_gone_says_so(pool: Pool, tmp_path: Path) -> None:
     with pytest.raises(UnreadableFileError, match="no longer there"):
-        pool.call("sandbox_functions:text_of", {"path": "in:a"}, inputs={"a": tmp_path / "gone"})
+        pool.call(
+            "sandbox_functions:text_of",
+            {"path": "in:a"},
+            returns=str,
+            inputs={"a": tmp_path / "gone"},
+        )
 
 
 # --- ways out
@@ -244,18 +319,30 @@ def test_a_file_outside_is_out_of_reach(confined: Pool, secret: Path, way: str) 
     before = secret.stat()
     assert call(confined, "attempt", way=way, argument=str(secret)) != "done"
     after = secret.stat()
-    assert (after.st_mode, after.st_mtime_ns, after.st_nlink) == (before.st_mode, before.st_mtime_ns, before.st_nlink)
+    assert (after.st_mode, after.st_mtime_ns, after.st_nlink) == (
+        before.st_mode,
+        before.st_mtime_ns,
+        before.st_nlink,
+    )
     assert secret.read_text() == "not for children"
 
 
 @pytest.mark.parametrize("way", ["append", "write", "truncate", "delete", "chmod", "link"])
 def test_an_input_cannot_be_changed(confined: Pool, secret: Path, way: str) -> None:
-    answer = confined.call("sandbox_functions:attempt", {"way": way, "argument": "in:a"}, inputs={"a": secret})
+    answer = confined.call(
+        "sandbox_functions:attempt",
+        {"way": way, "argument": "in:a"},
+        returns=str,
+        inputs={"a": secret},
+    )
     assert answer != "done"
     assert secret.read_text() == "not for children"
 
 
-@pytest.mark.parametrize("path", ["/etc/passwd", "/etc/shadow", "/proc/1/environ", "/proc/{pid}/environ", "/proc/self/mem"])
+@pytest.mark.parametrize(
+    "path",
+    ["/etc/passwd", "/etc/shadow", "/proc/1/environ", "/proc/{pid}/environ", "/proc/self/mem"],
+)
 def test_files_of_the_system_are_out_of_reach(confined: Pool, path: str) -> None:
     assert call(confined, "attempt", way="read", argument=path.format(pid=os.getpid())) != "done"
 
@@ -288,6 +375,26 @@ def test_other_processes_are_out_of_reach(confined: Pool, way: str) -> None:
         victim.kill()
 
 
+SIGNALS = ["owner", "owner-ex", "which-signal", "owner-by-ioctl", "group-by-ioctl"]
+FILES = ["lease", "file-flags", "file-attributes", "send-file", "inotify", "fanotify", "space"]
+
+
+@pytest.mark.parametrize("way", [*SIGNALS, *FILES, "datagrams", "packets", "unshare"])
+def test_what_older_kernels_leave_open_is_closed_by_seccomp(confined: Pool, way: str) -> None:
+    assert call(confined, "attempt", way=way, argument=str(os.getpid())) != "done"
+
+
+@pytest.mark.parametrize("way", ["streams", "own-signal", "lock", "terminal", "allocate"])
+def test_what_libraries_need_is_left_open(confined: Pool, way: str) -> None:
+    assert call(confined, "attempt", way=way) == "done"
+
+
+@pytest.mark.parametrize("way", ["open", "mapped"])
+def test_files_without_a_name_count_as_written(confined: Pool, way: str) -> None:
+    with pytest.raises(SandboxError, match="wrote more than 30 MB"):
+        call(confined, "hide_files", CallLimits(seconds=20, output_mb=30), way=way)
+
+
 def test_threads_are_allowed(confined: Pool) -> None:
     assert call(confined, "threads", count=20) == 20
 
@@ -300,11 +407,15 @@ def test_no_key_reaches_a_child(tmp_path: Path, pool: Pool) -> None:
         os.environ["ANTHROPIC_API_KEY"] = "sk-secret"
         for confined in (None, False):
             pool = Pool(Path({str(tmp_path)!r}), preload=(), paths=[Path({str(HERE)!r})], confined=confined)
-            print(json.dumps(pool.call("sandbox_functions:environment", {{}})))
+            print(json.dumps(pool.call("sandbox_functions:environment", {{}}, returns=dict)))
             pool.close()
     """
     said = subprocess.run(
-        [sys.executable, "-c", textwrap.dedent(script)], cwd=HERE.parent, capture_output=True, text=True, check=True
+        [sys.executable, "-c", textwrap.dedent(script)],
+        cwd=HERE.parent,
+        capture_output=True,
+        text=True,
+        check=True,
     )
     assert said.stdout.count("TMPDIR") == 2
     assert "sk-secret" not in said.stdout
@@ -316,18 +427,27 @@ def test_no_key_reaches_a_child(tmp_path: Path, pool: Pool) -> None:
 
 @pytest.mark.parametrize("busy", ["", "spin"])
 @pytest.mark.parametrize("confined", [pytest.param(None, marks=landlock), False])
-def test_children_do_not_outlive_a_killed_app(tmp_path: Path, busy: str, confined: bool | None) -> None:
+def test_children_do_not_outlive_a_killed_app(
+    tmp_path: Path, busy: str, confined: bool | None
+) -> None:
     script = f"""
         import threading, time
         from pathlib import Path
         from leaf.sandbox.pool import Pool
         pool = Pool(Path({str(tmp_path)!r}), preload=(), paths=[Path({str(HERE)!r})], confined={confined})
-        print(pool.call("sandbox_functions:process_id", {{}}), flush=True)
+        print(pool.call("sandbox_functions:process_id", {{}}, returns=int), flush=True)
         if {busy!r}:
-            threading.Thread(target=pool.call, args=("sandbox_functions:{busy}", {{}}), daemon=True).start()
+            threading.Thread(
+                    target=pool.call,
+                    args=("sandbox_functions:{busy}", {{}}),
+                    kwargs={{"returns": object}},
+                    daemon=True,
+                ).start()
         time.sleep(60)
     """
-    with subprocess.Popen([sys.executable, "-c", textwrap.dedent(script)], cwd=HERE.parent, stdout=subprocess.PIPE) as app:
+    with subprocess.Popen(
+        [sys.executable, "-c", textwrap.dedent(script)], cwd=HERE.parent, stdout=subprocess.PIPE
+    ) as app:
         assert app.stdout is not None
         app.stdout.readline()
         children = _await_children(app.pid, 2)
@@ -348,7 +468,9 @@ def test_close_ends_children_that_work_and_their_callers_are_told(tmp_path: Path
     pool = Pool(tmp_path, preload=(), paths=[HERE])
     before = call(pool, "process_id")
     with ThreadPoolExecutor(1) as threads:
-        call_in_thread = threads.submit(call, pool, "sleep", Limits(seconds=100), None, seconds=90)
+        call_in_thread = threads.submit(
+            call, pool, "sleep", CallLimits(seconds=100), None, seconds=90
+        )
         time.sleep(0.5)
         pool.close()
         with pytest.raises(SandboxError):
@@ -378,7 +500,9 @@ def test_what_a_child_does_before_a_call_comes_succeeds_and_loads_no_pandas() ->
             "import pyarrow; assert pyarrow.array([1, 2]).to_pylist() == [1, 2]",
         )
     )
-    done = subprocess.run([sys.executable, "-c", code], cwd=HERE.parent, capture_output=True, text=True)
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=HERE.parent, capture_output=True, text=True
+    )
     assert done.returncode == 0, done.stderr
 
 
@@ -396,8 +520,14 @@ def test_a_data_folder_that_cannot_be_written_is_named_and_no_caller_hangs(tmp_p
 def test_boxes_are_removed_after_each_call(tmp_path: Path, secret: Path) -> None:
     pool = Pool(tmp_path, preload=(), paths=[HERE])
     for _ in range(3):
-        pool.call("sandbox_functions:text_of", {"path": "in:a"}, inputs={"a": secret})
-    boxes = [p for folder in (tmp_path / "boxes").iterdir() if folder.is_dir() for p in folder.iterdir() if p.is_dir()]
+        pool.call("sandbox_functions:text_of", {"path": "in:a"}, returns=str, inputs={"a": secret})
+    boxes = [
+        p
+        for folder in (tmp_path / "boxes").iterdir()
+        if folder.is_dir()
+        for p in folder.iterdir()
+        if p.is_dir()
+    ]
     pool.close()
     assert not any((box / "in" / "a").exists() for box in boxes)
     assert secret.stat().st_nlink == 1
@@ -424,7 +554,8 @@ def _await_children(pid: int, count: int) -> list[int]:
 
 
 def _runs(pid: int) -> bool:
-    """Whether a process has not let go of its files yet: they are closed after its memory, and before it is a zombie."""
+    """Whether a process has not let go of its files yet: they are closed after its memory, and
+    before it is a zombie."""
     try:
         return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
     except (FileNotFoundError, ProcessLookupError):

@@ -21,7 +21,10 @@ def test_defaults_need_nothing() -> None:
 
 
 def test_environment_wins_over_secrets() -> None:
-    settings = load({"LEAF_MODEL": "from-environment"}, {"LEAF_MODEL": "from-secrets", "ANTHROPIC_API_KEY": "secret"})
+    settings = load(
+        {"LEAF_MODEL": "from-environment"},
+        {"LEAF_MODEL": "from-secrets", "ANTHROPIC_API_KEY": "secret"},
+    )
     assert settings.model == "from-environment"
     assert settings.api_key == "secret"
     assert not settings.keyless
@@ -76,6 +79,17 @@ def test_a_given_profile_is_taken() -> None:
         ("LEAF_BUDGET_WORKSPACE", "$1.2.3/day"),
         ("LEAF_TIME_ZONE", "Mars/Olympus"),
         ("LEAF_TIME_ZONE", "../etc"),
+        ("LEAF_LOG", "loud"),
+        ("LEAF_STORAGE_URL", "https://bucket.s3.amazonaws.com"),
+        ("LEAF_STORAGE_URL", "s3://"),
+        ("LEAF_STORAGE_URL", "s3://key:secret@bucket"),
+        ("LEAF_STORAGE_URL", "s3://bucket?region=x"),
+        ("LEAF_CACHE_GB", "0"),
+        ("AWS_ENDPOINT_URL", "minio:9000"),
+        ("LEAF_METRICS_TOKEN", "short"),
+        ("LEAF_OWN_MODELS", "maybe"),
+        ("LEAF_OWN_MODEL_HOSTS", "http://10.0.0.5"),
+        ("LEAF_OWN_MODEL_HOSTS", "*.example.org"),
     ],
 )
 def test_a_wrong_setting_is_named(key: str, value: str) -> None:
@@ -85,13 +99,16 @@ def test_a_wrong_setting_is_named(key: str, value: str) -> None:
 
 def test_who_may_sign_in_is_read_from_words_or_lists() -> None:
     settings = load(
-        {"LEAF_ALLOWED_EMAILS": " Ann@Example.org, bob@example.net"}, {"LEAF_ALLOWED_DOMAINS": ["@Example.com", "b.org"]}
+        {"LEAF_ALLOWED_EMAILS": " Ann@Example.org, bob@example.net"},
+        {"LEAF_ALLOWED_DOMAINS": ["@Example.com", "b.org"]},
     )
     assert settings.allowed_emails == ("ann@example.org", "bob@example.net")
     assert settings.allowed_domains == ("example.com", "b.org")
 
 
-@pytest.mark.parametrize(("value", "is_open"), [("1", True), ("true", True), ("0", False), ("no", False)])
+@pytest.mark.parametrize(
+    ("value", "is_open"), [("1", True), ("true", True), ("0", False), ("no", False)]
+)
 def test_serving_others_without_sign_in_has_to_be_said(value: str, is_open: bool) -> None:
     assert load({"LEAF_ALLOW_OPEN": value}, {}).allow_open is is_open
     assert not load({}, {}).allow_open
@@ -105,19 +122,31 @@ def test_a_key_reaches_its_field_and_no_other(key: str) -> None:
 
 VALUES = {
     "LEAF_MODEL_URL": "http://127.0.0.1:9000",
+    "LEAF_STORAGE_URL": "s3://bucket/prefix",
+    "AWS_ENDPOINT_URL": "http://127.0.0.1:9000",
     "LEAF_MODEL_PROFILE": "basic",
     "LEAF_MODEL_VISION": "no",
     "LEAF_FILES_API": "off",
+    "LEAF_OWN_MODELS": "on",
     "LEAF_CONTEXT_SHARE": "0.5",
     "LEAF_ALLOWED_DOMAINS": "example.org",
     "LEAF_ALLOWED_EMAILS": "ann@example.org",
     "LEAF_ALLOW_OPEN": "1",
-    **{f"LEAF_BUDGET_{name}": "$1/day" for name in ("USER", "WORKSPACE", "USER_MAX", "WORKSPACE_MAX")},
+    "LEAF_LOCAL_TOKEN": "off",
+    **{
+        f"LEAF_BUDGET_{name}": "$1/day"
+        for name in ("USER", "WORKSPACE", "USER_MAX", "WORKSPACE_MAX")
+    },
     "LEAF_TIME_ZONE": "Asia/Tokyo",
+    "LEAF_LOG": "json",
+    "LEAF_METRICS_TOKEN": "sixteen-or-more-letters",
     "LEAF_TRANSCRIBE_URL": "http://127.0.0.1:9000",
     "LEAF_GOOGLE_CLIENT_JSON": '{"web": {"client_secret": "s"}}',
     "LEAF_GOOGLE_SERVICE_ACCOUNT": '{"client_email": "e", "private_key": "k"}',
-    **{f"LEAF_GOOGLE_{name}_URL": "http://127.0.0.1:9000" for name in ("API", "AUTH", "TOKEN", "REVOKE")},
+    **{
+        f"LEAF_GOOGLE_{name}_URL": "http://127.0.0.1:9000"
+        for name in ("API", "AUTH", "TOKEN", "REVOKE")
+    },
 }
 
 
@@ -126,14 +155,19 @@ def _flat(value: object, inside: str = "") -> dict[str, object]:
     for field in fields(value):  # type: ignore[arg-type]
         each = getattr(value, field.name)
         found |= (
-            _flat(each, f"{inside}{field.name}.") if field.name in ("limits", "sound", "google") else {inside + field.name: each}
+            _flat(each, f"{inside}{field.name}.")
+            if field.name in ("limits", "sound", "google", "storage")
+            else {inside + field.name: each}
         )
     return found
 
 
 def test_the_address_of_anthropics_own_variable_is_taken_unless_leafs_is_given() -> None:
     assert load({"ANTHROPIC_BASE_URL": "http://a:1/v1"}, {}).model_url == "http://a:1"
-    assert load({"ANTHROPIC_BASE_URL": "nothing"}, {"LEAF_MODEL_URL": "http://b:2"}).model_url == "http://b:2"
+    assert (
+        load({"ANTHROPIC_BASE_URL": "nothing"}, {"LEAF_MODEL_URL": "http://b:2"}).model_url
+        == "http://b:2"
+    )
     with pytest.raises(SettingsError, match="ANTHROPIC_BASE_URL"):
         load({"ANTHROPIC_BASE_URL": "nothing"}, {})
 
@@ -144,7 +178,8 @@ def test_a_blank_key_is_as_good_as_none(value: str) -> None:
 
 
 def test_what_reads_settings_is_loaded_only_to_read_them() -> None:
-    """The values are used everywhere, in confined children too; pydantic-settings costs a tenth of a second."""
-    rooms = "leaf.settings, leaf.formats.worker, leaf.tables.child, leaf.sandbox.child"
+    """The values are used everywhere, in confined children too; pydantic-settings costs a tenth of
+    a second."""
+    rooms = "leaf.settings, leaf.readers.worker, leaf.tables.child, leaf.sandbox.child"
     code = f"import sys, {rooms}; sys.exit('pydantic_settings' in sys.modules)"
     assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -19,10 +19,18 @@ from typing import TypeVar, get_args
 
 import pytest
 
-from leaf.errors import FileTooLargeError, InvalidInputError, NotFoundError, SettingsError, StoreBusyError, StoreError
+from leaf.errors import (
+    FileTooLargeError,
+    InvalidInputError,
+    NotFoundError,
+    SettingsError,
+    StoreBusyError,
+    StoreError,
+)
 from leaf.settings import Allowance, Settings
 from leaf.store import (
     Store,
+    branch,
     budgets,
     cells,
     chat_files,
@@ -41,6 +49,8 @@ from leaf.store.blobs import Blobs
 from leaf.store.migrate import Migration, migrate, migrations
 from leaf.store.model import File, Message, Scope, UsageTotal
 from leaf.store.slugs import slug as slug_of
+from leaf.store.space import Space
+from tests.removal_kit import purge_chat, purge_file
 
 T = TypeVar("T")
 ROOT = Path(__file__).resolve().parents[1]
@@ -55,7 +65,9 @@ def text(words: str) -> list[dict[str, object]]:
     return [{"type": "text", "text": words}]
 
 
-def add_file(store: Store, scope: Scope, name: str, content: bytes = b"", context: str = "", size: int = 1) -> File:
+def add_file(
+    store: Store, scope: Scope, name: str, content: bytes = b"", context: str = "", size: int = 1
+) -> File:
     sha256 = hashlib.sha256(content or name.encode()).hexdigest()
     new = files.NewFile(name, "text/csv", "csv", size, sha256, "upload", context, {"rows": 3})
     return files.add(store.db, scope, new)[0]
@@ -95,10 +107,13 @@ def open_store_at(settings: Settings, number: int) -> Store:
     """A store as the migrations up to a number left it."""
     db = open_store(settings).db
     with db.transaction() as tx:
-        for row in db.read("SELECT table_name FROM information_schema.tables WHERE table_schema IN ('main', 'public')"):
+        for row in db.read(
+            "SELECT table_name FROM information_schema.tables WHERE table_schema IN "
+            "('main', 'public')"
+        ):
             tx.execute(f"DROP TABLE {row['table_name']}")
     migrate(db, [m for m in migrations() if m.number <= number])
-    return Store(db, Blobs(settings.home))
+    return Store(db, Blobs(settings.home), Space(settings.home))
 
 
 # Users
@@ -120,13 +135,25 @@ def test_two_first_visits_at_once_make_one_user(store: Store) -> None:
 # Chats
 
 
-def test_chats_are_listed_by_newest_activity_and_found_by_title_or_words(store: Store, scope: Scope) -> None:
+def test_chats_are_listed_by_newest_activity_and_found_by_title_or_words(
+    store: Store, scope: Scope
+) -> None:
     first = chats.create(store.db, scope, title="Quarterly  Übersicht")
     second = chats.create(store.db, scope)
-    messages.add_exchange(store.db, scope, second.id, text("Which region sold 100% more?"), title="Regions")
-    assert [c.title for c in chats.list_chats(store.db, scope)] == ["Regions", "Quarterly Übersicht"]
-    messages.add_exchange(store.db, scope, first.id, text("And now?"), title="not taken, there is a title")
-    assert [c.title for c in chats.list_chats(store.db, scope)] == ["Quarterly Übersicht", "Regions"]
+    messages.add_exchange(
+        store.db, scope, second.id, text("Which region sold 100% more?"), title="Regions"
+    )
+    assert [c.title for c in chats.list_chats(store.db, scope)] == [
+        "Regions",
+        "Quarterly Übersicht",
+    ]
+    messages.add_exchange(
+        store.db, scope, first.id, text("And now?"), title="not taken, there is a title"
+    )
+    assert [c.title for c in chats.list_chats(store.db, scope)] == [
+        "Quarterly Übersicht",
+        "Regions",
+    ]
     assert [c.id for c in chats.list_chats(store.db, scope, query="übersicht NOW")] == [first.id]
     assert [c.id for c in chats.list_chats(store.db, scope, query="100% sold")] == [second.id]
     assert chats.list_chats(store.db, scope, query="100_") == []
@@ -154,7 +181,7 @@ def test_purged_chat_leaves_files_and_usage_but_nothing_else(store: Store, scope
     chat_files.attach(store.db, scope, chat.id, [file.id])
     answer = messages.add_exchange(store.db, scope, chat.id, text("How much?")).answer
     used(store, scope, answer, cost=0.1)
-    chats.purge(store.db, scope, chat.id)
+    purge_chat(store.db, scope, chat.id)
     with pytest.raises(NotFoundError):
         messages.get(store.db, scope, answer.id)
     for table in ("messages", "chat_files", "chat_participants", "chats"):
@@ -166,21 +193,41 @@ def test_purged_chat_leaves_files_and_usage_but_nothing_else(store: Store, scope
 # Messages
 
 
-def test_exchange_is_saved_with_its_files_and_becomes_the_end_of_the_chat(store: Store, scope: Scope) -> None:
+def test_exchange_is_saved_with_its_files_and_becomes_the_end_of_the_chat(
+    store: Store, scope: Scope
+) -> None:
     chat = chats.create(store.db, scope)
     chat_files.attach(store.db, scope, chat.id, [add_file(store, scope, "a.csv").id])
     raw = [{"role": "user", "content": [{"type": "text", "text": "x"}]}]
-    exchange = messages.add_exchange(store.db, scope, chat.id, text("Why?"), raw=raw, model="m", title="Why?")
-    assert [k.message_id for k in chat_files.list_chat_files(store.db, scope, chat.id)] == [exchange.question.id]
+    exchange = messages.add_exchange(
+        store.db, scope, chat.id, text("Why?"), raw=raw, model="m", title="Why?"
+    )
+    assert [k.message_id for k in chat_files.list_chat_files(store.db, scope, chat.id)] == [
+        exchange.question.id
+    ]
     assert chats.get(store.db, scope, chat.id).head_id == exchange.answer.id
-    assert messages.thread(store.db, scope, chat.id).messages == (exchange.question, exchange.answer)
-    assert (exchange.answer.status, exchange.answer.model, exchange.question.raw) == ("pending", "m", raw)
+    assert messages.thread(store.db, scope, chat.id).messages == (
+        exchange.question,
+        exchange.answer,
+    )
+    assert (exchange.answer.status, exchange.answer.model, exchange.question.raw) == (
+        "pending",
+        "m",
+        raw,
+    )
 
 
 def test_answer_comes_back_byte_equal_with_its_keys_in_order(store: Store, scope: Scope) -> None:
     chat = chats.create(store.db, scope)
     answer = messages.add_exchange(store.db, scope, chat.id, text("?")).answer
-    raw = [{"z": 1, "a": [1.0, 1e-9, 12345678901234567890, True, None], "text": 'é "\\ \u0000 \u2028 🌿', "": {}}]
+    raw = [
+        {
+            "z": 1,
+            "a": [1.0, 1e-9, 12345678901234567890, True, None],
+            "text": 'é "\\ \u0000 \u2028 🌿',
+            "": {},
+        }
+    ]
     messages.finish(
         store.db,
         scope,
@@ -201,11 +248,34 @@ def test_finishing_twice_changes_nothing(store: Store, scope: Scope) -> None:
     answer = messages.add_exchange(store.db, scope, chat.id, text("?")).answer
     for _ in range(2):
         messages.finish(
-            store.db, scope, answer.id, parts=text("No."), raw=[{"a": 1}], usage={}, status="error", error="It broke."
+            store.db,
+            scope,
+            answer.id,
+            parts=text("No."),
+            raw=[{"a": 1}],
+            usage={},
+            status="error",
+            error="It broke.",
         )
     found = messages.thread(store.db, scope, chat.id).messages
-    assert [(m.status, m.error, m.parts) for m in found[1:]] == [("error", "It broke.", text("No."))]
+    assert [(m.status, m.error, m.parts) for m in found[1:]] == [
+        ("error", "It broke.", text("No."))
+    ]
     assert [c.id for c in chats.list_chats(store.db, scope, query="no.")] == [chat.id]
+
+
+def test_a_waiting_answer_is_stopped_once_and_by_its_own_workspace_alone(
+    store: Store, scope: Scope
+) -> None:
+    answer = messages.add_exchange(
+        store.db, scope, chats.create(store.db, scope).id, text("Why?")
+    ).answer
+    stranger = users.ensure_user(store.db, "eve@example.org", "Eve")
+    assert not messages.stop_pending(store.db, stranger, answer.id)
+    assert messages.get(store.db, scope, answer.id).status == "pending"
+    assert messages.stop_pending(store.db, scope, answer.id)
+    assert messages.get(store.db, scope, answer.id).status == "stopped"
+    assert not messages.stop_pending(store.db, scope, answer.id)
 
 
 def test_answer_of_a_chat_put_away_meanwhile_is_kept(store: Store, scope: Scope) -> None:
@@ -213,16 +283,22 @@ def test_answer_of_a_chat_put_away_meanwhile_is_kept(store: Store, scope: Scope)
     answer = messages.add_exchange(store.db, scope, chat.id, text("?")).answer
     chats.delete(store.db, scope, chat.id)
     messages.update_status(store.db, scope, answer.id, "streaming")
-    messages.finish(store.db, scope, answer.id, parts=text("42"), raw=[], usage={}, status="completed")
+    messages.finish(
+        store.db, scope, answer.id, parts=text("42"), raw=[], usage={}, status="completed"
+    )
     chats.restore(store.db, scope, chat.id)
     assert messages.get(store.db, scope, answer.id).parts == text("42")
 
 
-def test_branches_are_shown_one_at_a_time_and_known_to_each_other(store: Store, scope: Scope) -> None:
+def test_branches_are_shown_one_at_a_time_and_known_to_each_other(
+    store: Store, scope: Scope
+) -> None:
     chat = chats.create(store.db, scope)
     first = messages.add_exchange(store.db, scope, chat.id, text("one"))
     second = messages.add_exchange(store.db, scope, chat.id, text("two"))
-    edited = messages.add_exchange(store.db, scope, chat.id, text("two, better"), parent_id=first.answer.id)
+    edited = messages.add_exchange(
+        store.db, scope, chat.id, text("two, better"), parent_id=first.answer.id
+    )
     retried = messages.add_answer(store.db, scope, edited.question.id)
     ids = [m.id for m in messages.thread(store.db, scope, chat.id).messages]
     assert ids == [first.question.id, first.answer.id, edited.question.id, retried.id]
@@ -230,10 +306,16 @@ def test_branches_are_shown_one_at_a_time_and_known_to_each_other(store: Store, 
         edited.question.id: (second.question.id, edited.question.id),
         retried.id: (edited.answer.id, retried.id),
     }
-    assert messages.siblings(store.db, scope, second.question.id) == (second.question.id, edited.question.id)
+    assert messages.siblings(store.db, scope, second.question.id) == (
+        second.question.id,
+        edited.question.id,
+    )
     end = messages.newest_below(store.db, scope, second.question.id)
     chats.set_head(store.db, scope, chat.id, end)
-    assert [m.id for m in messages.thread(store.db, scope, chat.id).messages][2:] == [second.question.id, second.answer.id]
+    assert [m.id for m in messages.thread(store.db, scope, chat.id).messages][2:] == [
+        second.question.id,
+        second.answer.id,
+    ]
     anew = messages.add_exchange(store.db, scope, chat.id, text("from the beginning"), parent_id="")
     assert messages.thread(store.db, scope, chat.id).messages == (anew.question, anew.answer)
     with pytest.raises(InvalidInputError):
@@ -255,6 +337,43 @@ def test_a_long_chat_is_loaded_from_its_end(store: Store, scope: Scope) -> None:
     assert ([m.id for m in start.messages], start.earlier) == (ids[:2], 0)
 
 
+def test_a_long_chat_is_loaded_from_a_message_on_that_was_drawn_before(
+    store: Store, scope: Scope
+) -> None:
+    chat = chats.create(store.db, scope)
+    ids = []
+    for i in range(6):
+        exchange = messages.add_exchange(store.db, scope, chat.id, text(f"question {i}"))
+        ids += [exchange.question.id, exchange.answer.id]
+    anchored = messages.thread(store.db, scope, chat.id, last=4, first=ids[2])
+    assert ([m.id for m in anchored.messages], anchored.earlier) == (ids[2:], 2)
+    later = messages.thread(store.db, scope, chat.id, last=4, first=ids[-1])
+    assert [m.id for m in later.messages] == ids[-4:]
+    elsewhere = messages.thread(store.db, scope, chat.id, last=4, first="no such message")
+    assert [m.id for m in elsewhere.messages] == ids[-4:]
+
+
+def test_the_history_of_a_chat_is_read_from_its_end_and_only_as_far_as_somebody_looks(
+    store: Store, scope: Scope
+) -> None:
+    chat = chats.create(store.db, scope)
+    ids = []
+    for i in range(60):
+        exchange = messages.add_exchange(store.db, scope, chat.id, text(f"question {i}"))
+        ids += [exchange.question.id, exchange.answer.id]
+    history = messages.history(store.db, scope, chat.id, ids[-2])
+    assert (len(history), history.read, set(history.roles[::2])) == (119, 0, {"user"})
+    assert history[-1].parts == text("question 59")
+    assert history.read == branch.PIECE
+    assert [m.id for m in history[-3:]] == ids[-4:-1]
+    assert history.read == branch.PIECE
+    assert [m.id for m in reversed(history)] == ids[-2::-1]
+    assert history.read == 119
+    assert tuple(history) == messages.thread(store.db, scope, chat.id, head=ids[-2]).messages
+    with pytest.raises(NotFoundError):
+        messages.history(store.db, scope, chat.id, "no such message")
+
+
 def test_feedback_is_up_down_or_nothing(store: Store, scope: Scope) -> None:
     chat = chats.create(store.db, scope)
     answer = messages.add_exchange(store.db, scope, chat.id, text("?")).answer
@@ -269,7 +388,9 @@ def test_unfinished_answers_of_everybody_are_found_at_boot(store: Store, scope: 
     answers = []
     for owner in (scope, other, scope):
         chat = chats.create(store.db, owner)
-        answers.append((owner, messages.add_exchange(store.db, owner, chat.id, text("?")).answer.id))
+        answers.append(
+            (owner, messages.add_exchange(store.db, owner, chat.id, text("?")).answer.id)
+        )
     messages.update_status(store.db, other, answers[1][1], "streaming")
     messages.finish(store.db, scope, answers[2][1], parts=[], raw=[], usage={}, status="stopped")
     assert [(u.scope, u.message.id) for u in messages.unscoped_unfinished(store.db)] == answers[:2]
@@ -284,13 +405,23 @@ def test_twenty_threads_write_one_chat_and_nothing_is_lost(store: Store, scope: 
         exchange = messages.add_exchange(store.db, scope, chat.id, text(f"from thread {i}"))
         for status in ("streaming", "streaming"):
             messages.update_status(store.db, scope, exchange.answer.id, status)
-        messages.finish(store.db, scope, exchange.answer.id, parts=text(f"answer {i}"), raw=[], usage={}, status="completed")
+        messages.finish(
+            store.db,
+            scope,
+            exchange.answer.id,
+            parts=text(f"answer {i}"),
+            raw=[],
+            usage={},
+            status="completed",
+        )
         return exchange.answer.id
 
     answers = in_threads(20, write)
     thread = messages.thread(store.db, scope, chat.id)
     assert len(thread.messages) == 40
-    assert {m.id for m in thread.messages if m.status == "completed" and m.role == "assistant"} == set(answers)
+    assert {
+        m.id for m in thread.messages if m.status == "completed" and m.role == "assistant"
+    } == set(answers)
     attached = chat_files.list_chat_files(store.db, scope, chat.id)
     assert [k.handle for k in attached] == [f"f{i}" for i in range(1, 21)]
     assert len({k.slug for k in attached}) == 20
@@ -299,7 +430,9 @@ def test_twenty_threads_write_one_chat_and_nothing_is_lost(store: Store, scope: 
 # Files
 
 
-def test_the_same_bytes_have_a_row_a_name_and_another_file_of_that_name_gets_a_number(store: Store, scope: Scope) -> None:
+def test_the_same_bytes_have_a_row_a_name_and_another_file_of_that_name_gets_a_number(
+    store: Store, scope: Scope
+) -> None:
     first = add_file(store, scope, "report.csv", b"1")
     assert add_file(store, scope, "Report.CSV", b"1") == first
     copy = add_file(store, scope, "copy of report.csv", b"1")
@@ -314,7 +447,9 @@ def test_the_same_bytes_have_a_row_a_name_and_another_file_of_that_name_gets_a_n
     assert files.other_names(store.db, scope, first) == ["copy of report.csv"]
 
 
-def test_a_file_that_was_renamed_is_another_one_than_what_comes_under_its_first_name(store: Store, scope: Scope) -> None:
+def test_a_file_that_was_renamed_is_another_one_than_what_comes_under_its_first_name(
+    store: Store, scope: Scope
+) -> None:
     file = add_file(store, scope, "report.csv", b"1")
     files.rename(store.db, scope, file.id, "final.csv")
     assert add_file(store, scope, "final.csv", b"1").id == file.id
@@ -322,7 +457,9 @@ def test_a_file_that_was_renamed_is_another_one_than_what_comes_under_its_first_
     assert (again.id != file.id, again.name) == (True, "report.csv")
 
 
-def test_two_uploads_of_the_same_bytes_at_once_make_a_row_a_name(store: Store, scope: Scope) -> None:
+def test_two_uploads_of_the_same_bytes_at_once_make_a_row_a_name(
+    store: Store, scope: Scope
+) -> None:
     found = in_threads(8, lambda i: add_file(store, scope, f"{i % 2}.csv", b"same").id)
     assert len(set(found)) == 2
     assert {f.name for f in files.list_files(store.db, scope)} == {"0.csv", "1.csv"}
@@ -333,8 +470,10 @@ def test_files_kept_by_an_earlier_version_get_further_names(settings: Settings) 
     scope = users.ensure_local_user(store.db)
     with store.db.transaction() as tx:
         tx.execute(
-            "INSERT INTO files (id, workspace_id, user_id, name, media_type, kind, size, sha256, source, upload_context, "
-            "outline, created_at) VALUES ('a', :w, :u, 'old.csv', '', 'csv', 1, :sha, 'upload', 'words', :outline, :at)",
+            "INSERT INTO files (id, workspace_id, user_id, name, media_type, kind, size, sha256, "
+            "source, upload_context, "
+            "outline, created_at) VALUES ('a', :w, :u, 'old.csv', '', 'csv', 1, :sha, 'upload', "
+            "'words', :outline, :at)",
             {
                 "w": scope.workspace_id,
                 "u": scope.user_id,
@@ -350,7 +489,10 @@ def test_files_kept_by_an_earlier_version_get_further_names(settings: Settings) 
             old = add_file(store, scope, "old.csv", b"1")
             assert (old.id, old.upload_context, old.outline) == ("a", "words", {"rows": 1})
             assert add_file(store, scope, "new.csv", b"1").name == "new.csv"
-            assert [f.name for f in files.with_bytes(store.db, scope, old.sha256)] == ["old.csv", "new.csv"]
+            assert [f.name for f in files.with_bytes(store.db, scope, old.sha256)] == [
+                "old.csv",
+                "new.csv",
+            ]
         finally:
             store.close()
 
@@ -382,18 +524,27 @@ def test_file_is_renamed_deleted_restored_and_purged(store: Store, scope: Scope)
     assert files.add_context(store.db, scope, file.id, "for Q3").upload_context == "for Q3\nand Q4"
     assert chat_files.list_chat_files(store.db, scope, chat.id)[0].slug == attached.slug == "sales"
     files.delete(store.db, scope, file.id)
-    with pytest.raises(NotFoundError, match=r"^turnover\.csv was deleted on \d+ \w+ \d{4}\. Restore it on the Files page\.$"):
+    with pytest.raises(
+        NotFoundError,
+        match=r"^turnover\.csv was deleted on \d+ \w+ \d{4}\. Restore it on the Files page\.$",
+    ):
         files.get(store.db, scope, file.id)
     assert files.list_files(store.db, scope) == []
     assert chat_files.list_chat_files(store.db, scope, chat.id) == []
-    assert [k.handle for k in chat_files.list_chat_files(store.db, scope, chat.id, deleted=True)] == ["f1"]
+    assert [
+        k.handle for k in chat_files.list_chat_files(store.db, scope, chat.id, deleted=True)
+    ] == ["f1"]
     assert files.restore(store.db, scope, file.id).deleted_at is None
     assert [c.id for c in files.references(store.db, scope, file.id)] == [chat.id]
-    updated = files.set_outline(store.db, scope, file.id, kind="text", media_type="text/plain", outline={"lines": 2})
+    updated = files.set_outline(
+        store.db, scope, file.id, kind="text", media_type="text/plain", outline={"lines": 2}
+    )
     assert (updated.kind, updated.outline) == ("text", {"lines": 2})
-    assert files.purge(store.db, scope, file.id).sha256 == file.sha256
+    assert file.sha256 in purge_file(store.db, scope, file.id).hashes
     assert files.list_files(store.db, scope, deleted=True) == []
-    later = chat_files.attach(store.db, scope, chat.id, [add_file(store, scope, "sales.csv", b"new").id])[0]
+    later = chat_files.attach(
+        store.db, scope, chat.id, [add_file(store, scope, "sales.csv", b"new").id]
+    )[0]
     assert (later.handle, later.slug) == ("f2", "sales_2")
 
 
@@ -429,17 +580,25 @@ def test_slug_is_a_name_that_sql_takes_without_quotes(name: str, slug: str) -> N
     duckdb.connect().execute(f"CREATE TABLE {slug} (a INTEGER)")
 
 
-def test_handles_and_slugs_belong_to_a_file_for_good_once_a_question_has_gone_out(store: Store, scope: Scope) -> None:
+def test_handles_and_slugs_belong_to_a_file_for_good_once_a_question_has_gone_out(
+    store: Store, scope: Scope
+) -> None:
     chat = chats.create(store.db, scope)
     one, two, three = (add_file(store, scope, f"data.{ending}") for ending in ("csv", "tsv", "txt"))
     attached = chat_files.attach(store.db, scope, chat.id, [one.id, two.id, one.id])
     assert [(k.handle, k.slug) for k in attached] == [("f1", "data"), ("f2", "data_2")]
     chat_files.detach(store.db, scope, chat.id, "f2")
-    assert [k.handle for k in chat_files.attach(store.db, scope, chat.id, [one.id, three.id])] == ["f1", "f2"]
+    assert [k.handle for k in chat_files.attach(store.db, scope, chat.id, [one.id, three.id])] == [
+        "f1",
+        "f2",
+    ]
     question = messages.add_exchange(store.db, scope, chat.id, text("?")).question
     chat_files.detach(store.db, scope, chat.id, "f2")
     assert [k.handle for k in chat_files.list_chat_files(store.db, scope, chat.id)] == ["f1"]
-    assert [k.handle for k in chat_files.attach(store.db, scope, chat.id, [two.id, three.id])] == ["f3", "f2"]
+    assert [k.handle for k in chat_files.attach(store.db, scope, chat.id, [two.id, three.id])] == [
+        "f3",
+        "f2",
+    ]
     again = {k.handle: k.message_id for k in chat_files.list_chat_files(store.db, scope, chat.id)}
     assert again == {"f1": question.id, "f2": "", "f3": ""}
     with pytest.raises(NotFoundError, match=r"No file 'f9' in this chat\."):
@@ -458,16 +617,31 @@ def test_usage_is_kept_once_per_step_and_summed_by_answer(store: Store, scope: S
             used(store, scope, answer, step, model=model, tokens=3_000_000_000, cost=cost)
     total = usage.total(store.db, scope)
     assert total == UsageTotal(2, 12_000_000_000, 40, 20, 4.5)
-    assert [(m.id, m.total.cost) for m in usage.by_model(store.db, scope, "mine")] == [("large", 4.0), ("small", 0.5)]
-    assert [(c.id, c.name, c.total) for c in usage.by_chat(store.db, scope, "mine")] == [(chat.id, "Sums", total)]
-    assert [(u.id, u.name, u.total) for u in usage.by_user(store.db, scope, "everyone")] == [(scope.user_id, "You", total)]
+    assert [(m.id, m.total.cost) for m in usage.by_model(store.db, scope, "mine")] == [
+        ("large", 4.0),
+        ("small", 0.5),
+    ]
+    assert [(c.id, c.name, c.total) for c in usage.by_chat(store.db, scope, "mine")] == [
+        (chat.id, "Sums", total)
+    ]
+    assert [(u.id, u.name, u.total) for u in usage.by_user(store.db, scope, "everyone")] == [
+        (scope.user_id, "You", total)
+    ]
     assert usage.total(store.db, scope, since=datetime.now(UTC) + timedelta(days=1)).answers == 0
 
 
-def test_usage_of_a_model_without_a_price_counts_its_tokens_apart(store: Store, scope: Scope) -> None:
+def test_usage_of_a_model_without_a_price_counts_its_tokens_apart(
+    store: Store, scope: Scope
+) -> None:
     chat = chats.create(store.db, scope)
     for model, cost in (("priced", 0.5), ("local", None)):
-        used(store, scope, messages.add_exchange(store.db, scope, chat.id, text("?")).answer, model=model, cost=cost)
+        used(
+            store,
+            scope,
+            messages.add_exchange(store.db, scope, chat.id, text("?")).answer,
+            model=model,
+            cost=cost,
+        )
     total = usage.total(store.db, scope)
     assert (total.cost, total.unpriced_tokens, total.input_tokens) == (0.5, 105, 200)
 
@@ -477,8 +651,14 @@ def test_days_of_usage_are_those_of_the_time_zone(store: Store, scope: Scope) ->
     for hour in (22, 23):  # 23:00 and 24:00 in Berlin
         answer = messages.add_exchange(store.db, scope, chat.id, text("?")).answer
         used(store, scope, answer, at=datetime(2026, 11, 30, hour, tzinfo=UTC))
-    days = {zone: [d.day for d in usage.by_day(store.db, scope, "mine", zone)] for zone in ("UTC", "Europe/Berlin")}
-    assert days == {"UTC": [date(2026, 11, 30)], "Europe/Berlin": [date(2026, 11, 30), date(2026, 12, 1)]}
+    days = {
+        zone: [d.day for d in usage.by_day(store.db, scope, "mine", zone)]
+        for zone in ("UTC", "Europe/Berlin")
+    }
+    assert days == {
+        "UTC": [date(2026, 11, 30)],
+        "Europe/Berlin": [date(2026, 11, 30), date(2026, 12, 1)],
+    }
 
 
 def test_usage_kept_by_an_earlier_version_is_taken_over(settings: Settings) -> None:
@@ -489,7 +669,13 @@ def test_usage_kept_by_an_earlier_version_is_taken_over(settings: Settings) -> N
             for number, cost in ((1, 0.5), (2, 0.0)):
                 tx.execute(
                     "INSERT INTO usage VALUES (:id, :w, :u, 'c', 'm', 100, 10, 5, :cost, :at)",
-                    {"id": f"m{number}", "w": scope.workspace_id, "u": scope.user_id, "cost": cost, "at": datetime.now(UTC)},
+                    {
+                        "id": f"m{number}",
+                        "w": scope.workspace_id,
+                        "u": scope.user_id,
+                        "cost": cost,
+                        "at": datetime.now(UTC),
+                    },
                 )
         migrate(store.db, migrations())
         assert usage.total(store.db, scope) == UsageTotal(2, 200, 20, 10, 0.5, unpriced_tokens=105)
@@ -519,7 +705,7 @@ def test_nothing_of_another_workspace_is_found_by_any_call(store: Store, scope: 
         lambda s: chats.set_head(db, s, chat.id, answer),
         lambda s: chats.delete(db, s, chat.id),
         lambda s: chats.restore(db, s, chat.id),
-        lambda s: chats.purge(db, s, chat.id),
+        lambda s: purge_chat(db, s, chat.id),
         lambda s: messages.add_exchange(db, s, chat.id, text("?")),
         lambda s: messages.add_answer(db, s, exchange.question.id),
         lambda s: messages.get(db, s, answer),
@@ -540,7 +726,7 @@ def test_nothing_of_another_workspace_is_found_by_any_call(store: Store, scope: 
         lambda s: files.set_outline(db, s, file.id, kind="text", media_type="", outline={}),
         lambda s: files.delete(db, s, file.id),
         lambda s: files.restore(db, s, file.id),
-        lambda s: files.purge(db, s, file.id),
+        lambda s: purge_file(db, s, file.id),
         lambda s: files.references(db, s, file.id),
         lambda s: chat_files.attach(db, s, chat.id, [file.id]),
         lambda s: chat_files.detach(db, s, chat.id, "f1"),
@@ -587,15 +773,24 @@ def test_nothing_of_another_workspace_is_found_by_any_call(store: Store, scope: 
     assert snapshot(store) == before
 
 
-def test_a_colleague_sees_the_files_but_not_a_chat_without_taking_part(store: Store, scope: Scope) -> None:
+def test_a_colleague_sees_the_files_but_not_a_chat_without_taking_part(
+    store: Store, scope: Scope
+) -> None:
     chat = chats.create(store.db, scope)
     file = add_file(store, scope, "shared.csv")
     chat_files.attach(store.db, scope, chat.id, [file.id])
-    colleague = Scope(scope.workspace_id, users.ensure_user(store.db, "bob@example.org", "Bob").user_id)
+    colleague = Scope(
+        scope.workspace_id, users.ensure_user(store.db, "bob@example.org", "Bob").user_id
+    )
     with store.db.transaction() as tx:
         tx.execute(
-            "INSERT INTO workspace_members (workspace_id, user_id, role, created_at) VALUES (:workspace, :user, 'member', :at)",
-            {"workspace": colleague.workspace_id, "user": colleague.user_id, "at": datetime.now(UTC)},
+            "INSERT INTO workspace_members (workspace_id, user_id, role, created_at) VALUES "
+            "(:workspace, :user, 'member', :at)",
+            {
+                "workspace": colleague.workspace_id,
+                "user": colleague.user_id,
+                "at": datetime.now(UTC),
+            },
         )
     assert files.get(store.db, colleague, file.id) == file
     assert files.references(store.db, colleague, file.id) == []
@@ -645,7 +840,9 @@ def test_a_migration_that_was_changed_afterwards_is_refused(store: Store) -> Non
         migrate(store.db, [Migration(first.number, first.name, first.sql + "\n-- edited"), *later])
 
 
-def test_a_failed_transaction_leaves_nothing_and_the_next_one_works(store: Store, scope: Scope) -> None:
+def test_a_failed_transaction_leaves_nothing_and_the_next_one_works(
+    store: Store, scope: Scope
+) -> None:
     before = snapshot(store)
     for second, error in (("SELECT * FROM nowhere", StoreError), (":missing", KeyError)):
         with pytest.raises(error):
@@ -677,7 +874,9 @@ def test_a_second_process_is_told_which_process_holds_the_data(tmp_path: Path) -
         """
     said = python(code, HOME=str(tmp_path)).stdout
     store.close()
-    assert said.startswith(f"{os.getpid()} The data in {tmp_path} is in use by process {os.getpid()}.")
+    assert said.startswith(
+        f"{os.getpid()} The data in {tmp_path} is in use by process {os.getpid()}."
+    )
     open_store(Settings(home=tmp_path)).close()
 
 
@@ -720,8 +919,16 @@ def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("url", "error", "said"),
     [
-        ("postgresql://ann:hunter2@127.0.0.1:1/leaf", StoreError, "The PostgreSQL database at 127.0.0.1/leaf cannot be reached"),
-        ("postgresql:///leaf?nonsense=1&password=hunter2", SettingsError, "LEAF_DATABASE_URL is not an address"),
+        (
+            "postgresql://ann:hunter2@127.0.0.1:1/leaf",
+            StoreError,
+            "The PostgreSQL database at 127.0.0.1/leaf cannot be reached",
+        ),
+        (
+            "postgresql:///leaf?nonsense=1&password=hunter2",
+            SettingsError,
+            "LEAF_DATABASE_URL is not an address",
+        ),
     ],
 )
 def test_a_wrong_database_address_is_told_without_the_password(
@@ -735,7 +942,9 @@ def test_a_wrong_database_address_is_told_without_the_password(
 def test_connections_cut_by_the_server_are_replaced(postgres_url: str, tmp_path: Path) -> None:
     store = open_store(Settings(home=tmp_path, database_url=postgres_url))
     scope = users.ensure_local_user(store.db)
-    cut = "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+    cut = (
+        "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
+    )
     with pytest.raises(StoreError, match="The database failed"):
         store.db.read(cut)
     assert users.ensure_local_user(store.db) == scope
@@ -759,7 +968,9 @@ def test_a_killed_process_loses_nothing_that_was_committed(tmp_path: Path) -> No
         """
     committed: list[tuple[str, str]] = []
     for lines in (3, 40, 7):
-        with subprocess.Popen(command(code, HOME=str(tmp_path)), stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        with subprocess.Popen(
+            command(code, HOME=str(tmp_path)), stdout=subprocess.PIPE, text=True, cwd=ROOT
+        ) as process:
             assert process.stdout is not None
             for _ in range(lines):
                 chat_id, answer_id = process.stdout.readline().split()
@@ -769,14 +980,19 @@ def test_a_killed_process_loses_nothing_that_was_committed(tmp_path: Path) -> No
     scope = users.ensure_local_user(store.db)
     for chat_id, answer_id in committed:
         found = messages.get(store.db, scope, answer_id)
-        assert (found.chat_id, found.status, len(found.parts[0]["text"])) == (chat_id, "completed", 50000)
+        assert (found.chat_id, found.status, len(found.parts[0]["text"])) == (
+            chat_id,
+            "completed",
+            50000,
+        )
     halves = "SELECT count(*) AS n FROM messages WHERE role = '{}'"
     assert store.db.read(halves.format("user")) == store.db.read(halves.format("assistant"))
     store.close()
 
 
 def test_a_full_disk_is_said_and_the_store_goes_on_once_there_is_space(tmp_path: Path) -> None:
-    """A limit on file size stands for the disk: first too small for the log, then for a checkpoint, which is fatal to DuckDB."""
+    """A limit on file size stands for the disk: first too small for the log, then for a checkpoint,
+    which is fatal to DuckDB."""
     code = """
         import resource, signal
         from pathlib import Path
@@ -816,14 +1032,14 @@ def test_blob_is_kept_once_read_only_and_whole(tmp_path: Path) -> None:
     content = os.urandom(3 * 1024 * 1024 + 17)
     seen: list[int] = []
     kept = blobs.put("w1", io.BytesIO(content), len(content), on_progress=seen.append)
-    assert (kept.sha256, kept.size, kept.is_new) == (hashlib.sha256(content).hexdigest(), len(content), True)
+    assert kept == (hashlib.sha256(content).hexdigest(), len(content))
     assert seen == sorted(seen)
     assert seen[-1] == len(content)
-    path = blobs.path("w1", kept.sha256)
+    path = blobs.local("w1", kept.sha256)
     assert path == tmp_path / "blobs" / "w1" / kept.sha256[:2] / kept.sha256
     assert path.stat().st_mode & 0o777 == 0o444
-    assert blobs.put("w1", io.BytesIO(content), len(content)).is_new is False
-    assert blobs.put("w2", io.BytesIO(content), len(content)).is_new is True
+    assert blobs.put("w1", io.BytesIO(content), len(content)) == kept
+    assert blobs.put("w2", io.BytesIO(content), len(content)) == kept
     with blobs.open("w1", kept.sha256) as stream:
         assert stream.read() == content
     assert leftovers(tmp_path) == []
@@ -869,11 +1085,12 @@ def test_a_full_disk_keeps_no_half_blob(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("workspace", "sha256"), [("..", "a" * 64), ("w", "../../etc/passwd"), ("a/b", "a" * 64), ("", "a" * 64)]
+    ("workspace", "sha256"),
+    [("..", "a" * 64), ("w", "../../etc/passwd"), ("a/b", "a" * 64), ("", "a" * 64)],
 )
 def test_no_path_leads_out_of_the_blobs(tmp_path: Path, workspace: str, sha256: str) -> None:
     with pytest.raises(NotFoundError):
-        Blobs(tmp_path).path(workspace, sha256)
+        Blobs(tmp_path).local(workspace, sha256)
 
 
 # Helpers
@@ -900,12 +1117,23 @@ def run_together(store: Store, *statements: str) -> None:
 def snapshot(store: Store) -> list[object]:
     """All rows of all tables that the tests fill."""
     members = ("users", "workspaces", "workspace_members", "identities", "invitations")
-    tables = (*members, "chats", "chat_participants", "messages", "files", "chat_files", "usage_steps", "budgets")
+    tables = (
+        *members,
+        "chats",
+        "chat_participants",
+        "messages",
+        "files",
+        "chat_files",
+        "usage_steps",
+        "budgets",
+    )
     return [sorted(map(str, store.db.read(f"SELECT * FROM {table}"))) for table in tables]
 
 
 def leftovers(home: Path) -> list[Path]:
-    return list(home.rglob(".incoming-*")) + [p for p in home.rglob("*") if p.is_file() and len(p.name) != 64]
+    return list(home.rglob(".incoming-*")) + [
+        p for p in home.rglob("*") if p.is_file() and len(p.name) != 64
+    ]
 
 
 def command(code: str, **names: str) -> list[str]:
@@ -942,15 +1170,23 @@ def test_what_is_kept_of_drive_is_kept_alike_on_both_databases(store: Store, sco
 
     chat, file = chats.create(store.db, scope), add_file(store, scope, "a.csv")
     drive_files.keep(store.db, scope, "d1", "r1", file.id, {"name": "a"})
-    folder = drive_files.Folder(chat.id, "d0", "d0", "Plans", "", 2, "", ["d2"], "", datetime.now(UTC))
+    folder = drive_files.AttachedFolder(
+        chat.id, "d0", "d0", "Plans", "", 2, "", ["d2"], "", datetime.now(UTC)
+    )
     assert drive_files.attach_folder(store.db, scope, folder).inside == ["d2"]
     drive_files.set_inside(store.db, scope, replace(folder, inside=["d2", "d3"]))
     assert [f.inside for f in drive_files.all_folders(store.db, scope)] == [["d2", "d3"]]
-    changes = [drive_files.Change(i, "changed", i, "r2", "d2", datetime.now(UTC)) for i in ("d1", "d9")]
+    changes = [
+        drive_files.StoredDriveChange(i, "changed", i, "r2", "d2", datetime.now(UTC))
+        for i in ("d1", "d9")
+    ]
     drive_files.save_changes(store.db, scope, "", "t1", changes)
     drive_files.save_changes(store.db, scope, "", "t2", changes[:1])
     assert drive_files.tokens(store.db, scope)[""][0] == "t2"
-    assert {c.drive_id for c in drive_files.changes(store.db, scope, ["d1"], ["d2"])} == {"d1", "d9"}
+    assert {c.drive_id for c in drive_files.changes(store.db, scope, ["d1"], ["d2"])} == {
+        "d1",
+        "d9",
+    }
     drive_files.keep(store.db, scope, "d1", "r2", file.id, {"name": "a"})
     assert drive_files.changes(store.db, scope, ["d1"]) == []
     assert drive_files.newest(store.db, scope, ["d1"])["d1"].revision == "r2"
@@ -961,28 +1197,38 @@ def test_what_is_kept_of_drive_is_kept_alike_on_both_databases(store: Store, sco
     drive_files.forget(store.db, scope)
     assert drive_files.tokens(store.db, scope) == {}
     chats.delete(store.db, scope, chat.id)
-    chats.purge(store.db, scope, chat.id)
+    purge_chat(store.db, scope, chat.id)
     assert drive_files.all_folders(store.db, scope) == []
 
 
 # Python
 
 
-def test_cells_stand_in_the_order_of_their_answers_and_go_with_their_chat(store: Store, scope: Scope) -> None:
+def test_cells_stand_in_the_order_of_their_answers_and_go_with_their_chat(
+    store: Store, scope: Scope
+) -> None:
     chat = chats.create(store.db, scope)
     first = messages.add_exchange(store.db, scope, chat.id, text("a")).answer
     second = messages.add_exchange(store.db, scope, chat.id, text("b")).answer
-    for answer, key, code in ((second, "2a", "c"), (first, "1a", "a"), (first, "1b", "b"), (first, "1a", "again")):
+    for answer, key, code in (
+        (second, "2a", "c"),
+        (first, "1a", "a"),
+        (first, "1b", "b"),
+        (first, "1a", "again"),
+    ):
         cells.add(store.db, scope, chat.id, answer.id, f"{answer.id}/{key}", code, ["f1"])
     kept = cells.of_messages(store.db, scope, chat.id, [first.id, second.id])
     assert [(c.code, c.files) for c in kept] == [("a", ("f1",)), ("b", ("f1",)), ("c", ("f1",))]
     for _ in range(2):
         cells.adopt(store.db, first.id, "new")
-    assert [c.key for c in cells.of_messages(store.db, scope, chat.id, ["new"])] == ["new/1a", "new/1b"]
+    assert [c.key for c in cells.of_messages(store.db, scope, chat.id, ["new"])] == [
+        "new/1a",
+        "new/1b",
+    ]
     stranger = Scope(scope.workspace_id, "nobody")
     with pytest.raises(NotFoundError):
         cells.of_messages(store.db, stranger, chat.id, [first.id])
-    chats.purge(store.db, scope, chat.id)
+    purge_chat(store.db, scope, chat.id)
     assert store.db.read("SELECT key FROM cells") == []
 
 
@@ -997,5 +1243,5 @@ def test_the_first_answer_to_a_question_of_a_step_holds(store: Store, scope: Sco
     assert consents.decision(store.db, scope, chat.id, "k") == "refused"
     with pytest.raises(NotFoundError):
         consents.decide(store.db, scope, chat.id, "other", "allowed")
-    chats.purge(store.db, scope, chat.id)
+    purge_chat(store.db, scope, chat.id)
     assert store.db.read("SELECT key FROM consents") == []

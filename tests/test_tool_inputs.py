@@ -16,8 +16,15 @@ from tests.messages_server import Turn
 from tests.test_agent_loop import ask, results_of, tool_parts
 
 TOOLS = {tool.name: tool for tool in registry.all_tools()}
-PARAMETERS = [(name, field) for name, tool in TOOLS.items() for field in tool.input_model.model_fields]
-GIVEN: dict[str, Any] = {"spec": {"mark": "bar"}, "files": ["f1"], "kinds": ["pdf"], "metadata": {"participants": "A"}}
+PARAMETERS = [
+    (name, field) for name, tool in TOOLS.items() for field in tool.input_model.model_fields
+]
+GIVEN: dict[str, Any] = {
+    "spec": {"mark": "bar"},
+    "files": ["f1"],
+    "kinds": ["pdf"],
+    "metadata": {"participants": "A"},
+}
 ENCODED = base64.b64encode(random.Random(7).randbytes(900)).decode()
 
 
@@ -48,7 +55,13 @@ def camel(name: str) -> str:
 @pytest.mark.parametrize(("tool", "field"), PARAMETERS)
 def test_every_spelling_of_a_parameter_is_taken_for_it(tool: str, field: str) -> None:
     given = filled(tool, field)
-    spellings = {field.upper(), camel(field), field.replace("_", "-"), field.replace("_", ""), field.title()} - {field}
+    spellings = {
+        field.upper(),
+        camel(field),
+        field.replace("_", "-"),
+        field.replace("_", ""),
+        field.title(),
+    } - {field}
     fields = TOOLS[tool].input_model.model_fields
     spellings |= {other for other in OTHER_NAMES.get(field, ()) if other not in fields}
     for spelling in spellings:
@@ -81,23 +94,42 @@ def test_a_misspelt_parameter_is_answered_with_the_nearest(tool: str, field: str
 @pytest.mark.parametrize("schema", registry.schemas(), ids=lambda schema: schema["name"])
 def test_a_schema_is_closed_and_names_no_other_spelling(schema: dict[str, Any]) -> None:
     assert schema["input_schema"]["additionalProperties"] is False
-    assert set(schema["input_schema"]["properties"]) == set(TOOLS[schema["name"]].input_model.model_fields)
+    assert set(schema["input_schema"]["properties"]) == set(
+        TOOLS[schema["name"]].input_model.model_fields
+    )
     assert "fileId" not in json.dumps(schema)
 
 
 @pytest.mark.parametrize(("tool", "field"), PARAMETERS)
 def test_file_content_as_base64_is_refused_in_every_parameter(tool: str, field: str) -> None:
     hidden: Any = {"a": ENCODED} if isinstance(value_of(tool, field), dict) else ENCODED
-    with pytest.raises(InvalidInputError, match=f"{field} holds binary data .*no file content goes through parameters"):
-        check_input(TOOLS[tool], {**filled(tool), field: [hidden] if isinstance(value_of(tool, field), list) else hidden})
+    with pytest.raises(
+        InvalidInputError,
+        match=f"{field} holds binary data .*no file content goes through parameters",
+    ):
+        check_input(
+            TOOLS[tool],
+            {
+                **filled(tool),
+                field: [hidden] if isinstance(value_of(tool, field), list) else hidden,
+            },
+        )
 
 
 @pytest.mark.parametrize(
     ("tool", "given", "meant"),
     [
         ("search_files", {"query": "x", "files": "f1"}, {"query": "x", "files": ["f1"]}),
-        ("search_files", {"query": "x", "files": '["f1", "f2"]'}, {"query": "x", "files": ["f1", "f2"]}),
-        ("search_files", {"query": "x", "files": "Plan, 2024.csv"}, {"query": "x", "files": ["Plan, 2024.csv"]}),
+        (
+            "search_files",
+            {"query": "x", "files": '["f1", "f2"]'},
+            {"query": "x", "files": ["f1", "f2"]},
+        ),
+        (
+            "search_files",
+            {"query": "x", "files": "Plan, 2024.csv"},
+            {"query": "x", "files": ["Plan, 2024.csv"]},
+        ),
         ("describe_table", {"file": "f1", "sheet": None}, {"file": "f1"}),
         ("describe_table", {"input": {"fileId": "f1"}}, {"file": "f1"}),
         ("describe_table", {"file_id": "f1", "file": "f1"}, {"file": "f1"}),
@@ -110,7 +142,9 @@ def test_file_content_as_base64_is_refused_in_every_parameter(tool: str, field: 
         ),
     ],
 )
-def test_usual_shapes_are_taken_as_they_are_meant(tool: str, given: Any, meant: dict[str, Any]) -> None:
+def test_usual_shapes_are_taken_as_they_are_meant(
+    tool: str, given: Any, meant: dict[str, Any]
+) -> None:
     assert accepted(TOOLS[tool], given) == meant
 
 
@@ -118,7 +152,9 @@ def test_a_call_is_kept_under_the_tools_own_names_and_goes_back_as_it_was_sent()
     result, server = ask([Turn.call(("add_numbers", {"Numbers": [1, 2]})), Turn.say("3.")])
     assert tool_parts(result)[0]["input"] == {"numbers": [1, 2]}
     assert not results_of(server)[0].get("is_error")
-    assert [b["input"] for b in result.outcome.raw[0]["content"] if b["type"] == "tool_use"] == [{"Numbers": [1, 2]}]
+    assert [b["input"] for b in result.outcome.raw[0]["content"] if b["type"] == "tool_use"] == [
+        {"Numbers": [1, 2]}
+    ]
 
 
 def test_two_values_for_one_parameter_are_refused() -> None:

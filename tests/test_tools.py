@@ -12,7 +12,7 @@ import pytest
 
 from leaf.app import Leaf
 from leaf.errors import InvalidInputError, LeafError, NotFoundError
-from leaf.formats.base import VERSION
+from leaf.readers.base import VERSION
 from leaf.sessions.session import Session
 from leaf.store import files
 from leaf.store.model import Scope
@@ -51,14 +51,24 @@ def file_ids(leaf: Leaf, scope: Scope, tmp_path_factory: pytest.TempPathFactory)
     for row in (["Budget 2025"], [], ["team", "amount"], ["Sales", 10], ["Tech", 20]):
         first.append(row)
     second = book.create_sheet("Actual")
-    for row in (["team", "amount", "day"], ["Sales", 11, "2025-03-01"], ["Tech", 19, "2025-03-02"], ["HR", 5, "2025-03-03"]):
+    for row in (
+        ["team", "amount", "day"],
+        ["Sales", 11, "2025-03-01"],
+        ["Tech", 19, "2025-03-02"],
+        ["HR", 5, "2025-03-03"],
+    ):
         second.append(row)
     hidden = book.create_sheet("Secret")
     hidden.append(["a", "b"])
     hidden.append([1, 2])
     hidden.sheet_state = "hidden"
     book.save(path)
-    contents = {"Q3 Sales.csv": SALES, "notes.md": NOTES, "budget.xlsx": path.read_bytes(), "empty.csv": b""}
+    contents = {
+        "Q3 Sales.csv": SALES,
+        "notes.md": NOTES,
+        "budget.xlsx": path.read_bytes(),
+        "empty.csv": b"",
+    }
     return [add(leaf.session(scope), name, content).id for name, content in contents.items()]
 
 
@@ -75,8 +85,14 @@ def test_list_files_names_files_and_their_sql_names_without_content(run: Any) ->
     lines = output.text.splitlines()
     assert lines[0].startswith("f1 · Q3 Sales.csv · Table (CSV) · 4 rows × 3 columns")
     assert "SQL: q3_sales" in lines[0]
-    named = "SQL: budget__actual (3 rows × 3 columns), budget__plan (2 × 2), budget__secret (1 × 2, hidden)"
-    assert lines[2] == f"f3 · budget.xlsx · Spreadsheet · 3 sheets, {lines[2].split('sheets, ')[1].split(' · ')[0]} · {named}"
+    named = (
+        "SQL: budget__actual (3 rows × 3 columns), budget__plan (2 × 2), budget__secret (1 × "
+        "2, hidden)"
+    )
+    assert (
+        lines[2] == f"f3 · budget.xlsx · Spreadsheet · 3 sheets, "
+        f"{lines[2].split('sheets, ')[1].split(' · ')[0]} · {named}"
+    )
     assert "empty" in lines[3]
     assert "Anna" not in output.text
 
@@ -86,7 +102,11 @@ def test_read_file_gives_a_place_a_coverage_and_a_source(run: Any) -> None:
     assert "We met on Monday." in output.text
     assert "lines 3-5 of 5" in output.text
     assert output.sources[0].place == "lines 3-5"
-    assert (output.coverage[0].unit, output.coverage[0].seen, output.coverage[0].total) == ("lines", 3, 5)
+    assert (output.coverage[0].unit, output.coverage[0].seen, output.coverage[0].total) == (
+        "lines",
+        3,
+        5,
+    )
 
 
 def test_reading_on_with_the_cursor_covers_the_whole_file(session: Session) -> None:
@@ -94,9 +114,11 @@ def test_reading_on_with_the_cursor_covers_the_whole_file(session: Session) -> N
     file = add(session, "long.txt", text.encode())
     cursor, seen = "", ""
     for _ in range(100):
-        output = session.tools.run("read_file", {"file": "f1", "max_tokens": 400, "cursor": cursor}, file_ids=[file.id])
-        seen += output.data["passages"][0]["text"]
-        cursor = output.data["cursor"]
+        output = session.tools.run(
+            "read_file", {"file": "f1", "max_tokens": 400, "cursor": cursor}, file_ids=[file.id]
+        )
+        seen += output.data.passages[0]["text"]
+        cursor = output.data.cursor
         if not cursor:
             break
     for i in range(1, 201):
@@ -105,8 +127,8 @@ def test_reading_on_with_the_cursor_covers_the_whole_file(session: Session) -> N
 
 def test_search_finds_the_passage_and_its_place(run: Any) -> None:
     output = run("search_files", query="budget friday")
-    assert output.data["passages"][0]["name"] == "notes.md"
-    assert "line" in output.data["passages"][0]["place"]
+    assert output.data.passages[0]["name"] == "notes.md"
+    assert "line" in output.data.passages[0]["place"]
     assert output.sources[0].query == "budget friday"
 
 
@@ -115,81 +137,110 @@ def test_describe_table_says_types_gaps_and_values(run: Any) -> None:
     assert "Table q3_sales" in output.text
     assert '"revenue" DOUBLE' in output.text
     assert "North (2)" in output.text
-    assert output.data["profile"]["rows"] == 4
+    assert output.data.profile["rows"] == 4
     assert output.coverage[0].seen == output.coverage[0].total == 4
 
 
-def test_describe_table_gives_exact_spread_and_offers_the_cast_of_dates_kept_as_text(session: Session) -> None:
-    rows = [(i, f"2024-01-{i:02}", "pending" if i == 7 else f"{i:02}/02/24", f"{i}.2.24") for i in range(1, 21)]
+def test_describe_table_gives_exact_spread_and_offers_the_cast_of_dates_kept_as_text(
+    session: Session,
+) -> None:
+    rows = [
+        (i, f"2024-01-{i:02}", "pending" if i == 7 else f"{i:02}/02/24", f"{i}.2.24")
+        for i in range(1, 21)
+    ]
     content = "n,day,due,kind\n" + "".join(f"{n},{day},{due},x\n" for n, day, due, _ in rows)
     ids = [add(session, "spread.csv", content.encode()).id]
     output = session.tools.run("describe_table", {"file": "f1"}, file_ids=ids)
-    columns = {column["name"]: column for column in output.data["profile"]["columns"]}
+    columns = {column["name"]: column for column in output.data.profile["columns"]}
     assert columns["n"]["std"] == pytest.approx(5.916079783)
     assert columns["n"]["quartiles"] == [5.75, 10.5, 15.25]
     assert columns["day"]["quartiles"] == ["2024-01-05", "2024-01-10", "2024-01-15"]
     assert "std 5.91608 · quartiles 5.75, 10.5, 15.25" in output.text
     assert "quartiles 2024-01-05, 2024-01-10, 2024-01-15" in output.text
     cast = "try_strptime(\"due\", '%d/%m/%y')"
-    assert f"dates kept as text: {cast} (1 of 20 different values are written otherwise and become NULL)" in output.text
-    found = session.tools.run(
-        "query_tables", {"sql": f"SELECT max({cast})::DATE::VARCHAR, count({cast}) FROM spread"}, file_ids=ids
+    assert (
+        f"dates kept as text: {cast} (1 of 20 different values are written otherwise and "
+        f"become NULL)" in output.text
     )
-    assert found.data["table"]["rows"] == [["2024-02-20", 19]]
+    found = session.tools.run(
+        "query_tables",
+        {"sql": f"SELECT max({cast})::DATE::VARCHAR, count({cast}) FROM spread"},
+        file_ids=ids,
+    )
+    assert found.data.table["rows"] == [["2024-02-20", 19]]
     assert columns["kind"]["quartiles"] == []
 
 
 @pytest.mark.parametrize(
-    "given", [{"file": "f3", "sheet": "Actual"}, {"file": "budget__actual"}, {"file": "f3", "sheet": "budget__actual"}]
+    "given",
+    [
+        {"file": "f3", "sheet": "Actual"},
+        {"file": "budget__actual"},
+        {"file": "f3", "sheet": "budget__actual"},
+    ],
 )
 def test_a_table_is_found_by_sheet_or_by_sql_name(run: Any, given: dict[str, str]) -> None:
     output = run("describe_table", **given)
-    assert output.data["profile"]["name"] == "budget__actual"
-    assert output.data["profile"]["rows"] == 3
-    assert "budget__plan" in output.data["others"]
+    assert output.data.profile["name"] == "budget__actual"
+    assert output.data.profile["rows"] == 3
+    assert "budget__plan" in output.data.others
 
 
 def test_the_largest_visible_table_is_described_where_none_is_named(run: Any) -> None:
-    assert run("describe_table", file="f3").data["profile"]["name"] == "budget__actual"
+    assert run("describe_table", file="f3").data.profile["name"] == "budget__actual"
 
 
 def test_a_table_below_a_title_row_is_found(run: Any) -> None:
     output = run("query_tables", sql="SELECT sum(amount) FROM budget__plan")
-    assert output.data["table"]["rows"] == [[30]]
+    assert output.data.table["rows"] == [[30]]
     assert output.sources[0].place == "sheet Plan!A3:B5"
 
 
 def test_query_keeps_the_result_and_says_what_was_scanned(run: Any) -> None:
-    output = run("query_tables", sql="SELECT region, sum(revenue) AS total FROM q3_sales GROUP BY region ORDER BY 2 DESC")
-    assert output.data["table"]["rows"] == [["North", 400.0], ["South", 250.5], ["East", 49.5]]
+    output = run(
+        "query_tables",
+        sql="SELECT region, sum(revenue) AS total FROM q3_sales GROUP BY region ORDER BY 2 DESC",
+    )
+    assert output.data.table["rows"] == [["North", 400.0], ["South", 250.5], ["East", 49.5]]
     assert output.summary == "Summed revenue by region in q3_sales: 3 rows"
     assert "Scanned q3_sales (4 rows)" in output.text
     assert output.coverage[0].name == "Q3 Sales.csv"
 
 
 def test_two_sheets_of_one_workbook_count_as_two(run: Any) -> None:
-    output = run("query_tables", sql="SELECT count(*) FROM budget__plan UNION ALL SELECT count(*) FROM budget__actual")
+    output = run(
+        "query_tables",
+        sql="SELECT count(*) FROM budget__plan UNION ALL SELECT count(*) FROM budget__actual",
+    )
     seen = [(c.name, c.seen, c.total, c.excluded) for c in output.coverage]
-    assert seen == [("budget.xlsx · Plan", 2, 3, "1 left out as a title"), ("budget.xlsx · Actual", 3, 3, "")]
-    assert [t["table"] for t in output.data["beside"]] == ["budget__secret"]
+    assert seen == [
+        ("budget.xlsx · Plan", 2, 3, "1 left out as a title"),
+        ("budget.xlsx · Actual", 3, 3, ""),
+    ]
+    assert [t["table"] for t in output.data.beside] == ["budget__secret"]
 
 
 def test_more_rows_than_the_model_gets_are_counted(run: Any) -> None:
     output = run("query_tables", sql="SELECT * FROM range(1000)")
-    assert len(output.data["table"]["rows"]) == 200
-    assert output.data["table"]["total"] == 1000
+    assert len(output.data.table["rows"]) == 200
+    assert output.data.table["total"] == 1000
     assert "1,000 rows; 200 shown" in output.text
 
 
 def test_a_chart_is_drawn_from_a_result(run: Any) -> None:
     spec = {
         "mark": "bar",
-        "encoding": {"x": {"field": "region", "type": "nominal"}, "y": {"field": "total", "type": "quantitative"}},
+        "encoding": {
+            "x": {"field": "region", "type": "nominal"},
+            "y": {"field": "total", "type": "quantitative"},
+        },
     }
-    output = run("make_chart", sql="SELECT region, sum(revenue) AS total FROM q3_sales GROUP BY 1", spec=spec)
-    assert len(output.data["chart"]["rows"]) == 3
-    again = run("make_chart", result_id=output.data["chart"]["result_id"], spec=spec)
-    assert again.data["chart"]["rows"] == output.data["chart"]["rows"]
+    output = run(
+        "make_chart", sql="SELECT region, sum(revenue) AS total FROM q3_sales GROUP BY 1", spec=spec
+    )
+    assert len(output.data.chart["rows"]) == 3
+    again = run("make_chart", result_id=output.data.chart["result_id"], spec=spec)
+    assert again.data.chart["rows"] == output.data.chart["rows"]
 
 
 @pytest.mark.parametrize(
@@ -212,7 +263,9 @@ def test_a_chart_is_drawn_from_a_result(run: Any) -> None:
         ("summarise", {}, NotFoundError, "There is"),
     ],
 )  # fmt: skip
-def test_a_wrong_call_says_what_is_wrong(run: Any, name: str, given: dict[str, Any], error: type[LeafError], said: str) -> None:
+def test_a_wrong_call_says_what_is_wrong(
+    run: Any, name: str, given: dict[str, Any], error: type[LeafError], said: str
+) -> None:
     with pytest.raises(error, match=said):
         run(name, **given)
 
@@ -243,16 +296,23 @@ def test_a_file_is_found_by_each_name_of_its_bytes(session: Session) -> None:
     assert "same content as f1" in listed[1]
     assert "same content" not in listed[0]
     for name, table in zip(names, ("quarter", "umsatz_mai"), strict=True):
-        assert f"Table {table} · {name}" in session.tools.run("describe_table", {"file": name}, file_ids=ids).text
-        counted = session.tools.run("query_tables", {"sql": f"SELECT count(*) FROM {table}"}, file_ids=ids)
-        assert (counted.data["table"]["rows"], counted.sources[0].name) == ([[5]], name)
+        assert (
+            f"Table {table} · {name}"
+            in session.tools.run("describe_table", {"file": name}, file_ids=ids).text
+        )
+        counted = session.tools.run(
+            "query_tables", {"sql": f"SELECT count(*) FROM {table}"}, file_ids=ids
+        )
+        assert (counted.data.table["rows"], counted.sources[0].name) == ([[5]], name)
     found = session.tools.run("search_files", {"query": "umsatz west"}, file_ids=ids)
-    assert [p["name"] for p in found.data["passages"]] == ["Umsatz Mai.csv"]
+    assert [p["name"] for p in found.data.passages] == ["Umsatz Mai.csv"]
     assert "These files have the same content: quarter.csv, Umsatz Mai.csv." in found.text
     assert "searched 2 of 2 files" in found.text
 
 
-@pytest.mark.parametrize("name", ["Übersicht é.csv", "📱 中 ع.csv", "שלום.csv", "İstanbul.csv", "👩\u200d💻.csv"])
+@pytest.mark.parametrize(
+    "name", ["Übersicht é.csv", "📱 中 ع.csv", "שלום.csv", "İstanbul.csv", "👩\u200d💻.csv"]
+)
 def test_a_file_is_found_however_its_name_is_composed(session: Session, name: str) -> None:
     ids = [add(session, unicodedata.normalize("NFD", name), f"Größe,n\n{name},1\n".encode()).id]
     for asked in (name, unicodedata.normalize("NFD", name), name.upper(), f"\u200f{name}\u200e"):
@@ -261,37 +321,67 @@ def test_a_file_is_found_however_its_name_is_composed(session: Session, name: st
 
 
 def test_a_column_is_found_however_its_name_is_composed(session: Session) -> None:
-    ids = [add(session, "composed.csv", unicodedata.normalize("NFD", "Größe,Übertrag\n1,2\n").encode()).id]
-    found = session.tools.run("query_tables", {"sql": 'SELECT "Größe" + "Übertrag" AS x FROM composed'}, file_ids=ids)
-    assert found.data["table"]["rows"] == [[3]]
+    ids = [
+        add(
+            session, "composed.csv", unicodedata.normalize("NFD", "Größe,Übertrag\n1,2\n").encode()
+        ).id
+    ]
+    found = session.tools.run(
+        "query_tables", {"sql": 'SELECT "Größe" + "Übertrag" AS x FROM composed'}, file_ids=ids
+    )
+    assert found.data.table["rows"] == [[3]]
 
 
 @pytest.mark.parametrize("tool", ["query_tables", "search_files", "read_file", "describe_table"])
-def test_half_a_character_in_an_input_is_told_in_words(session: Session, file_ids: list[str], tool: str) -> None:
+def test_half_a_character_in_an_input_is_told_in_words(
+    session: Session, file_ids: list[str], tool: str
+) -> None:
     given = {"sql": "SELECT '\ud83d'", "query": "\ud83d", "file": "\udc00.csv"}
     with pytest.raises(InvalidInputError, match="holds half of a character"):
         session.tools.run(tool, given, file_ids=file_ids)
 
 
 def test_a_query_may_ask_which_tables_there_are(run: Any) -> None:
-    shown = {row[0] for row in run("query_tables", sql="SHOW TABLES").data["table"]["rows"]}
+    shown = {row[0] for row in run("query_tables", sql="SHOW TABLES").data.table["rows"]}
     assert {"q3_sales", "budget__plan", "budget__actual", "budget__secret"} <= shown
 
 
 def test_a_file_named_in_sql_is_answered_with_its_tables(run: Any) -> None:
-    with pytest.raises(NotFoundError, match=r"its tables are budget__plan, budget__actual, budget__secret\. Write FROM budget__"):
+    with pytest.raises(
+        NotFoundError,
+        match=r"its tables are budget__plan, budget__actual, budget__secret\. Write FROM budget__",
+    ):
         run("query_tables", sql='SELECT * FROM "budget.xlsx"')
 
 
 def test_a_shown_cell_can_be_copied_into_a_query(session: Session) -> None:
-    values = ["two  blanks", " before", "after ", "a\ttab", "it's\nlines", "back\\slash\nline", "no\u00a0break", "plain"]
-    ids = [add(session, "cells.json", json.dumps([{"v": value, "n": i} for i, value in enumerate(values)]).encode()).id]
-    shown = session.tools.run("query_tables", {"sql": "SELECT v FROM cells ORDER BY n"}, file_ids=ids).text.splitlines()[2:]
+    values = [
+        "two  blanks",
+        " before",
+        "after ",
+        "a\ttab",
+        "it's\nlines",
+        "back\\slash\nline",
+        "no\u00a0break",
+        "plain",
+    ]
+    ids = [
+        add(
+            session,
+            "cells.json",
+            json.dumps([{"v": value, "n": i} for i, value in enumerate(values)]).encode(),
+        ).id
+    ]
+    shown = session.tools.run(
+        "query_tables", {"sql": "SELECT v FROM cells ORDER BY n"}, file_ids=ids
+    ).text.splitlines()[2:]
     assert len(shown) == len(values)
     for number, cell in enumerate(shown):
         literal = cell if cell.startswith(("'", "E'")) else "'" + cell + "'"
-        found = session.tools.run("query_tables", {"sql": f"SELECT n FROM cells WHERE v = {literal}"}, file_ids=ids)
-        assert found.data["table"]["rows"] == [[number]], cell
+        found = session.tools.run(
+            "query_tables", {"sql": f"SELECT n FROM cells WHERE v = {literal}"}, file_ids=ids
+        )
+        assert found.data.table["rows"] == [[number]], cell
 
 
 def test_tables_inside_a_document_are_named_described_and_queried(session: Session) -> None:
@@ -302,28 +392,52 @@ def test_tables_inside_a_document_are_named_described_and_queried(session: Sessi
     page_id = add(session, "report.html", page.encode()).id
     listed = session.tools.run("list_files", {}, file_ids=[page_id])
     assert "SQL: report__table_1 (2 rows × 2 columns), report__table_2 (2 × 2)" in listed.text
-    described = session.tools.run("describe_table", {"file": "f1", "sheet": "table 2"}, file_ids=[page_id])
+    described = session.tools.run(
+        "describe_table", {"file": "f1", "sheet": "table 2"}, file_ids=[page_id]
+    )
     assert "Visits" in described.text
-    found = session.tools.run("query_tables", {"sql": "SELECT sum(Units) AS n FROM report__table_1"}, file_ids=[page_id])
+    found = session.tools.run(
+        "query_tables", {"sql": "SELECT sum(Units) AS n FROM report__table_1"}, file_ids=[page_id]
+    )
     assert "4205" in found.text
     assert found.coverage[0].seen == 2
 
 
 def test_a_document_without_tables_says_so(session: Session) -> None:
-    page_id = add(session, "plain.html", b"<!doctype html><html><body><p>Only words here.</p></body></html>").id
+    page_id = add(
+        session, "plain.html", b"<!doctype html><html><body><p>Only words here.</p></body></html>"
+    ).id
     with pytest.raises(InvalidInputError, match="is no table"):
         session.tools.run("describe_table", {"file": "f1"}, file_ids=[page_id])
 
 
-def test_a_document_that_earlier_readers_looked_at_is_asked_for_its_tables_again(leaf: Leaf, scope: Scope) -> None:
+def test_a_document_that_earlier_readers_looked_at_is_asked_for_its_tables_again(
+    leaf: Leaf, scope: Scope
+) -> None:
     session = leaf.session(scope)
     rows = [["Region", "Units"], *([f"Place {i}", str(1000 + i)] for i in range(9))]
-    page = "<html><body><table>" + "".join(f"<tr><td>{a}</td><td>{b}</td></tr>" for a, b in rows) + "</table></body></html>"
+    page = (
+        "<html><body><table>"
+        + "".join(f"<tr><td>{a}</td><td>{b}</td></tr>" for a, b in rows)
+        + "</table></body></html>"
+    )
     file = add(session, "old.html", page.encode())
     assert file.outline["version"] == VERSION
     old = {**file.outline, "tables": None, "version": 0}
-    files.set_outline(leaf._house.store.db, scope, file.id, kind=file.kind, media_type=file.media_type, outline=old)
-    counted = session.tools.run("query_tables", {"sql": "SELECT count(*) AS n FROM old"}, file_ids=[file.id])
-    assert counted.data["table"]["rows"] == [[9]]
+    files.set_outline(
+        leaf._house.store.db,
+        scope,
+        file.id,
+        kind=file.kind,
+        media_type=file.media_type,
+        outline=old,
+    )
+    counted = session.tools.run(
+        "query_tables", {"sql": "SELECT count(*) AS n FROM old"}, file_ids=[file.id]
+    )
+    assert counted.data.table["rows"] == [[9]]
     assert "SQL: old" in session.tools.run("list_files", {}, file_ids=[file.id]).text
-    assert "9 rows" in session.tools.run("describe_table", {"file": "old.html"}, file_ids=[file.id]).text
+    assert (
+        "9 rows"
+        in session.tools.run("describe_table", {"file": "old.html"}, file_ids=[file.id]).text
+    )

@@ -23,7 +23,9 @@ def leaf(tmp_path: Path) -> Iterator[Leaf]:
     state.close()
 
 
-def test_the_files_page_shows_progress_then_what_could_not_be_read(leaf: Leaf, tmp_path: Path) -> None:
+def test_the_files_page_shows_progress_then_what_could_not_be_read(
+    leaf: Leaf, tmp_path: Path
+) -> None:
     session = leaf.session(leaf.local_scope())
     good, bad = tmp_path / "a.csv", tmp_path / "damaged.xlsx"
     good.write_text("a,b\n1,2\n")
@@ -32,7 +34,9 @@ def test_the_files_page_shows_progress_then_what_could_not_be_read(leaf: Leaf, t
     session.jobs.take_paths(job.id, [good, bad])
     page = open_page("files")
     assert not page.exception
-    assert [button.label for button in page.button if button.key == f"adding-stop-{job.id}"] == ["Stop"]
+    assert [button.label for button in page.button if button.key == f"adding-stop-{job.id}"] == [
+        "Stop"
+    ]
     session.jobs.all_arrived(job.id)
     session.jobs.wait(job.id, 60)
     page = open_page("files")

@@ -1,4 +1,5 @@
-"""The Drive page, the card of the connection and what a chat shows of Drive, over a Google on loopback."""
+"""The Drive page, the card of the connection and what a chat shows of Drive, over a Google on
+loopback."""
 
 from __future__ import annotations
 
@@ -62,7 +63,9 @@ def labels(page: AppTest) -> list[str]:
 
 
 @pytest.mark.parametrize("path", ["drive", "settings"])
-def test_without_a_google_client_the_card_says_what_to_set_and_which_address_to_allow(tmp_path: Path, path: str) -> None:
+def test_without_a_google_client_the_card_says_what_to_set_and_which_address_to_allow(
+    tmp_path: Path, path: str
+) -> None:
     setattr(sys, state.REGISTRY, state.Registry(leaf=build(Settings(home=tmp_path / "home"))))
     try:
         page = open_page(path)
@@ -91,9 +94,15 @@ def test_only_a_click_makes_an_address_at_google(leaf: Leaf, google: DriveServer
 
 @pytest.mark.parametrize(
     "query",
-    [{"code": "4/abc", "state": "foreign"}, {"code": "4/abc"}, {"error": "access_denied", "state": "unknown"}],
+    [
+        {"code": "4/abc", "state": "foreign"},
+        {"code": "4/abc"},
+        {"error": "access_denied", "state": "unknown"},
+    ],
 )
-def test_what_came_back_and_is_not_ours_is_one_sentence_and_leaves_the_address(leaf: Leaf, query: dict[str, str]) -> None:
+def test_what_came_back_and_is_not_ours_is_one_sentence_and_leaves_the_address(
+    leaf: Leaf, query: dict[str, str]
+) -> None:
     page = open_page()
     for name, value in query.items():
         page.query_params[name] = value
@@ -105,7 +114,9 @@ def test_what_came_back_and_is_not_ours_is_one_sentence_and_leaves_the_address(l
     assert leaf.session(leaf.local_scope()).drive.connection().state == "absent"
 
 
-def test_the_page_lists_my_drive_with_names_that_cannot_act(leaf: Leaf, google: DriveServer) -> None:
+def test_the_page_lists_my_drive_with_names_that_cannot_act(
+    leaf: Leaf, google: DriveServer
+) -> None:
     connect(leaf, google)
     page = open_page("drive")
     assert f"{ANA} · read only" in plain(page)
@@ -135,7 +146,9 @@ def test_a_folder_of_nobody_is_said_and_leads_back(leaf: Leaf, google: DriveServ
     assert "Reports 2026" in labels(page)
 
 
-def test_a_revoked_grant_is_the_card_with_why_and_connect_again(leaf: Leaf, google: DriveServer) -> None:
+def test_a_revoked_grant_is_the_card_with_why_and_connect_again(
+    leaf: Leaf, google: DriveServer
+) -> None:
     connect(leaf, google)
     google.revoke(ANA)
     page = open_page("drive")
@@ -146,7 +159,9 @@ def test_a_revoked_grant_is_the_card_with_why_and_connect_again(leaf: Leaf, goog
     assert len(page.warning) == 1
 
 
-def test_the_connected_card_names_the_account_and_asks_before_it_disconnects(leaf: Leaf, google: DriveServer) -> None:
+def test_the_connected_card_names_the_account_and_asks_before_it_disconnects(
+    leaf: Leaf, google: DriveServer
+) -> None:
     connect(leaf, google)
     page = open_page("settings")
     assert f"Connected** to {ANA}" in plain(page)
@@ -155,7 +170,9 @@ def test_the_connected_card_names_the_account_and_asks_before_it_disconnects(lea
     assert "chats keep their answers" in plain(page)
 
 
-def test_a_chat_shows_its_folder_and_says_when_drive_is_disconnected(leaf: Leaf, google: DriveServer) -> None:
+def test_a_chat_shows_its_folder_and_says_when_drive_is_disconnected(
+    leaf: Leaf, google: DriveServer
+) -> None:
     connect(leaf, google)
     session = leaf.session(leaf.local_scope())
     chat = session.chats.create()
@@ -170,25 +187,37 @@ def test_a_chat_shows_its_folder_and_says_when_drive_is_disconnected(leaf: Leaf,
     assert "Connect Drive" in labels(page)
 
 
-def test_a_batch_for_a_new_chat_brings_files_and_takes_folders_as_they_are(leaf: Leaf, google: DriveServer) -> None:
+def test_a_batch_for_a_new_chat_brings_files_and_takes_folders_as_they_are(
+    leaf: Leaf, google: DriveServer
+) -> None:
     connect(leaf, google)
     session = leaf.session(leaf.local_scope())
     items = session.drive.list().items
     folders = [item.ref for item in items if item.is_folder]
     refs = [item.ref for item in items if not item.is_folder]
-    job = session.jobs.wait(session.jobs.begin_drive(refs, folders=folders, target=adding.NEW_CHAT, origin=adding.DRIVE).id)
+    job = session.jobs.wait(
+        session.jobs.begin_drive(
+            refs, folders=folders, target=adding.NEW_CHAT, origin=adding.DRIVE
+        ).id
+    )
     assert (job.state, job.problem, job.done, job.failed) == ("done", "", 1, 0)
-    assert [folder.name for folder in session.drive.folders(job.outcome["chat"])] == ["Reports 2026"]
+    assert [folder.name for folder in session.drive.folders(job.outcome["chat"])] == [
+        "Reports 2026"
+    ]
     assert len(session.attached.list(job.outcome["chat"])) == 1
 
 
-def test_a_folder_of_drive_is_listed_once_and_brought_in_file_by_file(leaf: Leaf, google: DriveServer) -> None:
+def test_a_folder_of_drive_is_listed_once_and_brought_in_file_by_file(
+    leaf: Leaf, google: DriveServer
+) -> None:
     connect(leaf, google)
     session = leaf.session(leaf.local_scope())
     folder = next(item for item in session.drive.list().items if item.is_folder)
     job = session.jobs.wait(session.jobs.begin_drive([folder.ref]).id)
     assert (job.state, job.total, job.done) == ("done", 1, 1)
-    assert [(item.name, item.state) for item in session.jobs.outcomes(job.id)] == [("sales.csv", "added")]
+    assert [(item.name, item.state) for item in session.jobs.outcomes(job.id)] == [
+        ("sales.csv", "added")
+    ]
 
 
 def test_without_a_connection_nothing_is_begun(leaf: Leaf) -> None:
@@ -203,14 +232,21 @@ def a_job(**changed: Any) -> Job:
 
 
 def items(*states: ItemState) -> list[JobItem]:
-    return [JobItem(n, f"f{n}", {}, state, "" if state == "failed" else f"id{n}", "") for n, state in enumerate(states)]
+    return [
+        JobItem(n, f"f{n}", {}, state, "" if state == "failed" else f"id{n}", "")
+        for n, state in enumerate(states)
+    ]
 
 
 @pytest.mark.parametrize(
     ("job", "became", "said"),
     [
         (a_job(), items("added"), "**1 file** is in your library."),
-        (a_job(), items("added", "added", "failed"), "**2 files** are in your library. 1 file was skipped."),
+        (
+            a_job(),
+            items("added", "added", "failed"),
+            "**2 files** are in your library. 1 file was skipped.",
+        ),
         (a_job(), items("failed", "failed"), "No file was added. 2 files were skipped."),
         (a_job(), items("added", "unreadable"), "1 of them cannot be read."),
         (a_job(), items("known", "added"), "1 was there already."),
@@ -232,7 +268,9 @@ def test_changes_are_named_newest_first() -> None:
     assert freshness.summary(changes) == said
 
 
-def test_a_changed_file_is_marked_under_the_answer_that_rests_on_it(leaf: Leaf, google: DriveServer) -> None:
+def test_a_changed_file_is_marked_under_the_answer_that_rests_on_it(
+    leaf: Leaf, google: DriveServer
+) -> None:
     connect(leaf, google)
     session = leaf.session(leaf.local_scope())
     reports = session.drive.list().items[0]
@@ -247,7 +285,7 @@ def test_a_changed_file_is_marked_under_the_answer_that_rests_on_it(leaf: Leaf, 
     assert [change.what for change in session.drive.changes(chat.id, max_age=0)] == ["changed"]
     page = open_page(chat=chat.id)
     deadline = time.monotonic() + 30
-    while "rests on the version before" not in plain(page):
+    while "sales.csv was changed in Drive" not in plain(page):
         assert time.monotonic() < deadline
         page.run()
     assert "Meanwhile in Drive: sales.csv has changed" in plain(page)
@@ -256,22 +294,53 @@ def test_a_changed_file_is_marked_under_the_answer_that_rests_on_it(leaf: Leaf, 
 @pytest.mark.parametrize(
     ("parts", "needed"),
     [
-        ([{"type": "tool-search_drive", "state": "output-available", "output": {"data": {"drive": "not-connected"}}}], True),
-        ([{"type": "tool-search_drive", "state": "output-available", "output": {"data": {"drive_items": []}}}], False),
-        ([{"type": "tool-read_file", "state": "input-available"}, {"type": "text", "text": "x"}], False),
+        (
+            [
+                {
+                    "type": "tool-search_drive",
+                    "state": "output-available",
+                    "output": {"data": {"drive": "not-connected"}},
+                }
+            ],
+            True,
+        ),
+        (
+            [
+                {
+                    "type": "tool-search_drive",
+                    "state": "output-available",
+                    "output": {"data": {"drive_items": []}},
+                }
+            ],
+            False,
+        ),
+        (
+            [{"type": "tool-read_file", "state": "input-available"}, {"type": "text", "text": "x"}],
+            False,
+        ),
     ],
 )
-def test_an_answer_that_wanted_drive_is_known_by_its_steps(parts: list[dict[str, object]], needed: bool) -> None:
+def test_an_answer_that_wanted_drive_is_known_by_its_steps(
+    parts: list[dict[str, object]], needed: bool
+) -> None:
     assert thread.needed_drive(parts) is needed
 
 
 def test_an_item_is_described_by_what_is_known_of_it() -> None:
     sheet = "application/vnd.google-apps.spreadsheet"
-    item = DriveItem("1", "Budget", "spreadsheet", sheet, modified=NOW, owner="Ana", is_shortcut=True)
+    item = DriveItem(
+        "1", "Budget", "spreadsheet", sheet, modified=NOW, owner="Ana", is_shortcut=True
+    )
     assert drive.facts(item, date(2026, 6, 1)) == "Google Sheet · shortcut · 4 May · Ana"
     table = DriveItem("2", "t.csv", "text", "text/csv", size=48_213, file_id="f")
     assert drive.facts(table, date(2026, 6, 1)) == "Text · 48.2 kB · in your library"
 
 
 def test_no_character_of_a_name_acts() -> None:
-    assert re.search("[\x00-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]", markdown.label("a\x00\x1b\u202e\ud800\x9fb")) is None
+    assert (
+        re.search(
+            "[\x00-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]",
+            markdown.label("a\x00\x1b\u202e\ud800\x9fb"),
+        )
+        is None
+    )

@@ -8,16 +8,32 @@ from pathlib import Path
 
 from leaf.store import leftovers
 from leaf.store.model import File
-from leaf.ui.folders import Folder, entries
+from leaf.ui.folders import FolderNode, entries
 
 
 def file(name: str) -> File:
-    return File(name, "w", "u", name, "text/csv", "csv", 10, "0" * 64, "upload", "", {}, datetime(2026, 5, 1, tzinfo=UTC))
+    return File(
+        name,
+        "w",
+        "u",
+        name,
+        "text/csv",
+        "csv",
+        10,
+        "0" * 64,
+        "upload",
+        "",
+        {},
+        datetime(2026, 5, 1, tzinfo=UTC),
+    )
 
 
 def shown(names: list[str], above: str = "") -> list[str]:
     found = entries([file(name) for name in names], above)
-    return [f"{one.name}/ {len(one.files)}" if isinstance(one, Folder) else one.name for one in found]
+    return [
+        f"{one.name}/ {len(one.files)}" if isinstance(one, FolderNode) else one.name
+        for one in found
+    ]
 
 
 def test_files_of_a_folder_are_one_entry_where_the_first_of_them_stands() -> None:

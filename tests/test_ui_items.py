@@ -7,8 +7,9 @@ from typing import Any
 import pytest
 
 from leaf.agent.events import apply, chunk
-from leaf.ui.items import Item, answer_text, data, items
-from leaf.ui.live import Follower, View
+from leaf.shapes.part_values import newest
+from leaf.ui.items import Item, answer_text, items
+from leaf.ui.live.polled import Follower, PolledView
 from leaf.ui.steps import caption, icon
 
 TEXT = "First paragraph.\n\n```sql\nselect 1\n```\n\nSecond paragraph, longer.\n\n" * 3
@@ -17,17 +18,29 @@ TEXT = "First paragraph.\n\n```sql\nselect 1\n```\n\nSecond paragraph, longer.\n
 def stream() -> list[dict[str, Any]]:
     """Chunks of an answer with a thought, two steps side by side, a chart and text."""
     output = {"text": "x", "summary": "Did it", "sources": [], "coverage": [], "data": {}}
-    charted = {**output, "data": {"chart": {"spec": {"mark": "bar"}, "columns": ["a"], "rows": [[1]]}}}
+    charted = {
+        **output,
+        "data": {"chart": {"spec": {"mark": "bar"}, "columns": ["a"], "rows": [[1]]}},
+    }
     chunks = [chunk("start", messageId="m"), chunk("start-step"), chunk("reasoning-start", id="r")]
     chunks += [chunk("reasoning-delta", id="r", delta=word) for word in ("Look ", "first.")]
     chunks += [chunk("reasoning-end", id="r")]
     for call, name in (("1", "query_tables"), ("2", "make_chart")):
         chunks += [chunk("tool-input-start", toolCallId=call, toolName=name)]
         chunks += [chunk("tool-input-delta", toolCallId=call, inputTextDelta='{"sql"')]
-        chunks += [chunk("tool-input-available", toolCallId=call, toolName=name, input={"sql": "select 1"})]
+        chunks += [
+            chunk("tool-input-available", toolCallId=call, toolName=name, input={"sql": "select 1"})
+        ]
     chunks += [chunk("tool-output-available", toolCallId="2", output=charted)]
-    chunks += [chunk("tool-output-available", toolCallId="1", output=output), chunk("finish-step"), chunk("start-step")]
-    chunks += [chunk("text-start", id="t"), *(chunk("text-delta", id="t", delta=TEXT[i : i + 5]) for i in range(0, len(TEXT), 5))]
+    chunks += [
+        chunk("tool-output-available", toolCallId="1", output=output),
+        chunk("finish-step"),
+        chunk("start-step"),
+    ]
+    chunks += [
+        chunk("text-start", id="t"),
+        *(chunk("text-delta", id="t", delta=TEXT[i : i + 5]) for i in range(0, len(TEXT), 5)),
+    ]
     return [
         *chunks,
         chunk("text-end", id="t"),
@@ -43,7 +56,7 @@ class Screen:
         self.elements: list[Item] = []
         self.keys_this_pass: set[str] = set()
 
-    def draw(self, view: View, place: Any, item: Item) -> int:
+    def draw(self, view: PolledView, place: Any, item: Item) -> int:
         if item.kind in ("step", "chart"):
             assert item.key not in self.keys_this_pass, "a widget was drawn twice in one pass"
             self.keys_this_pass.add(item.key)
@@ -54,15 +67,17 @@ class Screen:
         return len(view.drawn)
 
 
-def new_pass(screen: Screen) -> View:
+def new_pass(screen: Screen) -> PolledView:
     screen.keys_this_pass = set()
-    view = View("c", "m")
+    view = PolledView("c", "m")
     view._draw = lambda place, item: screen.draw(view, place, item)  # type: ignore[method-assign]  # the screen stands for Streamlit
     return view
 
 
 @pytest.mark.parametrize("pass_length", [1, 3, 7, 1000])
-def test_however_the_passes_fall_the_page_ends_with_the_items_of_the_whole(pass_length: int) -> None:
+def test_however_the_passes_fall_the_page_ends_with_the_items_of_the_whole(
+    pass_length: int,
+) -> None:
     screen, parts, chunks = Screen(), [], stream()
     view = new_pass(screen)
     for number, piece in enumerate(chunks):
@@ -90,7 +105,9 @@ def test_what_a_run_waits_for_stands_at_its_end_until_it_goes_on() -> None:
         apply(parts, chunk("text-start", id="t"))
         apply(parts, chunk("text-delta", id="t", delta=text))
         apply(parts, chunk("data-status", id="status", data={"text": "Trying again in 1 s."}))
-        assert [(item.kind, item.text) for item in items(parts, running=True)][1:] == [("status", "Trying again in 1 s.")]
+        assert [(item.kind, item.text) for item in items(parts, running=True)][1:] == [
+            ("status", "Trying again in 1 s.")
+        ]
         assert [item.kind for item in items(parts)] == ["text"]
         apply(parts, chunk("data-status", id="status", data={"text": ""}))
         assert [item.kind for item in items(parts, running=True)] == ["text"]
@@ -118,15 +135,23 @@ def test_a_follower_reads_each_chunk_once() -> None:
     assert follower.read(run)
     assert follower.done
     assert answer_text(follower.parts) == TEXT.strip()
-    assert data(follower.parts, "usage") == {"input": 5}
+    assert newest(follower.parts, "usage") == {"input": 5}
 
 
 def test_a_step_is_named_in_plain_words_in_every_state() -> None:
-    step: dict[str, Any] = {"type": "tool-query_tables", "toolCallId": "1", "state": "input-available", "input": {}}
+    step: dict[str, Any] = {
+        "type": "tool-query_tables",
+        "toolCallId": "1",
+        "state": "input-available",
+        "input": {},
+    }
     assert caption(step).startswith(":shimmer[")
     assert icon(step) == "spinner"
-    step.update(state="output-available", output={"summary": "Summed *revenue* in q3_sales", "seconds": 0.21})
-    assert caption(step) == "Summed \\*revenue\\* in q3\\_sales · 0.2 s"
+    step.update(
+        state="output-available",
+        output={"summary": "Summed *revenue* in q3_sales", "seconds": 0.21},
+    )
+    assert caption(step) == "Summed \\*revenue\\* in q3\\_sales · 0\\.2 s"
     step.update(state="output-error", errorText="No table.")
     assert caption(step).endswith("did not work")
     assert "error" in icon(step)

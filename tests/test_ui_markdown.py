@@ -1,4 +1,5 @@
-"""Text of others, drawn: no picture is fetched, no forbidden link can be clicked, and words stay what they were."""
+"""Text of others, drawn: no picture is fetched, no forbidden link can be clicked, and words stay
+what they were."""
 
 from __future__ import annotations
 
@@ -7,6 +8,7 @@ import re
 import pytest
 from markdown_it import MarkdownIt
 
+from leaf.shapes.harmless import JOINER
 from leaf.ui.markdown import label, literal, paragraph, safe
 
 HOSTILE = [
@@ -66,18 +68,27 @@ def test_no_picture_and_no_forbidden_link_survives(text: str) -> None:
     page = drawn(safe(text))
     assert "<img" not in page
     addresses = [address.lower() for address in re.findall(r'href="([^"]*)"', page)]
-    assert all(address.startswith(("http://", "https://", "mailto:")) for address in addresses), addresses
+    assert all(address.startswith(("http://", "https://", "mailto:")) for address in addresses), (
+        addresses
+    )
 
 
 def test_the_hostile_texts_are_hostile() -> None:
     """Without `safe`, most of them would do what they are meant to do."""
     pages = [drawn(text) for text in HOSTILE]
-    assert sum("<img" in page or re.search(r'href="(?!https?:)', page) is not None for page in pages) >= 25
+    assert (
+        sum("<img" in page or re.search(r'href="(?!https?:)', page) is not None for page in pages)
+        >= 25
+    )
 
 
 def test_a_picture_becomes_a_link_with_its_words() -> None:
-    assert '<a href="https://a.example/b.png">chart</a>' in drawn(safe("See ![chart](https://a.example/b.png)."))
-    assert '<a href="https://a.example/b.png">picture</a>' in drawn(safe("![](https://a.example/b.png)"))
+    assert '<a href="https://a.example/b.png">chart</a>' in drawn(
+        safe("See ![chart](https://a.example/b.png).")
+    )
+    assert '<a href="https://a.example/b.png">picture</a>' in drawn(
+        safe("![](https://a.example/b.png)")
+    )
 
 
 @pytest.mark.parametrize(
@@ -99,11 +110,19 @@ def test_links_within_the_page_are_only_text() -> None:
 
 
 def test_money_is_not_a_formula_but_code_keeps_its_dollars() -> None:
-    assert safe("From $5 to $10, `$1` in ``a `$2` b``") == "From \\$5 to \\$10, `$1` in ``a `$2` b``"
+    assert (
+        safe("From $5 to $10, `$1` in ``a `$2` b``") == "From \\$5 to \\$10, `$1` in ``a `$2` b``"
+    )
 
 
 @pytest.mark.parametrize(
-    "text", ["my_file_*name*.csv", "[a](b) ![c](d) <e> `f` $5 :red[g] # h", "1. a - b + c | d ~e~ & \\f", "- item"]
+    "text",
+    [
+        "my_file_*name*.csv",
+        "[a](b) ![c](d) <e> `f` $5 :red[g] # h",
+        "1. a - b + c | d ~e~ & \\f",
+        "- item",
+    ],
 )
 def test_literal_text_is_drawn_as_it_stands(text: str) -> None:
     page = drawn(literal(text)).strip()
@@ -124,3 +143,11 @@ def test_a_label_is_one_line_and_not_too_long() -> None:
 
 def test_a_paragraph_keeps_its_line_breaks() -> None:
     assert "<br" in drawn(paragraph("first\nsecond"))
+
+
+def test_an_address_in_a_label_is_no_link() -> None:
+    """Streamlit makes links of drawn text after escapes are gone."""
+    for text in ("https://evil.example", "HTTP://evil.example", "www.evil.example", "a@b.example"):
+        drawn = label(text).replace("\\", "")
+        assert text not in drawn
+        assert drawn.replace(JOINER, "") == text

@@ -12,8 +12,9 @@ from streamlit.testing.v1 import AppTest
 
 from leaf import settings
 from leaf.app import Leaf
-from leaf.ui import state
+from leaf.ui import earlier, state
 from leaf.wiring import build
+from tests.leaf_kit import finished
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 60
@@ -41,7 +42,11 @@ def open_page(path: str = "", **query: str) -> AppTest:
 
 
 def words_of(page: AppTest) -> str:
-    return "\n".join(element.value for kind in (page.title, page.markdown, page.caption, page.warning) for element in kind)
+    return "\n".join(
+        element.value
+        for kind in (page.title, page.markdown, page.caption, page.warning)
+        for element in kind
+    )
 
 
 def add(leaf: Leaf, name: str, content: bytes) -> str:
@@ -51,22 +56,67 @@ def add(leaf: Leaf, name: str, content: bytes) -> str:
 def test_an_empty_chat_says_what_leaf_does_and_who_answers(leaf: Leaf) -> None:
     page = open_page()
     assert page.title[0].value == "What do you want to know?"
-    assert "No model connected: rules answer" in words_of(page)
+    assert "No model connected: simple questions only" in words_of(page)
     assert any("sample data" in button.label for button in page.button)
 
 
 def test_suggestions_are_made_from_the_files_at_hand(leaf: Leaf) -> None:
     add(leaf, "harvest.csv", b"orchard,apples\nNorth,3\nSouth,5\n")
     page = open_page()
-    suggestions = [button.label for button in page.button if (button.key or "").startswith("suggestion-")]
+    suggestions = [
+        button.label for button in page.button if (button.key or "").startswith("suggestion-")
+    ]
     assert any("harvest" in label for label in suggestions)
+
+
+def test_a_question_goes_to_the_branch_that_its_tab_shows(leaf: Leaf) -> None:
+    session = leaf.session(leaf.local_scope())
+    chat = session.chats.create()
+    finished(session, session.messages.send(chat.id, "First").id)
+    second = finished(session, session.messages.send(chat.id, "Second").id)
+    page = open_page(chat=chat.id)
+    other = session.messages.edit(second.parent_id, "Second, in other words")  # in another tab
+    finished(session, other.id)
+    page.chat_input[0].set_value("Third").run()
+    assert not page.exception
+    shown = session.chats.thread(chat.id).messages
+    finished(session, shown[-1].id)
+    asked = [message for message in shown if message.role == "user"]
+    assert asked[-1].parent_id == second.id
+    assert other.id not in {message.id for message in shown}
+
+
+def test_questions_follow_the_last_answer_alone(leaf: Leaf) -> None:
+    session = leaf.session(leaf.local_scope())
+    rows = "".join(f"{('North', 'South', 'East')[i % 3]},{i}\n" for i in range(30))
+    file_id = add(leaf, "harvest.csv", f"orchard,apples\n{rows}".encode())
+    chat = session.chats.create()
+    for question in ("average apples by orchard", "highest apples"):
+        answer = session.messages.send(chat.id, question, [file_id])
+        finished(session, answer.id)
+    page = open_page(chat=chat.id)
+    keys = [button.key for button in page.button if (button.key or "").startswith("follow-up-")]
+    assert keys == ["follow-up-0", "follow-up-1", "follow-up-2"]
+
+
+def test_a_file_beside_the_next_question_says_what_it_holds(leaf: Leaf) -> None:
+    session = leaf.session(leaf.local_scope())
+    rows = "".join(f"2024-01-{i:02d},{i}\n" for i in range(1, 29) if i != 5)
+    file_id = add(leaf, "harvest.csv", f"day,apples\n{rows}".encode())
+    chat = session.chats.create()
+    session.attached.add(chat.id, [file_id])
+    words = words_of(open_page(chat=chat.id))
+    assert "harvest.csv · 27 rows × 2 columns" in words.replace("\\", "")
+    assert "2024-01-01 to 2024-01-28, 1 day missing (2024-01-05)" in words.replace("\\", "")
 
 
 def test_a_chat_shows_questions_answers_and_what_they_rest_on(leaf: Leaf) -> None:
     session = leaf.session(leaf.local_scope())
     file_id = add(leaf, "harvest.csv", b"orchard,apples\nNorth,3\nSouth,5\nNorth,4\n")
     chat = session.chats.create()
-    answer = session.messages.send(chat.id, "SELECT orchard, sum(apples) AS apples FROM harvest GROUP BY ALL", [file_id])
+    answer = session.messages.send(
+        chat.id, "SELECT orchard, sum(apples) AS apples FROM harvest GROUP BY ALL", [file_id]
+    )
     run = session.messages.watch(answer.id)
     assert run is not None
     position, done = 0, False
@@ -77,13 +127,36 @@ def test_a_chat_shows_questions_answers_and_what_they_rest_on(leaf: Leaf) -> Non
     text = words_of(page)
     assert "SELECT orchard" in text.replace("\\", "")
     assert "3 of 3 rows" in text
-    assert any("harvest" in button.label and (button.key or "").startswith("source-") for button in page.button)
+    page.session_state["preview"] = {"evidence": answer.id, "section": "sources"}
+    page.run()
+    assert any(
+        "harvest" in button.label and (button.key or "").startswith("source-")
+        for button in page.button
+    )
     assert page.query_params["chat"] in (chat.id, [chat.id])
+
+
+def test_a_link_to_a_message_draws_it_with_what_was_asked(leaf: Leaf) -> None:
+    session = leaf.session(leaf.local_scope())
+    chat = session.chats.create()
+    answers = [
+        finished(session, session.messages.send(chat.id, f"hello {word}").id) for word in NAMES
+    ]
+    found = session.chats.find(chat.id, "HELLO bo")
+    assert session.messages.get(found).parent_id in (answers[0].id, "", None)
+    assert session.chats.find(chat.id, "unsaid") == ""
+    assert "hello bo" not in words_of(open_page(chat=chat.id))
+    assert "hello bo" in words_of(open_page(chat=chat.id, message=found))
+    assert "hello bo" in words_of(open_page(chat=chat.id, message=answers[1].id))
+    assert "hello gus" in words_of(open_page(chat=chat.id, message="nonsense"))
+
+
+NAMES = ("ann", "bo", "cy", "dee", "eve", "fay", "hal", "ian", "joe", "gus")
 
 
 def test_an_unknown_chat_is_said_and_a_new_one_begun(leaf: Leaf) -> None:
     page = open_page(chat="nope")
-    assert "may have been deleted" in words_of(page).replace("\\", "")
+    assert "was deleted or is not shared" in words_of(page).replace("\\", "")
     assert page.title[0].value == "What do you want to know?"
 
 
@@ -97,8 +170,33 @@ def test_only_the_last_messages_are_drawn_until_more_are_wanted(leaf: Leaf) -> N
             pass
     page = open_page(chat=chat.id)
     assert "Question number 0" not in words_of(page).replace("\\", "").split("\n")
+    assert page.button(key="load-earlier").label == f"Earlier messages ({36 - earlier.DRAWN})"
     page.button(key="load-earlier").click().run()
     assert "Question number 0" in words_of(page).replace("\\", "").split("\n")
+
+
+def test_the_first_message_that_is_drawn_stays_while_questions_are_asked(leaf: Leaf) -> None:
+    session = leaf.session(leaf.local_scope())
+    chat = session.chats.create()
+
+    def ask(number: int) -> None:
+        answer = session.messages.send(chat.id, f"Question number {number}")
+        run = session.messages.watch(answer.id)
+        while run is not None and not run.read(10_000, 5).done:
+            pass
+
+    for number in range(8):
+        ask(number)
+    page = open_page(chat=chat.id)
+    first = page.session_state[earlier.KEY].first
+    ask(8)
+    page.run()
+    assert page.session_state[earlier.KEY].first == first
+    for number in range(9, 18):
+        ask(number)
+    page.run()
+    window = page.session_state[earlier.KEY]
+    assert window.first == session.chats.thread(chat.id, last=earlier.DRAWN).messages[0].id
 
 
 def test_the_library_lists_files_with_counts_and_problems_in_words(leaf: Leaf) -> None:
@@ -143,7 +241,11 @@ def test_settings_say_who_answers_what_works_and_where_the_data_lies(leaf: Leaf)
 def test_no_page_shows_the_key(tmp_path: Path) -> None:
     app = build(
         settings.load(
-            {"LEAF_HOME": str(tmp_path), "ANTHROPIC_API_KEY": "sk-secret", "LEAF_MODEL_URL": "http://me:sk-secret@127.0.0.1:9/v1"}
+            {
+                "LEAF_HOME": str(tmp_path),
+                "ANTHROPIC_API_KEY": "sk-secret",
+                "LEAF_MODEL_URL": "http://me:sk-secret@127.0.0.1:9/v1",
+            }
         )
     )
     setattr(sys, state.REGISTRY, state.Registry(leaf=app))
@@ -170,7 +272,9 @@ def test_what_is_written_about_a_file_is_kept_and_shared_only_when_that_is_said(
         about.write(file_id, "harvest.csv", chat_id)
 
     for shared in (False, True):
-        drawn = AppTest.from_function(dialog, args=(file_id, chat.id), default_timeout=PATIENCE).run()
+        drawn = AppTest.from_function(
+            dialog, args=(file_id, chat.id), default_timeout=PATIENCE
+        ).run()
         drawn.text_area(key="about-words").set_value("Counted by hand")
         drawn.checkbox(key="about-shared").set_value(shared)
         next(b for b in drawn.button if b.label == "Keep").click().run()

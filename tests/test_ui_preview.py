@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from leaf.tables.tables import ResultPage
+from leaf.tables.paging import ResultPage
 from leaf.ui.markdown import marked
 from leaf.ui.preview import aim, marks_in
-from leaf.ui.tabular import Marks
+from leaf.ui.tabular import QuotedCells
 
 TABLES: list[Any] = [
     SimpleNamespace(sheet="Summary", place="A1:C9"),
@@ -19,13 +19,22 @@ TABLES: list[Any] = [
 ]
 
 
-LINES: Any = SimpleNamespace(sheet="", place="lines 3-102", columns=[("a", "VARCHAR"), ("b", "BIGINT")])
+LINES: Any = SimpleNamespace(
+    sheet="", place="lines 3-102", columns=[("a", "VARCHAR"), ("b", "BIGINT")]
+)
 RECORDS: Any = SimpleNamespace(sheet="", place="rows 1-99", columns=[("a", "VARCHAR")])
 DATA: Any = SimpleNamespace(sheet="Data", place="B4:F104", columns=[("a", "VARCHAR")] * 5)
 
 
 def page(columns: int, *numbers: int) -> ResultPage:
-    return ResultPage(["c"] * columns, ["VARCHAR"] * columns, [[None] * columns] * len(numbers), 99, 0, numbers=numbers)
+    return ResultPage(
+        ["c"] * columns,
+        ["VARCHAR"] * columns,
+        [[None] * columns] * len(numbers),
+        99,
+        0,
+        numbers=numbers,
+    )
 
 
 FIRST = page(5, *range(5, 55))
@@ -34,22 +43,34 @@ FIRST = page(5, *range(5, 55))
 @pytest.mark.parametrize(
     ("table", "place", "shown", "marks"),
     [
-        (DATA, "sheet Data!C7:D8", FIRST, Marks(range(2, 4), range(1, 3))),
-        (DATA, "sheet Data!C57", page(5, *range(55, 105)), Marks(range(2, 3), range(1, 2))),
+        (DATA, "sheet Data!C7:D8", FIRST, QuotedCells(range(2, 4), range(1, 3))),
+        (DATA, "sheet Data!C57", page(5, *range(55, 105)), QuotedCells(range(2, 3), range(1, 2))),
         (DATA, "sheet Data!C7", page(5, *range(55, 105)), None),
-        (DATA, "sheet Data!B4:C5", FIRST, Marks(range(1), range(2))),
+        (DATA, "sheet Data!B4:C5", FIRST, QuotedCells(range(1), range(2))),
         (DATA, "sheet Other!C7", FIRST, None),
-        pytest.param(DATA, "sheet Data!C9:C12", page(5, 5, 6, 9, 12, 13), Marks(range(2, 4), range(1, 2)), id="gaps"),
-        pytest.param(DATA, "sheet Data!C6", page(7, 5, 6), Marks(range(1, 2), range(3, 4)), id="row and kind before"),
+        pytest.param(
+            DATA,
+            "sheet Data!C9:C12",
+            page(5, 5, 6, 9, 12, 13),
+            QuotedCells(range(2, 4), range(1, 2)),
+            id="gaps",
+        ),
+        pytest.param(
+            DATA,
+            "sheet Data!C6",
+            page(7, 5, 6),
+            QuotedCells(range(1, 2), range(3, 4)),
+            id="row and kind before",
+        ),
         pytest.param(DATA, "rows 7-8", page(5, 5, 6, 9), None, id="an empty row"),
-        (LINES, "rows 4-5", page(2, *range(4, 54)), Marks(range(2), range(2))),
-        (RECORDS, "row 4", page(1, *range(1, 51)), Marks(range(3, 4), range(1))),
+        (LINES, "rows 4-5", page(2, *range(4, 54)), QuotedCells(range(2), range(2))),
+        (RECORDS, "row 4", page(1, *range(1, 51)), QuotedCells(range(3, 4), range(1))),
         (LINES, "lines 4-5", page(2, *range(4, 54)), None),
         (LINES, "nowhere", page(2, *range(4, 54)), None),
     ],
 )
 def test_quoted_cells_are_marked_among_the_rows_that_are_shown(
-    table: Any, place: str, shown: ResultPage, marks: Marks | None
+    table: Any, place: str, shown: ResultPage, marks: QuotedCells | None
 ) -> None:
     assert marks_in(table, place, shown) == marks
 

@@ -13,22 +13,29 @@ from streamlit.testing.v1 import AppTest
 
 from leaf import settings
 from leaf.app import Leaf
+from leaf.errors import InvalidInputError, NotFoundError
+from leaf.shapes.harmless import JOINER
 from leaf.store.model import Scope
 from leaf.ui import gate, state
-from leaf.ui.markdown import JOINER
 from leaf.wiring import build
-from tests.leaf_kit import finished
+from tests.leaf_kit import finished, opened
 
 ROOT = Path(__file__).resolve().parents[1]
 PATIENCE = 60
 NOW = int(time.time())
-PROVIDER = {"client_id": "leaf", "client_secret": "x", "server_metadata_url": "https://accounts.google.com/.well-known/x"}
+PROVIDER = {
+    "client_id": "leaf",
+    "client_secret": "x",
+    "server_metadata_url": "https://accounts.google.com/.well-known/x",
+}
 AUTH = {"redirect_uri": "http://localhost:8501/oauth2callback", "cookie_secret": "y" * 32}
 
 
 @pytest.fixture
 def leaf(tmp_path: Path) -> Iterator[Leaf]:
-    app = build(settings.load({"LEAF_HOME": str(tmp_path / "home"), "LEAF_ALLOWED_DOMAINS": "example.org"}))
+    app = build(
+        settings.load({"LEAF_HOME": str(tmp_path / "home"), "LEAF_ALLOWED_DOMAINS": "example.org"})
+    )
     setattr(sys, state.REGISTRY, state.Registry(leaf=app))
     yield app
     state.close()
@@ -49,7 +56,9 @@ def claims(who: str, **changed: Any) -> dict[str, Any]:
     } | changed
 
 
-def open_page(user: dict[str, Any] | None, path: str = "", auth: dict[str, Any] | None = None, **query: str) -> AppTest:
+def open_page(
+    user: dict[str, Any] | None, path: str = "", auth: dict[str, Any] | None = None, **query: str
+) -> AppTest:
     page = AppTest.from_file(str(ROOT / "leaf" / "ui" / "shell.py"), default_timeout=PATIENCE)
     page.secrets["auth"] = auth or {**AUTH, "google": PROVIDER}
     page.user = user or {"is_logged_in": False}
@@ -84,7 +93,10 @@ def test_every_page_is_behind_the_gate(leaf: Leaf, path: str) -> None:
 def test_each_provider_has_its_button() -> None:
     company = {**PROVIDER, "server_metadata_url": "https://login.firm.example/.well-known/x"}
     tenant = {**PROVIDER, "server_metadata_url": "https://dev-1.okta.com/.well-known/x"}
-    assert gate.providers({**AUTH, "my-firm": company, "second": tenant}) == {"my-firm": "My firm", "second": "Okta"}
+    assert gate.providers({**AUTH, "my-firm": company, "second": tenant}) == {
+        "my-firm": "My firm",
+        "second": "Okta",
+    }
     assert gate.providers({**AUTH, **company}) == {"": ""}
     assert gate.providers({**AUTH, **PROVIDER}) == {"": "Google"}
 
@@ -106,10 +118,16 @@ def test_the_first_sign_in_opens_a_workspace_of_ones_own(leaf: Leaf) -> None:
     [
         ({"exp": 1}, "Your sign-in has expired.", ["Sign in with Google"]),
         ({"email_verified": False}, "is not verified", ["Sign out and use another account"]),
-        ({"email": "eve@evil.org"}, "eve@evil.org may not use this Leaf", ["Sign out and use another account"]),
+        (
+            {"email": "eve@evil.org"},
+            "eve@evil.org may not use this Leaf",
+            ["Sign out and use another account"],
+        ),
     ],
 )
-def test_who_is_not_let_in_reads_why_and_what_to_do(leaf: Leaf, changed: dict[str, Any], said: str, buttons: list[str]) -> None:
+def test_who_is_not_let_in_reads_why_and_what_to_do(
+    leaf: Leaf, changed: dict[str, Any], said: str, buttons: list[str]
+) -> None:
     page = open_page(claims("Ann", **changed))
     assert said in words_of(page)
     assert labels_of(page) == buttons
@@ -228,14 +246,16 @@ def test_who_is_taken_out_of_the_open_chat_sees_it_no_more(leaf: Leaf) -> None:
     leaf.session(ann).chats.remove_participant(chat_id, bob.user_id)
     page.run()
     assert "hello from me" not in words_of(page)
-    assert "may have been deleted" in words_of(page)
+    assert "was deleted or is not shared" in words_of(page)
 
 
 def test_without_sign_in_there_are_no_people_to_show(tmp_path: Path) -> None:
     app = build(settings.load({"LEAF_HOME": str(tmp_path / "home")}))
     setattr(sys, state.REGISTRY, state.Registry(leaf=app))
     try:
-        page = AppTest.from_file(str(ROOT / "leaf" / "ui" / "shell.py"), default_timeout=PATIENCE).run()
+        page = AppTest.from_file(
+            str(ROOT / "leaf" / "ui" / "shell.py"), default_timeout=PATIENCE
+        ).run()
         page.switch_page(str(ROOT / "leaf" / "pages" / "settings.py")).run()
         assert page.title[0].value == "Settings"
         assert "Workspace" not in words_of(page)
@@ -245,6 +265,25 @@ def test_without_sign_in_there_are_no_people_to_show(tmp_path: Path) -> None:
         delattr(sys, state.REGISTRY)
 
 
+def test_nobody_who_signs_in_chooses_the_model_of_everybody(tmp_path: Path) -> None:
+    with opened(tmp_path, model_url="http://127.0.0.1:9") as leaf:
+        models = leaf.session(leaf.sign_in(claims("Ann")).scope).models
+        with pytest.raises(InvalidInputError, match="Whoever runs"):
+            models.set_default("other")
+        assert models.default() != "other"
+        leaf.session(leaf.local_scope()).models.set_default("other")
+        assert models.default() == "other"
+
+
+def test_suggestions_and_transcripts_are_for_members(leaf: Leaf) -> None:
+    ann, eve = (leaf.session(leaf.sign_in(claims(who)).scope) for who in ("Ann", "Bob"))
+    file = ann.files.add_sample()[0]
+    assert ann.files.suggestions([file])
+    for ask in (lambda: eve.files.suggestions([file]), lambda: eve.transcripts.of(file)):
+        with pytest.raises(NotFoundError):
+            ask()
+
+
 def test_owners_see_and_limit_everybodys_usage_and_members_their_own(leaf: Leaf) -> None:
     ann = leaf.sign_in(claims("Ann")).scope
     leaf.session(ann).team.invite("bob@example.org")
@@ -252,7 +291,11 @@ def test_owners_see_and_limit_everybodys_usage_and_members_their_own(leaf: Leaf)
     owners = open_page(claims("Ann"), "usage")
     assert [box.label for box in owners.selectbox if box.key == "budget-subject"] == ["Whose"]
     assert "The whole workspace: 0 answers" in words_of(owners)
-    bob = next(v for v in leaf.session(leaf.sign_in(claims("Bob")).scope).team.workspaces() if v.workspace_id == ann.workspace_id)
+    bob = next(
+        v
+        for v in leaf.session(leaf.sign_in(claims("Bob")).scope).team.workspaces()
+        if v.workspace_id == ann.workspace_id
+    )
     assert bob.role == "member"
     members = AppTest.from_file(str(ROOT / "leaf" / "ui" / "shell.py"), default_timeout=PATIENCE)
     members.secrets["auth"] = {**AUTH, "google": PROVIDER}
@@ -265,3 +308,31 @@ def test_owners_see_and_limit_everybodys_usage_and_members_their_own(leaf: Leaf)
     assert members.title[0].value == "Usage"
     assert not [box for box in members.selectbox if box.key == "budget-subject"]
     assert "Set budgets" not in [expander.label for expander in members.expander]
+
+
+def test_a_question_about_ones_drive_is_shown_to_nobody_else(
+    leaf: Leaf, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def question(of_user: str, chat_id: str) -> None:
+        from leaf.ui import code
+
+        code.consent(
+            {
+                "key": "k",
+                "question": "Bring “walrus.csv” from your Google Drive into this chat?",
+                "detail": "They can then open the whole file here.",
+                "of_user": of_user,
+                "icon": "add_to_drive",
+                "state": "waiting",
+            },
+            chat_id,
+        )
+
+    ann, bob, chat_id = shared_chat(leaf)
+    for scope, sees in ((ann, True), (bob, False)):
+        monkeypatch.setattr("leaf.ui.code.session", lambda scope=scope: leaf.session(scope))
+        page = AppTest.from_function(question, args=(ann.user_id, chat_id)).run()
+        assert not page.exception
+        assert ("walrus" in words_of(page)) is sees
+        assert labels_of(page) == (["Allow", "Refuse"] if sees else [])
+    assert "The answer waits for Ann's permission." in words_of(page)

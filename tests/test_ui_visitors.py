@@ -1,4 +1,5 @@
-"""Who may reach the app under which name: real handshakes on loopback, with the headers that browsers and proxies send."""
+"""Who may reach the app under which name: real handshakes on loopback, with the headers that
+browsers and proxies send."""
 
 from __future__ import annotations
 
@@ -84,9 +85,16 @@ def serve(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Callable[..., Ap
         app.stop()
 
 
-def test_without_sign_in_other_names_get_a_sentence_in_place_of_a_page(serve: Callable[..., App]) -> None:
+def test_without_sign_in_other_names_get_a_sentence_in_place_of_a_page(
+    serve: Callable[..., App],
+) -> None:
     app = serve()
-    for headers in ({"Host": "app.example.org"}, PROXIED, {"X-Forwarded-For": "203.0.113.9"}, {"Host": "127.0.0.1.evil.example"}):
+    for headers in (
+        {"Host": "app.example.org"},
+        PROXIED,
+        {"X-Forwarded-For": "203.0.113.9"},
+        {"Host": "127.0.0.1.evil.example"},
+    ):
         status, page = get(app, **HTML, **headers)
         assert status == 403
         assert CLOSED[0] in page
@@ -116,7 +124,12 @@ def test_an_open_app_is_served_under_the_name_that_a_proxy_passes_on(
     app = serve(**settings_of_app)
     assert get(app, **HTML, **PROXIED)[0] == 200
     assert shake(app, {**PROXIED, "Origin": "https://app.example.org"})[0] == 101
-    assert shake(app, {**PROXIED, "Host": "APP.example.org:443", "Origin": "https://app.example.org"})[0] == 101
+    assert (
+        shake(app, {**PROXIED, "Host": "APP.example.org:443", "Origin": "https://app.example.org"})[
+            0
+        ]
+        == 101
+    )
     inner = f"127.0.0.1:{app.port}"
     assert shake(app, {**PROXIED, "Host": inner, "Origin": "https://app.example.org"})[0] == 101
     for origin in ("https://evil.example", "null", "https://app.example.org:8443"):
@@ -125,7 +138,9 @@ def test_an_open_app_is_served_under_the_name_that_a_proxy_passes_on(
         assert "LEAF_ALLOWED_HOSTS" in said
 
 
-def test_the_address_of_the_sign_in_is_known_where_a_proxy_hides_it(serve: Callable[..., App]) -> None:
+def test_the_address_of_the_sign_in_is_known_where_a_proxy_hides_it(
+    serve: Callable[..., App],
+) -> None:
     def reached(app: App) -> int:
         return shake(app, {"Host": f"127.0.0.1:{app.port}", "Origin": "https://app.example.org"})[0]
 
@@ -153,7 +168,9 @@ def test_only_the_named_hosts_lead_to_an_app_that_names_some(serve: Callable[...
     assert shake(app, {"Host": "localhost:8501", "Origin": "https://leaf.example.com"})[0] == 101
 
 
-def test_settings_that_cannot_be_read_are_named_to_whom_they_keep_out(serve: Callable[..., App]) -> None:
+def test_settings_that_cannot_be_read_are_named_to_whom_they_keep_out(
+    serve: Callable[..., App],
+) -> None:
     app = serve(LEAF_MODEL_URL="not an address", LEAF_ALLOW_OPEN="1")
     status, page = get(app, **HTML, **PROXIED)
     assert status == 403
@@ -175,12 +192,24 @@ def test_settings_that_cannot_be_read_are_named_to_whom_they_keep_out(serve: Cal
         ("", "127.0.0.1", False, False),
     ],
 )
-def test_a_visitor_from_elsewhere_is_not_taken_for_a_local_one(host: str, address: str, forwarded: bool, local: bool) -> None:
+def test_a_visitor_from_elsewhere_is_not_taken_for_a_local_one(
+    host: str, address: str, forwarded: bool, local: bool
+) -> None:
     assert is_local(host, address, forwarded) is local
 
 
 @pytest.mark.parametrize(
-    "host", ["a b", "user@localhost", "localhost/x", "localhost?x", "localhost:x", "localhost:99999", "[::1", ""]
+    "host",
+    [
+        "a b",
+        "user@localhost",
+        "localhost/x",
+        "localhost?x",
+        "localhost:x",
+        "localhost:99999",
+        "[::1",
+        "",
+    ],
 )
 def test_what_is_no_host_is_nobodys_name(host: str) -> None:
     assert host_name(host) in ("", "a b")
@@ -203,13 +232,19 @@ def test_a_page_of_another_port_or_scheme_is_another_page() -> None:
 
 @pytest.mark.parametrize(
     ("given", "hosts"),
-    [("", ()), ("Leaf.example.org.", ("leaf.example.org",)), ("a.b, *.c.d 10.0.0.7", ("a.b", "*.c.d", "10.0.0.7"))],
+    [
+        ("", ()),
+        ("Leaf.example.org.", ("leaf.example.org",)),
+        ("a.b, *.c.d 10.0.0.7", ("a.b", "*.c.d", "10.0.0.7")),
+    ],
 )
 def test_names_of_hosts_are_read(given: str, hosts: tuple[str, ...]) -> None:
     assert settings.load({"LEAF_ALLOWED_HOSTS": given}).allowed_hosts == hosts
 
 
-@pytest.mark.parametrize("given", ["https://leaf.example.org", "leaf.example.org:8501", "*", "leaf.example.org/x"])
+@pytest.mark.parametrize(
+    "given", ["https://leaf.example.org", "leaf.example.org:8501", "*", "leaf.example.org/x"]
+)
 def test_what_is_no_name_of_a_host_is_refused(given: str, tmp_path: Path) -> None:
     with pytest.raises(SettingsError, match="LEAF_ALLOWED_HOSTS"):
         settings.load({"LEAF_ALLOWED_HOSTS": given, "LEAF_HOME": str(tmp_path)})

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
 from leaf.runs.records import Load
-from leaf.runs.waiting import Place
+from leaf.runs.waiting import QueuePlace
 from leaf.ui import tabular, words
 
 
@@ -27,13 +28,17 @@ def test_sizes(bytes_: int, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("dollars", "text"), [(0, "$0.00"), (1.2, "$1.20"), (0.00412, "$0.0041"), (0.000001, "less than $0.0001")]
+    ("dollars", "text"),
+    [(0, "$0.00"), (1.2, "$1.20"), (0.00412, "$0.0041"), (0.000001, "less than $0.0001")],
 )
 def test_money(dollars: float, text: str) -> None:
     assert words.money(dollars) == text
 
 
-@pytest.mark.parametrize(("value", "text"), [(0.21, "0.2 s"), (14.2, "14 s"), (125, "2 min 5 s")])
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(0.21, "0.2 s"), (0.96, "1 s"), (3.2, "3 s"), (59.7, "1 min 0 s"), (125, "2 min 5 s")],
+)
 def test_seconds(value: float, text: str) -> None:
     assert words.seconds(value) == text
 
@@ -55,7 +60,10 @@ def test_days_are_grouped_as_people_speak_of_them() -> None:
         ({"kind": "pdf", "pages": 1}, "1 page"),
         ({"kind": "pptx", "pages": 12}, "12 slides"),
         ({"kind": "csv", "rows": 48210, "columns": 14}, "48,210 rows × 14 columns"),
-        ({"kind": "excel", "sheets": ["A", "B"], "rows": 1, "columns": 1}, "2 sheets · 1 row × 1 column"),
+        (
+            {"kind": "excel", "sheets": ["A", "B"], "rows": 1, "columns": 1},
+            "2 sheets · 1 row × 1 column",
+        ),
         ({"kind": "text", "lines": 12031}, "12,031 lines"),
         ({"kind": "captions", "duration": 75.2}, "1:15"),
         ({"error": "Empty."}, ""),
@@ -77,40 +85,71 @@ def test_usage_says_what_inlining_would_have_cost() -> None:
     }
     said = words.usage(data)
     assert said == [
-        "1,240 tokens in (900 cached)",
-        "310 out",
-        "$0.0041",
-        "3.2 s",
-        "inlining these files would have cost 50,000 tokens ($0.10)",
+        "3 s",
+        "$0.0041 at list price",
+        "1,240 tokens in (900 cached), 310 tokens out",
+        "Inlining these files would have cost 50,000 tokens ($0.10)",
     ]
     assert words.usage({}) == []
+    assert words.taken(data) == "3 s · $0.0041"
+    assert words.taken({}) == ""
+
+
+def step(name: str, state: str = "output-available") -> Any:
+    return {"type": f"tool-{name}", "toolCallId": name, "state": state, "input": {}}
+
+
+def test_steps_are_counted_in_one_line_and_those_that_failed_are_named() -> None:
+    done = [step("list_files"), step("query_tables"), step("query_tables"), step("make_chart")]
+    assert words.worked(done) == "4 steps · 2 queries · 1 chart"
+    failed = [step("read_file", "output-error")]
+    assert words.worked([*done, *failed]).endswith("1 chart · Reading a file did not work")
+    assert words.worked(2 * failed) == "2 steps · Reading a file did not work 2 times"
+    assert words.worked([step("made_up", "output-error")]) == "1 step · Made up did not work"
 
 
 @pytest.mark.parametrize(
     ("place", "text"),
     [
-        (Place(1), "Waiting for the answer before it"),
-        (Place(2, "person"), "Waiting for the 2 answers before it"),
-        (Place(0, "person"), "Waiting for a free place: 3 answers are being written for you already"),
+        (QueuePlace(1), "Waiting for the answer before it"),
+        (QueuePlace(2, "person"), "Waiting for the 2 answers before it"),
+        (
+            QueuePlace(0, "person"),
+            "Waiting for a free place: 3 answers are being written for you already",
+        ),
     ],
 )
-def test_what_a_question_waits_for(place: Place, text: str) -> None:
+def test_what_a_question_waits_for(place: QueuePlace, text: str) -> None:
     assert words.waiting(place, 3) == text
 
 
 def test_how_much_there_is_to_do() -> None:
-    assert words.load(Load(0, 0), 3, 20) == "No answer is being written, nothing waits. At once: 20 in all, 3 for one person."
-    assert words.load(Load(2, 1), 3, 20).startswith("2 answers are being written, 1 question waits.")
+    assert (
+        words.load(Load(0, 0), 3, 20)
+        == "No answer is being written, nothing waits. At once: 20 in all, 3 for one person."
+    )
+    assert words.load(Load(2, 1), 3, 20).startswith(
+        "2 answers are being written, 1 question waits."
+    )
 
 
 def test_a_chart_keeps_nothing_that_names_an_address_or_data() -> None:
     spec = {
         "mark": {"type": "image", "url": "https://evil.example/x.png"},
         "data": {"url": "https://evil.example/d.csv"},
-        "layer": [{"data": {"values": [1]}, "mark": "bar", "encoding": {"href": {"field": "a"}, "x": {"field": "a"}}}],
+        "layer": [
+            {
+                "data": {"values": [1]},
+                "mark": "bar",
+                "encoding": {"href": {"field": "a"}, "x": {"field": "a"}},
+            }
+        ],
         "usermeta": {"embedOptions": {"loader": {}}},
     }
-    assert tabular.without_sources(spec) == {"mark": {}, "layer": [{"mark": "bar", "encoding": {"x": {"field": "a"}}}]}
+    assert tabular.without_sources(spec) == {
+        "mark": {},
+        "layer": [{"mark": "bar", "encoding": {"x": {"field": "a"}}}],
+    }
 
 
 def test_columns_are_told_apart() -> None:

@@ -1,4 +1,5 @@
-"""A server on loopback with OpenAI's transcription API. It hears the tones of `tests.sounds` and refuses what the real one does.
+"""A server on loopback with OpenAI's transcription API. It hears the tones of `tests.sounds` and
+refuses what the real one does.
 
 with TranscriptionServer() as server:
     … LEAF_TRANSCRIBE_URL=server.url, LEAF_TRANSCRIBE_KEY=server.key …
@@ -43,7 +44,11 @@ class Reply:
     @staticmethod
     def error(status: int, message: str, **headers: str) -> Reply:
         pairs = tuple((name.replace("_", "-"), value) for name, value in headers.items())
-        return Reply(status, json.dumps({"error": {"message": message, "type": "invalid_request_error"}}).encode(), headers=pairs)
+        return Reply(
+            status,
+            json.dumps({"error": {"message": message, "type": "invalid_request_error"}}).encode(),
+            headers=pairs,
+        )
 
 
 @dataclass(frozen=True)
@@ -71,9 +76,17 @@ class TranscriptionServer(LoopbackServer):
         plain: bool = False,
         invents: str = "",
     ) -> None:
-        """`delay` seconds a transcript; `verbose` False refuses verbose_json; `plain` answers with bare text; `invents` is said
-        over every silence, with the figures that Whisper gives then, or none."""
-        self.key, self.model, self.delay, self.verbose, self.plain, self.invents = key, model, delay, verbose, plain, invents
+        """`delay` seconds a transcript; `verbose` False refuses verbose_json; `plain` answers with
+        bare text; `invents` is said over every silence, with the figures that Whisper gives then,
+        or none."""
+        self.key, self.model, self.delay, self.verbose, self.plain, self.invents = (
+            key,
+            model,
+            delay,
+            verbose,
+            plain,
+            invents,
+        )
         self.replies = deque(replies)
         self.requests: list[Request] = []
         self.going = threading.Event()
@@ -90,7 +103,9 @@ class TranscriptionServer(LoopbackServer):
         if path != "/v1/audio/transcriptions":
             return Reply.error(404, f"Invalid URL (POST {path})")
         if given.get("authorization") != f"Bearer {self.key}":
-            return Reply.error(401, f"Incorrect API key provided: {given.get('authorization', '')[7:]}.")
+            return Reply.error(
+                401, f"Incorrect API key provided: {given.get('authorization', '')[7:]}."
+            )
         fields, sound = _parse(given.get("content-type", ""), body)
         if len(body) > MOST_BYTES:
             return Reply.error(413, "Maximum content size limit (26214400) exceeded")
@@ -100,7 +115,11 @@ class TranscriptionServer(LoopbackServer):
             return Reply.error(404, f"The model `{fields.get('model')}` does not exist")
         try:
             with wave.open(io.BytesIO(sound)) as file:
-                assert (file.getnchannels(), file.getsampwidth(), file.getframerate()) == (1, 2, RATE)
+                assert (file.getnchannels(), file.getsampwidth(), file.getframerate()) == (
+                    1,
+                    2,
+                    RATE,
+                )
                 data = file.readframes(file.getnframes())
         except (wave.Error, EOFError, AssertionError):
             return Reply.error(400, "Invalid file format.")
@@ -114,7 +133,9 @@ class TranscriptionServer(LoopbackServer):
     def _transcript(self, fields: dict[str, str], data: bytes) -> Reply:
         wanted = fields.get("response_format", "json")
         if wanted == "verbose_json" and not self.verbose:
-            return Reply.error(400, "response_format 'verbose_json' is not compatible with this model.")
+            return Reply.error(
+                400, "response_format 'verbose_json' is not compatible with this model."
+            )
         segments = hear(data)
         text = " ".join(s["text"] for s in segments)
         if not segments and self.invents:
@@ -124,7 +145,12 @@ class TranscriptionServer(LoopbackServer):
             return Reply(200, text.encode(), "text/plain; charset=utf-8")
         answer: Json = {"text": text}
         if wanted == "verbose_json":
-            answer |= {"task": "transcribe", "language": "english", "duration": len(data) / 2 / RATE, "segments": segments}
+            answer |= {
+                "task": "transcribe",
+                "language": "english",
+                "duration": len(data) / 2 / RATE,
+                "segments": segments,
+            }
         return Reply(200, json.dumps(answer).encode())
 
 
@@ -160,14 +186,22 @@ def hear(data: bytes) -> list[Json]:
         if heard and heard == heard_before:
             found[-1]["end"] = end
         elif heard:
-            words = {"start": start, "end": end, "text": f" {SENTENCES[heard]}", "avg_logprob": -0.2, "no_speech_prob": 0.01}
+            words = {
+                "start": start,
+                "end": end,
+                "text": f" {SENTENCES[heard]}",
+                "avg_logprob": -0.2,
+                "no_speech_prob": 0.01,
+            }
             found.append({"id": len(found), **words})
         heard_before = heard
     return found
 
 
 def _parse(content_type: str, body: bytes) -> tuple[dict[str, str], bytes | None]:
-    message = BytesParser(EmailMessage, policy=default).parsebytes(b"Content-Type: " + content_type.encode() + b"\r\n\r\n" + body)
+    message = BytesParser(EmailMessage, policy=default).parsebytes(
+        b"Content-Type: " + content_type.encode() + b"\r\n\r\n" + body
+    )
     fields: dict[str, str] = {}
     sound = None
     for part in message.iter_parts():

@@ -21,9 +21,17 @@ Write = Callable[[Path], None]
 
 
 def bomb_zip(
-    parts: Mapping[str, bytes], member: str, head: bytes, fill: bytes, tail: bytes, size: int, *, lie: bool = False
+    parts: Mapping[str, bytes],
+    member: str,
+    head: bytes,
+    fill: bytes,
+    tail: bytes,
+    size: int,
+    *,
+    lie: bool = False,
 ) -> Write:
-    """An archive with a member of `size` bytes that packs into a thousandth; with `lie` its size is said to be 1 MB."""
+    """An archive with a member of `size` bytes that packs into a thousandth; with `lie` its size is
+    said to be 1 MB."""
 
     def write(path: Path) -> None:
         made = io.BytesIO()
@@ -31,7 +39,13 @@ def bomb_zip(
             for name, content in parts.items():
                 archive.writestr(name, content)
             archive.writestr(member, b"")
-        _fill(path, made.getvalue(), member.encode(), _deflated(head, fill, tail, size), MB if lie else size)
+        _fill(
+            path,
+            made.getvalue(),
+            member.encode(),
+            _deflated(head, fill, tail, size),
+            MB if lie else size,
+        )
 
     return write
 
@@ -48,14 +62,19 @@ def _deflated(head: bytes, fill: bytes, tail: bytes, size: int) -> bytes:
 
 
 def _fill(path: Path, archive: bytes, member: bytes, packed: bytes, size: int) -> None:
-    """The archive with that member's empty content, which is its last, in place of which stands what was packed."""
+    """The archive with that member's empty content, which is its last, in place of which stands
+    what was packed."""
     local = archive.rindex(b"PK\x03\x04")
     start = local + 30 + len(member)
     directory = archive.index(b"PK\x01\x02")
     entry = archive.rindex(b"PK\x01\x02")
     sizes = struct.pack("<II", len(packed), min(size, 0xFFFFFFF0))
     head = archive[: local + 18] + sizes + archive[local + 26 : start]
-    entries = archive[directory : entry + 20] + sizes + archive[entry + 28 : archive.rindex(b"PK\x05\x06")]
+    entries = (
+        archive[directory : entry + 20]
+        + sizes
+        + archive[entry + 28 : archive.rindex(b"PK\x05\x06")]
+    )
     place = len(head) + len(packed)
     tail = archive[archive.rindex(b"PK\x05\x06") :]
     end = tail[:12] + struct.pack("<II", len(entries), place) + tail[20:]
@@ -117,12 +136,19 @@ def _pages(count: int) -> bytes:
 
 def _png(side: int) -> bytes:
     def chunk(kind: bytes, data: bytes) -> bytes:
-        return struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        return (
+            struct.pack(">I", len(data)) + kind + data + struct.pack(">I", zlib.crc32(kind + data))
+        )
 
     packed = zlib.compressobj(9)
-    rows = b"".join(packed.compress(bytes((side + 1) * 100)) for _ in range(side // 100)) + packed.flush()
+    rows = (
+        b"".join(packed.compress(bytes((side + 1) * 100)) for _ in range(side // 100))
+        + packed.flush()
+    )
     header = struct.pack(">IIBBBBB", side, side, 8, 0, 0, 0, 0)
-    return b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+    return (
+        b"\x89PNG\r\n\x1a\n" + chunk(b"IHDR", header) + chunk(b"IDAT", rows) + chunk(b"IEND", b"")
+    )
 
 
 def _workbook() -> dict[str, bytes]:
@@ -152,13 +178,18 @@ def _word(body: bytes) -> Write:
 def _sheet(head: str, fill: str, *, size: int, lie: bool = False) -> Write:
     start = f'<?xml version="1.0"?><worksheet xmlns="{_SPREAD}"><sheetData>{head}'.encode()
     tail = b"</sheetData></worksheet>"
-    return bomb_zip(_workbook(), "xl/worksheets/sheet1.xml", start, fill.encode(), tail, size, lie=lie)
+    return bomb_zip(
+        _workbook(), "xl/worksheets/sheet1.xml", start, fill.encode(), tail, size, lie=lie
+    )
 
 
 def _mail(parts: int, deep: bool) -> bytes:
     head = b"From: a@example.org\nSubject: x\nContent-Type: multipart/mixed; boundary=b0\n\n"
     if deep:
-        return head + b"".join(b"--b%d\nContent-Type: multipart/mixed; boundary=b%d\n\n" % (i, i + 1) for i in range(parts))
+        return head + b"".join(
+            b"--b%d\nContent-Type: multipart/mixed; boundary=b%d\n\n" % (i, i + 1)
+            for i in range(parts)
+        )
     return head + b"--b0\nContent-Type: text/plain\n\nhi\n" * parts + b"--b0--"
 
 
@@ -179,7 +210,9 @@ def _many(path: Path) -> None:
 
 def _gzip(path: Path) -> None:
     packed = _deflated(b"a,b\n", b"1,2\n", b"", 4096 * MB)
-    path.write_bytes(b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff" + packed + struct.pack("<II", 0, 0))
+    path.write_bytes(
+        b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff" + packed + struct.pack("<II", 0, 0)
+    )
 
 
 _ROW = '<row><c t="n"><v>1</v></c></row>'

@@ -1,7 +1,8 @@
 """Web pages with articles: how much of the article is read, and how much else comes along.
 
-The measure is that of scrapinghub/article-extraction-benchmark: runs of four words (all words where there are fewer), each as
-often as it stands there; precision and recall of a page from what is shared, their means over the pages, and F1 of the means.
+The measure is that of scrapinghub/article-extraction-benchmark: runs of four words (all words where
+there are fewer), each as often as it stands there; precision and recall of a page from what is
+shared, their means over the pages, and F1 of the means.
 """
 
 from __future__ import annotations
@@ -17,8 +18,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 from bench._foreign import Figure
-from leaf.formats.base import Where
-from leaf.formats.html import HtmlReader
+from leaf.readers.base import Where
+from leaf.readers.documents.html import HtmlReader
 
 WORD = re.compile(r"\w+", re.UNICODE)
 RUN = 4
@@ -32,7 +33,11 @@ def measure(corpora: Path, show: bool) -> list[Figure]:
         return []
     truth = json.loads((folder / "ground-truth.json").read_text("utf-8"))
     pages = {path.name.split(".")[0]: path for path in (folder / "html").iterdir()}
-    known = [(pages[key], str(entry["articleBody"])) for key, entry in sorted(truth.items()) if key in pages]
+    known = [
+        (pages[key], str(entry["articleBody"]))
+        for key, entry in sorted(truth.items())
+        if key in pages
+    ]
     name = f"articles ({len(known)})"
     start = time.perf_counter()
     ours = _scores(leaf_text, known, show)
@@ -51,7 +56,9 @@ def leaf_text(page: bytes) -> str:
     """The page as read_file gives it."""
     with tempfile.NamedTemporaryFile(suffix=".html") as file:
         Path(file.name).write_bytes(page)
-        return "\n".join(passage.text for passage in HtmlReader().passages(Path(file.name), Where()))
+        return "\n".join(
+            passage.text for passage in HtmlReader().passages(Path(file.name), Where())
+        )
 
 
 def trafilatura_text(page: bytes) -> str:
@@ -60,7 +67,9 @@ def trafilatura_text(page: bytes) -> str:
     return trafilatura.extract(page, fast=True, include_comments=False) or ""
 
 
-def _scores(read: Callable[[bytes], str], known: list[tuple[Path, str]], show: bool) -> tuple[float, float]:
+def _scores(
+    read: Callable[[bytes], str], known: list[tuple[Path, str]], show: bool
+) -> tuple[float, float]:
     """Mean precision and mean recall."""
     pairs = []
     for path, article in known:
@@ -71,7 +80,10 @@ def _scores(read: Callable[[bytes], str], known: list[tuple[Path, str]], show: b
         recall = same / sum(wanted.values()) if wanted else 1.0
         pairs.append((precision, recall))
         if show and min(precision, recall) < 0.8:
-            print(f"  {path.name[:16]}: precision {precision:.2f}, recall {recall:.2f}, {sum(wanted.values())} runs")
+            print(
+                f"  {path.name[:16]}: precision {precision:.2f}, recall {recall:.2f}, "
+                f"{sum(wanted.values())} runs"
+            )
     return statistics.mean(p for p, _ in pairs), statistics.mean(r for _, r in pairs)
 
 
@@ -79,7 +91,11 @@ def runs(text: str) -> Counter[tuple[str, ...]]:
     """Runs of four words, how often each stands there."""
     words = WORD.findall(text)
     size = min(RUN, len(words))
-    return Counter(tuple(words[i : i + size]) for i in range(len(words) - size + 1)) if words else Counter()
+    return (
+        Counter(tuple(words[i : i + size]) for i in range(len(words) - size + 1))
+        if words
+        else Counter()
+    )
 
 
 def _f1(scores: tuple[float, float]) -> float:

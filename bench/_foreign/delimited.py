@@ -1,20 +1,23 @@
-"""Delimited files that others made: DABench tables beside pandas, Pollock's scores, and files of one column.
+"""Delimited files that others made: DABench tables beside pandas, Pollock's scores, and files of
+one column.
 
     python -m bench._foreign.delimited [--show]
 
-DABench: rows of data and, of each column that both read as numbers, the sum. Where pandas is plainly wrong (`PANDAS_WRONG` says
-how) the table is counted apart.
+DABench: rows of data and, of each column that both read as numbers, the sum. Where pandas is
+plainly wrong (`PANDAS_WRONG` says how) the table is counted apart.
 
-Pollock (Vitagliano et al., PVLDB 16/8, 2023): ten measures of a loaded file against its clean form (it loads at all; precision,
-recall and F1 of header, records and cells, each as bags), averaged over the files and added up to a score of ten; the weighted
-score takes the average by the weight of each pollution in its survey, of those that are here. Leaf gives typed values and the
-clean form gives text, so that both are compared as values: 74.69 is $74.69, and a date is its day, month and year. Where two rows
-of a header say the same, the clean form says it twice in a name and Leaf once; that counts as equal. The targets
-are for this half of the files. Columns that have no names in the file are compared under those
-of the clean form (`col_0`).
+Pollock (Vitagliano et al., PVLDB 16/8, 2023): ten measures of a loaded file against its clean form
+(it loads at all; precision, recall and F1 of header, records and cells, each as bags), averaged
+over the files and added up to a score of ten; the weighted score takes the average by the weight of
+each pollution in its survey, of those that are here. Leaf gives typed values and the clean form
+gives text, so that both are compared as values: 74.69 is $74.69, and a date is its day, month and
+year. Where two rows of a header say the same, the clean form says it twice in a name and Leaf once;
+that counts as equal. The targets are for this half of the files. Columns that have no names in the
+file are compared under those of the clean form (`col_0`).
 
-One column: names, places, goods, sentences, addresses, times, numbers and words of many languages (the lists of Unicode's CLDR,
-as Babel ships them), 1 to 50,000 rows, with and without a name above. Each has to load as one column that holds every line.
+One column: names, places, goods, sentences, addresses, times, numbers and words of many languages
+(the lists of Unicode's CLDR, as Babel ships them), 1 to 50,000 rows, with and without a name above.
+Each has to load as one column that holds every line.
 """
 
 from __future__ import annotations
@@ -33,12 +36,14 @@ from typing import Any
 
 from bench._foreign import CORPORA, Figure
 from leaf.errors import LeafError
-from leaf.formats.base import KIND, TableInfo
-from leaf.formats.cells import MISSING
-from leaf.formats.delimited import DelimitedReader
+from leaf.readers.base import KIND, TableInfo
+from leaf.readers.tabular.cells import MISSING
+from leaf.readers.tabular.delimited import DelimitedReader
 
 PANDAS_WRONG = {
-    "Current_Logan.csv": "takes the team's name in the first line for the header, so that no column is a number",
+    "Current_Logan.csv": "takes the team's name in the first line for the header, so that "
+    "no column "
+    "is a number",
 }
 """Tables that pandas's defaults misread, and how; a title stands above the header of each."""
 
@@ -100,17 +105,34 @@ def measure_dabench(folder: Path, show: bool) -> list[Figure]:
         same = len(largest.rows) == len(frame)
         rows += same
         if show and not same:
-            print(f"  {path.name}: {len(largest.rows):,} rows, pandas {len(frame):,} ({', '.join(sorted(largest.notes))})")
+            print(
+                f"  {path.name}: {len(largest.rows):,} rows, pandas {len(frame):,} "
+                f"({', '.join(sorted(largest.notes))})"
+            )
         for name, ours, theirs in _sums(largest, frame):
             columns += 1
-            equal = math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-9) or (math.isnan(ours) and math.isnan(theirs))
+            equal = math.isclose(ours, theirs, rel_tol=1e-9, abs_tol=1e-9) or (
+                math.isnan(ours) and math.isnan(theirs)
+            )
             sums += equal
             if show and not equal:
                 print(f"  {path.name}, {name}: sum {ours!r}, pandas {theirs!r}")
     return [
-        Figure("DABench tables", f"row counts as pandas, of {len(files) - wrong}", rows, len(files) - wrong),
-        Figure("DABench tables", f"sums as pandas, of {columns:,} columns that both read as numbers", sums, columns),
-        Figure("DABench tables", f"tables that pandas misreads, of {len(files)}; not compared", wrong),
+        Figure(
+            "DABench tables",
+            f"row counts as pandas, of {len(files) - wrong}",
+            rows,
+            len(files) - wrong,
+        ),
+        Figure(
+            "DABench tables",
+            f"sums as pandas, of {columns:,} columns that both read as numbers",
+            sums,
+            columns,
+        ),
+        Figure(
+            "DABench tables", f"tables that pandas misreads, of {len(files)}; not compared", wrong
+        ),
     ]
 
 
@@ -123,8 +145,16 @@ def _sums(table: Loaded, frame: Any) -> Iterator[tuple[str, float, float]]:
     numeric = {"BIGINT", "DOUBLE"}
     for position, (name, kind) in enumerate(table.info.columns):
         series = frame.iloc[:, position]
-        if kind in numeric and pd.api.types.is_numeric_dtype(series) and not pd.api.types.is_bool_dtype(series):
-            yield name, math.fsum(row[position] or 0 for row in table.rows), math.fsum(series.dropna())
+        if (
+            kind in numeric
+            and pd.api.types.is_numeric_dtype(series)
+            and not pd.api.types.is_bool_dtype(series)
+        ):
+            yield (
+                name,
+                math.fsum(row[position] or 0 for row in table.rows),
+                math.fsum(series.dropna()),
+            )
 
 
 # Pollock
@@ -137,20 +167,35 @@ WEIGHTS = {
     "file_quotation_char": 11, "file_escape_char_0x5C": 1, "file_escape_char_0x00": 7, "row_less_sep": 0.36775106082036774,
     "row_more_sep": 0.36775106082036774, "row_field_delimiter": 1 / 7, "row_extra_quote": 1 / 108, "source": 1,
 }  # fmt: skip
-"""Files of the authors' survey that have the pollution, divided among the files made of it (`pollock_weights.json`)."""
+"""Files of the authors' survey that have the pollution, divided among the files made of it
+(`pollock_weights.json`)."""
 
 
 def measure_pollock(folder: Path, show: bool) -> list[Figure]:
     """The simple score of both parts and the weighted one of the polluted files."""
     scores = {part: _scores(folder / part, show) for part in ("polluted", "survey")}
     polluted = scores["polluted"]
-    weights = {name: next(w for start, w in WEIGHTS.items() if name.startswith(start)) for name in polluted}
-    weighted = sum(weights[name] * score for name, score in polluted.items()) / sum(weights.values())
+    weights = {
+        name: next(w for start, w in WEIGHTS.items() if name.startswith(start)) for name in polluted
+    }
+    weighted = sum(weights[name] * score for name, score in polluted.items()) / sum(
+        weights.values()
+    )
     survey = scores["survey"]
     exact = sum(score > 10 - 1e-9 for score in survey.values())
     return [
-        Figure("Pollock polluted", f"simple score of 10, over {len(polluted):,} files", _mean(polluted), 9.96),
-        Figure("Pollock polluted", "weighted score of 10, by the weights of the pollutions here", weighted, 9.6),
+        Figure(
+            "Pollock polluted",
+            f"simple score of 10, over {len(polluted):,} files",
+            _mean(polluted),
+            9.96,
+        ),
+        Figure(
+            "Pollock polluted",
+            "weighted score of 10, by the weights of the pollutions here",
+            weighted,
+            9.6,
+        ),
         Figure("Pollock survey", f"simple score of 10, over {len(survey):,} files", _mean(survey)),
         Figure("Pollock survey", f"files that load exactly, of {len(survey):,}", exact),
     ]
@@ -208,7 +253,8 @@ def _bags(truth: Sequence[str], found: Sequence[str]) -> tuple[float, float, flo
 
 
 def _once(name: str) -> str:
-    """A name without its repetition: `date date` is that of two rows that both say date, of which Leaf names a column once."""
+    """A name without its repetition: `date date` is that of two rows that both say date, of which
+    Leaf names a column once."""
     words = name.split()
     half = len(words) // 2
     return " ".join(words[:half]) if half and words[:half] == words[half:] else name
@@ -219,12 +265,19 @@ _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct",
 
 
 def _value(cell: Any) -> str:
-    """A value as text that is the same for all ways to write it: numbers without signs of money, dates without an order."""
+    """A value as text that is the same for all ways to write it: numbers without signs of money,
+    dates without an order."""
     text = "" if cell is None else " ".join(str(cell).split()).lower()
     if text in MISSING:
         return ""
     if date := _DATE.fullmatch(text):
-        month = date[2] if date[2].isdigit() else str(_MONTHS.index(date[2][:3]) + 1) if date[2][:3] in _MONTHS else "0"
+        month = (
+            date[2]
+            if date[2].isdigit()
+            else str(_MONTHS.index(date[2][:3]) + 1)
+            if date[2][:3] in _MONTHS
+            else "0"
+        )
         parts = sorted(int(part) + (2000 if n != 1 and len(part) == 2 and int(part) > 31 else 0)
                        for n, part in enumerate((date[1], month, date[3])))  # fmt: skip
         time = re.sub(r"(?::00)+$", "", date[4] or "00")
@@ -239,7 +292,8 @@ def _value(cell: Any) -> str:
 # One column
 
 LISTS = ("kinds", "labels")
-"""Values with a delimiter inside, which are a table to anyone where no name above says that they are one column."""
+"""Values with a delimiter inside, which are a table to anyone where no name above says that they
+are one column."""
 LOCALES = (
     "de",
     "fr",
@@ -263,9 +317,42 @@ LOCALES = (
     "zh",
     "ko",
 )
-FIRST = ("Jane", "John", "Ada", "Jean-Luc", "Mary Ann", "José", "Øyvind", "Anne-Marie", "Siobhán", "Li", "Min", "O'Brien")
-LAST = ("Doe", "Smith", "King", "van der Berg", "Müller", "García Márquez", "O'Neil", "Wei", "Kim", "St. John", "De la Cruz")
-CITIES = ("Springfield, IL", "Portland, OR", "Washington, D.C.", "Austin, TX", "St. Louis, MO", "New York, NY", "Reno, NV")
+FIRST = (
+    "Jane",
+    "John",
+    "Ada",
+    "Jean-Luc",
+    "Mary Ann",
+    "José",
+    "Øyvind",
+    "Anne-Marie",
+    "Siobhán",
+    "Li",
+    "Min",
+    "O'Brien",
+)
+LAST = (
+    "Doe",
+    "Smith",
+    "King",
+    "van der Berg",
+    "Müller",
+    "García Márquez",
+    "O'Neil",
+    "Wei",
+    "Kim",
+    "St. John",
+    "De la Cruz",
+)
+CITIES = (
+    "Springfield, IL",
+    "Portland, OR",
+    "Washington, D.C.",
+    "Austin, TX",
+    "St. Louis, MO",
+    "New York, NY",
+    "Reno, NV",
+)
 STREETS = ("Main St", "Oak Avenue", "5th Ave, Apt 3", "High Street", "Elm Rd")
 GOODS = (
     "Desk Lamp",
@@ -278,17 +365,36 @@ GOODS = (
     "Tea: green",
     "Mug; blue",
 )
-WORDS = ("the", "cat", "sat", "on", "a", "mat", "and", "then", "however", "it", "rained", "in", "Graz", "again", "today")
+WORDS = (
+    "the",
+    "cat",
+    "sat",
+    "on",
+    "a",
+    "mat",
+    "and",
+    "then",
+    "however",
+    "it",
+    "rained",
+    "in",
+    "Graz",
+    "again",
+    "today",
+)
 
 
 def measure_one_column(show: bool) -> list[Figure]:
-    """Files that are split, and rows that are lost; a first value taken for the name is counted apart, as a note says so."""
+    """Files that are split, and rows that are lost; a first value taken for the name is counted
+    apart, as a note says so."""
     split = lost = rows = heads = files = 0
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "list.csv"
         for name, header, values in one_column_files():
             files += 1
-            path.write_text("\n".join([*([header] if header else []), *values]) + "\n", encoding="utf-8")
+            path.write_text(
+                "\n".join([*([header] if header else []), *values]) + "\n", encoding="utf-8"
+            )
             given = [v for v in values if v.strip()]
             rows += len(given)
             try:
@@ -297,17 +403,30 @@ def measure_one_column(show: bool) -> list[Figure]:
                 tables = []
             is_split = len(tables) != 1 or any(len(table.names) != 1 for table in tables)
             missing = len(given) - sum(len(table.rows) for table in tables)
-            assumed = not header and missing == 1 and bool(tables) and tables[0].names[0] == " ".join(given[0].split())
+            assumed = (
+                not header
+                and missing == 1
+                and bool(tables)
+                and tables[0].names[0] == " ".join(given[0].split())
+            )
             heads += assumed
             missing = 0 if assumed else max(0, missing)
             split += is_split
             lost += missing
             if show and (is_split or missing):
-                print(f"  {name}: {len(tables)} tables, {[t.names for t in tables]}, {missing} of {len(given)} rows lost")
+                print(
+                    f"  {name}: {len(tables)} tables, {[t.names for t in tables]}, {missing} of "
+                    f"{len(given)} rows lost"
+                )
     return [
         Figure("One column", f"files that are split, of {files:,}", split, 0, at_least=False),
         Figure("One column", f"rows lost, of {rows:,}", lost, 0, at_least=False),
-        Figure("One column", f"lists without a name whose first value became the name with a note, of {files:,} files", heads),
+        Figure(
+            "One column",
+            f"lists without a name whose first value became the name with a note, of "
+            f"{files:,} files",
+            heads,
+        ),
     ]
 
 
@@ -318,11 +437,16 @@ def one_column_files() -> Iterator[tuple[str, str, list[str]]]:
         if not name.startswith(LISTS):
             yield f"{name} without a name", "", values
         if number % 3 == 0:
-            yield f"{name} with empty lines", header, [line for v in values for line in (v, *([""] if len(v) % 5 == 0 else []))]
+            yield (
+                f"{name} with empty lines",
+                header,
+                [line for v in values for line in (v, *([""] if len(v) % 5 == 0 else []))],
+            )
 
 
 def _words() -> Iterator[tuple[str, str, list[str]]]:
-    """Lists of the CLDR: countries, languages, currencies and time zones in many languages, and other real lists."""
+    """Lists of the CLDR: countries, languages, currencies and time zones in many languages, and
+    other real lists."""
     import encodings.aliases
     import html.entities
     import unicodedata
@@ -333,14 +457,30 @@ def _words() -> Iterator[tuple[str, str, list[str]]]:
 
     for code in LOCALES:
         locale = Locale.parse(code)
-        yield f"countries {code}", "Country", [str(v) for k, v in sorted(locale.territories.items()) if len(k) == 2]
+        yield (
+            f"countries {code}",
+            "Country",
+            [str(v) for k, v in sorted(locale.territories.items()) if len(k) == 2],
+        )
         yield f"languages {code}", "Language", [str(v) for _, v in sorted(locale.languages.items())]
-        yield f"currencies {code}", "Währung / currency", [str(v) for _, v in sorted(locale.currencies.items())]
+        yield (
+            f"currencies {code}",
+            "Währung / currency",
+            [str(v) for _, v in sorted(locale.currencies.items())],
+        )
         yield f"months {code}", "m", [str(locale.months["format"]["wide"][n]) for n in range(1, 13)]
     yield "time zones", "zone", sorted(available_timezones())
-    yield "characters", "name", [unicodedata.name(chr(n), f"unassigned {n}") for n in range(0x21, 0x2FF)]
+    yield (
+        "characters",
+        "name",
+        [unicodedata.name(chr(n), f"unassigned {n}") for n in range(0x21, 0x2FF)],
+    )
     yield "statuses", "phrase", [status.phrase for status in HTTPStatus]
-    yield "status descriptions", "text", [status.description for status in HTTPStatus if status.description]
+    yield (
+        "status descriptions",
+        "text",
+        [status.description for status in HTTPStatus if status.description],
+    )
     yield "entities", "entity", sorted(html.entities.html5)
     yield "encodings", "alias", sorted(encodings.aliases.aliases)
 
@@ -400,8 +540,15 @@ def main() -> int:
     parser.add_argument("--show", action="store_true", help="say what deviates")
     figures = measure(CORPORA, parser.parse_args().show)
     for figure in figures:
-        target = "" if figure.target is None else f"  target {'>=' if figure.at_least else '<='} {figure.target:g}"
-        print(f"{'ok ' if figure.met else 'NOT'} {figure.corpus}: {figure.what}: {figure.value:g}{target}")
+        target = (
+            ""
+            if figure.target is None
+            else f"  target {'>=' if figure.at_least else '<='} {figure.target:g}"
+        )
+        print(
+            f"{'ok ' if figure.met else 'NOT'} {figure.subject}: {figure.what}: "
+            f"{figure.value:g}{target}"
+        )
     return 0 if all(figure.met for figure in figures) else 1
 
 

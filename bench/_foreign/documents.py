@@ -1,10 +1,11 @@
-"""PDFs of two other readers' own tests: each opens or is refused in a sentence, and its text is held against theirs.
+"""PDFs of two other readers' own tests: each opens or is refused in a sentence, and its text is
+held against theirs.
 
-Every file is opened by the functions that the app calls, in a process of its own with 20 seconds and 3 GB. A file is refused
-wrongly if pypdfium2 or pypdf opens it and gives a page.
+Every file is opened by the functions that the app calls, in a process of its own with 20 seconds
+and 3 GB. A file is refused wrongly if pypdfium2 or pypdf opens it and gives a page.
 
-Closeness to a known text is the mean over files of the F1 of its words: each as often as it stands there, wherever it stands,
-ligatures and wide forms as the letters they stand for.
+Closeness to a known text is the mean over files of the F1 of its words: each as often as it stands
+there, wherever it stands, ligatures and wide forms as the letters they stand for.
 """
 
 from __future__ import annotations
@@ -35,10 +36,16 @@ def measure(corpora: Path, show: bool) -> list[Figure]:
     """What became of each PDF, and how close its text is to that of PDFBox."""
     found = []
     for folder, name in (("pdfjs", "pdf.js"), ("pdfbox", "PDFBox")):
-        files = sorted(path for path in (corpora / folder).rglob("*") if path.suffix.lower() == ".pdf")
+        files = sorted(
+            path for path in (corpora / folder).rglob("*") if path.suffix.lower() == ".pdf"
+        )
         if files:
             found += _survey(name, files, show)
-    known = [p for p in sorted((corpora / "pdfbox").glob("*.pdf")) if p.with_name(p.name + ".txt").is_file()]
+    known = [
+        p
+        for p in sorted((corpora / "pdfbox").glob("*.pdf"))
+        if p.with_name(p.name + ".txt").is_file()
+    ]
     return found + (_texts(known, show) if known else [])
 
 
@@ -50,27 +57,51 @@ def _survey(name: str, files: Sequence[Path], show: bool) -> list[Figure]:
         told = _apart(_all_of, path)
         slowest = max(slowest, time.perf_counter() - start)
         what = told["what"]
-        if (what == "refused" or told.get("kind", "pdf") != "pdf") and _apart(_opens, path).get("opens"):
+        if (what == "refused" or told.get("kind", "pdf") != "pdf") and _apart(_opens, path).get(
+            "opens"
+        ):
             what = "refused wrongly"
         counts[what] += 1
-        counts["notes"] += any(kind in ("text-garbled", "pages-damaged") for kind in told.get("notes", ()))
+        counts["notes"] += any(
+            kind in ("text-garbled", "pages-damaged") for kind in told.get("notes", ())
+        )
         counts["tables"] += told.get("tables") or 0
         if show and (what != "read" or told.get("tables") or told.get("notes")):
-            print(f"  {path.name}: {what} {told.get('why', '')} {told.get('tables') or 0} tables {told.get('notes', '')}")
+            print(
+                f"  {path.name}: {what} {told.get('why', '')} {told.get('tables') or 0} tables "
+                f"{told.get('notes', '')}"
+            )
     of = f"of {len(files)} files"
     return [
-        Figure(name, f"exceptions that no sentence explains, {of}", counts["raw"], 0, at_least=False),
-        Figure(name, f"files that took over {SECONDS} s or ended their process, {of}", counts["died"], 0, at_least=False),
-        Figure(name, f"files refused that pypdfium2 or pypdf opens, {of}", counts["refused wrongly"], 0, at_least=False),
+        Figure(
+            name, f"exceptions that no sentence explains, {of}", counts["raw"], 0, at_least=False
+        ),
+        Figure(
+            name,
+            f"files that took over {SECONDS} s or ended their process, {of}",
+            counts["died"],
+            0,
+            at_least=False,
+        ),
+        Figure(
+            name,
+            f"files refused that pypdfium2 or pypdf opens, {of}",
+            counts["refused wrongly"],
+            0,
+            at_least=False,
+        ),
         Figure(name, f"files refused in a sentence, {of}", counts["refused"]),
-        Figure(name, f"files with damaged pages or text that can't be trusted, {of}", counts["notes"]),
+        Figure(
+            name, f"files with damaged pages or text that can't be trusted, {of}", counts["notes"]
+        ),
         Figure(name, "tables found", counts["tables"]),
         Figure(name, "seconds of the slowest file", slowest),
     ]
 
 
 def _apart(look: Callable[[Path], dict[str, Any]], path: Path) -> dict[str, Any]:
-    """What becomes of a file in a process of its own; this one loads no library, so that none is half copied."""
+    """What becomes of a file in a process of its own; this one loads no library, so that none is
+    half copied."""
     read, write = os.pipe()
     child = os.fork()
     if not child:
@@ -90,7 +121,7 @@ def _apart(look: Callable[[Path], dict[str, Any]], path: Path) -> dict[str, Any]
 def _all_of(path: Path) -> dict[str, Any]:
     """Inspected, read, made ready for the search, its tables written."""
     from leaf.errors import LeafError
-    from leaf.formats import worker
+    from leaf.readers import worker
 
     try:
         with tempfile.TemporaryDirectory() as folder:
@@ -98,8 +129,17 @@ def _all_of(path: Path) -> dict[str, Any]:
             outline = told["outline"]
             worker.read(str(path), told["kind"])
             worker.extract(str(path), told["kind"], folder)
-            tables = len(worker.tables(str(path), told["kind"], folder + "/tables")) if told["kind"] == "pdf" else 0
-        return {"what": "read", "kind": told["kind"], "tables": tables, "notes": [note["kind"] for note in outline["notes"]]}
+            tables = (
+                len(worker.tables(str(path), told["kind"], folder + "/tables"))
+                if told["kind"] == "pdf"
+                else 0
+            )
+        return {
+            "what": "read",
+            "kind": told["kind"],
+            "tables": tables,
+            "notes": [note["kind"] for note in outline["notes"]],
+        }
     except LeafError as e:
         return {"what": "refused", "why": str(e)}
     except BaseException as e:  # noqa: BLE001  what is counted is just what nobody expects
@@ -126,16 +166,28 @@ def _opens(path: Path) -> dict[str, Any]:
 
 
 def _texts(files: Sequence[Path], show: bool) -> list[Figure]:
-    pairs = [(path.name, leaf_text(path), path.with_name(path.name + ".txt").read_text("utf-8-sig", "replace")) for path in files]
+    pairs = [
+        (
+            path.name,
+            leaf_text(path),
+            path.with_name(path.name + ".txt").read_text("utf-8-sig", "replace"),
+        )
+        for path in files
+    ]
     ours = [(name, closeness(text, truth)) for name, text, truth in pairs]
-    bare = [closeness(pdfium_text(path), truth) for path, (_, _, truth) in zip(files, pairs, strict=True)]
+    bare = [
+        closeness(pdfium_text(path), truth)
+        for path, (_, _, truth) in zip(files, pairs, strict=True)
+    ]
     if show:
         for name, score in ours:
             if score < 0.9:
                 print(f"  {name}: {score:.2f}")
     name = f"PDFBox text ({len(files)})"
     return [
-        Figure(name, "F1 of words, mean over files", statistics.mean(score for _, score in ours), 0.93),
+        Figure(
+            name, "F1 of words, mean over files", statistics.mean(score for _, score in ours), 0.93
+        ),
         Figure(name, "the same of bare pypdfium2", statistics.mean(bare)),
     ]
 
@@ -143,11 +195,13 @@ def _texts(files: Sequence[Path], show: bool) -> list[Figure]:
 def leaf_text(path: Path) -> str:
     """The pages as read_file gives them, without the marks of those that have no text."""
     from leaf.errors import LeafError
-    from leaf.formats.base import Where
-    from leaf.formats.pdf import PdfReader
+    from leaf.readers.base import Where
+    from leaf.readers.documents.pdf import PdfReader
 
     try:
-        return MARKS.sub("", "\n".join(passage.text for passage in PdfReader().passages(path, Where())))
+        return MARKS.sub(
+            "", "\n".join(passage.text for passage in PdfReader().passages(path, Where()))
+        )
     except LeafError:
         return ""
 

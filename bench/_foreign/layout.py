@@ -1,14 +1,17 @@
-"""Where the tables of a sheet begin and how many there are, as annotators saw it; what cells hold, as other readers have them.
+"""Where the tables of a sheet begin and how many there are, as annotators saw it; what cells hold,
+as other readers have them.
 
-First row of data: of the annotated table with most rows, held against the table of Leaf that holds most of them. It is right
-where nothing above it stands in that table; `with headings` counts files as well where only rows stand there that the corpora
-call `group` and Leaf keeps as rows. Number of tables: of sheets for which several are annotated.
+First row of data: of the annotated table with most rows, held against the table of Leaf that holds
+most of them. It is right where nothing above it stands in that table; `with headings` counts files
+as well where only rows stand there that the corpora call `group` and Leaf keeps as rows. Number of
+tables: of sheets for which several are annotated.
 
-Cells: every cell that Leaf or another maintained reader has, of the workbooks beside the foreign corpora and those of Apache POI:
-XLS against xlrd, XLSX against openpyxl, and XLSB against the workbook of the same cells that lies beside it in another format.
+Cells: every cell that Leaf or another maintained reader has, of the workbooks beside the foreign
+corpora and those of Apache POI: XLS against xlrd, XLSX against openpyxl, and XLSB against the
+workbook of the same cells that lies beside it in another format.
 
-Workbooks of Apache POI, which were collected for what is wrong with them: each opens or is refused in one sentence, in a process
-of its own with a limit of time and memory, as the app has it.
+Workbooks of Apache POI, which were collected for what is wrong with them: each opens or is refused
+in one sentence, in a process of its own with a limit of time and memory, as the app has it.
 """
 
 from __future__ import annotations
@@ -84,13 +87,33 @@ def _layout(name: str, sheets: list[Sheet], show: bool) -> list[Figure]:
                 print(f"  {len(reading.tables)} tables for 1: {sheet.path.name[:90]}")
     files = counts["files"]
     figures = [
-        Figure(name, f"first row of data right, share of {files} files", counts["right"] / files, TARGETS[name]),
-        Figure(name, "first row of data right, with headings", (counts["right"] + counts["below groups"]) / files),
-        Figure(name, f"one table where one is annotated, share of {counts['one']}", counts["one, right"] / max(1, counts["one"])),
+        Figure(
+            name,
+            f"first row of data right, share of {files} files",
+            counts["right"] / files,
+            TARGETS[name],
+        ),
+        Figure(
+            name,
+            "first row of data right, with headings",
+            (counts["right"] + counts["below groups"]) / files,
+        ),
+        Figure(
+            name,
+            f"one table where one is annotated, share of {counts['one']}",
+            counts["one, right"] / max(1, counts["one"]),
+        ),
     ]
     if counts["several"] > 10:
         share = counts["several, right"] / counts["several"]
-        figures.append(Figure(name, f"number of tables right where several are, share of {counts['several']}", share, 0.80))
+        figures.append(
+            Figure(
+                name,
+                f"number of tables right where several are, share of {counts['several']}",
+                share,
+                0.80,
+            )
+        )
     return figures
 
 
@@ -103,14 +126,19 @@ def first_row(sheet: Sheet, reading: Reading) -> str:
         return "wrong"
     if not above:
         return "right"
-    return "below groups" if all(sheet.rows.get(row, "group") == "group" for row in above) else "wrong"
+    return (
+        "below groups" if all(sheet.rows.get(row, "group") == "group" for row in above) else "wrong"
+    )
 
 
 def _show_first(sheet: Sheet, reading: Reading) -> None:
     truth = max(sheet.tables, key=len)
     ours = max(reading.tables, key=lambda rows: len(set(rows) & set(truth)), default=())
     found = min(ours, default=0)
-    print(f"  first row {found} for {truth[0]} ({sheet.rows.get(found)}): {sheet.path.name[:90]} {reading.error}")
+    print(
+        f"  first row {found} for {truth[0]} ({sheet.rows.get(found)}): {sheet.path.name[:90]} "
+        f"{reading.error}"
+    )
 
 
 # Cells
@@ -128,16 +156,28 @@ class _Pair:
 
 def measure_cells(corpora: Path, show: bool) -> list[Figure]:
     """Share of the cells that are equal, by format."""
-    files = sorted(p for folder in (corpora.parent, corpora / "poi" / "spreadsheet") if folder.is_dir() for p in folder.iterdir())
+    files = sorted(
+        p
+        for folder in (corpora.parent, corpora / "poi" / "spreadsheet")
+        if folder.is_dir()
+        for p in folder.iterdir()
+    )
     figures = []
-    for ending, other, target in ((".xls", _by_xlrd, 0.977), (".xlsx", _by_openpyxl, None), (".xlsb", None, 1.0)):
+    for ending, other, target in (
+        (".xls", _by_xlrd, 0.977),
+        (".xlsx", _by_openpyxl, None),
+        (".xlsb", None, 1.0),
+    ):
         pairs = [_Pair(p, other) if other else _beside(p) for p in files if p.suffix == ending]
         counts: Counter[str] = Counter()
         for pair in pairs:
             if pair:
                 _compare(pair, counts, show)
         if counts["cells"]:
-            what = f"cells as another reader has them, share of {counts['cells']:,} in {counts['files']} files {ending}"
+            what = (
+                f"cells as another reader has them, share of {counts['cells']:,} in "
+                f"{counts['files']} files {ending}"
+            )
             figures.append(Figure("workbooks", what, counts["equal"] / counts["cells"], target))
     return figures
 
@@ -171,7 +211,10 @@ def _compare(pair: _Pair, counts: Counter[str], show: bool) -> None:
             cells += 1
             equal += _same(found.get(at), sheet.get(at))
             if show and not _same(found.get(at), sheet.get(at)) and cells - equal <= 3:
-                print(f"  {pair.path.name} {name} {at}: {found.get(at)!r}, the other reader {sheet.get(at)!r}")
+                print(
+                    f"  {pair.path.name} {name} {at}: {found.get(at)!r}, the other reader "
+                    f"{sheet.get(at)!r}"
+                )
     if show and cells != equal:
         print(f"  {pair.path.name}: {equal:,} of {cells:,} cells equal")
     counts["cells"] += cells
@@ -196,12 +239,14 @@ def _number(value: Any) -> float | None:
     if isinstance(value, date):
         return float((value - date(1899, 12, 30)).days)
     if isinstance(value, clock):
-        return (value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6) / 86_400
+        return (
+            value.hour * 3600 + value.minute * 60 + value.second + value.microsecond / 1e6
+        ) / 86_400
     return value.total_seconds() / 86_400 if isinstance(value, timedelta) else None
 
 
 def _by_leaf(path: Path) -> dict[str, dict[tuple[int, int], Any]]:
-    from leaf.formats.workbook import Workbook
+    from leaf.readers.tabular.workbook import Workbook
 
     with Workbook(path) as book:
         return {sheet.name: _filled(book.iterate(sheet)) for sheet in book.sheets}
@@ -222,10 +267,18 @@ def _by_xlrd(path: Path) -> dict[str, dict[tuple[int, int], Any]]:
     import xlrd
 
     book = xlrd.open_workbook(path, logfile=io.StringIO())
-    kinds = {xlrd.XL_CELL_TEXT: str, xlrd.XL_CELL_NUMBER: float, xlrd.XL_CELL_DATE: float, xlrd.XL_CELL_BOOLEAN: bool}
+    kinds = {
+        xlrd.XL_CELL_TEXT: str,
+        xlrd.XL_CELL_NUMBER: float,
+        xlrd.XL_CELL_DATE: float,
+        xlrd.XL_CELL_BOOLEAN: bool,
+    }
     found = {}
     for sheet in book.sheets():
-        rows = [[kinds[c.ctype](c.value) if c.ctype in kinds else None for c in sheet.row(r)] for r in range(sheet.nrows)]
+        rows = [
+            [kinds[c.ctype](c.value) if c.ctype in kinds else None for c in sheet.row(r)]
+            for r in range(sheet.nrows)
+        ]
         shift = 1462 if book.datemode else 0
         for r, row in enumerate(rows):
             for c, cell in enumerate(row):
@@ -246,7 +299,8 @@ def _by_openpyxl(path: Path) -> dict[str, dict[tuple[int, int], Any]]:
     found = {}
     for sheet in book.worksheets:
         found[sheet.title] = _filled(
-            [None if cell.data_type == "e" else cell.value for cell in row] for row in sheet.iter_rows(min_row=1, min_col=1)
+            [None if cell.data_type == "e" else cell.value for cell in row]
+            for row in sheet.iter_rows(min_row=1, min_col=1)
         )
     return found
 
@@ -256,7 +310,9 @@ def _by_openpyxl(path: Path) -> dict[str, dict[tuple[int, int], Any]]:
 
 def measure_opening(folder: Path, show: bool) -> list[Figure]:
     """Each workbook opens or is refused in words."""
-    files = sorted(p for p in folder.rglob("*") if p.suffix in (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods"))
+    files = sorted(
+        p for p in folder.rglob("*") if p.suffix in (".xls", ".xlsx", ".xlsm", ".xlsb", ".ods")
+    )
     counts: Counter[str] = Counter()
     for path in files:
         outcome, text, seconds = opened(path)
@@ -267,7 +323,13 @@ def measure_opening(folder: Path, show: bool) -> list[Figure]:
     return [
         Figure("POI workbooks", f"open, of {len(files)}", counts["opens"]),
         Figure("POI workbooks", "refused in words", counts["refused"]),
-        Figure("POI workbooks", "raw exceptions and lost processes", counts["raised"] + counts["died"], 0, at_least=False),
+        Figure(
+            "POI workbooks",
+            "raw exceptions and lost processes",
+            counts["raised"] + counts["died"],
+            0,
+            at_least=False,
+        ),
         Figure("POI workbooks", f"take over {SLOW} s", counts["slow"], 0, at_least=False),
     ]
 
@@ -292,7 +354,7 @@ def opened(path: Path) -> tuple[str, str, float]:
 
 
 def _open_in_child(path: Path, pipe: Any) -> None:
-    from leaf.formats.worker import inspect, read, tables
+    from leaf.readers.worker import inspect, read, tables
 
     resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
     try:

@@ -1,4 +1,5 @@
-"""What became of each row of a file, as its reader tells it: data, header, left out, or in no table; and which rows are named."""
+"""What became of each row of a file, as its reader tells it: data, header, left out, or in no
+table; and which rows are named."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ from pathlib import Path
 import duckdb
 
 from leaf.errors import LeafError
-from leaf.formats.base import Note, TableInfo
-from leaf.formats.delimited import DelimitedReader
-from leaf.formats.sheets import SheetsReader
+from leaf.readers.base import Note, TableInfo
+from leaf.readers.tabular.delimited import DelimitedReader
+from leaf.readers.tabular.sheets import SheetsReader
 
 NAMING = frozenset(
     {
@@ -92,14 +93,21 @@ def _add(reading: Reading, number: int, info: TableInfo, folder: Path, sums: boo
 
 
 def _values(
-    reading: Reading, number: int, info: TableInfo, relation: str, rows: list[int], connection: duckdb.DuckDBPyConnection
+    reading: Reading,
+    number: int,
+    info: TableInfo,
+    relation: str,
+    rows: list[int],
+    connection: duckdb.DuckDBPyConnection,
 ) -> None:
     for name, kind in info.columns:
         if not kind.startswith(("BIGINT", "DOUBLE", "INTEGER", "DECIMAL")):
             continue
         quoted = name.replace('"', '""')
         values = connection.execute(f'SELECT "{quoted}" FROM {relation}').fetchall()
-        reading.sums[number, name] = {row: float(v) for row, (v,) in zip(rows, values, strict=True) if v is not None}
+        reading.sums[number, name] = {
+            row: float(v) for row, (v,) in zip(rows, values, strict=True) if v is not None
+        }
 
 
 def named(note: Note) -> tuple[set[int], int]:

@@ -1,4 +1,5 @@
-"""Rows of annotated files: data that is lost, what is left out rightly, derived rows that are found, footnotes that stay."""
+"""Rows of annotated files: data that is lost, what is left out rightly, derived rows that are
+found, footnotes that stay."""
 
 from __future__ import annotations
 
@@ -74,7 +75,11 @@ def _typed(cell: str) -> str | float | None:
         return None
     if plain_text[0] in "-.0123456789" and not (plain_text[0] == "0" and plain_text[1:2].isdigit()):
         try:
-            return float(plain_text) if "." in plain_text or "e" in plain_text.lower() else int(plain_text)
+            return (
+                float(plain_text)
+                if "." in plain_text or "e" in plain_text.lower()
+                else int(plain_text)
+            )
         except ValueError:
             pass
     return cell if cell[0] != "=" else " " + cell
@@ -121,15 +126,23 @@ def judge(sheet: Sheet, reading: Reading, counts: Counter[str], show: bool) -> N
         if kind == "title" and kept and row not in reading.doubtful:
             counts["titles kept"] += 1
         if wrong and show:
-            said_text = " | ".join(cell for cell in sheet.cells[row - 1] if cell)[:90] if row <= len(sheet.cells) else ""
-            print(f"  {wrong} ({reading.left_out.get(row, '')}) {sheet.path.name[:60]} row {row}: {said_text}")
+            said_text = (
+                " | ".join(cell for cell in sheet.cells[row - 1] if cell)[:90]
+                if row <= len(sheet.cells)
+                else ""
+            )
+            print(
+                f"  {wrong} ({reading.left_out.get(row, '')}) {sheet.path.name[:60]} row {row}: "
+                f"{said_text}"
+            )
     counts["files with notes"] += "note" in sheet.rows.values()
     counts["files that keep notes"] += notes_kept > 0
     _columns(sheet, reading, counts)
 
 
 def _columns(sheet: Sheet, reading: Reading, counts: Counter[str]) -> None:
-    """Columns of tables with derived rows: whether the sum over what is kept is that over the rows of data."""
+    """Columns of tables with derived rows: whether the sum over what is kept is that over the rows
+    of data."""
     if "derived" not in sheet.rows.values():
         return
     for values in reading.sums.values():
@@ -141,7 +154,9 @@ def _columns(sheet: Sheet, reading: Reading, counts: Counter[str]) -> None:
         given = sum(v for row, v in values.items() if row in reading.data)
         right = abs(true - given) <= 1e-9 * max(1.0, abs(true))
         counts["columns right"] += right
-        counts["columns wrong, named"] += not right and all(r not in reading.data or r in reading.doubtful for r in derived)
+        counts["columns wrong, named"] += not right and all(
+            r not in reading.data or r in reading.doubtful for r in derived
+        )
 
 
 def _figures(name: str, c: Counter[str]) -> list[Figure]:
@@ -156,21 +171,48 @@ def _figures(name: str, c: Counter[str]) -> list[Figure]:
     if c["derived"]:
         recall = c["derived found"] / c["derived"]
         figures += [
-            Figure(name, f"derived rows left out or named as doubtful, of {c['derived']:,}", recall, 0.80 if total else None),
+            Figure(
+                name,
+                f"derived rows left out or named as doubtful, of {c['derived']:,}",
+                recall,
+                0.80 if total else None,
+            ),
             Figure(name, "derived rows left out", c["derived left out"] / c["derived"]),
             Figure(name, "rows of data named as doubtful", c["data doubted"]),
         ]
     if c["columns"]:
         figures += [
-            Figure(name, f"columns whose sum is that of the data alone, of {c['columns']:,}", c["columns right"]),
-            Figure(name, "columns that count something twice, with all such rows named", c["columns wrong, named"]),
+            Figure(
+                name,
+                f"columns whose sum is that of the data alone, of {c['columns']:,}",
+                c["columns right"],
+            ),
+            Figure(
+                name,
+                "columns that count something twice, with all such rows named",
+                c["columns wrong, named"],
+            ),
         ]
     if c["note"]:
         figures += [
-            Figure(name, f"footnotes kept as rows without a word, of {c['note']:,}", c["notes kept"]),
-            Figure(name, f"files that keep footnotes without a word, of {c['files with notes']:,}", c["files that keep notes"]),
+            Figure(
+                name, f"footnotes kept as rows without a word, of {c['note']:,}", c["notes kept"]
+            ),
+            Figure(
+                name,
+                f"files that keep footnotes without a word, of {c['files with notes']:,}",
+                c["files that keep notes"],
+            ),
         ]
     if c["title"]:
-        figures.append(Figure(name, f"titles kept as rows without a word, of {c['title']:,}", c["titles kept"]))
-    figures.append(Figure(name, f"files refused, with {c['rows of files refused']:,} rows of data", c["files refused"]))
+        figures.append(
+            Figure(name, f"titles kept as rows without a word, of {c['title']:,}", c["titles kept"])
+        )
+    figures.append(
+        Figure(
+            name,
+            f"files refused, with {c['rows of files refused']:,} rows of data",
+            c["files refused"],
+        )
+    )
     return figures

@@ -1,4 +1,5 @@
-"""The corpora's own truth, as a class for each row of a file: data, derived, header, title, note or group."""
+"""The corpora's own truth, as a class for each row of a file: data, derived, header, title, note or
+group."""
 
 from __future__ import annotations
 
@@ -11,12 +12,20 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-_CLASSES = {"metadata": "title", "MetaTitle": "title", "notes": "note", "Notes": "note", "Header": "header", "GroupHead": "group"}
+_CLASSES = {
+    "metadata": "title",
+    "MetaTitle": "title",
+    "notes": "note",
+    "Notes": "note",
+    "Header": "header",
+    "GroupHead": "group",
+}
 
 
 @dataclass(frozen=True)
 class Sheet:
-    """A file and what its rows are, by number from 1; rows that are empty or that nobody annotated are left out."""
+    """A file and what its rows are, by number from 1; rows that are empty or that nobody annotated
+    are left out."""
 
     path: Path
     rows: dict[int, str]
@@ -26,15 +35,26 @@ class Sheet:
 
 
 def strudel(corpora: Path, which: str) -> Iterator[Sheet]:
-    """Tables of the Statistical Abstract of the United States (`saus`) or of statistics offices (`troy`)."""
+    """Tables of the Statistical Abstract of the United States (`saus`) or of statistics offices
+    (`troy`)."""
     with gzip.open(corpora / "strudel" / f"{which}.jl.gz", "rt") as file:
         for line in file:
             table = json.loads(line)
-            path = corpora / "strudel" / "csv" / f"{which}__{table['file_name']}__{table['table_id']}.csv"
+            path = (
+                corpora
+                / "strudel"
+                / "csv"
+                / f"{which}__{table['file_name']}__{table['table_id']}.csv"
+            )
             if path.is_file():
                 rows = {n: _class(kinds) for n, kinds in enumerate(table["annotations"], 1)}
                 body = tuple(n for n, kind in rows.items() if kind in ("data", "derived"))
-                yield Sheet(path, {n: kind for n, kind in rows.items() if kind}, _cells(table["table_array"]), (body,))
+                yield Sheet(
+                    path,
+                    {n: kind for n, kind in rows.items() if kind},
+                    _cells(table["table_array"]),
+                    (body,),
+                )
 
 
 def fuste(corpora: Path) -> Iterator[Sheet]:
@@ -47,10 +67,18 @@ def fuste(corpora: Path) -> Iterator[Sheet]:
         with path.open(newline="", encoding="utf-8", errors="replace") as file:
             cells = list(csv.reader(file))
         kinds = [["" for _ in row] for row in cells]
-        for element in sorted((e for r in found["regions"] for e in r["elements"]), key=lambda e: e["type"] == "Derived"):
+        for element in sorted(
+            (e for r in found["regions"] for e in r["elements"]),
+            key=lambda e: e["type"] == "Derived",
+        ):
             _paint(kinds, element)
-        rows = {n: _class(_filled(line, row)) for n, (line, row) in enumerate(zip(kinds, cells, strict=True), 1)}
-        tables = tuple(_body(region, cells) for region in found["regions"] if region["region_type"] == "Table")
+        rows = {
+            n: _class(_filled(line, row))
+            for n, (line, row) in enumerate(zip(kinds, cells, strict=True), 1)
+        }
+        tables = tuple(
+            _body(region, cells) for region in found["regions"] if region["region_type"] == "Table"
+        )
         yield Sheet(path, {n: kind for n, kind in rows.items() if kind}, cells, tables)
 
 
@@ -60,7 +88,11 @@ def _body(region: dict[str, Any], cells: Sequence[Sequence[str]]) -> tuple[int, 
     for element in region["elements"]:
         (left, top), (right, bottom) = element["top_lx"], element["bot_rx"]
         if element["type"] in ("Data", "Derived"):
-            rows |= {n for n, row in enumerate(cells[top : bottom + 1], top + 1) if any(c.strip() for c in row[left : right + 1])}
+            rows |= {
+                n
+                for n, row in enumerate(cells[top : bottom + 1], top + 1)
+                if any(c.strip() for c in row[left : right + 1])
+            }
     return tuple(sorted(rows))
 
 
@@ -68,7 +100,11 @@ def plain(path: Path, header_rows: int = 1) -> Sheet:
     """A file of one table of which every row below the header is data."""
     with path.open(newline="", encoding="utf-8", errors="replace") as file:
         cells = list(csv.reader(file))
-    rows = {n: "header" if n <= header_rows else "data" for n, row in enumerate(cells, 1) if any(c.strip() for c in row)}
+    rows = {
+        n: "header" if n <= header_rows else "data"
+        for n, row in enumerate(cells, 1)
+        if any(c.strip() for c in row)
+    }
     return Sheet(path, rows, cells)
 
 
@@ -88,7 +124,8 @@ def _filled(kinds: Sequence[str], cells: Sequence[str]) -> list[str]:
 
 
 def _class(kinds: Sequence[str | None]) -> str:
-    """A row is derived where more of its cells are than hold data, data where any cell is, else what most of its cells are."""
+    """A row is derived where more of its cells are than hold data, data where any cell is, else
+    what most of its cells are."""
     count = Counter(kind for kind in kinds if kind and kind != "empty")
     if not count:
         return ""

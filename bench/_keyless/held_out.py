@@ -1,7 +1,9 @@
-"""Held out: written after the grammar, over tables that none of its questions use. What it showed was mended by its cause.
+"""Held out: written after the grammar, over tables that none of its questions use. What it showed
+was mended by its cause.
 
-Half can be answered by a table's columns, half are traps: negations, ratios, correlations, names that are nearly a column,
-figures of what is only numbered, two tables in one chat. The form is that of questions.py.
+Half can be answered by a table's columns, half are traps: negations, ratios, correlations, names
+that are nearly a column, figures of what is only numbered, two tables in one chat. The form is that
+of questions.py.
 """
 
 from __future__ import annotations

@@ -1,7 +1,9 @@
-"""Questions with their truth, computed here by pandas. `None`: nothing that the tables hold answers this, or it says more
-than one thing; any figure is wrong. A question may be refused in any case; what is answered must be right.
+"""Questions with their truth, computed here by pandas. `None`: nothing that the tables hold answers
+this, or it says more than one thing; any figure is wrong. A question may be refused in any case;
+what is answered must be right.
 
-`PLAIN` can be answered by a table's columns. `HOSTILE` has words, names and conditions that rules easily pass over.
+`PLAIN` can be answered by a table's columns. `HOSTILE` has words, names and conditions that rules
+easily pass over.
 """
 
 from __future__ import annotations
@@ -14,11 +16,14 @@ import pandas as pd
 Frames = Mapping[str, pd.DataFrame]
 Truth = Callable[[Frames], Any] | None
 Question = tuple[str, str, Truth]
-"""Names of the tables in the chat, the question, and its truth: a figure, or figures by what they stand for."""
+"""Names of the tables in the chat, the question, and its truth: a figure, or figures by what they
+stand for."""
 
 
 def _o(f: Frames) -> pd.DataFrame:
-    return f["orders"].assign(d=pd.to_datetime(f["orders"].order_date), s=pd.to_datetime(f["orders"].ship_date))
+    return f["orders"].assign(
+        d=pd.to_datetime(f["orders"].order_date), s=pd.to_datetime(f["orders"].ship_date)
+    )
 
 
 def _u(f: Frames) -> pd.DataFrame:

@@ -1,4 +1,5 @@
-"""Tables that the questions are asked of: public ones, and small ones with German, French and Spanish names."""
+"""Tables that the questions are asked of: public ones, and small ones with German, French and
+Spanish names."""
 
 from __future__ import annotations
 
@@ -42,7 +43,13 @@ def write(name: str, frame: pd.DataFrame, shared: Path, folder: Path) -> Path:
 
 def _own() -> Mapping[str, pd.DataFrame]:
     months = {f"2024-0{m}": _till(m) for m in (1, 2, 3)}
-    return {"orders": _orders(), "umsatz": _umsatz(), "ventes": _ventes(), "ventas": _ventas(), **months}
+    return {
+        "orders": _orders(),
+        "umsatz": _umsatz(),
+        "ventes": _ventes(),
+        "ventas": _ventas(),
+        **months,
+    }
 
 
 def _orders() -> pd.DataFrame:
@@ -112,4 +119,6 @@ def _ventas() -> pd.DataFrame:
 def _till(month: int) -> pd.DataFrame:
     days = pd.date_range(f"2024-0{month}-01", periods=20, freq="D")
     shops = [("Mitte", "Nord")[i % 2] for i in range(20)]
-    return pd.DataFrame({"day": days.date, "shop": shops, "amount": [month * 10 + i * 3 % 7 for i in range(20)]})
+    return pd.DataFrame(
+        {"day": days.date, "shop": shops, "amount": [month * 10 + i * 3 % 7 for i in range(20)]}
+    )

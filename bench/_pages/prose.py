@@ -26,16 +26,22 @@ def sentence(r: random.Random, words: int) -> str:
     return " ".join(r.choice(WORDS) for _ in range(words)).capitalize()
 
 
-def justified(canvas: Canvas, r: random.Random, x: float, y: float, width: float, lines: int, size: float = 10) -> float:
+def justified(
+    canvas: Canvas, r: random.Random, x: float, y: float, width: float, lines: int, size: float = 10
+) -> float:
     """A paragraph set to both margins, but its last line; gives the y below it."""
     canvas.setFont("Times-Roman", size)
     for i in range(lines):
         words = [r.choice(WORDS)]
-        while stringWidth(" ".join(words), "Times-Roman", size) < width * (1 if i < lines - 1 else r.uniform(0.2, 0.9)):
+        while stringWidth(" ".join(words), "Times-Roman", size) < width * (
+            1 if i < lines - 1 else r.uniform(0.2, 0.9)
+        ):
             words.append(r.choice(WORDS))
         words = words[:-1] or words
         if i < lines - 1:
-            blank = (width - sum(stringWidth(w, "Times-Roman", size) for w in words)) / max(1, len(words) - 1)
+            blank = (width - sum(stringWidth(w, "Times-Roman", size) for w in words)) / max(
+                1, len(words) - 1
+            )
             at = x
             for word in words:
                 canvas.drawString(at, y, word)
@@ -75,7 +81,9 @@ def lists(r: random.Random, c: Canvas) -> None:
             c.setFont("Times-Roman", 10)
             c.drawString(75, y, mark.format(i + 1) if "{" in mark else mark)
             for line in range(r.randint(1, 2)):
-                c.drawString(95, y, sentence(r, r.randint(4, 12)) if line == 0 else sentence(r, 5).lower())
+                c.drawString(
+                    95, y, sentence(r, r.randint(4, 12)) if line == 0 else sentence(r, 5).lower()
+                )
                 y -= 13
         y = justified(c, r, 60, y - 6, 470, 2) - 8
 
@@ -90,7 +98,9 @@ def contents(r: random.Random, c: Canvas) -> None:
         c.drawString(60, y, title)
         if leaders:
             c.drawString(
-                70 + stringWidth(title, "Times-Roman", 11), y, "." * int((430 - stringWidth(title, "Times-Roman", 11)) / 3)
+                70 + stringWidth(title, "Times-Roman", 11),
+                y,
+                "." * int((430 - stringWidth(title, "Times-Roman", 11)) / 3),
             )
         c.drawRightString(530, y, str(page))
         y -= 20
@@ -101,14 +111,28 @@ def index(r: random.Random, c: Canvas) -> None:
         c.setFont("Times-Roman", 9)
         for i in range(50):
             pages = ", ".join(str(r.randint(1, 400)) for _ in range(r.randint(1, 3)))
-            c.drawString(x + (10 if i % 5 else 0), 780 - 13 * i, f"{sentence(r, r.randint(1, 2)).lower()}, {pages}")
+            c.drawString(
+                x + (10 if i % 5 else 0),
+                780 - 13 * i,
+                f"{sentence(r, r.randint(1, 2)).lower()}, {pages}",
+            )
 
 
 def form(r: random.Random, c: Canvas) -> None:
     c.setFont("Helvetica", 10)
     ruled = r.random() < 0.5
     for i, label in enumerate(
-        ("Surname:", "First name:", "Date of birth:", "Street:", "Postcode:", "Town:", "Telephone:", "E-mail:", "Signature:")
+        (
+            "Surname:",
+            "First name:",
+            "Date of birth:",
+            "Street:",
+            "Postcode:",
+            "Town:",
+            "Telephone:",
+            "E-mail:",
+            "Signature:",
+        )
     ):
         y = 760 - 34 * i
         c.drawString(64, y, label)
@@ -150,7 +174,10 @@ def code(r: random.Random, c: Canvas) -> None:
     c.setFont("Courier", 9)
     for i in range(30):
         c.drawString(
-            70 + 18 * (i % 4), y, f"{r.choice(WORDS)}_{r.choice(WORDS)} = {r.choice(WORDS)}({r.randint(0, 9)}, {r.choice(WORDS)})"
+            70 + 18 * (i % 4),
+            y,
+            f"{r.choice(WORDS)}_{r.choice(WORDS)} = {r.choice(WORDS)}({r.randint(0, 9)}, "
+            f"{r.choice(WORDS)})",
         )
         if i % 3 == 0:
             c.drawString(330, y, f"# {sentence(r, 4)}")
@@ -163,7 +190,12 @@ def references(r: random.Random, c: Canvas) -> None:
         c.setFont("Times-Roman", 10)
         c.drawString(60, y, f"[{i + 1}]")
         c.drawString(84, y, f"{sentence(r, 2)}, {sentence(r, 8)}.")
-        c.drawString(84, y - 12, f"{sentence(r, 4)}, {r.randint(1980, 2025)}, pp. {r.randint(1, 99)}–{r.randint(100, 200)}.")
+        c.drawString(
+            84,
+            y - 12,
+            f"{sentence(r, 4)}, {r.randint(1980, 2025)}, pp. "
+            f"{r.randint(1, 99)}–{r.randint(100, 200)}.",
+        )
         y -= 32
 
 

@@ -1,4 +1,5 @@
-"""PDFs with known tables: ruled, half ruled, shaded and bare, cells that wrap, headers that span, one or two columns of text."""
+"""PDFs with known tables: ruled, half ruled, shaded and bare, cells that wrap, headers that span,
+one or two columns of text."""
 
 from __future__ import annotations
 
@@ -31,8 +32,28 @@ PLACES = [
     "Old Quay",
     "Dunmere",
 ]
-THINGS = ["steel pipes", "wheat", "paper", "ferries", "heat pumps", "milk", "timber", "glass", "road works", "software licences"]
-NAMES = ["A. Moreau", "Ida Lund", "B. Okafor", "Chen Wei", "R. Silva", "Nora Quist", "T. Adeyemi", "Eva Braun-Keller"]
+THINGS = [
+    "steel pipes",
+    "wheat",
+    "paper",
+    "ferries",
+    "heat pumps",
+    "milk",
+    "timber",
+    "glass",
+    "road works",
+    "software licences",
+]
+NAMES = [
+    "A. Moreau",
+    "Ida Lund",
+    "B. Okafor",
+    "Chen Wei",
+    "R. Silva",
+    "Nora Quist",
+    "T. Adeyemi",
+    "Eva Braun-Keller",
+]
 MARGIN = 60
 
 
@@ -57,7 +78,9 @@ def _number(r: random.Random, kind: str) -> str:
         "signed": lambda: f"{r.uniform(-50, 50):.2f}",
         "money": lambda: f"${value * 90_000:,.2f}",
         "year": lambda: str(r.randint(1990, 2026)),
-        "bracket": lambda: f"({int(value * 9_000):,})" if r.random() < 0.4 else f"{int(value * 90_000):,}",
+        "bracket": lambda: (
+            f"({int(value * 9_000):,})" if r.random() < 0.4 else f"{int(value * 90_000):,}"
+        ),
     }[kind]()
 
 
@@ -75,10 +98,15 @@ HEADS = {
 }
 
 
-def content(r: random.Random, *, words: bool = False, width: int = 0, long: bool = False) -> tuple[Rows, list[str]]:
+def content(
+    r: random.Random, *, words: bool = False, width: int = 0, long: bool = False
+) -> tuple[Rows, list[str]]:
     """Header and rows of a table, and the kind of each column."""
     count = width or r.randint(3, 6)
-    kinds = ["place"] + [r.choice(("text", "name") if words else (*NUMBERS, *NUMBERS, "text")) for _ in range(count - 1)]
+    kinds = ["place"] + [
+        r.choice(("text", "name") if words else (*NUMBERS, *NUMBERS, "text"))
+        for _ in range(count - 1)
+    ]
     if not words and not any(k in NUMBERS for k in kinds):
         kinds[-1] = "whole"
     if long:
@@ -91,7 +119,10 @@ def content(r: random.Random, *, words: bool = False, width: int = 0, long: bool
                     row[at] = r.choice(["", "-", "n/a"])
     used: list[str] = []
     for kind in kinds[1:]:
-        name = next((n for n in r.sample(HEADS[kind], len(HEADS[kind])) if n not in used), f"{HEADS[kind][0]} {len(used)}")
+        name = next(
+            (n for n in r.sample(HEADS[kind], len(HEADS[kind])) if n not in used),
+            f"{HEADS[kind][0]} {len(used)}",
+        )
         used.append(name)
     return [[r.choice(["Region", "District", "Site"]), *used], *body], kinds
 
@@ -108,7 +139,9 @@ def _cell(r: random.Random, kind: str, i: int) -> str:
     return _number(r, kind)
 
 
-def wrapped(rows: Rows, kinds: Sequence[str], size: float, widths: dict[str, float], font: str = "Helvetica") -> Rows:
+def wrapped(
+    rows: Rows, kinds: Sequence[str], size: float, widths: dict[str, float], font: str = "Helvetica"
+) -> Rows:
     """The same cells with line ends where they do not fit into their column."""
     return [
         [
@@ -119,7 +152,9 @@ def wrapped(rows: Rows, kinds: Sequence[str], size: float, widths: dict[str, flo
     ]
 
 
-def _style(name: str, rows: int, kinds: Sequence[str], size: float, pad: float) -> list[tuple[object, ...]]:
+def _style(
+    name: str, rows: int, kinds: Sequence[str], size: float, pad: float
+) -> list[tuple[object, ...]]:
     black = colors.black
     found: list[tuple[object, ...]] = [
         ("FONTSIZE", (0, 0), (-1, -1), size),
@@ -136,8 +171,14 @@ def _style(name: str, rows: int, kinds: Sequence[str], size: float, pad: float) 
             ("LINEBELOW", (0, 0), (-1, 0), 0.7, black),
             ("INNERGRID", (0, 0), (-1, -1), 0.3, colors.grey),
         ],
-        "rows": [("LINEBELOW", (0, 0), (-1, -1), 0.4, colors.grey), ("LINEABOVE", (0, 0), (-1, 0), 0.4, colors.grey)],
-        "columns": [("LINEBEFORE", (1, 0), (-1, -1), 0.4, black), ("LINEBELOW", (0, 0), (-1, 0), 0.6, black)],
+        "rows": [
+            ("LINEBELOW", (0, 0), (-1, -1), 0.4, colors.grey),
+            ("LINEABOVE", (0, 0), (-1, 0), 0.4, colors.grey),
+        ],
+        "columns": [
+            ("LINEBEFORE", (1, 0), (-1, -1), 0.4, black),
+            ("LINEBELOW", (0, 0), (-1, 0), 0.6, black),
+        ],
         "booktabs": [
             ("LINEABOVE", (0, 0), (-1, 0), 1, black),
             ("LINEBELOW", (0, 0), (-1, 0), 0.5, black),
@@ -166,7 +207,11 @@ def draw(
     widths: Sequence[float] | None = None,
 ) -> float:
     """Draw a table with its upper left corner at a place; gives the y below it."""
-    table = Table(rows, colWidths=widths, style=TableStyle([*_style(style, len(rows), kinds, size, pad), *extra]))
+    table = Table(
+        rows,
+        colWidths=widths,
+        style=TableStyle([*_style(style, len(rows), kinds, size, pad), *extra]),
+    )
     _, height = table.wrapOn(canvas, 500, 700)
     table.drawOn(canvas, x, top - height)
     return float(top - height)
@@ -179,7 +224,13 @@ def _flat(rows: Rows) -> Rows:
 def _widths(rows: Rows, size: float, gap: float) -> list[float]:
     """Widths of columns as their longest line needs them, and a gap."""
     return [
-        max(stringWidth(line, "Helvetica", size) for row in rows for line in (row[i].split("\n") or [""])) + 12 + gap
+        max(
+            stringWidth(line, "Helvetica", size)
+            for row in rows
+            for line in (row[i].split("\n") or [""])
+        )
+        + 12
+        + gap
         for i in range(len(rows[0]))
     ]
 
@@ -206,8 +257,12 @@ class Sheet:
         self.y = self.height - MARGIN
         self.margins()
 
-    def prose(self, r: random.Random, lines: int, x: float = MARGIN, width: float = 0, size: float = 10) -> None:
-        self.y = justified(self.canvas, r, x, self.y, width or self.width - 2 * MARGIN, lines, size) - 14
+    def prose(
+        self, r: random.Random, lines: int, x: float = MARGIN, width: float = 0, size: float = 10
+    ) -> None:
+        self.y = (
+            justified(self.canvas, r, x, self.y, width or self.width - 2 * MARGIN, lines, size) - 14
+        )
 
     def caption(self, number: int, words: str) -> None:
         self.canvas.setFont("Helvetica-Bold", 9)
@@ -228,7 +283,21 @@ class Sheet:
         extra: Sequence[tuple[object, ...]] = (),
         gap: float = 6,
     ) -> None:
-        self.y = draw(self.canvas, rows, kinds, style, x, self.y, size, pad, extra, _widths(rows, size, gap)) - 20
+        self.y = (
+            draw(
+                self.canvas,
+                rows,
+                kinds,
+                style,
+                x,
+                self.y,
+                size,
+                pad,
+                extra,
+                _widths(rows, size, gap),
+            )
+            - 20
+        )
         self.drawn.append(Drawn(self.page, _flat(truth or rows), style, part))
 
     def save(self) -> list[Drawn]:
@@ -243,7 +312,15 @@ def simple(r: random.Random, path: Path, style: str) -> list[Drawn]:
     if r.random() < 0.5:
         sheet.caption(1, sentence(r, 5))
     rows, kinds = content(r)
-    sheet.table(rows, kinds, style, r.choice([7, 8, 9, 10]), r.choice([1, 2, 3]), part=0, gap=r.choice([2, 8, 20]))
+    sheet.table(
+        rows,
+        kinds,
+        style,
+        r.choice([7, 8, 9, 10]),
+        r.choice([1, 2, 3]),
+        part=0,
+        gap=r.choice([2, 8, 20]),
+    )
     sheet.prose(r, r.randint(4, 12))
     return sheet.save()
 
@@ -277,7 +354,11 @@ def spanning(r: random.Random, path: Path, style: str) -> list[Drawn]:
     kinds = ["place", "whole", "share", "whole", "share"]
     body = [[row[0], *(_number(r, kind) for kind in kinds[1:])] for row in rows[1:]]
     head = [["", "2024", "", "2025", ""], [rows[0][0], "Revenue", "Share", "Revenue", "Share"]]
-    spans: list[tuple[object, ...]] = [("SPAN", (1, 0), (2, 0)), ("SPAN", (3, 0), (4, 0)), ("ALIGN", (1, 0), (-1, 0), "CENTER")]
+    spans: list[tuple[object, ...]] = [
+        ("SPAN", (1, 0), (2, 0)),
+        ("SPAN", (3, 0), (4, 0)),
+        ("ALIGN", (1, 0), (-1, 0), "CENTER"),
+    ]
     if style == "booktabs":
         spans += [("LINEBELOW", (0, 1), (-1, 1), 0.5, colors.black)]
     sheet.table([*head, *body], kinds, style, 9, 2, part=0, extra=spans, gap=12)
@@ -294,7 +375,14 @@ def sections(r: random.Random, path: Path, style: str) -> list[Drawn]:
     made = [rows[0]]
     for i, row in enumerate(rows[1:]):
         if i % 4 == 0:
-            made.append([r.choice(["Northern area", "Industry", "Public services", "Households"]), "", "", ""])
+            made.append(
+                [
+                    r.choice(["Northern area", "Industry", "Public services", "Households"]),
+                    "",
+                    "",
+                    "",
+                ]
+            )
         made.append([row[0], *(_number(r, kind) for kind in kinds[1:])])
     made.append(["Total", "9,999,999", "100.0%", "0.00"])
     sheet.table(made, kinds, style, 9, 2, part=0, gap=14)
@@ -310,7 +398,9 @@ def twice(r: random.Random, path: Path, style: str) -> list[Drawn]:
         if r.random() < 0.5:
             sheet.caption(part + 1, sentence(r, 4))
         rows, kinds = content(r)
-        sheet.table(rows[:9], kinds, style if part == 0 else r.choice(STYLES), 8, 2, part=part, gap=10)
+        sheet.table(
+            rows[:9], kinds, style if part == 0 else r.choice(STYLES), 8, 2, part=part, gap=10
+        )
     return sheet.save()
 
 
@@ -320,7 +410,10 @@ def over_pages(r: random.Random, path: Path, style: str) -> list[Drawn]:
     sheet.prose(r, 5)
     rows, kinds = content(r, width=4)
     kinds = ["place", "whole", "share", "small"]
-    body = [[f"{r.choice(PLACES)} {i}", *(_number(r, kind) for kind in kinds[1:])] for i in range(r.randint(60, 110))]
+    body = [
+        [f"{r.choice(PLACES)} {i}", *(_number(r, kind) for kind in kinds[1:])]
+        for i in range(r.randint(60, 110))
+    ]
     repeated = r.random() < 0.6
     widths = _widths([rows[0], *body], 9, 14)
     at = 0
@@ -365,7 +458,10 @@ def in_columns(r: random.Random, path: Path, style: str) -> list[Drawn]:
         if table:
             rows, kinds = content(r, width=3)
             kinds = ["place", "whole", "share"]
-            rows = [["Region", "Revenue", "Share"], *([row[0], _number(r, "whole"), _number(r, "share")] for row in rows[1:])]
+            rows = [
+                ["Region", "Revenue", "Share"],
+                *([row[0], _number(r, "whole"), _number(r, "share")] for row in rows[1:]),
+            ]
             sheet.table(rows, kinds, style, 8, 2, part=0, x=x)
         sheet.prose(r, 14 if table else 34, x, wide, 9)
     return sheet.save()

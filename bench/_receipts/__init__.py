@@ -1,1 +1,2 @@
-"""Parts of `bench.receipts` with files of their own: `series` over foreign tables, `directions` of changes, a long `chat`."""
+"""Parts of `bench.receipts` with files of their own: `series` over foreign tables, `directions` of
+changes, a long `chat`."""

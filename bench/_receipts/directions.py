@@ -1,6 +1,8 @@
-"""Sentences in four languages about changes in foreign tables: the true ones must pass, those turned round must be found.
+"""Sentences in four languages about changes in foreign tables: the true ones must pass, those
+turned round must be found.
 
-`[rose|fell]` stands for the word that fits a rise and the one that fits a fall; the wrong sentence takes the other one.
+`[rose|fell]` stands for the word that fits a rise and the one that fits a fall; the wrong sentence
+takes the other one.
 """
 
 from __future__ import annotations
@@ -10,8 +12,8 @@ import re
 from dataclasses import dataclass
 
 from bench._receipts.series import Series, change_result, long_result, series, wide_result
-from leaf.agent.receipts.evidence import Evidence
-from leaf.agent.receipts.match import match
+from leaf.provenance.receipts.evidence import Evidence
+from leaf.provenance.receipts.match import match
 
 EACH = 12
 """Sentences of each kind, each about another pair of numbers."""
@@ -89,7 +91,8 @@ Sans la [baisse|hausse] redoutée, {n} vaut {B} en {yb} contre {A} en {ya}.
 {n} no [cayó|subió] un {p} % en {yb}: al contrario.
 Si {n} [bajara|subiera] un {p} % más, sería distinto de {B} en {yb}.
 Más o menos {B} en {yb}, tras {A} en {ya}."""
-"""True, or saying nothing of a direction; `[fell|rose]` within a denial is the word that does not fit."""
+"""True, or saying nothing of a direction; `[fell|rose]` within a denial is the word that does not
+fit."""
 
 
 @dataclass
@@ -117,7 +120,9 @@ def measure(seed: int) -> Found:
     return found
 
 
-def _try(template: str, one: Series, chance: random.Random, found: Found, hard: bool = False) -> None:
+def _try(
+    template: str, one: Series, chance: random.Random, found: Found, hard: bool = False
+) -> None:
     made = _filled(template, one, chance)
     if made is None:
         return
@@ -155,12 +160,24 @@ def _filled(template: str, one: Series, chance: random.Random) -> tuple[str, boo
     if number(a) == number(b) or float(percent) < 0.1 or number(abs(b - a)).strip("0.,") == "":
         return None
     n = f"{one.measure} of {name}" if name else one.measure
-    fields = {"n": n, "A": number(a), "B": number(b), "ya": rows[one.time][i - 1], "yb": rows[one.time][i], "p": percent}
+    fields = {
+        "n": n,
+        "A": number(a),
+        "B": number(b),
+        "ya": rows[one.time][i - 1],
+        "yb": rows[one.time][i],
+        "p": percent,
+    }
     text = template.format(**fields, d=number(abs(b - a)), t=one.time)
     shapes = [long_result(one)]
     if (
         one.group
-        and frame.pivot(index=one.group, columns=one.time, values=one.measure)[[fields["ya"], fields["yb"]]].notna().all().all()
+        and frame.pivot(index=one.group, columns=one.time, values=one.measure)[
+            [fields["ya"], fields["yb"]]
+        ]
+        .notna()
+        .all()
+        .all()
     ):
         shapes.append(wide_result(one))
     if not one.group and "{A}" not in template and "{d}" not in template and "{B}" not in template:

@@ -1,4 +1,5 @@
-"""Figures over time and by group, computed with pandas from tables that nobody here made, and from seeded ones."""
+"""Figures over time and by group, computed with pandas from tables that nobody here made, and from
+seeded ones."""
 
 from __future__ import annotations
 
@@ -9,9 +10,17 @@ from typing import Any
 
 import pandas as pd
 
-from leaf.agent.receipts.evidence import Evidence
+from leaf.provenance.receipts.evidence import Evidence
+from leaf.shapes.results import TableShown
 
-TABLES = Path(__file__).resolve().parents[2].parent / "shared" / "data" / "foreign" / "dabench" / "tables"
+TABLES = (
+    Path(__file__).resolve().parents[2].parent
+    / "shared"
+    / "data"
+    / "foreign"
+    / "dabench"
+    / "tables"
+)
 
 
 @dataclass(frozen=True)
@@ -44,11 +53,21 @@ def foreign() -> list[Series]:
         ("tr_eikon_eod_data.csv", "SPY", "Date"),
     ):
         daily = pd.read_csv(TABLES / name)
-        when = pd.to_datetime(daily[time], format="mixed").dt.to_period("Y" if name != "microsoft.csv" else "M").astype(str)
+        when = (
+            pd.to_datetime(daily[time], format="mixed")
+            .dt.to_period("Y" if name != "microsoft.csv" else "M")
+            .astype(str)
+        )
         mean = daily[column].groupby(when).mean().dropna()
         by = "month" if name == "microsoft.csv" else "year"
         index = mean.index if by == "month" else mean.index.astype(int)
-        found.append(Series(f"avg_{column.lower()}", by, pd.DataFrame({by: index, f"avg_{column.lower()}": mean.to_numpy()})))
+        found.append(
+            Series(
+                f"avg_{column.lower()}",
+                by,
+                pd.DataFrame({by: index, f"avg_{column.lower()}": mean.to_numpy()}),
+            )
+        )
     games = pd.read_csv(TABLES / "vgsales.csv").dropna(subset=["Year"]).astype({"Year": int})
     for group in ("Platform", "Genre"):
         total = games.groupby([group, "Year"], as_index=False)["Global_Sales"].sum()
@@ -56,38 +75,72 @@ def foreign() -> list[Series]:
         chosen = total[total[group].isin(biggest) & total["Year"].between(2003, 2012)]
         found.append(Series("Global_Sales", "Year", chosen.reset_index(drop=True), group))
     arrests = pd.read_csv(TABLES / "arrest_expungibility.csv")
-    counts = arrests.groupby(["Category", "Date"], as_index=False)["Count"].sum().rename(columns={"Date": "Year"})
-    found.append(Series("Count", "Year", counts[counts["Count"] > 50].reset_index(drop=True), "Category"))
+    counts = (
+        arrests.groupby(["Category", "Date"], as_index=False)["Count"]
+        .sum()
+        .rename(columns={"Date": "Year"})
+    )
+    found.append(
+        Series("Count", "Year", counts[counts["Count"] > 50].reset_index(drop=True), "Category")
+    )
     return found
 
 
 def seeded(chance: random.Random) -> Series:
     regions = ["North", "South", "East", "West"]
-    rows = [(r, y, round(chance.uniform(900, 90_000), 2)) for r in regions for y in range(2016, 2025)]
-    return Series("revenue", "year", pd.DataFrame(rows, columns=["region", "year", "revenue"]), "region")
+    rows = [
+        (r, y, round(chance.uniform(900, 90_000), 2)) for r in regions for y in range(2016, 2025)
+    ]
+    return Series(
+        "revenue", "year", pd.DataFrame(rows, columns=["region", "year", "revenue"]), "region"
+    )
 
 
 def long_result(one: Series, number: int = 1, message: str = "") -> Evidence:
     """As a query gives it: one row for each group and time."""
-    return _evidence(list(one.frame.columns), one.frame.astype(object).values.tolist(), number, message)
+    return _evidence(
+        list(one.frame.columns), one.frame.astype(object).values.tolist(), number, message
+    )
 
 
 def wide_result(one: Series, number: int = 1) -> Evidence:
     """The same with a column for each time: `revenue_2023`."""
     pivot = one.frame.pivot(index=one.group, columns=one.time, values=one.measure).dropna(axis=1)
     columns = [one.group, *(f"{one.measure}_{time}" for time in pivot.columns)]
-    return _evidence(columns, [[name, *row] for name, row in zip(pivot.index, pivot.values.tolist(), strict=True)], number)
+    return _evidence(
+        columns,
+        [[name, *row] for name, row in zip(pivot.index, pivot.values.tolist(), strict=True)],
+        number,
+    )
 
 
 def change_result(one: Series, number: int = 1) -> Evidence:
     """The change to the time before, in a column of its own."""
     change = one.frame[one.measure].pct_change() * 100
-    rows = [[time, value] for time, value in zip(one.frame[one.time], change, strict=True) if value == value]
+    rows = [
+        [time, value]
+        for time, value in zip(one.frame[one.time], change, strict=True)
+        if value == value
+    ]
     return _evidence([one.time, "growth_pct"], rows, number)
 
 
-def _evidence(columns: list[str], rows: list[list[Any]], number: int, message: str = "") -> Evidence:
+def _evidence(
+    columns: list[str], rows: list[list[Any]], number: int, message: str = ""
+) -> Evidence:
     plain = [[cell.item() if hasattr(cell, "item") else cell for cell in row] for row in rows][:200]
-    table = {"columns": columns, "types": [], "rows": plain, "total": len(rows), "result_id": f"r{number}"}
+    table: TableShown = {
+        "columns": columns,
+        "types": [],
+        "rows": plain,
+        "total": len(rows),
+        "result_id": f"r{number}",
+    }
     sql = f"SELECT {', '.join(columns)} FROM t"
-    return Evidence(f"call{number}", "query_tables", {"sql": sql}, {"text": "", "data": {"table": table}, "sources": []}, message)
+    return Evidence(
+        f"call{number}",
+        "query_tables",
+        {"sql": sql},
+        {"text": "", "data": {"table": table}, "sources": []},
+        message,
+    )

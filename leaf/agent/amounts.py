@@ -6,12 +6,10 @@ import hashlib
 import json
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
-from leaf.formats.picture import tokens_of
-from leaf.formats.tokens import Rates, Weight, weigh
-
-Json = dict[str, Any]
+from leaf.readers.media.picture import tokens_of
+from leaf.readers.tokens import Rates, Weight, weigh
+from leaf.shapes.raw import RawBlock, RawMessage
 
 BLOCK = 4
 """Tokens that a block takes beside its text: roles, ids, marks of begin and end."""
@@ -34,19 +32,20 @@ class Amount:
 
 
 class Sizes:
-    """Amounts of messages. A text is weighed once, however often it is sent. Safe to use from any number of threads."""
+    """Amounts of messages. A text is weighed once, however often it is sent. Safe to use from any
+    number of threads."""
 
     def __init__(self) -> None:
         self._known: dict[str | bytes, Weight] = {}
 
-    def of(self, messages: Iterable[Json]) -> Amount:
+    def of(self, messages: Iterable[RawMessage]) -> Amount:
         """All of these together."""
         total = Amount()
         for message in messages:
             total += self.message(message)
         return total
 
-    def message(self, message: Json) -> Amount:
+    def message(self, message: RawMessage) -> Amount:
         """One message."""
         content = message["content"]
         if isinstance(content, str):
@@ -64,7 +63,11 @@ class Sizes:
 
     def text(self, text: str) -> Weight:
         """The weight of a text."""
-        key = text if len(text) < 200 else hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        key = (
+            text
+            if len(text) < 200
+            else hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=16).digest()
+        )
         found = self._known.get(key)
         if found is None:
             found = weigh(text)
@@ -74,7 +77,7 @@ class Sizes:
         return found
 
 
-def _pieces(block: Json) -> Iterator[str | int]:
+def _pieces(block: RawBlock) -> Iterator[str | int]:
     """The texts of a block, and the tokens of its pictures."""
     kind = block["type"]
     if kind == "text":
@@ -85,7 +88,9 @@ def _pieces(block: Json) -> Iterator[str | int]:
         yield block["name"]
         yield json.dumps(block["input"], ensure_ascii=False)
     elif kind == "image":
-        yield tokens_of(int(block["source"].get("width") or 1_092), int(block["source"].get("height") or 1_092))
+        yield tokens_of(
+            int(block["source"].get("width") or 1_092), int(block["source"].get("height") or 1_092)
+        )
     elif kind == "search_result":
         yield f"{block['source']} {block['title']}"
         yield from (part["text"] for part in block["content"])

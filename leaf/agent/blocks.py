@@ -1,38 +1,41 @@
-"""The one place where content blocks for a model are made, with the guard that keeps binary out of text.
+"""The one place where content blocks for a model are made, with the guard that keeps binary out of
+text.
 
-Bytes written out as base64 cost a token for every two or three characters and tell the model nothing, so a text that looks like
-them is refused, wherever it came from.
+Bytes written out as base64 cost a token for every two or three characters and tell the model
+nothing, so a text that looks like them is refused, wherever it came from.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any
 
 from leaf.errors import InvalidInputError
-from leaf.formats.binary import encoded_in
-
-Json = dict[str, Any]
+from leaf.readers.binary import encoded_in
+from leaf.shapes.raw import RawBlock, RawMessage
+from leaf.shapes.results import Output, PassageSent, PictureSent
 
 
 def refuse_binary(text: str) -> str:
     """The text itself. Raises InvalidInputError where it holds binary data written as text."""
     if found := encoded_in(text):
         raise InvalidInputError(
-            f"The text holds binary data (base64, {len(found):,} characters), which is not sent to a model.",
+            f"The text holds binary data (base64, {len(found):,} characters), which is not sent "
+            f"to a model.",
             "Add it as a file, or leave that part out.",
         )
     return text
 
 
-def text_block(text: str) -> Json:
+def text_block(text: str) -> RawBlock:
     """A text block; the API takes no empty one."""
     return {"type": "text", "text": refuse_binary(text) or "(empty)"}
 
 
-def question_message(text: str, attached: str = "", pictures: Sequence[Json] = ()) -> Json:
-    """A user's question with the lines of the files that came with it, and `Picture`s as JSON. Made once, stored, and sent the
-    same ever after.
+def question_message(
+    text: str, attached: str = "", pictures: Sequence[PictureSent] = ()
+) -> RawMessage:
+    """A user's question with the lines of the files that came with it, and `Picture`s as JSON. Made
+    once, stored, and sent the same ever after.
     """
     whole = "\n\n".join(part for part in (text.strip(), attached.strip()) if part)
     if not whole:
@@ -40,18 +43,23 @@ def question_message(text: str, attached: str = "", pictures: Sequence[Json] = (
     return {"role": "user", "content": [*map(picture_block, pictures), text_block(whole)]}
 
 
-def assistant_message(content: list[Json]) -> Json:
+def assistant_message(content: list[RawBlock]) -> RawMessage:
     return {"role": "assistant", "content": content}
 
 
-def tool_result(call_id: str, text: str, *, is_error: bool = False) -> Json:
+def tool_result(call_id: str, text: str, *, is_error: bool = False) -> RawBlock:
     """The result of one tool call, as text."""
-    block: Json = {"type": "tool_result", "tool_use_id": call_id, "content": refuse_binary(text) or "(nothing)"}
+    block: RawBlock = {
+        "type": "tool_result",
+        "tool_use_id": call_id,
+        "content": refuse_binary(text) or "(nothing)",
+    }
     return {**block, "is_error": True} if is_error else block
 
 
-def output_result(call_id: str, output: Json) -> Json:
-    """The result of a tool call by its `ToolOutput` as JSON: text, and passages to cite and pictures where it has any."""
+def output_result(call_id: str, output: Output) -> RawBlock:
+    """The result of a tool call by its `ToolOutput` as JSON: text, and passages to cite and
+    pictures where it has any."""
     passages, pictures = output.get("passages") or (), output.get("pictures") or ()
     if not passages and not pictures:
         return tool_result(call_id, output["text"])
@@ -60,8 +68,9 @@ def output_result(call_id: str, output: Json) -> Json:
     return {"type": "tool_result", "tool_use_id": call_id, "content": content}
 
 
-def search_result(passage: Json) -> Json:
-    """A `Passage` as JSON, as a block that the model can cite: the smallest piece is one of its texts."""
+def search_result(passage: PassageSent) -> RawBlock:
+    """A `Passage` as JSON, as a block that the model can cite: the smallest piece is one of its
+    texts."""
     texts = [text_block(text) for text in passage["texts"] if text.strip()]
     return {
         "type": "search_result",
@@ -72,34 +81,36 @@ def search_result(passage: Json) -> Json:
     }
 
 
-def picture_block(picture: Json) -> Json:
-    """A `Picture` as JSON, as it is kept: a reference. The bytes are put in when a request is made."""
+def picture_block(picture: PictureSent) -> RawBlock:
+    """A `Picture` as JSON, as it is kept: a reference. The bytes are put in when a request is
+    made."""
     return {"type": "image", "source": {"type": "leaf", **picture}}
 
 
-def plain(message: Json, *, sees: bool = False) -> Json:
-    """A message for a server that knows text alone: passages of tool results written out, always in the same way, and pictures
-    too unless the model `sees`.
+def plain(message: RawMessage, *, sees: bool = False) -> RawMessage:
+    """A message for a server that knows text alone: passages of tool results written out, always in
+    the same way, and pictures too unless the model `sees`.
     """
     if isinstance(message["content"], str):
         return message
     return {**message, "content": [_plain_block(block, sees) for block in message["content"]]}
 
 
-def unseen(message: Json) -> Json:
+def unseen(message: RawMessage) -> RawMessage:
     """A message for a model that does not see: a sentence in the place of each picture."""
     return with_pictures(message, lambda block: text_block(_unseen(block)))
 
 
-def with_pictures(message: Json, change: Callable[[Json], Json]) -> Json:
-    """The message with each picture, also in tool results, as `change` gives it; the message itself where it has none."""
+def with_pictures(message: RawMessage, change: Callable[[RawBlock], RawBlock]) -> RawMessage:
+    """The message with each picture, also in tool results, as `change` gives it; the message itself
+    where it has none."""
     if isinstance(message["content"], str):
         return message
     content = [_with_pictures(block, change) for block in message["content"]]
     return {**message, "content": content} if content != message["content"] else message
 
 
-def _with_pictures(block: Json, change: Callable[[Json], Json]) -> Json:
+def _with_pictures(block: RawBlock, change: Callable[[RawBlock], RawBlock]) -> RawBlock:
     if block["type"] == "image":
         return change(block)
     if block["type"] == "tool_result" and not isinstance(block["content"], str):
@@ -107,7 +118,7 @@ def _with_pictures(block: Json, change: Callable[[Json], Json]) -> Json:
     return block
 
 
-def _plain_block(block: Json, sees: bool) -> Json:
+def _plain_block(block: RawBlock, sees: bool) -> RawBlock:
     if block["type"] == "image":
         return block if sees else text_block(_unseen(block))
     if block["type"] == "text" and "citations" in block:
@@ -119,11 +130,11 @@ def _plain_block(block: Json, sees: bool) -> Json:
     return {**block, "content": [text_block(text), *seen] if seen else text}
 
 
-def _plain_text(part: Json) -> str:
+def _plain_text(part: RawBlock) -> str:
     if part["type"] == "search_result":
         return f"[{part['source']}]\n" + "\n".join(text["text"] for text in part["content"])
     return _unseen(part) if part["type"] == "image" else str(part["text"])
 
 
-def _unseen(block: Json) -> str:
+def _unseen(block: RawBlock) -> str:
     return f"[{block['source'].get('label') or 'A picture'}: this model cannot see pictures.]"

@@ -1,7 +1,9 @@
-"""What each model makes of a text: learned from the usage that comes back, kept, and used for the next estimates.
+"""What each model makes of a text: learned from the usage that comes back, kept, and used for the
+next estimates.
 
-Two rates a model, for Latin text with figures and for other scripts, by least squares over the requests that were counted, drawn
-to the prior while there are few. Each request counts by its share, so that long ones do not outweigh all others.
+Two rates a model, for Latin text with figures and for other scripts, by least squares over the
+requests that were counted, drawn to the prior while there are few. Each request counts by its
+share, so that long ones do not outweigh all others.
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import threading
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
-from leaf.formats.tokens import PRIOR, Rates, Weight
+from leaf.readers.tokens import PRIOR, Rates, Weight
 
 TRUST = 0.05
 """How much the prior counts, in requests: a single counted one outweighs it."""
@@ -28,7 +30,8 @@ SMALLEST = 100.0
 
 @dataclass(frozen=True)
 class Sums:
-    """Of the counted requests of one model, each divided by its weight: the products that least squares needs."""
+    """Of the counted requests of one model, each divided by its weight: the products that least
+    squares needs."""
 
     ll: float = 0.0
     lo: float = 0.0
@@ -38,7 +41,8 @@ class Sums:
     requests: int = 0
 
     def add(self, weight: Weight, tokens: int) -> Sums:
-        """With one more request: what was sent, and how many tokens it was counted as, pictures and tools taken off."""
+        """With one more request: what was sent, and how many tokens it was counted as, pictures and
+        tools taken off."""
         whole = weight.latin + weight.other
         if whole < SMALLEST or tokens <= 0:
             return self
@@ -53,18 +57,25 @@ class Sums:
         )
 
     def rates(self) -> Rates:
-        """The rates that fit best. Where one script was never sent, its rate follows the other's."""
+        """The rates that fit best. Where one script was never sent, its rate follows the
+        other's."""
         if not self.requests:
             return Rates()
-        level = _bounded((self.lt + self.ot + TRUST * PRIOR) / (self.ll + 2 * self.lo + self.oo + TRUST))
+        level = _bounded(
+            (self.lt + self.ot + TRUST * PRIOR) / (self.ll + 2 * self.lo + self.oo + TRUST)
+        )
         ll, oo = self.ll + TRUST, self.oo + TRUST
         lt, ot = self.lt + TRUST * level, self.ot + TRUST * level
         determinant = ll * oo - self.lo * self.lo
-        return Rates(_bounded((lt * oo - ot * self.lo) / determinant), _bounded((ot * ll - lt * self.lo) / determinant))
+        return Rates(
+            _bounded((lt * oo - ot * self.lo) / determinant),
+            _bounded((ot * ll - lt * self.lo) / determinant),
+        )
 
 
 class Calibration:
-    """The rates of all models, kept in a file of the data folder. Safe to use from any number of threads."""
+    """The rates of all models, kept in a file of the data folder. Safe to use from any number of
+    threads."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
@@ -88,7 +99,10 @@ class Calibration:
                 return
             try:
                 beside = self._path.with_suffix(".new")
-                beside.write_text(json.dumps({name: asdict(sums) for name, sums in self._sums.items()}), encoding="utf-8")
+                beside.write_text(
+                    json.dumps({name: asdict(sums) for name, sums in self._sums.items()}),
+                    encoding="utf-8",
+                )
                 os.replace(beside, self._path)
             except OSError as e:
                 _log.warning("the rates of models were not kept: %s", e.strerror)
@@ -96,7 +110,10 @@ class Calibration:
 
 def _load(path: Path) -> dict[str, Sums]:
     try:
-        return {str(name): Sums(**sums) for name, sums in json.loads(path.read_text(encoding="utf-8")).items()}
+        return {
+            str(name): Sums(**sums)
+            for name, sums in json.loads(path.read_text(encoding="utf-8")).items()
+        }
     except (OSError, ValueError, TypeError, AttributeError):
         return {}  # learned again within an answer
 

@@ -1,11 +1,11 @@
-"""Tool calls: what is wrong with each is decided in the step of the turn that made it; running one is a step of its own."""
+"""Tool calls: what is wrong with each is decided in the step of the turn that made it; running one
+is a step of its own."""
 
 from __future__ import annotations
 
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -13,13 +13,16 @@ from leaf.agent.blocks import assistant_message, output_result, refuse_binary, t
 from leaf.agent.budget import allowed, content_of
 from leaf.agent.draft import Draft
 from leaf.agent.endpoint import Endpoint
-from leaf.agent.events import Chunk, apply, chunk
+from leaf.agent.events import apply
 from leaf.agent.models.base import ModelTurn
 from leaf.agent.narrate import unique_id
-from leaf.agent.receipts.answer import passages_behind
-from leaf.agent.steps import shown
+from leaf.agent.steps import ToolStep, TurnCall
 from leaf.agent.writer import Writer
 from leaf.errors import InvalidInputError, LeafError, not_found
+from leaf.provenance.receipts.answer import passages_behind
+from leaf.shapes.chunks import chunk, shown_chunk
+from leaf.shapes.raw import RawBlock, ToolInput
+from leaf.shapes.results import Output
 from leaf.tools.base import Hooks
 from leaf.tools.inputs import accepted, check_input
 from leaf.tools.remarks import once
@@ -27,32 +30,14 @@ from leaf.tools.remarks import once
 if TYPE_CHECKING:
     from leaf.tools.base import Tool
 
-Json = dict[str, Any]
 _log = logging.getLogger(__name__)
 
 
-@dataclass(frozen=True)
-class Call:
-    """One tool call of a turn."""
-
-    raw_id: str
-    id: str
-    """`raw_id`, made different where a server uses one id twice."""
-    name: str
-    input: Any
-    problem: str = ""
-    """Why it cannot be run as it came."""
-
-    def chunk(self) -> Chunk:
-        """Shows the call with its whole input."""
-        fields = {"toolCallId": self.id, "toolName": self.name, "input": self.input}
-        if self.problem:
-            return chunk("tool-input-error", **fields, errorText=self.problem)
-        return chunk("tool-input-available", **fields)
-
-
-def calls_of(tools: Mapping[str, Tool], number: int, turn: ModelTurn, taken: set[str]) -> list[Call]:
-    """The tool calls of turn `number`, with what is wrong about each; `taken` are the ids of earlier calls of the answer."""
+def calls_of(
+    tools: Mapping[str, Tool], number: int, turn: ModelTurn, taken: set[str]
+) -> list[TurnCall]:
+    """The tool calls of turn `number`, with what is wrong about each; `taken` are the ids of
+    earlier calls of the answer."""
     calls = []
     for block in turn.content:
         if block["type"] != "tool_use":
@@ -60,12 +45,13 @@ def calls_of(tools: Mapping[str, Tool], number: int, turn: ModelTurn, taken: set
         call_id = unique_id(block["id"], number, taken)
         given = turn.broken[block["id"]] if block["id"] in turn.broken else block["input"]
         own, problem = _checked(tools, block["name"], given)
-        calls.append(Call(block["id"], call_id, block["name"], own, problem))
+        calls.append(TurnCall(block["id"], call_id, block["name"], own, problem))
     return calls
 
 
-def _checked(tools: Mapping[str, Tool], name: str, given: str | Json) -> tuple[Any, str]:
-    """A call's input under the tool's own names of its parameters, and why it cannot be run: empty when it can."""
+def _checked(tools: Mapping[str, Tool], name: str, given: str | ToolInput) -> tuple[Any, str]:
+    """A call's input under the tool's own names of its parameters, and why it cannot be run: empty
+    when it can."""
     if name not in tools:
         return given, str(not_found("tool", name, tools))
     try:
@@ -83,9 +69,9 @@ class Calls:
         self._endpoint = endpoint
         self._draft = draft
 
-    def run(self, number: int, turn: ModelTurn, calls: Sequence[Call]) -> tuple[bool, bool]:
-        """Run the calls of turn `number` side by side, results in the order of the calls. Says whether the answer may make so
-        many, and whether it was stopped meanwhile.
+    def run(self, number: int, turn: ModelTurn, calls: Sequence[TurnCall]) -> tuple[bool, bool]:
+        """Run the calls of turn `number` side by side, results in the order of the calls. Says
+        whether the answer may make so many, and whether it was stopped meanwhile.
         """
         draft, limits = self._draft, self._draft.task.limits
         before = len(draft.call_ids)
@@ -94,50 +80,68 @@ class Calls:
         runnable = [call for call in calls if not call.problem] if within else []
         names = [f"tool-{number}-{calls.index(call) + 1}-{call.name}" for call in runnable]
         room = allowed(draft.task.file_tokens, draft.file_tokens, len(runnable))
-        jobs = [(name, partial(self._step, call, name, room)) for name, call in zip(names, runnable, strict=True)]
-        started = {call.id: value for call, value in zip(runnable, draft.step.parallel(jobs), strict=True)}
-        draft.seconds += max((value["seconds"] for value in started.values()), default=0.0)
-        for value in started.values():
-            draft.take_content(value)
+        jobs = [
+            (name, partial(self._step, call, name, room))
+            for name, call in zip(names, runnable, strict=True)
+        ]
+        started = {
+            call.id: step
+            for call, step in zip(runnable, draft.step.parallel(ToolStep, jobs), strict=True)
+        }
+        draft.seconds += max((step.seconds for step in started.values()), default=0.0)
+        for step in started.values():
+            draft.take_content(step)
         draft.raw.append(assistant_message(turn.content))
         told: set[str] = set()
         results = [self._result(call, started.get(call.id), within, told) for call in calls]
         draft.raw.append({"role": "user", "content": results})
-        return within, any(value["stopped"] for value in started.values())
+        return within, any(step.stopped for step in started.values())
 
-    def _step(self, call: Call, step_name: str, room: int) -> Json:
+    def _step(self, call: TurnCall, step_name: str, room: int) -> ToolStep:
         """One tool call, as a step; it may bring in `room` tokens of file content."""
         draft, task = self._draft, self._draft.task
         started = time.monotonic()
-        value: Json = {"id": call.id, "output": None, "error": "", "stopped": False}
+        output: Output | None = None
+        content: Mapping[str, int] | None = None
+        error = ""
         writer = Writer(self._endpoint, draft, step_name)
         try:
-            output = task.run_tool(call.name, call.input, draft.stop, self._hooks(call, step_name, writer, room)).to_json()
-            refuse_binary(output["text"])
-            output_result(call.raw_id, output)
-            value["output"] = {**output, "seconds": round(time.monotonic() - started, 3)}
-            value["content"] = content_of(output, self._endpoint.calibration.rates(task.model))
+            gave = task.run_tool(
+                call.name, call.input, draft.stop, self._hooks(call, step_name, writer, room)
+            ).to_json()
+            refuse_binary(gave["text"])
+            output_result(call.raw_id, gave)
+            content = content_of(gave, self._endpoint.calibration.rates(task.model))
+            output = {**gave, "seconds": round(time.monotonic() - started, 3)}
         except LeafError as e:
-            value["error"] = str(e)
+            error = str(e)
         except Exception:  # noqa: BLE001 - a fault in one tool is logged and told to the model; the answer goes on without it
             _log.exception("tool %s failed", call.name)
-            value["error"] = (
-                f"{call.name} failed by a fault of Leaf, not of the file or the input. Try another way; tell the user."
+            error = (
+                f"{call.name} failed by a fault of Leaf, not of the file or the input. Try "
+                f"another way; tell the user."
             )
-        value["stopped"] = value["output"] is None and draft.stop.is_set()
-        value["seconds"] = time.monotonic() - started
-        if writer.attempts:
-            value.update(usage=asdict(writer.spent), money=writer.dollars.total)
-        for c in shown(value):
+        asked = bool(writer.attempts)
+        step = ToolStep(
+            call.id,
+            output,
+            error,
+            stopped=output is None and draft.stop.is_set(),
+            seconds=time.monotonic() - started,
+            content=content,
+            usage=writer.spent if asked else None,
+            money=writer.dollars.total if asked else 0.0,
+        )
+        for c in step.shown:
             draft.emit_now(c)
-        return value
+        return step
 
-    def _hooks(self, call: Call, step_name: str, writer: Writer, room: int) -> Hooks:
+    def _hooks(self, call: TurnCall, step_name: str, writer: Writer, room: int) -> Hooks:
         """What this answer lends to a tool call."""
         draft, can_write = self._draft, self._endpoint.can_write
 
-        def show(name: str, data_id: str, data: Json) -> None:
-            draft.emit_now(chunk(f"data-{name}", id=data_id, data=data))
+        def show(name: str, data_id: str, data: Any) -> None:
+            draft.emit_now(shown_chunk(name, data_id, data))
 
         def progress(text: str) -> None:
             draft.emit_now(chunk("data-progress", id=call.id, data={"text": text}))
@@ -153,19 +157,26 @@ class Calls:
             passages_behind=passages_behind,
         )
 
-    def _result(self, call: Call, value: Json | None, within: bool, told: set[str]) -> Json:
-        """The tool_result of a call; its chunk, already emitted by the step, goes into the parts. What calls of this turn told
-        before it, under the keys in `told`, the model is not told again: they ran side by side and did not know of each other.
+    def _result(
+        self, call: TurnCall, step: ToolStep | None, within: bool, told: set[str]
+    ) -> RawBlock:
+        """The tool_result of a call; its chunk, already emitted by the step, goes into the parts.
+        What calls of this turn told before it, under the keys in `told`, the model is not told
+        again: they ran side by side and did not know of each other.
         """
         draft = self._draft
-        if value is None:
-            text = call.problem if within else f"Not run: one answer may make {draft.task.limits.tool_calls} tool calls."
+        if step is None:
+            text = (
+                call.problem
+                if within
+                else f"Not run: one answer may make {draft.task.limits.tool_calls} tool calls."
+            )
             if not call.problem:
                 draft.say(chunk("tool-output-error", toolCallId=call.id, errorText=text))
             return tool_result(call.raw_id, text, is_error=True)
-        for c in shown(value):
+        for c in step.shown:
             apply(draft.parts, c)
-        if value["output"] is None:
-            return tool_result(call.raw_id, value["error"], is_error=True)
-        draft.outputs[call.raw_id] = value["output"]
-        return output_result(call.raw_id, once(value["output"], told))
+        if step.output is None:
+            return tool_result(call.raw_id, step.error, is_error=True)
+        draft.outputs[call.raw_id] = step.output
+        return output_result(call.raw_id, once(step.output, told))

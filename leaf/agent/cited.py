@@ -1,28 +1,28 @@
-"""Citations of an answer: from what a model names to numbered parts, and from parts back to text with marks.
+"""Citations of an answer while it is written: from what a model names to numbered parts. What
+reads them back is `provenance.citations`.
 
-A model cites in one of two ways. Where the server knows citations, they come beside the text and name a source that was sent.
-Elsewhere the model is asked to write them into the text, as `[f1#page 3 "exact words"]`; those are taken out of what is shown.
-Either way a citation becomes a `source-document` part right after its text, and code looks whether its words stand there.
-
-The `providerMetadata.leaf` of such a part: `handle`, `file_id`, `name`, `place`, `action` (`cited`), `query`, `quote`, and
-`citation` (its number: one for each place), `verified` (true, false, or null while nobody has looked), `problem` (one clause,
-where it is false) and `cited_place` (where the words were said to stand, if that was elsewhere).
+A model cites in one of two ways. Where the server knows citations, they come beside the text and
+name a source that was sent. Elsewhere the model is asked to write them into the text, as `[f1#page
+3 "exact words"]`; those are taken out of what is shown. Either way a citation becomes a
+`source-document` part right after its text, and code looks whether its words stand there.
 """
 
 from __future__ import annotations
 
 import mimetypes
 import re
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any, Protocol
+from typing import Protocol
 
-from leaf.agent.events import Chunk, Part, chunk
-
-Json = dict[str, Any]
+from leaf.provenance.citations import citation_of
+from leaf.shapes.chunks import chunk
+from leaf.shapes.parts import Cited, Part, SourcePart
+from leaf.shapes.raw import RawBlock
 
 QUOTE = 1_000
-"""Characters of a quote that are kept for the page; the model's own words are kept whole beside the parts."""
+"""Characters of a quote that are kept for the page; the model's own words are kept whole beside the
+parts."""
 LONGEST_MARK = 12_000
 """Characters after which something that begins like a written citation is taken for text."""
 _PLACE = r"(f\d{1,6})#([^\[\]\"“”„\n]{0,200}?)"
@@ -33,7 +33,6 @@ _PART = re.compile(rf"{_PLACE}{_QUOTE}\s*(?=\]|[;,]\s*f\d)", re.S)
 _BEGINNING = re.compile(r"\[\s*(?:f(?:\d{1,6}(?:#(?:(?!\n\s*\n)(?!\[f\d+#).)*)?)?)?$", re.S)
 _TELLING = re.compile(r"[\[\]\n]")
 """What may end a citation, or show that there is none."""
-_TURN = re.compile(r"text-(\d+)-")
 
 
 @dataclass(frozen=True)
@@ -53,17 +52,31 @@ class Citation:
         return self.source.partition("#")[2].strip()
 
 
-class Desk(Protocol):
+@dataclass(frozen=True)
+class Verdict:
+    """What a look at a citation has shown."""
+
+    verified: bool | None
+    """None where nobody could look."""
+    place: str = ""
+    """Where the words stand; empty where they were not found."""
+    problem: str = ""
+    """One clause, where they were not found."""
+    moved: bool = False
+    """They stand elsewhere than it was said."""
+
+
+class CitationResolver(Protocol):
     """What an answer needs to know of the chat's files for its citations."""
 
     def name(self, handle: str) -> tuple[str, str] | None:
         """Id and name of a file of the chat; None if there is none with this handle."""
 
-    def check(self, citations: Sequence[Citation]) -> list[Json]:
-        """For each citation {"verified", "place", "problem"}: the place where its words stand, or why they were not found."""
+    def check(self, citations: Sequence[Citation]) -> list[Verdict]:
+        """For each citation the place where its words stand, or why they were not found."""
 
 
-def of_block(citation: Json) -> Citation | None:
+def of_block(citation: RawBlock) -> Citation | None:
     """A citation as the API gives it; None for one that names no passage of a tool's result."""
     if citation.get("type") != "search_result_location":
         return None
@@ -75,11 +88,15 @@ def of_block(citation: Json) -> Citation | None:
 
 def written(mark: str) -> list[Citation]:
     """The citations of a whole mark, its brackets included."""
-    return [Citation(f"{found[1]}#{found[2].strip()}", (found[3] or "").strip()) for found in _PART.finditer(mark)]
+    return [
+        Citation(f"{found[1]}#{found[2].strip()}", (found[3] or "").strip())
+        for found in _PART.finditer(mark)
+    ]
 
 
 class MarkReader:
-    """Takes written citations out of a text that comes in pieces. What may still become one is held back."""
+    """Takes written citations out of a text that comes in pieces. What may still become one is held
+    back."""
 
     def __init__(self) -> None:
         self._held = ""
@@ -120,7 +137,7 @@ class MarkReader:
 # Parts
 
 
-class Numbers:
+class CitationNumbers:
     """One number for each place that an answer cites, in the order in which it does."""
 
     def __init__(self, parts: Iterable[Part] = ()) -> None:
@@ -133,12 +150,14 @@ class Numbers:
         return self._known.setdefault(source, len(self._known) + 1)
 
 
-def citation_chunk(citation: Citation, source_id: str, number: int, desk: Desk | None) -> Chunk:
+def citation_chunk(
+    citation: Citation, source_id: str, number: int, resolver: CitationResolver | None
+) -> SourcePart:
     """A citation as a part, not looked at yet."""
-    known = desk.name(citation.handle) if desk else None
+    known = resolver.name(citation.handle) if resolver else None
     file_id, name = known or ("", citation.handle)
     quote = citation.quote.strip()
-    leaf = {
+    leaf: Cited = {
         "handle": citation.handle,
         "file_id": file_id,
         "name": name,
@@ -162,121 +181,14 @@ def citation_chunk(citation: Citation, source_id: str, number: int, desk: Desk |
     )
 
 
-def checked(part: Part, verdict: Json) -> Chunk:
+def checked(part: SourcePart, verdict: Verdict) -> SourcePart:
     """The same part, with what was found."""
     leaf = part["providerMetadata"]["leaf"]
-    place = verdict.get("place") or leaf["place"]
-    moved = {"cited_place": leaf["place"]} if verdict.get("moved") else {}
-    leaf = {**leaf, "place": place, "verified": verdict["verified"], "problem": verdict.get("problem", ""), **moved}
-    return {**part, "providerMetadata": {"leaf": leaf}}
-
-
-def citation_of(part: Mapping[str, Any]) -> Json | None:
-    """What a part cites; None for every other part."""
-    if part["type"] != "source-document":
-        return None
-    leaf: Json = (part.get("providerMetadata") or {}).get("leaf") or {}
-    return leaf if leaf.get("citation") else None
-
-
-# Text with marks
-
-
-@dataclass(frozen=True)
-class Mark:
-    """A citation at its place in a text."""
-
-    at: int
-    """Characters of the text before it."""
-    source_id: str
-    citation: Json
-
-
-@dataclass(frozen=True)
-class Text:
-    """Text parts that belong together: a model that cites gives a sentence in several pieces."""
-
-    index: int
-    """Of its first part among the message's parts."""
-    text: str
-    marks: tuple[Mark, ...] = ()
-
-
-def flow(parts: Sequence[Part]) -> Iterator[Text | tuple[int, Part]]:
-    """The parts in order, neighbouring pieces of one text drawn together with citations as marks; others with their index."""
-    open_text: Text | None = None
-    turn = ""
-    for index, part in enumerate(parts):
-        found = citation_of(part)
-        if found and open_text is not None:
-            mark = Mark(_end_of_words(open_text.text), str(part["sourceId"]), found)
-            open_text = Text(open_text.index, open_text.text, (*open_text.marks, mark))
-            continue
-        of_turn = _TURN.match(str(part.get("id", ""))) if part["type"] == "text" else None
-        if open_text is not None and of_turn and of_turn[1] == turn:
-            open_text = Text(open_text.index, open_text.text + part["text"], open_text.marks)
-            continue
-        if open_text is not None:
-            yield open_text
-            open_text = None
-        if part["type"] == "text":
-            open_text, turn = Text(index, part["text"]), of_turn[1] if of_turn else ""
-        else:
-            yield index, part
-    if open_text is not None:
-        yield open_text
-
-
-def _end_of_words(text: str) -> int:
-    """Where a mark goes: behind the last word, within the last cell of a table's row, after a formula or code that is open."""
-    end = len(text.rstrip())
-    line = text[text.rfind("\n", 0, end) + 1 : end]
-    if line.lstrip().startswith("|") and line.endswith("|") and len(line.strip()) > 1:
-        return len(text[: end - 1].rstrip())
-    return end
-
-
-def with_marks(text: Text, form: str = "[{}]") -> str:
-    """The text with a mark for each citation, two of one place beside each other drawn together."""
-    pieces: list[str] = []
-    at = 0
-    last: tuple[int, int] | None = None
-    for mark in text.marks:
-        number = int(mark.citation["citation"])
-        if (mark.at, number) == last:
-            continue
-        pieces += [text.text[at : mark.at], form.format(number)]
-        at, last = mark.at, (mark.at, number)
-    return "".join([*pieces, text.text[at:]])
-
-
-def answer_text(parts: Sequence[Part], form: str = "[{}]") -> str:
-    """The words of an answer without its steps, its citations as marks."""
-    found = [with_marks(piece, form).strip() for piece in flow(parts) if isinstance(piece, Text)]
-    return "\n\n".join(text for text in found if text)
-
-
-def footnotes(parts: Iterable[Part]) -> list[tuple[int, str]]:
-    """Each number with the place and the words behind it, and what is wrong about them: `report.pdf, page 3: “…”`."""
-    notes: dict[tuple[int, str], str] = {}
-    for part in parts:
-        found = citation_of(part)
-        if found:
-            notes.setdefault((int(found["citation"]), found["quote"]), footnote(found))
-    return [(number, notes[number, quote]) for number, quote in sorted(notes, key=lambda key: key[0])]
-
-
-def footnote(found: Mapping[str, Any]) -> str:
-    quote = " ".join(str(found["quote"]).split())
-    quote = quote if len(quote) <= 200 else quote[:200].rsplit(" ", 1)[0] + " …"
-    text = ", ".join(filter(None, (found["name"], found["place"]))) + (f": “{quote}”" if quote else "")
-    return text + (f" ({standing(found)})" if standing(found) else "")
-
-
-def standing(found: Mapping[str, Any]) -> str:
-    """What a reader must know of a citation before relying on it; empty if its words stand where it says."""
-    if found["verified"] is None:
-        return "not checked"
-    if not found["verified"]:
-        return f"not verified: {found['problem'] or 'the words were not found'}"
-    return f"cited from {found['cited_place']}" if found["cited_place"] else ""
+    found: Cited = {
+        **leaf,
+        "place": verdict.place or leaf["place"],
+        "verified": verdict.verified,
+        "problem": verdict.problem,
+        "cited_place": leaf["place"] if verdict.moved else leaf["cited_place"],
+    }
+    return {**part, "providerMetadata": {"leaf": found}}

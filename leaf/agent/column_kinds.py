@@ -1,4 +1,5 @@
-"""What the columns of a table are for, told from names, types and values: to compute with, to name things, to say when.
+"""What the columns of a table are for, told from names, types and values: to compute with, to name
+things, to say when.
 
 Names are read as words in English, German, French and Spanish.
 """
@@ -18,22 +19,32 @@ def _words(text: str) -> frozenset[str]:
 
 
 _ADDED_UP = _words(
-    "revenue sales sale amount quantity qty units cost costs expense expenses profit turnover votes umsatz betrag menge kosten "
-    "gewinn stuck absatz montant quantite ventes couts importe cantidad ventas ingresos unidades costes"
+    "revenue sales sale amount quantity qty units cost costs expense expenses profit turnover "
+    "votes umsatz betrag menge kosten "
+    "gewinn stuck absatz montant quantite ventes couts importe cantidad ventas ingresos "
+    "unidades costes"
 )
 GENERIC = _words("id name number num no nr of code eur usd gbp kg km total amount")
 """Words that a name can do without."""
 CHANGES = _words(
-    "max min maximum minimum avg average mean median std pct percent percentage per rate ratio growth prev previous last first "
-    "target expected planned budget forecast change diff delta difference not non no other lost running cum cumulative"
+    "max min maximum minimum avg average mean median std pct percent percentage per rate ratio "
+    "growth prev previous last first "
+    "target expected planned budget forecast change diff delta difference not non no other lost "
+    "running cum cumulative"
 )
 """Words that make another figure of one: `previous revenue` is no revenue."""
-_IDS = _words("id key code zip zipcode postcode plz index nr no nummer number phone lat lon lng long latitude longitude fips")
+_IDS = _words(
+    "id key code zip zipcode postcode plz index nr no nummer number phone lat lon lng long "
+    "latitude longitude fips"
+)
 _YEARS = _words("year yr jahr annee ano")
 _RATIOS = _words("per pct percent percentage rate ratio avg average mean median")
-_RATES = tuple(_words("class rank rating grade score level age percent percentage pct rate ratio temperature"))
+_RATES = tuple(
+    _words("class rank rating grade score level age percent percentage pct rate ratio temperature")
+)
 _OTHER_TIMES = _words(
-    "birth born hire hired start end due expiry updated modified closed ship shipped delivery geburt naissance nacimiento"
+    "birth born hire hired start end due expiry updated modified closed ship shipped delivery "
+    "geburt naissance nacimiento"
 )
 _YEAR = re.compile(r"(1[5-9]|2[01])\d\d(\.0*)?")
 _DAY = re.compile(r"\d{4}-\d{2}-\d{2}([ T].*)?")
@@ -43,11 +54,14 @@ _PARTS = re.compile(r"(?<=[a-zß-ÿ0-9])(?=[A-Z])|(?<=^gesamt)(?=\w{4})|(?<=^Ges
 def kind_of(name: str, sql_type: str, ends: Sequence[Any] = (), texts: Collection[str] = ()) -> str:
     """`figure`, `id`, `year` (numbers that nothing is computed from), `date`, `bool` or `text`.
 
-    `ends` are its least and greatest value, `texts` some of its values, where they are known: dates may be stored as text.
+    `ends` are its least and greatest value, `texts` some of its values, where they are known: dates
+    may be stored as text.
     """
     if is_number(sql_type):
         words = name_words(name)
-        years = _YEARS & set(words) and all(_YEAR.fullmatch(str(end)) for end in ends if end is not None)
+        years = _YEARS & set(words) and all(
+            _YEAR.fullmatch(str(end)) for end in ends if end is not None
+        )
         return "id" if is_id(words) else "year" if years else "figure"
     if sql_type == "BOOLEAN":
         return "bool"
@@ -71,12 +85,16 @@ def is_id(words: Sequence[str]) -> bool:
 
 
 def says_when(kind: str, words: Sequence[str]) -> bool:
-    """Whether a column of this kind and name tells when something was: a birthday or a day of hire does not."""
-    return (kind == "date" and not _OTHER_TIMES & set(words)) or (kind == "year" and set(words) <= _YEARS)
+    """Whether a column of this kind and name tells when something was: a birthday or a day of hire
+    does not."""
+    return (kind == "date" and not _OTHER_TIMES & set(words)) or (
+        kind == "year" and set(words) <= _YEARS
+    )
 
 
 def is_added_up(words: Sequence[str]) -> bool:
-    """Whether adding is what people mean by a figure of this name where they do not say what to do."""
+    """Whether adding is what people mean by a figure of this name where they do not say what to
+    do."""
     core = [word for word in words if word not in GENERIC] or words
     return bool(_ADDED_UP & set(core[-1:])) and not {"unit", *CHANGES} & set(words)
 

@@ -1,5 +1,6 @@
-"""From a chat's history to the messages of a request. Each stored raw message goes out as it was stored, or as a fold says; what
-the API or the model would refuse is left out or filled in, and always in the same way, so that the prompt cache keeps holding.
+"""From a chat's history to the messages of a request. Each stored raw message goes out as it was
+stored, or as a compaction says; what the API or the model would refuse is left out or filled in,
+and always in the same way, so that the prompt cache keeps holding.
 """
 
 from __future__ import annotations
@@ -8,45 +9,61 @@ from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import cast
 
 from leaf.agent.blocks import question_message, tool_result
-from leaf.agent.folding import entries_of, newest_fold, render
+from leaf.agent.compaction import entries_of, newest_compaction, render
 from leaf.files.line import attached_lines
+from leaf.shapes.raw import RawMessage
+from leaf.shapes.results import PictureSent
 from leaf.store.model import ChatFile, Message
 from leaf.tools.base import Picture
-
-Json = dict[str, Any]
 
 _UNFINISHED = "Not finished: the run ended before this call gave a result."
 
 
 @cache
 def system_prompt(profile: str = "claude") -> str:
-    """What the model is told first: the same for every user, chat and day; how to cite, where the server has no way."""
+    """What the model is told first: the same for every user, chat and day; how to cite, where the
+    server has no way."""
     folder = Path(__file__).parent / "prompts"
     names = ("analyst.md", "citing.md") if profile == "basic" else ("analyst.md",)
     return "\n\n".join((folder / name).read_text(encoding="utf-8").strip() for name in names)
 
 
-def user_message(text: str, files: Sequence[ChatFile] = (), more: Sequence[str] = (), pictures: Sequence[Picture] = ()) -> Json:
-    """A question as the model gets it now and ever after: its words, a line for each file that came with it, `more` lines, and
-    `pictures` among those files, labelled by their handles, in the order in which they are seen.
+def user_message(
+    text: str,
+    files: Sequence[ChatFile] = (),
+    more: Sequence[str] = (),
+    pictures: Sequence[Picture] = (),
+) -> RawMessage:
+    """A question as the model gets it now and ever after: its words, a line for each file that came
+    with it, `more` lines, and `pictures` among those files, labelled by their handles, in the order
+    in which they are seen.
     """
     lines = [attached_lines(files, text)] if files else []
     if pictures:
-        lines.append(f"[Shown above, in this order: {', '.join(picture.label for picture in pictures)}]")
-    return question_message(text, "\n".join([*lines, *more]), [asdict(picture) for picture in pictures])
+        lines.append(
+            f"[Shown above, in this order: {', '.join(picture.label for picture in pictures)}]"
+        )
+    return question_message(
+        text,
+        "\n".join([*lines, *more]),
+        [cast("PictureSent", asdict(picture)) for picture in pictures],
+    )
 
 
-def request_messages(history: Sequence[Message], *, model: str, profile: str) -> list[Json]:
-    """Messages of a request, oldest first, under the newest fold of the branch."""
-    return repair(render(entries_of(history), newest_fold(history), model=model, profile=profile))
+def request_messages(history: Sequence[Message], *, model: str, profile: str) -> list[RawMessage]:
+    """Messages of a request, oldest first, under the newest compaction of the branch."""
+    return repair(
+        render(entries_of(history), newest_compaction(history), model=model, profile=profile)
+    )
 
 
-def repair(messages: Iterable[Json]) -> list[Json]:
-    """Every tool call followed by its result and no result without its call, whatever a broken run left behind."""
-    repaired: list[Json] = []
+def repair(messages: Iterable[RawMessage]) -> list[RawMessage]:
+    """Every tool call followed by its result and no result without its call, whatever a broken run
+    left behind."""
+    repaired: list[RawMessage] = []
     for message in messages:
         waiting = _calls(repaired[-1]) if repaired else []
         if message["role"] == "user":
@@ -62,18 +79,25 @@ def repair(messages: Iterable[Json]) -> list[Json]:
     return [*repaired, _answer({"role": "user", "content": []}, waiting)] if waiting else repaired
 
 
-def _calls(message: Json) -> list[str]:
+def _calls(message: RawMessage) -> list[str]:
     if message["role"] != "assistant" or isinstance(message["content"], str):
         return []
     return [block["id"] for block in message["content"] if block["type"] == "tool_use"]
 
 
-def _answer(message: Json, waiting: list[str]) -> Json:
-    """The user message with exactly the results that are waited for, missing ones said to be unfinished."""
+def _answer(message: RawMessage, waiting: list[str]) -> RawMessage:
+    """The user message with exactly the results that are waited for, missing ones said to be
+    unfinished."""
     content = message["content"]
     blocks = [{"type": "text", "text": content}] if isinstance(content, str) else content
     results = {block["tool_use_id"]: block for block in blocks if block["type"] == "tool_result"}
     if list(results) == waiting:
         return message
-    answers = [results.get(call_id) or tool_result(call_id, _UNFINISHED, is_error=True) for call_id in waiting]
-    return {"role": "user", "content": [*answers, *(block for block in blocks if block["type"] != "tool_result")]}
+    answers = [
+        results.get(call_id) or tool_result(call_id, _UNFINISHED, is_error=True)
+        for call_id in waiting
+    ]
+    return {
+        "role": "user",
+        "content": [*answers, *(block for block in blocks if block["type"] != "tool_result")],
+    }

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from leaf.agent.blocks import assistant_message, text_block
 from leaf.agent.budget import shown_pictures
 from leaf.agent.endpoint import Attempts
-from leaf.agent.events import Chunk, Part, apply, chunk, reduce
-from leaf.agent.models.base import TurnCutError, Usage
-from leaf.agent.steps import StepRunner
+from leaf.agent.events import apply, reduce
+from leaf.agent.models.base import TokenUsage, TurnCutError
+from leaf.agent.steps import ModelStep, StepRunner, ToolStep
 from leaf.agent.task import AnswerTask
 from leaf.agent.window import Context
 from leaf.errors import ModelError
+from leaf.shapes.chunks import Chunk, chunk
+from leaf.shapes.part_values import texts_of
+from leaf.shapes.parts import Part
+from leaf.shapes.raw import RawBlock, RawMessage
+from leaf.shapes.results import Output
 
-Json = dict[str, Any]
 Emit = Callable[[Chunk], None]
 STATUS = "status"
-"""Id of the `data-status` chunk {"text"}: what a run waits for; empty when it waits no more. It is shown, never kept."""
+"""Id of the `data-status` chunk {"text"}: what a run waits for; empty when it waits no more. It is
+shown, never kept."""
 
 
 @dataclass
 class Draft:
-    """What the parts of the loop work on. Outside of steps it changes by the values of steps alone."""
+    """What the parts of the loop work on. Outside of steps it changes by the values of steps
+    alone."""
 
     task: AnswerTask
     context: Context
@@ -33,11 +38,11 @@ class Draft:
     step: StepRunner
     stop: threading.Event
     parts: list[Part] = field(default_factory=list)
-    raw: list[Json] = field(default_factory=list)
+    raw: list[RawMessage] = field(default_factory=list)
     """Messages API messages, fit to be sent back."""
-    outputs: dict[str, Json] = field(default_factory=dict)
+    outputs: dict[str, Output] = field(default_factory=dict)
     """What tools gave, by the id that the model gave the call."""
-    usage: Usage = field(default_factory=Usage)
+    usage: TokenUsage = field(default_factory=TokenUsage)
     money: float | None = 0.0
     seconds: float = 0.0
     """Time spent in steps, so that a run that was interrupted counts the same."""
@@ -71,7 +76,8 @@ class Draft:
         self.emit_now(c)
 
     def append_sentence(self, sentence: str) -> None:
-        """Say something in our own words at the end of the answer, to the user and in what the model will remember."""
+        """Say something in our own words at the end of the answer, to the user and in what the
+        model will remember."""
         for c in (
             chunk("text-start", id="end"),
             chunk("text-delta", id="end", delta=sentence),
@@ -85,7 +91,8 @@ class Draft:
             self.raw.append(assistant_message([block]))
 
     def wait_for_next(self, attempts: Attempts, error: ModelError) -> bool:
-        """Wait before the next attempt to reach the model, saying so. False if there is to be none."""
+        """Wait before the next attempt to reach the model, saying so. False if there is to be
+        none."""
         wait = attempts.next_wait(error)
         if wait is None:
             return False
@@ -98,41 +105,39 @@ class Draft:
 
     # What goes back to the model
 
-    def keep_without_calls(self, content: list[Json]) -> None:
+    def keep_without_calls(self, content: list[RawBlock]) -> None:
         """Keep a last turn without tool calls that will never have a result."""
         if blocks := [block for block in content if block["type"] != "tool_use"]:
             self.raw.append(assistant_message(blocks))
 
-    def keep_shown_text(self, chunks: list[Chunk]) -> None:
+    def keep_shown_text(self, chunks: Sequence[Chunk]) -> None:
         """Let the model know later what the user saw of a turn that did not come to its end."""
-        texts = [part["text"] for part in reduce(chunks) if part["type"] == "text" and part["text"].strip()]
+        texts = [text for text in texts_of(reduce(chunks)) if text.strip()]
         if texts:
             self.raw.append(assistant_message([text_block(text) for text in texts]))
 
     # What it took
 
-    def take_turn(self, name: str, value: Json) -> None:
+    def take_turn(self, name: str, step: ModelStep) -> None:
         """Count what a turn's step took and take over what it showed."""
-        self.context.took(value, len(self.raw))
-        used = (value["turn"] or {}).get("usage") or {}
-        self.context_tokens = int(used.get("input") or 0) + int(used.get("output") or 0)
-        for c in value["chunks"]:
+        used = step.turn.usage if step.turn else TokenUsage()
+        self.context.took(step.compaction, used.input, len(self.raw))
+        self.context_tokens = used.input + used.output
+        for c in step.chunks:
             apply(self.parts, c)
-        self.count(value)
-        self.seconds += value["seconds"]
-        spent = Usage(**value["usage"])
-        if spent != Usage():
-            self.task.spent(name, spent, value["money"])
+        self.count(step.usage, step.money)
+        self.seconds += step.seconds
+        if step.usage != TokenUsage():
+            self.task.spent(name, step.usage, step.money)
 
-    def take_content(self, value: Json) -> None:
+    def take_content(self, step: ToolStep) -> None:
         """Count the file content that a tool's step brought, and what it took of a model."""
-        for handle, tokens in (value.get("content") or {}).items():
+        for handle, tokens in (step.content or {}).items():
             self.read[handle] = self.read.get(handle, 0) + tokens
-        self.count(value)
+        if step.usage is not None:
+            self.count(step.usage, step.money)
 
-    def count(self, value: Json) -> None:
-        """Add what a step took of a model. A tool's step that asked none has no such figures."""
-        if "usage" not in value:
-            return
-        self.usage += Usage(**value["usage"])
-        self.money = None if self.money is None or value["money"] is None else self.money + value["money"]
+    def count(self, usage: TokenUsage, money: float | None) -> None:
+        """Add what a step took of a model."""
+        self.usage += usage
+        self.money = None if self.money is None or money is None else self.money + money

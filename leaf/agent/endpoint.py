@@ -1,20 +1,20 @@
-"""A model server as an answer uses it: what its models take, and how long to try when it does not answer."""
+"""A model server as an answer uses it: what its models take, and how long to try when it does not
+answer."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 from leaf.agent.blocks import plain, unseen
 from leaf.agent.calibration import Calibration
-from leaf.agent.models.base import Model, TurnCutError, Usage
+from leaf.agent.models.base import Model, TokenUsage, TurnCutError
 from leaf.agent.models.prices import context_window
 from leaf.errors import ModelError
 from leaf.retries import Waits, doubling
+from leaf.shapes.raw import RawMessage
 
-Json = dict[str, Any]
 LONGEST_BACKOFF = 30.0
 """Seconds between two attempts to reach a model server, unless the server asks for more."""
 
@@ -34,14 +34,15 @@ class Endpoint:
     """Whether the model can write a text when a tool asks it to; rules cannot."""
     calibration: Calibration = field(default_factory=Calibration)
     context_share: float = 0.8
-    """Part of the model's window at which a chat is folded."""
+    """Part of the model's window at which a chat is compacted."""
     max_output_tokens: int = 16_000
     retry_waits: Sequence[float] = (1.0, 4.0)
     """Seconds before each new attempt of a turn whose stream was cut."""
     patience: float = 120.0
-    """Seconds for which a turn is tried again while the model server cannot be reached or takes no requests."""
+    """Seconds for which a turn is tried again while the model server cannot be reached or takes no
+    requests."""
 
-    def sendable(self, messages: list[Json], model: str) -> list[Json]:
+    def sendable(self, messages: list[RawMessage], model: str) -> list[RawMessage]:
         """The messages as this model takes them."""
         sees = self.sees_for(model)
         if self.profile_for(model) == "basic":
@@ -60,18 +61,20 @@ class Money:
 
 
 class Attempts:
-    """The attempts of one turn: how many there were, what they took, and how long to wait before the next."""
+    """The attempts of one turn: how many there were, what they took, and how long to wait before
+    the next."""
 
     def __init__(self, cut_waits: Sequence[float], patience: float) -> None:
         self.made = 0
-        self.spent = Usage()
+        self.spent = TokenUsage()
         self.dollars = Money()
         self.began = time.monotonic()
         self._cuts = Waits(cut_waits)
         self._refusals = Waits(doubling(1.0, LONGEST_BACKOFF), patience=patience)
 
     def next_wait(self, error: ModelError) -> float | None:
-        """Seconds to wait after this error; None when it will not pass, or not within the patience."""
+        """Seconds to wait after this error; None when it will not pass, or not within the
+        patience."""
         if isinstance(error, TurnCutError):
             return self._cuts.next()
         return self._refusals.next(least=error.wait) if error.retryable else None

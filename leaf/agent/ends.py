@@ -30,17 +30,35 @@ def limit_text(reached: str, variable: str) -> str:
 
 
 def budget_text(used_up: str) -> str:
-    return f"I stopped here, so this may be incomplete. {used_up} What was found so far is kept; ask me to go on then."
+    return (
+        f"I stopped here, so this may be incomplete. {used_up} What was found so far is kept; "
+        f"ask me to go on then."
+    )
 
 
 def closing(turn: ModelTurn) -> tuple[str, str]:
     """The finish reason of a last turn, and the sentence that it needs, if any."""
     if turn.stop_reason == "refusal":
-        return "content-filter", "The model declined to answer this. Put the question in another way, or choose another model."
+        return (
+            "content-filter",
+            "The model declined to answer this. Put the question in another way, or choose "
+            "another model.",
+        )
     if turn.stop_reason == "max_tokens":
-        return "length", "The answer was cut at the limit for one turn (LEAF_MAX_OUTPUT_TOKENS). Ask me to go on."
+        return (
+            "length",
+            "The answer was cut at the limit for one turn (LEAF_MAX_OUTPUT_TOKENS). Ask "
+            "me to go on.",
+        )
     if turn.stop_reason == "model_context_window_exceeded":
-        return "length", "This chat is now as long as the model can take. Start a new chat with the files that you need."
+        return (
+            "length",
+            "This chat is now as long as the model can take. Start a new chat with the files "
+            "that you need.",
+        )
     if not any(block["type"] == "text" and block["text"].strip() for block in turn.content):
-        return "stop", "The model ended without an answer. Ask again, or put the question in another way."
+        return (
+            "stop",
+            "The model ended without an answer. Ask again, or put the question in another way.",
+        )
     return "stop", ""

@@ -2,49 +2,149 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any
+import re
+import secrets
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
 
-from leaf.agent.cited import Text, citation_of, flow, footnotes, with_marks
-from leaf.agent.coverage import covered_of, doubts, notes, sentence
-from leaf.agent.events import Part, place_of
-from leaf.agent.receipts.answer import kept_receipts
+from leaf.agent.events import place_of
+from leaf.provenance.citations import Text, citation_of, flow, footnotes, with_marks
+from leaf.provenance.coverage import covered_of, doubts, notes, sentence
+from leaf.provenance.receipts.answer import kept_receipts
+from leaf.provenance.receipts.documents import Traced
+from leaf.shapes.harmless import harmless_markdown
+from leaf.shapes.part_values import data_in, is_source, is_tool, output_of, texts_of, tool_name
+from leaf.shapes.parts import UNREADABLE, Part, ReceiptKept, ToolPart
+from leaf.shapes.results import ChartShown, FigureDrawn
 from leaf.store.model import Message
 from leaf.tables.sql import is_number
 
 ROWS_SHOWN = 20
-Traced = Mapping[tuple[str, int], Mapping[str, Any]]
-"""Document and version -> what was found for its figures: `receipts.documents.of_version`."""
 NO_DOCUMENTS: Traced = {}
+PICTURES = 40
+"""Charts and figures that are drawn in a document of a chat."""
+PICTURE_SCHEME = "picture:"
+"""Address of a picture in the Markdown of such a document: its number follows."""
+
+
+@dataclass(frozen=True)
+class _Form:
+    """How an answer is told."""
+
+    mark: str = "[^{}]"
+    note: str = "[^{}]: {}"
+    draw: Callable[[ToolPart], list[str]] = lambda _: []
+    """What stands for the charts and figures of a step."""
+
+
+_PLAIN = _Form()
+
+
+@dataclass
+class ChatDocument:
+    """A chat as it is set in a document: Markdown, and the pictures that it shows."""
+
+    text: str = ""
+    pictures: list[bytes] = field(default_factory=list)
+    """PNGs, the one with the address `picture:0` first."""
 
 
 def chat_markdown(title: str, messages: Iterable[Message], documents: Traced = NO_DOCUMENTS) -> str:
-    """A chat from its first question to its last answer. `documents`: what the figures of those that it wrote rest on."""
+    """A chat from its first question to its last answer. `documents`: what the figures of those
+    that it wrote rest on."""
+    return harmless_markdown("\n\n".join(_sections(title, messages, documents, _PLAIN)) + "\n")
+
+
+def _sections(title: str, messages: Iterable[Message], documents: Traced, form: _Form) -> list[str]:
     sections = [f"# {title or 'Untitled chat'}"]
     for message in messages:
         if message.role == "user":
             sections.append(f"## {_text(message.parts)}\n{_files(message.parts)}".rstrip())
         else:
-            sections.append(_answer(message, documents))
-    return "\n\n".join(sections) + "\n"
+            sections.append(_answer(message, documents, form))
+    return sections
 
 
-def answer_markdown(answer: Message, question: Message | None, documents: Traced = NO_DOCUMENTS) -> str:
+def chat_document(
+    title: str,
+    messages: Iterable[Message],
+    drawn: Callable[[ChartShown | FigureDrawn], bytes | str],
+    documents: Traced = NO_DOCUMENTS,
+) -> ChatDocument:
+    """The same for PDF and Word: with marks and notes that need no footnotes, and with the charts
+    and figures, which `drawn` gives as PNG, or says why it cannot."""
+    made, nonce = ChatDocument(), secrets.token_hex(12)
+    places: list[str] = []
+
+    def draw(part: ToolPart) -> list[str]:
+        said = []
+        for label, picture in _pictures(part):
+            if len(made.pictures) == PICTURES:
+                said.append(f"*{label} is not drawn here: a document has {PICTURES} pictures.*")
+                continue
+            png = drawn(picture)
+            if isinstance(png, str):
+                said.append(f"*{label}: {png}*")
+                continue
+            # No text of the chat can hold this, so that no other picture gets an address.
+            place = f"leafpicture{nonce}n{len(places)}n"
+            places.append(f"![{_words(label)}]({PICTURE_SCHEME}{len(places)})")
+            made.pictures.append(png)
+            said.append(place)
+        return said
+
+    form = _Form("[{}]", "- [{}] {}", draw)
+    made.text = harmless_markdown("\n\n".join(_sections(title, messages, documents, form)) + "\n")
+    made.text = re.sub(
+        rf"leafpicture{nonce}n(\d+)n", lambda found: places[int(found[1])], made.text
+    )
+    return made
+
+
+def _pictures(part: ToolPart) -> list[tuple[str, ChartShown | FigureDrawn]]:
+    """The chart and the figures of a step, each with what it is called."""
+    data = (part.get("output") or {}).get("data") or {}
+    found: list[tuple[str, ChartShown | FigureDrawn]] = []
+    chart = data.get("chart")
+    if chart and chart.get("spec"):
+        title = chart["spec"].get("title")
+        called = title.get("text") if isinstance(title, dict) else title
+        found.append((called if isinstance(called, str) and called else "Chart", chart))
+    found += [(figure["label"] or "Figure", figure) for figure in data.get("figures") or ()]
+    return found
+
+
+def _words(label: str) -> str:
+    """As the description of a picture."""
+    return " ".join(re.sub(r"[\[\]\\!<>`]", " ", label).split())[:200]
+
+
+def answer_markdown(
+    answer: Message, question: Message | None, documents: Traced = NO_DOCUMENTS
+) -> str:
     """One answer with its question, its steps, its sources and its coverage."""
     head = f"# {_text(question.parts)}\n\n" if question else ""
-    return head + _answer(answer, documents) + "\n"
+    return harmless_markdown(head + _answer(answer, documents) + "\n")
 
 
-def _answer(message: Message, documents: Traced) -> str:
+def _answer(message: Message, documents: Traced, form: _Form = _PLAIN) -> str:
     sections = []
     for piece in flow(message.parts):
         if isinstance(piece, Text):
-            sections.append(with_marks(piece, "[^{}]").strip())
-        elif piece[1]["type"].startswith("tool-"):
-            sections.append(_step(piece[1]))
+            sections.append(with_marks(piece, form.mark).strip())
+        elif is_tool(part := piece[1]):
+            sections += [_step(part), *form.draw(part)]
+        elif part["type"] == "unreadable":
+            sections.append(f"*{UNREADABLE}*")
     sections = [section for section in sections if section]
-    told = (_written, _footnotes, _sources, _coverage, _figures)
-    sections += [section for tell in told if (section := tell(message.parts))]
+    told = (
+        _written(message.parts),
+        _footnotes(message.parts, form.note),
+        _sources(message.parts),
+        _coverage(message.parts),
+        _figures(message.parts),
+    )
+    sections += [section for section in told if section]
     sections += [f"*{text}*" for text in _documents(message.parts, documents)]
     if message.status == "stopped":
         sections.append("*Stopped. What was found so far is kept.*")
@@ -55,9 +155,15 @@ def _answer(message: Message, documents: Traced) -> str:
 
 def _written(parts: Sequence[Part]) -> str:
     """The files that Python wrote."""
-    outputs = [part["output"] for part in parts if isinstance(part.get("output"), Mapping)]
-    names = [str(file["name"]) for output in outputs for file in (output.get("data") or {}).get("written") or ()]
-    return f"Files written: {', '.join(f'`{name}`' for name in dict.fromkeys(names))}" if names else ""
+    outputs = [output for part in parts if (output := output_of(part))]
+    names = [
+        file["name"]
+        for output in outputs
+        for file in (output.get("data") or {}).get("written") or ()
+    ]
+    return (
+        f"Files written: {', '.join(f'`{name}`' for name in dict.fromkeys(names))}" if names else ""
+    )
 
 
 def _figures(parts: Sequence[Part]) -> str:
@@ -66,12 +172,17 @@ def _figures(parts: Sequence[Part]) -> str:
     return f"*{' '.join(lines)}*" if lines else ""
 
 
-def figures_in_words(found: Sequence[Mapping[str, Any]], verb: str = "have a receipt") -> list[str]:
-    """`12 of 13 figures have a receipt.`, those that have none, and what is said of those that the results contradict."""
+def figures_in_words(found: Sequence[ReceiptKept], verb: str = "have a receipt") -> list[str]:
+    """`12 of 13 figures have a receipt.`, those that have none, and what is said of those that the
+    results contradict."""
     if not found:
         return []
-    missing = list(dict.fromkeys(str(receipt["text"]) for receipt in found if receipt["kind"] == "none"))
-    against = [f"{receipt['text']}: {receipt['against']}" for receipt in found if receipt.get("against")]
+    missing = list(
+        dict.fromkeys(str(receipt["text"]) for receipt in found if receipt["kind"] == "none")
+    )
+    against = [
+        f"{receipt['text']}: {receipt['against']}" for receipt in found if receipt.get("against")
+    ]
     having = sum(receipt["kind"] != "none" and not receipt.get("against") for receipt in found)
     lines = [f"{having} of {len(found)} figures {verb}."]
     if missing:
@@ -85,66 +196,86 @@ def _documents(parts: Sequence[Part], documents: Traced) -> list[str]:
     """The same for each document that an answer wrote."""
     said = []
     for part in parts:
-        card = part["data"] if part["type"] == "data-document" else {}
-        traced = documents.get((str(card.get("documentId")), int(card.get("version") or 0)))
-        if traced and traced["receipts"]:
+        card = data_in(part, "document")
+        traced = (
+            documents.get((card.get("documentId", ""), card.get("version", 0))) if card else None
+        )
+        if card and traced and traced["receipts"]:
             lines = figures_in_words(traced["receipts"], "are traced")
             said.append(f"Document “{card['title']}”, version {card['version']}: {' '.join(lines)}")
     return said
 
 
-def _step(part: Part) -> str:
+def _step(part: ToolPart) -> str:
     if part["state"] == "output-error":
-        return f"> {part['type'].removeprefix('tool-')}: {part.get('errorText', '')}"
+        return f"> {tool_name(part)}: {part.get('errorText', '')}"
     output = part.get("output") or {}
-    lines = [f"> {output.get('summary', part['type'].removeprefix('tool-'))}"]
+    lines = [f"> {output.get('summary', tool_name(part))}"]
     sql = (part.get("input") or {}).get("sql")
     if sql:
-        lines.append(f"\n```sql\n{sql.strip()}\n```")
+        fence = "`" * max(3, *(len(run) + 1 for run in re.findall("`+", sql)), 3)
+        lines.append(f"\n{fence}sql\n{sql.strip()}\n{fence}")
     table = (output.get("data") or {}).get("table")
     if table and table.get("rows"):
-        lines.append("\n" + markdown_table(table["columns"], table["rows"][:ROWS_SHOWN], table.get("types", ())))
+        lines.append(
+            "\n"
+            + markdown_table(table["columns"], table["rows"][:ROWS_SHOWN], table.get("types", ()))
+        )
         if table["total"] > ROWS_SHOWN:
             lines.append(f"\n{ROWS_SHOWN} of {table['total']:,} rows are shown here.")
     return "\n".join(lines)
 
 
-def markdown_table(columns: Sequence[str], rows: Iterable[Iterable[object]], types: Sequence[str] = ()) -> str:
-    """A pipe table; bars and line breaks within cells are escaped, and columns whose SQL `types` are numbers go right."""
+def markdown_table(
+    columns: Sequence[str], rows: Iterable[Iterable[object]], types: Sequence[str] = ()
+) -> str:
+    """A pipe table; bars and line breaks within cells are escaped, and columns whose SQL `types`
+    are numbers go right."""
 
     def line(cells: Iterable[object]) -> str:
-        return "| " + " | ".join("" if c is None else str(c).replace("|", "\\|").replace("\n", " ") for c in cells) + " |"
+        return (
+            "| "
+            + " | ".join(
+                "" if c is None else str(c).replace("|", "\\|").replace("\n", " ") for c in cells
+            )
+            + " |"
+        )
 
     ruler = ["---:" if is_number(kind) else "---" for kind in types] or ["---"] * len(columns)
     return "\n".join([line(columns), line(ruler), *(line(row) for row in rows)])
 
 
-def _footnotes(parts: list[Part]) -> str:
-    """What the marks stand for, as Markdown's footnotes; a second quote of a place goes on in the first one's."""
+def _footnotes(parts: Sequence[Part], form: str) -> str:
+    """What the marks stand for, a line each; a second quote of a place goes on in the first
+    one's."""
     notes: dict[int, list[str]] = {}
     for number, note in footnotes(parts):
         notes.setdefault(number, []).append(note)
-    return "\n".join(f"[^{number}]: {'; '.join(texts)}" for number, texts in notes.items())
+    return "\n".join(form.format(number, "; ".join(texts)) for number, texts in notes.items())
 
 
-def _sources(parts: list[Part]) -> str:
+def _sources(parts: Sequence[Part]) -> str:
     lines = []
     for part in parts:
-        if part["type"] == "source-document" and not citation_of(part):
+        if is_source(part) and not citation_of(part):
             lines.append(", ".join(filter(None, (f"- {part['title']}", place_of(part)))))
     return "**Sources**\n\n" + "\n".join(dict.fromkeys(lines)) if lines else ""
 
 
-def _coverage(parts: list[Part]) -> str:
+def _coverage(parts: Sequence[Part]) -> str:
     covered = covered_of(parts)
     doubtful = [f"- Doubtful: {said}." for said in doubts(covered)]
-    return "\n".join(filter(None, (sentence(covered), *doubtful, *(f"- Note: {said}." for said in notes(covered)))))
+    return "\n".join(
+        filter(
+            None, (sentence(covered), *doubtful, *(f"- Note: {said}." for said in notes(covered)))
+        )
+    )
 
 
-def _text(parts: list[Part]) -> str:
-    return "\n".join(p["text"] for p in parts if p["type"] == "text").strip()
+def _text(parts: Sequence[Part]) -> str:
+    return "\n".join(texts_of(parts)).strip()
 
 
-def _files(parts: list[Part]) -> str:
-    names = [f["name"] for p in parts if p["type"] == "data-files" for f in p["data"]]
+def _files(parts: Sequence[Part]) -> str:
+    names = [file["name"] for part in parts for file in data_in(part, "files") or ()]
     return "Files: " + ", ".join(names) if names else ""

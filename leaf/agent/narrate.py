@@ -4,13 +4,20 @@ from __future__ import annotations
 
 import mimetypes
 from collections.abc import Callable, Collection, Iterable
-from typing import Any
+from typing import cast
 
-from leaf.agent.cited import Citation, Desk, MarkReader, Numbers, citation_chunk, of_block
-from leaf.agent.events import Chunk, chunk
-from leaf.agent.models.base import ModelEvent, Usage
-
-Json = dict[str, Any]
+from leaf.agent.cited import (
+    Citation,
+    CitationNumbers,
+    CitationResolver,
+    MarkReader,
+    citation_chunk,
+    of_block,
+)
+from leaf.agent.models.base import ModelEvent, TokenUsage
+from leaf.shapes.chunks import Chunk, chunk
+from leaf.shapes.parts import Cited, SourcePart
+from leaf.shapes.results import Output, SourceUsed
 
 
 class Narrator:
@@ -21,14 +28,14 @@ class Narrator:
         number: int,
         say: Callable[[Chunk], None],
         taken: Collection[str],
-        numbers: Numbers | None = None,
-        desk: Desk | None = None,
+        numbers: CitationNumbers | None = None,
+        resolver: CitationResolver | None = None,
     ) -> None:
         self._number = number
         self._say = say
         self._taken = taken
-        self._numbers = numbers or Numbers()
-        self._desk = desk
+        self._numbers = numbers or CitationNumbers()
+        self._desk = resolver
         self._open: dict[int, str] = {}
         self._pieces: dict[int, int] = {}
         """Block -> pieces that its text was shown in: citations written into it divide it."""
@@ -36,7 +43,7 @@ class Narrator:
         self._cited: dict[int, list[Citation]] = {}
         """Block -> what the server says that it cites, shown when its text is complete."""
         self._count = 0
-        self.usage = Usage()
+        self.usage = TokenUsage()
 
     def event(self, event: ModelEvent) -> None:
         if event.kind == "usage":
@@ -47,14 +54,17 @@ class Narrator:
             if citation := of_block(event.citation):
                 self._cited.setdefault(event.index, []).append(citation)
         elif event.kind == "questions":
-            self._say(chunk("data-questions", id=f"questions-{self._number}", data=list(event.questions)))
+            self._say(
+                chunk("data-questions", id=f"questions-{self._number}", data=list(event.questions))
+            )
         elif event.kind == "text":
             self._answer(event)
         else:
-            self._text(event)
+            self._thought(event)
 
     def _answer(self, event: ModelEvent) -> None:
-        """Text of the answer: citations written into it are taken out, those beside it follow when it ends."""
+        """Text of the answer: citations written into it are taken out, those beside it follow when
+        it ends."""
         reader = self._readers.setdefault(event.index, MarkReader())
         if event.phase == "delta":
             for piece in reader.feed(event.delta):
@@ -82,28 +92,38 @@ class Narrator:
             self._close(index)
             source_id = f"c{self._number}-{self._count}"
             self._count += 1
-            self._say(citation_chunk(citation, source_id, self._numbers.of(citation.source), self._desk))
+            self._say(
+                citation_chunk(citation, source_id, self._numbers.of(citation.source), self._desk)
+            )
 
     def _close(self, index: int) -> None:
         if index in self._open:
             self._say(chunk("text-end", id=self._open.pop(index)))
 
-    def _text(self, event: ModelEvent) -> None:
-        block_id = f"{event.kind}-{self._number}-{event.index}"
+    def _thought(self, event: ModelEvent) -> None:
+        block_id = f"reasoning-{self._number}-{event.index}"
         if event.phase == "delta" and event.delta:
             if event.index not in self._open:
                 self._open[event.index] = block_id
-                self._say(chunk(f"{event.kind}-start", id=block_id))
-            self._say(chunk(f"{event.kind}-delta", id=block_id, delta=event.delta))
+                self._say(chunk("reasoning-start", id=block_id))
+            self._say(chunk("reasoning-delta", id=block_id, delta=event.delta))
         elif event.phase == "end" and event.index in self._open:
-            self._say(chunk(f"{event.kind}-end", id=block_id))
+            self._say(chunk("reasoning-end", id=block_id))
 
     def _tool_input(self, event: ModelEvent) -> None:
         if event.phase == "start":
             self._open[event.index] = unique_id(event.call_id, self._number, self._taken)
-            self._say(chunk("tool-input-start", toolCallId=self._open[event.index], toolName=event.name))
+            self._say(
+                chunk("tool-input-start", toolCallId=self._open[event.index], toolName=event.name)
+            )
         elif event.phase == "delta" and event.delta:
-            self._say(chunk("tool-input-delta", toolCallId=self._open[event.index], inputTextDelta=event.delta))
+            self._say(
+                chunk(
+                    "tool-input-delta",
+                    toolCallId=self._open[event.index],
+                    inputTextDelta=event.delta,
+                )
+            )
 
 
 def unique_id(raw_id: str, number: int, taken: Collection[str]) -> str:
@@ -111,12 +131,14 @@ def unique_id(raw_id: str, number: int, taken: Collection[str]) -> str:
     return f"{raw_id}-{number}" if raw_id in taken else raw_id
 
 
-def source_chunks(outputs: Iterable[Json]) -> list[Chunk]:
+def source_chunks(outputs: Iterable[Output]) -> list[SourcePart]:
     """Every place that the answer rests on, once."""
-    sources: dict[tuple[str, ...], Json] = {}
+    sources: dict[tuple[str, ...], SourceUsed] = {}
     for output in outputs:
         for source in output["sources"]:
-            sources.setdefault((source["file_id"], source["place"], source["action"], source["query"]), source)
+            sources.setdefault(
+                (source["file_id"], source["place"], source["action"], source["query"]), source
+            )
     return [
         chunk(
             "source-document",
@@ -124,7 +146,7 @@ def source_chunks(outputs: Iterable[Json]) -> list[Chunk]:
             mediaType=mimetypes.guess_type(source["name"])[0] or "application/octet-stream",
             title=source["name"],
             filename=source["name"],
-            providerMetadata={"leaf": source},
+            providerMetadata={"leaf": cast("Cited", source)},
         )
         for i, source in enumerate(sources.values(), 1)
     ]

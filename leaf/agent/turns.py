@@ -1,60 +1,56 @@
-"""A model's turn as a step: asked, tried again where its stream was cut, waited for where its server is down."""
+"""A model's turn as a step: asked, tried again where its stream was cut, waited for where its
+server is down."""
 
 from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from leaf.agent.calls import calls_of
-from leaf.agent.cited import Numbers
+from leaf.agent.cited import CitationNumbers
+from leaf.agent.compaction import Compaction
+from leaf.agent.compaction_plan import Planned
 from leaf.agent.context import system_prompt
 from leaf.agent.draft import Draft
 from leaf.agent.endpoint import Attempts, Endpoint
-from leaf.agent.events import Chunk, chunk, compact
-from leaf.agent.fold_plan import Planned
-from leaf.agent.folding import Fold
-from leaf.agent.models.base import ModelRequest, ModelTurn, TooLongError, Usage
+from leaf.agent.events import compact
+from leaf.agent.models.base import ModelRequest, ModelTurn, TooLongError
 from leaf.agent.models.prices import cost
 from leaf.agent.narrate import Narrator
-from leaf.agent.window import folded_chunk, log_fold
+from leaf.agent.steps import ModelStep
+from leaf.agent.window import folded_chunk, log_compaction
 from leaf.errors import LeafError, ModelError
+from leaf.shapes.chunks import Chunk, chunk
+from leaf.shapes.raw import ToolSchema
 
 if TYPE_CHECKING:
     from leaf.tools.base import Tool
-
-Json = dict[str, Any]
-_NOTHING_ASKED: Mapping[str, Any] = {
-    "turn": None,
-    "calls": [],
-    "error": "",
-    "stopped": False,
-    "chunks": [],
-    "usage": asdict(Usage()),
-    "money": 0.0,
-    "seconds": 0.0,
-}
-"""The value of a step in which no model was asked."""
 
 
 class Turns:
     """Asks the model for the turns of an answer."""
 
-    def __init__(self, endpoint: Endpoint, tools: Mapping[str, Tool], schemas: Sequence[Json], draft: Draft) -> None:
+    def __init__(
+        self,
+        endpoint: Endpoint,
+        tools: Mapping[str, Tool],
+        schemas: Sequence[ToolSchema],
+        draft: Draft,
+    ) -> None:
         self._endpoint = endpoint
         self._tools = tools
         self._schemas = schemas
         self._draft = draft
 
-    def step(self, number: int) -> Json:
-        """Turn `number`: {"turn", "fold", "calls", "error", "stopped", "chunks", "usage", "money", "seconds"}, or with `used_up`
-        the sentence for a budget that let no model be asked. Each new attempt takes the place of the one before.
+    def step(self, number: int) -> ModelStep:
+        """Turn `number`, or the sentence for a budget that let no model be asked. Each new attempt
+        takes the place of the one before.
         """
         draft = self._draft
         if used_up := draft.task.budget_reached():
-            return {**_NOTHING_ASKED, "used_up": used_up}
+            return ModelStep(used_up=used_up)
         attempts = Attempts(self._endpoint.retry_waits, self._endpoint.patience)
         chunks: list[Chunk] = []
         turn: ModelTurn | None = None
@@ -74,17 +70,17 @@ class Turns:
         calls = calls_of(self._tools, number, turn, draft.call_ids) if turn else []
         for call in calls:
             self._record(chunks, call.chunk())
-        return {
-            "turn": turn.to_json() if turn else None,
-            "fold": planned.fold.to_json() if planned else None,
-            "calls": [asdict(call) for call in calls],
-            "error": str(error or ""),
-            "stopped": turn is None and draft.stop.is_set(),
-            "chunks": compact(chunks),
-            "usage": asdict(attempts.spent),
-            "money": attempts.dollars.total,
-            "seconds": time.monotonic() - attempts.began,
-        }
+        return ModelStep(
+            turn=turn,
+            compaction=planned.compaction if planned else None,
+            calls=tuple(calls),
+            error=str(error or ""),
+            stopped=turn is None and draft.stop.is_set(),
+            chunks=tuple(compact(chunks)),
+            usage=attempts.spent,
+            money=attempts.dollars.total,
+            seconds=time.monotonic() - attempts.began,
+        )
 
     def _attempt(
         self, number: int, chunks: list[Chunk], attempts: Attempts, planned: Planned | None
@@ -92,8 +88,14 @@ class Turns:
         """A turn, or an error, or neither when it was stopped."""
         draft = self._draft
         self._announce(number, chunks, attempts, planned)
-        request = self._request(planned.fold if planned else draft.context.fold)
-        narrator = Narrator(number, partial(self._record, chunks), draft.call_ids, Numbers(draft.parts), draft.task.desk)
+        request = self._request(planned.compaction if planned else draft.context.compaction)
+        narrator = Narrator(
+            number,
+            partial(self._record, chunks),
+            draft.call_ids,
+            CitationNumbers(draft.parts),
+            draft.task.resolver,
+        )
         turn: ModelTurn | None = None
         error: ModelError | None = None
         try:
@@ -106,28 +108,41 @@ class Turns:
         used = turn.usage if turn else narrator.usage
         if turn and used.input:
             draft.context.learn(request.messages, used.input)
-        attempts.spent, attempts.dollars = attempts.spent + used, attempts.dollars.add(cost(used, draft.task.model))
+        attempts.spent, attempts.dollars = (
+            attempts.spent + used,
+            attempts.dollars.add(cost(used, draft.task.model)),
+        )
         return turn, error
 
-    def _announce(self, number: int, chunks: list[Chunk], attempts: Attempts, planned: Planned | None) -> None:
-        """What is shown before the model says anything; a second attempt takes back what the first has shown."""
+    def _announce(
+        self, number: int, chunks: list[Chunk], attempts: Attempts, planned: Planned | None
+    ) -> None:
+        """What is shown before the model says anything; a second attempt takes back what the first
+        has shown."""
         self._record(chunks, chunk("start-step", step=number))
         if attempts.made:
             self._record(chunks, chunk("data-reset-step", data={"step": number}, transient=True))
         attempts.made += 1
         if planned:
             task = self._draft.task
-            log_fold(task.message_id, planned)
-            self._record(chunks, folded_chunk(number, planned, self._endpoint.window_for(task.model)))
+            log_compaction(task.message_id, planned)
+            self._record(
+                chunks, folded_chunk(number, planned, self._endpoint.window_for(task.model))
+            )
 
     def _planned_harder(self, planned: Planned | None, error: ModelError | None) -> Planned | None:
         context = self._draft.context
-        return context.plan_harder(self._draft.raw, self._draft.parts, planned.fold if planned else context.fold, error)
+        return context.plan_harder(
+            self._draft.raw,
+            self._draft.parts,
+            planned.compaction if planned else context.compaction,
+            error,
+        )
 
-    def _request(self, fold: Fold | None) -> ModelRequest:
+    def _request(self, compaction: Compaction | None) -> ModelRequest:
         draft, endpoint = self._draft, self._endpoint
         profile = endpoint.profile_for(draft.task.model)
-        messages = draft.context.messages(draft.raw, draft.parts, fold)
+        messages = draft.context.messages(draft.raw, draft.parts, compaction)
         return ModelRequest(
             model=draft.task.model,
             system=system_prompt(profile),
@@ -145,4 +160,6 @@ class Turns:
 
 
 def _too_long(turn: ModelTurn | None, error: ModelError | None) -> bool:
-    return isinstance(error, TooLongError) or (turn is not None and turn.stop_reason == "model_context_window_exceeded")
+    return isinstance(error, TooLongError) or (
+        turn is not None and turn.stop_reason == "model_context_window_exceeded"
+    )

@@ -8,7 +8,7 @@ from uuid import uuid4
 from leaf.agent.blocks import text_block
 from leaf.agent.draft import Draft
 from leaf.agent.endpoint import Attempts, Endpoint, Money
-from leaf.agent.models.base import ModelEvent, ModelRequest, ModelTurn, Usage
+from leaf.agent.models.base import ModelEvent, ModelRequest, ModelTurn, TokenUsage
 from leaf.agent.models.prices import cost
 from leaf.errors import BudgetError, ModelError, RunError
 from leaf.tools.base import Asked, AskRequest
@@ -22,7 +22,7 @@ class Writer:
         self._draft = draft
         self._step_name = step_name
         self.attempts = 0
-        self.spent = Usage()
+        self.spent = TokenUsage()
         self.dollars = Money()
 
     @property
@@ -30,7 +30,10 @@ class Writer:
         return self._endpoint.window_for(self._draft.task.model)
 
     def __call__(
-        self, request: AskRequest, on_text: Callable[[str], None], on_restart: Callable[[], None] = lambda: None
+        self,
+        request: AskRequest,
+        on_text: Callable[[str], None],
+        on_restart: Callable[[], None] = lambda: None,
     ) -> Asked:
         draft, endpoint = self._draft, self._endpoint
         if reached := draft.task.budget_reached():
@@ -54,9 +57,11 @@ class Writer:
                 raise error or RunError("Stopped.")
             on_restart()
 
-    def _attempt(self, wanted: ModelRequest, on_text: Callable[[str], None]) -> tuple[ModelTurn | None, ModelError | None]:
+    def _attempt(
+        self, wanted: ModelRequest, on_text: Callable[[str], None]
+    ) -> tuple[ModelTurn | None, ModelError | None]:
         """One attempt: a turn, or an error that may pass. Raises RunError once it is stopped."""
-        used = Usage()
+        used = TokenUsage()
 
         def event(e: ModelEvent) -> None:
             nonlocal used
@@ -76,5 +81,8 @@ class Writer:
             dollars = cost(used, wanted.model)
             self.spent += used
             self.dollars = self.dollars.add(dollars)
-            if used != Usage():  # told at once, because one tool call may ask often; a call that runs again pays again
+            if (
+                used != TokenUsage()
+                # told at once, because one tool call may ask often; a call that runs again pays again
+            ):
                 self._draft.task.spent(f"{self._step_name}/{uuid4()}", used, dollars)

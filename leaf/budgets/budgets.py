@@ -1,7 +1,8 @@
-"""Budgets at this moment: what a caller used, what is left, and whether a model may still be asked on their behalf.
+"""Budgets at this moment: what a caller used, what is left, and whether a model may still be asked
+on their behalf.
 
-Every turn of every run is counted as soon as it is over and asked for before the next begins, so runs at the same time go over a
-budget by one turn each at most.
+Every turn of every run is counted as soon as it is over and asked for before the next begins, so
+runs at the same time go over a budget by one turn each at most.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ class Standing:
     meters: tuple[Meter, ...]
     """Of the caller, then of the workspace; only what is limited."""
     reached: str = ""
-    """The sentence for a budget that is used up, with what to do; empty while there is something left."""
+    """The sentence for a budget that is used up, with what to do; empty while there is something
+    left."""
     warning: str = ""
     """One sentence from 80 % on; the same as `reached` when it is used up."""
 
@@ -76,7 +78,16 @@ class UsageReport:
 class Budgets:
     """Asks the store; holds nothing between calls. `clock` is the moment in UTC."""
 
-    def __init__(self, db: Database, settings: Settings, clock: Callable[[], datetime] = lambda: datetime.now(UTC)) -> None:
+    def __init__(
+        self,
+        db: Database,
+        settings: Settings,
+        clock: Callable[[], datetime] = lambda: datetime.now(UTC),
+        free: Callable[[Scope], bool] | None = None,
+    ) -> None:
+        """`free` says whom rules answer, which cost nothing; by the settings where it is not
+        given."""
+        self._free = free or (lambda _scope: settings.keyless)
         self._db = db
         self._settings = settings
         self._clock = clock
@@ -121,11 +132,19 @@ class Budgets:
     def set(self, scope: Scope, subject: str, allowance: Allowance) -> None:
         """Set a budget; empty figures give it back to what holds otherwise. For owners.
 
-        Raises InvalidInputError for less than nothing, more than the installation's maximum, or a caller who is no owner.
+        Raises InvalidInputError for less than nothing, more than the installation's maximum, or a
+        caller who is no owner.
         """
         if any(value is not None and not 0 <= value < 1e15 for value in asdict(allowance).values()):
-            raise InvalidInputError("A budget cannot be less than nothing.", "Give 0 or more, or leave it empty for no budget.")
-        most = self._settings.budget_workspace_max if subject == WORKSPACE else self._settings.budget_user_max
+            raise InvalidInputError(
+                "A budget cannot be less than nothing.",
+                "Give 0 or more, or leave it empty for no budget.",
+            )
+        most = (
+            self._settings.budget_workspace_max
+            if subject == WORKSPACE
+            else self._settings.budget_user_max
+        )
         if problem := within(allowance, most):
             raise InvalidInputError(problem, "Give less, or ask whoever runs Leaf to allow more.")
         budgets.set_budget(self._db, scope, subject, allowance)
@@ -133,10 +152,13 @@ class Budgets:
     # What was used
 
     def report(self, scope: Scope, chosen: Range, whose: usage.Whose = "mine") -> UsageReport:
-        """For the usage page. Raises InvalidInputError for `everyone` by somebody who is no owner, or an unknown range."""
+        """For the usage page. Raises InvalidInputError for `everyone` by somebody who is no owner,
+        or an unknown range."""
         owner = budgets.role(self._db, scope) == "owner"
         if whose == "everyone" and not owner:
-            raise InvalidInputError("Only an owner of the workspace sees what others used.", "Look at your own usage.")
+            raise InvalidInputError(
+                "Only an owner of the workspace sees what others used.", "Look at your own usage."
+            )
         moment = self._clock()
         since = self._since(chosen, moment)
         db, everyone = self._db, whose == "everyone"
@@ -155,8 +177,11 @@ class Budgets:
             users=tuple(usage.by_user(db, scope, whose, since=since)) if everyone else (),
         )
 
-    def operator_usage(self, chosen: Range, by: Literal["day", "model", "user"]) -> list[NamedUsage]:
-        """Of everybody in all workspaces. For whoever runs Leaf. Raises InvalidInputError for an unknown range."""
+    def operator_usage(
+        self, chosen: Range, by: Literal["day", "model", "user"]
+    ) -> list[NamedUsage]:
+        """Of everybody in all workspaces. For whoever runs Leaf. Raises InvalidInputError for an
+        unknown range."""
         since = self._since(chosen, self._clock())
         return usage.unscoped_by(self._db, by, self._settings.time_zone, since=since)
 
@@ -172,12 +197,20 @@ class Budgets:
         return worst if worst and worst.state == "used up" else None
 
     def _meters(self, scope: Scope) -> list[Meter]:
-        """None without a model, whose rules cost nothing. Sums are asked for only where something is limited."""
+        """None without a model, whose rules cost nothing. Sums are asked for only where something
+        is limited."""
         settings = self._settings
-        if settings.keyless:
+        if self._free(scope):
             return []
-        chosen = {subject: budget.allowance for subject, budget in budgets.list_budgets(self._db, scope).items()}
-        of_user = [chosen.get(scope.user_id, Allowance()), chosen.get(MEMBERS, Allowance()), settings.budget_user]
+        chosen = {
+            subject: budget.allowance
+            for subject, budget in budgets.list_budgets(self._db, scope).items()
+        }
+        of_user = [
+            chosen.get(scope.user_id, Allowance()),
+            chosen.get(MEMBERS, Allowance()),
+            settings.budget_user,
+        ]
         of_workspace = [chosen.get(WORKSPACE, Allowance()), settings.budget_workspace]
         user = effective(of_user, settings.budget_user_max)
         workspace = effective(of_workspace, settings.budget_workspace_max)
@@ -189,7 +222,14 @@ class Budgets:
         zone = settings.time_zone
         return [
             *meters("user", user, settings.budget_user_max, asdict(mine), (day, month), zone),
-            *meters("workspace", workspace, settings.budget_workspace_max, asdict(everyone), (day, month), zone),
+            *meters(
+                "workspace",
+                workspace,
+                settings.budget_workspace_max,
+                asdict(everyone),
+                (day, month),
+                zone,
+            ),
         ]
 
     def _words(self, scope: Scope, meter: Meter) -> tuple[str, str]:

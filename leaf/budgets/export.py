@@ -6,8 +6,18 @@ import csv
 from io import StringIO
 
 from leaf.budgets.budgets import UsageReport
+from leaf.shapes.harmless import inert
 
-COLUMNS = ("day", "model", "answers", "input_tokens", "cached_tokens", "output_tokens", "usd", "tokens_without_known_price")
+COLUMNS = (
+    "day",
+    "model",
+    "answers",
+    "input_tokens",
+    "cached_tokens",
+    "output_tokens",
+    "usd",
+    "tokens_without_known_price",
+)
 
 
 def days_csv(report: UsageReport) -> str:
@@ -17,11 +27,13 @@ def days_csv(report: UsageReport) -> str:
     writer.writerow(COLUMNS)
     for row in report.days:
         t = row.total
-        figures = (t.answers, t.input_tokens, t.cached_tokens, t.output_tokens, f"{t.cost:.6f}", t.unpriced_tokens)
-        writer.writerow([row.day.isoformat(), _inert(row.model), *figures])
+        figures = (
+            t.answers,
+            t.input_tokens,
+            t.cached_tokens,
+            t.output_tokens,
+            f"{t.cost:.6f}",
+            t.unpriced_tokens,
+        )
+        writer.writerow([row.day.isoformat(), inert(row.model), *figures])
     return out.getvalue()
-
-
-def _inert(text: str) -> str:
-    """Text that a spreadsheet does not take for a formula."""
-    return f"'{text}" if text[:1] in ("=", "+", "-", "@", "\t", "\r") else text

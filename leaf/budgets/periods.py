@@ -1,14 +1,18 @@
-"""When a day and a month begin and end, in one time zone for the whole installation. Pure: the moment is given.
+"""When a day and a month begin and end, in one time zone for the whole installation. Pure: the
+moment is given.
 
-A day begins when the wall clock first shows its date, so it has 23 or 25 hours when clocks change, and is never there twice.
+A day begins when the wall clock first shows its date, so it has 23 or 25 hours when clocks change,
+and is never there twice.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from datetime import UTC, date, datetime, time, timedelta
+from datetime import date, datetime, timedelta
 from typing import Literal, get_args
 from zoneinfo import ZoneInfo
+
+from leaf.store.usage_days import midnight
 
 Span = Literal["day", "month"]
 Range = Literal["today", "7d", "30d", "month", "all"]
@@ -32,12 +36,15 @@ def period(span: Span, moment: datetime, zone: ZoneInfo) -> Period:
     """The day or month in which a moment lies."""
     day = moment.astimezone(zone).date()
     first = day if span == "day" else day.replace(day=1)
-    after = first + timedelta(days=1) if span == "day" else (first + timedelta(days=31)).replace(day=1)
+    after = (
+        first + timedelta(days=1) if span == "day" else (first + timedelta(days=31)).replace(day=1)
+    )
     return Period(span, first, midnight(first, zone), midnight(after, zone))
 
 
 def range_start(chosen: Range, moment: datetime, zone: ZoneInfo) -> datetime | None:
-    """UTC moment at which a range begins that ends now; None for all. `7d` is today and the six days before."""
+    """UTC moment at which a range begins that ends now; None for all. `7d` is today and the six
+    days before."""
     today = moment.astimezone(zone).date()
     if chosen == "all":
         return None
@@ -45,10 +52,3 @@ def range_start(chosen: Range, moment: datetime, zone: ZoneInfo) -> datetime | N
         return midnight(today.replace(day=1), zone)
     days = {"today": 0, "7d": 6, "30d": 29}[chosen]
     return midnight(today - timedelta(days=days), zone)
-
-
-def midnight(day: date, zone: ZoneInfo) -> datetime:
-    """UTC moment at which a date begins. Where clocks skip midnight that is the moment of the change; where midnight comes twice,
-    its first time (PEP 495, fold 0).
-    """
-    return datetime.combine(day, time(), zone).astimezone(UTC)

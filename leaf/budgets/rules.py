@@ -28,7 +28,12 @@ MONTHS = (
     "November",
     "December",
 )
-FIGURES: tuple[tuple[Span, Unit], ...] = (("day", "usd"), ("month", "usd"), ("day", "tokens"), ("month", "tokens"))
+FIGURES: tuple[tuple[Span, Unit], ...] = (
+    ("day", "usd"),
+    ("month", "usd"),
+    ("day", "tokens"),
+    ("month", "tokens"),
+)
 
 
 @dataclass(frozen=True)
@@ -64,17 +69,25 @@ class Meter:
 
 
 def effective(chosen: Sequence[Allowance], most: Allowance) -> Allowance:
-    """For each figure the first that is said, and never more than `most`, which holds where nothing is said."""
+    """For each figure the first that is said, and never more than `most`, which holds where nothing
+    is said."""
     figures = {}
     for name in Allowance.NAMES:
-        said = next((value for value in (getattr(a, name) for a in chosen) if value is not None), None)
+        said = next(
+            (value for value in (getattr(a, name) for a in chosen) if value is not None), None
+        )
         limits = [value for value in (said, getattr(most, name)) if value is not None]
         figures[name] = min(limits) if limits else None
     return Allowance(**figures)
 
 
 def meters(
-    whose: Whose, allowance: Allowance, most: Allowance, used: Mapping[str, float], periods: Sequence[Period], zone: str
+    whose: Whose,
+    allowance: Allowance,
+    most: Allowance,
+    used: Mapping[str, float],
+    periods: Sequence[Period],
+    zone: str,
 ) -> list[Meter]:
     """A meter for each figure that is limited. `used` by the names of `Allowance`."""
     by_span = {period.span: period for period in periods}
@@ -86,14 +99,23 @@ def meters(
             continue
         period = by_span[span]
         month = MONTHS[period.first.month - 1] if span == "month" else ""
-        ends = f"at midnight ({zone})" if span == "day" else f"on 1 {MONTHS[period.first.month % 12]} ({zone})"
+        ends = (
+            f"at midnight ({zone})"
+            if span == "day"
+            else f"on 1 {MONTHS[period.first.month % 12]} ({zone})"
+        )
         highest = top is not None and limit >= top
-        found.append(Meter(whose, span, unit, float(limit), float(used[name]), month, period.end, ends, highest))
+        found.append(
+            Meter(
+                whose, span, unit, float(limit), float(used[name]), month, period.end, ends, highest
+            )
+        )
     return found
 
 
 def tight(all_meters: Sequence[Meter]) -> Meter | None:
-    """The budget that matters most: of those that are used up the one that lasts longest, else the one that is fullest."""
+    """The budget that matters most: of those that are used up the one that lasts longest, else the
+    one that is fullest."""
     reached = [meter for meter in all_meters if meter.share >= 1]
     if reached:
         return max(reached, key=lambda meter: meter.ends)
@@ -104,7 +126,10 @@ def used_up(meter: Meter, *, owner: bool) -> tuple[str, str]:
     """The sentence and the hint for a budget that is used up."""
     whose = "Your" if meter.whose == "user" else "The workspace's"
     when = "today" if meter.span == "day" else meter.month
-    said = f"{whose} budget of {amount(meter.limit, meter.unit)} for {when} is used up ({amount(meter.used, meter.unit)})."
+    said = (
+        f"{whose} budget of {amount(meter.limit, meter.unit)} for {when} is used up "
+        f"({amount(meter.used, meter.unit)})."
+    )
     if not meter.limit:
         said = f"{whose} budget for {when} is {amount(0, meter.unit)}, so no model can be asked."
     if meter.highest:
@@ -145,5 +170,8 @@ def within(allowance: Allowance, most: Allowance) -> str:
         name = f"{span}_{unit}"
         value, top = getattr(allowance, name), getattr(most, name)
         if value is not None and top is not None and value > top:
-            return f"{amount(value, unit)} a {span} is more than this installation allows ({amount(top, unit)})."
+            return (
+                f"{amount(value, unit)} a {span} is more than this installation allows "
+                f"({amount(top, unit)})."
+            )
     return ""

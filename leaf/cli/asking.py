@@ -22,12 +22,22 @@ def add(commands: Parsers) -> None:
     add_files_option(ask)
     ask.add_argument("--chat", metavar="ID", help="go on with this chat")
     ask.add_argument("--model", metavar="NAME", default="", help="model for this question")
-    ask.add_argument("--json", action="store_true", help="one chunk a line; the last one is finish, error or abort")
+    ask.add_argument(
+        "--json",
+        action="store_true",
+        help="one chunk a line; the last one is finish, error or abort",
+    )
     ask.set_defaults(command=_ask)
 
-    watch = commands.add_parser("watch", help="print an answer from its beginning, and go on while it is written")
+    watch = commands.add_parser(
+        "watch", help="print an answer from its beginning, and go on while it is written"
+    )
     watch.add_argument("id", metavar="MESSAGE_ID")
-    watch.add_argument("--json", action="store_true", help="one chunk a line; the last one is finish, error or abort")
+    watch.add_argument(
+        "--json",
+        action="store_true",
+        help="one chunk a line; the last one is finish, error or abort",
+    )
     watch.set_defaults(command=_watch)
 
 
@@ -43,7 +53,9 @@ def _ask(given: argparse.Namespace) -> int:
         except NotFoundError as e:
             raise UsageError(e.message, e.hint) from e
         files = [add_path(session, path, given.question) for path in given.files]
-        message = session.messages.send(chat.id, given.question, [f.id for f in files], model=given.model)
+        message = session.messages.send(
+            chat.id, given.question, [f.id for f in files], model=given.model
+        )
         ended = attend(Viewer(session, message, given.json), app, unattended="stop")
         if not given.json:
             print(f"\n[chat {chat.id}]", file=sys.stderr)
@@ -64,7 +76,10 @@ def follow(leaf: Commands, app: str, given: argparse.Namespace) -> int:
     except NotFoundError as e:
         raise UsageError(e.message, e.hint) from e
     if message.role != "assistant":
-        raise UsageError("This is the id of a question.", f"The answers stand in: python -m leaf chats show {message.chat_id}")
+        raise UsageError(
+            "This is the id of a question.",
+            f"The answers stand in: python -m leaf chats show {message.chat_id}",
+        )
     if message.status in UNFINISHED:
         leaf.launch()
     ended = attend(Viewer(session, message, given.json), app, unattended="detach")

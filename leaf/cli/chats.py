@@ -1,13 +1,20 @@
-"""`chats list|show`: the history."""
+"""`chats list|show|purge`: the history."""
 
 from __future__ import annotations
 
 import argparse
-import sys
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from leaf.cli.common import OK, opened, print_json
+from leaf.cli.common import (
+    OK,
+    add_yes_option,
+    confirm,
+    opened,
+    print_json,
+    print_list,
+    say_gone,
+)
 
 if TYPE_CHECKING:
     from leaf.store.model import Message
@@ -22,19 +29,24 @@ def add(parser: argparse.ArgumentParser) -> None:
     show.add_argument("id", metavar="ID")
     show.add_argument("--json", action="store_true")
     show.set_defaults(command=_chats_show)
+    purge = commands.add_parser(
+        "purge", help="delete a chat for good, with all that was written and made in it"
+    )
+    purge.add_argument("id", metavar="ID")
+    add_yes_option(purge)
+    purge.set_defaults(command=_chats_purge)
 
 
 def _chats_list(given: argparse.Namespace) -> int:
     with opened() as leaf:
         chats = leaf.session(leaf.local_scope()).chats.list(limit=1_000)
-        if given.json:
-            print_json(chats, indent=2)
-        else:
-            for chat in chats:
-                print(f"{chat.id}  {chat.updated_at:%Y-%m-%d %H:%M}  {chat.title}")
-            if not chats:
-                print('No chats yet. Begin one with: python -m leaf ask "QUESTION"', file=sys.stderr)
-    return OK
+        none = 'No chats yet. Begin one with: python -m leaf ask "QUESTION"'
+        return print_list(
+            chats,
+            lambda c: f"{c.id}  {c.updated_at:%Y-%m-%d %H:%M}  {c.title}",
+            none,
+            as_json=given.json,
+        )
 
 
 def _chats_show(given: argparse.Namespace) -> int:
@@ -46,6 +58,14 @@ def _chats_show(given: argparse.Namespace) -> int:
             print_json({**asdict(chat), "messages": [_shown(m) for m in thread.messages]}, indent=2)
         else:
             print(session.chats.markdown(given.id))
+    return OK
+
+
+def _chats_purge(given: argparse.Namespace) -> int:
+    """Also one that was put away, which `chats show` does not find."""
+    confirm(f"Delete the chat {given.id} for good?", given)
+    with opened() as leaf:
+        say_gone("The chat", leaf.session(leaf.local_scope()).chats.purge(given.id))
     return OK
 
 

@@ -5,12 +5,12 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import closing, contextmanager
 from dataclasses import asdict, is_dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Protocol, TypeVar
 
 from leaf.errors import LeafError
 
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
 
 OK, FAILED, USAGE = 0, 1, 2
+Listed = TypeVar("Listed")
 
 
 class UsageError(LeafError):
@@ -47,7 +48,14 @@ def reached() -> tuple[Commands, str]:
 
 def add_files_option(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
-        "-f", "--file", metavar="FILE", action="append", default=[], type=Path, dest="files", help="attach a file (repeatable)"
+        "-f",
+        "--file",
+        metavar="FILE",
+        action="append",
+        default=[],
+        type=Path,
+        dest="files",
+        help="attach a file (repeatable)",
     )
 
 
@@ -56,7 +64,10 @@ def check_paths(paths: Iterable[Path], *, folders: bool = False) -> None:
         if not path.exists():
             raise UsageError(f"No file '{path}'.", "Check the path.")
         if path.is_dir() and not folders:
-            raise UsageError(f"'{path}' is a folder.", "Name files, or add the folder with: python -m leaf files add FOLDER")
+            raise UsageError(
+                f"'{path}' is a folder.",
+                "Name files, or add the folder with: python -m leaf files add FOLDER",
+            )
 
 
 def add_path(session: SessionCommands, path: Path, context: str) -> File:
@@ -67,11 +78,53 @@ def add_path(session: SessionCommands, path: Path, context: str) -> File:
     return added.file
 
 
+def add_yes_option(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--yes", action="store_true", help="do not ask again")
+
+
+def confirm(what: str, given: argparse.Namespace) -> None:
+    """Ask before something that cannot be undone. Raises UsageError without a yes."""
+    if given.yes:
+        return
+    if not sys.stdin.isatty():
+        raise UsageError(f"{what} This cannot be undone.", "Add --yes if that is meant.")
+    print(f"{what} This cannot be undone. Type yes: ", end="", file=sys.stderr, flush=True)
+    if sys.stdin.readline().strip().lower() != "yes":
+        raise UsageError("Nothing was deleted.")
+
+
+def say_gone(what: str, last_byte: bool) -> None:
+    """What became of a deletion for good."""
+    print(f"{what} is deleted for good.")
+    if not last_byte:
+        print(
+            "A file of the database that still holds deleted rows could not be rewritten now; the "
+            "next start does it.",
+            file=sys.stderr,
+        )
+
+
+def print_list(
+    found: Sequence[Listed], line: Callable[[Listed], str], none: str, *, as_json: bool
+) -> int:
+    """A line for each, or all as JSON; on stderr what is said where there are none."""
+    if as_json:
+        print_json(found, indent=2)
+        return OK
+    for one in found:
+        print(line(one))
+    if not found:
+        print(none, file=sys.stderr)
+    return OK
+
+
 def print_json(value: object, indent: int | None = None) -> None:
     print(json.dumps(value, ensure_ascii=False, default=_plain, indent=indent))
 
 
 def _plain(value: object) -> object:
+    if hasattr(value, "to_json"):
+        return value.to_json()
     if is_dataclass(value) and not isinstance(value, type):
         return asdict(value)
     if isinstance(value, datetime):

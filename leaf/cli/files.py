@@ -1,4 +1,4 @@
-"""`files add|list|jobs|stop`: the library."""
+"""`files add|list|jobs|purge|stop`: the library."""
 
 from __future__ import annotations
 
@@ -10,7 +10,16 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from leaf.cli.common import FAILED, OK, check_paths, opened, print_json
+from leaf.cli.common import (
+    FAILED,
+    OK,
+    add_yes_option,
+    check_paths,
+    confirm,
+    opened,
+    print_list,
+    say_gone,
+)
 from leaf.cli.viewer import CtrlC
 from leaf.errors import LeafError, RunError
 from leaf.store.jobs import outcome_line, progress_line
@@ -28,29 +37,63 @@ def add(parser: argparse.ArgumentParser) -> None:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     add = commands.add_parser("add", help="add files, or all files of a folder")
     add.add_argument("paths", metavar="PATH", nargs="+", type=Path)
-    add.add_argument("--context", metavar="TEXT", default="", help="what you write about the files; nobody else reads it")
-    add.add_argument("--share", action="store_true", help="everybody in the workspace may read --context")
-    add.add_argument("--chat", metavar="ID", help="put the files beside the next question of this chat; 'new' begins one")
+    add.add_argument(
+        "--context",
+        metavar="TEXT",
+        default="",
+        help="what you write about the files; nobody else reads it",
+    )
+    add.add_argument(
+        "--share", action="store_true", help="everybody in the workspace may read --context"
+    )
+    add.add_argument(
+        "--chat",
+        metavar="ID",
+        help="put the files beside the next question of this chat; 'new' begins one",
+    )
     add.set_defaults(command=_files_add)
     listing = commands.add_parser("list", help="list the library, newest first")
     listing.add_argument("--json", action="store_true")
     listing.set_defaults(command=_files_list)
-    under_way = commands.add_parser("jobs", help="what is being added just now, and how far that is")
+    under_way = commands.add_parser(
+        "jobs", help="what is being added just now, and how far that is"
+    )
     under_way.add_argument("--json", action="store_true")
     under_way.set_defaults(command=_files_jobs)
+    purge = commands.add_parser(
+        "purge", help="delete a file for good, with all that was made of it"
+    )
+    purge.add_argument("id", metavar="ID")
+    add_yes_option(purge)
+    purge.set_defaults(command=_files_purge)
     stop = commands.add_parser("stop", help="stop adding; what was added stays")
     stop.add_argument("id", metavar="JOB_ID")
     stop.set_defaults(command=_files_stop)
 
 
+def _files_purge(given: argparse.Namespace) -> int:
+    """Also one that was put away."""
+    confirm(f"Delete the file {given.id} for good?", given)
+    with opened() as leaf:
+        say_gone("The file", leaf.session(leaf.local_scope()).files.purge(given.id))
+    return OK
+
+
 def _files_add(given: argparse.Namespace) -> int:
-    """As a job: what is kept goes on when the command is ended, and in the app, if that holds the data."""
+    """As a job: what is kept goes on when the command is ended, and in the app, if that holds the
+    data."""
     check_paths(given.paths, folders=True)
     paths = list(_files_below(given.paths))
     with opened() as leaf:
         session = leaf.session(leaf.local_scope())
-        chat = (session.chats.create() if given.chat == "new" else session.chats.get(given.chat)) if given.chat else None
-        job = session.jobs.begin(len(paths), context=given.context, shared=given.share, origin="command")
+        chat = (
+            (session.chats.create() if given.chat == "new" else session.chats.get(given.chat))
+            if given.chat
+            else None
+        )
+        job = session.jobs.begin(
+            len(paths), context=given.context, shared=given.share, origin="command"
+        )
         sending = Sending(session, job.id, paths)
         sending.start()
         job = _attend_job(session, job.id)
@@ -61,7 +104,10 @@ def _files_add(given: argparse.Namespace) -> int:
         if chat:
             ids = [item.file_id for item in session.jobs.outcomes(job.id) if item.file_id]
             handles = [c.handle for c in session.attached.add(chat.id, ids)]
-            print(f"In chat {chat.id} as {', '.join(handles) if len(handles) < 20 else f'{handles[0]} to {handles[-1]}'}")
+            print(
+                f"In chat {chat.id} as "
+                f"{', '.join(handles) if len(handles) < 20 else f'{handles[0]} to {handles[-1]}'}"
+            )
         if job.state == "done":
             session.jobs.forget(job.id)
     return FAILED if job.failed or job.state != "done" else OK
@@ -70,10 +116,14 @@ def _files_add(given: argparse.Namespace) -> int:
 class Sending(threading.Thread):
     """Hands files to a job while its progress is shown."""
 
-    def __init__(self, session: SessionCommands, job_id: str, paths: Sequence[tuple[Path, str]]) -> None:
+    def __init__(
+        self, session: SessionCommands, job_id: str, paths: Sequence[tuple[Path, str]]
+    ) -> None:
         super().__init__(name="sending", daemon=True)
         self.problem: LeafError | None = None
-        self._hand_over = partial(session.jobs.take_paths, job_id, [p for p, _ in paths], [folder for _, folder in paths])
+        self._hand_over = partial(
+            session.jobs.take_paths, job_id, [p for p, _ in paths], [folder for _, folder in paths]
+        )
         self._finish = partial(session.jobs.all_arrived, job_id)
         self._stop = partial(session.jobs.stop, job_id)
 
@@ -107,7 +157,8 @@ def _attend_job(session: SessionCommands, job_id: str) -> Job:
 
 
 def _print_outcomes(session: SessionCommands, job: Job) -> None:
-    """A line a file, in the order in which they were given; then how it ended, if that was not well."""
+    """A line a file, in the order in which they were given; then how it ended, if that was not
+    well."""
     there = {file.id: file for file in session.files.list(sort="oldest")}
     by_bytes: dict[str, list[File]] = {}
     inner: dict[str, list[File]] = {}
@@ -117,22 +168,38 @@ def _print_outcomes(session: SessionCommands, job: Job) -> None:
     for item in session.jobs.outcomes(job.id):
         found = there.get(item.file_id)
         name = found.name if found else item.name
-        same = [other.name for other in by_bytes[found.sha256]] if found and item.state == "added" else []
+        same = (
+            [other.name for other in by_bytes[found.sha256]]
+            if found and item.state == "added"
+            else []
+        )
         same = same[: same.index(name)] if name in same else []
         state = {"known": "already there", "failed": "not added"}.get(item.state, "added")
         state += f", same content as {', '.join(same)}" if same else ""
-        notes = [str(note.get("text")) for note in _notes_of(found) if note.get("kind") in UNPACKING]
-        said = [f"cannot be read: {item.problem}"] if item.state == "unreadable" else [item.problem] if item.problem else notes
+        notes = [
+            str(note.get("text")) for note in _notes_of(found) if note.get("kind") in UNPACKING
+        ]
+        said = (
+            [f"cannot be read: {item.problem}"]
+            if item.state == "unreadable"
+            else [item.problem]
+            if item.problem
+            else notes
+        )
         print("  ".join([item.file_id or "-", name, state, *said]))
         for inside in inner.get(item.file_id, ()):
             wrong = inside.outline.get("error")
-            print(f"{inside.id}  {inside.name}  taken out" + (f"  cannot be read: {wrong}" if wrong else ""))
+            print(
+                f"{inside.id}  {inside.name}  taken out"
+                + (f"  cannot be read: {wrong}" if wrong else "")
+            )
     if job.failed or job.state != "done":
         print(f"leaf: {outcome_line(job)}", file=sys.stderr)
 
 
 def _outermost(file: File, there: dict[str, File]) -> str:
-    """Id of the file that was added and that this one came out of, through however many archives; empty for others."""
+    """Id of the file that was added and that this one came out of, through however many archives;
+    empty for others."""
     found = file
     while found.parent_id in there:
         found = there[found.parent_id]
@@ -144,13 +211,16 @@ def _notes_of(file: File | None) -> Sequence[dict[str, Any]]:
 
 
 def _files_below(paths: Iterable[Path]) -> Iterator[tuple[Path, str]]:
-    """Each file with the folder that stands before its name: that which was given, and those below it."""
+    """Each file with the folder that stands before its name: that which was given, and those below
+    it."""
     for path in paths:
         if not path.is_dir():
             yield path, ""
             continue
         top = path.resolve()
-        for file in sorted(p for p in path.rglob("*") if p.is_file() and not p.name.startswith(".")):
+        for file in sorted(
+            p for p in path.rglob("*") if p.is_file() and not p.name.startswith(".")
+        ):
             yield file, (Path(top.name) / file.parent.relative_to(path)).as_posix()
 
 
@@ -158,16 +228,14 @@ def _files_jobs(given: argparse.Namespace) -> int:
     """What is under way, and what ended and was not put away."""
     with opened() as leaf:
         session = leaf.session(leaf.local_scope())
-        found = session.jobs.list()
-        if given.json:
-            print_json(found, indent=2)
-            return OK
-        for job in found:
-            stands = progress_line(job) if job.under_way else outcome_line(job)
-            print(f"{job.id}  {job.created_at:%Y-%m-%d %H:%M}  {job.kind}  {stands}")
-        if not found:
-            print("No files are being added.", file=sys.stderr)
-    return OK
+        return print_list(
+            session.jobs.list(), _job_line, "No files are being added.", as_json=given.json
+        )
+
+
+def _job_line(job: Job) -> str:
+    stands = progress_line(job) if job.under_way else outcome_line(job)
+    return f"{job.id}  {job.created_at:%Y-%m-%d %H:%M}  {job.kind}  {stands}"
 
 
 def _files_stop(given: argparse.Namespace) -> int:
@@ -177,15 +245,16 @@ def _files_stop(given: argparse.Namespace) -> int:
 
 
 def _files_list(given: argparse.Namespace) -> int:
-    from leaf.files.line import describe
+    from leaf.files.line import describe, problem
 
     with opened() as leaf:
         files = leaf.session(leaf.local_scope()).files.list()
-        if given.json:
-            print_json(files, indent=2)
-        else:
-            for file in files:
-                print(f"{file.id}  {file.name}  {describe(file)}")
-            if not files:
-                print("No files yet. Add some with: python -m leaf files add PATH", file=sys.stderr)
-    return OK
+        none = "No files yet. Add some with: python -m leaf files add PATH"
+        return print_list(
+            files,
+            lambda file: "  ".join(
+                filter(None, (file.id, file.name, describe(file), problem(file)))
+            ),
+            none,
+            as_json=given.json,
+        )

@@ -1,7 +1,7 @@
 """One command a question. Exit code 0 for an answer, 1 for a failure, 2 for wrong usage.
 
-While the app holds the data, every command works through it, and prints and exits just as it does alone. It acts as the local
-user, also where people sign in to the pages.
+While the app holds the data, every command works through it, and prints and exits just as it does
+alone. It acts as the local user, also where people sign in to the pages.
 """
 
 from __future__ import annotations
@@ -11,11 +11,14 @@ import sys
 from collections.abc import Sequence
 from pathlib import Path
 
-from leaf.cli import asking, chats, files, operator, runs, serve, tools
+from leaf.cli import asking, chats, files, models, operator, runs, serve, storage, tools
 from leaf.cli.common import FAILED, OK, USAGE, UsageError, print_json
 from leaf.errors import LeafError
 
-NOT_INSTALLED = "After `make run` use .venv/bin/python -m leaf; elsewhere: python -m pip install -r requirements.txt"
+NOT_INSTALLED = (
+    "After `make run` use .venv/bin/python -m leaf; elsewhere: python -m pip install -r "
+    "requirements.txt"
+)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -31,7 +34,11 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except ModuleNotFoundError as e:
         if (e.name or "leaf").split(".")[0] == "leaf":
             raise
-        print(f"leaf: The package {e.name} is not installed in this Python ({sys.executable}). {NOT_INSTALLED}", file=sys.stderr)
+        print(
+            f"leaf: The package {e.name} is not installed in this Python ({sys.executable}). "
+            f"{NOT_INSTALLED}",
+            file=sys.stderr,
+        )
         return FAILED
     except LeafError as e:
         if getattr(given, "json", False):
@@ -39,7 +46,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         print(f"leaf: {e}", file=sys.stderr)
         return USAGE if isinstance(e, UsageError) else FAILED
     except Exception:  # noqa: BLE001 - a person reads a sentence; what a developer needs of it is kept beside
-        text = f"Leaf failed at this in a way that it did not expect.{_kept_details()} What was saved before is kept."
+        text = (
+            f"Leaf failed at this in a way that it did not expect.{_kept_details()} What was "
+            f"saved before is kept."
+        )
         if getattr(given, "json", False):
             print_json({"type": "error", "errorText": text})
         print(f"leaf: {text}", file=sys.stderr)
@@ -47,12 +57,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _kept_details() -> str:
-    """Write down the exception that is being handled, and say where; nothing where that is impossible."""
+    """Write down the exception that is being handled, and say where; nothing where that is
+    impossible."""
     import tempfile
     import traceback
 
     try:
-        with tempfile.NamedTemporaryFile("w", prefix="leaf-", suffix=".log", delete=False, encoding="utf-8") as file:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="leaf-", suffix=".log", delete=False, encoding="utf-8"
+        ) as file:
             file.write(traceback.format_exc())
     except OSError:
         return ""
@@ -60,14 +73,18 @@ def _kept_details() -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog=_called_as(), description="Ask questions about your files.")
+    parser = argparse.ArgumentParser(
+        prog=_called_as(), description="Ask questions about your files."
+    )
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     asking.add(commands)
     tools.add(commands)
     files.add(commands.add_parser("files", help="the library"))
     chats.add(commands.add_parser("chats", help="the history"))
+    models.add(commands.add_parser("models", help="the models that answer"))
     runs.add(commands.add_parser("runs", help="answers as the operator sees them"))
     operator.add(commands)
+    storage.add(commands.add_parser("storage", help="where the bytes of files last"))
     serve.add(commands)
     return parser
 

@@ -9,7 +9,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, get_args
 
 from leaf.cli.asking import follow
-from leaf.cli.common import OK, opened, print_json, reached
+from leaf.cli.common import OK, opened, print_json, print_list, reached
 from leaf.cli.viewer import UNFINISHED
 from leaf.errors import RunError
 from leaf.store.model import Status
@@ -30,29 +30,32 @@ def add(parser: argparse.ArgumentParser) -> None:
     show.add_argument("id", metavar="ID")
     show.add_argument("--json", action="store_true")
     show.set_defaults(command=_runs_show)
-    resume = commands.add_parser("resume", help="go on with an unfinished run that no process carries out")
+    resume = commands.add_parser(
+        "resume", help="go on with an unfinished run that no process carries out"
+    )
     resume.add_argument("id", metavar="ID")
-    resume.add_argument("--json", action="store_true", help="one chunk a line, where the command itself goes on with it")
+    resume.add_argument(
+        "--json",
+        action="store_true",
+        help="one chunk a line, where the command itself goes on with it",
+    )
     resume.set_defaults(command=_runs_resume)
 
 
 def _runs_list(given: argparse.Namespace) -> int:
     with opened() as leaf:
         runs = leaf.runs(given.status, RUNS_LISTED)
-        if given.json:
-            print_json(runs, indent=2)
-        else:
-            for run in runs:
-                print(_run_line(run))
-            if not runs:
-                print("No such runs." if given.status else "No runs yet.", file=sys.stderr)
-    return OK
+        return print_list(
+            runs, _run_line, "No such runs." if given.status else "No runs yet.", as_json=given.json
+        )
 
 
 def _run_line(run: RunRecord) -> str:
     asked = f"{run.asked_at:%Y-%m-%d %H:%M}" if run.asked_at else "-"
     begun = f"  begun {run.attempts} times" if run.attempts > 1 else ""
-    return f"{run.message_id}  {asked}  {run.status}  {run.model}{begun}" + (f"  {run.error}" if run.error else "")
+    return f"{run.message_id}  {asked}  {run.status}  {run.model}{begun}" + (
+        f"  {run.error}" if run.error else ""
+    )
 
 
 def _runs_show(given: argparse.Namespace) -> int:
@@ -65,7 +68,10 @@ def _runs_show(given: argparse.Namespace) -> int:
         if run:
             print(_run_line(run))
         for step in steps:
-            print(f"{step.number:>4}  {step.name}  {step.seconds:.2f} s  {step.tokens:,} tokens  {step.outcome}")
+            print(
+                f"{step.number:>4}  {step.name}  {step.seconds:.2f} s  {step.tokens:,} tokens  "
+                f"{step.outcome}"
+            )
     return OK
 
 
@@ -77,9 +83,16 @@ def _runs_resume(given: argparse.Namespace) -> int:
         try:
             leaf.resume_run(given.id)
         except RunError:
-            if app or not any(run.message_id == given.id for status in UNFINISHED for run in leaf.runs(status, RUNS_LISTED)):
+            if app or not any(
+                run.message_id == given.id
+                for status in UNFINISHED
+                for run in leaf.runs(status, RUNS_LISTED)
+            ):
                 raise
         if app:
-            print(f"It goes on in the app at {app}; see it with: python -m leaf watch {given.id}", file=sys.stderr)
+            print(
+                f"It goes on in the app at {app}; see it with: python -m leaf watch {given.id}",
+                file=sys.stderr,
+            )
             return OK
         return follow(leaf, app, given)

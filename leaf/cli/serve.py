@@ -13,12 +13,17 @@ if TYPE_CHECKING:
 
 PACKAGE = Path(__file__).resolve().parents[1]
 PLACES = (PACKAGE / "served" / "app.py", PACKAGE.parent / "app.py")
-"""Where the wheel puts the entry of the app, and where it is in a checkout. Streamlit finds its settings beside it."""
+"""Where the wheel puts the entry of the app, and where it is in a checkout. Streamlit finds its
+settings beside it."""
 
 
 def add(commands: Parsers) -> None:
-    run = commands.add_parser("run", help="the app in the browser, with its data in LEAF_HOME (.leaf)")
-    run.add_argument("--address", default="127.0.0.1", help="where it listens (127.0.0.1: this machine only)")
+    run = commands.add_parser(
+        "run", help="the app in the browser, with its data in LEAF_HOME (.leaf)"
+    )
+    run.add_argument(
+        "--address", default="127.0.0.1", help="where it listens (127.0.0.1: this machine only)"
+    )
     run.add_argument("--port", type=int, default=8501, help="(8501)")
     run.set_defaults(command=_run)
 

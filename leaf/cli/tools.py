@@ -23,9 +23,13 @@ def add(commands: Parsers) -> None:
     tool.add_argument("input", metavar="JSON", help="the tool's input as a JSON object")
     add_files_option(tool)
     tool.add_argument(
-        "--chat", metavar="ID", help="with the files of this chat; without -f and --chat: the newest files of the library"
+        "--chat",
+        metavar="ID",
+        help="with the files of this chat; without -f and --chat: the newest files of the library",
     )
-    tool.add_argument("--json", action="store_true", help="the whole output, sources and coverage included")
+    tool.add_argument(
+        "--json", action="store_true", help="the whole output, sources and coverage included"
+    )
     tool.set_defaults(command=_tool)
 
 
@@ -47,7 +51,9 @@ def _tool(given: argparse.Namespace) -> int:
         session = leaf.session(leaf.local_scope())
         files = [add_path(session, path, "") for path in given.files]
         try:
-            output = session.tools.run(given.name, given.input, chat_id=given.chat or "", file_ids=[f.id for f in files])
+            output = session.tools.run(
+                given.name, given.input, chat_id=given.chat or "", file_ids=[f.id for f in files]
+            )
         except LeafError as e:
             print_json({"error": str(e)}) if given.json else print(e)
             if not sys.stdout.isatty():

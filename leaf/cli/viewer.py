@@ -5,7 +5,7 @@ from __future__ import annotations
 import signal
 import sys
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from leaf.cli.common import print_json
 from leaf.cli.writer import TextWriter
@@ -13,13 +13,15 @@ from leaf.errors import NotFoundError, RunError
 
 if TYPE_CHECKING:
     from leaf.remote.contract import SessionCommands
+    from leaf.shapes.chunks import Chunk
     from leaf.store.model import Message
 
 UNFINISHED = ("pending", "streaming")
 
 
 def attend(viewer: Viewer, app: str, *, unattended: str) -> str:
-    """Print an answer to its end. Ctrl-C asks what to do; where nobody can be asked, `unattended` is done (stop or detach).
+    """Print an answer to its end. Ctrl-C asks what to do; where nobody can be asked, `unattended`
+    is done (stop or detach).
 
     Returns the type of the last chunk, or `detached`.
     """
@@ -27,8 +29,12 @@ def attend(viewer: Viewer, app: str, *, unattended: str) -> str:
         while not viewer.print_news():
             wish = ctrl_c.ask(unattended) if ctrl_c.pressed else ""
             if wish == "detach":
-                goes_on = f"goes on in the app at {app}" if app else "goes on when Leaf starts again"
-                print(f"Detached. The answer {goes_on}; see it with: {viewer.again}", file=sys.stderr)
+                goes_on = (
+                    f"goes on in the app at {app}" if app else "goes on when Leaf starts again"
+                )
+                print(
+                    f"Detached. The answer {goes_on}; see it with: {viewer.again}", file=sys.stderr
+                )
                 return "detached"
             if wish == "stop":
                 viewer.stop()
@@ -65,19 +71,20 @@ class Viewer:
     def stop(self) -> None:
         self._session.messages.stop(self._id)
 
-    def _print(self, chunks: Iterable[dict[str, Any]]) -> None:
+    def _print(self, chunks: Iterable[Chunk]) -> None:
         for chunk in chunks:
             self.last = str(chunk["type"])
             self._write(chunk)
         sys.stdout.flush()
 
 
-def _recorded(message: Message) -> list[dict[str, Any]]:
+def _recorded(message: Message) -> list[Chunk]:
     """The stream of an answer that is over."""
-    from leaf.agent.events import chunk, replay
+    from leaf.agent.events import replay
+    from leaf.shapes.chunks import chunk
 
     if message.status in UNFINISHED:
-        last = chunk("error", errorText="This answer is not being written at the moment.")
+        last: Chunk = chunk("error", errorText="This answer is not being written at the moment.")
     elif message.status == "completed":
         last = chunk("finish", finishReason="stop")
     elif message.status == "stopped":
@@ -88,7 +95,8 @@ def _recorded(message: Message) -> list[dict[str, Any]]:
 
 
 class CtrlC:
-    """Ctrl-C is noted, so that nothing is cut off in the middle; pressed again before that was seen, it ends all."""
+    """Ctrl-C is noted, so that nothing is cut off in the middle; pressed again before that was
+    seen, it ends all."""
 
     def __init__(self) -> None:
         self.pressed = False
@@ -101,12 +109,16 @@ class CtrlC:
         signal.signal(signal.SIGINT, self._before)
 
     def ask(self, unattended: str) -> str:
-        """`stop`, `detach`, or empty to go on. Ctrl-C at the question, or the end of the input, is a stop."""
+        """`stop`, `detach`, or empty to go on. Ctrl-C at the question, or the end of the input, is
+        a stop."""
         self.pressed = False
         if not sys.stdin.isatty():
             return unattended
         print(
-            "\nStop the answer (s), detach and let it go on (d), or go on watching (Enter)? ", end="", file=sys.stderr, flush=True
+            "\nStop the answer (s), detach and let it go on (d), or go on watching (Enter)? ",
+            end="",
+            file=sys.stderr,
+            flush=True,
         )
         signal.signal(signal.SIGINT, signal.default_int_handler)
         try:

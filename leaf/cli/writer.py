@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import sys
-from typing import Any
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from leaf.shapes.chunks import Chunk
+    from leaf.shapes.parts import Cited, CoverageData, SourcePart
+    from leaf.shapes.results import Covered
 
 
 class TextWriter:
@@ -14,83 +21,99 @@ class TextWriter:
         self._blank = ""
         """What ended the last text, held back because a mark would go before it."""
         self._turn = ""
-        self._parts: list[dict[str, Any]] = []
+        self._parts: list[SourcePart] = []
         """Citations, for the notes at the end."""
         self._said: set[str] = set()
 
-    def write(self, chunk: dict[str, Any]) -> None:
-        from leaf.agent.cited import citation_of
+    def write(self, chunk: Chunk) -> None:
+        from leaf.provenance.citations import citation_of
+        from leaf.shapes.chunks import is_block_growing, is_block_starting
+        from leaf.shapes.part_values import is_source
 
         kind = chunk["type"]
         cited = citation_of(chunk)
-        if kind == "text-start":
-            turn = "-".join(str(chunk.get("id", "")).split("-")[:2])
+        if kind == "text-start" and is_block_starting(chunk):
+            turn = "-".join(chunk["id"].split("-")[:2])
             if turn != self._turn:
                 self._end_line()
             self._turn = turn
-        elif kind == "text-delta":
+        elif kind == "text-delta" and is_block_growing(chunk):
             text = self._blank + chunk["delta"]
             shown = text.rstrip()
             self._blank = text[len(shown) :] if shown else text
             print(shown, end="")
             self._open_line = self._open_line or bool(shown)
-        elif cited:
+        elif cited and is_source(chunk):
             self._cite(chunk, cited)
         elif kind == "text-end":
             return
         else:
             self._end_line()
-            self._write_other(kind, chunk)
+            self._write_other(chunk)
 
     def _end_line(self) -> None:
         if self._open_line:
             print()
         self._open_line, self._blank, self._turn = False, "", ""
 
-    def _cite(self, chunk: dict[str, Any], cited: dict[str, Any]) -> None:
+    def _cite(self, chunk: SourcePart, cited: Cited) -> None:
         """A mark where it is new; the same citation comes again once it has been checked."""
         if all(part["sourceId"] != chunk["sourceId"] for part in self._parts):
             print(f" [{cited['citation']}]", end="")
         self._parts = [*(p for p in self._parts if p["sourceId"] != chunk["sourceId"]), chunk]
 
     def _print_notes(self) -> None:
-        from leaf.agent.cited import footnotes
+        from leaf.provenance.citations import footnotes
 
         self._end_line()
         for number, note in footnotes(self._parts):
             print(f"[{number}] {note}")
         self._parts = []
 
-    def _write_other(self, kind: str, chunk: dict[str, Any]) -> None:
-        from leaf.agent.events import RESET, place_of
+    def _write_other(self, chunk: Chunk) -> None:
+        from leaf.agent.events import place_of
+        from leaf.shapes.chunks import RESET, is_last, is_output, is_problem
+        from leaf.shapes.part_values import data_in, is_source
 
-        if kind in ("finish", "abort", "error"):
+        if is_last(chunk):
             self._print_notes()
-        if kind == "tool-output-available":
+            if chunk["type"] != "finish":
+                self._note(
+                    (chunk["errorText"] if chunk["type"] == "error" else chunk["reason"])
+                    or "Stopped."
+                )
+        elif is_output(chunk):
             self._note(f"· {chunk['output'].get('summary', '')}")
-        elif kind in ("tool-output-error", "tool-input-error"):
+        elif is_problem(chunk):
             self._note(f"· {chunk['errorText']}")
-        elif kind == "source-document":
-            self._note_once(" · ".join(filter(None, (f"Source: {chunk['title']}", place_of(chunk)))))
-        elif kind == "data-coverage":
-            from leaf.agent import coverage
-
-            covered = coverage.as_today(chunk["data"])
-            self._note(coverage.sentence(covered))
-            for said in coverage.doubts(covered):
-                self._note(f"Doubtful: {said}.")
-            for said in coverage.notes(covered):
-                self._note(f"Note: {said}.")
-        elif kind == "data-receipts":
+        elif is_source(chunk):
+            self._note_once(
+                " · ".join(filter(None, (f"Source: {chunk['title']}", place_of(chunk))))
+            )
+        elif (covered := data_in(chunk, "coverage")) is not None:
+            self._note_coverage(covered)
+        elif receipts := data_in(chunk, "receipts"):
             from leaf.agent.export import figures_in_words
 
-            self._note(" ".join(figures_in_words(chunk["data"]["receipts"])))
-        elif kind == "data-questions":
-            print("\n".join(["", "Questions that work here:", *(f"- {question}" for question in chunk["data"])]))
-        elif kind in RESET:
+            self._note(" ".join(figures_in_words(receipts["receipts"])))
+        elif questions := data_in(chunk, "questions"):
+            print(
+                "\n".join(
+                    ["", "Questions that work here:", *(f"- {question}" for question in questions)]
+                )
+            )
+        elif chunk["type"] in RESET:
             self._note("· The connection was cut; asking again")
-        elif kind in ("error", "abort"):
-            self._note(str(chunk.get("errorText") or chunk.get("reason") or "Stopped."))
+
+    def _note_coverage(self, kept: CoverageData | Sequence[Covered]) -> None:
+        from leaf.provenance import coverage
+
+        covered = coverage.as_today(kept)
+        self._note(coverage.sentence(covered))
+        for said in coverage.doubts(covered):
+            self._note(f"Doubtful: {said}.")
+        for said in coverage.notes(covered):
+            self._note(f"Note: {said}.")
 
     def _note_once(self, text: str) -> None:
         if text not in self._said:

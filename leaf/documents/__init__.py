@@ -1,4 +1,5 @@
-"""Documents that are written in chats: their versions, changes by edit blocks, differences, and what they are downloaded as.
+"""Documents that are written in chats: their versions, changes by edit blocks, differences, and
+what they are downloaded as.
 
 documents   class Documents, what tools and sessions ask      naming   from a title to a file, and clean text
 edits       edit blocks, pure                                   diff     what differs between two texts, pure

@@ -1,7 +1,9 @@
-"""class Documents: what tools and sessions do with documents. Every change is a version; nothing is ever overwritten."""
+"""class Documents: what tools and sessions do with documents. Every change is a version; nothing is
+ever overwritten."""
 
 from __future__ import annotations
 
+import re
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,19 +13,30 @@ from typing import BinaryIO, Literal, Protocol
 
 from leaf.documents import diff, edits, naming
 from leaf.documents.export import FORMATS, Format
-from leaf.errors import ConflictError, InvalidInputError, LeafError
-from leaf.sandbox.pool import Limits, Pool
+from leaf.errors import (
+    BlobGoneError,
+    ConflictError,
+    InvalidInputError,
+    LeafError,
+    StorageError,
+    about,
+)
+from leaf.sandbox.answers import unreadable
+from leaf.sandbox.limits import CallLimits
+from leaf.sandbox.pool import Pool
 from leaf.store import Store, documents
-from leaf.store.documents import Change, NewDocument
+from leaf.store.documents import NewDocument, VersionChange
 from leaf.store.model import Document, DocumentKind, DocumentVersion, File, Scope
 
-EXPORT = Limits(seconds=60, memory_mb=1024, output_mb=200)
+EXPORT = CallLimits(seconds=60, memory_mb=1024, output_mb=200)
+NOTES, NOTE = 50, 500
+"""Of what a format could not take over: how many, and how long."""
 Source = Literal["upload", "drive", "generated", "sample"]
 DocumentList = list[Document]
 VersionList = list[DocumentVersion]
 
 
-class Kept(Protocol):
+class SavedFile(Protocol):
     """What the library gives back for a file that it was given."""
 
     @property
@@ -33,14 +46,16 @@ class Kept(Protocol):
     def duplicate(self) -> bool: ...
 
 
-class Shelf(Protocol):
-    """What documents need of the library, which is not below this room."""
+class DocumentLibrary(Protocol):
+    """What documents need of the library, which is not below this package."""
 
-    def add(self, scope: Scope, name: str, stream: BinaryIO, *, source: Source = ...) -> Kept: ...
+    def add(
+        self, scope: Scope, name: str, stream: BinaryIO, *, source: Source = ...
+    ) -> SavedFile: ...
 
 
 @dataclass(frozen=True)
-class Draft:
+class DocumentDraft:
     """A document that is to be made."""
 
     title: str
@@ -62,34 +77,44 @@ class Export:
     """What this format could not take over."""
 
 
-class Documents:
+class DocumentService:
     """Documents of all chats. Safe to call from any number of threads."""
 
-    def __init__(self, store: Store, pool: Pool, shelf: Shelf) -> None:
+    def __init__(self, store: Store, pool: Pool, library: DocumentLibrary) -> None:
         self._db = store.db
         self._blobs = store.blobs
         self._pool = pool
-        self._shelf = shelf
+        self._library = library
 
     # Writing
 
-    def create(self, scope: Scope, chat_id: str, draft: Draft, change: Change) -> Document:
-        """A new document in a chat. Raises InvalidInputError for an empty title or content, FileTooLargeError, NotFoundError."""
+    def create(
+        self, scope: Scope, chat_id: str, draft: DocumentDraft, change: VersionChange
+    ) -> Document:
+        """A new document in a chat. Raises InvalidInputError for an empty title or content,
+        FileTooLargeError, NotFoundError."""
         if known := self.made_by(scope, change.key):
             return known
         title = naming.clean_title(draft.title)
-        wanted = naming.file_name(draft.file_name or title, draft.kind, naming.language_of(draft.content))
+        wanted = naming.file_name(
+            draft.file_name or title, draft.kind, naming.language_of(draft.content)
+        )
         content = naming.clean(draft.kind, draft.content)
         kept = self._keep(scope, wanted, content)
         name = wanted if kept.duplicate else kept.file.name
-        new = NewDocument(chat_id, title, draft.kind, draft.document_type, name, naming.media_type(name))
+        new = NewDocument(
+            chat_id, title, draft.kind, draft.document_type, name, naming.media_type(name)
+        )
         return documents.create(self._db, scope, new, kept.file, change)
 
-    def write(self, scope: Scope, document_id: str, content: str, change: Change, *, base: int = 0) -> Document:
+    def write(
+        self, scope: Scope, document_id: str, content: str, change: VersionChange, *, base: int = 0
+    ) -> Document:
         """A new version with this content; the same content changes nothing.
 
-        `base` is the version it was made from. Raises ConflictError if that is not the newest any more, NotFoundError if the
-        document was deleted meanwhile, InvalidInputError for an empty content.
+        `base` is the version it was made from. Raises ConflictError if that is not the newest any
+        more, NotFoundError if the document was deleted meanwhile, InvalidInputError for an empty
+        content.
         """
         if known := self.made_by(scope, change.key):
             return known
@@ -97,8 +122,9 @@ class Documents:
         kept = self._keep(scope, document.file_name, naming.clean(document.kind, content))
         return documents.add_version(self._db, scope, document_id, kept.file, change, base=base)
 
-    def edit(self, scope: Scope, document_id: str, blocks: str, change: Change) -> Document:
-        """Apply edit blocks, all or none. A change that comes in between is taken into account: the blocks must fit that text.
+    def edit(self, scope: Scope, document_id: str, blocks: str, change: VersionChange) -> Document:
+        """Apply edit blocks, all or none. A change that comes in between is taken into account: the
+        blocks must fit that text.
 
         Raises InvalidInputError for blocks that do not fit, NotFoundError.
         """
@@ -121,10 +147,18 @@ class Documents:
     # Finding and reading
 
     def list(
-        self, scope: Scope, *, query: str = "", chat_id: str = "", deleted: bool = False, limit: int = 1_000
+        self,
+        scope: Scope,
+        *,
+        query: str = "",
+        chat_id: str = "",
+        deleted: bool = False,
+        limit: int = 1_000,
     ) -> DocumentList:
         """Newest change first."""
-        return documents.list_documents(self._db, scope, query=query, chat_id=chat_id, deleted=deleted, limit=limit)
+        return documents.list_documents(
+            self._db, scope, query=query, chat_id=chat_id, deleted=deleted, limit=limit
+        )
 
     def get(self, scope: Scope, document_id: str, *, deleted: bool = False) -> Document:
         """Raises NotFoundError, which says so if the document was deleted."""
@@ -137,25 +171,32 @@ class Documents:
     def content(self, scope: Scope, document: Document, number: int = 0) -> str:
         """The text of a version, or of the newest. Raises NotFoundError."""
         found = documents.version(self._db, scope, document.id, number or document.version)
-        with self._blobs.open(document.workspace_id, found.sha256) as stream:
-            return stream.read().decode("utf-8")
+        return self._local(document, found.sha256).read_text(encoding="utf-8")
 
     def versions(self, scope: Scope, document_id: str) -> VersionList:
         """Newest first. Raises NotFoundError."""
         return documents.versions(self._db, scope, document_id)
 
     def compare(self, scope: Scope, document: Document, older: int, newer: int) -> diff.Diff:
-        """What differs between two versions; version 0 is the empty text before the first. Raises NotFoundError."""
+        """What differs between two versions; version 0 is the empty text before the first. Raises
+        NotFoundError."""
         before = self.content(scope, document, older) if older else ""
         return diff.compare(before, self.content(scope, document, newer))
 
     # Versions, and away and back
 
     def restore_version(self, scope: Scope, document_id: str, number: int) -> Document:
-        """Make an earlier version the newest again, as a version of its own. Raises NotFoundError."""
+        """Make an earlier version the newest again, as a version of its own. Raises
+        NotFoundError."""
         document = self.get(scope, document_id)
         content = self.content(scope, document, number)
-        return self.write(scope, document_id, content, Change(f"restored version {number}"), base=document.version)
+        return self.write(
+            scope,
+            document_id,
+            content,
+            VersionChange(f"restored version {number}"),
+            base=document.version,
+        )
 
     def delete(self, scope: Scope, document_id: str) -> Document:
         """Put it away; `restore` brings it back. Raises NotFoundError."""
@@ -174,32 +215,82 @@ class Documents:
         return (own, *FORMATS[document.kind])
 
     def export(self, scope: Scope, document_id: str, ending: str, number: int = 0) -> Export:
-        """A version in another format, made on demand. Raises InvalidInputError for a format that its kind does not have."""
+        """A version in another format, made on demand. Raises InvalidInputError for a format that
+        its kind does not have."""
         document = self.get(scope, document_id, deleted=True)
         known = {format.ending: format for format in self.formats(document)}
         if ending not in known:
-            raise InvalidInputError(f"'{document.title}' cannot be downloaded as '{ending}'.", f"Choose {', '.join(known)}.")
+            raise InvalidInputError(
+                f"'{document.title}' cannot be downloaded as '{ending}'.",
+                f"Choose {', '.join(known)}.",
+            )
         version = documents.version(self._db, scope, document_id, number or document.version)
-        path = self._blobs.path(document.workspace_id, version.sha256)
+        path = self._local(document, version.sha256)
         stem = document.file_name.rpartition(".")[0]
-        name = f"{stem}.{ending}" if version.number == document.version else f"{stem}, version {version.number}.{ending}"
+        name = (
+            f"{stem}.{ending}"
+            if version.number == document.version
+            else f"{stem}, version {version.number}.{ending}"
+        )
         if ending == document.file_name.rpartition(".")[2]:
             return Export(name, known[ending].media_type, path.read_bytes())
         data, notes = self._converted(path, ending, document.title)
         return Export(name, known[ending].media_type, data, notes)
 
-    def _converted(self, path: Path, ending: str, title: str) -> tuple[bytes, tuple[str, ...]]:
+    def typeset(self, text: str, title: str, ending: str, pictures: Sequence[bytes] = ()) -> bytes:
+        """Markdown as `pdf` or `docx`, with PNGs for `picture:0` and on. What could not be shown is
+        said at its end. Raises InvalidInputError, SandboxError."""
+        with tempfile.TemporaryDirectory(prefix="leaf-typeset-") as folder:
+            drawn = []
+            for number, picture in enumerate(pictures):
+                drawn.append(Path(folder) / f"{number}.png")
+                drawn[-1].write_bytes(picture)
+            source = Path(folder) / "text.md"
+            source.write_text(text, encoding="utf-8")
+            data, notes = self._converted(source, ending, title, drawn)
+            if notes:
+                said = "".join(f"\n\n*{note}*" for note in notes)
+                source.write_text(f"{text}\n\n---{said}\n", encoding="utf-8")
+                data, _ = self._converted(source, ending, title, drawn)
+            return data
+
+    def _local(self, document: Document, sha256: str) -> Path:
+        try:
+            return self._blobs.local(document.workspace_id, sha256)
+        except (BlobGoneError, StorageError) as e:
+            raise about(e, f"'{document.title}'") from e
+
+    def _converted(
+        self, path: Path, ending: str, title: str, pictures: Sequence[Path] = ()
+    ) -> tuple[bytes, tuple[str, ...]]:
         with tempfile.TemporaryDirectory(prefix="leaf-export-") as folder:
-            arguments = {"path": "in:text", "ending": ending, "title": title, "out": "out:"}
+            drawn = {f"{number}.png": picture for number, picture in enumerate(pictures)}
+            arguments = {
+                "path": "in:text",
+                "ending": ending,
+                "title": title,
+                "out": "out:",
+                "pictures": [f"in:{name}" for name in drawn],
+            }
             try:
                 notes = self._pool.call(
-                    "leaf.documents.child:convert", arguments, inputs={"text": path}, limits=EXPORT, out=Path(folder)
+                    "leaf.documents.child:convert",
+                    arguments,
+                    returns=tuple[str, ...],
+                    inputs={"text": path, **drawn},
+                    limits=EXPORT,
+                    out=Path(folder),
+                    takes=rf"document\.{re.escape(ending)}",
                 )
             except LeafError as e:
                 raise type(e)(
-                    f"The {ending.upper()} could not be made: {e.message}", e.hint or "Download the text itself."
+                    f"The {ending.upper()} could not be made: {e.message}",
+                    e.hint or "Download the text itself.",
                 ) from e
-            return (Path(folder) / f"document.{ending}").read_bytes(), tuple(notes)
+            made = Path(folder) / f"document.{ending}"
+            if not made.is_file():
+                raise unreadable()
+            return made.read_bytes(), tuple(note[:NOTE] for note in notes[:NOTES])
 
-    def _keep(self, scope: Scope, name: str, content: str) -> Kept:
-        return self._shelf.add(scope, name, BytesIO(content.encode()), source="generated")
+    def _keep(self, scope: Scope, name: str, content: str) -> SavedFile:
+        return self._library.add(scope, name, BytesIO(content.encode()), source="generated")

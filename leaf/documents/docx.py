@@ -3,34 +3,41 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 from leaf.documents.markdown import Block, Runs, parse
 
+WIDEST, HIGHEST = 15.5, 19.0
+"""Of a picture, in centimetres."""
 DEEPEST = 3
 """Levels of lists that Word's own styles have."""
 _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff\ufffe\uffff]")
 
 
-def write(text: str, title: str, target: Path) -> list[str]:
-    """A document with Word's own styles for headings, lists and quotes. Nothing of it is lost but pictures."""
+def write(text: str, title: str, target: Path, pictures: Sequence[Path] = ()) -> list[str]:
+    """A document with Word's own styles for headings, lists and quotes. Nothing of it is lost but
+    pictures that are not given."""
     from docx import Document
 
     document = Document()
     document.core_properties.title = _UNWRITABLE.sub("", title)[:255]
     document.core_properties.author = "Leaf"
     document.core_properties.comments = ""
-    _Writer(document).blocks(document, parse(text), 0)
+    _DocxWriter(document, pictures).blocks(document, parse(text, len(pictures)), 0)
     document.save(str(target))
     return []
 
 
-class _Writer:
-    def __init__(self, document: Any) -> None:
+class _DocxWriter:
+    def __init__(self, document: Any, pictures: Sequence[Path]) -> None:
         self._document = document
+        self._pictures = pictures
 
-    def blocks(self, holder: Any, blocks: list[Block] | tuple[Block, ...], depth: int, style: str = "") -> None:
+    def blocks(
+        self, holder: Any, blocks: list[Block] | tuple[Block, ...], depth: int, style: str = ""
+    ) -> None:
         for block in blocks:
             self._block(holder, block, depth, style)
 
@@ -47,24 +54,43 @@ class _Writer:
             self._list(block, depth)
         elif block.kind == "table":
             self._table(block)
+        elif block.kind == "picture":
+            self._picture(block)
         else:
             self._document.add_paragraph("⁂").alignment = 1
+
+    def _picture(self, block: Block) -> None:
+        from docx.shared import Cm
+
+        drawn = self._document.add_picture(str(self._pictures[block.level]))
+        factor = min(1.0, Cm(WIDEST) / drawn.width, Cm(HIGHEST) / drawn.height)
+        drawn.width, drawn.height = int(drawn.width * factor), int(drawn.height * factor)
+        described = self._document.element.body.xpath(".//wp:docPr")[-1]
+        described.set("descr", _UNWRITABLE.sub("", block.text))
 
     def _list(self, block: Block, depth: int) -> None:
         name = "List Number" if block.ordered else "List Bullet"
         style = name if depth == 0 else f"{name} {min(depth + 1, DEEPEST)}"
         restart = self._restarted(style, block.start) if block.ordered else None
         for item in block.items:
-            first, rest = (item[0], item[1:]) if item and item[0].kind == "paragraph" else (None, item)
+            first, rest = (
+                (item[0], item[1:]) if item and item[0].kind == "paragraph" else (None, item)
+            )
             paragraph = self._document.add_paragraph(style=style)
             if restart is not None:
                 self._number(paragraph, restart)
             if first is not None:
                 self._runs(paragraph, first.runs)
-            self.blocks(self._document, rest, depth + 1, f"List Continue{'' if depth == 0 else f' {min(depth + 1, DEEPEST)}'}")
+            self.blocks(
+                self._document,
+                rest,
+                depth + 1,
+                f"List Continue{'' if depth == 0 else f' {min(depth + 1, DEEPEST)}'}",
+            )
 
     def _restarted(self, style: str, start: int) -> int | None:
-        """A numbering of its own for a list, which else would go on counting where the one before it ended."""
+        """A numbering of its own for a list, which else would go on counting where the one before
+        it ended."""
         from docx.oxml.ns import qn
 
         properties = self._document.styles[style].element.find(qn("w:pPr"))
@@ -107,7 +133,9 @@ class _Writer:
     def _runs(self, paragraph: Any, runs: Runs, bold: bool = False) -> None:
         for piece in runs:
             text = _UNWRITABLE.sub("", piece.text)
-            run = self._linked(paragraph, text, piece.link) if piece.link else paragraph.add_run(text)
+            run = (
+                self._linked(paragraph, text, piece.link) if piece.link else paragraph.add_run(text)
+            )
             run.bold = (piece.bold or bold) or None
             run.italic = piece.italic or None
             run.font.strike = piece.strike or None
@@ -122,7 +150,10 @@ class _Writer:
         from docx.shared import RGBColor
 
         link = OxmlElement("w:hyperlink")
-        link.set(qn("r:id"), self._document.part.relate_to(address, RELATIONSHIP_TYPE.HYPERLINK, is_external=True))
+        link.set(
+            qn("r:id"),
+            self._document.part.relate_to(address, RELATIONSHIP_TYPE.HYPERLINK, is_external=True),
+        )
         run = paragraph.add_run(text)
         run.font.underline = True
         run.font.color.rgb = RGBColor(0x1F, 0x6F, 0x4A)

@@ -1,4 +1,5 @@
-"""Edit blocks: pieces of a text to be found and what is to stand there instead. Pure; all blocks are applied, or none.
+"""Edit blocks: pieces of a text to be found and what is to stand there instead. Pure; all blocks
+are applied, or none.
 
     <<<<<<< SEARCH
     lines as they stand in the document
@@ -6,8 +7,9 @@
     lines that take their place
     >>>>>>> REPLACE
 
-Each block is looked for in the text as it was before any of them: as whole lines exactly; else as a piece within lines; else as
-whole lines that differ in blanks only. A piece that is there twice, or nowhere, is an error and changes nothing.
+Each block is looked for in the text as it was before any of them: as whole lines exactly; else as a
+piece within lines; else as whole lines that differ in blanks only. A piece that is there twice, or
+nowhere, is an error and changes nothing.
 """
 
 from __future__ import annotations
@@ -29,7 +31,7 @@ LINE_SHOWN = 160
 
 
 @dataclass(frozen=True)
-class Block:
+class EditBlock:
     """One change that is asked for."""
 
     search: str
@@ -38,7 +40,7 @@ class Block:
 
 
 @dataclass(frozen=True)
-class Span:
+class TextSpan:
     """Where a block was found: characters of the text, half open, and what comes there."""
 
     begin: int
@@ -48,13 +50,18 @@ class Span:
     """1-based."""
 
 
-def apply(text: str, blocks: Sequence[Block]) -> str:
-    """The text with all blocks applied. Raises InvalidInputError that says which block does not fit, and why."""
-    spans = sorted((_find(text, block, _named(i, blocks)) for i, block in enumerate(blocks, 1)), key=lambda s: (s.begin, s.end))
+def apply(text: str, blocks: Sequence[EditBlock]) -> str:
+    """The text with all blocks applied. Raises InvalidInputError that says which block does not
+    fit, and why."""
+    spans = sorted(
+        (_find(text, block, _named(i, blocks)) for i, block in enumerate(blocks, 1)),
+        key=lambda s: (s.begin, s.end),
+    )
     for before, after in pairwise(spans):
         if after.begin < before.end or after.begin == before.begin:
             raise InvalidInputError(
-                f"Two blocks change the same lines ({before.line} and {after.line}). Nothing was changed.",
+                f"Two blocks change the same lines ({before.line} and {after.line}). Nothing "
+                f"was changed.",
                 "Put both changes into one block.",
             )
     for span in reversed(spans):
@@ -62,9 +69,10 @@ def apply(text: str, blocks: Sequence[Block]) -> str:
     return text
 
 
-def parse(text: str) -> list[Block]:
-    """The blocks of a `search_replace_block`. Raises InvalidInputError for a text that is not made of blocks."""
-    blocks: list[Block] = []
+def parse(text: str) -> list[EditBlock]:
+    """The blocks of a `search_replace_block`. Raises InvalidInputError for a text that is not made
+    of blocks."""
+    blocks: list[EditBlock] = []
     search: list[str] | None = None
     replace: list[str] | None = None
     for number, line in enumerate(text.replace("\r\n", "\n").split("\n"), 1):
@@ -77,36 +85,43 @@ def parse(text: str) -> list[Block]:
         elif mark == BEGIN:
             raise _misshapen(f"line {number} begins a block inside another")
         elif mark == END and replace is not None:
-            blocks.append(Block("\n".join(search), "\n".join(replace)))
+            blocks.append(EditBlock("\n".join(search), "\n".join(replace)))
             search = replace = None
         elif mark == MIDDLE and replace is None:
             replace = []
         elif mark == MIDDLE:
             raise _misshapen(
-                f"line {number} is a second '{MIDDLE}' in one block; for a document that has such a line, use write_file"
+                f"line {number} is a second '{MIDDLE}' in one block; for a document that has such "
+                f"a line, use write_file"
             )
         else:
             (search if replace is None else replace).append(line)
     if search is not None:
-        raise _misshapen(f"the last block has no '{END}'" if replace is not None else f"the last block has no '{MIDDLE}'")
+        raise _misshapen(
+            f"the last block has no '{END}'"
+            if replace is not None
+            else f"the last block has no '{MIDDLE}'"
+        )
     if not blocks:
         raise _misshapen("there is no block in it")
     return blocks
 
 
 def _misshapen(what: str) -> InvalidInputError:
-    return InvalidInputError(f"This is not a search_replace_block: {what}. Nothing was changed.", SHAPE)
+    return InvalidInputError(
+        f"This is not a search_replace_block: {what}. Nothing was changed.", SHAPE
+    )
 
 
-def _named(number: int, blocks: Sequence[Block]) -> str:
+def _named(number: int, blocks: Sequence[EditBlock]) -> str:
     return f"Block {number}" if len(blocks) > 1 else "The block"
 
 
-def _find(text: str, block: Block, name: str) -> Span:
+def _find(text: str, block: EditBlock, name: str) -> TextSpan:
     """The one place of a block. Raises InvalidInputError for none or several."""
     if not block.search.strip():
         if not text.strip():
-            return Span(0, len(text), _closed(block.replace), 1)
+            return TextSpan(0, len(text), _closed(block.replace), 1)
         raise InvalidInputError(
             f"{name} has nothing to search for. Nothing was changed.",
             "To add text, search for the line beside it and repeat that line in the replacement.",
@@ -125,24 +140,27 @@ def _find(text: str, block: Block, name: str) -> Span:
                 "Search for more lines around the one that is meant.",
             )
     raise InvalidInputError(
-        f"{name} was not found. Nothing was changed.\n{nearest(lines, wanted)}", "Search for lines as they are."
+        f"{name} was not found. Nothing was changed.\n{nearest(lines, wanted)}",
+        "Search for lines as they are.",
     )
 
 
-def _exactly(_text: str, lines: list[str], wanted: list[str], block: Block) -> list[Span]:
+def _exactly(_text: str, lines: list[str], wanted: list[str], block: EditBlock) -> list[TextSpan]:
     """As whole lines."""
     offsets = _offsets(lines)
-    found = [at for at in range(len(lines) - len(wanted) + 1) if lines[at : at + len(wanted)] == wanted]
+    found = [
+        at for at in range(len(lines) - len(wanted) + 1) if lines[at : at + len(wanted)] == wanted
+    ]
     return [_span(offsets, lines, at, len(wanted), block.replace) for at in found]
 
 
-def _within(text: str, _lines: list[str], _wanted: list[str], block: Block) -> list[Span]:
+def _within(text: str, _lines: list[str], _wanted: list[str], block: EditBlock) -> list[TextSpan]:
     """As a piece of the text that begins and ends at the edge of a word."""
     found, at = [], text.find(block.search)
     while at >= 0:
         end = at + len(block.search)
         if not _inside_word(text, at) and not _inside_word(text, end):
-            found.append(Span(at, end, block.replace, text.count("\n", 0, at) + 1))
+            found.append(TextSpan(at, end, block.replace, text.count("\n", 0, at) + 1))
         at = text.find(block.search, at + 1)
     return found
 
@@ -155,7 +173,7 @@ def _wordy(character: str) -> bool:
     return character.isalnum() or character == "_"
 
 
-def _loosely(_text: str, lines: list[str], wanted: list[str], block: Block) -> list[Span]:
+def _loosely(_text: str, lines: list[str], wanted: list[str], block: EditBlock) -> list[TextSpan]:
     """As whole lines that differ in blanks only; empty lines around the piece do not count."""
     replaced = block.replace.split("\n")
     while wanted and not wanted[0].strip():
@@ -170,7 +188,9 @@ def _loosely(_text: str, lines: list[str], wanted: list[str], block: Block) -> l
     for at in range(len(plain) - len(asked) + 1):
         if plain[at : at + len(asked)] == asked:
             there = lines[at : at + len(asked)]
-            spans.append(_span(offsets, lines, at, len(asked), "\n".join(_indented(replaced, wanted, there))))
+            spans.append(
+                _span(offsets, lines, at, len(asked), "\n".join(_indented(replaced, wanted, there)))
+            )
     return spans
 
 
@@ -179,7 +199,8 @@ def _squeezed(line: str) -> str:
 
 
 def _indented(replaced: list[str], wanted: list[str], there: list[str]) -> list[str]:
-    """The new lines moved to the right or left as the old ones stand in the document, if all of them stand alike."""
+    """The new lines moved to the right or left as the old ones stand in the document, if all of
+    them stand alike."""
     shifts = {(_indent(w), _indent(t)) for w, t in zip(wanted, there, strict=True) if w.strip()}
     gained = {t.removesuffix(w) for w, t in shifts if t.endswith(w)}
     lost = {w.removesuffix(t) for w, t in shifts if w.endswith(t)}
@@ -204,8 +225,9 @@ def _offsets(lines: list[str]) -> list[int]:
     return offsets
 
 
-def _span(offsets: list[int], lines: list[str], at: int, count: int, replacement: str) -> Span:
-    """The span of whole lines. An empty replacement takes the line end with it, so that no empty line stays behind."""
+def _span(offsets: list[int], lines: list[str], at: int, count: int, replacement: str) -> TextSpan:
+    """The span of whole lines. An empty replacement takes the line end with it, so that no empty
+    line stays behind."""
     begin, last = offsets[at], at + count - 1
     end = offsets[last] + len(lines[last])
     if replacement == "":
@@ -213,7 +235,7 @@ def _span(offsets: list[int], lines: list[str], at: int, count: int, replacement
             end += 1
         elif begin > 0:
             begin -= 1
-    return Span(begin, end, replacement, at + 1)
+    return TextSpan(begin, end, replacement, at + 1)
 
 
 def _closed(text: str) -> str:
@@ -221,7 +243,8 @@ def _closed(text: str) -> str:
 
 
 def nearest(lines: Sequence[str], wanted: Sequence[str]) -> str:
-    """The lines of the document that are most like the first lines that were searched for, with their numbers."""
+    """The lines of the document that are most like the first lines that were searched for, with
+    their numbers."""
     asked = [_squeezed(line)[:LINE_SHOWN] for line in wanted if line.strip()][:NEAREST]
     compared = [_squeezed(line)[:LINE_SHOWN] for line in lines[:LINES_COMPARED]]
     numbers: set[int] = set()
@@ -229,7 +252,9 @@ def nearest(lines: Sequence[str], wanted: Sequence[str]) -> str:
         best = difflib.get_close_matches(line, {c for c in compared if c}, n=NEAREST, cutoff=0.5)
         numbers.update(i for i, c in enumerate(compared) if c in best)
     if not numbers:
-        beyond = "" if len(lines) <= LINES_COMPARED else f" (the first {LINES_COMPARED:,} were compared)"
+        beyond = (
+            "" if len(lines) <= LINES_COMPARED else f" (the first {LINES_COMPARED:,} were compared)"
+        )
         return f"None of its {len(lines):,} lines is like it{beyond}. Read the document first."
     shown = [f"{i + 1}: {_shown(lines[i])}" for i in sorted(numbers)[: NEAREST * 3]]
     return "The nearest lines are:\n" + "\n".join(shown)

@@ -17,10 +17,20 @@ class Format:
 
 FORMATS: dict[str, tuple[Format, ...]] = {
     "text": (
-        Format("docx", "Word (DOCX)", "application/vnd.openxmlformats-officedocument.wordprocessingml.document"),
+        Format(
+            "docx",
+            "Word (DOCX)",
+            "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        ),
         Format("pdf", "PDF", "application/pdf"),
     ),
-    "sheet": (Format("xlsx", "Excel (XLSX)", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),),
+    "sheet": (
+        Format(
+            "xlsx",
+            "Excel (XLSX)",
+            "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        ),
+    ),
     "code": (),
 }
 """Kind of document -> formats besides its own."""

@@ -1,6 +1,8 @@
-"""Markdown as blocks and runs, by markdown-it: what the writers of DOCX and PDF share. Runs in the confined child.
+"""Markdown as blocks and runs, by markdown-it: what the writers of DOCX and PDF share. Runs in the
+confined child.
 
-Pictures become their words, HTML stays text, links keep only addresses of the web and of mail.
+Pictures become their words, but for those that are given beside the text; HTML stays text, links
+keep only addresses of the web and of mail.
 """
 
 from __future__ import annotations
@@ -15,10 +17,11 @@ from leaf.errors import InvalidInputError
 MOST_TOKENS = 200_000
 NESTING = 40
 MOST_COLUMNS = 40
+_GIVEN = re.compile(r"picture:(\d{1,4})")
 
 
 @dataclass(frozen=True)
-class Run:
+class StyledText:
     """A piece of text in one style."""
 
     text: str
@@ -29,19 +32,19 @@ class Run:
     link: str = ""
 
 
-Runs = tuple[Run, ...]
+Runs = tuple[StyledText, ...]
 
 
 @dataclass(frozen=True)
 class Block:
     """A block of a document. Lists and quotes hold blocks."""
 
-    kind: Literal["heading", "paragraph", "code", "quote", "list", "table", "rule"]
+    kind: Literal["heading", "paragraph", "code", "quote", "list", "table", "rule", "picture"]
     runs: Runs = ()
     level: int = 0
-    """Of a heading, 1 to 6."""
+    """Of a heading, 1 to 6. Of a picture, its number among those given."""
     text: str = ""
-    """Of a code block."""
+    """Of a code block. Of a picture, what it shows in words."""
     ordered: bool = False
     start: int = 1
     items: tuple[tuple[Block, ...], ...] = ()
@@ -52,25 +55,29 @@ class Block:
     """Of a table's columns: `left`, `center`, `right` or empty."""
 
 
-def parse(text: str) -> list[Block]:
-    """Blocks of a Markdown text. Raises InvalidInputError for one that has too many pieces."""
+def parse(text: str, pictures: int = 0) -> list[Block]:
+    """Blocks of a Markdown text; so many pictures are given beside it, as `picture:0` and on.
+    Raises InvalidInputError for one that has too many pieces."""
     from markdown_it import MarkdownIt
 
-    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": NESTING}).enable(["table", "strikethrough"])
+    parser = MarkdownIt("commonmark", {"html": False, "maxNesting": NESTING}).enable(
+        ["table", "strikethrough"]
+    )
     tokens = parser.parse(text)
     if len(tokens) > MOST_TOKENS:
         raise InvalidInputError(
             f"The document has {len(tokens):,} pieces, more than {MOST_TOKENS:,}.",
             "Download it as Markdown, or cut it into parts.",
         )
-    return _Reader(tokens).blocks("")
+    return _TokenReader(tokens, pictures).blocks("")
 
 
-class _Reader:
+class _TokenReader:
     """Reads tokens one after the other."""
 
-    def __init__(self, tokens: Sequence[Any]) -> None:
+    def __init__(self, tokens: Sequence[Any], pictures: int) -> None:
         self._tokens = tokens
+        self._pictures = pictures
         self._at = 0
 
     def blocks(self, until: str) -> list[Block]:
@@ -91,7 +98,7 @@ class _Reader:
         if kind == "heading_open":
             return Block("heading", self._inline(), level=int(token.tag[1:]))
         if kind == "paragraph_open":
-            return Block("paragraph", self._inline())
+            return self._picture() or Block("paragraph", self._inline())
         if kind in ("fence", "code_block"):
             return Block("code", text=token.content.rstrip("\n"))
         if kind == "blockquote_open":
@@ -104,8 +111,20 @@ class _Reader:
             return Block("rule")
         return None
 
+    def _picture(self) -> Block | None:
+        """A paragraph of nothing but a picture that is given."""
+        children: Sequence[Any] = self._tokens[self._at].children or ()
+        if len(children) != 1 or children[0].type != "image":
+            return None
+        found = _GIVEN.fullmatch(str(children[0].attrGet("src") or ""))
+        if found is None or int(found[1]) >= self._pictures:
+            return None
+        self._at += 2
+        return Block("picture", level=int(found[1]), text=children[0].content)
+
     def _inline(self) -> Runs:
-        """The runs of the inline token that comes next, and past the token that closes the block."""
+        """The runs of the inline token that comes next, and past the token that closes the
+        block."""
         token = self._tokens[self._at]
         self._at += 2
         return runs(token.children or ())
@@ -140,14 +159,16 @@ class _Reader:
 
 def runs(children: Sequence[Any]) -> Runs:
     """Styled pieces of an inline token."""
-    found: list[Run] = []
+    found: list[StyledText] = []
     depth = {"strong": 0, "em": 0, "s": 0}
     links: list[str] = []
 
     def add(text: str, code: bool = False) -> None:
         if text:
             link = next((address for address in reversed(links) if address), "")
-            found.append(Run(text, depth["strong"] > 0, depth["em"] > 0, code, depth["s"] > 0, link))
+            found.append(
+                StyledText(text, depth["strong"] > 0, depth["em"] > 0, code, depth["s"] > 0, link)
+            )
 
     for child in children:
         name, _, phase = child.type.rpartition("_")
@@ -172,7 +193,11 @@ def runs(children: Sequence[Any]) -> Runs:
 
 def allowed(address: str) -> str:
     """The address if it leads to the web or to mail, else nothing."""
-    return address if re.match(r"(?:https?://|mailto:)[^\s]+\Z", address, re.I) and len(address) <= 2_000 else ""
+    return (
+        address
+        if re.match(r"(?:https?://|mailto:)[^\s]+\Z", address, re.I) and len(address) <= 2_000
+        else ""
+    )
 
 
 def plain(pieces: Runs) -> str:

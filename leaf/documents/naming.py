@@ -1,4 +1,5 @@
-"""From a title to a file's name, and from what a model or a person wrote to the text that is kept. Pure."""
+"""From a title to a file's name, and from what a model or a person wrote to the text that is kept.
+Pure."""
 
 from __future__ import annotations
 
@@ -29,38 +30,50 @@ MEDIA_TYPES = {
     "py": "text/x-python",
     "sql": "application/sql",
 }
-_FENCED = re.compile(r"\s*(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n`]*\n(.*?)\n?[ \t]*\1[ \t]*\s*\Z", re.DOTALL)
+_FENCED = re.compile(
+    r"\s*(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^\n`]*\n(.*?)\n?[ \t]*\1[ \t]*\s*\Z", re.DOTALL
+)
 _UNSEEN = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\ufeff\ud800-\udfff]")
 
 
 def clean_title(title: str) -> str:
     """On one line and not too long. Raises InvalidInputError for an empty one."""
-    plain = " ".join("".join(c for c in title if not unicodedata.category(c).startswith("C") or c.isspace()).split())
+    plain = " ".join(
+        "".join(
+            c for c in title if not unicodedata.category(c).startswith("C") or c.isspace()
+        ).split()
+    )
     if not plain:
         raise InvalidInputError("A document needs a title.", "Give it a few words.")
     return plain if len(plain) <= TITLE_LENGTH else plain[: TITLE_LENGTH - 1].rstrip() + "…"
 
 
 def file_name(title: str, kind: DocumentKind, language: str = "") -> str:
-    """A name for the title's file: `Q3: summary` → `Q3 - summary.md`. A title that is a file's name keeps its ending."""
+    """A name for the title's file: `Q3: summary` → `Q3 - summary.md`. A title that is a file's name
+    keeps its ending."""
     plain = re.sub(r"\s*[/\\:*?\"<>|]+\s*", " - ", title)
     plain = re.sub(r"\s+", " ", plain).strip(" .-")
     stem, ending = _ending(plain)
     allowed = {"text": TEXT_ENDINGS, "sheet": SHEET_ENDINGS, "code": tuple(CODE.values())}[kind]
     if ending not in allowed:
-        stem, ending = plain, {"text": "md", "sheet": "csv", "code": CODE.get(language.lower(), "txt")}[kind]
+        stem, ending = (
+            plain,
+            {"text": "md", "sheet": "csv", "code": CODE.get(language.lower(), "txt")}[kind],
+        )
     stem = stem.strip(" .-") or "document"
     return f"{stem[:NAME_LENGTH].rstrip(' .')}.{ending}"
 
 
 def kind_of(path: str) -> DocumentKind:
-    """By a file name's ending: CSV is a sheet, Markdown and plain text are text, the rest is code."""
+    """By a file name's ending: CSV is a sheet, Markdown and plain text are text, the rest is
+    code."""
     ending = _ending(path)[1]
     return "sheet" if ending in SHEET_ENDINGS else "code" if ending in CODE.values() else "text"
 
 
 def title_of(path: str) -> str:
-    """A title from a path: its last name without the ending of text or a sheet. Raises InvalidInputError for an empty one."""
+    """A title from a path: its last name without the ending of text or a sheet. Raises
+    InvalidInputError for an empty one."""
     name = re.split(r"[/\\]", path.strip())[-1]
     stem, ending = _ending(name)
     return clean_title(stem if ending in (*TEXT_ENDINGS, *SHEET_ENDINGS) else name)
@@ -82,13 +95,16 @@ def language_of(text: str) -> str:
 
 
 def clean(kind: DocumentKind, text: str) -> str:
-    """The text as it is kept: line ends of one kind, one at the end, no characters that cannot be seen, no fence around it all.
+    """The text as it is kept: line ends of one kind, one at the end, no characters that cannot be
+    seen, no fence around it all.
 
-    Raises InvalidInputError for an empty text and for a sheet that is not CSV, FileTooLargeError over `LONGEST` characters.
+    Raises InvalidInputError for an empty text and for a sheet that is not CSV, FileTooLargeError
+    over `LONGEST` characters.
     """
     if len(text) > LONGEST:
         raise FileTooLargeError(
-            f"The document would have {len(text) / 1e6:.1f} million characters; at most {LONGEST / 1e6:.0f} million are kept.",
+            f"The document would have {len(text) / 1e6:.1f} million characters; at most "
+            f"{LONGEST / 1e6:.0f} million are kept.",
             "Cut it into several documents, or add it as a file. Nothing was changed.",
         )
     plain = _UNSEEN.sub("", text.replace("\r\n", "\n").replace("\r", "\n"))
@@ -101,12 +117,15 @@ def clean(kind: DocumentKind, text: str) -> str:
         plain = fenced.group(3)
     plain = plain.strip("\n") if kind == "code" else plain.strip()
     if not plain.strip():
-        raise InvalidInputError("The document would be empty.", "Give it some content, or delete it.")
+        raise InvalidInputError(
+            "The document would be empty.", "Give it some content, or delete it."
+        )
     return (_checked_csv(plain) if kind == "sheet" else plain) + "\n"
 
 
 def _checked_csv(text: str) -> str:
-    """The same table, commas between its cells. Raises InvalidInputError that names the first line that does not fit."""
+    """The same table, commas between its cells. Raises InvalidInputError that names the first line
+    that does not fit."""
     rows = csv_rows(text)
     width = len(rows[0])
     for number, row in enumerate(rows, 1):
@@ -121,14 +140,18 @@ def _checked_csv(text: str) -> str:
 
 
 def csv_rows(text: str) -> list[list[str]]:
-    """Rows of a sheet; commas, or the semicolons or tabs of its header. Empty lines are left out. Raises InvalidInputError."""
+    """Rows of a sheet; commas, or the semicolons or tabs of its header. Empty lines are left out.
+    Raises InvalidInputError."""
     header = text.split("\n", 1)[0]
     delimiter = max(",;\t", key=lambda mark: (header.count(mark), mark == ","))
     try:
-        rows = [row for row in csv.reader(io.StringIO(text), delimiter=delimiter, strict=True) if row]
+        rows = [
+            row for row in csv.reader(io.StringIO(text), delimiter=delimiter, strict=True) if row
+        ]
     except csv.Error as e:
         raise InvalidInputError(
-            f"This is not CSV: {e}. Nothing was written.", "Put cells with quotes or line ends into quotes."
+            f"This is not CSV: {e}. Nothing was written.",
+            "Put cells with quotes or line ends into quotes.",
         ) from e
     if not rows:
         raise InvalidInputError("The sheet would be empty.", "Give it a header and rows.")

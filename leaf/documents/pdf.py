@@ -1,20 +1,21 @@
-"""Markdown to PDF, by reportlab with Fira Sans and IBM Plex Mono (Latin, Greek, Cyrillic). Runs in the confined child.
+"""Markdown to PDF, by reportlab with Fira Sans and IBM Plex Mono (Latin, Greek, Cyrillic). Runs in
+the confined child.
 
-Chinese, Japanese and Korean use the fonts that PDF readers bring along. Characters of other scripts are replaced by a box, and
-the number of them is said: DOCX keeps them.
+Chinese, Japanese and Korean use the fonts that PDF readers bring along. Characters of other scripts
+are replaced by a box, and the number of them is said: DOCX keeps them.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import cache
 from html import escape
 from pathlib import Path
 from typing import Any
 
-from leaf.documents.markdown import Block, Run, Runs, parse, plain
+from leaf.documents.markdown import Block, Runs, StyledText, parse, plain
 from leaf.errors import InvalidInputError
 
 TEXT, MONO = "Leaf", "LeafMono"
@@ -24,7 +25,10 @@ CODE_LINE = 90
 MOST_TEXT = 1_000_000
 """Characters of a PDF, some 300 pages; setting them takes half a minute."""
 PARAGRAPH = 3_000
-"""Characters of a paragraph; one that is longer is set as several, since the time to break its lines grows with the square."""
+"""Characters of a paragraph; one that is longer is set as several, since the time to break its
+lines grows with the square."""
+HIGHEST = 190
+"""Of a picture, in millimetres."""
 CELL = 2_000
 """Characters of a table's cell: a cell cannot be parted by a page's end."""
 GREEN, INK, RULE, QUIET = "#1F6F4A", "#1D2420", "#C9CCC6", "#F2F1EC"
@@ -33,11 +37,23 @@ _EAST = (
     (re.compile("[\uac00-\ud7af\u1100-\u11ff]"), "HYGothic-Medium"),
     (re.compile("[\u3000-\u9fff\uf900-\ufaff\uff00-\uffef]"), "STSong-Light"),
 )
-_PICTOGRAMS = {"✓": "√", "✔": "√", "☐": "[ ]", "☑": "[x]", "☒": "[x]", "✗": "×", "✘": "×", "‑": "-", "\u00a0": " ", "⇒": "→"}
+_PICTOGRAMS = {
+    "✓": "√",
+    "✔": "√",
+    "☐": "[ ]",
+    "☑": "[x]",
+    "☒": "[x]",
+    "✗": "×",
+    "✘": "×",
+    "‑": "-",
+    "\u00a0": " ",
+    "⇒": "→",
+}
 
 
-def write(text: str, title: str, target: Path) -> list[str]:
-    """A4 with the title in its head and numbered pages. Returns a note on characters that it could not show."""
+def write(text: str, title: str, target: Path, pictures: Sequence[Path] = ()) -> list[str]:
+    """A4 with the title in its head and numbered pages. Returns a note on characters that it could
+    not show."""
     from reportlab.lib.pagesizes import A4
     from reportlab.lib.units import mm
     from reportlab.platypus import SimpleDocTemplate
@@ -47,9 +63,9 @@ def write(text: str, title: str, target: Path) -> list[str]:
             f"The document has {len(text):,} characters; a PDF is made of at most {MOST_TEXT:,}.",
             "Download it as Word or Markdown.",
         )
-    blocks = parse(text)
+    blocks = parse(text, len(pictures))
     fonts = _Fonts(text)
-    story = _Story(fonts).blocks(blocks, A4[0] - 44 * mm)
+    story = _Story(fonts, pictures).blocks(blocks, A4[0] - 44 * mm)
     head = fonts.markup(title, TEXT)
 
     def furnish(canvas: Any, page: Any) -> None:
@@ -65,14 +81,28 @@ def write(text: str, title: str, target: Path) -> list[str]:
         str(target), pagesize=A4, leftMargin=22 * mm, rightMargin=22 * mm, topMargin=20 * mm, bottomMargin=20 * mm,
         title=title, author="Leaf", creator="Leaf", lang="",
     )  # fmt: skip
-    made.build(story or [_Story(fonts).paragraph(head, "Normal")], onFirstPage=furnish, onLaterPages=furnish)
+    made.build(
+        story or [_Story(fonts).paragraph(head, "Normal")],
+        onFirstPage=furnish,
+        onLaterPages=furnish,
+    )
     notes = []
     if fonts.missing:
         shown = "".join(sorted(fonts.missing)[:8])
-        count = f"{fonts.lost:,} characters ({shown}) are" if fonts.lost > 1 else f"1 character ({shown}) is"
-        notes.append(f"{count} not in the PDF's fonts and shown as {MISSING}. The Word document keeps everything.")
+        count = (
+            f"{fonts.lost:,} characters ({shown}) are"
+            if fonts.lost > 1
+            else f"1 character ({shown}) is"
+        )
+        notes.append(
+            f"{count} not in the PDF's fonts and shown as {MISSING}. The Word document keeps "
+            f"everything."
+        )
     if fonts.east:
-        notes.append("Chinese, Japanese and Korean are shown with the fonts of the PDF reader, where it has them.")
+        notes.append(
+            "Chinese, Japanese and Korean are shown with the fonts of the PDF reader, where "
+            "it has them."
+        )
     return notes
 
 
@@ -87,7 +117,10 @@ def _register() -> tuple[frozenset[int], frozenset[int]]:
     def family(name: str, folder: Path, stem: str) -> frozenset[int]:
         styles = ("Regular", "Bold", "Italic", "BoldItalic")
         names = [name, f"{name}-Bold", f"{name}-Italic", f"{name}-BoldItalic"]
-        fonts = [TTFont(n, str(folder / f"{stem}-{style}.ttf")) for n, style in zip(names, styles, strict=True)]
+        fonts = [
+            TTFont(n, str(folder / f"{stem}-{style}.ttf"))
+            for n, style in zip(names, styles, strict=True)
+        ]
         for font in fonts:
             pdfmetrics.registerFont(font)
         pdfmetrics.registerFontFamily(name, *names)
@@ -109,7 +142,8 @@ class _Fonts:
         self.lost = 0
 
     def _eastern(self, text: str) -> str:
-        """The font for ideographs: Japanese where there is kana, Korean where there is hangul, else Chinese."""
+        """The font for ideographs: Japanese where there is kana, Korean where there is hangul, else
+        Chinese."""
         from reportlab.pdfbase import pdfmetrics
         from reportlab.pdfbase.cidfonts import UnicodeCIDFont
 
@@ -129,7 +163,12 @@ class _Fonts:
                     pieces[-1] = (name, pieces[-1][1] + shown)
                 else:
                     pieces.append((name, shown))
-        marked = (escape(t, quote=False) if n == font else f'<font name="{n}">{escape(t, quote=False)}</font>' for n, t in pieces)
+        marked = (
+            escape(t, quote=False)
+            if n == font
+            else f'<font name="{n}">{escape(t, quote=False)}</font>'
+            for n, t in pieces
+        )
         return "".join(marked).replace("\n", "<br/>")
 
     def known(self, text: str) -> str:
@@ -156,8 +195,9 @@ class _Fonts:
 class _Story:
     """Blocks as reportlab's flowables."""
 
-    def __init__(self, fonts: _Fonts) -> None:
+    def __init__(self, fonts: _Fonts, pictures: Sequence[Path] = ()) -> None:
         self._fonts = fonts
+        self._pictures = pictures
         self._styles = _styles()
 
     def paragraph(self, markup: str, style: str) -> Any:
@@ -178,34 +218,60 @@ class _Story:
         if block.kind == "code":
             return self._code(block.text)
         if block.kind == "quote":
-            return [Indenter(left=12), *self.blocks(block.items[0], max(60, width - 12)), Indenter(left=-12)]
+            return [
+                Indenter(left=12),
+                *self.blocks(block.items[0], max(60, width - 12)),
+                Indenter(left=-12),
+            ]
         if block.kind == "list":
             return self._list(block, width)
         if block.kind == "table":
             return [self._table(block, width), Spacer(1, 8)] if block.rows else []
+        if block.kind == "picture":
+            return [self._picture(block, width), Spacer(1, 8)]
         return [HRFlowable(width="100%", thickness=0.6, color=RULE, spaceBefore=4, spaceAfter=8)]
+
+    def _picture(self, block: Block, width: float) -> Any:
+        from reportlab.lib.units import mm
+        from reportlab.platypus import Image
+
+        drawn = Image(str(self._pictures[block.level]), hAlign="LEFT")
+        points = 0.375 * drawn.imageWidth  # charts have two dots for each of a screen's
+        factor = min(points, width, HIGHEST * mm * drawn.imageWidth / drawn.imageHeight)
+        drawn.drawWidth, drawn.drawHeight = (
+            factor,
+            factor * drawn.imageHeight / drawn.imageWidth,
+        )
+        return drawn
 
     def _code(self, text: str) -> list[Any]:
         from reportlab.platypus import XPreformatted
 
         lines = [
-            line[i : i + CODE_LINE] for line in text.expandtabs(4).split("\n") for i in range(0, max(1, len(line)), CODE_LINE)
+            line[i : i + CODE_LINE]
+            for line in text.expandtabs(4).split("\n")
+            for i in range(0, max(1, len(line)), CODE_LINE)
         ]
         marked = "\n".join(self._fonts.markup(line, MONO) for line in lines)
         return [XPreformatted(marked, self._styles["Code"])]
 
     def _list(self, block: Block, width: float) -> list[Any]:
-        """Marks hang left of the items; drawn by paragraphs alone, so that an item may go over a page's end."""
+        """Marks hang left of the items; drawn by paragraphs alone, so that an item may go over a
+        page's end."""
         from reportlab.platypus import Indenter, Paragraph
 
         step = 16.0 if width > 120 else 0.0
         story: list[Any] = []
         for number, item in enumerate(block.items, block.start):
             mark = f"{number}." if block.ordered else "•"
-            first, rest = (item[0], item[1:]) if item and item[0].kind == "paragraph" else (None, item)
+            first, rest = (
+                (item[0], item[1:]) if item and item[0].kind == "paragraph" else (None, item)
+            )
             story.append(Indenter(left=step))
             head, *more = parted(first.runs) if first else [()]
-            story.append(Paragraph(self._runs(head) or "&nbsp;", self._styles["Item"], bulletText=mark))
+            story.append(
+                Paragraph(self._runs(head) or "&nbsp;", self._styles["Item"], bulletText=mark)
+            )
             story += [self.paragraph(self._runs(piece), "Item") for piece in more]
             story += self.blocks(rest, width - step)
             story.append(Indenter(left=-step))
@@ -240,7 +306,7 @@ class _Story:
     def _runs(self, runs: Runs) -> str:
         return "".join(map(self._run, runs))
 
-    def _run(self, run: Run) -> str:
+    def _run(self, run: StyledText) -> str:
         text = self._fonts.markup(run.text, MONO if run.code else TEXT)
         if run.code:
             text = f'<font name="{MONO}" size="8.5">{text}</font>'
@@ -251,7 +317,7 @@ class _Story:
 
 def parted(runs: Runs) -> list[Runs]:
     """The runs of a paragraph, as several where it is very long."""
-    pieces: list[list[Run]] = [[]]
+    pieces: list[list[StyledText]] = [[]]
     left = PARAGRAPH
     for run in runs:
         text = run.text
@@ -267,18 +333,26 @@ def parted(runs: Runs) -> list[Runs]:
 
 def column_widths(lengths: list[list[int]], columns: int, width: float) -> list[float]:
     """Widths by how much stands in each column, none below a fifth of an equal share."""
-    weights = [max([min(60, row[i]) for row in lengths if i < len(row)] + [3]) ** 0.7 for i in range(columns)]
+    weights = [
+        max([min(60, row[i]) for row in lengths if i < len(row)] + [3]) ** 0.7
+        for i in range(columns)
+    ]
     least = width / columns / 5
     shares = [max(least, width * weight / sum(weights)) for weight in weights]
     return [share * width / sum(shares) for share in shares]
 
 
 def _shortened(runs: Runs, longest: int) -> Runs:
-    kept: list[Run] = []
+    kept: list[StyledText] = []
     left = longest
     for run in runs:
         if len(run.text) > left:
-            return (*kept, Run(run.text[:left] + " …", run.bold, run.italic, run.code, run.strike, run.link))
+            return (
+                *kept,
+                StyledText(
+                    run.text[:left] + " …", run.bold, run.italic, run.code, run.strike, run.link
+                ),
+            )
         kept.append(run)
         left -= len(run.text)
     return tuple(kept)
@@ -289,7 +363,15 @@ def _styles() -> dict[str, Any]:
     from reportlab.lib.styles import ParagraphStyle
 
     base: Callable[..., Any] = ParagraphStyle
-    normal = base("Normal", fontName=TEXT, fontSize=10, leading=14.5, textColor=INK, spaceAfter=6, splitLongWords=1)
+    normal = base(
+        "Normal",
+        fontName=TEXT,
+        fontSize=10,
+        leading=14.5,
+        textColor=INK,
+        spaceAfter=6,
+        splitLongWords=1,
+    )
     cell = base("Cell", parent=normal, fontSize=8.8, leading=11.5, spaceAfter=0)
     styles = {
         "Normal": normal,

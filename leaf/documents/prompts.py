@@ -1,4 +1,5 @@
-"""What a model is told when it writes a document. The words are in `prompts/*.md`; nothing of a file stands in them."""
+"""What a model is told when it writes a document. The words are in `prompts/*.md`; nothing of a
+file stands in them."""
 
 from __future__ import annotations
 
@@ -22,4 +23,7 @@ def system_prompt(kind: str, document_type: str) -> str:
 
 def notes_prompt(document_type: str) -> str:
     """For reading one part of sources that are too long to be read at once."""
-    return f"{read('common')}\n\n{read('notes')}\n\nThe document will be written by these rules:\n\n{read(document_type)}"
+    return (
+        f"{read('common')}\n\n{read('notes')}\n\nThe document will be written by these "
+        f"rules:\n\n{read(document_type)}"
+    )

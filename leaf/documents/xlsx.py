@@ -23,7 +23,8 @@ _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f]")
 
 
 def write(text: str, title: str, target: Path) -> list[str]:
-    """One sheet with a fixed bold header. Figures and ISO dates are typed; numbers with leading zeros stay text."""
+    """One sheet with a fixed bold header. Figures and ISO dates are typed; numbers with leading
+    zeros stay text."""
     from openpyxl import Workbook
     from openpyxl.cell import WriteOnlyCell
     from openpyxl.styles import Font
@@ -31,7 +32,9 @@ def write(text: str, title: str, target: Path) -> list[str]:
 
     rows = csv_rows(text)
     if len(rows) > MOST_ROWS or max(map(len, rows)) > MOST_COLUMNS:
-        raise InvalidInputError(f"Excel takes {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns.", "Download it as CSV.")
+        raise InvalidInputError(
+            f"Excel takes {MOST_ROWS:,} rows and {MOST_COLUMNS:,} columns.", "Download it as CSV."
+        )
     book = Workbook(write_only=True)
     sheet = book.create_sheet(re.sub(r"[\[\]:*?/\\'\x00-\x1f]", " ", title).strip()[:31] or "Sheet")
     sheet.freeze_panes = "A2"
@@ -54,7 +57,11 @@ def write(text: str, title: str, target: Path) -> list[str]:
             cells.append(cell)
         sheet.append(cells)
     book.save(target)
-    return [f"{cut:,} cells are longer than Excel takes and were cut at {CELL:,} characters."] if cut else []
+    return (
+        [f"{cut:,} cells are longer than Excel takes and were cut at {CELL:,} characters."]
+        if cut
+        else []
+    )
 
 
 def convert(value: str) -> Any:

@@ -1,36 +1,23 @@
-"""Several files of Drive at once: some come down side by side, and what came is looked at and entered together."""
+"""Several files of Drive at once: some come down side by side, and what came is looked at and
+entered together."""
 
 from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Self
+from typing import Self
 
+from leaf.drive.fetching import Fetched, Fetcher
 from leaf.drive.model import DriveItem, DriveProgress, OnProgress
 from leaf.errors import DriveNotConnectedError, LeafError, RunError, StoreError
 from leaf.store.model import File, Scope
 
-if TYPE_CHECKING:
-    from leaf.drive.drive import Drive
-
 PARALLEL = 4
 TOGETHER = 32
-"""Files that are entered together: a fresh child costs more than most files that it reads. A kill loses no more of them."""
+"""Files that are entered together: a fresh child costs more than most files that it reads. A kill
+loses no more of them."""
 LOOK = 0.2
-
-
-@dataclass(frozen=True)
-class Fetched:
-    """What there is of an item in the library."""
-
-    item: DriveItem
-    """As it was when it came down."""
-    file: File | None = None
-    """Where this revision is there already."""
-    held: Any = None
-    """Else its bytes, as the library keeps them until they are entered."""
 
 
 Outcome = tuple[DriveItem, "File | LeafError"]
@@ -41,7 +28,7 @@ class Adding:
 
     def __init__(
         self,
-        drive: Drive,
+        fetcher: Fetcher,
         scope: Scope,
         folders: Mapping[str, str],
         on_progress: OnProgress | None,
@@ -49,7 +36,7 @@ class Adding:
         stop: threading.Event | None,
     ) -> None:
         """`folders`: id of an item -> its folders from the one that was asked for down."""
-        self._drive = drive
+        self._fetcher = fetcher
         self._scope = scope
         self._folders = folders
         self._on_progress = on_progress
@@ -68,14 +55,21 @@ class Adding:
         self._threads.shutdown(wait=True, cancel_futures=True)
 
     def run(self, items: Sequence[DriveItem], skipped: int) -> Iterator[Outcome]:
-        """See `Drive.bring_all`. What had come down when one ends them all is entered before that is raised."""
+        """See `DriveService.bring_all`. What had come down when one ends them all is entered before
+        that is raised."""
         total, done = len(items) + skipped, skipped
-        running: dict[Future[Fetched | LeafError], DriveItem] = {self._threads.submit(self._one, item): item for item in items}
+        running: dict[Future[Fetched | LeafError], DriveItem] = {
+            self._threads.submit(self._one, item): item for item in items
+        }
         waiting = set(running)
         came: list[tuple[DriveItem, Fetched]] = []
         failed: BaseException | None = None
         while waiting or came:
-            over, waiting = wait(waiting, timeout=LOOK, return_when=FIRST_COMPLETED) if waiting else (set(), waiting)
+            over, waiting = (
+                wait(waiting, timeout=LOOK, return_when=FIRST_COMPLETED)
+                if waiting
+                else (set(), waiting)
+            )
             for future in over:
                 if error := future.exception():
                     failed = failed or error
@@ -84,7 +78,10 @@ class Adding:
                 else:
                     done += 1
                     self._on_answer()
-                    yield running[future], found if isinstance(found, LeafError) else _file_of(found)
+                    yield (
+                        running[future],
+                        found if isinstance(found, LeafError) else _file_of(found),
+                    )
             if failed is not None:
                 self._over.set()
                 waiting = set()
@@ -98,7 +95,9 @@ class Adding:
             raise failed
 
     def _entered(self, some: Sequence[tuple[DriveItem, Fetched]]) -> Iterator[Outcome]:
-        for index, file in self._drive.enter(self._scope, [found for _, found in some], self._stop, self._on_answer):
+        for index, file in self._fetcher.enter(
+            self._scope, [found for _, found in some], self._stop, self._on_answer
+        ):
             yield some[index][0], file
 
     def _one(self, item: DriveItem) -> Fetched | LeafError:
@@ -107,9 +106,13 @@ class Adding:
         folder = self._folders.get(item.id, "")
         try:
             if item.is_shortcut:
-                item = self._drive.item(self._scope, item.ref)
-            return self._drive.fetch(
-                self._scope, item, lambda n: self._bytes.__setitem__(item.name, n), self._stop, folder=folder
+                item = self._fetcher.current(self._scope, item.ref)
+            return self._fetcher.fetch(
+                self._scope,
+                item,
+                lambda n: self._bytes.__setitem__(item.name, n),
+                self._stop,
+                folder=folder,
             )
         except (DriveNotConnectedError, StoreError, RunError):
             raise

@@ -1,4 +1,5 @@
-"""What changed in Drive since it was looked at, by the Changes API: one saved page token for the user and each shared drive."""
+"""What changed in Drive since it was looked at, by the Changes API: one saved page token for the
+user and each shared drive."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from leaf.drive.model import DriveChange
 from leaf.errors import DriveError, NotFoundError
 from leaf.store import drive_files
 from leaf.store.database import Database
-from leaf.store.drive_files import Change, Folder
+from leaf.store.drive_files import AttachedFolder, StoredDriveChange
 from leaf.store.model import Scope
 
 FIELDS = f"nextPageToken,newStartPageToken,changes(changeType,removed,fileId,time,file({ITEM_FIELDS},createdTime))"
@@ -28,14 +29,17 @@ def begin(client: Client, db: Database, scope: Scope, shared_drive: str) -> None
 
 
 def check(client: Client, db: Database, scope: Scope, max_age: float) -> None:
-    """Mark what changed among the caller's files and folders, in every log that was not read within `max_age` seconds."""
+    """Mark what changed among the caller's files and folders, in every log that was not read within
+    `max_age` seconds."""
     folders = drive_files.all_folders(db, scope)
     for shared_drive, (token, checked_at) in drive_files.tokens(db, scope).items():
         if (datetime.now(UTC) - checked_at).total_seconds() >= max_age:
             _read_log(client, db, scope, shared_drive, token, folders)
 
 
-def of_chat(db: Database, scope: Scope, file_ids: Sequence[str], folders: Sequence[Folder]) -> list[DriveChange]:
+def of_chat(
+    db: Database, scope: Scope, file_ids: Sequence[str], folders: Sequence[AttachedFolder]
+) -> list[DriveChange]:
     """The marks that concern a chat with these files and folders. Asks nothing of Google."""
     mine = drive_files.by_file(db, scope, file_ids)
     newest = drive_files.newest(db, scope, [r.drive_id for r in mine])
@@ -46,17 +50,27 @@ def of_chat(db: Database, scope: Scope, file_ids: Sequence[str], folders: Sequen
         held = tuple(r.file_id for r in mine if r.drive_id == change.drive_id)
         if what := _what(change, bool(held), folder):
             found[change.drive_id] = DriveChange(
-                change.drive_id, change.name, what, change.changed_at, held, folder.name if folder else ""
+                change.drive_id,
+                change.name,
+                what,
+                change.changed_at,
+                held,
+                folder.name if folder else "",
             )
     for drive_id, revision in newest.items():
-        older = tuple(r.file_id for r in mine if r.drive_id == drive_id and r.file_id != revision.file_id)
+        older = tuple(
+            r.file_id for r in mine if r.drive_id == drive_id and r.file_id != revision.file_id
+        )
         if older and drive_id not in found:
-            found[drive_id] = DriveChange(drive_id, str(revision.item.get("name", "")), "changed", revision.checked_at, older)
+            found[drive_id] = DriveChange(
+                drive_id, str(revision.item.get("name", "")), "changed", revision.checked_at, older
+            )
     return sorted(found.values(), key=lambda c: c.at, reverse=True)
 
 
-def _what(change: Change, held: bool, folder: Folder | None) -> Any:
-    """`changed` for what the chat holds; for the rest of a folder Drive's log does not tell new from edited."""
+def _what(change: StoredDriveChange, held: bool, folder: AttachedFolder | None) -> Any:
+    """`changed` for what the chat holds; for the rest of a folder Drive's log does not tell new
+    from edited."""
     if change.what == "removed":
         return "removed"
     if held:
@@ -64,13 +78,22 @@ def _what(change: Change, held: bool, folder: Folder | None) -> Any:
     return change.what if folder is not None else ""
 
 
-def _read_log(client: Client, db: Database, scope: Scope, shared_drive: str, token: str, folders: Sequence[Folder]) -> None:
+def _read_log(
+    client: Client,
+    db: Database,
+    scope: Scope,
+    shared_drive: str,
+    token: str,
+    folders: Sequence[AttachedFolder],
+) -> None:
     options = {**EVERYWHERE, "pageSize": PAGE, "includeRemoved": True, "fields": FIELDS}
     if shared_drive:
         options["driveId"] = shared_drive
     while token:
         try:
-            page = client.ask(partial(_page, {**options, "pageToken": token}), "The list of changes")
+            page = client.ask(
+                partial(_page, {**options, "pageToken": token}), "The list of changes"
+            )
         except NotFoundError:
             return  # the shared drive is gone or not shared any more; reading its files will say so
         except DriveError as e:
@@ -81,45 +104,73 @@ def _read_log(client: Client, db: Database, scope: Scope, shared_drive: str, tok
         rows = [row for row in page.get("changes", ()) if row.get("changeType", "file") == "file"]
         found = _relevant(db, scope, rows, folders)
         following = str(page.get("nextPageToken", ""))
-        drive_files.save_changes(db, scope, shared_drive, following or str(page["newStartPageToken"]), found)
+        drive_files.save_changes(
+            db, scope, shared_drive, following or str(page["newStartPageToken"]), found
+        )
         token = following
 
 
-def _relevant(db: Database, scope: Scope, rows: Sequence[Mapping[str, Any]], folders: Sequence[Folder]) -> list[Change]:
-    """Changes of files that were brought in, and of what lies in attached folders; new folders there are taken up."""
+def _relevant(
+    db: Database, scope: Scope, rows: Sequence[Mapping[str, Any]], folders: Sequence[AttachedFolder]
+) -> list[StoredDriveChange]:
+    """Changes of files that were brought in, and of what lies in attached folders; new folders
+    there are taken up."""
     known = drive_files.known(db, scope, [str(row["fileId"]) for row in rows])
     ids = {drive_id for drive_id, _ in known}
     held = drive_files.newest(db, scope, list(ids))
-    found: dict[str, Change] = {}
+    found: dict[str, StoredDriveChange] = {}
     for row in rows:
         drive_id, at = str(row["fileId"]), datetime.fromisoformat(row["time"])
         if row.get("removed") or "file" not in row:
             if drive_id in ids:
                 name = str(held[drive_id].item.get("name", "")) if drive_id in held else ""
-                found[drive_id] = Change(drive_id, "removed", name, "", "", at)
+                found[drive_id] = StoredDriveChange(drive_id, "removed", name, "", "", at)
             continue
         item = item_of(row["file"])
-        parent = next((p for p in item.parents if any(p == f.folder_id or p in f.inside for f in folders)), "")
+        parent = next(
+            (p for p in item.parents if any(p == f.folder_id or p in f.inside for f in folders)), ""
+        )
         if item.is_folder:
             _take_up(db, scope, item.id, item.parents, folders)
             continue
         if drive_id in ids and (item.trashed or (drive_id, item.revision) not in known):
-            found[drive_id] = Change(drive_id, "removed" if item.trashed else "changed", item.name, item.revision, parent, at)
+            found[drive_id] = StoredDriveChange(
+                drive_id,
+                "removed" if item.trashed else "changed",
+                item.name,
+                item.revision,
+                parent,
+                at,
+            )
         elif drive_id not in ids and parent:
             what = "removed" if item.trashed else _new_or_changed(row["file"], folders)
-            found[drive_id] = Change(drive_id, what, item.name, item.revision, parent, at)
+            found[drive_id] = StoredDriveChange(
+                drive_id, what, item.name, item.revision, parent, at
+            )
     return list(found.values())
 
 
-def _new_or_changed(row: Mapping[str, Any], folders: Sequence[Folder]) -> str:
+def _new_or_changed(row: Mapping[str, Any], folders: Sequence[AttachedFolder]) -> str:
     """A file made after every folder was attached is new there."""
     made = row.get("createdTime")
-    return "added" if made and folders and datetime.fromisoformat(made) > min(f.created_at for f in folders) else "changed"
+    return (
+        "added"
+        if made and folders and datetime.fromisoformat(made) > min(f.created_at for f in folders)
+        else "changed"
+    )
 
 
-def _take_up(db: Database, scope: Scope, folder_id: str, parents: Iterable[str], folders: Sequence[Folder]) -> None:
+def _take_up(
+    db: Database,
+    scope: Scope,
+    folder_id: str,
+    parents: Iterable[str],
+    folders: Sequence[AttachedFolder],
+) -> None:
     for folder in folders:
-        if folder_id not in folder.inside and any(p == folder.folder_id or p in folder.inside for p in parents):
+        if folder_id not in folder.inside and any(
+            p == folder.folder_id or p in folder.inside for p in parents
+        ):
             folder.inside.append(folder_id)
             drive_files.set_inside(db, scope, folder)
 
@@ -129,5 +180,12 @@ def _page(options: Mapping[str, Any], drive: Any) -> Any:
 
 
 def _start(client: Client, shared_drive: str) -> str:
-    options: dict[str, Any] = {"supportsAllDrives": True, **({"driveId": shared_drive} if shared_drive else {})}
-    return str(client.ask(lambda drive: drive.changes().getStartPageToken(**options), "The list of changes")["startPageToken"])
+    options: dict[str, Any] = {
+        "supportsAllDrives": True,
+        **({"driveId": shared_drive} if shared_drive else {}),
+    }
+    return str(
+        client.ask(
+            lambda drive: drive.changes().getStartPageToken(**options), "The list of changes"
+        )["startPageToken"]
+    )

@@ -10,26 +10,28 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from leaf.drive.failures import RECONNECT
 from leaf.drive.model import DriveConnection
-from leaf.drive.trouble import RECONNECT
-from leaf.drive.vault import SealedError, Vault
 from leaf.errors import DriveNotConnectedError, SettingsError
 from leaf.settings import Google
 from leaf.store import drive_files, integrations
 from leaf.store.database import Database
 from leaf.store.integrations import Integration
 from leaf.store.model import Json, Scope
+from leaf.store.vault import SealedError, Vault
 
 PROVIDER = "google-drive"
 SCOPES = ("https://www.googleapis.com/auth/drive.readonly",)
 UNCONFIGURED = "No Google client is configured, so Drive cannot be connected."
-CONFIGURE = "Set LEAF_GOOGLE_CLIENT_ID and LEAF_GOOGLE_CLIENT_SECRET; docs/drive.md shows how to get them."
+CONFIGURE = (
+    "Set LEAF_GOOGLE_CLIENT_ID and LEAF_GOOGLE_CLIENT_SECRET; docs/drive.md shows how to get them."
+)
 MOST_KEPT = 500
 """Credentials held in memory; beyond, the one used longest ago is opened again when needed."""
 
 
 @dataclass(frozen=True)
-class Access:
+class DriveAccess:
     """What a client acts with."""
 
     key: str
@@ -58,7 +60,11 @@ class Connections:
         """As the settings page shows it. Asks nothing of Google."""
         row = integrations.get(self._db, scope, PROVIDER)
         if row is None and self._google.service_account:
-            return DriveConnection("connected", str(json.loads(self._google.service_account)["client_email"]), kind="service")
+            return DriveConnection(
+                "connected",
+                str(json.loads(self._google.service_account)["client_email"]),
+                kind="service",
+            )
         if row is None and not self._google.has_client:
             return DriveConnection("unconfigured", why=UNCONFIGURED, hint=CONFIGURE)
         if row is None:
@@ -75,7 +81,8 @@ class Connections:
         integrations.put(self._db, scope, PROVIDER, account, self._vault.seal(scope, token), state)
 
     def delete(self, scope: Scope) -> str:
-        """Forget the connection; returns the token to be revoked, empty if there is none that can be opened."""
+        """Forget the connection; returns the token to be revoked, empty if there is none that can
+        be opened."""
         row = integrations.get(self._db, scope, PROVIDER)
         integrations.delete(self._db, scope, PROVIDER)
         drive_files.forget(self._db, scope)
@@ -89,13 +96,17 @@ class Connections:
             return ""
         return str(token.get("refresh_token") or token.get("token") or "")
 
-    def open(self, scope: Scope) -> Access:
+    def open(self, scope: Scope) -> DriveAccess:
         """What to act with. Raises DriveNotConnectedError."""
         row = integrations.get(self._db, scope, PROVIDER)
         if row is None:
             return self._service_access()
         if row.state.get("ended"):
-            raise DriveNotConnectedError(str(row.state["why"]), str(row.state.get("hint", "")), reason=str(row.state["ended"]))
+            raise DriveNotConnectedError(
+                str(row.state["why"]),
+                str(row.state.get("hint", "")),
+                reason=str(row.state["ended"]),
+            )
         with self._guard:
             credentials = self._kept.get(row.id)
             if credentials is None:
@@ -105,14 +116,19 @@ class Connections:
                 self._kept.popitem(last=False)
         return self._access(scope, row, credentials)
 
-    def _access(self, scope: Scope, row: Integration, credentials: Any) -> Access:
+    def _access(self, scope: Scope, row: Integration, credentials: Any) -> DriveAccess:
         failing = threading.Event()
         if row.state.get("why"):
             failing.set()
 
         def fail(why: str, hint: str, ended: str) -> None:
             failing.set()
-            state = {"why": why, "hint": hint, "since": datetime.now(UTC).isoformat(), **({"ended": ended} if ended else {})}
+            state = {
+                "why": why,
+                "hint": hint,
+                "since": datetime.now(UTC).isoformat(),
+                **({"ended": ended} if ended else {}),
+            }
             integrations.set_state(self._db, scope, row.id, state)
 
         def works() -> None:
@@ -124,7 +140,7 @@ class Connections:
             newest = integrations.get(self._db, scope, PROVIDER)
             return newest.updated_at if newest else None
 
-        return Access(row.id, credentials, row.created_at, last_refresh, fail, works)
+        return DriveAccess(row.id, credentials, row.created_at, last_refresh, fail, works)
 
     def _open_row(self, scope: Scope, row: Integration) -> Any:
         try:
@@ -139,19 +155,24 @@ class Connections:
 
         return user_credentials(self._google, token, save)
 
-    def _service_access(self) -> Access:
+    def _service_access(self) -> DriveAccess:
         if not self._google.service_account:
             if not self._google.has_client:
                 raise DriveNotConnectedError(UNCONFIGURED, CONFIGURE, reason="unconfigured")
-            raise DriveNotConnectedError("Google Drive is not connected.", "The user can connect it on the settings page.")
+            raise DriveNotConnectedError(
+                "Google Drive is not connected.", "The user can connect it on the settings page."
+            )
         with self._guard:
             if self._service is None:
                 self._service = _service_credentials(self._google)
-        return Access("service", self._service, None, lambda: None, lambda *_: None, lambda: None)
+        return DriveAccess(
+            "service", self._service, None, lambda: None, lambda *_: None, lambda: None
+        )
 
 
 def user_credentials(google: Google, token: Json, save: Callable[[Json], None]) -> Any:
-    """Google's credentials of a kept token. They refresh themselves, one thread at a time, and hand each new token to `save`."""
+    """Google's credentials of a kept token. They refresh themselves, one thread at a time, and hand
+    each new token to `save`."""
     from google.oauth2.credentials import Credentials
 
     refreshing = threading.Lock()
@@ -190,9 +211,22 @@ def _service_credentials(google: Google) -> Any:
 
     try:
         info = json.loads(google.service_account)
-        return service_account.Credentials.from_service_account_info({"token_uri": google.token_url, **info}, scopes=list(SCOPES))
+        return service_account.Credentials.from_service_account_info(
+            {"token_uri": google.token_url, **info}, scopes=list(SCOPES)
+        )
     except ValueError as e:
-        raise SettingsError("LEAF_GOOGLE_SERVICE_ACCOUNT is not a usable key.", "Make a new key in Google's console.") from e
+        raise SettingsError(
+            "LEAF_GOOGLE_SERVICE_ACCOUNT is not a usable key.",
+            "Make a new key in Google's console.",
+        ) from e
 
 
-__all__ = ["PROVIDER", "RECONNECT", "SCOPES", "Access", "Connections", "token_of", "user_credentials"]
+__all__ = [
+    "PROVIDER",
+    "RECONNECT",
+    "SCOPES",
+    "Connections",
+    "DriveAccess",
+    "token_of",
+    "user_credentials",
+]

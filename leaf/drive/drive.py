@@ -7,15 +7,14 @@ from collections import OrderedDict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
-from pathlib import Path
-from typing import Any, BinaryIO, Literal, Protocol
 
 from leaf.drive import changes, content, listing, query
-from leaf.drive.adding import Adding, Fetched
+from leaf.drive.adding import Adding
 from leaf.drive.client import WAITS, Client
 from leaf.drive.connection import Connections, token_of
+from leaf.drive.fetching import DriveLibrary, Fetcher
 from leaf.drive.model import (
-    Brought,
+    BroughtFile,
     DriveAdded,
     DriveChange,
     DriveConnection,
@@ -28,56 +27,39 @@ from leaf.drive.model import (
     OnProgress,
 )
 from leaf.drive.oauth import Consent
-from leaf.drive.vault import Vault
 from leaf.errors import DriveNotConnectedError, InvalidInputError, LeafError
-from leaf.formats.base import CONTAINERS, Window
 from leaf.settings import Settings
 from leaf.store import Store, drive_files
-from leaf.store.drive_files import Folder, Revision
-from leaf.store.model import File, Json, Scope
+from leaf.store.drive_files import AttachedFolder, Revision
+from leaf.store.model import File, Scope
+from leaf.store.vault import Vault
 
 FRESH = 300.0
-"""Seconds for which a file that was looked at counts as unchanged, so that a follow-up question asks nothing of Google."""
+"""Seconds for which a file that was looked at counts as unchanged, so that a follow-up question
+asks nothing of Google."""
 PREVIEW_BYTES = 20_000_000
 MOST_CLIENTS = 200
 PERMISSIONS = "https://myaccount.google.com/permissions"
 
-Source = Literal["upload", "drive", "generated", "sample"]
 ItemList = list[DriveItem]
 FolderList = list[DriveFolder]
 ChangeList = list[DriveChange]
 
 
-class Entered(Protocol):
-    """What the library gives back for a file that it was given."""
-
-    @property
-    def file(self) -> File: ...
-
-
-class Shelf(Protocol):
-    """What Drive needs of the library, which is not below this room."""
-
-    def keep(self, scope: Scope, name: str, stream: BinaryIO, *, source: Source = ..., folder: str = ...) -> Any: ...
-
-    def enter(
-        self, scope: Scope, kept: Sequence[Any], *, stop: threading.Event | None = ..., on_answer: Callable[[], None] = ...
-    ) -> Iterator[Sequence[tuple[int, Entered]]]: ...
-
-    def unpack(self, scope: Scope, file_id: str, stop: threading.Event | None = ...) -> object: ...
-
-    def get(self, scope: Scope, file_id: str) -> File: ...
-
-    def peek(self, path: Path, name: str) -> Window: ...
-
-
-class Drive:
+class DriveService:
     """Google Drive for every user. Safe to call from any number of threads."""
 
-    def __init__(self, settings: Settings, store: Store, shelf: Shelf, *, waits: Sequence[float] = WAITS) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        store: Store,
+        library: DriveLibrary,
+        *,
+        waits: Sequence[float] = WAITS,
+    ) -> None:
         self._settings = settings
         self._db = store.db
-        self._shelf = shelf
+        self._library = library
         self._waits = waits
         vault = Vault(settings.home, settings.secret_keys)
         self._connections = Connections(settings.google, store.db, vault)
@@ -85,7 +67,7 @@ class Drive:
         self._listings = listing.Listings()
         self._clients: OrderedDict[str, Client] = OrderedDict()
         self._guard = threading.Lock()
-        self._beginning = threading.Lock()
+        self._fetcher = Fetcher(settings, store.db, library, self._client)
 
     # Connection
 
@@ -98,30 +80,54 @@ class Drive:
         return self._consent.begin(scope, redirect_uri)
 
     def finish(self, scope: Scope, came: Mapping[str, str]) -> DriveConnection:
-        """Keep the connection that a consent gave. One that does not work yet is kept too, and says why."""
+        """Keep the connection that a consent gave. One that does not work yet is kept too, and says
+        why."""
         credentials = self._consent.finish(scope, came)
         self._connections.save(scope, "", token_of(credentials), {})
         try:
             client = self._client(scope)
-            about = client.ask(lambda drive: drive.about().get(fields="user(emailAddress,displayName)"), "The account")
+            about = client.ask(
+                lambda drive: drive.about().get(fields="user(emailAddress,displayName)"),
+                "The account",
+            )
         except LeafError:
             return self.connection(scope)
-        self._connections.save(scope, str(about["user"].get("emailAddress", "")), token_of(client.access.credentials), {})
+        self._connections.save(
+            scope,
+            str(about["user"].get("emailAddress", "")),
+            token_of(client.access.credentials),
+            {},
+        )
         return self.connection(scope)
 
     def disconnect(self, scope: Scope) -> DriveConnection:
-        """Forget the connection and revoke it at Google; `why` tells if Google could not be told."""
+        """Forget the connection and revoke it at Google; `why` tells if Google could not be
+        told."""
         token = self._connections.delete(scope)
         told = not token or self._consent.revoke(token)
         state = self.connection(scope)
-        return state if told else replace(state, why="Google could not be told.", hint=f"Remove Leaf yourself at {PERMISSIONS}.")
+        return (
+            state
+            if told
+            else replace(
+                state,
+                why="Google could not be told.",
+                hint=f"Remove Leaf yourself at {PERMISSIONS}.",
+            )
+        )
 
     # Looking around
 
-    def list(self, scope: Scope, folder: str = "root", *, cursor: str = "", page_size: int = 100) -> DriveListing:
+    def list(
+        self, scope: Scope, folder: str = "root", *, cursor: str = "", page_size: int = 100
+    ) -> DriveListing:
         """A page of a folder or view. Raises InvalidInputError, NotFoundError, DriveError."""
         client = self._client(scope)
-        found = self._listings.following(client, cursor) if cursor else self._listings.folder(client, folder, page_size)
+        found = (
+            self._listings.following(client, cursor)
+            if cursor
+            else self._listings.folder(client, folder, page_size)
+        )
         return self._with_files(scope, found)
 
     def search(
@@ -135,11 +141,16 @@ class Drive:
         cursor: str = "",
         page_size: int = 50,
     ) -> DriveListing:
-        """By name and content, everywhere or in a folder and all below it. Raises InvalidInputError, DriveError."""
-        conditions = query.all_of(query.matching(words), query.of_kinds(kinds), query.modified_since(modified_after))
+        """By name and content, everywhere or in a folder and all below it. Raises
+        InvalidInputError, DriveError."""
+        conditions = query.all_of(
+            query.matching(words), query.of_kinds(kinds), query.modified_since(modified_after)
+        )
         client = self._client(scope)
         found = (
-            self._listings.following(client, cursor) if cursor else self._listings.search(client, conditions, folder, page_size)
+            self._listings.following(client, cursor)
+            if cursor
+            else self._listings.search(client, conditions, folder, page_size)
         )
         return self._with_files(scope, found)
 
@@ -149,17 +160,21 @@ class Drive:
 
     def named(self, scope: Scope, name: str) -> ItemList:
         """Files with exactly this name, at most ten."""
-        asked = {"q": query.all_of(f"name = {query.literal(name)}", "trashed = false"), "corpora": "allDrives"}
+        asked = {
+            "q": query.all_of(f"name = {query.literal(name)}", "trashed = false"),
+            "corpora": "allDrives",
+        }
         found = listing.list_files(self._client(scope), asked, "", 10)
         return [item for item in map(listing.item_of, found.get("files", ())) if not item.is_folder]
 
     def preview(self, scope: Scope, ref: str) -> DrivePreview:
-        """The beginning of a file as text; nothing is kept. Raises FileTooLargeError beyond 20 MB."""
+        """The beginning of a file as text; nothing is kept. Raises FileTooLargeError beyond 20
+        MB."""
         item = self.item(scope, ref)
         if item.file_id:
             return DrivePreview(item, file_id=item.file_id)
         with content.fetched(self._client(scope), item, self._settings.home, PREVIEW_BYTES) as path:
-            return DrivePreview(item, self._shelf.peek(path, content.name_of(item)))
+            return DrivePreview(item, self._library.peek(path, content.name_of(item)))
 
     # Bringing files in
 
@@ -171,39 +186,63 @@ class Drive:
         max_age: float = FRESH,
         on_progress: Callable[[int], None] | None = None,
         stop: threading.Event | None = None,
-    ) -> Brought:
+    ) -> BroughtFile:
         """The file in the library, downloaded only where this revision is not there yet.
 
-        Within `max_age` seconds of the last look nothing is asked of Google. Raises what `content.fetch` raises.
+        Within `max_age` seconds of the last look nothing is asked of Google. Raises what
+        `content.fetch` raises.
         """
         drive_id, _ = query.parse_ref(ref)
         kept = drive_files.revisions(self._db, scope, drive_id)
         if kept and _age(kept[0]) < max_age and not self._is_marked(scope, drive_id):
-            return self._as_kept(scope, kept)
+            return self._fetcher.as_kept(scope, kept)
         try:
             item = listing.get_item(self._client(scope), ref)
         except DriveNotConnectedError as e:
             if not kept:
                 raise
             day = kept[0].checked_at
-            return replace(self._as_kept(scope, kept), note=f"{e.message} This is the copy of {day:%-d %B %Y, %H:%M} UTC.")
-        return self.bring_item(scope, item, on_progress, stop)
+            return replace(
+                self._fetcher.as_kept(scope, kept),
+                note=f"{e.message} This is the copy of {day:%-d %B %Y, %H:%M} UTC.",
+            )
+        return self._fetcher.bring_item(scope, item, on_progress, stop)
 
     def add(
-        self, scope: Scope, refs: Sequence[str], *, on_progress: OnProgress | None = None, stop: threading.Event | None = None
+        self,
+        scope: Scope,
+        refs: Sequence[str],
+        *,
+        on_progress: OnProgress | None = None,
+        stop: threading.Event | None = None,
     ) -> DriveAdded:
-        """Bring in files, and folders with all that is below them. What cannot be brought in is counted with its reason."""
+        """Bring in files, and folders with all that is below them. What cannot be brought in is
+        counted with its reason."""
         looked = self.look(scope, refs, stop=stop)
         skipped = list(looked.skipped)
         brought = list(
-            self.bring_all(scope, looked.items, folders=looked.folders, skipped=len(skipped), on_progress=on_progress, stop=stop)
+            self.bring_all(
+                scope,
+                looked.items,
+                folders=looked.folders,
+                skipped=len(skipped),
+                on_progress=on_progress,
+                stop=stop,
+            )
         )
-        skipped += [DriveSkipped(item.name, outcome.message) for item, outcome in brought if isinstance(outcome, LeafError)]
+        skipped += [
+            DriveSkipped(item.name, outcome.message)
+            for item, outcome in brought
+            if isinstance(outcome, LeafError)
+        ]
         files = {outcome.id: outcome for _, outcome in brought if isinstance(outcome, File)}
         return DriveAdded(tuple(files.values()), tuple(skipped), looked.incomplete)
 
-    def look(self, scope: Scope, refs: Sequence[str], *, stop: threading.Event | None = None) -> DriveLooked:
-        """What there is to bring in: files, and those in folders and below. Brings none. Raises DriveError, RunError."""
+    def look(
+        self, scope: Scope, refs: Sequence[str], *, stop: threading.Event | None = None
+    ) -> DriveLooked:
+        """What there is to bring in: files, and those in folders and below. Brings none. Raises
+        DriveError, RunError."""
         client = self._client(scope)
         wanted: dict[str, DriveItem] = {}
         skipped: list[DriveSkipped] = []
@@ -217,13 +256,18 @@ class Drive:
                 continue
             paths = {top.id: content.plain(top.name)}
             for item in listing.walk(client, top, stop=stop):
-                above = next((paths[parent] for parent in item.parents if parent in paths), paths[top.id])
+                above = next(
+                    (paths[parent] for parent in item.parents if parent in paths), paths[top.id]
+                )
                 if item.is_folder:
                     paths[item.id] = f"{above}/{content.plain(item.name)}"
                     continue
                 folders.setdefault(item.id, above)
                 if len(wanted) >= listing.MOST_FILES:
-                    incomplete = f"{top.name} holds more than {listing.MOST_FILES:,} files; the others were not looked at."
+                    incomplete = (
+                        f"{top.name} holds more than {listing.MOST_FILES:,} files; the others "
+                        f"were not looked at."
+                    )
                     break
                 if reason := content.why_not_in_bulk(item, limit):
                     skipped.append(DriveSkipped(item.name, reason))
@@ -242,12 +286,13 @@ class Drive:
         on_answer: Callable[[], None] = lambda: None,
         stop: threading.Event | None = None,
     ) -> Iterator[tuple[DriveItem, File | LeafError]]:
-        """Bring in some files, as they come: each with its file, or with why there is none. `skipped` are counted as done.
+        """Bring in some files, as they come: each with its file, or with why there is none.
+        `skipped` are counted as done.
 
-        `folders`: id of an item -> what stands before its name. `on_answer` is called for each file that was looked at.
-        Raises what ends them all: a stop, a full disk, no connection.
+        `folders`: id of an item -> what stands before its name. `on_answer` is called for each file
+        that was looked at. Raises what ends them all: a stop, a full disk, no connection.
         """
-        with Adding(self, scope, folders or {}, on_progress, on_answer, stop) as adding:
+        with Adding(self._fetcher, scope, folders or {}, on_progress, on_answer, stop) as adding:
             yield from adding.run(items, skipped)
 
     # Folders of a chat, and what changed
@@ -258,7 +303,7 @@ class Drive:
         folder = listing.get_item(client, ref)
         if not folder.is_folder:
             raise InvalidInputError(f"{folder.name} is a file, not a folder.", "Add it as a file.")
-        self._begin_changes(client, scope, folder.drive_id)
+        self._fetcher.begin_changes(client, scope, folder.drive_id)
         count, inside, incomplete = 0, [], ""
         for item in listing.walk(client, folder):
             if item.is_folder:
@@ -268,8 +313,17 @@ class Drive:
             if count >= listing.MOST_FILES:
                 incomplete = f"There are more than {count:,} files."
                 break
-        row = Folder(
-            chat_id, folder.id, folder.ref, folder.name, folder.drive_id, count, incomplete, inside, "", datetime.now(UTC)
+        row = AttachedFolder(
+            chat_id,
+            folder.id,
+            folder.ref,
+            folder.name,
+            folder.drive_id,
+            count,
+            incomplete,
+            inside,
+            "",
+            datetime.now(UTC),
         )
         return _folder(drive_files.attach_folder(self._db, scope, row))
 
@@ -285,16 +339,24 @@ class Drive:
         """The waiting folders went with this question."""
         drive_files.send_folders(self._db, scope, chat_id, message_id)
 
-    def changes(self, scope: Scope, chat_id: str, file_ids: Sequence[str], *, max_age: float) -> ChangeList:
-        """What changed under a chat with these files. Without a connection: what was seen while there was one."""
+    def changes(
+        self, scope: Scope, chat_id: str, file_ids: Sequence[str], *, max_age: float
+    ) -> ChangeList:
+        """What changed under a chat with these files. Without a connection: what was seen while
+        there was one."""
         folders = drive_files.folders(self._db, scope, chat_id)
-        if (folders or drive_files.by_file(self._db, scope, file_ids)) and self.connection(scope).state == "connected":
+        if (folders or drive_files.by_file(self._db, scope, file_ids)) and self.connection(
+            scope
+        ).state == "connected":
             changes.check(self._client(scope), self._db, scope, max_age)
-            folders = drive_files.folders(self._db, scope, chat_id)  # with the folders that were made below them
+            folders = drive_files.folders(
+                self._db, scope, chat_id
+            )  # with the folders that were made below them
         return changes.of_chat(self._db, scope, file_ids, folders)
 
     def outdated(self, scope: Scope, file_ids: Sequence[str]) -> dict[str, DriveChange]:
-        """Of these files of the library those that hold an older version, as far as is known. Asks nothing of Google."""
+        """Of these files of the library those that hold an older version, as far as is known. Asks
+        nothing of Google."""
         found = changes.of_chat(self._db, scope, file_ids, ())
         return {file_id: change for change in found for file_id in change.file_ids}
 
@@ -306,93 +368,13 @@ class Drive:
         with self._guard:
             client = self._clients.get(access.key)
             if client is None:
-                client = self._clients[access.key] = Client(access, self._settings.google.api_url, waits=self._waits)
+                client = self._clients[access.key] = Client(
+                    access, self._settings.google.api_url, waits=self._waits
+                )
             self._clients.move_to_end(access.key)
             while len(self._clients) > MOST_CLIENTS:
                 self._clients.popitem(last=False)
         return client
-
-    def _begin_changes(self, client: Client, scope: Scope, shared_drive: str) -> None:
-        """Ask once from where on changes count, however many files of a folder come at the same time."""
-        with self._beginning:
-            changes.begin(client, self._db, scope, shared_drive)
-
-    def bring_item(
-        self,
-        scope: Scope,
-        item: DriveItem,
-        on_progress: Callable[[int], None] | None,
-        stop: threading.Event | None,
-    ) -> Brought:
-        """An item of which the revision is known."""
-        others = drive_files.revisions(self._db, scope, item.id)
-        found = self.fetch(scope, item, on_progress, stop)
-        file = found.file or next(file for _, file in self.enter(scope, [found], stop))
-        return Brought(replace(found.item, file_id=file.id), file, found.file is None, _others(others, file.id))
-
-    def fetch(
-        self,
-        scope: Scope,
-        item: DriveItem,
-        on_progress: Callable[[int], None] | None,
-        stop: threading.Event | None,
-        *,
-        folder: str = "",
-    ) -> Fetched:
-        """The file of a revision that is in the library, else its bytes, kept there and not entered yet.
-
-        `folder` stands before its name in the library.
-        """
-        kept = drive_files.revisions(self._db, scope, item.id)
-        if same := next((r for r in kept if r.revision == item.revision), None):
-            drive_files.keep(self._db, scope, item.id, item.revision, same.file_id, _row(item))
-            return Fetched(item, self._shelf.get(scope, same.file_id))
-        client = self._client(scope)
-        self._begin_changes(client, scope, item.drive_id)
-        try:
-            return Fetched(item, held=self._download(scope, client, item, on_progress, stop, folder))
-        except content.ChangedError:
-            item = listing.get_item(client, item.ref)
-            return Fetched(item, held=self._download(scope, client, item, on_progress, stop, folder))
-
-    def enter(
-        self,
-        scope: Scope,
-        fetched: Sequence[Fetched],
-        stop: threading.Event | None,
-        on_answer: Callable[[], None] = lambda: None,
-    ) -> Iterator[tuple[int, File]]:
-        """Look at what was fetched, together, and enter it: (place in `fetched`, file) as they come."""
-        for found in self._shelf.enter(scope, [one.held for one in fetched], stop=stop, on_answer=on_answer):
-            for index, entered in found:
-                item = fetched[index].item
-                drive_files.keep(self._db, scope, item.id, item.revision, entered.file.id, _row(item))
-                if entered.file.kind in CONTAINERS:
-                    self._shelf.unpack(scope, entered.file.id, stop)
-                yield index, self._shelf.get(scope, entered.file.id)
-
-    def _download(
-        self,
-        scope: Scope,
-        client: Client,
-        item: DriveItem,
-        on_progress: Callable[[int], None] | None,
-        stop: threading.Event | None,
-        folder: str,
-    ) -> Any:
-        """What the library keeps of it."""
-        limit = self._settings.max_upload_bytes
-        with (
-            content.fetched(client, item, self._settings.home, limit, on_progress=on_progress, stop=stop) as path,
-            path.open("rb") as stream,
-        ):
-            return self._shelf.keep(scope, content.name_of(item), stream, source="drive", folder=folder)
-
-    def _as_kept(self, scope: Scope, kept: Sequence[Revision]) -> Brought:
-        """The newest revision in the library, without a call."""
-        file = self._shelf.get(scope, kept[0].file_id)
-        item = listing.item_of(kept[0].item)
-        return Brought(replace(item, file_id=file.id, revision=kept[0].revision), file, False, _others(kept, file.id))
 
     def _is_marked(self, scope: Scope, drive_id: str) -> bool:
         return bool(drive_files.changes(self._db, scope, [drive_id]))
@@ -410,26 +392,5 @@ def _age(revision: Revision) -> float:
     return (datetime.now(UTC) - revision.checked_at).total_seconds()
 
 
-def _others(kept: Sequence[Revision], file_id: str) -> tuple[str, ...]:
-    """Files of the library with other revisions than this one."""
-    return tuple(dict.fromkeys(r.file_id for r in kept if r.file_id != file_id))
-
-
-def _folder(row: Folder) -> DriveFolder:
+def _folder(row: AttachedFolder) -> DriveFolder:
     return DriveFolder(row.chat_id, row.ref, row.name, row.files, row.incomplete, row.message_id)
-
-
-def _row(item: DriveItem) -> Json:
-    """What is kept of an item, as Drive would say it."""
-    return {
-        "id": item.id,
-        "name": item.name,
-        "mimeType": item.mime_type,
-        "size": item.size,
-        "modifiedTime": item.modified.isoformat() if item.modified else None,
-        "owners": [{"displayName": item.owner}] if item.owner else [],
-        "webViewLink": item.link,
-        "parents": list(item.parents),
-        "driveId": item.drive_id,
-        "resourceKey": item.resource_key,
-    }

@@ -1,4 +1,5 @@
-"""Folders, search and trees. A listing is one page; what follows it is kept under a short cursor."""
+"""Folders, search and trees. A listing is one page; what follows it is kept under a short
+cursor."""
 
 from __future__ import annotations
 
@@ -29,7 +30,10 @@ DEEPEST = 100
 MOST_FILES = 20_000
 """Files of a tree that are looked at; beyond, the tree is said to be cut."""
 CURSORS = 5_000
-NOT_ALL_SEARCHED = "Google did not search everything this time, so something may be missing. Narrow the search, or try again."
+NOT_ALL_SEARCHED = (
+    "Google did not search everything this time, so something may be missing. Narrow the "
+    "search, or try again."
+)
 
 
 @dataclass(frozen=True)
@@ -46,7 +50,8 @@ class Rest:
 
 
 class Cursors:
-    """Google's page tokens are long and secret-like; models and pages get a short name for them instead."""
+    """Google's page tokens are long and secret-like; models and pages get a short name for them
+    instead."""
 
     def __init__(self) -> None:
         self._rests: OrderedDict[str, Rest] = OrderedDict()
@@ -65,7 +70,9 @@ class Cursors:
         with self._guard:
             rest = self._rests.get(name)
         if rest is None or rest.owner != owner:
-            raise InvalidInputError(f"The cursor '{name[:40]}' is not known any more.", "List from the beginning.")
+            raise InvalidInputError(
+                f"The cursor '{name[:40]}' is not known any more.", "List from the beginning."
+            )
         return rest
 
 
@@ -80,52 +87,91 @@ class Listings:
         view = view_of(ref)
         if view == DRIVES:
             return self._page(
-                client, Rest(client.access.key, DriveCrumb(DRIVES, NAMES[DRIVES]), _top(DRIVES), ({DRIVES: True},), "", page_size)
+                client,
+                Rest(
+                    client.access.key,
+                    DriveCrumb(DRIVES, NAMES[DRIVES]),
+                    _top(DRIVES),
+                    ({DRIVES: True},),
+                    "",
+                    page_size,
+                ),
             )
         if view:
             condition = "sharedWithMe = true" if view == SHARED else query.in_folders(["root"])
             order = "sharedWithMeTime desc" if view == SHARED else "folder,name_natural"
             asked = {"q": query.all_of(condition, "trashed = false"), "orderBy": order}
-            return self._page(client, Rest(client.access.key, _top(view)[0], _top(view), (asked,), "", page_size))
+            return self._page(
+                client, Rest(client.access.key, _top(view)[0], _top(view), (asked,), "", page_size)
+            )
         folder = get_item(client, ref)
         if not folder.is_folder:
-            raise InvalidInputError(f"{folder.name} is a file, not a folder.", "Read it, or list its folder.")
+            raise InvalidInputError(
+                f"{folder.name} is a file, not a folder.", "Read it, or list its folder."
+            )
         crumbs = breadcrumbs(client, folder)
         asked = {
             "q": query.all_of(query.in_folders([folder.id]), "trashed = false"),
             "orderBy": "folder,name_natural",
             **corpus(folder),
         }
-        return self._page(client, Rest(client.access.key, crumbs[-1], crumbs, (asked,), "", page_size), keys=keys_of(folder))
+        return self._page(
+            client,
+            Rest(client.access.key, crumbs[-1], crumbs, (asked,), "", page_size),
+            keys=keys_of(folder),
+        )
 
     def search(self, client: Client, conditions: str, ref: str, page_size: int) -> DriveListing:
-        """The first page of what meets the conditions, everywhere or in a folder and all below it."""
+        """The first page of what meets the conditions, everywhere or in a folder and all below
+        it."""
         if not ref or view_of(ref) in (ROOT, DRIVES):
-            where: dict[str, Any] = {"corpora": "user"} if ref and view_of(ref) == ROOT else {"corpora": "allDrives"}
+            where: dict[str, Any] = (
+                {"corpora": "user"} if ref and view_of(ref) == ROOT else {"corpora": "allDrives"}
+            )
             rest = Rest(
-                client.access.key, None, (), ({"q": query.all_of(conditions, "trashed = false"), **where},), "", page_size
+                client.access.key,
+                None,
+                (),
+                ({"q": query.all_of(conditions, "trashed = false"), **where},),
+                "",
+                page_size,
             )
             return self._page(client, rest)
         if view_of(ref) == SHARED:
             asked = {"q": query.all_of(conditions, "sharedWithMe = true", "trashed = false")}
-            return self._page(client, Rest(client.access.key, _top(SHARED)[0], _top(SHARED), (asked,), "", page_size))
+            return self._page(
+                client,
+                Rest(client.access.key, _top(SHARED)[0], _top(SHARED), (asked,), "", page_size),
+            )
         folder = get_item(client, ref)
         if not folder.is_folder:
-            raise InvalidInputError(f"{folder.name} is a file, not a folder.", "Search in its folder.")
+            raise InvalidInputError(
+                f"{folder.name} is a file, not a folder.", "Search in its folder."
+            )
         ids = [folder.id, *(f.id for f in walk(client, folder, folders_only=True))]
         queries = tuple(
-            {"q": query.all_of(conditions, query.in_folders(ids[at : at + AT_ONCE]), "trashed = false"), **corpus(folder)}
+            {
+                "q": query.all_of(
+                    conditions, query.in_folders(ids[at : at + AT_ONCE]), "trashed = false"
+                ),
+                **corpus(folder),
+            }
             for at in range(0, len(ids), AT_ONCE)
         )
         crumb = DriveCrumb(folder.ref, folder.name)
-        return self._page(client, Rest(client.access.key, crumb, (crumb,), queries, "", page_size), keys=keys_of(folder))
+        return self._page(
+            client,
+            Rest(client.access.key, crumb, (crumb,), queries, "", page_size),
+            keys=keys_of(folder),
+        )
 
     def following(self, client: Client, cursor: str) -> DriveListing:
         """The page after one. Raises InvalidInputError for a cursor that is not known."""
         return self._page(client, self._cursors.find(cursor, client.access.key))
 
     def _page(self, client: Client, rest: Rest, keys: Sequence[str] = ()) -> DriveListing:
-        """A page; where a query ends without a match the next one is asked at once, so that no page is empty but the last."""
+        """A page; where a query ends without a match the next one is asked at once, so that no page
+        is empty but the last."""
         queries, token = list(rest.queries), rest.token
         items: tuple[DriveItem, ...] = ()
         incomplete = ""
@@ -135,13 +181,20 @@ class Listings:
                 items, token = _shared_drives(client, token, rest.page_size)
             else:
                 found = list_files(client, asked, token, rest.page_size, keys)
-                items, token = tuple(item_of(row) for row in found.get("files", ())), str(found.get("nextPageToken", ""))
+                items, token = (
+                    tuple(item_of(row) for row in found.get("files", ())),
+                    str(found.get("nextPageToken", "")),
+                )
                 incomplete = NOT_ALL_SEARCHED if found.get("incompleteSearch") else incomplete
             if not token:
                 queries.pop(0)
             if items:
                 break
-        cursor = self._cursors.keep(replace(rest, queries=tuple(queries), token=token)) if queries else ""
+        cursor = (
+            self._cursors.keep(replace(rest, queries=tuple(queries), token=token))
+            if queries
+            else ""
+        )
         return DriveListing(rest.folder, rest.breadcrumbs, items, cursor, incomplete)
 
 
@@ -153,17 +206,27 @@ def view_of(ref: str) -> str:
     return plain if plain in NAMES else ""
 
 
-def list_files(client: Client, asked: Mapping[str, Any], token: str, page_size: int, keys: Sequence[str] = ()) -> dict[str, Any]:
+def list_files(
+    client: Client, asked: Mapping[str, Any], token: str, page_size: int, keys: Sequence[str] = ()
+) -> dict[str, Any]:
     """One page as Google gives it."""
-    options = {**EVERYWHERE, **asked, "pageSize": max(1, min(page_size, PAGE_MOST)), "fields": LIST_FIELDS}
+    options = {
+        **EVERYWHERE,
+        **asked,
+        "pageSize": max(1, min(page_size, PAGE_MOST)),
+        "fields": LIST_FIELDS,
+    }
     if token:
         options["pageToken"] = token
-    found: dict[str, Any] = client.ask(lambda drive: drive.files().list(**options), "The folder", keys=keys)
+    found: dict[str, Any] = client.ask(
+        lambda drive: drive.files().list(**options), "The folder", keys=keys
+    )
     return found
 
 
 def get_item(client: Client, ref: str) -> DriveItem:
-    """What an id, `ref` or address names; a shortcut is followed. Raises NotFoundError, InvalidInputError."""
+    """What an id, `ref` or address names; a shortcut is followed. Raises NotFoundError,
+    InvalidInputError."""
     file_id, key = query.parse_ref(ref)
     item = _get(client, file_id, key)
     for _ in range(3):  # Drive makes no shortcuts to shortcuts, and a loop of them must end
@@ -174,9 +237,12 @@ def get_item(client: Client, ref: str) -> DriveItem:
             item = replace(_get(client, item.id, item.resource_key), is_shortcut=False)
         except NotFoundError as e:
             raise NotFoundError(
-                f"The shortcut {shortcut_name} points to something that is gone or not shared.", "Ask its owner."
+                f"The shortcut {shortcut_name} points to something that is gone or not shared.",
+                "Ask its owner.",
             ) from e
-    raise InvalidInputError(f"The shortcut {item.name} leads back to itself.", "Open what it should point to.")
+    raise InvalidInputError(
+        f"The shortcut {item.name} leads back to itself.", "Open what it should point to."
+    )
 
 
 def _get(client: Client, file_id: str, key: str) -> DriveItem:
@@ -188,13 +254,16 @@ def _get(client: Client, file_id: str, key: str) -> DriveItem:
     )
     item = item_of(row)
     if item.drive_id == item.id:
-        name = client.ask(lambda drive: drive.drives().get(driveId=item.id, fields="name"), "The shared drive")["name"]
+        name = client.ask(
+            lambda drive: drive.drives().get(driveId=item.id, fields="name"), "The shared drive"
+        )["name"]
         return replace(item, name=str(name))
     return item if item.resource_key or item.is_shortcut else replace(item, resource_key=key)
 
 
 def item_of(row: Mapping[str, Any]) -> DriveItem:
-    """A file resource as an item. A shortcut takes the id and type of what it points to, and keeps its own name."""
+    """A file resource as an item. A shortcut takes the id and type of what it points to, and keeps
+    its own name."""
     shortcut = row.get("shortcutDetails") or {}
     mime_type = str(shortcut.get("targetMimeType") or row.get("mimeType", ""))
     owner = (row.get("owners") or [{}])[0]
@@ -219,7 +288,8 @@ def item_of(row: Mapping[str, Any]) -> DriveItem:
 
 
 def revision_of(row: Mapping[str, Any]) -> str:
-    """What changes with the content: of bytes their checksum, of Google's documents the time of the last edit."""
+    """What changes with the content: of bytes their checksum, of Google's documents the time of the
+    last edit."""
     for field in ("md5Checksum", "headRevisionId", "modifiedTime", "version"):
         if value := row.get(field):
             return f"{field}:{value}"
@@ -228,7 +298,9 @@ def revision_of(row: Mapping[str, Any]) -> str:
 
 def corpus(folder: DriveItem) -> dict[str, Any]:
     """Where a query about a folder has to look: in its shared drive, or in what is the user's."""
-    return {"corpora": "drive", "driveId": folder.drive_id} if folder.drive_id else {"corpora": "user"}
+    return (
+        {"corpora": "drive", "driveId": folder.drive_id} if folder.drive_id else {"corpora": "user"}
+    )
 
 
 def keys_of(item: DriveItem) -> list[str]:
@@ -255,20 +327,36 @@ def breadcrumbs(client: Client, folder: DriveItem) -> tuple[DriveCrumb, ...]:
 
 
 def walk(
-    client: Client, top: DriveItem, *, folders_only: bool = False, stop: threading.Event | None = None
+    client: Client,
+    top: DriveItem,
+    *,
+    folders_only: bool = False,
+    stop: threading.Event | None = None,
 ) -> Iterator[DriveItem]:
-    """All folders and files below a folder, each once, whatever loops its shortcuts make. Asks for many folders at a time."""
+    """All folders and files below a folder, each once, whatever loops its shortcuts make. Asks for
+    many folders at a time."""
     seen, waiting = {top.id}, [top]
-    condition = f"(mimeType = '{query.FOLDER}' or mimeType = '{query.SHORTCUT}')" if folders_only else ""
+    condition = (
+        f"(mimeType = '{query.FOLDER}' or mimeType = '{query.SHORTCUT}')" if folders_only else ""
+    )
     while waiting:
-        batch = [f for f in waiting if f.drive_id == waiting[0].drive_id and not f.resource_key][:AT_ONCE] or waiting[:1]
+        batch = [f for f in waiting if f.drive_id == waiting[0].drive_id and not f.resource_key][
+            :AT_ONCE
+        ] or waiting[:1]
         waiting = [f for f in waiting if f not in batch]
-        asked = {"q": query.all_of(query.in_folders([f.id for f in batch]), condition, "trashed = false"), **corpus(batch[0])}
+        asked = {
+            "q": query.all_of(
+                query.in_folders([f.id for f in batch]), condition, "trashed = false"
+            ),
+            **corpus(batch[0]),
+        }
         token, more = "", True
         while more:
             if stop is not None and stop.is_set():
                 raise RunError("Stopped.")
-            found = list_files(client, asked, token, PAGE_MOST, [key for f in batch for key in keys_of(f)])
+            found = list_files(
+                client, asked, token, PAGE_MOST, [key for f in batch for key in keys_of(f)]
+            )
             for item in map(item_of, found.get("files", ())):
                 if item.id in seen or (folders_only and not item.is_folder):
                     continue
@@ -291,12 +379,18 @@ def _followed(client: Client, folder: DriveItem) -> list[DriveItem]:
 
 
 def _shared_drives(client: Client, token: str, page_size: int) -> tuple[tuple[DriveItem, ...], str]:
-    options: dict[str, Any] = {"pageSize": min(page_size, 100), "fields": "nextPageToken,drives(id,name,createdTime)"}
+    options: dict[str, Any] = {
+        "pageSize": min(page_size, 100),
+        "fields": "nextPageToken,drives(id,name,createdTime)",
+    }
     if token:
         options["pageToken"] = token
     found = client.ask(lambda drive: drive.drives().list(**options), "The list of shared drives")
     rows = found.get("drives", ())
-    items = tuple(DriveItem(str(r["id"]), str(r["name"]), "folder", query.FOLDER, drive_id=str(r["id"])) for r in rows)
+    items = tuple(
+        DriveItem(str(r["id"]), str(r["name"]), "folder", query.FOLDER, drive_id=str(r["id"]))
+        for r in rows
+    )
     return items, str(found.get("nextPageToken", ""))
 
 

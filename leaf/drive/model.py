@@ -1,4 +1,4 @@
-"""What the Drive room hands out: frozen values, no client, no token."""
+"""What the Drive package hands out: frozen values, no client, no token."""
 
 from __future__ import annotations
 
@@ -7,12 +7,13 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from typing import Literal
 
-from leaf.formats.base import Window
+from leaf.readers.base import Window
 from leaf.store.model import File, Json
 
 State = Literal["unconfigured", "absent", "connected", "error"]
 ROOT, SHARED, DRIVES = "root", "shared-with-me", "drives"
-"""Views that `Drive.list` takes in place of a folder: My Drive, Shared with me, the shared drives."""
+"""Views that `DriveService.list` takes in place of a folder: My Drive, Shared with me, the shared
+drives."""
 
 
 @dataclass(frozen=True)
@@ -20,7 +21,8 @@ class DriveConnection:
     """A user's way to Drive in one workspace, as the settings page shows it."""
 
     state: State
-    """`unconfigured`: the app has no Google client; `absent`: not connected yet; `error`: connected once, and `why` not now."""
+    """`unconfigured`: the app has no Google client; `absent`: not connected yet; `error`: connected
+    once, and `why` not now."""
     account: str = ""
     """E-mail address of the connected account."""
     why: str = ""
@@ -41,8 +43,8 @@ class DriveItem:
     """Of the thing itself: for a shortcut, of what it points to."""
     name: str
     kind: str
-    """`folder`, `document`, `spreadsheet`, `presentation`, `pdf`, `text`, `image`, `audio`, `video`, `archive`, `form`,
-    `other`."""
+    """`folder`, `document`, `spreadsheet`, `presentation`, `pdf`, `text`, `image`, `audio`,
+    `video`, `archive`, `form`, `other`."""
     mime_type: str
     """For a shortcut, of what it points to."""
     size: int | None = None
@@ -84,7 +86,11 @@ def unpacked(kept: Json) -> DriveItem:
     """The item that was kept."""
     modified = kept["modified"]
     return DriveItem(
-        **{**kept, "modified": datetime.fromisoformat(modified) if modified else None, "parents": tuple(kept["parents"])}
+        **{
+            **kept,
+            "modified": datetime.fromisoformat(modified) if modified else None,
+            "parents": tuple(kept["parents"]),
+        }
     )
 
 
@@ -176,7 +182,8 @@ class DriveFolder:
 
 @dataclass(frozen=True)
 class DriveChange:
-    """Something that the chat rests on, or that lies in one of its folders, and is not as it was."""
+    """Something that the chat rests on, or that lies in one of its folders, and is not as it
+    was."""
 
     id: str
     """In Drive."""
@@ -201,7 +208,7 @@ class DrivePreview:
 
 
 @dataclass(frozen=True)
-class Brought:
+class BroughtFile:
     """A file of Drive that is in the library now."""
 
     item: DriveItem

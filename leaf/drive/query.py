@@ -20,11 +20,17 @@ EXPORTS = {
     f"{GOOGLE}presentation": (f"{OFFICE}presentationml.presentation", "pptx"),
     f"{GOOGLE}drawing": ("application/pdf", "pdf"),
 }
-"""Google's own documents -> as what they come down. Markdown is not taken for documents: it carries pictures as text."""
+"""Google's own documents -> as what they come down. Markdown is not taken for documents: it carries
+pictures as text."""
 
 KIND_TYPES: dict[str, tuple[str, ...]] = {
     "folder": (FOLDER,),
-    "document": (f"{GOOGLE}document", f"{OFFICE}wordprocessingml.document", "application/msword", "application/rtf"),
+    "document": (
+        f"{GOOGLE}document",
+        f"{OFFICE}wordprocessingml.document",
+        "application/msword",
+        "application/rtf",
+    ),
     "spreadsheet": (
         f"{GOOGLE}spreadsheet",
         f"{OFFICE}spreadsheetml.sheet",
@@ -33,16 +39,26 @@ KIND_TYPES: dict[str, tuple[str, ...]] = {
         "text/tab-separated-values",
         "application/vnd.oasis.opendocument.spreadsheet",
     ),
-    "presentation": (f"{GOOGLE}presentation", f"{OFFICE}presentationml.presentation", "application/vnd.ms-powerpoint"),
+    "presentation": (
+        f"{GOOGLE}presentation",
+        f"{OFFICE}presentationml.presentation",
+        "application/vnd.ms-powerpoint",
+    ),
     "pdf": ("application/pdf",),
     "text": ("text/", "application/json"),
     "image": ("image/", f"{GOOGLE}drawing", f"{GOOGLE}photo"),
     "audio": ("audio/",),
     "video": ("video/", f"{GOOGLE}video", f"{GOOGLE}vid"),
-    "archive": ("application/zip", "application/x-tar", "application/gzip", "application/x-7z-compressed"),
+    "archive": (
+        "application/zip",
+        "application/x-tar",
+        "application/gzip",
+        "application/x-7z-compressed",
+    ),
     "form": (f"{GOOGLE}form",),
 }
-"""Kind -> MIME types; those that end with `/` are the beginning of many. The first kind that fits is taken."""
+"""Kind -> MIME types; those that end with `/` are the beginning of many. The first kind that fits
+is taken."""
 
 _ID = re.compile(r"[A-Za-z0-9_-]{3,200}")
 _IN_PATH = re.compile(r"/(?:folders|d)/([A-Za-z0-9_-]{3,200})(?:/|$)")
@@ -65,17 +81,21 @@ def is_address(text: str) -> bool:
 
 
 def parse_ref(text: str) -> tuple[str, str]:
-    """(id, resource key) of an id, of `id/key`, or of any address of a file or folder. Raises InvalidInputError."""
+    """(id, resource key) of an id, of `id/key`, or of any address of a file or folder. Raises
+    InvalidInputError."""
     given = text.strip().strip("<>()\"'")
     if "://" not in given:
         file_id, _, key = given.partition("/")
         if _ID.fullmatch(file_id) and (not key or _ID.fullmatch(key)):
             return file_id, key
         raise InvalidInputError(
-            f"'{_shown(given)}' is neither an id nor an address in Google Drive.", "Copy the link from Drive."
+            f"'{_shown(given)}' is neither an id nor an address in Google Drive.",
+            "Copy the link from Drive.",
         )
     if not is_address(given):
-        raise InvalidInputError(f"'{_shown(given)}' is not an address in Google Drive.", "Copy the link from Drive.")
+        raise InvalidInputError(
+            f"'{_shown(given)}' is not an address in Google Drive.", "Copy the link from Drive."
+        )
     parts = urlsplit(given)
     fields = parse_qs(parts.query)
     key = fields.get("resourcekey", [""])[0]
@@ -86,7 +106,9 @@ def parse_ref(text: str) -> tuple[str, str]:
     view = parts.path.rstrip("/").rsplit("/", 1)[-1]
     if view in VIEW_PATHS:
         return VIEW_PATHS[view], ""
-    raise InvalidInputError(f"'{_shown(given)}' does not name a file or folder.", "Open it in Drive and copy its link.")
+    raise InvalidInputError(
+        f"'{_shown(given)}' does not name a file or folder.", "Open it in Drive and copy its link."
+    )
 
 
 def literal(text: str) -> str:
@@ -101,15 +123,22 @@ def in_folders(folder_ids: Sequence[str]) -> str:
 
 
 def matching(words: str) -> str:
-    """Condition for files whose content has the words, or whose name has each of them. Raises InvalidInputError without words."""
+    """Condition for files whose content has the words, or whose name has each of them. Raises
+    InvalidInputError without words."""
     if not words.strip():
         raise InvalidInputError("The search has no words.", "Give at least one.")
-    names = " and ".join(f"name contains {literal(word)}" for word in words.replace('"', " ").split()[:10]) or "false"
+    names = (
+        " and ".join(
+            f"name contains {literal(word)}" for word in words.replace('"', " ").split()[:10]
+        )
+        or "false"
+    )
     return f"(fullText contains {literal(words)} or ({names}))"
 
 
 def of_kinds(kinds: Sequence[str]) -> str:
-    """Condition for files of these kinds; empty for none given. Raises NotFoundError that names the kinds."""
+    """Condition for files of these kinds; empty for none given. Raises NotFoundError that names the
+    kinds."""
     conditions = []
     for kind in kinds:
         if kind.lower() not in KIND_TYPES:
@@ -121,13 +150,16 @@ def of_kinds(kinds: Sequence[str]) -> str:
 
 
 def modified_since(day: str) -> str:
-    """Condition for files modified on or after a day (`2026-05-01`) or moment; empty for none. Raises InvalidInputError."""
+    """Condition for files modified on or after a day (`2026-05-01`) or moment; empty for none.
+    Raises InvalidInputError."""
     if not day.strip():
         return ""
     try:
         moment = datetime.fromisoformat(day.strip())
     except ValueError as e:
-        raise InvalidInputError(f"'{_shown(day)}' is not a day.", f"Write it as {date(2026, 5, 1).isoformat()}.") from e
+        raise InvalidInputError(
+            f"'{_shown(day)}' is not a day.", f"Write it as {date(2026, 5, 1).isoformat()}."
+        ) from e
     moment = moment if moment.tzinfo else moment.replace(tzinfo=UTC)
     return f"modifiedTime >= {literal(moment.astimezone(UTC).strftime('%Y-%m-%dT%H:%M:%SZ'))}"
 

@@ -11,16 +11,14 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
-from leaf.agent.cited import Text, flow
-from leaf.agent.export import Traced, chat_markdown
-from leaf.agent.receipts.answer import kept_receipts
+from leaf.agent.export import chat_markdown
 from leaf.errors import LeafError, NotFoundError
 from leaf.exports.manifest import (
     CELLS,
     ROWS,
     TEXT,
+    AnswerPiece,
     KeptAnswer,
     KeptCall,
     KeptFile,
@@ -28,16 +26,19 @@ from leaf.exports.manifest import (
     KeptResult,
     KeptTable,
     Manifest,
-    Said,
     to_json,
 )
 from leaf.exports.notebook import notebook
 from leaf.exports.readme import readme
+from leaf.provenance.citations import Text, flow
+from leaf.provenance.receipts.answer import kept_receipts
+from leaf.provenance.receipts.documents import Traced
+from leaf.shapes.part_values import data_of, is_tool, output_of, succeeded, texts_of, tool_name
+from leaf.shapes.parts import UNREADABLE, Part, ReceiptKept, ToolPart
+from leaf.shapes.results import ChartShown, FileWritten, Output, TableShown
 from leaf.store.model import ChatFile, Message
-from leaf.tables.tables import Table
+from leaf.tables.table import Table
 from leaf.tools.registry import declared
-
-Json = dict[str, Any]
 
 FOLDERS: Mapping[str, tuple[str, str]] = {"query": ("queries", "sql"), "cell": ("cells", "py")}
 """Where the code of calls that are replayed so is kept, and the ending of its files."""
@@ -48,7 +49,7 @@ _SAME_TIME = (1980, 1, 1, 0, 0, 0)
 
 
 @dataclass(frozen=True)
-class Told:
+class BundledChat:
     """A chat as it goes into a bundle."""
 
     title: str
@@ -73,9 +74,9 @@ WrittenFile = Callable[[str, str], Path]
 """SHA-256 and name of a file that Python wrote -> where it is. Raises LeafError."""
 
 
-def bundle(told: Told, written: WrittenFile = _none) -> bytes:
-    """The folder as ZIP: README.md, chat.md, chat.ipynb, queries, cells, manifest.json, and the files that Python wrote. No data
-    file is in it.
+def bundle(told: BundledChat, written: WrittenFile = _none) -> bytes:
+    """The folder as ZIP: README.md, chat.md, chat.ipynb, queries, cells, manifest.json, and the
+    files that Python wrote. No data file is in it.
     """
     manifest = manifest_of(told)
     entries = {
@@ -92,13 +93,17 @@ def bundle(told: Told, written: WrittenFile = _none) -> bytes:
         for name, text in entries.items():
             archive.writestr(zipfile.ZipInfo(name, _SAME_TIME), text.encode(), zipfile.ZIP_DEFLATED)
         for name, path in _written(told.messages, written):
-            with path.open("rb") as file, archive.open(zipfile.ZipInfo(name, _SAME_TIME), "w") as entry:
+            with (
+                path.open("rb") as file,
+                archive.open(zipfile.ZipInfo(name, _SAME_TIME), "w") as entry,
+            ):
                 shutil.copyfileobj(file, entry)
     return target.getvalue()
 
 
 def _written(messages: Sequence[Message], written: WrittenFile) -> Iterator[tuple[str, Path]]:
-    """The newest file of each name that Python wrote, up to a size; those that are gone are left out."""
+    """The newest file of each name that Python wrote, up to a size; those that are gone are left
+    out."""
     newest = {file["name"]: file for message in messages for file in written_files(message.parts)}
     room = WRITTEN_BYTES
     for name, file in newest.items():
@@ -109,14 +114,9 @@ def _written(messages: Sequence[Message], written: WrittenFile) -> Iterator[tupl
                 yield f"files/{_entry_name(name)}", path
 
 
-def written_files(parts: Sequence[Json]) -> list[Json]:
-    """The files that Python wrote in an answer: {"sha256", "name", "size"}."""
-    found = []
-    for part in parts:
-        output = part.get("output")
-        if isinstance(output, Mapping):
-            found += [file for file in (output.get("data") or {}).get("written") or () if isinstance(file, dict)]
-    return found
+def written_files(parts: Sequence[Part]) -> list[FileWritten]:
+    """The files that Python wrote in an answer."""
+    return [file for part in parts for file in data_of(part).get("written") or ()]
 
 
 def _entry_name(name: str) -> str:
@@ -126,16 +126,18 @@ def _entry_name(name: str) -> str:
 
 def used_files(messages: Sequence[Message]) -> set[str]:
     """Ids of the files that the calls of a chat have used."""
-    found = set()
-    for message in messages:
-        for part in message.parts:
-            output = part.get("output")
-            if isinstance(output, Mapping):
-                found |= {str(source["file_id"]) for source in output.get("sources") or () if source.get("file_id")}
-    return found
+    outputs = [
+        output for message in messages for part in message.parts if (output := output_of(part))
+    ]
+    return {
+        source["file_id"]
+        for output in outputs
+        for source in output.get("sources") or ()
+        if source["file_id"]
+    }
 
 
-def manifest_of(told: Told) -> Manifest:
+def manifest_of(told: BundledChat) -> Manifest:
     """What can be computed again, with what came of it."""
     questions = {m.id: _words(m) for m in told.messages if m.role == "user"}
     answers = [m for m in told.messages if m.role == "assistant"]
@@ -148,52 +150,79 @@ def manifest_of(told: Told) -> Manifest:
         title=told.title[:1_000],
         exported=told.exported.isoformat(timespec="seconds"),
         packages=_packages(answers),
-        files=[_file(chat_file, told.tables.get(chat_file.file.id, ())) for chat_file in told.files],
-        answers=[_answer(message, questions.get(message.parent_id, ""), names, counts) for message in answers],
+        files=[
+            _file(chat_file, told.tables.get(chat_file.file.id, ())) for chat_file in told.files
+        ],
+        answers=[
+            _answer(message, questions.get(message.parent_id, ""), names, counts)
+            for message in answers
+        ],
     )
 
 
-def results_of(output: Mapping[str, Any]) -> list[Json]:
-    """The tables that a call gave: of a query one, of a cell any number, of a chart the rows that it draws."""
+def results_of(output: Output) -> list[TableShown | ChartShown]:
+    """The tables that a call gave: of a query one, of a cell any number, of a chart the rows that
+    it draws."""
     data = output.get("data") or {}
-    found = [data[name] for name in ("table", "chart") if isinstance(data.get(name), Mapping)]
-    found += [table for table in data.get("tables") or () if isinstance(table, Mapping)]
-    return [table for table in found if table.get("columns")]
+    found: list[TableShown | ChartShown | None] = [
+        data.get("table"),
+        data.get("chart"),
+        *(data.get("tables") or ()),
+    ]
+    return [table for table in found if table and table["columns"]]
 
 
-def kept_results(output: Mapping[str, Any]) -> list[KeptResult]:
+def kept_results(output: Output) -> list[KeptResult]:
     """Their heads."""
     kept = []
     for table in results_of(output):
         columns = [str(column) for column in table["columns"]]
-        rows = [list(row) for row in (table.get("rows") or ())[: max(1, min(ROWS, CELLS // len(columns)))]]
+        rows = [
+            list(row)
+            for row in (table.get("rows") or ())[: max(1, min(ROWS, CELLS // len(columns)))]
+        ]
         result_id = str(table.get("result_id") or "")
         name = str(table.get("name") or "")[:300]
         kept.append(
-            KeptResult(result_id=result_id, name=name, columns=columns, rows=rows, total=int(table.get("total") or len(rows)))
+            KeptResult(
+                result_id=result_id,
+                name=name,
+                columns=columns,
+                rows=rows,
+                total=int(table.get("total") or len(rows)),
+            )
         )
     return kept
 
 
-def said_by_cell(output: Mapping[str, Any]) -> tuple[str, str]:
+def said_by_cell(output: Output) -> tuple[str, str]:
     """What a cell printed, and the value of its last line, as far as bundles keep them."""
     about = (output.get("data") or {}).get("python") or {}
-    return str(about.get("printed") or "")[:TEXT], str(about.get("value") or "")[:TEXT]
+    return about.get("printed", "")[:TEXT], about.get("value", "")[:TEXT]
 
 
-def _answer(message: Message, question: str, names: Mapping[str, str], counts: dict[str, int]) -> KeptAnswer:
-    said: list[Said] = []
+def _answer(
+    message: Message, question: str, names: Mapping[str, str], counts: dict[str, int]
+) -> KeptAnswer:
+    said: list[AnswerPiece] = []
     calls: list[KeptCall] = []
     texts: dict[int, int] = {}
     for piece in flow(message.parts):
         if isinstance(piece, Text):
             texts[piece.index] = len(texts)
-            said.append(Said(text=piece.text))
-        elif _succeeded(piece[1]):
-            said.append(Said(call=_plain_id(str(piece[1]["toolCallId"]))))
-    for part in _in_order(message.parts):
-        calls.append(_call(part, counts))
-    receipts = [_receipt(receipt, texts, names) for receipt in kept_receipts(message.parts) if receipt["part"] in texts]
+            said.append(AnswerPiece(text=piece.text))
+        elif piece[1]["type"] == "unreadable":
+            texts[piece[0]] = len(texts)
+            said.append(AnswerPiece(text=UNREADABLE))
+        elif call := _succeeded(piece[1]):
+            said.append(AnswerPiece(call=_plain_id(call[0]["toolCallId"])))
+    for call in _in_order(message.parts):
+        calls.append(_call(*call, counts))
+    receipts = [
+        _receipt(receipt, texts, names)
+        for receipt in kept_receipts(message.parts)
+        if receipt["part"] in texts
+    ]
     return KeptAnswer(
         id=names[message.id],
         question=question,
@@ -205,33 +234,40 @@ def _answer(message: Message, question: str, names: Mapping[str, str], counts: d
     )
 
 
-def _in_order(parts: Sequence[Json]) -> Iterator[Json]:
-    """Calls in the order in which they ran: those of one turn ran at once, and their results were numbered as they came."""
-    turn: list[Json] = []
-    for part in [*parts, {"type": "step-start"}]:
+_Done = tuple[ToolPart, Output]
+"""A call that succeeded, and what it gave."""
+
+
+def _in_order(parts: Sequence[Part]) -> Iterator[_Done]:
+    """Calls in the order in which they ran: those of one turn ran at once, and their results were
+    numbered as they came."""
+    turn: list[_Done] = []
+    for part in parts:
         if part["type"] == "step-start":
             yield from sorted(turn, key=_ran)
             turn = []
-        elif _succeeded(part):
-            turn.append(part)
+        elif call := _succeeded(part):
+            turn.append(call)
+    yield from sorted(turn, key=_ran)
 
 
-def _ran(part: Json) -> int:
-    """A key to sort by: the number of the first result that a call made; 0 for one that made none."""
+def _ran(call: _Done) -> int:
+    """A key to sort by: the number of the first result that a call made; 0 for one that made
+    none."""
+    part, output = call
     if not {"sql", "code"} & set(part.get("input") or {}):
         return 0
-    ids = [str(table.get("result_id") or "")[1:] for table in results_of(part["output"])]
+    ids = [table.get("result_id", "")[1:] for table in results_of(output)]
     return min((int(number) for number in ids if number.isdigit()), default=0)
 
 
-def _succeeded(part: Mapping[str, Any]) -> bool:
-    return (
-        part["type"].startswith("tool-") and part.get("state") == "output-available" and isinstance(part.get("output"), Mapping)
-    )
+def _succeeded(part: Part) -> _Done | None:
+    output = succeeded(part)
+    return (part, output) if output is not None and is_tool(part) else None
 
 
-def _call(part: Json, counts: dict[str, int]) -> KeptCall:
-    tool, given, output = str(part["type"]).removeprefix("tool-"), dict(part.get("input") or {}), part["output"]
+def _call(part: ToolPart, output: Output, counts: dict[str, int]) -> KeptCall:
+    tool, given = tool_name(part), dict(part.get("input") or {})
     file, replayed = "", declared(tool).replay
     if replayed in counts:
         counts[replayed] += 1
@@ -239,7 +275,7 @@ def _call(part: Json, counts: dict[str, int]) -> KeptCall:
         file = f"{folder}/{counts[replayed]:02}.{ending}"
     printed, value = said_by_cell(output)
     return KeptCall(
-        id=_plain_id(str(part["toolCallId"])),
+        id=_plain_id(part["toolCallId"]),
         tool=tool,
         input=given,
         file=file,
@@ -253,7 +289,9 @@ def _plain_id(call_id: str) -> str:
     return re.sub(r"[^\w.:-]", "-", call_id)[:120]
 
 
-def _receipt(receipt: Mapping[str, Any], texts: Mapping[int, int], names: Mapping[str, str]) -> KeptReceipt:
+def _receipt(
+    receipt: ReceiptKept, texts: Mapping[int, int], names: Mapping[str, str]
+) -> KeptReceipt:
     return KeptReceipt(
         text=texts[receipt["part"]],
         start=receipt["start"],
@@ -283,7 +321,13 @@ def _file(chat_file: ChatFile, tables: Sequence[Table]) -> KeptFile:
         sha256=file.sha256,
         deleted=file.deleted_at is not None,
         tables=[
-            KeptTable(name=t.name, sheet=t.sheet, place=t.place, rows=t.rows, columns=[name for name, _ in t.columns])
+            KeptTable(
+                name=t.name,
+                sheet=t.sheet,
+                place=t.place,
+                rows=t.rows,
+                columns=[name for name, _ in t.columns],
+            )
             for t in tables
         ],
     )
@@ -291,13 +335,12 @@ def _file(chat_file: ChatFile, tables: Sequence[Table]) -> KeptFile:
 
 def _packages(answers: Sequence[Message]) -> list[str]:
     """What had been installed for the chat at its end."""
-    newest: Mapping[str, Any] = {}
+    newest: Mapping[str, str] = {}
     for message in answers:
         for part in message.parts:
-            if _succeeded(part):
-                newest = (part["output"].get("data") or {}).get("packages") or newest
-    return [f"{name} {version}"[:200] for name, version in newest.items()] if isinstance(newest, Mapping) else []
+            newest = data_of(part).get("packages") or newest
+    return [f"{name} {version}"[:200] for name, version in newest.items()]
 
 
 def _words(message: Message) -> str:
-    return "\n".join(str(part["text"]) for part in message.parts if part["type"] == "text")
+    return "\n".join(texts_of(message.parts))

@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from itertools import zip_longest
 from typing import Any
 
 from leaf.exports.bundle import kept_results
 from leaf.exports.manifest import KeptResult
-
-Json = dict[str, Any]
+from leaf.shapes.results import Output
 
 NEAR = 1e-9
-"""Sums of fractions differ in their last digits from run to run, as their parts are added in another order."""
+"""Sums of fractions differ in their last digits from run to run, as their parts are added in
+another order."""
 MOST = 10_000
 """Rows of a result that are looked through where a query does not say in which order they come."""
 _NUMBER = re.compile(r"[-+]?\d+(?:\.\d+)?(?:[eE][-+]?\d+)?")
 
 
-def different_results(kept: Sequence[KeptResult], output: Mapping[str, Any], rows: Callable[[str, int], list[list[Any]]]) -> str:
-    """The first difference in words, nothing where there is none. `rows` gives the first of a result that was made now."""
+def different_results(
+    kept: Sequence[KeptResult], output: Output, rows: Callable[[str, int], list[list[Any]]]
+) -> str:
+    """The first difference in words, nothing where there is none. `rows` gives the first of a
+    result that was made now."""
     again = kept_results(output)
     if len(kept) != len(again):
         return f"{len(again)} results in place of {len(kept)}"
@@ -31,9 +34,14 @@ def different_results(kept: Sequence[KeptResult], output: Mapping[str, Any], row
     return ""
 
 
-def _different(was: KeptResult, now: KeptResult, rows: Callable[[str, int], list[list[Any]]]) -> str:
+def _different(
+    was: KeptResult, now: KeptResult, rows: Callable[[str, int], list[list[Any]]]
+) -> str:
     if was.columns != now.columns:
-        return f"the columns are {', '.join(now.columns)[:120]} in place of {', '.join(was.columns)[:120]}"
+        return (
+            f"the columns are {', '.join(now.columns)[:120]} in place of "
+            f"{', '.join(was.columns)[:120]}"
+        )
     if was.total != now.total:
         return f"{now.total:,} rows in place of {was.total:,}"
     cells = [
@@ -44,7 +52,13 @@ def _different(was: KeptResult, now: KeptResult, rows: Callable[[str, int], list
     ]
     if not cells:
         return ""
-    whole = now.rows if now.total <= len(now.rows) else rows(now.result_id, MOST) if now.total <= MOST else []
+    whole = (
+        now.rows
+        if now.total <= len(now.rows)
+        else rows(now.result_id, MOST)
+        if now.total <= MOST
+        else []
+    )
     if whole and _in_any_order(was.rows, whole):
         return ""
     number, column, a, b = cells[0]
@@ -63,7 +77,11 @@ def different_words(was: tuple[str, str], now: tuple[str, str]) -> str:
 
 def same(a: Any, b: Any) -> bool:
     """Whether two cells are the same, fractions to 9 digits."""
-    if isinstance(a, bool) or isinstance(b, bool) or not (isinstance(a, int | float) and isinstance(b, int | float)):
+    if (
+        isinstance(a, bool)
+        or isinstance(b, bool)
+        or not (isinstance(a, int | float) and isinstance(b, int | float))
+    ):
         return bool(a == b)
     return a == b or math.isclose(a, b, rel_tol=NEAR, abs_tol=1e-12)
 
@@ -73,13 +91,26 @@ def same_value(a: str, b: str) -> bool:
     return a == b or _same_words(a.replace(",", ""), b.replace(",", ""))
 
 
+def same_trace(figure: str, was: str, now: str) -> bool:
+    """Whether a figure has the same origin in both values. A month or a year may stand in several
+    days of a table, any of which is its origin: `2024-02` in 2024-02-02 as in 2024-02-15.
+    """
+    part_of_a_date = re.fullmatch(r"\d{4}(-\d\d)?", figure) is not None
+    return same_value(was, now) or (
+        part_of_a_date and all(value.startswith(f"{figure}-") for value in (was, now))
+    )
+
+
 def _same_words(a: str, b: str) -> bool:
     """Whether two lines differ in nothing but the last digits of numbers."""
     if a == b:
         return True
     if _NUMBER.sub("#", a) != _NUMBER.sub("#", b):
         return False
-    return all(same(float(x), float(y)) for x, y in zip(_NUMBER.findall(a), _NUMBER.findall(b), strict=True))
+    return all(
+        same(float(x), float(y))
+        for x, y in zip(_NUMBER.findall(a), _NUMBER.findall(b), strict=True)
+    )
 
 
 def _in_any_order(kept: Sequence[Sequence[Any]], whole: Sequence[Sequence[Any]]) -> bool:
@@ -97,5 +128,9 @@ def _in_any_order(kept: Sequence[Sequence[Any]], whole: Sequence[Sequence[Any]])
 
 
 def _key(row: Sequence[Any]) -> tuple[str, ...]:
-    """Equal for rows that are the same: what in them is no number. Numbers may differ in their last digits, or be 2 or 2.0."""
-    return tuple("" if isinstance(cell, int | float) and not isinstance(cell, bool) else repr(cell) for cell in row)
+    """Equal for rows that are the same: what in them is no number. Numbers may differ in their last
+    digits, or be 2 or 2.0."""
+    return tuple(
+        "" if isinstance(cell, int | float) and not isinstance(cell, bool) else repr(cell)
+        for cell in row
+    )

@@ -1,6 +1,8 @@
-"""manifest.json of a bundle: what was asked, which calls were made, what they gave, and what the figures rest on.
+"""manifest.json of a bundle: what was asked, which calls were made, what they gave, and what the
+figures rest on.
 
-A bundle may come from anybody, so it is taken in strictly: known fields only, names that are plain, sizes that are bounded.
+A bundle may come from anybody, so it is taken in strictly: known fields only, names that are plain,
+sizes that are bounded.
 """
 
 from __future__ import annotations
@@ -11,8 +13,8 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from leaf.agent.receipts.evidence import Kind
 from leaf.errors import UnreadableFileError
+from leaf.provenance.receipts.evidence import Kind
 
 Json = dict[str, Any]
 
@@ -37,13 +39,13 @@ CallId = Field(pattern=r"^[\w.:-]{1,120}$")
 AnswerId = Field(pattern=r"^a\d{1,5}$")
 
 
-class Entry(BaseModel):
+class ManifestModel(BaseModel):
     """What all parts of a manifest are: closed and unchanging."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, defer_build=True)
 
 
-class KeptTable(Entry):
+class KeptTable(ManifestModel):
     """A table of a file under its SQL name."""
 
     name: str = Field(max_length=200)
@@ -53,7 +55,7 @@ class KeptTable(Entry):
     columns: list[str] = Field(default_factory=list, max_length=20_000)
 
 
-class KeptFile(Entry):
+class KeptFile(ManifestModel):
     """A file of the chat. Its bytes are not in the bundle."""
 
     handle: str = Handle
@@ -67,7 +69,7 @@ class KeptFile(Entry):
     tables: list[KeptTable] = Field(default_factory=list, max_length=5_000)
 
 
-class KeptResult(Entry):
+class KeptResult(ManifestModel):
     """The head of a result."""
 
     result_id: str = ResultId
@@ -77,7 +79,7 @@ class KeptResult(Entry):
     total: int = Field(ge=0, lt=10**12)
 
 
-class KeptCall(Entry):
+class KeptCall(ManifestModel):
     """A call of a tool that succeeded."""
 
     id: str = CallId
@@ -98,8 +100,9 @@ class KeptCall(Entry):
         return str(self.input.get("code") or "")
 
 
-class KeptReceipt(Entry):
-    """What a figure rests on: `agent.receipts.match.Receipt`, but for names that mean something outside of a chat."""
+class KeptReceipt(ManifestModel):
+    """What a figure rests on: `provenance.receipts.match.Receipt`, but for names that mean something
+    outside of a chat."""
 
     text: int = Field(ge=0, lt=100_000)
     """Which of the answer's texts, from 0."""
@@ -120,14 +123,14 @@ class KeptReceipt(Entry):
     """What the results say where the text says the opposite."""
 
 
-class Said(Entry):
+class AnswerPiece(ManifestModel):
     """A piece of an answer: words, or a call by its id."""
 
     text: str = Field(default="", max_length=LONGEST * 10)
     call: str = Field(default="", max_length=120)
 
 
-class KeptAnswer(Entry):
+class KeptAnswer(ManifestModel):
     """A question with its answer."""
 
     id: str = AnswerId
@@ -136,12 +139,12 @@ class KeptAnswer(Entry):
     model: str = Field(default="", max_length=200)
     calls: list[KeptCall] = Field(default_factory=list, max_length=2_000)
     """In the order in which they ran."""
-    said: list[Said] = Field(default_factory=list, max_length=10_000)
+    said: list[AnswerPiece] = Field(default_factory=list, max_length=10_000)
     """In the order of the page."""
     receipts: list[KeptReceipt] = Field(default_factory=list, max_length=50_000)
 
 
-class Manifest(Entry):
+class Manifest(ManifestModel):
     """A whole bundle."""
 
     format: Literal["leaf-chat"]
@@ -161,27 +164,40 @@ class Manifest(Entry):
 
 def to_json(manifest: Manifest) -> str:
     """As it stands in a bundle."""
-    return json.dumps(manifest.model_dump(exclude_defaults=False), ensure_ascii=False, indent=1, allow_nan=False)
+    return json.dumps(
+        manifest.model_dump(exclude_defaults=False), ensure_ascii=False, indent=1, allow_nan=False
+    )
 
 
 def plain_json(text: str) -> Any:
-    """JSON in which every number is one that can be computed with. Raises ValueError, RecursionError."""
+    """JSON in which every number is one that can be computed with. Raises ValueError,
+    RecursionError."""
     return json.loads(text, parse_float=_number, parse_int=_whole, parse_constant=_refuse)
 
 
 def parse(value: Any) -> Manifest:
     """Raises UnreadableFileError that names the first thing that is wrong."""
-    if isinstance(value, dict) and value.get("format") == "leaf-chat" and isinstance(value.get("version"), int):
+    if (
+        isinstance(value, dict)
+        and value.get("format") == "leaf-chat"
+        and isinstance(value.get("version"), int)
+    ):
         if value["version"] > VERSION:
-            raise UnreadableFileError("This bundle was made by a newer Leaf.", "Use that version, or a newer one.")
+            raise UnreadableFileError(
+                "This bundle was made by a newer Leaf.", "Use that version, or a newer one."
+            )
     else:
-        raise UnreadableFileError("This is not a bundle of a Leaf chat: its manifest.json says something else.")
+        raise UnreadableFileError(
+            "This is not a bundle of a Leaf chat: its manifest.json says something else."
+        )
     try:
         found = Manifest.model_validate(value)
     except ValidationError as e:
         first = e.errors()[0]
         where = ".".join(str(part) for part in first["loc"])[:120]
-        raise UnreadableFileError(f"manifest.json of the bundle is wrong at '{where}': {str(first['msg']).lower()[:200]}.") from e
+        raise UnreadableFileError(
+            f"manifest.json of the bundle is wrong at '{where}': {str(first['msg']).lower()[:200]}."
+        ) from e
     _check_names(found)
     return found
 
@@ -193,17 +209,33 @@ def _check_names(manifest: Manifest) -> None:
         ("table name", [file.slug for file in manifest.files]),
         ("answer", [answer.id for answer in manifest.answers]),
     ):
-        twice = next((name for name in names if names.count(name) > 1), "") if len(set(names)) < len(names) else ""
+        twice = (
+            next((name for name in names if names.count(name) > 1), "")
+            if len(set(names)) < len(names)
+            else ""
+        )
         if twice:
-            raise UnreadableFileError(f"manifest.json of the bundle has the {what} '{twice}' twice.")
+            raise UnreadableFileError(
+                f"manifest.json of the bundle has the {what} '{twice}' twice."
+            )
     for answer in manifest.answers:
         ids = {call.id for call in answer.calls}
-        if len(ids) < len(answer.calls) or any(piece.call and piece.call not in ids for piece in answer.said):
-            raise UnreadableFileError(f"manifest.json of the bundle names a call of {answer.id} that is not there, or twice.")
+        if len(ids) < len(answer.calls) or any(
+            piece.call and piece.call not in ids for piece in answer.said
+        ):
+            raise UnreadableFileError(
+                f"manifest.json of the bundle names a call of {answer.id} that is not "
+                f"there, or twice."
+            )
         for call in answer.calls:
             for result in call.results:
-                if any(len(row) != len(result.columns) for row in result.rows) or len(result.rows) > result.total:
-                    raise UnreadableFileError(f"manifest.json of the bundle has a crooked result in call '{call.id}'.")
+                if (
+                    any(len(row) != len(result.columns) for row in result.rows)
+                    or len(result.rows) > result.total
+                ):
+                    raise UnreadableFileError(
+                        f"manifest.json of the bundle has a crooked result in call '{call.id}'."
+                    )
 
 
 def _number(text: str) -> float:

@@ -1,4 +1,5 @@
-"""A manifest as a Jupyter notebook (nbformat 4.5): questions and answers to read, queries and cells to run. Pure."""
+"""A manifest as a Jupyter notebook (nbformat 4.5): questions and answers to read, queries and cells
+to run. Pure."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 from leaf.exports.manifest import KeptAnswer, KeptCall, Manifest
+from leaf.shapes.harmless import harmless_markdown
 
 Json = dict[str, Any]
 
@@ -86,13 +88,21 @@ def notebook(manifest: Manifest) -> str:
         "language_info": {"name": "python"},
     }
     numbered = [{"id": f"cell-{number}", **cell} for number, cell in enumerate(cells, 1)]
-    return json.dumps({"nbformat": 4, "nbformat_minor": 5, "metadata": about, "cells": numbered}, ensure_ascii=False, indent=1)
+    return json.dumps(
+        {"nbformat": 4, "nbformat_minor": 5, "metadata": about, "cells": numbered},
+        ensure_ascii=False,
+        indent=1,
+    )
 
 
 def _cells(manifest: Manifest) -> Iterator[Json]:
     names = ", ".join(f"`{file.name}`" for file in manifest.files) or "none are needed"
     title = manifest.title or "Untitled chat"
-    yield _text(INTRODUCTION.format(title=title, exported=manifest.exported[:10], files=names, packages=_packages(manifest)))
+    yield _text(
+        INTRODUCTION.format(
+            title=title, exported=manifest.exported[:10], files=names, packages=_packages(manifest)
+        )
+    )
     yield _code(_source("standalone.py"), hidden=True)
     compact = json.dumps(manifest.model_dump(), ensure_ascii=False, separators=(",", ":"))
     yield _code(START.format(manifest=repr(compact)), hidden=True)
@@ -107,7 +117,8 @@ def _cells(manifest: Manifest) -> Iterator[Json]:
 
 
 def _of_answer(answer: KeptAnswer) -> Iterator[Json]:
-    """Calls before the words that come after them; what neither queries nor computes is told in a line."""
+    """Calls before the words that come after them; what neither queries nor computes is told in a
+    line."""
     calls = {call.id: call for call in answer.calls}
     for piece in answer.said:
         if piece.text.strip():
@@ -119,10 +130,15 @@ def _of_answer(answer: KeptAnswer) -> Iterator[Json]:
 def _of_call(answer: str, call: KeptCall) -> Iterator[Json]:
     if call.code:
         yield _code(call.code.strip())
-        named = [(i, r.name) for i, r in enumerate(call.results) if r.name.isidentifier() and not keyword.iskeyword(r.name)]
+        named = [
+            (i, r.name)
+            for i, r in enumerate(call.results)
+            if r.name.isidentifier() and not keyword.iskeyword(r.name)
+        ]
         if named:
             checks = (
-                f"{call.results[number].result_id or '_'} = check({answer!r}, {call.id!r}, {name}, {number})"
+                f"{call.results[number].result_id or '_'} = check({answer!r}, {call.id!r}, "
+                f"{name}, {number})"
                 for number, name in named
             )
             yield _code("\n".join(checks))
@@ -131,7 +147,9 @@ def _of_call(answer: str, call: KeptCall) -> Iterator[Json]:
         checked = f"check({answer!r}, {call.id!r}, query({_quoted(call.sql.strip())}, {result!r}))"
         yield _code(f"{result} = {checked}\n{result}" if result else checked)
     else:
-        yield _text(f"*{call.tool}*: `{json.dumps(call.input, ensure_ascii=False)[:300].replace('`', ' ')}`")
+        yield _text(
+            f"*{call.tool}*: `{json.dumps(call.input, ensure_ascii=False)[:300].replace('`', ' ')}`"
+        )
 
 
 def _quoted(sql: str) -> str:
@@ -145,17 +163,34 @@ def _frames(manifest: Manifest) -> list[str]:
     """Tables that the chat's Python uses as variables."""
     code = "\n".join(call.code for call in manifest.calls())
     names = [table.name for file in manifest.files for table in file.tables]
-    return [name for name in names if name.isidentifier() and re.search(rf"\b{re.escape(name)}\b", code)]
+    return [
+        name for name in names if name.isidentifier() and re.search(rf"\b{re.escape(name)}\b", code)
+    ]
 
 
-PIP_NAMES = {"PIL": "pillow", "bs4": "beautifulsoup4", "dateutil": "python-dateutil", "sklearn": "scikit-learn", "yaml": "pyyaml"}
+PIP_NAMES = {
+    "PIL": "pillow",
+    "bs4": "beautifulsoup4",
+    "dateutil": "python-dateutil",
+    "sklearn": "scikit-learn",
+    "yaml": "pyyaml",
+}
 """Packages that are imported by another name than they are installed by."""
 
 
 def _packages(manifest: Manifest) -> str:
     """What pip has to install for the notebook's own code and that of the chat."""
-    found = set().union(*(_imported(call.code) for call in manifest.calls() if call.code)) - sys.stdlib_module_names
-    return " ".join(["duckdb", "pandas", *sorted({PIP_NAMES.get(name, name) for name in found} - {"duckdb", "pandas", "leaf"})])
+    found = (
+        set().union(*(_imported(call.code) for call in manifest.calls() if call.code))
+        - sys.stdlib_module_names
+    )
+    return " ".join(
+        [
+            "duckdb",
+            "pandas",
+            *sorted({PIP_NAMES.get(name, name) for name in found} - {"duckdb", "pandas", "leaf"}),
+        ]
+    )
 
 
 def _imported(code: str) -> set[str]:
@@ -170,13 +205,21 @@ def _imported(code: str) -> set[str]:
 
 
 def _source(name: str) -> str:
-    return importlib.resources.files("leaf.exports").joinpath(name).read_text(encoding="utf-8").strip()
+    return (
+        importlib.resources.files("leaf.exports").joinpath(name).read_text(encoding="utf-8").strip()
+    )
 
 
 def _text(words: str) -> Json:
-    return {"cell_type": "markdown", "metadata": {}, "source": words}
+    return {"cell_type": "markdown", "metadata": {}, "source": harmless_markdown(words)}
 
 
 def _code(source: str, hidden: bool = False) -> Json:
     metadata: Json = {"jupyter": {"source_hidden": True}} if hidden else {}
-    return {"cell_type": "code", "metadata": metadata, "execution_count": None, "outputs": [], "source": source}
+    return {
+        "cell_type": "code",
+        "metadata": metadata,
+        "execution_count": None,
+        "outputs": [],
+        "source": source,
+    }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from leaf.agent.export import markdown_table
 from leaf.exports.manifest import Manifest
+from leaf.shapes.harmless import harmless_markdown
 
 WORDS = """\
 # {title}
@@ -43,13 +44,22 @@ unconfined, as notebooks do: read it before you run a notebook that somebody els
 def readme(manifest: Manifest) -> str:
     """For whoever opens the folder."""
     rows: list[list[object]] = [
-        [file.name, f"{file.size:,}", f"`{file.sha256}`", ", ".join(f"`{t.name}`" for t in file.tables)]
+        [
+            file.name,
+            f"{file.size:,}",
+            f"`{file.sha256}`",
+            ", ".join(f"`{t.name}`" for t in file.tables),
+        ]
         for file in manifest.files
     ]
     files = markdown_table(["File", "Bytes", "SHA-256", "Tables in SQL"], rows) if rows else "None."
     more = ""
     if manifest.packages:
         packages = "\n".join(f"- {package}" for package in manifest.packages)
-        more = f"\n## Python packages\n\nInstalled for this chat besides Leaf's own:\n\n{packages}\n"
+        more = (
+            f"\n## Python packages\n\nInstalled for this chat besides Leaf's own:\n\n{packages}\n"
+        )
     more += f"\nMade by Leaf {manifest.leaf} on {manifest.exported}.\n"
-    return WORDS.format(title=manifest.title or "Untitled chat", files=files, more=more)
+    return harmless_markdown(
+        WORDS.format(title=manifest.title or "Untitled chat", files=files, more=more)
+    )

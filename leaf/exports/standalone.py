@@ -1,5 +1,6 @@
-# The first cell of a notebook from a bundle: its source is copied there, so nothing here may need Leaf.
-# It finds the data files by their SHA-256, runs the queries, and compares what comes out with what the chat had.
+# The first cell of a notebook from a bundle: its source is copied there, so nothing here may need
+# Leaf. It finds the data files by their SHA-256, runs the queries, and compares what comes out with
+# what the chat had.
 import hashlib
 import math
 import re
@@ -46,7 +47,8 @@ def same(kept: Any, again: Any) -> bool:
 
 
 def in_any_order(kept: list[list[Any]], again: list[list[Any]]) -> bool:
-    """Whether each row has one like it: a query that sorts nothing may give its rows in any order."""
+    """Whether each row has one like it: a query that sorts nothing may give its rows in any
+    order."""
     left = list(again)
     for row in kept:
         like = next((i for i, other in enumerate(left) if all(map(same, row, other))), None)
@@ -57,7 +59,8 @@ def in_any_order(kept: list[list[Any]], again: list[list[Any]]) -> bool:
 
 
 def differences(result: dict[str, Any], frame: pd.DataFrame) -> str:
-    """What is different between a result of the chat and a frame, in words; nothing where they agree."""
+    """What is different between a result of the chat and a frame, in words; nothing where they
+    agree."""
     if len(frame) != result["total"]:
         return f"{len(frame):,} rows in place of {result['total']:,}"
     if [str(column) for column in frame.columns] != result["columns"]:
@@ -71,7 +74,9 @@ def differences(result: dict[str, Any], frame: pd.DataFrame) -> str:
         for column, was, now in zip(result["columns"], kept, again, strict=True)
         if not same(was, now)
     ]
-    first = "; ".join(f"row {number}, {column}: {was} was, {now} is" for number, column, was, now in cells[:3])
+    first = "; ".join(
+        f"row {number}, {column}: {was} was, {now} is" for number, column, was, now in cells[:3]
+    )
     return f"{len(cells):,} of the first cells are different: {first}" if cells else ""
 
 
@@ -86,11 +91,16 @@ class DuckTables:
         there = files_by_hash(files, folder)
         for file in files:
             path, tables = there.get(file["sha256"]), [table["name"] for table in file["tables"]]
-            reader = {"csv": "read_csv", "tsv": "read_csv", "parquet": "read_parquet"}.get(file["kind"])
+            reader = {"csv": "read_csv", "tsv": "read_csv", "parquet": "read_parquet"}.get(
+                file["kind"]
+            )
             if path is None:
                 print(f"Missing: {file['name']} (sha256 {file['sha256'][:12]}…)")
             elif reader is None or len(tables) > 1:
-                print(f"{file['name']} cannot be read without Leaf; the first lines of this notebook say how to have it.")
+                print(
+                    f"{file['name']} cannot be read without Leaf; the first lines of this "
+                    f"notebook say how to have it."
+                )
             else:
                 for name in tables or [file["slug"]]:
                     quoted = str(path).replace("'", "''")
@@ -104,7 +114,12 @@ class DuckTables:
 
     def keep(self, name: str, frame: pd.DataFrame) -> None:
         """A result under its name, unless a table of the chat has that name."""
-        tables = {table for (table,) in self.con.execute("SELECT view_name FROM duckdb_views() WHERE NOT internal").fetchall()}
+        tables = {
+            table
+            for (table,) in self.con.execute(
+                "SELECT view_name FROM duckdb_views() WHERE NOT internal"
+            ).fetchall()
+        }
         if name and name not in tables - self.kept:
             self.con.register(name, frame)
             self.kept.add(name)

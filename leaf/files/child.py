@@ -1,4 +1,5 @@
-"""What the library asks of the sandbox beyond the formats' own functions; runs in the confined child."""
+"""What the library asks of the sandbox beyond the formats' own functions; runs in the confined
+child."""
 
 from __future__ import annotations
 
@@ -8,7 +9,8 @@ from typing import Any
 
 
 def redraw(path: str, out: str, edge: int, pixels: int) -> dict[str, int]:
-    """Draw a PNG that untrusted code made anew as `figure.png`, its longer edge at most `edge`. Raises UnreadableFileError."""
+    """Draw a PNG that untrusted code made anew as `figure.png`, its longer edge at most `edge`.
+    Raises UnreadableFileError."""
     from PIL import Image
 
     from leaf.errors import UnreadableFileError
@@ -17,7 +19,9 @@ def redraw(path: str, out: str, edge: int, pixels: int) -> dict[str, int]:
     try:
         with Image.open(path, formats=["PNG"]) as found:
             if found.width * found.height > pixels:
-                raise UnreadableFileError(f"The figure has {found.width:,} × {found.height:,} pixels, which is too large.")
+                raise UnreadableFileError(
+                    f"The figure has {found.width:,} × {found.height:,} pixels, which is too large."
+                )
             drawn = found.convert("RGB")
     except (OSError, SyntaxError, ValueError) as e:
         raise UnreadableFileError("The figure that the code drew cannot be read.") from e
@@ -26,30 +30,37 @@ def redraw(path: str, out: str, edge: int, pixels: int) -> dict[str, int]:
     return {"width": drawn.width, "height": drawn.height}
 
 
-def pictures(path: str, kind: str, pages: Sequence[int], out: str, max_edge: int) -> list[dict[str, Any]]:
-    """Draw pages of a PDF, or of a picture, into files of `out`: {"file", "page", "media_type", "width", "height"} for each.
+def pictures(
+    path: str, kind: str, pages: Sequence[int], out: str, max_edge: int
+) -> list[dict[str, Any]]:
+    """Draw pages of a PDF, or of a picture, into files `page-N` of `out`: {"page", "media_type",
+    "width", "height"} for each.
 
     Raises FileError, InvalidInputError for a page that is not there.
     """
-    from leaf.formats.packed import unpacked
-    from leaf.formats.pdf import draw_pages
-    from leaf.formats.picture import render
+    from leaf.readers.documents.pdf import draw_pages
+    from leaf.readers.media.picture import render
+    from leaf.readers.packed import unpacked
 
     found = []
     with unpacked(Path(path)) as plain:
-        drawn = draw_pages(plain, pages, max_edge) if kind == "pdf" else (render(plain, page, max_edge) for page in pages)
+        drawn = (
+            draw_pages(plain, pages, max_edge)
+            if kind == "pdf"
+            else (render(plain, page, max_edge) for page in pages)
+        )
         for page, picture in zip(pages, drawn, strict=True):
-            name = f"page-{page}"
-            (Path(out) / name).write_bytes(picture.data)
+            (Path(out) / f"page-{page}").write_bytes(picture.data)
             size = {"width": picture.width, "height": picture.height}
-            found.append({"file": name, "page": page, "media_type": picture.media_type, **size})
+            found.append({"page": page, "media_type": picture.media_type, **size})
     return found
 
 
 def marked_picture(path: str, page: int, quote: str, out: str) -> int:
-    """Draw a page of a PDF with the quote marked into `page.jpg`; the number of marks. Raises FileError, InvalidInputError."""
-    from leaf.formats.packed import unpacked
-    from leaf.formats.pdf_marks import render_marked
+    """Draw a page of a PDF with the quote marked into `page.jpg`; the number of marks. Raises
+    FileError, InvalidInputError."""
+    from leaf.readers.locate.pdf_marks import render_marked
+    from leaf.readers.packed import unpacked
 
     with unpacked(Path(path)) as plain:
         drawn, marks = render_marked(plain, page, quote)

@@ -1,14 +1,17 @@
-"""The one line by which a model learns of a file: name, type, handle, counts, SQL name. Never content."""
+"""The one line by which a model learns of a file: name, type, handle, counts, SQL name. Never
+content."""
 
 from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from dataclasses import replace
 
+from leaf.errors import BlobGoneError
 from leaf.files.names import shortened
-from leaf.formats.base import KINDS, holds_tables
-from leaf.formats.pdf import READ_FOR_OUTLINE as LOOKED_AT
-from leaf.formats.where import timestamp
+from leaf.readers.base import KINDS, holds_tables
+from leaf.readers.documents.pdf import READ_FOR_OUTLINE as LOOKED_AT
+from leaf.readers.locate.where import timestamp
 from leaf.store.model import ChatFile, File
 
 LINE_LENGTH = 150
@@ -24,34 +27,44 @@ LEAST_WORDS = 20
 
 
 def attached_lines(files: Sequence[ChatFile], question: str = "") -> str:
-    """A line for each file, or one for them all where they are many. Words that are the question itself are not said twice."""
+    """A line for each file, or one for them all where they are many. Words that are the question
+    itself are not said twice."""
     if len(files) <= MOST_LINES:
         twins = same_content(files)
-        return "\n".join(attached_line(file, question, twins.get(file.handle, "")) for file in files)
+        return "\n".join(
+            attached_line(file, question, twins.get(file.handle, "")) for file in files
+        )
     return (
-        f"[Attached: {len(files)} files, {files[0].handle} to {files[-1].handle}: {counted(files)}. call list_files to see them]"
+        f"[Attached: {len(files)} files, {files[0].handle} to {files[-1].handle}: "
+        f"{counted(files)}. call list_files to see them]"
     )
 
 
 def counted(files: Sequence[ChatFile]) -> str:
-    """How many there are of each kind, and in which folders, if there are any: `12 Table (CSV), 3 PDF; in 2024/ 8, 2023/ 7`."""
+    """How many there are of each kind, and in which folders, if there are any: `12 Table (CSV), 3
+    PDF; in 2024/ 8, 2023/ 7`."""
     kinds = Counter(label(chat_file.file) for chat_file in files)
     text = ", ".join(f"{number:,} {kind}" for kind, number in kinds.most_common())
     folders = Counter(f"{_unbracketed(c.file.folder)}/" for c in files if c.file.folder)
-    shown = [f"{shortened(folder, FOLDER_LENGTH)} {number:,}" for folder, number in folders.most_common(MOST_FOLDERS)]
+    shown = [
+        f"{shortened(folder, FOLDER_LENGTH)} {number:,}"
+        for folder, number in folders.most_common(MOST_FOLDERS)
+    ]
     more = [f"{len(folders) - MOST_FOLDERS:,} more folders"] if len(folders) > MOST_FOLDERS else []
     return f"{text}; in {', '.join([*shown, *more])}" if folders else text
 
 
 def attached_line(chat_file: ChatFile, question: str = "", same_as: str = "") -> str:
-    """`[Attached: q3 sales.xlsx (Spreadsheet) id=f3 48,210 rows × 12 columns, 3 sheets, 2.1 MB, tables q3_sales__…]`.
+    """`[Attached: q3 sales.xlsx (Spreadsheet) id=f3 48,210 rows × 12 columns, 3 sheets, 2.1 MB,
+    tables q3_sales__…]`.
 
-    `same_as` is the handle of another file with the same bytes, so that nobody counts their rows twice.
-    What does not fit into `LINE_LENGTH` is left out, the least useful first.
+    `same_as` is the handle of another file with the same bytes, so that nobody counts their rows
+    twice. What does not fit into `LINE_LENGTH` is left out, the least useful first.
     """
     file = chat_file.file
     line = (
-        f"[Attached: {shortened(_unbracketed(file.name), NAME_LENGTH)} ({label(file)}) id={chat_file.handle} {_size(file.size)}"
+        f"[Attached: {shortened(_unbracketed(file.name), NAME_LENGTH)} ({label(file)}) "
+        f"id={chat_file.handle} {_size(file.size)}"
     )
     for fact in ([f"same content as {same_as}"] if same_as else []) + _facts(chat_file):
         if len(line) + len(fact) + 3 <= LINE_LENGTH:
@@ -66,17 +79,28 @@ def attached_line(chat_file: ChatFile, question: str = "", same_as: str = "") ->
 def same_content(files: Sequence[ChatFile]) -> dict[str, str]:
     """Handle of each file that has the bytes of an earlier one -> that one's handle."""
     first: dict[str, str] = {}
-    return {f.handle: first[f.file.sha256] for f in files if first.setdefault(f.file.sha256, f.handle) != f.handle}
+    return {
+        f.handle: first[f.file.sha256]
+        for f in files
+        if first.setdefault(f.file.sha256, f.handle) != f.handle
+    }
 
 
 def describe_counts(file: File, *, rows: bool = True) -> str:
-    """How much there is of it: `48,210 rows × 12 columns, 3 sheets, 2.1 MB`; without rows where each table has its own."""
+    """How much there is of it: `48,210 rows × 12 columns, 3 sheets, 2.1 MB`; without rows where
+    each table has its own."""
     return ", ".join((*_counts(file, rows=rows), _size(file.size)))
 
 
 def describe(file: File) -> str:
-    """The same with its kind, for people: `Spreadsheet · 48,210 rows × 12 columns, 3 sheets, 2.1 MB`."""
+    """The same with its kind, for people: `Spreadsheet · 48,210 rows × 12 columns, 3 sheets, 2.1
+    MB`."""
     return f"{label(file)} · {describe_counts(file)}"
+
+
+def problem(file: File) -> str:
+    """What keeps it from being read, with what to do; empty where nothing does."""
+    return f"{file.outline.get('error') or ''} {file.outline.get('hint') or ''}".strip()
 
 
 def label(file: File) -> str:
@@ -85,16 +109,20 @@ def label(file: File) -> str:
 
 
 def may_hold_several(file: File) -> bool:
-    """Whether a file may hold more than one table, as far as its outline tells. Its rows are then those of the largest."""
+    """Whether a file may hold more than one table, as far as its outline tells. Its rows are then
+    those of the largest."""
     several = len(file.outline.get("sheets") or ()) > 1 or (file.outline.get("tables") or 0) > 1
     return several or _has_blocks(file)
 
 
 def table_name(chat_file: ChatFile) -> str:
-    """The name by which SQL reaches it; `q3_sales__…` where every sheet has one of its own; empty if it holds no tables."""
+    """The name by which SQL reaches it; `q3_sales__…` where every sheet has one of its own; empty
+    if it holds no tables."""
     if not holds_tables(chat_file.file.kind, chat_file.file.outline):
         return ""
-    if (chat_file.file.outline.get("tables") or 0) > 1 or len(chat_file.file.outline.get("sheets") or ()) > 1:
+    if (chat_file.file.outline.get("tables") or 0) > 1 or len(
+        chat_file.file.outline.get("sheets") or ()
+    ) > 1:
         return f"{chat_file.slug}__…"
     return f"{chat_file.slug}…" if _has_blocks(chat_file.file) else chat_file.slug
 
@@ -113,7 +141,7 @@ def _facts(chat_file: ChatFile) -> list[str]:
     if pages := _scanned(file):
         facts.append(pages)
     if file.outline.get("error"):
-        facts.append(_cut(f"cannot be read: {_unbracketed(str(file.outline['error']))}", 70))
+        facts.insert(0, _cut(f"cannot be read: {_unbracketed(str(file.outline['error']))}", 70))
     if file.source != "upload":
         facts.append(f"from {file.source}")
     return facts
@@ -150,12 +178,17 @@ def _words_known(file: File) -> str:
     if not file.outline.get("sound"):
         return "no sound track"
     cues = file.outline.get("cues")
-    return "not transcribed yet" if cues is None else "transcript ready" if cues else "no speech in it"
+    return (
+        "not transcribed yet" if cues is None else "transcript ready" if cues else "no speech in it"
+    )
 
 
 def _scanned(file: File) -> str:
-    """`scanned`, or how many pages are, for a PDF without (much of) a text layer; empty for everything else."""
-    note = next((n for n in file.outline.get("notes") or () if n.get("kind") == "no-text-layer"), None)
+    """`scanned`, or how many pages are, for a PDF without (much of) a text layer; empty for
+    everything else."""
+    note = next(
+        (n for n in file.outline.get("notes") or () if n.get("kind") == "no-text-layer"), None
+    )
     pages = int(file.outline.get("pages") or 0)
     if file.kind != "pdf" or note is None or not pages:
         return ""
@@ -182,3 +215,14 @@ def _cut(text: str, length: int) -> str:
 def _unbracketed(text: str) -> str:
     """Without what could be taken for the end of the line and the beginning of another."""
     return text.replace("[", "(").replace("]", ")").replace('"', "'")
+
+
+def lost_file(file: File, lost: BlobGoneError, where: str) -> File:
+    """The file with what became of its bytes in its outline."""
+    what = (
+        f"what {where} has of it was altered or cut"
+        if lost.altered
+        else f"its content is missing from {where}"
+    )
+    said = {"error": f"{file.name} is lost: {what}.", "hint": "Upload it again."}
+    return replace(file, outline={**file.outline, **said})

@@ -1,4 +1,5 @@
-"""Files that come out of files: the members of archives and the attachments of mails, each added as a file of its own."""
+"""Files that come out of files: the members of archives and the attachments of mails, each added as
+a file of its own."""
 
 from __future__ import annotations
 
@@ -10,10 +11,12 @@ from pathlib import Path
 from typing import Any, BinaryIO, Literal, Protocol
 
 from leaf.errors import FileError, LeafError, NotFoundError, RunError, SandboxError
-from leaf.files.arrivals import Kept
+from leaf.files.arrivals import StoredFile
 from leaf.files.names import clean_path, split_path
-from leaf.formats.base import CONTAINERS, Note
-from leaf.sandbox.pool import Limits, Pool
+from leaf.readers.base import CONTAINERS, Note
+from leaf.sandbox.answers import unreadable
+from leaf.sandbox.limits import CallLimits
+from leaf.sandbox.pool import Pool
 from leaf.store import Store, files
 from leaf.store.model import File, Json, Scope
 
@@ -22,9 +25,13 @@ SECONDS = 300.0
 MEMORY_MB = 1_000
 DEEPEST = 3
 """Archives inside one another that are unpacked: a mail, its ZIP and an archive in that."""
+WHY = 200
+"""Characters of a reason that are shown."""
 NAMED = 5
 """Members that could not be taken out and are named in one note."""
-NOTES = frozenset({"members-skipped", "archive-cut", "members-unread", "members-deep", "names-guessed"})
+NOTES = frozenset(
+    {"members-skipped", "archive-cut", "members-unread", "members-deep", "names-guessed"}
+)
 """Kinds of notes that unpacking writes, in place of those of an earlier time."""
 
 OnMember = Callable[[str, int, int], None]
@@ -44,6 +51,33 @@ class Allowed:
 
 
 @dataclass(frozen=True)
+class MemberTaken:
+    """A member that was written: its file is named by its number, from 1."""
+
+    path: str
+    """As the archive names it."""
+    size: int
+
+
+@dataclass(frozen=True)
+class MemberProblem:
+    """A member that could not be taken out."""
+
+    path: str
+    why: str
+
+
+@dataclass(frozen=True)
+class TakenOut:
+    """What came out of one archive or mail."""
+
+    members: tuple[MemberTaken, ...]
+    problems: tuple[MemberProblem, ...]
+    problem_count: int
+    notes: tuple[Note, ...]
+
+
+@dataclass(frozen=True)
 class Unpacked:
     """What became of an archive or a mail."""
 
@@ -52,7 +86,7 @@ class Unpacked:
     inside: tuple[File, ...]
 
 
-class Arrived(Protocol):
+class MemberArrival(Protocol):
     """What became of one member."""
 
     @property
@@ -62,15 +96,17 @@ class Arrived(Protocol):
 class Keep(Protocol):
     """How the library keeps the bytes of a file."""
 
-    def __call__(self, scope: Scope, name: str, stream: BinaryIO, *, source: Source, parent_id: str) -> Kept: ...
+    def __call__(
+        self, scope: Scope, name: str, stream: BinaryIO, *, source: Source, parent_id: str
+    ) -> StoredFile: ...
 
 
 class Enter(Protocol):
     """How the library enters files whose bytes are kept, some at a time."""
 
     def __call__(
-        self, scope: Scope, kept: Sequence[Kept], *, stop: threading.Event | None
-    ) -> Iterator[Sequence[tuple[int, Arrived]]]: ...
+        self, scope: Scope, kept: Sequence[StoredFile], *, stop: threading.Event | None
+    ) -> Iterator[Sequence[tuple[int, MemberArrival]]]: ...
 
 
 @dataclass
@@ -85,7 +121,13 @@ class Members:
     """Takes files out of files. Safe to call from any number of threads."""
 
     def __init__(
-        self, store: Store, pool: Pool, bytes_of: Callable[[Scope, str], Path], keep: Keep, enter: Enter, allowed: Allowed
+        self,
+        store: Store,
+        pool: Pool,
+        bytes_of: Callable[[Scope, str], Path],
+        keep: Keep,
+        enter: Enter,
+        allowed: Allowed,
     ) -> None:
         self._db = store.db
         self._pool = pool
@@ -95,9 +137,14 @@ class Members:
         self._allowed = allowed
 
     def unpack(
-        self, scope: Scope, file: File, stop: threading.Event | None = None, on_member: OnMember | None = None
+        self,
+        scope: Scope,
+        file: File,
+        stop: threading.Event | None = None,
+        on_member: OnMember | None = None,
     ) -> Unpacked | None:
-        """Add what is in a file, and in archives inside it. None for files of other kinds, and for those that cannot be read.
+        """Add what is in a file, and in archives inside it. None for files of other kinds, and for
+        those that cannot be read.
 
         Raises StoreError, RunError after `stop`; what lies in the file stands in its outline.
         """
@@ -105,37 +152,64 @@ class Members:
         return self._unpack(scope, file, left, DEEPEST, stop, on_member)
 
     def _unpack(
-        self, scope: Scope, file: File, left: _Left, depth: int, stop: threading.Event | None, on_member: OnMember | None
+        self,
+        scope: Scope,
+        file: File,
+        left: _Left,
+        depth: int,
+        stop: threading.Event | None,
+        on_member: OnMember | None,
     ) -> Unpacked | None:
-        if file.kind not in CONTAINERS or file.outline.get("error") or not file.outline.get("members"):
+        if (
+            file.kind not in CONTAINERS
+            or file.outline.get("error")
+            or not file.outline.get("members")
+        ):
             return None
         if not depth:
-            text = f"It lies in {DEEPEST} archives already, so it was not unpacked: add it by itself."
+            text = (
+                f"It lies in {DEEPEST} archives already, so it was not unpacked: add it by itself."
+            )
             return Unpacked(self._say(scope, file, [Note("members-deep", text, 1)]), ())
         with tempfile.TemporaryDirectory(prefix="leaf-unpacked-") as folder:
             try:
                 found = self._take_out(scope, file, Path(folder), left, stop)
             except (FileError, SandboxError) as e:
                 return Unpacked(self._fail(scope, file, e), ())
-            inside = self._add(scope, file, Path(folder), found["members"], stop, on_member)
-        notes = [Note(**note) for note in found["notes"]] + _unread(found["problems"], found["problem_count"])
-        deeper = [self._unpack(scope, member, left, depth - 1, stop, on_member) for member in inside]
+            inside = self._add(scope, file, Path(folder), found.members, stop, on_member)
+        notes = [*found.notes, *_unread(found.problems, found.problem_count)]
+        deeper = [
+            self._unpack(scope, member, left, depth - 1, stop, on_member) for member in inside
+        ]
         known = [one.file if one else member for one, member in zip(deeper, inside, strict=True)]
         below = [member for one in deeper if one for member in one.inside]
         return Unpacked(self._say(scope, file, notes), (*known, *below))
 
-    def _take_out(self, scope: Scope, file: File, out: Path, left: _Left, stop: threading.Event | None) -> Json:
+    def _take_out(
+        self, scope: Scope, file: File, out: Path, left: _Left, stop: threading.Event | None
+    ) -> TakenOut:
         most = {"files": left.files, "size": left.size, "each": self._allowed.each}
-        found: Json = self._pool.call(
-            "leaf.formats.archives:unpack",
+        found = self._pool.call(
+            "leaf.readers.archives:unpack",
             {"path": "in:file", "kind": file.kind, "out": "out:", **most},
+            returns=TakenOut,
             inputs={"file": self._bytes_of(scope, file.sha256)},
-            limits=Limits(SECONDS, MEMORY_MB, left.size // 1024**2 + left.files * 4 // 1024 + 1_024),
+            limits=CallLimits(
+                SECONDS,
+                MEMORY_MB,
+                left.size // 1024**2 + left.files * 4 // 1024 + 1_024,
+                answer_mb=64,
+                items=1_000 + 20 * left.files,
+            ),
             out=out,
+            takes=r"\d{1,9}",
             stop=stop,
         )
-        left.files -= len(found["members"])
-        left.size -= sum(int(member["size"]) for member in found["members"])
+        sizes = [_size(out / str(number)) for number in range(1, len(found.members) + 1)]
+        if len(sizes) > left.files or sum(sizes) > left.size:
+            raise unreadable()
+        left.files -= len(sizes)
+        left.size -= sum(sizes)
         return found
 
     def _add(
@@ -143,15 +217,16 @@ class Members:
         scope: Scope,
         file: File,
         folder: Path,
-        found: Sequence[Json],
+        found: Sequence[MemberTaken],
         stop: threading.Event | None,
         on_member: OnMember | None,
     ) -> list[File]:
-        """Keep what was taken out, then enter it in batches. The files in their order in the archive."""
+        """Keep what was taken out, then enter it in batches. The files in their order in the
+        archive."""
         kept = []
-        for member in found:
-            inner, name = split_path(str(member["path"]))
-            with (folder / str(int(member["file"]))).open("rb") as stream:
+        for number, member in enumerate(found, 1):
+            inner, name = split_path(member.path)
+            with (folder / str(number)).open("rb") as stream:
                 path = clean_path(f"{file.name}/{inner}", name)
                 kept.append(self._keep(scope, path, stream, source=file.source, parent_id=file.id))
         entered: dict[int, File] = {}
@@ -181,16 +256,32 @@ class Members:
         if outline == file.outline:
             return file
         try:
-            return files.set_outline(self._db, scope, file.id, kind=file.kind, media_type=file.media_type, outline=outline)
+            return files.set_outline(
+                self._db,
+                scope,
+                file.id,
+                kind=file.kind,
+                media_type=file.media_type,
+                outline=outline,
+            )
         except NotFoundError:
             return replace(file, outline=outline)  # deleted meanwhile
 
 
-def _unread(problems: Sequence[Json], count: int) -> list[Note]:
+def _size(path: Path) -> int:
+    """Bytes of a member that a child has written. Raises SandboxError where it has not."""
+    try:
+        return path.stat().st_size
+    except FileNotFoundError:
+        raise unreadable() from None
+
+
+def _unread(problems: Sequence[MemberProblem], count: int) -> list[Note]:
     """One note for members that could not be taken out, by their reasons."""
+    count = max(count, len(problems))
     if not count:
         return []
-    named = "; ".join(f"{clean_path(*split_path(str(p['path'])))}: {p['why']}" for p in problems[:NAMED])
+    named = "; ".join(f"{clean_path(*split_path(p.path))}: {p.why[:WHY]}" for p in problems[:NAMED])
     more = f" and {count - NAMED:,} more" if count > NAMED else ""
     text = f"{count:,} file{'s' if count != 1 else ''} in it could not be taken out: {named}{more}."
     return [Note("members-unread", text, count)]

@@ -1,4 +1,5 @@
-"""What files are called: a name, after the folders that it came from, as `2024/sales.csv` or `2024.zip/sales/may.csv`."""
+"""What files are called: a name, after the folders that it came from, as `2024/sales.csv` or
+`2024.zip/sales/may.csv`."""
 
 from __future__ import annotations
 
@@ -13,7 +14,8 @@ JOINERS = "\u200c\u200d"
 
 
 def clean_name(name: str) -> str:
-    """A file's name as it is kept: no folders, no control or direction characters, not too long, never empty."""
+    """A file's name as it is kept: no folders, no control or direction characters, not too long,
+    never empty."""
     last = re.split(r"[/\\]", unicodedata.normalize("NFC", name))[-1]
     plain = _shown(last).rstrip(". ")
     if len(plain) > NAME_LENGTH:
@@ -24,12 +26,17 @@ def clean_name(name: str) -> str:
 
 
 def clean_path(folder: str, name: str) -> str:
-    """A name with its folders as it is kept. Drives, roots and steps upwards are no folders, so that nothing leads anywhere.
+    """A name with its folders as it is kept. Drives, roots and steps upwards are no folders, so
+    that nothing leads anywhere.
 
     `name` has none; in `folder` they stand between slashes or backslashes.
     """
     parts = [_shown(part) for part in re.split(r"[/\\]", unicodedata.normalize("NFC", folder))]
-    folders = [part[:NAME_LENGTH] for part in parts if part.strip(". ") and not re.fullmatch(r"[A-Za-z]:", part)]
+    folders = [
+        part[:NAME_LENGTH]
+        for part in parts
+        if part.strip(". ") and not re.fullmatch(r"[A-Za-z]:", part)
+    ]
     last = clean_name(name)
     while folders and len("/".join([*folders, last])) > PATH_LENGTH:
         del folders[len(folders) // 2]
@@ -43,7 +50,8 @@ def split_path(path: str) -> tuple[str, str]:
 
 
 def shortened(path: str, length: int) -> str:
-    """A name with its folders in so many characters: folders are cut before the name is, and its ending stays."""
+    """A name with its folders in so many characters: folders are cut before the name is, and its
+    ending stays."""
     if len(path) <= length:
         return path
     folder, _, name = path.rpartition("/")
@@ -53,20 +61,31 @@ def shortened(path: str, length: int) -> str:
 
 
 def name_key(name: str) -> str:
-    """What is equal for names that look the same: composed or not, in capitals or not, with or without marks of direction."""
-    seen = (c for c in unicodedata.normalize("NFC", name) if c in JOINERS or not unicodedata.category(c).startswith("C"))
+    """What is equal for names that look the same: composed or not, in capitals or not, with or
+    without marks of direction."""
+    seen = (
+        c
+        for c in unicodedata.normalize("NFC", name)
+        if c in JOINERS or not unicodedata.category(c).startswith("C")
+    )
     return unicodedata.normalize("NFC", " ".join("".join(seen).split()).casefold())
 
 
 def _shown(part: str) -> str:
     """On one line, without characters that are not seen."""
-    return "".join(c for c in " ".join(part.split()) if c in JOINERS or not unicodedata.category(c).startswith("C")).strip()
+    return "".join(
+        c
+        for c in " ".join(part.split())
+        if c in JOINERS or not unicodedata.category(c).startswith("C")
+    ).strip()
 
 
 def fold(text: str) -> str:
-    """What counts as the same when people type: small letters without accents, ligatures and `ß` as letters, blanks made single.
+    """What counts as the same when people type: small letters without accents, ligatures and `ß` as
+    letters, blanks made single.
 
-    Of another length than the text: where places have to stay, as in an index, `query.fold` is the one to use.
+    Of another length than the text: where places have to stay, as in an index, `query.fold` is the
+    one to use.
     """
     flat = unicodedata.normalize("NFKD", text.casefold())
     return " ".join("".join(c for c in flat if not unicodedata.combining(c)).split())

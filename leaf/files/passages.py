@@ -1,26 +1,33 @@
-"""Pieces of a file's text as the search index keeps them: cut to a good size, each with its place."""
+"""Pieces of a file's text as the search index keeps them: cut to a good size, each with its
+place."""
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
 
 from leaf.files.query import tokens
 from leaf.files.ranking import Wanted
-from leaf.formats.where import sheet_span, span, timestamp
+from leaf.readers.base import Passage
+from leaf.readers.locate.where import sheet_span, span, timestamp
+from leaf.sandbox.answers import checked, loaded, too_long, unreadable
+from leaf.sandbox.limits import CallLimits
 
 PASSAGE = 800
 """Characters up to which a passage is kept whole or filled with its neighbours."""
 LONGEST = PASSAGE * 5 // 4
 """Characters above which a passage is cut; what remains after a cut is never tiny."""
+LINE = 1024 * 1024
+"""Bytes of one passage as a child writes it: some 8,000 characters and its place."""
+CHARACTERS = 21_000_000
+"""Of one file that are taken: a little more than a child gives."""
 SNIPPET = 400
 """Characters of a hit that are shown."""
 
 
 @dataclass(frozen=True)
-class Passage:
+class IndexedPassage:
     """A piece of text as the index keeps it, with the units that it covers."""
 
     unit: str
@@ -38,9 +45,10 @@ class Passage:
         return sheet_span(self.sheet, first, last) if self.sheet else span(self.unit, first, last)
 
 
-def cut(passages: Iterable[Passage]) -> Iterator[Passage]:
-    """Passages of a good size for the index: long ones cut, neighbouring short paragraphs drawn together; no text twice."""
-    held: Passage | None = None
+def cut(passages: Iterable[IndexedPassage]) -> Iterator[IndexedPassage]:
+    """Passages of a good size for the index: long ones cut, neighbouring short paragraphs drawn
+    together; no text twice."""
+    held: IndexedPassage | None = None
     for passage in passages:
         if held is not None and _follows(held, passage):
             held = replace(held, last=passage.last, text=f"{held.text}\n{passage.text}")
@@ -52,13 +60,18 @@ def cut(passages: Iterable[Passage]) -> Iterator[Passage]:
         yield from _pieces(held)
 
 
-def _follows(held: Passage, passage: Passage) -> bool:
-    near = held.unit == passage.unit == "paragraph" and held.sheet == passage.sheet and passage.first == held.last + 1
+def _follows(held: IndexedPassage, passage: IndexedPassage) -> bool:
+    near = (
+        held.unit == passage.unit == "paragraph"
+        and held.sheet == passage.sheet
+        and passage.first == held.last + 1
+    )
     return near and len(held.text) + len(passage.text) < PASSAGE
 
 
-def _pieces(passage: Passage) -> Iterator[Passage]:
-    """The passage, cut where a line, a sentence or a word ends; pieces of lines have the numbers of their lines."""
+def _pieces(passage: IndexedPassage) -> Iterator[IndexedPassage]:
+    """The passage, cut where a line, a sentence or a word ends; pieces of lines have the numbers of
+    their lines."""
     text, begin, line = passage.text, 0, passage.first
     if len(text) <= LONGEST:
         yield passage
@@ -85,16 +98,40 @@ def _end_of_piece(text: str, begin: int) -> int:
     return begin + PASSAGE
 
 
-def parse_line(line: str) -> Passage:
-    """A line of what the sandbox wrote."""
-    found: dict[str, Any] = json.loads(line)
-    number, text = int(found["number"]), str(found["text"])
-    last = number + text.count("\n") if found["unit"] == "line" else number
-    return Passage(str(found["unit"]), number, last, str(found["sheet"] or ""), found["start"], found["end"], text)
+def read_passages(path: Path) -> Iterator[IndexedPassage]:
+    """What a child wrote for the index, as far as it is allowed to: one JSON object a line. Raises
+    SandboxError for what is none."""
+    left = CHARACTERS
+    with path.open("rb") as file:
+        while line := file.readline(LINE + 1):
+            if len(line) > LINE:
+                raise too_long()
+            found = checked(loaded(line, CallLimits()), Passage)
+            times = [t for t in (found.start, found.end) if t is not None]
+            if not 0 <= found.number < 1 << 53 or not all(0 <= t < 1e9 for t in times):
+                raise unreadable()
+            left -= len(found.text)
+            if left < 0 or not found.text:
+                raise too_long()
+            yield _indexed(found)
+
+
+def _indexed(found: Passage) -> IndexedPassage:
+    lines = found.text.count("\n") if found.unit == "line" else 0
+    return IndexedPassage(
+        found.unit,
+        found.number,
+        found.number + lines,
+        found.sheet,
+        found.start,
+        found.end,
+        found.text,
+    )
 
 
 def snippet(text: str, wanted: Sequence[Wanted]) -> tuple[int, int]:
-    """The part of the text, cut at lines or words, in which most of what was wanted stands together; never cut inside of that."""
+    """The part of the text, cut at lines or words, in which most of what was wanted stands
+    together; never cut inside of that."""
     if len(text) <= SNIPPET:
         return 0, len(text)
     begin, end = _closest(text, wanted)
@@ -105,11 +142,14 @@ def snippet(text: str, wanted: Sequence[Wanted]) -> tuple[int, int]:
 
 
 def _closest(text: str, wanted: Sequence[Wanted]) -> tuple[int, int]:
-    """Where the most different words stand within what can be shown, the most words where several do so, else the first."""
+    """Where the most different words stand within what can be shown, the most words where several
+    do so, else the first."""
     there = list(tokens(text))
     words = [word for _, _, word in there]
     found = sorted(
-        (there[first][0], there[last][1], number) for number, each in enumerate(wanted) for first, last in each.places(words)
+        (there[first][0], there[last][1], number)
+        for number, each in enumerate(wanted)
+        for first, last in each.places(words)
     )
     best, most = (0, 0), (0, 0)
     for i, (begin, _, _) in enumerate(found):

@@ -1,4 +1,5 @@
-"""Sample data for a first look: made here from a fixed seed, so that nobody has to bring a file to see what Leaf does."""
+"""Sample data for a first look: made here from a fixed seed, so that nobody has to bring a file to
+see what Leaf does."""
 
 from __future__ import annotations
 
@@ -34,7 +35,8 @@ volume is higher. Refunds are paid within 10 working days.
 
 
 def sample_files() -> dict[str, bytes]:
-    """File name -> content: a table of 1,200 orders of the year 2025, and the policy that goes with them."""
+    """File name -> content: a table of 1,200 orders of the year 2025, and the policy that goes with
+    them."""
     return {"sample_orders.csv": _orders(), "sample_returns_policy.md": RETURNS_POLICY.encode()}
 
 
@@ -42,16 +44,42 @@ def _orders() -> bytes:
     chance = random.Random(20_250_101)
     out = io.StringIO(newline="")
     writer = csv.writer(out)
-    writer.writerow(["order_id", "order_date", "region", "product", "channel", "quantity", "unit_price", "revenue", "returned"])
+    writer.writerow(
+        [
+            "order_id",
+            "order_date",
+            "region",
+            "product",
+            "channel",
+            "quantity",
+            "unit_price",
+            "revenue",
+            "returned",
+        ]
+    )
     days = sorted(chance.randrange(365) for _ in range(ORDERS))
     for number, day in enumerate(days, start=1):
         region = chance.choices(list(REGIONS), weights=list(REGIONS.values()))[0]
         product, price = chance.choice(list(PRODUCTS.items()))
         channel = chance.choices(CHANNELS, weights=(5, 4, 2))[0]
         quantity = chance.randint(10, 80) if channel == "Wholesale" else chance.randint(1, 12)
-        unit_price = round(price * (0.85 if channel == "Wholesale" else 1.0) * chance.uniform(0.97, 1.03), 2)
+        unit_price = round(
+            price * (0.85 if channel == "Wholesale" else 1.0) * chance.uniform(0.97, 1.03), 2
+        )
         returned = "yes" if chance.random() < 0.04 else "no"
         ordered = date(2025, 1, 1) + timedelta(days=day)
         revenue = round(quantity * unit_price, 2)
-        writer.writerow([f"A{number:05}", ordered.isoformat(), region, product, channel, quantity, unit_price, revenue, returned])
+        writer.writerow(
+            [
+                f"A{number:05}",
+                ordered.isoformat(),
+                region,
+                product,
+                channel,
+                quantity,
+                unit_price,
+                revenue,
+                returned,
+            ]
+        )
     return out.getvalue().encode()

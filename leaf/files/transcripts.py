@@ -1,17 +1,17 @@
-"""What is said in audio and video files: transcribed once, piece by piece, and kept as captions beside the blobs.
+"""What is said in audio and video files: transcribed once, piece by piece, and kept as captions.
 
     file → a confined child decodes a piece to PCM → the engine → the piece's cues are kept → … → transcript.vtt
 
-`home/transcripts/<workspace>/<sha256>/` holds a JSON file for each finished piece, then the whole. A kill or a stop loses
-the piece that was being worked on; the next call goes on after the last one. However many ask, one thread works on a recording.
+`home/transcripts/<workspace>/<sha256>/` holds a JSON file for each finished piece, then the whole,
+which lasts as a blob with a row (`captions.py`).
+A kill or a stop loses the piece that was being worked on; the next call goes on after the last one.
+However many ask, one thread works on a recording.
 """
 
 from __future__ import annotations
 
-import html
 import json
 import logging
-import math
 import os
 import re
 import shutil
@@ -22,24 +22,32 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Literal
 
-from leaf.errors import LeafError, NotFoundError, RunError, StoreError, TranscriptionError, UnreadableFileError
-from leaf.formats.where import seconds, timestamp
-from leaf.sandbox.pool import Limits, Pool
-from leaf.sound.base import Cue, Pcm, Transcriber
-from leaf.sound.engines import none_is_on
+from leaf.errors import (
+    LeafError,
+    NotFoundError,
+    RunError,
+    StoreError,
+    TranscriptionError,
+    UnreadableFileError,
+)
+from leaf.files.captions import DONE, WHOLE, KeptCaptions, read_webvtt, webvtt
+from leaf.readers.locate.where import timestamp
+from leaf.sandbox.limits import CallLimits
+from leaf.sandbox.pool import Pool
 from leaf.store.model import File, Scope
+from leaf.transcription.base import Cue, Pcm, Transcriber
+from leaf.transcription.engines import none_is_on
 
 log = logging.getLogger(__name__)
 
 KINDS = frozenset(["audio", "video"])
-DECODE = Limits(seconds=300)
+DECODE = CallLimits(seconds=300)
 SHORT_SECONDS = 120.0
 """Recordings up to this long are transcribed when they arrive."""
+LONGEST_SECONDS, SHORTEST_PIECE = 1e7, 0.01
 TICK = 0.2
-WHOLE = "transcript.vtt"
-DONE = "done.json"
 
 OnProgress = Callable[[str], None]
 
@@ -56,6 +64,16 @@ class Transcript:
     """When done; 0 means that nobody speaks."""
     text: str = ""
     """What is being done, or why it failed."""
+
+
+@dataclass(frozen=True)
+class PieceHeard:
+    """What a child says of a piece of sound that it decoded."""
+
+    last: float
+    """Seconds, where the next piece begins."""
+    ended: bool
+    silent: bool
 
 
 class StillTranscribingError(TranscriptionError):
@@ -82,8 +100,9 @@ class _Job:
     error: LeafError | None = None
 
 
-class Transcripts:
-    """The transcripts of all workspaces under one data folder. Safe to call from any number of threads."""
+class TranscriptService:
+    """The transcripts of all workspaces under one data folder. Safe to call from any number of
+    threads."""
 
     def __init__(
         self,
@@ -92,16 +111,18 @@ class Transcripts:
         engine: Transcriber | None,
         path_of: Callable[[Scope, str], Path],
         on_done: Callable[[Scope, File, Transcript], None],
+        kept: KeptCaptions,
         *,
         patience: float = 480.0,
     ) -> None:
-        """`path_of` gives the bytes of a file; `on_done` is told of each transcript that was finished; `patience` is for how
-        many seconds a caller waits."""
+        """`path_of` gives the bytes of a file; `on_done` is told of each transcript that was
+        finished; `kept` is where they last; `patience` is for how many seconds a caller waits."""
         self._root = home / "transcripts"
         self._pool = pool
         self._engine = engine
         self._path_of = path_of
         self._on_done = on_done
+        self._kept = kept
         self._patience = patience
         self._guard = threading.Lock()
         self._jobs: dict[tuple[str, str], _Job] = {}
@@ -128,34 +149,44 @@ class Transcripts:
 
     def begin(self, scope: Scope, file: File) -> None:
         """Transcribe in the background, if there is an engine and anything to hear."""
-        if self._engine is None or not has_sound(file) or self._done((file.workspace_id, file.sha256)) is not None:
+        if (
+            self._engine is None
+            or not has_sound(file)
+            or self._done((file.workspace_id, file.sha256)) is not None
+        ):
             return
         with self._guard:
             self._join(scope, file).kept = True
 
     def captions(
-        self, scope: Scope, file: File, stop: threading.Event | None = None, on_progress: OnProgress | None = None
+        self,
+        scope: Scope,
+        file: File,
+        stop: threading.Event | None = None,
+        on_progress: OnProgress | None = None,
     ) -> Path | None:
         """The whole transcript as WebVTT, made now if it is not there; None if nobody speaks.
 
-        Raises TranscriptionError where no engine is on or it fails, StillTranscribingError when patience ends (the work goes
-        on), UnreadableFileError for a video without sound or damaged sound, RunError after `stop`.
+        Raises TranscriptionError where no engine is on or it fails, StillTranscribingError when
+        patience ends (the work goes on), UnreadableFileError for a video without sound or damaged
+        sound, RunError after `stop`.
         """
         key = (file.workspace_id, file.sha256)
         done = self._done(key) or self._wait(scope, file, stop, on_progress)
-        return self._folder(key) / WHOLE if done.cues else None
+        return self._words(key) if done.cues else None
 
     def cues(self, file: File) -> tuple[Cue, ...]:
         """What is known so far of what is said, in order."""
         key = (file.workspace_id, file.sha256)
         try:
-            return read_webvtt((self._folder(key) / WHOLE).read_text(encoding="utf-8"))
-        except OSError:
+            return read_webvtt(self._words(key).read_text(encoding="utf-8"))
+        except (OSError, NotFoundError):
             return tuple(cue for _, found in self._pieces(key) for cue in found)
 
     @contextmanager
     def so_far(self, file: File) -> Iterator[tuple[Path, float] | None]:
-        """What is done of an unfinished transcript, as WebVTT that lives as long as the context, and up to which second."""
+        """What is done of an unfinished transcript, as WebVTT that lives as long as the context,
+        and up to which second."""
         pieces = self._pieces((file.workspace_id, file.sha256))
         cues = [cue for _, found in pieces for cue in found]
         if not cues:
@@ -175,7 +206,18 @@ class Transcripts:
             if job is not None:
                 job.gone = True
                 job.stop.set()
+        self._kept.forget(scope, sha256)
         shutil.rmtree(self._folder(key), ignore_errors=True)
+
+    def forget_all(self, scope: Scope) -> None:
+        """Remove all transcripts of a workspace."""
+        with self._guard:
+            known = [
+                sha256 for workspace_id, sha256 in self._jobs if workspace_id == scope.workspace_id
+            ]
+        for sha256 in known:
+            self.forget(scope, sha256)
+        shutil.rmtree(self._root / scope.workspace_id, ignore_errors=True)
 
     def close(self) -> None:
         """Let go of all work; the next need goes on with it."""
@@ -186,10 +228,14 @@ class Transcripts:
         for job in jobs:
             job.over.wait(2.0)
 
-    def _wait(self, scope: Scope, file: File, stop: threading.Event | None, on_progress: OnProgress | None) -> Transcript:
+    def _wait(
+        self, scope: Scope, file: File, stop: threading.Event | None, on_progress: OnProgress | None
+    ) -> Transcript:
         """Work on it with whoever else asks for it, until it is done."""
         if not has_sound(file):
-            raise UnreadableFileError(f"{file.name} has no sound track, so there is nothing to transcribe.")
+            raise UnreadableFileError(
+                f"{file.name} has no sound track, so there is nothing to transcribe."
+            )
         if self._engine is None:
             raise none_is_on()
         deadline = time.monotonic() + self._patience
@@ -216,7 +262,9 @@ class Transcripts:
             raise job.error
         done = self._done((file.workspace_id, file.sha256))
         if done is None:
-            raise NotFoundError(f"{file.name} was deleted while it was transcribed.", "Add it again.")
+            raise NotFoundError(
+                f"{file.name} was deleted while it was transcribed.", "Add it again."
+            )
         return done
 
     def _join(self, scope: Scope, file: File) -> _Job:
@@ -226,7 +274,9 @@ class Transcripts:
         if job is None or job.stop.is_set() or job.over.is_set():
             self._failures.pop(key, None)
             job = self._jobs[key] = _Job(scope, file, job, text=f"Transcribing {file.name}")
-            threading.Thread(target=self._run, args=(job,), name="leaf-transcribe", daemon=True).start()
+            threading.Thread(
+                target=self._run, args=(job,), name="leaf-transcribe", daemon=True
+            ).start()
         return job
 
     def _run(self, job: _Job) -> None:
@@ -240,7 +290,9 @@ class Transcripts:
             job.error = e
         except Exception:  # whoever waits must learn of it, whatever it was
             log.exception("a recording could not be transcribed")
-            job.error = TranscriptionError(f"{job.file.name} could not be transcribed.", "The log says why.")
+            job.error = TranscriptionError(
+                f"{job.file.name} could not be transcribed.", "The log says why."
+            )
         finally:
             with self._guard:
                 if job.gone:
@@ -272,10 +324,15 @@ class Transcripts:
 
     def _where(self, file: File, at: float) -> str:
         total = file.outline.get("duration")
-        return f"Transcribing {file.name}" + (f": {timestamp(at)} of {timestamp(total)}" if total else "")
+        return f"Transcribing {file.name}" + (
+            f": {timestamp(at)} of {timestamp(total)}" if total else ""
+        )
 
-    def _piece(self, job: _Job, key: tuple[str, str], engine: Transcriber, at: float) -> tuple[float, bool]:
-        """Transcribe and keep the piece from `at` on; returns its end and whether the recording ends there."""
+    def _piece(
+        self, job: _Job, key: tuple[str, str], engine: Transcriber, at: float
+    ) -> tuple[float, bool]:
+        """Transcribe and keep the piece from `at` on; returns its end and whether the recording
+        ends there."""
         where = self._where(job.file, at)
 
         def note(text: str) -> None:
@@ -283,20 +340,29 @@ class Transcripts:
 
         folder = self._folder(key)
         with _disk(), tempfile.TemporaryDirectory(prefix=".piece-", dir=_made(folder)) as out:
-            found: dict[str, Any] = self._pool.call(
-                "leaf.formats.sound:pcm",
+            found = self._pool.call(
+                "leaf.readers.media.audio:pcm",
                 {"path": "in:file", "first": at, "seconds": engine.piece_seconds, "out": "out:"},
+                returns=PieceHeard,
                 inputs={"file": self._path_of(job.scope, job.file.sha256)},
                 limits=DECODE,
                 out=Path(out),
+                takes=r"piece\.pcm",
                 stop=job.stop,
             )
-            last, ended = _sane(found["last"], at), bool(found["ended"])
+            last, ended = _sane(found, at), found.ended
             sound = Pcm(Path(out) / "piece.pcm")
-            cues = () if found["silent"] else engine.transcribe(sound, job.stop, note)
+            cues = (
+                ()
+                if found.silent or not sound.path.is_file()
+                else engine.transcribe(sound, job.stop, note)
+            )
             _raise_if_stopped(job)
             kept = [[round(at + c.start, 3), round(at + c.end, 3), c.text] for c in cues]
-            _write(folder / f"{round(at * 1000):012d}.json", json.dumps({"last": last, "cues": kept}, ensure_ascii=False))
+            _write(
+                folder / f"{round(at * 1000):012d}.json",
+                json.dumps({"last": last, "cues": kept}, ensure_ascii=False),
+            )
             if ended:
                 _write(folder / "ended", "")
         return last, ended
@@ -309,6 +375,9 @@ class Transcripts:
             _write(folder / WHOLE, webvtt(cues))
             said = {"cues": len(cues), "seconds": length, "engine": engine.name}
             _write(folder / DONE, json.dumps(said))
+        self._kept.keep(key, folder)
+        if job.gone:
+            self._kept.forget(job.scope, key[1])
         for path in folder.glob("[0-9]*.json"):
             path.unlink(missing_ok=True)
         (folder / "ended").unlink(missing_ok=True)
@@ -319,7 +388,8 @@ class Transcripts:
                 log.warning("a finished transcript was not noted with its file: %s", e.message)
 
     def _pieces(self, key: tuple[str, str]) -> list[tuple[float, list[Cue]]]:
-        """End and cues of each finished piece, in order. A file that cannot be read ends the list: it is made again."""
+        """End and cues of each finished piece, in order. A file that cannot be read ends the list:
+        it is made again."""
         found: list[tuple[float, list[Cue]]] = []
         for path in sorted(self._folder(key).glob("[0-9]*.json")):
             try:
@@ -334,11 +404,25 @@ class Transcripts:
             said = json.loads((self._folder(key) / DONE).read_text(encoding="utf-8"))
             return Transcript("done", float(said["seconds"]), int(said["cues"]))
         except (OSError, ValueError, KeyError, TypeError):
-            return None
+            row = self._kept.row(key)
+            return Transcript("done", row.seconds, row.cues) if row else None
+
+    def _words(self, key: tuple[str, str]) -> Path:
+        """The captions of a finished transcript, from the folder where it was made or from where
+        they last. Raises NotFoundError, StorageError."""
+        folder = self._folder(key)
+        if (folder / DONE).is_file() and (folder / WHOLE).is_file():
+            self._kept.keep(key, folder)
+            return folder / WHOLE
+        if (path := self._kept.words(key)) is None:
+            raise NotFoundError("The words of this recording are not known.", "Transcribe it.")
+        return path
 
     def _folder(self, key: tuple[str, str]) -> Path:
         workspace_id, sha256 = key
-        if not re.fullmatch(r"[0-9A-Za-z-]{1,64}", workspace_id) or not re.fullmatch(r"[0-9a-f]{64}", sha256):
+        if not re.fullmatch(r"[0-9A-Za-z-]{1,64}", workspace_id) or not re.fullmatch(
+            r"[0-9a-f]{64}", sha256
+        ):
             raise NotFoundError("No such recording.", "Open it from the Files page.")
         return self._root / workspace_id / sha256
 
@@ -346,26 +430,6 @@ class Transcripts:
 def has_sound(file: File) -> bool:
     """Whether there is anything to transcribe."""
     return file.kind in KINDS and bool(file.outline.get("sound")) and not file.outline.get("error")
-
-
-def webvtt(cues: list[Cue]) -> str:
-    """Cues as a WebVTT file."""
-    lines = ["WEBVTT", ""]
-    for cue in cues:
-        lines += [f"{_stamp(cue.start)} --> {_stamp(cue.end)}", html.escape(" ".join(cue.text.split()), quote=False), ""]
-    return "\n".join(lines)
-
-
-def read_webvtt(text: str) -> tuple[Cue, ...]:
-    """Cues of a file that `webvtt` wrote."""
-    lines = text.split("\n")
-    times = [(i, line.split(" --> ")) for i, line in enumerate(lines) if " --> " in line]
-    return tuple(Cue(seconds(t[0]), seconds(t[1]), html.unescape(lines[i + 1])) for i, t in times)
-
-
-def _stamp(seconds: float) -> str:
-    thousandths = round(seconds * 1000)
-    return f"{timestamp(thousandths // 1000)}.{thousandths % 1000:03d}"
 
 
 def _still(file: File, known: float) -> StillTranscribingError:
@@ -377,12 +441,15 @@ def _still(file: File, known: float) -> StillTranscribingError:
     )
 
 
-def _sane(last: object, at: float) -> float:
-    """The end of a piece as the child says it. Raises UnreadableFileError for one that leads nowhere."""
-    end = float(last) if isinstance(last, int | float) else math.nan
-    if not math.isfinite(end) or end < at:
-        raise UnreadableFileError("The times in this recording make no sense.", "Convert it to MP3 or WAV, and add that.")
-    return end
+def _sane(found: PieceHeard, at: float) -> float:
+    """The end of a piece as the child says it. Raises UnreadableFileError for one that leads
+    nowhere, or would never come to the end."""
+    least = at if found.ended else at + SHORTEST_PIECE
+    if not least <= found.last < LONGEST_SECONDS:
+        raise UnreadableFileError(
+            "The times in this recording make no sense.", "Convert it to MP3 or WAV, and add that."
+        )
+    return found.last
 
 
 def _raise_if_stopped(job: _Job) -> None:
@@ -401,7 +468,10 @@ def _disk() -> Iterator[None]:
     try:
         yield
     except OSError as e:
-        raise StoreError(f"The transcript could not be kept: {e.strerror or e}.", "Free some space and try again.") from e
+        raise StoreError(
+            f"The transcript could not be kept: {e.strerror or e}.",
+            "Free some space and try again.",
+        ) from e
 
 
 def _write(path: Path, text: str) -> None:

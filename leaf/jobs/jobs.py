@@ -1,4 +1,5 @@
-"""Begin, watch, stop and resume jobs: each has a thread of this process, and is held by no page, no tab and no command."""
+"""Begin, watch, stop and resume jobs: each has a thread of this process, and is held by no page, no
+tab and no command."""
 
 from __future__ import annotations
 
@@ -6,24 +7,27 @@ import logging
 import secrets
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager, suppress
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import BinaryIO
 
 from leaf.errors import FAULT, LeafError, NotFoundError, RunError
-from leaf.files.library import Kept, Library
+from leaf.files.library import Library
 from leaf.files.names import split_path
+from leaf.jobs.announced import CLOSED, NOT_HERE, AnnouncedFiles, ItemProgress, given
+from leaf.jobs.places import Place, Places
 from leaf.jobs.work import Watch
-from leaf.store import Store, jobs
+from leaf.store import Store, announced, jobs
 from leaf.store.jobs import Job, JobItem, Kind, State
 from leaf.store.model import Json, Scope
 
 logger = logging.getLogger(__name__)
 
 WORKING = 3
-"""Jobs that are worked on at one time; others wait for their turn, those of one user behind those of others."""
+"""Jobs that are worked on at one time; others wait for their turn, those of one user behind those
+of others. A job that only waits for files needs no place."""
 HANDED = 64
 """Files that are handed over in one write."""
 HANDED_SECONDS = 0.5
@@ -32,13 +36,15 @@ IDLE_SECONDS = 900.0
 LOOK_SECONDS = 0.2
 CLOSING_SECONDS = 5.0
 ABANDONED = timedelta(minutes=15)
-"""Where several processes share a history: how long nothing has happened at a job whose process is gone."""
+"""Where several processes share a history: how long nothing has happened at a job whose process is
+gone."""
 RETENTION = timedelta(days=7)
 
 Work = Callable[[Scope, Job, Watch], None]
 Source = tuple[str, Callable[[], AbstractContextManager[BinaryIO]]]
 """A file's name and what opens it."""
 JobList = list[Job]
+Shown = list[ItemProgress]
 ItemList = list[JobItem]
 
 
@@ -50,12 +56,18 @@ class _Live:
     job: Job
     changed: threading.Condition
     stop: threading.Event = field(default_factory=threading.Event)
+    resumed: bool = False
     ended: bool = False
     """Stopped by a person, not by the end of the process."""
     count: int = 0
     """Files looked at, those that were done at the beginning included."""
     note: str = ""
     more: Callable[[], bool] = lambda: False
+    place: Place | None = None
+    besides: int = -1
+    """Files that are done and beside the question; -1 while that is not known."""
+    reads: tuple[str, threading.Event] | None = None
+    """The file that is read ahead, and what ends that."""
 
     def say(self, text: str) -> None:
         with self.changed:
@@ -67,12 +79,42 @@ class _Live:
             self.count += 1
             self.changed.notify_all()
 
+    def beside(self, count: int) -> None:
+        with self.changed:
+            self.besides = count
+            self.changed.notify_all()
 
-class Jobs:
+    @contextmanager
+    def reading(self, file_id: str) -> Iterator[threading.Event]:
+        stop = threading.Event()
+        with self.changed:
+            self.reads = file_id, stop
+        if self.stop.is_set():
+            stop.set()
+        try:
+            yield stop
+        finally:
+            with self.changed:
+                self.reads = None
+
+    def end(self, file_id: str = "") -> None:
+        """End all of it, or the reading ahead of one file."""
+        with self.changed:
+            if self.reads is not None and file_id in ("", self.reads[0]):
+                self.reads[1].set()
+            if not file_id:
+                self.stop.set()
+            self.changed.notify_all()
+
+
+class JobService:
     """All jobs of this process."""
 
-    def __init__(self, store: Store, library: Library, works: Mapping[Kind, Work], *, shared: bool = False) -> None:
-        """`works` says what jobs of each kind do; `shared` is whether other processes work on the same history."""
+    def __init__(
+        self, store: Store, library: Library, works: Mapping[Kind, Work], *, shared: bool = False
+    ) -> None:
+        """`works` says what jobs of each kind do; `shared` is whether other processes work on the
+        same history."""
         self._store = store
         self._library = library
         self._works = works
@@ -80,7 +122,8 @@ class Jobs:
         self._holder = secrets.token_hex(6)
         self._changed = threading.Condition()
         self._live: dict[str, _Live] = {}
-        self._slots = threading.BoundedSemaphore(WORKING)
+        self._places = Places(WORKING)
+        self.announced = AnnouncedFiles(store, library, self._reopen)
         self._threads: list[threading.Thread] = []
         self._closed = False
         self._launched = False
@@ -92,29 +135,36 @@ class Jobs:
                 return
             self._launched = True
         jobs.unscoped_prune(self._store.db, RETENTION)
-        for scope, job_id in jobs.unscoped_claim(self._store.db, self._holder, ABANDONED if self._shared else timedelta()):
+        for scope, job_id in jobs.unscoped_claim(
+            self._store.db, self._holder, ABANDONED if self._shared else timedelta()
+        ):
             with self._changed:
                 if job_id in self._live:
                     continue
             try:
                 self._resume(scope, job_id)
             except NotFoundError:  # whoever began it is no member any more
-                jobs.end(self._store.db, job_id, "failed", "You are not a member of this workspace any more.")
+                jobs.end(
+                    self._store.db,
+                    job_id,
+                    "failed",
+                    "You are not a member of this workspace any more.",
+                )
 
     def close(self) -> None:
         """Let go of all jobs within seconds; the next start goes on with them."""
         with self._changed:
             self._closed = True
             for live in self._live.values():
-                live.stop.set()
-            self._changed.notify_all()
+                live.end()
             threads = list(self._threads)
         deadline = time.monotonic() + CLOSING_SECONDS
         for thread in threads:
             thread.join(max(0.0, deadline - time.monotonic()))
 
     def begin(self, scope: Scope, kind: Kind, *, total: int = 0, asked: Json | None = None) -> Job:
-        """A new job; one of files waits for `take` and `all_there`. Raises NotFoundError, StoreError."""
+        """A new job; one of files waits for `take` and `all_there`. Raises NotFoundError,
+        StoreError."""
         self.launch()
         state: State = "arriving" if kind == "files" else "working"
         job = jobs.begin(self._store.db, scope, kind, state, total, asked or {}, self._holder)
@@ -124,7 +174,8 @@ class Jobs:
         return job
 
     def take(self, scope: Scope, job_id: str, sources: Iterable[Source]) -> None:
-        """Keep the bytes of files and hand them to a job of files. One that cannot be kept is told with the job.
+        """Keep the bytes of files and hand them to a job of files. One that cannot be kept is told
+        with the job.
 
         Raises NotFoundError, StoreError, RunError once the job is over.
         """
@@ -141,7 +192,8 @@ class Jobs:
             self._hand_over(scope, job_id, handed)
 
     def take_failed(self, scope: Scope, job_id: str, failed: Iterable[tuple[str, str]]) -> None:
-        """Hand over files that could not be sent, each with why. Raises NotFoundError, RunError once the job is over."""
+        """Hand over files that could not be sent, each with why. Raises NotFoundError, RunError
+        once the job is over."""
         self._raise_if_over(job_id)
         self._hand_over(scope, job_id, [(name, {}, problem) for name, problem in failed])
 
@@ -180,7 +232,7 @@ class Jobs:
         with self._changed:
             if live := self._live.get(job_id):
                 live.ended = True
-                live.stop.set()
+                live.end()
             self._changed.notify_all()
         return self.get(scope, job_id)
 
@@ -194,23 +246,76 @@ class Jobs:
         """Put away a job that is over. Raises NotFoundError."""
         jobs.forget(self._store.db, scope, job_id)
 
+    def announce(self, scope: Scope, files: Sequence[tuple[str, int]], asked: Json) -> Job:
+        """A new job of files of which names, with folders before them, and sizes are known; their
+        bytes come one by one, see `announced`. Raises NotFoundError, StoreError."""
+        self.launch()
+        asked = {**asked, "announced": True}
+        db, items = self._store.db, self.announced.items(files)
+        job = jobs.begin(db, scope, "files", "arriving", len(items), asked, self._holder)
+        jobs.append(db, scope, job.id, items, state="coming")
+        announced.turn(db, scope, job.id, (), "failed")  # perhaps none of them comes
+        self._start(scope, job)
+        return self.get(scope, job.id)
+
+    def cancel(self, scope: Scope, job_id: str, position: int) -> JobItem:
+        """`AnnouncedFiles.cancel`, also while the file is read ahead."""
+        item = self.announced.cancel(scope, job_id, position)
+        with self._changed:
+            if item.file_id and (live := self._live.get(job_id)):
+                live.end(item.file_id)
+        return item
+
+    def cancel_all(self, scope: Scope, job_id: str) -> Job:
+        """End a job: what it has added stays, and nothing else comes. Raises NotFoundError."""
+        self.announced.cancel_all(scope, job_id)
+        return self.stop(scope, job_id)
+
+    def shown(self, scope: Scope, job_id: str, limit: int) -> Shown:
+        """How far files of a job are, those first that need somebody. Raises NotFoundError."""
+        sent = self.announced.sent_of(job_id)
+        with self._changed:
+            live = self._live.get(job_id)
+            reads = live.reads[0] if live and live.reads else ""
+        return [
+            ItemProgress(item, sent.get(item.position, -1), bool(reads) and item.file_id == reads)
+            for item in announced.shown(self._store.db, scope, job_id, limit)
+        ]
+
+    def _reopen(self, scope: Scope, job_id: str, state: State) -> None:
+        """Go on with a job, unless its thread does so by itself."""
+        job = announced.reopen(self._store.db, scope, job_id, state, self._holder)
+        with self._changed:
+            if job_id in self._live:
+                self._changed.notify_all()
+                return
+        self._start(scope, job)
+
     def _resume(self, scope: Scope, job_id: str) -> None:
-        """Go on with a job that another process left: files that had not arrived by then do not arrive any more."""
+        """Go on with a job that another process left: files that had not arrived by then do not
+        arrive any more."""
         job = jobs.get(self._store.db, scope, job_id)
+        if job.announced:
+            self.announced.fail_all(scope, job_id, CLOSED)
+            job = jobs.get(self._store.db, scope, job_id)
         if job.state == "arriving":
             missing = job.total - job.there
             said = (
-                f"Leaf was closed while files were arriving: {job.there:,} of {job.total:,} had arrived. "
+                f"Leaf was closed while files were arriving: {job.there:,} of {job.total:,} "
+                f"had arrived. "
                 "Add the folder again for the others; what is there is not added twice."
             )
             jobs.all_there(self._store.db, scope, job_id, said if missing > 0 else "")
             job = jobs.get(self._store.db, scope, job_id)
-        self._start(scope, job)
+        self._start(scope, job, resumed=True)
 
-    def _start(self, scope: Scope, job: Job) -> None:
-        live = _Live(scope, job, self._changed, count=job.done)
+    def _start(self, scope: Scope, job: Job, *, resumed: bool = False) -> None:
+        live = _Live(scope, job, self._changed, resumed=resumed, count=job.done)
+        live.place = Place(self._places, scope.user_id)
         live.more = lambda: self._more(live)
-        thread = threading.Thread(target=self._run, args=(live,), name=f"job-{job.kind}", daemon=True)
+        thread = threading.Thread(
+            target=self._run, args=(live,), name=f"job-{job.kind}", daemon=True
+        )
         with self._changed:
             if self._closed:
                 raise RunError("Leaf is shutting down.", "Try again when it is back.")
@@ -219,7 +324,8 @@ class Jobs:
         thread.start()
 
     def _run(self, live: _Live) -> None:
-        """A job's thread. However it ends is kept, unless the process ends: then the next one goes on."""
+        """A job's thread. However it ends is kept, unless the process ends: then the next one goes
+        on."""
         state: State = "done"
         problem = ""
         try:
@@ -242,6 +348,14 @@ class Jobs:
         except LeafError as e:
             logger.warning("the end of a job was not kept: %s", e.message)
         self._let_go(live)
+        self._go_on_if_reopened(live)
+
+    def _go_on_if_reopened(self, live: _Live) -> None:
+        """Where a file came again while the thread was about to end."""
+        with suppress(LeafError):
+            job = jobs.get(self._store.db, live.scope, live.job.id)
+            if job.announced and job.under_way and not self._closed:
+                self._start(live.scope, job)
 
     def _let_go(self, live: _Live) -> None:
         with self._changed:
@@ -249,30 +363,57 @@ class Jobs:
                 del self._live[live.job.id]
             self._changed.notify_all()
 
-    def _turn(self, live: _Live) -> threading.BoundedSemaphore:
-        """Waits for a place to work, which a transcript does not need: its engine has a queue of its own."""
-        return threading.BoundedSemaphore(1) if live.job.kind == "transcript" else self._slots
+    @contextmanager
+    def _turn(self, live: _Live) -> Iterator[None]:
+        """Waits for a place to work, which a transcript does not need: its engine has a queue of
+        its own."""
+        if live.place is None or live.job.kind == "transcript":
+            yield
+            return
+        live.place.take(live.stop)
+        try:
+            yield
+        finally:
+            live.place.give()
 
     def _more(self, live: _Live) -> bool:
-        """Wait for more files; False when none come."""
-        idle_since = time.monotonic()
-        there = -1
+        """Wait for more files, without a place to work; False when none come."""
+        if live.place is not None:
+            live.place.give()
+        more = self._come(live)
+        if live.place is not None:
+            live.place.take(live.stop)
+        return more
+
+    def _come(self, live: _Live) -> bool:
+        idle_since, seen = time.monotonic(), (-1, -1)
         while not live.stop.is_set():
             job = jobs.get(self._store.db, live.scope, live.job.id)
             if job.there > job.done:
                 return True
             if job.state != "arriving":
                 return False
-            if job.there != there:
-                there, idle_since = job.there, time.monotonic()
+            if (now := (job.there, sum(self.announced.sent_of(job.id).values()))) != seen:
+                seen, idle_since = now, time.monotonic()
             if time.monotonic() - idle_since > IDLE_SECONDS:
-                self.all_there(live.scope, live.job.id, f"No more files came: {job.there:,} of {job.total:,} had arrived.")
+                self._expect_no_more(live.scope, job)
             with self._changed:
                 self._changed.wait(LOOK_SECONDS)
         raise RunError("Stopped.")
 
+    def _expect_no_more(self, scope: Scope, job: Job) -> None:
+        if job.announced:
+            self.announced.fail_all(scope, job.id, NOT_HERE)
+            return
+        said = f"No more files came: {job.there:,} of {job.total:,} had arrived."
+        self.all_there(scope, job.id, said)
+
     def _kept(
-        self, scope: Scope, name: str, opened: Callable[[], AbstractContextManager[BinaryIO]], asked: Json
+        self,
+        scope: Scope,
+        name: str,
+        opened: Callable[[], AbstractContextManager[BinaryIO]],
+        asked: Json,
     ) -> tuple[str, Json, str]:
         try:
             folder, last = split_path(name)
@@ -287,9 +428,11 @@ class Jobs:
                 )
         except LeafError as e:
             return name.removeprefix("/"), {}, str(e)
-        return kept.name, _given(kept), ""
+        return kept.name, given(kept), ""
 
-    def _hand_over(self, scope: Scope, job_id: str, handed: Sequence[tuple[str, Json, str]]) -> None:
+    def _hand_over(
+        self, scope: Scope, job_id: str, handed: Sequence[tuple[str, Json, str]]
+    ) -> None:
         jobs.append(self._store.db, scope, job_id, handed)
         self._notify()
 
@@ -302,19 +445,11 @@ class Jobs:
     def _with_looked(self, job: Job) -> Job:
         with self._changed:
             live = self._live.get(job.id)
-        return replace(job, looked=live.count, note=live.note) if live else job
+        if live is None:
+            return replace(job, beside=job.done)
+        beside = live.besides if job.asked.get("target") else job.done
+        return replace(job, looked=live.count, note=live.note, beside=beside)
 
     def _notify(self) -> None:
         with self._changed:
             self._changed.notify_all()
-
-
-def _given(kept: Kept) -> Json:
-    """How the content of a kept file is found again, and what is known of it."""
-    return {
-        "sha256": kept.sha256,
-        "size": kept.size,
-        "source": kept.source,
-        "context": kept.context,
-        "shared": kept.shared,
-    }

@@ -3,23 +3,45 @@
 import streamlit as st
 
 from leaf.errors import LeafError
-from leaf.ui import composer, exports, markdown, people, thread, welcome
+from leaf.ui import (
+    browser,
+    composer,
+    earlier,
+    exports,
+    overview,
+    people,
+    reading,
+    suggested,
+    thread,
+    welcome,
+)
 from leaf.ui.state import session
 
 try:
     chat = session().chats.get(st.query_params["chat"]) if "chat" in st.query_params else None
-except LeafError as problem:
-    st.warning(markdown.paragraph(f"{problem} It may have been deleted. This is a new chat."))
-    del st.query_params["chat"]
+except LeafError:
+    st.warning(
+        "This link leads to a chat that was deleted or is not shared with you. Here is a new one.",
+        icon=":material/link_off:",
+    )
+    browser.clean_address("chat", "message")
     chat = None
+if chat is not None and chat.title:
+    st.set_page_config(page_title=f"{chat.title} · Leaf")
 
 people.draw(chat)
-shown = thread.load(chat)
-composer.draw(chat, thread.running_id(shown))
+message_id = st.query_params.get("message", "")
+shown = earlier.load(chat, message_id)
+if composer.draw(chat, thread.running_id(shown)):
+    shown = earlier.load(chat, message_id)
+reading.draw(chat, message_id)
 
 if shown is None or not shown.messages:
     welcome.draw(chat)
 else:
     thread.draw_thread(shown, shared=chat is not None and chat.shared)
     if chat is not None and not thread.running_id(shown):
+        below = suggested.place(shown.messages)
         exports.draw_end(chat.id, chat.title)
+        suggested.draw_follow_ups(below, chat, shown.messages[-1])
+        overview.draw([f.file for f in session().attached.list(chat.id) if not f.message_id])

@@ -3,7 +3,7 @@
 import streamlit as st
 
 from leaf.errors import LeafError
-from leaf.ui import document_page, markdown
+from leaf.ui import browser, document_page, markdown
 from leaf.ui.state import session
 
 st.container(key="wide")
@@ -13,14 +13,19 @@ if "document" in st.query_params:
         document = session().documents.get(st.query_params["document"])
     except LeafError as problem:
         st.warning(markdown.paragraph(str(problem)))
-        del st.query_params["document"]
+        browser.clean_address("document")
 
 if document is not None:
+    st.set_page_config(page_title=f"{document.title} · Leaf")
     document_page.draw_document(document)
 else:
     st.title("Documents", anchor=False)
     document_page.draw_undo()
     query = st.text_input(
-        "Search documents", key="document-search", placeholder="Title, type or chat", icon=":material/search:", live=True
+        "Search documents",
+        key="document-search",
+        placeholder="Title, type or chat",
+        icon=":material/search:",
+        live=True,
     )
     document_page.draw_list(session().documents.list(query=query or ""), query or "")

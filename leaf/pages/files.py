@@ -1,23 +1,31 @@
-"""The library: every file that was uploaded, with what Leaf knows of it and what can be done with it."""
+"""The library: every file that was uploaded, with what Leaf knows of it and what can be done with
+it."""
 
 import streamlit as st
 
-from leaf.ui import adding, library, uploads
+from leaf.ui import adding, library, upload_list
 from leaf.ui.state import session
 
 st.container(key="wide")
 st.title("Files", anchor=False)
-library.draw_uploaders()
-uploads.say("files")
+upload_list.draw_files()
 adding.draw(adding.FILES)
 library.draw_undo()
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     query = st.text_input(
-        "Search files", key="file-search", placeholder="Name or the words it came with", icon=":material/search:", live=True
+        "Search files",
+        key="file-search",
+        placeholder="Name or the words it came with",
+        icon=":material/search:",
+        live=True,
     )
     order = st.selectbox(
-        "Sort by", list(library.ORDERS), format_func=lambda key: library.ORDERS[key], key="file-order", width=170
+        "Sort by",
+        list(library.ORDERS),
+        format_func=lambda key: library.ORDERS[key],
+        key="file-order",
+        width=170,
     )
 
 files = session().files.list(query=query or "", sort=order or "newest")

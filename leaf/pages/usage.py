@@ -3,12 +3,14 @@
 import streamlit as st
 
 from leaf.ui import budget, usage
-from leaf.ui.state import leaf, session
+from leaf.ui.state import session
 
 st.container(key="wide")
 st.title("Usage", anchor=False)
-if leaf().settings.keyless:
-    st.markdown("No model is connected. **Rules answer, and they cost nothing**: no tokens, no money, no budget.")
+if session().models.keyless():
+    st.markdown(
+        "No model is connected, so **answers cost nothing**: no tokens, no money, no budget."
+    )
 
 standing, plan = session().usage.standing(), session().usage.plan()
 chosen, whose = usage.draw_choice(plan.owner and not plan.alone)
@@ -20,9 +22,11 @@ if report.total.answers:
     usage.draw_tables(report)
     usage.draw_download(report)
 else:
-    usage.draw_empty(report, keyless=leaf().settings.keyless)
+    usage.draw_empty(report, keyless=session().models.keyless())
 budget.draw_plan(plan)
 st.caption(
-    f"Days and months begin at midnight in the time zone {report.zone} (LEAF_TIME_ZONE). Money is at list price; "
-    "each model turn counts as soon as it is over, also of answers that failed, were stopped or are being written."
+    f"Days and months begin at midnight in the time zone {report.zone} (LEAF_TIME_ZONE). Money is "
+    f"at list price; "
+    "each model turn counts as soon as it is over, also of answers that failed, were stopped or "
+    "are being written."
 )

@@ -1,7 +1,8 @@
-"""Where the app is: `LEAF_HOME/app.json` with its address, a key, and its process. Whoever can read the file can use the app.
+"""Where the app is: `LEAF_HOME/app.json` with its address, a key, and its process. Whoever can read
+the file can use the app.
 
-The file is written when the app holds the data and removed when it lets go. It may be left behind by a killed app, so nothing
-in it is believed before the app there has shown that it knows the key.
+The file is written when the app holds the data and removed when it lets go. It may be left behind
+by a killed app, so nothing in it is believed before the app there has shown that it knows the key.
 """
 
 from __future__ import annotations
@@ -12,15 +13,13 @@ import json
 import logging
 import os
 import secrets
-import stat
-import tempfile
 from dataclasses import asdict, dataclass, field
 from functools import cache
 from pathlib import Path
 
-logger = logging.getLogger(__name__)
+from leaf.settings.private import DistrustError, read_private, write_private
 
-MOST_BYTES = 4_096
+logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -36,15 +35,7 @@ class Address:
 def announce(home: Path, url: str) -> Address:
     """Write the file for this process, with a new key. Raises OSError."""
     address = Address(url, secrets.token_urlsafe(32), os.getpid())
-    descriptor, name = tempfile.mkstemp(dir=home, prefix=".app-")
-    temporary = Path(name)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump(asdict(address), file)
-        temporary.chmod(0o600)
-        temporary.replace(_path(home))
-    finally:
-        temporary.unlink(missing_ok=True)
+    write_private(_path(home), json.dumps(asdict(address)))
     return address
 
 
@@ -56,14 +47,15 @@ def withdraw(home: Path, key: str) -> None:
 
 
 def read(home: Path) -> Address | None:
-    """The address in the file, whether or not the app still lives; None without a file that can be trusted."""
+    """The address in the file, whether or not the app still lives; None without a file that can be
+    trusted."""
     try:
         return _read(_path(home))
     except FileNotFoundError:
         return None
     except OSError as e:
         problem = "it is a symbolic link" if _path(home).is_symlink() else str(e.strerror)
-    except _DistrustError as e:
+    except DistrustError as e:
         problem = str(e)
     _warn_once(_path(home), problem)
     return None
@@ -75,34 +67,19 @@ def _warn_once(path: Path, problem: str) -> None:
     logger.warning("%s is not used: %s. Remove it and restart the app.", path, problem)
 
 
-class _DistrustError(Exception):
-    """Why the file is not believed."""
-
-
 def _read(path: Path) -> Address:
-    descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
-    with os.fdopen(descriptor, "rb") as file:
-        _check(os.fstat(file.fileno()))
-        content = file.read(MOST_BYTES)
     try:
-        given = json.loads(content)
+        given = json.loads(read_private(path))
         return Address(str(given["url"]), str(given["key"]), int(given["pid"]))
     except (ValueError, KeyError, TypeError) as e:
-        raise _DistrustError("it is damaged") from e
-
-
-def _check(found: os.stat_result) -> None:
-    if not stat.S_ISREG(found.st_mode):
-        raise _DistrustError("it is not a file")
-    if os.name == "posix" and found.st_uid != os.geteuid():
-        raise _DistrustError("it belongs to somebody else")
-    if os.name == "posix" and found.st_mode & 0o077:
-        raise _DistrustError("others may read it")
+        raise DistrustError("it is damaged") from e
 
 
 def proof(key: str, nonce: str) -> str:
     """What only somebody who knows the key can answer to a nonce."""
-    return hmac.new(key.encode(), b"leaf app " + nonce.encode("utf-8", "replace"), hashlib.sha256).hexdigest()
+    return hmac.new(
+        key.encode(), b"leaf app " + nonce.encode("utf-8", "replace"), hashlib.sha256
+    ).hexdigest()
 
 
 def alive(pid: int) -> bool:

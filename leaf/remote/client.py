@@ -1,7 +1,7 @@
 """The app as a command sees it: the methods of `contract.Commands`, each one a call over loopback.
 
-Every call has a connection of its own: one kept open may have been closed by the app in a pause, and a question must not be
-asked twice because nobody knows whether the first asking arrived.
+Every call has a connection of its own: one kept open may have been closed by the app in a pause,
+and a question must not be asked twice because nobody knows whether the first asking arrived.
 """
 
 from __future__ import annotations
@@ -26,17 +26,23 @@ from leaf.store.model import Scope
 HELLO_SECONDS = 5.0
 ANSWER_SECONDS = 900.0
 """For a call that parses a large file or runs a long query; the app itself limits those."""
+BACKUP_SECONDS = 86_400.0
+"""For a backup, which takes as long as there is data."""
 PIECE = 1024 * 1024
 
 
 def find(home: Path) -> Address | None:
-    """The app that holds this data folder; None if there is none that answers. Raises LeafError for an app of another version."""
+    """The app that holds this data folder; None if there is none that answers. Raises LeafError for
+    an app of another version."""
     address = read(home)
     if address is None or not alive(address.pid):
         return None
     version = _greet(address)
     if version and version != __version__:
-        raise LeafError(f"The app at {address.url} is Leaf {version}, this is {__version__}.", "Restart the app.")
+        raise LeafError(
+            f"The app at {address.url} is Leaf {version}, this is {__version__}.",
+            "Restart the app.",
+        )
     return address if version else None
 
 
@@ -46,7 +52,8 @@ def connect(address: Address) -> Commands:
 
 
 class Remote:
-    """Any method of `METHODS` that is Leaf's own, found by name, and the session of the app's local user."""
+    """Any method of `METHODS` that is Leaf's own, found by name, and the session of the app's local
+    user."""
 
     def __init__(self, address: Address) -> None:
         self._address = address
@@ -79,25 +86,40 @@ class RemotePart:
 class RemoteFiles(RemotePart):
     """The library, with what sends a file."""
 
-    def add_path(self, path: Path, context: str = "", folder: str = "", shared: bool = False) -> Added:
+    def add_path(
+        self, path: Path, context: str = "", folder: str = "", shared: bool = False
+    ) -> Added:
         """Send a file to the library, in pieces."""
         with open_path(path) as file:
-            head = codec.to_json({"name": path.name, "context": context, "folder": folder, "shared": shared}) + b"\n"
-            return codec.unpack_added(_exchange(self._address, "/_leaf/files", _pieces(head, path, file)))
+            head = (
+                codec.to_json(
+                    {"name": path.name, "context": context, "folder": folder, "shared": shared}
+                )
+                + b"\n"
+            )
+            return codec.unpack_added(
+                _exchange(self._address, "/_leaf/files", _pieces(head, path, file))
+            )
 
 
 class RemoteJobs(RemotePart):
     """The jobs, with what sends files."""
 
     def take_paths(self, job_id: str, paths: Sequence[Path], folders: Sequence[str] = ()) -> None:
-        """Send files to a job, one after another. One that cannot be opened is told with the job."""
+        """Send files to a job, one after another. One that cannot be opened is told with the
+        job."""
         for path, folder in zip(paths, folders or [""] * len(paths), strict=True):
             try:
                 file: BinaryIO | None = open_path(path)
                 problem = ""
             except LeafError as e:
                 file, problem = None, str(e)
-            head = codec.to_json({"name": path.name, "folder": folder, "job": job_id, "problem": problem}) + b"\n"
+            head = (
+                codec.to_json(
+                    {"name": path.name, "folder": folder, "job": job_id, "problem": problem}
+                )
+                + b"\n"
+            )
             if file is None:
                 _exchange(self._address, "/_leaf/files", head)
                 continue
@@ -111,6 +133,7 @@ class RemoteSession:
     def __init__(self, address: Address) -> None:
         self.chats = RemotePart(address, "chats")
         self.messages = RemotePart(address, "messages")
+        self.models = RemotePart(address, "models")
         self.files = RemoteFiles(address, "files")
         self.attached = RemotePart(address, "attached")
         self.jobs = RemoteJobs(address, "jobs")
@@ -123,7 +146,9 @@ def _method(address: Address, name: str) -> Callable[..., Any]:
         raise AttributeError(name)
 
     def call(*values: Any, **named: Any) -> Any:
-        answer = _exchange(address, "/_leaf/call", codec.pack_call(name, values, named))
+        call = codec.pack_call(name, values, named)
+        patience = BACKUP_SECONDS if name == "backup" else ANSWER_SECONDS
+        answer = _exchange(address, "/_leaf/call", call, timeout=patience)
         return codec.unpack_value(name, answer)
 
     return call
@@ -135,26 +160,37 @@ def _pieces(head: bytes, path: Path, file: BinaryIO) -> Iterator[bytes]:
         while piece := file.read(PIECE):
             yield piece
     except OSError as e:
-        raise LeafError(f"Cannot read '{path}': {e.strerror}.", "Check the file and the disk.") from e
+        raise LeafError(
+            f"Cannot read '{path}': {e.strerror}.", "Check the file and the disk."
+        ) from e
 
 
 def _greet(address: Address) -> str:
-    """The version of the app at this address; empty if nobody there knows the key, which is not sent."""
+    """The version of the app at this address; empty if nobody there knows the key, which is not
+    sent."""
     nonce = secrets.token_hex(16)
     try:
         answer = _exchange(
-            Address(address.url, "", address.pid), "/_leaf/hello", codec.to_json({"nonce": nonce}), timeout=HELLO_SECONDS
+            Address(address.url, "", address.pid),
+            "/_leaf/hello",
+            codec.to_json({"nonce": nonce}),
+            timeout=HELLO_SECONDS,
         )
     except LeafError:
         return ""
     if not isinstance(answer, dict):
         return ""
-    known = hmac.compare_digest(str(answer.get("proof")).encode(), proof(address.key, nonce).encode())
+    known = hmac.compare_digest(
+        str(answer.get("proof")).encode(), proof(address.key, nonce).encode()
+    )
     return str(answer.get("version")) if known else ""
 
 
-def _exchange(address: Address, path: str, body: bytes | Iterator[bytes], *, timeout: float = ANSWER_SECONDS) -> Any:
-    """Send a body and take the value out of the answer. Raises the LeafError in it, RunError without one."""
+def _exchange(
+    address: Address, path: str, body: bytes | Iterator[bytes], *, timeout: float = ANSWER_SECONDS
+) -> Any:
+    """Send a body and take the value out of the answer. Raises the LeafError in it, RunError
+    without one."""
     headers = {"Content-Type": "application/octet-stream"}
     if address.key:
         headers["Authorization"] = f"Bearer {address.key}"
@@ -166,7 +202,10 @@ def _exchange(address: Address, path: str, body: bytes | Iterator[bytes], *, tim
         finally:
             connection.close()
     except (OSError, http.client.HTTPException, ValueError) as e:
-        raise RunError(f"The app at {address.url} stopped answering.", "It may have been closed; start it again.") from e
+        raise RunError(
+            f"The app at {address.url} stopped answering.",
+            "It may have been closed; start it again.",
+        ) from e
     try:
         answer = codec.from_json(content)
     except InvalidInputError as e:
@@ -177,7 +216,8 @@ def _exchange(address: Address, path: str, body: bytes | Iterator[bytes], *, tim
 
 
 def _connection(url: str, timeout: float) -> http.client.HTTPConnection:
-    """On loopback a certificate for another name says nothing; that the app knows the key has been seen before it is sent."""
+    """On loopback a certificate for another name says nothing; that the app knows the key has been
+    seen before it is sent."""
     parts = urlsplit(url)
     if parts.hostname not in ("127.0.0.1", "::1"):
         raise ValueError("not a loopback address")
@@ -185,5 +225,7 @@ def _connection(url: str, timeout: float) -> http.client.HTTPConnection:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
         context.verify_mode = ssl.CERT_NONE
-        return http.client.HTTPSConnection(parts.hostname, parts.port, timeout=timeout, context=context)
+        return http.client.HTTPSConnection(
+            parts.hostname, parts.port, timeout=timeout, context=context
+        )
     return http.client.HTTPConnection(parts.hostname, parts.port, timeout=timeout)

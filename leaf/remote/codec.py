@@ -1,15 +1,17 @@
-"""Calls, values and errors as JSON, and back. Values are rebuilt by the types of `contract.Commands`.
+"""Calls, values and errors as JSON, and back. Values are rebuilt by the types of
+`contract.Commands`.
 
     {"method": "chats.get", "arguments": {"chat_id": "…"}}  →  {"value": …}  or  {"error": {"type", "message", "hint"}}
 
-A method of a session stands behind the name of its part. A scope never crosses: the app acts for its local user, whatever a
-caller says.
+A method of a session stands behind the name of its part. A scope never crosses: the app acts for
+its local user, whatever a caller says.
 """
 
 from __future__ import annotations
 
 import inspect
 import json
+from collections.abc import Mapping
 from dataclasses import dataclass, fields, is_dataclass
 from datetime import datetime
 from functools import lru_cache
@@ -21,7 +23,7 @@ from leaf import errors
 from leaf.errors import InvalidInputError, LeafError
 from leaf.files.library import Added
 from leaf.remote.contract import METHODS, Commands, SessionCommands
-from leaf.tools.base import Json
+from leaf.shapes.results import ToolResult
 
 
 @dataclass(frozen=True)
@@ -61,15 +63,18 @@ def pack_call(name: str, values: tuple[Any, ...], named: dict[str, Any]) -> byte
     return to_json({"method": name, "arguments": bound.arguments})
 
 
-def unpack_call(body: bytes) -> tuple[Method, Json]:
-    """The method and its checked arguments. Raises InvalidInputError for anything that is not a call."""
+def unpack_call(body: bytes) -> tuple[Method, dict[str, Any]]:
+    """The method and its checked arguments. Raises InvalidInputError for anything that is not a
+    call."""
     given = from_json(body)
     if not isinstance(given, dict) or not isinstance(given.get("method"), str):
         raise InvalidInputError("This is not a call.")
     called = method(given["method"])
     try:
         bound = called.signature.bind(**given.get("arguments", {}))
-        return called, {key: called.types[key].validate_python(value) for key, value in bound.arguments.items()}
+        return called, {
+            key: called.types[key].validate_python(value) for key, value in bound.arguments.items()
+        }
     except (TypeError, ValidationError) as e:
         raise InvalidInputError(f"'{called.name}' was not called with what it takes.") from e
 
@@ -92,10 +97,12 @@ def unpack_added(value: object) -> Added:
 
 def pack_error(error: LeafError) -> bytes:
     """An answer that says what went wrong."""
-    return to_json({"error": {"type": type(error).__name__, "message": error.message, "hint": error.hint}})
+    return to_json(
+        {"error": {"type": type(error).__name__, "message": error.message, "hint": error.hint}}
+    )
 
 
-def unpack_error(given: Json) -> LeafError:
+def unpack_error(given: Mapping[str, object]) -> LeafError:
     """The same error; one of a class that is not known here is a plain LeafError."""
     found = getattr(errors, str(given.get("type")), None)
     known = found if isinstance(found, type) and issubclass(found, LeafError) else LeafError
@@ -103,7 +110,8 @@ def unpack_error(given: Json) -> LeafError:
 
 
 def to_json(value: object) -> bytes:
-    """Half a surrogate pair, which the command line gives for a byte that is no text, becomes a question mark."""
+    """Half a surrogate pair, which the command line gives for a byte that is no text, becomes a
+    question mark."""
     return json.dumps(value, ensure_ascii=False, default=_plain).encode("utf-8", "replace")
 
 
@@ -116,6 +124,8 @@ def from_json(body: bytes) -> Any:
 
 
 def _plain(value: object) -> object:
+    if isinstance(value, ToolResult):
+        return value.to_json()
     if is_dataclass(value) and not isinstance(value, type):
         return {f.name: getattr(value, f.name) for f in fields(value)}
     return value.isoformat() if isinstance(value, datetime) else str(value)
@@ -125,4 +135,6 @@ def _rebuilt(adapter: TypeAdapter[Any], value: object) -> Any:
     try:
         return adapter.validate_python(value)
     except ValidationError as e:
-        raise LeafError("The app answered in a way that is not understood here.", "Restart the app.") from e
+        raise LeafError(
+            "The app answered in a way that is not understood here.", "Restart the app."
+        ) from e

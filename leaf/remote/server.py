@@ -1,4 +1,5 @@
-"""The routes by which commands use the app's Leaf: for callers on this machine that know the key, and nobody else."""
+"""The routes by which commands use the app's Leaf: for callers on this machine that know the key,
+and nobody else."""
 
 from __future__ import annotations
 
@@ -19,7 +20,6 @@ from leaf import __version__
 from leaf.errors import InvalidInputError, LeafError
 from leaf.remote import codec
 from leaf.remote.address import proof
-from leaf.tools.base import Json
 
 if TYPE_CHECKING:
     from _typeshed import WriteableBuffer
@@ -35,12 +35,15 @@ LONGEST_WAIT = 2.0
 """Seconds that a watcher may wait for news in one call, so that the app can close at any time."""
 PIECE = 1024 * 1024
 FORWARDED = ("forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via")
+PATHS = frozenset({"/_leaf/hello", "/_leaf/call", "/_leaf/files"})
+"""Of `routes`; whoever comes here shows the key of the key file."""
 LOCAL_HOSTS = ("127.0.0.1", "localhost", "[::1]")
 
 
 def routes(leaf: Callable[[], Leaf], key: Callable[[], str]) -> list[Route]:
-    """To be mounted by the app. `key` gives the key of the key file; while there is none, nobody may call."""
-    door = Door(leaf, key)
+    """To be mounted by the app. `key` gives the key of the key file; while there is none, nobody
+    may call."""
+    door = CommandRoutes(leaf, key)
     return [
         Route("/_leaf/hello", door.hello, methods=["POST"]),
         Route("/_leaf/call", door.call, methods=["POST"]),
@@ -48,7 +51,7 @@ def routes(leaf: Callable[[], Leaf], key: Callable[[], str]) -> list[Route]:
     ]
 
 
-class Door:
+class CommandRoutes:
     """Looks at who is calling, and carries out what they may ask."""
 
     def __init__(self, leaf: Callable[[], Leaf], key: Callable[[], str]) -> None:
@@ -66,7 +69,11 @@ class Door:
             return _failed(e)
         if not isinstance(given, dict):
             return _refused(400)
-        return _answer(codec.pack_value({"proof": proof(self._key(), str(given.get("nonce"))), "version": __version__}))
+        return _answer(
+            codec.pack_value(
+                {"proof": proof(self._key(), str(given.get("nonce"))), "version": __version__}
+            )
+        )
 
     async def call(self, request: Request) -> Response:
         """Call a method of Leaf, or of the local user's session."""
@@ -74,12 +81,15 @@ class Door:
             return refused
         try:
             method, arguments = codec.unpack_call(await _body(request, CALL_BYTES))
-            return _answer(await to_thread.run_sync(self._carry_out, method, arguments, limiter=self._threads))
+            return _answer(
+                await to_thread.run_sync(self._carry_out, method, arguments, limiter=self._threads)
+            )
         except LeafError as e:
             return _failed(e)
 
     async def add_file(self, request: Request) -> Response:
-        """Take a file: a line of JSON (`name`, and `context`, `folder`, `shared` or `job`), then its bytes, a piece at a time."""
+        """Take a file: a line of JSON (`name`, and `context`, `folder`, `shared` or `job`), then
+        its bytes, a piece at a time."""
         if refused := self._refuse(request):
             return refused
         upload = _Upload(request.stream())
@@ -100,7 +110,7 @@ class Door:
             return _refused(401)
         return None
 
-    def _carry_out(self, method: codec.Method, arguments: Json) -> bytes:
+    def _carry_out(self, method: codec.Method, arguments: dict[str, Any]) -> bytes:
         app = self._leaf()
         if "timeout" in arguments:
             arguments["timeout"] = min(arguments["timeout"], LONGEST_WAIT)
@@ -120,7 +130,9 @@ class Door:
             given = [(f"{folder}/{name}", stream)]
             session.jobs.take(job_id, given, problem=str(head.get("problem", "")))
             return codec.pack_value(None)
-        return codec.pack_value(session.files.add(name, stream, context, folder=folder, shared=shared))
+        return codec.pack_value(
+            session.files.add(name, stream, context, folder=folder, shared=shared)
+        )
 
 
 class _Upload(io.RawIOBase):
@@ -146,7 +158,8 @@ class _Upload(io.RawIOBase):
         return size
 
     async def drain(self) -> None:
-        """Read on to the end: a sender that is cut off in the middle never reads the answer that says why."""
+        """Read on to the end: a sender that is cut off in the middle never reads the answer that
+        says why."""
         with suppress(ClientDisconnect):
             async for _ in self._pieces:
                 pass
@@ -157,12 +170,15 @@ async def _body(request: Request, limit: int) -> bytes:
     async for piece in request.stream():
         body += piece
         if len(body) > limit:
-            raise InvalidInputError(f"The call is larger than {limit:,} bytes.", "Send long text as a file.")
+            raise InvalidInputError(
+                f"The call is larger than {limit:,} bytes.", "Send long text as a file."
+            )
     return bytes(body)
 
 
 def _local(request: Request) -> bool:
-    """Whether the caller is a command on this machine: no browser, no proxy, no name that an outsider can point here."""
+    """Whether the caller is a command on this machine: no browser, no proxy, no name that an
+    outsider can point here."""
     headers = request.headers
     host = re.sub(r":\d+$", "", headers.get("host", ""))
     if "origin" in headers or any(name in headers for name in FORWARDED):
@@ -189,5 +205,9 @@ def _failed(error: LeafError) -> Response:
 
 def _refused(status: int) -> Response:
     """Without a reason: who may call needs none."""
-    error: dict[str, Any] = {"type": "LeafError", "message": "The app does not take this call.", "hint": ""}
+    error: dict[str, Any] = {
+        "type": "LeafError",
+        "message": "The app does not take this call.",
+        "hint": "",
+    }
     return _answer(codec.to_json({"error": error}), status)

@@ -1,10 +1,12 @@
 """DBOS behind a small door: one workflow per answer, whose id is the message's id.
 
-Here lives what this app asks of DBOS: a fixed version, a name for this process that survives restarts, plain JSON, no network, no
-polling. Whose turn it is, is decided before (`waiting.py`), so an answer is begun at once and without a queue. Only one that was
-begun before goes through DBOS's queue, which alone can hand a run to another process; that is looked at in that moment. What an
-answer does stands in `execute.py`, what a step is in `steps.py`; no other module imports dbos. Everything here may be called from
-inside a run without becoming one of its steps.
+Here lives what this app asks of DBOS: a fixed version, a name for this process that survives
+restarts, plain JSON, no network, no polling. Whose turn it is, is decided before (`waiting.py`), so
+an answer is begun at once and without a queue. Only one that was begun before goes through DBOS's
+queue, which alone can hand a run to another process; that is looked at in that moment. What an
+answer does stands in `execute.py`, what a step is in `steps.py`, the file in `sqlite.py`; no other
+module imports dbos.
+Everything here may be called from inside a run without becoming one of its steps.
 """
 
 from __future__ import annotations
@@ -24,10 +26,11 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, ParamSpec, TypeVar
 
-from leaf.agent.events import Chunk
-from leaf.errors import LeafError, RunError, StoreBusyError, StoreError
-from leaf.runs import trouble
-from leaf.runs.sqlite import Driver, driver
+from leaf.errors import LeafError, RunError, StoreBusyError
+from leaf.runs import failures
+from leaf.runs.sqlite import LOCK_SECONDS, Driver, driver, prepare_file
+from leaf.shapes.chunks import TERMINAL, Chunk, parse_chunks
+from leaf.store.postgres import FROZEN
 
 if TYPE_CHECKING:
     from dbos import DBOS as Dbos
@@ -39,15 +42,15 @@ R = TypeVar("R")
 VERSION = "leaf-1"
 """Version of the order of the steps. Raise it when that order changes; see docs/runs.md."""
 STREAM = "chunks"
-"""Key of the stream that a run writes: each value a list of chunks, and `begin` marks between them."""
-POLL_SECONDS = 0.1
-"""How often the stream of an answer that another process writes is looked at, while somebody here watches it."""
+"""Key of the stream that a run writes: each value a list of chunks, and `begin` marks between
+them."""
+POLL_SECONDS = 1.0
+"""How often the stream of an answer that another process writes is looked at although nothing was
+told, while somebody here watches it."""
 QUIET_SECONDS = 3600.0
 """Given to DBOS for what is not used here and cannot be turned off before it starts."""
 MOST_ATTEMPTS = 50
 """Starts after which an answer that each time took the process with it is given up."""
-LOCK_SECONDS = 5.0
-"""How long a locked run database is waited for at the start."""
 OVER = ("SUCCESS", "ERROR", "CANCELLED", "MAX_RECOVERY_ATTEMPTS_EXCEEDED")
 BATCH = 500
 
@@ -61,7 +64,8 @@ class Record:
     message_id: str
     over: bool
     gave_up: bool
-    """Over without having come to its end: it failed, was cancelled or took the process with it too often."""
+    """Over without having come to its end: it failed, was cancelled or took the process with it too
+    often."""
     attempts: int
     """How often it was begun; 1 for a run that was never interrupted."""
     executor: str
@@ -91,11 +95,15 @@ class Engine:
         self._home = home
         self._url = database_url
         self._driver: Driver | None = None
-        self._seats: list[IO[str]] = []
+        self._executor_locks: list[IO[str]] = []
         self.executors: tuple[str, ...] = ()
-        """Names of the processes whose unfinished work is this one's: its own, and those that are gone from this folder."""
+        """Names of the processes whose unfinished work is this one's: its own, and those that are
+        gone from this folder."""
+        self.process_id = ""
+        """Of this start alone."""
         self.note = ""
-        """What people should know about the run database, such as that a damaged one was put aside."""
+        """What people should know about the run database, such as that a damaged one was put
+        aside."""
 
     @property
     def shared(self) -> bool:
@@ -103,20 +111,27 @@ class Engine:
         return bool(self._url)
 
     def launch(self, answer: Callable[[str], None]) -> None:
-        """Open or make the run database and go on with what this process had begun; `answer` is called with a message's id, in a
-        thread of its own. Raises StoreError, StoreBusyError, RunError.
+        """Open or make the run database and go on with what this process had begun; `answer` is
+        called with a message's id, in a thread of its own. Raises StoreError, StoreBusyError,
+        RunError.
         """
         from dbos import DBOS
 
         if not self.shared:
             self._driver = driver()
             self.note = prepare_file(self._path, self._driver)
-        self.executors, self._seats = _take_seats(self._home, shared=self.shared)
+        self.executors, self._executor_locks = _claim_executors(self._home, shared=self.shared)
+        # Of this start alone: DBOS then finds nothing of its own to go on with, which is done here
+        # and counted.
+        self.process_id = f"{self.executors[0]}.{uuid.uuid4().hex[:8]}"
         self._dbos = DBOS(config=self._config())
         try:
             DBOS.listen_queues([self._queue])
         except Exception as e:
-            raise RunError("This process writes answers for another data folder already.", "Use a process for each.") from e
+            raise RunError(
+                "This process writes answers for another data folder already.",
+                "Use a process for each.",
+            ) from e
 
         def run() -> None:
             answer(str(DBOS.workflow_id))
@@ -125,22 +140,25 @@ class Engine:
         self._run = run
         try:
             DBOS.launch()
-            self._claims = DBOS.register_queue(self._queue, polling_interval_sec=QUIET_SECONDS, on_conflict="always_update")
+            self._claims = DBOS.register_queue(
+                self._queue, polling_interval_sec=QUIET_SECONDS, on_conflict="always_update"
+            )
             still(self._dbos)
         except Exception as e:
             self.close()
-            raise trouble.explain(e, shared=self.shared) from e
+            raise failures.explain(e, shared=self.shared) from e
 
     def close(self) -> None:
         """Let go of the run database. What runs is left as it is, for the next start."""
         from dbos import DBOS
 
         DBOS.destroy(destroy_registry=True)
-        for seat in self._seats:
-            seat.close()
+        for lock_file in self._executor_locks:
+            lock_file.close()
 
     def begin(self, message_id: str) -> None:
-        """Run an answer, or go on with it, in a thread of its own. Beginning it twice is one run. Raises RunError."""
+        """Run an answer, or go on with it, in a thread of its own. Beginning it twice is one run.
+        Raises RunError."""
         from dbos import DBOS, SetWorkflowID
 
         if self.record(message_id) is not None:
@@ -154,21 +172,34 @@ class Engine:
 
         _outside(start)
 
-    def left(self) -> list[str]:
-        """Runs that processes had begun whose place this one has, and which nobody works on now: for the start.
-
-        Counts one more beginning for each. One that took the process with it too often is given up, and its record says so.
-        """
+    def left(self) -> list[Record]:
+        """Unfinished runs that processes had begun whose place this one has, and which nobody works
+        on now: for the start."""
         from dbos import DBOS
 
-        unfinished = _outside(DBOS.list_workflows, status=["PENDING", "ENQUEUED"], load_input=False, load_output=False)
-        mine = [record for record in map(_record, unfinished) if record.executor in self.executors and record.version == VERSION]
-        for record in mine:
-            if record.attempts >= MOST_ATTEMPTS:
-                _outside(DBOS.cancel_workflow, record.message_id)
-            else:
-                self._note(record.message_id, {"attempts": record.attempts + 1})
-        return [record.message_id for record in mine if record.attempts < MOST_ATTEMPTS]
+        unfinished = _outside(
+            DBOS.list_workflows, status=["PENDING", "ENQUEUED"], load_input=False, load_output=False
+        )
+        return [
+            record
+            for record in map(_record, unfinished)
+            if record.executor in self.executors and record.version == VERSION
+        ]
+
+    def again(self, record: Record) -> bool:
+        """Count one more beginning of a run. False for one that took the process with it too often:
+        it is given up, and its record says so."""
+        if record.attempts >= MOST_ATTEMPTS:
+            self.cancel(record.message_id)
+            return False
+        self._note(record.message_id, {"attempts": record.attempts + 1})
+        return True
+
+    def cancel(self, message_id: str) -> None:
+        """End a run in its record, whoever works on it."""
+        from dbos import DBOS
+
+        _outside(DBOS.cancel_workflow, message_id)
 
     def forget(self, message_ids: Sequence[str]) -> None:
         """Delete the records of runs, with their steps and streams."""
@@ -176,6 +207,27 @@ class Engine:
 
         for batch in _batches(message_ids):
             _outside(DBOS.delete_workflows, batch)
+
+    def scrub(self) -> None:
+        """Empty the log of the run database, which holds pages as they were before something was
+        deleted in them. On PostgreSQL that is the server's. Raises StoreBusyError while another
+        thread reads without a pause."""
+        if self._driver is None:
+            return
+        with closing(self._open_file()) as db:
+            busy = db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchone()[0]
+        if busy:
+            raise StoreBusyError(
+                f"The run database {self._path} is being read without a pause.",
+                "What was deleted leaves its log at the next start.",
+            )
+
+    def _open_file(self) -> sqlite3.Connection:
+        by = self._driver or driver()
+        db: sqlite3.Connection = by.module.connect(
+            self._path, timeout=LOCK_SECONDS, factory=by.connection
+        )
+        return db
 
     def record(self, message_id: str) -> Record | None:
         return self.records([message_id]).get(message_id)
@@ -186,7 +238,9 @@ class Engine:
 
         found: list[WorkflowStatus] = []
         for batch in _batches(message_ids):
-            found += _outside(DBOS.list_workflows, workflow_ids=batch, load_input=False, load_output=False)
+            found += _outside(
+                DBOS.list_workflows, workflow_ids=batch, load_input=False, load_output=False
+            )
         return {status.workflow_id: _record(status) for status in found}
 
     def kept_steps(self, message_id: str) -> list[KeptStep]:
@@ -200,24 +254,53 @@ class Engine:
         ]
 
     def want_stop(self, message_id: str) -> None:
-        """Keep the wish to stop a run, so that it outlives this process and is seen by the one that writes the answer."""
+        """Keep the wish to stop a run, so that it outlives this process and is seen by the one that
+        writes the answer."""
         self._note(message_id, {"stop": True})
 
     def read_stream(self, message_id: str) -> Iterator[list[Chunk]]:
-        """What a run has streamed so far and what it goes on to stream, wherever it runs, until it ends."""
+        """What a run has streamed so far and what it goes on to stream, wherever it runs, until it
+        ends."""
         from dbos import DBOS
 
-        yield from DBOS.read_stream(message_id, STREAM, polling_interval_sec=POLL_SECONDS)
+        for chunks in DBOS.read_stream(message_id, STREAM, polling_interval_sec=POLL_SECONDS):
+            yield parse_chunks(chunks, f"answer {message_id}")
+
+    def wake_readers(self) -> None:
+        """Have all that wait in `read_stream` look now."""
+        for *_, signal in self._dbos._sys_db.streams_map.snapshot():  # noqa: SLF001
+            signal.set()
+
+    def streamed(self, message_id: str) -> list[Chunk]:
+        """What a run has shown that is not to go on, as it was streamed; its record is cancelled."""
+        self.cancel(message_id)
+        pieces = _outside(lambda: list(self.read_stream(message_id)))
+        return [c for piece in pieces for c in piece if c["type"] not in {"begin", *TERMINAL}]
+
+    def over(self) -> list[str]:
+        """The answers whose runs are over and have records still."""
+        from dbos import DBOS
+
+        found = _outside(
+            DBOS.list_workflows, status=list(OVER), load_input=False, load_output=False
+        )
+        return [status.workflow_id for status in found]
 
     def prune(self, older_than: timedelta) -> int:
-        """Delete the records of runs that ended so long ago. Returns how many. The history keeps their answers."""
+        """Delete the records of runs that ended so long ago. Returns how many. The history keeps
+        their answers."""
         from dbos import DBOS
 
         horizon = (datetime.now(UTC) - older_than).isoformat()
         gone = 0
         while True:
             old = _outside(
-                DBOS.list_workflows, status=list(OVER), completed_before=horizon, limit=BATCH, load_input=False, load_output=False
+                DBOS.list_workflows,
+                status=list(OVER),
+                completed_before=horizon,
+                limit=BATCH,
+                load_input=False,
+                load_output=False,
             )
             self.forget([status.workflow_id for status in old])
             gone += len(old)
@@ -233,23 +316,32 @@ class Engine:
             "name": "leaf",
             "system_database_url": self._url or f"sqlite:///{self._path}",
             "application_version": VERSION,
-            # Of this start alone: DBOS then finds nothing of its own to go on with, which is done here and counted.
-            "executor_id": f"{self.executors[0]}.{uuid.uuid4().hex[:8]}",
+            "executor_id": self.process_id,
             "log_level": "ERROR",
             "serializer": _serializer(),
-            "db_engine_kwargs": {"hide_parameters": True, **(self._driver.engine_arguments if self._driver else {})},
+            "db_engine_kwargs": {
+                "hide_parameters": True,
+                **(self._driver.engine_arguments if self._driver else _server_arguments()),
+            },
             "use_listen_notify": False,
             "notification_listener_polling_interval_sec": 0.5,
             "scheduler_polling_interval_sec": QUIET_SECONDS,
         }
 
     def _claim(self, message_id: str) -> None:
-        """Let DBOS's queue worker look once, in this thread: it takes what waits in this process's queue and begins it."""
+        """Let DBOS's queue worker look once, in this thread: it takes what waits in this process's
+        queue and begins it."""
         from dbos import DBOS
         from dbos._queue import queue_worker_thread
 
         _outside(queue_worker_thread, _OneLook(), self._dbos, self._claims)
-        waits = _outside(DBOS.list_workflows, workflow_ids=[message_id], status="ENQUEUED", load_input=False, load_output=False)
+        waits = _outside(
+            DBOS.list_workflows,
+            workflow_ids=[message_id],
+            status="ENQUEUED",
+            load_input=False,
+            load_output=False,
+        )
         if waits:
             raise RunError("The run database did not give this run out.", "It is tried again.")
 
@@ -260,7 +352,8 @@ class Engine:
 
 
 class _OneLook(threading.Event):
-    """In place of the event that ends a queue worker, between whose looks it waits on it: one look, then the end."""
+    """In place of the event that ends a queue worker, between whose looks it waits on it: one look,
+    then the end."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -272,8 +365,9 @@ class _OneLook(threading.Event):
 
 
 def still(dbos: Dbos) -> None:
-    """End the threads with which DBOS looks into the run database every second: for queues that other programs make, for delayed
-    and scheduled work, for messages between workflows. Nothing of that is used here. They end by themselves, within a second.
+    """End the threads with which DBOS looks into the run database every second: for queues that
+    other programs make, for delayed and scheduled work, for messages between workflows. Nothing of
+    that is used here. They end by themselves, within a second.
     """
     for event in dbos.background_thread_stop_events:
         event.set()
@@ -281,59 +375,18 @@ def still(dbos: Dbos) -> None:
     dbos._sys_db._run_background_processes = False  # noqa: SLF001
 
 
-def prepare_file(path: Path, by: Driver | None = None) -> str:
-    """Make the run database ready to be opened: write-ahead log on, a damaged one put aside. Returns what to tell people.
-
-    Raises StoreBusyError for a locked file, StoreError for one of a newer version and for one that cannot be opened.
-    """
-    module = (by or driver()).module
-    try:
-        with closing(module.connect(path, timeout=LOCK_SECONDS)) as db:
-            db.execute("PRAGMA journal_mode=wal")
-            found = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
-            if found == "ok":
-                _check_version(db, path)
-                return ""
-    except module.DatabaseError as e:
-        found = str(e)
-        if "locked" in found:
-            raise StoreBusyError(
-                f"The run database {path} is locked by another program.", "Close that program, then start Leaf again."
-            ) from e
-        if isinstance(e, module.OperationalError):
-            raise trouble.explain(e, shared=False) from e
-    return _put_aside(path, found)
+def _server_arguments() -> dict[str, Any]:
+    """Of connections to PostgreSQL; see `store.postgres.FROZEN`."""
+    return {"connect_args": {"application_name": "dbos_transact", "options": FROZEN}}
 
 
-def _check_version(db: sqlite3.Connection, path: Path) -> None:
-    from dbos._migration import sqlite_migrations  # DBOS says nowhere else which versions it knows
+def _claim_executors(home: Path, *, shared: bool) -> tuple[tuple[str, ...], list[IO[str]]]:
+    """Names for this process that a restart finds again, and the locked files that keep others from
+    taking them.
 
-    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'dbos_migrations'").fetchone():
-        return
-    row = db.execute("SELECT version FROM dbos_migrations").fetchone()
-    if row and row[0] > len(sqlite_migrations):
-        raise StoreError(
-            f"The run database {path} was written by a newer version of Leaf.",
-            "Start that version; or rename the file, and unfinished answers are begun anew.",
-        )
-
-
-def _put_aside(path: Path, reason: str) -> str:
-    """Rename a damaged run database. The history says which answers were asked for, so nothing that was asked is lost."""
-    name = f"runs.damaged-{datetime.now():%Y%m%d-%H%M%S}.sqlite"
-    for ending in ("", "-wal", "-shm"):
-        part = path.with_name(path.name + ending)
-        if part.exists():
-            part.rename(path.with_name(name + ending))
-    logger.warning("the run database was damaged (%s); it is kept as %s, unfinished answers begin anew", reason, name)
-    return f"The run database was damaged and is kept as {name}. This answer begins anew."
-
-
-def _take_seats(home: Path, *, shared: bool) -> tuple[tuple[str, ...], list[IO[str]]]:
-    """Names for this process that a restart finds again, and the locked files that keep others from taking them.
-
-    A folder with DuckDB has one process. On PostgreSQL several may share a folder: each holds a seat, and one that starts takes
-    over the seats that nobody holds, with the work that was left on them.
+    A folder with DuckDB has one process. On PostgreSQL several may share a folder: each holds a
+    seat, and one that starts takes over the seats that nobody holds, with the work that was left on
+    them.
     """
     identity = home / "executor"
     if not identity.exists():
@@ -342,18 +395,23 @@ def _take_seats(home: Path, *, shared: bool) -> tuple[tuple[str, ...], list[IO[s
     if not shared or sys.platform == "win32":
         return (f"{name}-1",), []
     numbers = sorted(int(path.stem.rpartition("-")[2]) for path in home.glob("seat-*.lock"))
-    taken = {number: seat for number in numbers if (seat := _lock(home / f"seat-{number}.lock"))}
+    taken = {
+        number: lock_file
+        for number in numbers
+        if (lock_file := _lock(home / f"seat-{number}.lock"))
+    }
     if not taken:
         number = max(numbers, default=0) + 1
-        seat = _lock(home / f"seat-{number}.lock")
-        if seat is None:
-            return _take_seats(home, shared=shared)
-        taken = {number: seat}
+        lock_file = _lock(home / f"seat-{number}.lock")
+        if lock_file is None:
+            return _claim_executors(home, shared=shared)
+        taken = {number: lock_file}
     return tuple(f"{name}-{number}" for number in taken), list(taken.values())
 
 
 def _lock(path: Path) -> IO[str] | None:
-    """The file, locked until it is closed or the process ends; None while another process holds it."""
+    """The file, locked until it is closed or the process ends; None while another process holds
+    it."""
     import fcntl
 
     file = path.open("a")
@@ -367,7 +425,8 @@ def _lock(path: Path) -> IO[str] | None:
 
 
 def _serializer() -> Serializer:
-    """Plain JSON, so that a record can be read by people and by later versions, and nothing in it can run."""
+    """Plain JSON, so that a record can be read by people and by later versions, and nothing in it
+    can run."""
     from dbos import Serializer
 
     class PlainJson(Serializer):
@@ -376,20 +435,28 @@ def _serializer() -> Serializer:
 
         def serialize(self, data: Any) -> str:
             if isinstance(data, BaseException):
-                message = str(data) if isinstance(data, LeafError) else "A step failed by a fault of Leaf; the log says why."
+                message = (
+                    str(data)
+                    if isinstance(data, LeafError)
+                    else "A step failed by a fault of Leaf; the log says why."
+                )
                 data = {"__error__": message}
             return json.dumps(data, separators=(",", ":"))
 
         def deserialize(self, serialized_data: str) -> Any:
             data = json.loads(serialized_data)
-            return RunError(data["__error__"]) if isinstance(data, dict) and "__error__" in data else data
+            return (
+                RunError(data["__error__"])
+                if isinstance(data, dict) and "__error__" in data
+                else data
+            )
 
     return PlainJson()
 
 
 def _outside(function: Callable[P, R], *args: P.args, **kwargs: P.kwargs) -> R:
-    """Call DBOS as if from outside of any run: inside of one it would make the call a step, at a place in the order of steps that
-    depends on the moment.
+    """Call DBOS as if from outside of any run: inside of one it would make the call a step, at a
+    place in the order of steps that depends on the moment.
     """
     return contextvars.Context().run(function, *args, **kwargs)
 
@@ -411,7 +478,11 @@ def _record(status: WorkflowStatus) -> Record:
 def _kept(info: StepInfo) -> KeptStep:
     begun, ended = info["started_at_epoch_ms"] or 0, info["completed_at_epoch_ms"] or 0
     return KeptStep(
-        info["function_id"], info["function_name"], info["output"], info["error"] is not None, max(0, ended - begun) / 1000
+        info["function_id"],
+        info["function_name"],
+        info["output"],
+        info["error"] is not None,
+        max(0, ended - begun) / 1000,
     )
 
 

@@ -1,5 +1,6 @@
-"""What one run does: build the task from the history, let the agent answer, save the answer. No write per token: one when it was
-asked, one when it is begun, one for what each step took, and one for the answer.
+"""What one run does: build the task from the history, let the agent answer, save the answer. No
+write per token: one when it was asked, one when it is begun, one for what each step took, and one
+for the answer.
 """
 
 from __future__ import annotations
@@ -7,33 +8,68 @@ from __future__ import annotations
 import logging
 import threading
 from collections.abc import Callable
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from functools import partial
 
+from leaf import logs
 from leaf.agent.budget import FileInChat
-from leaf.agent.events import Chunk, apply, chunk, compact, reduce
+from leaf.agent.connections import ModelConnections
+from leaf.agent.events import apply, compact, reduce
 from leaf.agent.loop import Agent
-from leaf.agent.models.base import Usage
-from leaf.agent.receipts.documents import of_messages
-from leaf.agent.steps import StepRunner
+from leaf.agent.models.base import TokenUsage
+from leaf.agent.steps import KeptValue, Step, StepRunner
 from leaf.agent.task import AnswerTask, Outcome, RunTool
 from leaf.budgets.budgets import Budgets
-from leaf.documents.documents import Documents
-from leaf.drive.drive import Drive
+from leaf.documents.documents import DocumentService
+from leaf.drive.drive import DriveService
 from leaf.errors import LeafError, NotFoundError, StoreError
 from leaf.files.library import Library
-from leaf.runs.citing import FileDesk
+from leaf.provenance.receipts.documents import of_messages
+from leaf.runs.citing import FileCitationResolver
 from leaf.runs.run import Run
 from leaf.runs.steps import LeaveError
 from leaf.settings import RunLimits
+from leaf.shapes.chunks import Chunk, chunk
+from leaf.shapes.raw import ToolInput
 from leaf.store import Store, messages, usage
-from leaf.store.model import Message, Scope
+from leaf.store.model import Message, Scope, Status
 from leaf.tables.notebooks import Notebooks
 from leaf.tables.tables import Tables
 from leaf.tools import registry
-from leaf.tools.base import Hooks, Json, ToolContext, ToolOutput, context_of
+from leaf.tools.base import Hooks, ToolContext, ToolOutput, context_of
+from leaf.tools.permissions import Permissions
 
 logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class TaskStep(Step):
+    """What a task rests on beside the history, as it was at its first time."""
+
+    kind = "task"
+    limits: RunLimits
+    inline_tokens: int
+    files: tuple[FileInChat, ...] = ()
+    file_tokens: int | None = None
+    """Tokens of file content that the answer may take in; None in answers of before there was such
+    a bound."""
+    connection: str | None = None
+    """Id of the model connection with which it was begun, empty for the environment's; never a key.
+    None in answers of before there was more than one."""
+
+    def to_json(self) -> KeptValue:
+        return super().to_json() | {
+            "limits": asdict(self.limits),
+            "files": [asdict(file) for file in self.files],
+        }
+
+
+@dataclass(frozen=True)
+class SaveStep(Step):
+    """The answer is saved."""
+
+    kind = "save"
+    status: Status
 
 
 class Executor:
@@ -44,15 +80,17 @@ class Executor:
         store: Store,
         library: Library,
         tables: Tables,
-        drive: Drive,
-        documents: Documents,
+        drive: DriveService,
+        documents: DocumentService,
         agent: Agent,
         limits: RunLimits,
-        run_tool: Callable[[str, Json, ToolContext], ToolOutput] = registry.run,
+        run_tool: Callable[[str, ToolInput, ToolContext], ToolOutput] = registry.run,
         budgets: Budgets | None = None,
         file_tokens: int = 100_000,
         python: Notebooks | None = None,
+        connections: ModelConnections | None = None,
     ) -> None:
+        """Without `connections` the agent's own model server answers everybody."""
         self._store = store
         self._library = library
         self._tables = tables
@@ -64,11 +102,22 @@ class Executor:
         self._budgets = budgets
         self._file_tokens = file_tokens
         self._python = python
+        self._connections = connections
+        self._permissions = Permissions(store.db)
 
-    def __call__(self, scope: Scope, message: Message, run: Run, steps: StepRunner, stream: Callable[[Chunk], None]) -> None:
-        """Answer and save. The stream ends only after that, so that whoever sees its end finds the answer in the history.
+    def __call__(
+        self,
+        scope: Scope,
+        message: Message,
+        run: Run,
+        steps: StepRunner,
+        stream: Callable[[Chunk], None],
+    ) -> None:
+        """Answer and save. The stream ends only after that, so that whoever sees its end finds the
+        answer in the history.
 
-        Called again for a run that was interrupted, it takes the same steps. Raises LeaveError where it is to be begun again.
+        Called again for a run that was interrupted, it takes the same steps. Raises LeaveError
+        where it is to be begun again.
         """
         last: list[Chunk] = []
 
@@ -80,8 +129,9 @@ class Executor:
                 stream(c)
 
         try:
-            outcome = self._agent.answer(self._task(scope, message, steps, run.stop), emit, steps, run.stop)
-            steps("save", partial(self._finish, scope, message, outcome, stream, last))
+            agent, task = self._task(scope, message, steps, run.stop)
+            outcome = agent.answer(task, emit, steps, run.stop)
+            steps("save", SaveStep, partial(self._finish, scope, message, outcome, stream, last))
         except StoreError as e:
             raise LeaveError(e.message) from e
         except Exception as e:
@@ -90,26 +140,37 @@ class Executor:
             last.append(self._give_up(scope, message, run, e))
         run.emit(last[-1])
 
-    def _task(self, scope: Scope, message: Message, steps: StepRunner, stop: threading.Event) -> AnswerTask:
-        """The task of the first time: what settings and files have become since then must not change the order of the steps."""
-        kept = steps("task", partial(self._task_settings, scope, message))
-        return AnswerTask(
+    def _task(
+        self, scope: Scope, message: Message, steps: StepRunner, stop: threading.Event
+    ) -> tuple[Agent, AnswerTask]:
+        """The task of the first time: what settings and files have become since then must not
+        change the order of the steps. It is answered by the asker's connection of now, to the end.
+        """
+        kept = steps("task", TaskStep, partial(self._task_settings, scope, message))
+        agent = self._agent
+        if self._connections is not None:
+            model, found = self._connections.resume(scope, message.model, kept.connection)
+            agent, message = agent.at(found.endpoint), replace(message, model=model)
+        return agent, AnswerTask(
             message_id=message.id,
             model=message.model,
-            history=messages.thread(self._store.db, scope, message.chat_id, head=message.parent_id).messages,
+            history=messages.history(self._store.db, scope, message.chat_id, message.parent_id),
             run_tool=self._tool_runner(scope, message),
-            limits=RunLimits(**kept["limits"]),
-            inline_tokens=kept["inline_tokens"],
+            limits=kept.limits,
+            inline_tokens=kept.inline_tokens,
             scope=scope,
-            desk=FileDesk(self._library, scope, message.chat_id, stop),
-            files=[FileInChat(**file) for file in kept.get("files", ())],
-            file_tokens=kept.get("file_tokens", self._file_tokens),
+            resolver=FileCitationResolver(self._library, scope, message.chat_id, stop),
+            files=kept.files,
+            file_tokens=self._file_tokens if kept.file_tokens is None else kept.file_tokens,
             budget_reached=partial(self._budgets.reached, scope) if self._budgets else lambda: "",
             spent=partial(self._record, scope, message),
         )
 
-    def _record(self, scope: Scope, message: Message, step: str, used: Usage, money: float | None) -> None:
-        """Keep what a step took at once, so that it counts also while the run goes on, and however it ends."""
+    def _record(
+        self, scope: Scope, message: Message, step: str, used: TokenUsage, money: float | None
+    ) -> None:
+        """Keep what a step took at once, so that it counts also while the run goes on, and however
+        it ends."""
         usage.unscoped_record(
             self._store.db,
             scope,
@@ -123,49 +184,85 @@ class Executor:
             cost=money,
         )
 
-    def _task_settings(self, scope: Scope, message: Message) -> Json:
+    def _task_settings(self, scope: Scope, message: Message) -> TaskStep:
         files = self._library.chat_files(scope, message.chat_id)
         tokens = sum(int(c.file.outline.get("tokens") or 0) for c in files)
-        told = [
-            asdict(FileInChat(c.handle, c.file.name, int(c.file.outline.get("tokens") or 0), c.message_id == message.parent_id))
+        told = tuple(
+            FileInChat(
+                c.handle,
+                c.file.name,
+                int(c.file.outline.get("tokens") or 0),
+                c.message_id == message.parent_id,
+            )
             for c in files
-        ]
-        return {"limits": asdict(self._limits), "inline_tokens": tokens, "files": told, "file_tokens": self._file_tokens}
+        )
+        connection = self._connections.of(scope).id if self._connections else None
+        return TaskStep(self._limits, tokens, told, self._file_tokens, connection)
 
     def _tool_runner(self, scope: Scope, message: Message) -> RunTool:
-        """Tools see the files as they are at the call, so that a file deleted meanwhile is missing and said to be."""
+        """Tools see the files as they are at the call, so that a file deleted meanwhile is missing
+        and said to be."""
 
-        def run_tool(name: str, given: Json, stop: threading.Event, hooks: Hooks) -> ToolOutput:
+        def run_tool(
+            name: str, given: ToolInput, stop: threading.Event, hooks: Hooks
+        ) -> ToolOutput:
             files = self._library.chat_files(scope, message.chat_id, deleted=True)
             rooms = (self._library, self._tables, self._drive, self._documents)
-            context = context_of(scope, message.chat_id, files, *rooms, stop, hooks, message.id, self._python)
+            context = context_of(
+                scope,
+                message.chat_id,
+                files,
+                *rooms,
+                stop,
+                hooks,
+                message.id,
+                self._python,
+                self._permissions,
+            )
             return self._run_tool(name, given, context)
 
         return run_tool
 
     def _finish(
-        self, scope: Scope, message: Message, outcome: Outcome, stream: Callable[[Chunk], None], last: list[Chunk]
-    ) -> Json:
+        self,
+        scope: Scope,
+        message: Message,
+        outcome: Outcome,
+        stream: Callable[[Chunk], None],
+        last: list[Chunk],
+    ) -> SaveStep:
         """The last step: save, then let the stream end."""
         self._save(scope, message, outcome)
-        of_messages(self._store, self._documents, scope, [replace(message, status=outcome.status, parts=outcome.parts)])
+        of_messages(
+            self._store,
+            self._documents,
+            scope,
+            [replace(message, status=outcome.status, parts=outcome.parts)],
+        )
         stream(last[-1])
-        return {"status": outcome.status}
+        return SaveStep(outcome.status)
 
     def _give_up(self, scope: Scope, message: Message, run: Run, error: Exception) -> Chunk:
         """End an answer that cannot go on, and keep what it has shown. Returns its last chunk."""
         text = str(error)
         if not isinstance(error, LeafError):
             logger.error("run %s failed", message.id, exc_info=error)
-            text = "Leaf failed in a way that it did not expect. Ask again; if it happens twice, please report it."
+            text = (
+                "Leaf failed in a way that it did not expect. Ask again; if it happens twice, "
+                "please report it."
+            )
         parts = reduce(compact(run.read().chunks))
         last = chunk("error", errorText=text)
         apply(parts, last)
         try:
-            self._save(scope, message, Outcome("error", parts, [], {"model": message.model}, "error", text))
+            self._save(
+                scope, message, Outcome("error", parts, [], {"model": message.model}, "error", text)
+            )
         except StoreError as e:
             raise LeaveError(e.message) from e
-        except NotFoundError:  # who asked was taken out of the chat meanwhile, and the answer stands there as stopped
+        except (
+            NotFoundError
+        ):  # who asked was taken out of the chat meanwhile, and the answer stands there as stopped
             logger.info("run %s ended: its asker does not reach the chat any more", message.id)
         return last
 
@@ -180,4 +277,13 @@ class Executor:
             usage=outcome.usage,
             status=outcome.status,
             error=outcome.error,
+        )
+        logs.event(
+            logger,
+            "run-ends",
+            run=message.id,
+            status=outcome.status,
+            seconds=float(outcome.usage.get("seconds") or 0),
+            input=int(outcome.usage.get("input") or 0),
+            output=int(outcome.usage.get("output") or 0),
         )

@@ -1,22 +1,35 @@
-"""The SQLite under the run database: this Python's own, that with a function of ours where it is old, or that of a wheel.
+"""The SQLite under the run database, and its file: this Python's own, that with a function of ours
+where it is old, or that of a wheel.
 
-DBOS reckons its times by `unixepoch('subsec')`. SQLite knows that word since 3.42; before, the answer is NULL, and no table with
-such a default takes a row. So each connection of an older one is given the function. It also needs RETURNING, which nothing can
-add: below 3.35 the wheel `pysqlite3`, which carries a current SQLite, takes the place of Python's own, where it is installed.
+DBOS reckons its times by `unixepoch('subsec')`. SQLite knows that word since 3.42; before, the
+answer is NULL, and no table with such a default takes a row. So each connection of an older one is
+given the function. It also needs RETURNING, which nothing can add: below 3.35 the wheel
+`pysqlite3`, which carries a current SQLite, takes the place of Python's own, where it is installed.
 """
 
 from __future__ import annotations
 
 import importlib
+import logging
 import sqlite3
 import time
+from contextlib import closing
 from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
 from typing import Any
 
-from leaf.errors import StoreError
+from leaf.errors import StoreBusyError, StoreError
+from leaf.runs import failures
+
+logger = logging.getLogger(__name__)
 
 SUBSECONDS = (3, 42, 0)
 """The first SQLite in which `unixepoch` knows fractions of a second."""
+LOCK_SECONDS = 5.0
+"""How long a locked run database is waited for at the start."""
+OVERWRITES = 0x1EAF
+"""Marks a run database in which all that is deleted is overwritten."""
 LEAST = (3, 35, 0)
 """The first one with RETURNING."""
 
@@ -27,10 +40,10 @@ class Driver:
 
     module: Any
     """A DB-API module: `sqlite3`, or one that stands in for it."""
+    connection: Any
+    """The class of its connections."""
     note: str = ""
     """What stands in for what this Python's SQLite lacks; empty if it lacks nothing."""
-    connection: Any = None
-    """The class of its connections, where it is not the module's own."""
 
     @property
     def version(self) -> str:
@@ -40,7 +53,7 @@ class Driver:
     def engine_arguments(self) -> dict[str, Any]:
         """What SQLAlchemy's `create_engine` is given."""
         arguments: dict[str, Any] = {} if self.module is sqlite3 else {"module": self.module}
-        return {**arguments, "connect_args": {"factory": self.connection}} if self.connection else arguments
+        return {**arguments, "connect_args": {"factory": self.connection}}
 
 
 def driver() -> Driver:
@@ -51,29 +64,117 @@ def driver() -> Driver:
         dbapi2 = importlib.import_module("pysqlite3.dbapi2")
     except ImportError as e:
         hint = (
-            "Install the package pysqlite3, use a Python with a newer SQLite, or set LEAF_DATABASE_URL to a PostgreSQL database."
+            "Install the package pysqlite3, use a Python with a newer SQLite, or set "
+            "LEAF_DATABASE_URL to a PostgreSQL database."
         )
         raise StoreError(
-            f"This Python's SQLite is {sqlite3.sqlite_version}, and Leaf needs 3.35 or newer to keep its runs.", hint
+            f"This Python's SQLite is {sqlite3.sqlite_version}, and Leaf needs 3.35 or newer to "
+            f"keep its runs.",
+            hint,
         ) from e
-    return Driver(dbapi2, f"too old to keep runs, for which Leaf takes {dbapi2.sqlite_version} of the package pysqlite3")
+    return Driver(
+        dbapi2,
+        _connection(dbapi2, clock=dbapi2.sqlite_version_info < SUBSECONDS),
+        f"too old to keep runs, for which Leaf takes {dbapi2.sqlite_version} of the "
+        f"package pysqlite3",
+    )
 
 
 def adapted(module: Any) -> Driver:
-    """`module`, with a clock of ours if its SQLite is too old to have one that counts milliseconds."""
+    """`module`, with a clock of ours if its SQLite is too old to have one that counts
+    milliseconds."""
     if module.sqlite_version_info >= SUBSECONDS:
-        return Driver(module)
+        return Driver(module, _connection(module, clock=False))
+    return Driver(
+        module,
+        _connection(module, clock=True),
+        "older than 3.42, so Leaf adds the clock in milliseconds that its runs need",
+    )
+
+
+def _connection(module: Any, *, clock: bool) -> Any:
+    """A class of connections that overwrite what they delete; with a clock of ours where the
+    module's has none."""
 
     class Connection(module.Connection):  # type: ignore[misc]  # a class of a module that is chosen at run time
         def __init__(self, *args: Any, **kwargs: Any) -> None:
             super().__init__(*args, **kwargs)
-            self.create_function("unixepoch", 1, unixepoch)
+            self.execute("PRAGMA secure_delete = ON")
+            if clock:
+                self.create_function("unixepoch", 1, unixepoch)
 
-    return Driver(module, "older than 3.42, so Leaf adds the clock in milliseconds that its runs need", Connection)
+    return Connection
 
 
 def unixepoch(modifier: object) -> float:
-    """`unixepoch('subsec')` as of SQLite 3.42: seconds since 1970 to the millisecond. DBOS asks for nothing else."""
+    """`unixepoch('subsec')` as of SQLite 3.42: seconds since 1970 to the millisecond. DBOS asks for
+    nothing else."""
     if modifier not in ("subsec", "subsecond"):
         raise ValueError(f"unixepoch({modifier!r}) is not what this stands in for")
     return round(time.time(), 3)
+
+
+def prepare_file(path: Path, by: Driver | None = None) -> str:
+    """Make the run database ready to be opened: write-ahead log on, a damaged one put aside.
+    Returns what to tell people.
+
+    Raises StoreBusyError for a locked file, StoreError for one of a newer version and for one that
+    cannot be opened.
+    """
+    module = (by or driver()).module
+    try:
+        with closing(module.connect(path, timeout=LOCK_SECONDS)) as db:
+            db.execute("PRAGMA journal_mode=wal")
+            found = str(db.execute("PRAGMA quick_check(1)").fetchone()[0])
+            if found == "ok":
+                _check_version(db, path)
+                _rewrite_once(db)
+                return ""
+    except module.DatabaseError as e:
+        found = str(e)
+        if "locked" in found:
+            raise StoreBusyError(
+                f"The run database {path} is locked by another program.",
+                "Close that program, then start Leaf again.",
+            ) from e
+        if isinstance(e, module.OperationalError):
+            raise failures.explain(e, shared=False) from e
+    return _put_aside(path, found)
+
+
+def _check_version(db: sqlite3.Connection, path: Path) -> None:
+    from dbos._migration import sqlite_migrations  # DBOS says nowhere else which versions it knows
+
+    if not db.execute("SELECT 1 FROM sqlite_master WHERE name = 'dbos_migrations'").fetchone():
+        return
+    row = db.execute("SELECT version FROM dbos_migrations").fetchone()
+    if row and row[0] > len(sqlite_migrations):
+        raise StoreError(
+            f"The run database {path} was written by a newer version of Leaf.",
+            "Start that version; or rename the file, and unfinished answers are begun anew.",
+        )
+
+
+def _rewrite_once(db: sqlite3.Connection) -> None:
+    """Rid a file of what earlier versions deleted and did not overwrite. It holds the answers of a
+    day, so this is soon done."""
+    if db.execute("PRAGMA application_id").fetchone()[0] != OVERWRITES:
+        db.execute("VACUUM")
+        db.execute(f"PRAGMA application_id = {OVERWRITES}")
+    db.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+
+
+def _put_aside(path: Path, reason: str) -> str:
+    """Rename a damaged run database. The history says which answers were asked for, so nothing that
+    was asked is lost."""
+    name = f"runs.damaged-{datetime.now():%Y%m%d-%H%M%S}.sqlite"
+    for ending in ("", "-wal", "-shm"):
+        part = path.with_name(path.name + ending)
+        if part.exists():
+            part.rename(path.with_name(name + ending))
+    logger.warning(
+        "the run database was damaged (%s); it is kept as %s, unfinished answers begin anew",
+        reason,
+        name,
+    )
+    return f"The run database was damaged and is kept as {name}. This answer begins anew."

@@ -1,11 +1,12 @@
-"""What makes a step durable: its value is checkpointed by DBOS, its chunks are streamed while it runs and shown again when it is
-not run again.
+"""What makes a step durable: its value is checkpointed by DBOS, its chunks are streamed while it
+runs and shown again when it is not run again.
 
-A run is shown from three places. While it lives, viewers in its process read the `Run` in memory. After a kill the run is begun
-again: each finished step gives its kept value, whose chunks rebuild that `Run` from its beginning, and the interrupted step runs
-again. The stream in the run database holds the same chunks for viewers in other processes. A kept step writes nothing to it,
-because each step writes all of its chunks before its checkpoint; an interrupted step begins again with a `start-step` that the
-reducer takes as the end of what the earlier attempt had shown.
+A run is shown from three places. While it lives, viewers in its process read the `Run` in memory.
+After a kill the run is begun again: each finished step gives its kept value, whose chunks rebuild
+that `Run` from its beginning, and the interrupted step runs again. The stream in the run database
+holds the same chunks for viewers in other processes. A kept step writes nothing to it, because each
+step writes all of its chunks before its checkpoint; an interrupted step begins again with a
+`start-step` that the reducer takes as the end of what the earlier attempt had shown.
 """
 
 from __future__ import annotations
@@ -18,18 +19,20 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from leaf.agent.events import Chunk, chunk, compact
-from leaf.agent.steps import reused, shown
+from leaf import logs
+from leaf.agent.events import compact
+from leaf.agent.steps import KeptValue, S, Step
 from leaf.errors import StoreError
 from leaf.runs.engine import STREAM
 from leaf.runs.run import Run
+from leaf.shapes.chunks import Chunk, chunk
+from leaf.store.fence import FencedError
 
 if TYPE_CHECKING:
     from dbos import StepReservation
 
-Json = dict[str, Any]
 WORKERS = 8
 """Tool calls of one turn that run at once."""
 
@@ -37,7 +40,8 @@ logger = logging.getLogger(__name__)
 
 
 class LeaveError(BaseException):
-    """The run is left as it is and will be begun again: the process is closing, or the disk is full.
+    """The run is left as it is and will be begun again: the process is closing, or the disk is
+    full.
 
     Not an Exception, because DBOS keeps those as the outcome of a step.
     """
@@ -54,10 +58,12 @@ class Stream:
     def __init__(self) -> None:
         self._chunks: list[Chunk] = []
         self._open: dict[str, contextvars.Context] = {}
-        """Steps that run, with the context in which DBOS knows them. Outside of a step nothing may be written: it would become a
-        step of its own."""
+        """Steps that run, with the context in which DBOS knows them. Outside of a step nothing may
+        be written: it would become a step of its own."""
         self._lock = threading.Lock()
         self._writing = threading.Lock()
+        self.grown = False
+        """Whether more was written than others were told of."""
 
     def add(self, c: Chunk) -> None:
         with self._lock:
@@ -77,8 +83,10 @@ class Stream:
                 del self._open[name]
 
     def flush(self) -> None:
-        """Write what there is. What cannot be written waits for the next time: a stream is for watching, nothing hangs on it."""
+        """Write what there is. What cannot be written waits for the next time: a stream is for
+        watching, nothing hangs on it."""
         from dbos import DBOS
+        from dbos._error import DBOSWorkflowConflictIDError
         from sqlalchemy.exc import SQLAlchemyError
 
         with self._writing:
@@ -89,6 +97,9 @@ class Stream:
                 chunks, self._chunks = self._chunks, []
             try:
                 context.run(DBOS.write_stream, STREAM, compact(chunks))
+                self.grown = True
+            except DBOSWorkflowConflictIDError:
+                pass  # another process has the run, and streams it
             except SQLAlchemyError as e:
                 logger.warning("a piece of a stream was not written yet: %s", type(e).__name__)
                 with self._lock:
@@ -96,87 +107,108 @@ class Stream:
 
 
 class DurableSteps:
-    """The steps of one run; see `leaf.agent.steps.StepRunner`. Made anew each time the run is begun."""
+    """The steps of one run; see `leaf.agent.steps.StepRunner`. Made anew each time the run is
+    begun."""
 
     def __init__(
-        self, run: Run, stream: Stream, *, attempt: int, earlier: Mapping[str, Json], leaving: Callable[[], bool]
+        self,
+        run: Run,
+        stream: Stream,
+        *,
+        attempt: int,
+        earlier: Mapping[str, Step],
+        leaving: Callable[[], bool],
     ) -> None:
         self._run = run
         self._stream = stream
         self._attempt = attempt
         self._earlier = earlier
-        """Values of good steps of a failed answer to the same question, taken over instead of running the step."""
+        """Good steps of a failed answer to the same question, taken over instead of running the
+        step."""
         self._leaving = leaving
 
-    def __call__(self, name: str, function: Callable[[], Json]) -> Json:
+    def __call__(self, name: str, shape: type[S], function: Callable[[], S], /) -> S:
         from dbos import DBOS
 
-        return self._carry_out(DBOS.reserve_step(), name, function)
+        return self._carry_out(DBOS.reserve_step(), name, shape, function)
 
-    def parallel(self, jobs: Sequence[tuple[str, Callable[[], Json]]]) -> list[Json]:
-        """Each step gets its place in the order before any of them runs, so the order is the same however they race."""
+    def parallel(self, shape: type[S], jobs: Sequence[tuple[str, Callable[[], S]]], /) -> list[S]:
+        """Each step gets its place in the order before any of them runs, so the order is the same
+        however they race."""
         from dbos import DBOS
 
-        places = [(DBOS.reserve_step(), name, function) for name, function in jobs]
+        places = [(DBOS.reserve_step(), name, shape, function) for name, function in jobs]
         if len(places) < 2:
             return [self._carry_out(*place) for place in places]
         with ThreadPoolExecutor(min(WORKERS, len(places)), thread_name_prefix="tool") as pool:
-            futures = [pool.submit(contextvars.copy_context().run, partial(self._carry_out, *place)) for place in places]
+            futures = [
+                pool.submit(contextvars.copy_context().run, partial(self._carry_out, *place))
+                for place in places
+            ]
             return [future.result() for future in futures]
 
-    def _carry_out(self, place: StepReservation, name: str, function: Callable[[], Json]) -> Json:
+    def _carry_out(
+        self, place: StepReservation, name: str, shape: type[S], function: Callable[[], S]
+    ) -> S:
+        from dbos._error import DBOSWorkflowConflictIDError
         from sqlalchemy.exc import SQLAlchemyError
 
-        ran = False
+        ran: list[S] = []
 
-        def work() -> Json:
-            nonlocal ran
-            ran = True
-            return self._work(name, function)
+        def work() -> KeptValue:
+            ran.append(self._work(name, shape, function))
+            return ran[-1].to_json()
 
         try:
-            value: Json = place.run({"name": name}, work)
+            kept: object = place.run({"name": name}, work)
+        except DBOSWorkflowConflictIDError as e:
+            raise FencedError(self._run.message_id) from e
         except SQLAlchemyError as e:
-            logger.warning("step run=%s step=%s was not kept: %s", self._run.message_id, name, type(e).__name__)
+            logger.warning(
+                "step run=%s step=%s was not kept: %s", self._run.message_id, name, type(e).__name__
+            )
             raise LeaveError("The run database cannot be written; the disk may be full.") from e
-        if not ran:
-            self._show_again(value)
-        return value
+        if ran:
+            return ran[-1]
+        step = shape.from_json(kept)
+        self._show_again(step)
+        return step
 
-    def _work(self, name: str, function: Callable[[], Json]) -> Json:
+    def _work(self, name: str, shape: type[S], function: Callable[[], S]) -> S:
         """Run the step, or take over its value from an earlier answer."""
         if self._leaving():
             raise LeaveError
         started = time.monotonic()
-        taken_over = name in self._earlier
+        earlier = self._earlier.get(name)
         try:
             with self._stream.step(name, self._attempt):
-                value = reused(self._earlier[name]) if taken_over else function()
-                if taken_over:
-                    self._show_again(value, streamed=True)
+                if isinstance(earlier, shape):
+                    step = earlier.reused
+                    self._show_again(step, streamed=True)
+                else:
+                    step = function()
         except StoreError as e:
             raise LeaveError(e.message) from e
-        if value.get("stopped") and self._leaving():
+        if step.outcome == "stopped" and self._leaving():
             raise LeaveError
-        self._log(name, value, time.monotonic() - started, taken_over)
-        return value
+        self._log(name, step, time.monotonic() - started, earlier is not None)
+        return step
 
-    def _show_again(self, value: Json, *, streamed: bool = False) -> None:
-        for c in shown(value):
+    def _show_again(self, step: Step, *, streamed: bool = False) -> None:
+        for c in step.shown:
             self._run.emit(c)
             if streamed:
                 self._stream.add(c)
 
-    def _log(self, name: str, value: Json, seconds: float, taken_over: bool) -> None:
+    def _log(self, name: str, step: Step, seconds: float, taken_over: bool) -> None:
         """One line a step: never a word of what was asked, read or answered."""
-        used = value.get("usage") or {}
-        outcome = "stopped" if value.get("stopped") else "error" if value.get("error") else "ok"
-        logger.info(
-            "step run=%s step=%s attempt=%d seconds=%.3f tokens=%d outcome=%s",
-            self._run.message_id,
-            name,
-            self._attempt,
-            seconds,
-            int(used.get("input") or 0) + int(used.get("output") or 0),
-            "taken-over" if taken_over else outcome,
+        logs.event(
+            logger,
+            "step",
+            run=self._run.message_id,
+            step=name,
+            attempt=self._attempt,
+            seconds=seconds,
+            tokens=step.tokens,
+            outcome="taken-over" if taken_over else step.outcome,
         )

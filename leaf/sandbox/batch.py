@@ -2,8 +2,9 @@
 
     items of one workspace → batches → as many children as cores, each reads its batch and ends → answers as they come
 
-A child never sees a file of another workspace, and none is used for a second batch. What a batch fails at, by a crash, a hang or
-for want of memory, is called again in a child of its own: only what fails there is the fault of that file, and no other suffers.
+A child never sees a file of another workspace, and none is used for a second batch. What a batch
+fails at, by a crash, a hang or for want of memory, is called again in a child of its own: only what
+fails there is the fault of that file, and no other suffers.
 """
 
 from __future__ import annotations
@@ -13,10 +14,11 @@ from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import suppress
 from dataclasses import replace
-from typing import Any
+from typing import Generic, TypeVar
 
-from leaf.errors import FileError, LeafError, RunError, SandboxError, StoreError
-from leaf.sandbox.pool import TICK, Item, Limits, Pool
+from leaf.errors import FileError, LeafError, NotFoundError, RunError, SandboxError, StoreError
+from leaf.sandbox.limits import TICK, CallLimits
+from leaf.sandbox.pool import BatchItem, Pool
 
 FILES = 64
 """Most files of a batch: a kill or a stop loses the work on no more."""
@@ -27,29 +29,34 @@ SMALL = 2 * 1024 * 1024
 SECONDS = 20.0
 """What one file may take within a batch; alone it has the whole limit."""
 
-Answer = Any
-"""The JSON value of a call, or the LeafError that it ended with."""
+T = TypeVar("T")
 
 
 def call_each(
     pool: Pool,
     function: str,
-    items: Sequence[Item],
+    items: Sequence[BatchItem],
     *,
-    limits: Limits,
+    returns: type[T],
+    limits: CallLimits,
+    takes: str = "",
     stop: threading.Event | None = None,
     on_answer: Callable[[], None] = lambda: None,
-) -> Iterator[list[tuple[int, Answer]]]:
-    """Call `module:name` for each item; yields (index, value or LeafError) of some items at a time, in no order.
+) -> Iterator[list[tuple[int, T | LeafError]]]:
+    """Call `module:name` for each item; yields (index, value or LeafError) of some items at a time,
+    in no order. `returns` and `takes` as for `Pool.call`.
 
-    All items must be of one workspace. `limits` are those of an item that has none of its own. `on_answer` is called with each
-    answer, in threads of this function's. Raises RunError after `stop`, StoreError.
+    All items must be of one workspace. `limits` are those of an item that has none of its own.
+    `on_answer` is called with each answer, in threads of this function's. Raises RunError after
+    `stop`, StoreError.
     """
     left = _Either(stop)
     threads = ThreadPoolExecutor(pool.together, thread_name_prefix="leaf-batch")
     try:
-        work = _Work(pool, function, items, limits, left, on_answer)
-        running: list[Future[list[tuple[int, Answer]]]] = [threads.submit(work.do, batch) for batch in batches(items)]
+        work = _Work(pool, function, items, returns, limits, takes, left, on_answer)
+        running: list[Future[list[tuple[int, T | LeafError]]]] = [
+            threads.submit(work.do, batch) for batch in batches(items)
+        ]
         for future in as_completed(running):
             yield future.result()
     finally:
@@ -57,8 +64,9 @@ def call_each(
         threads.shutdown(wait=True, cancel_futures=True)
 
 
-def batches(items: Sequence[Item]) -> Iterator[list[int]]:
-    """Indexes of items that one child reads: small files together, large ones alone and first, since they take longest."""
+def batches(items: Sequence[BatchItem]) -> Iterator[list[int]]:
+    """Indexes of items that one child reads: small files together, large ones alone and first,
+    since they take longest."""
     sizes = [_size(item) for item in items]
     yield from ([i] for i, size in enumerate(sizes) if size > SMALL)
     batch: list[int] = []
@@ -75,26 +83,30 @@ def batches(items: Sequence[Item]) -> Iterator[list[int]]:
         yield batch
 
 
-class _Work:
+class _Work(Generic[T]):
     """The calls of one `call_each`."""
 
     def __init__(
         self,
         pool: Pool,
         function: str,
-        items: Sequence[Item],
-        limits: Limits,
+        items: Sequence[BatchItem],
+        returns: type[T],
+        limits: CallLimits,
+        takes: str,
         stop: threading.Event,
         on_answer: Callable[[], None],
     ) -> None:
         self._pool = pool
         self._function = function
         self._items = items
+        self._returns = returns
         self._limits = limits
+        self._takes = takes
         self._stop = stop
         self._on_answer = on_answer
 
-    def do(self, batch: list[int]) -> list[tuple[int, Answer]]:
+    def do(self, batch: list[int]) -> list[tuple[int, T | LeafError]]:
         """Answers for all of a batch, in as many children as that takes."""
         while not self._pool.batches.acquire(timeout=TICK):
             if self._stop.is_set():
@@ -104,16 +116,24 @@ class _Work:
         finally:
             self._pool.batches.release()
 
-    def _answers(self, batch: list[int]) -> list[tuple[int, Answer]]:
-        found: list[tuple[int, Answer]] = []
+    def _answers(self, batch: list[int]) -> list[tuple[int, T | LeafError]]:
+        found: list[tuple[int, T | LeafError]] = []
         quick = replace(self._limits, seconds=min(SECONDS, self._limits.seconds))
         while batch:
-            answers: list[Answer] = []
+            answers: list[T | LeafError] = []
             if len(batch) > 1:
                 items = [self._items[i] for i in batch]
-                with suppress(FileError, SandboxError):  # whose fault that is, the calls alone show
+                with suppress(
+                    FileError, NotFoundError, SandboxError
+                ):  # whose fault that is, the calls alone show
                     answers = self._pool.call_several(
-                        self._function, items, limits=quick, stop=self._stop, on_answer=self._on_answer
+                        self._function,
+                        items,
+                        returns=self._returns,
+                        limits=quick,
+                        takes=self._takes,
+                        stop=self._stop,
+                        on_answer=self._on_answer,
                     )
             found += zip(batch, answers, strict=False)
             batch = batch[len(answers) :]
@@ -122,11 +142,21 @@ class _Work:
                 batch = batch[1:]
         return found
 
-    def _alone(self, item: Item) -> Answer:
+    def _alone(self, item: BatchItem) -> T | LeafError:
         """The answer of a child that has seen nothing else."""
-        inputs, limits = {"file": item.path}, item.limits or self._limits
+        limits = item.limits or self._limits
         try:
-            return self._pool.call(self._function, item.arguments, inputs=inputs, limits=limits, out=item.out, stop=self._stop)
+            inputs = {"file": item.source()}
+            return self._pool.call(
+                self._function,
+                item.arguments,
+                returns=self._returns,
+                inputs=inputs,
+                limits=limits,
+                out=item.out,
+                takes=self._takes,
+                stop=self._stop,
+            )
         except (RunError, StoreError):
             raise
         except LeafError as e:
@@ -146,8 +176,10 @@ class _Either(threading.Event):
         return super().is_set() or (self._other is not None and self._other.is_set())
 
 
-def _size(item: Item) -> int:
+def _size(item: BatchItem) -> int:
+    if item.size is not None:
+        return item.size
     try:
-        return item.path.stat().st_size
+        return item.source().stat().st_size
     except OSError:
         return 0

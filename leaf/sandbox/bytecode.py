@@ -1,4 +1,5 @@
-"""Compiled modules for the children. A confined child may not write what it compiles, so each would compile everything anew."""
+"""Compiled modules for the children. A confined child may not write what it compiles, so each would
+compile everything anew."""
 
 from __future__ import annotations
 
@@ -17,13 +18,19 @@ COMPILING_SECONDS = 120.0
 
 
 def compile_ahead(package: Path, preload: Iterable[str]) -> None:
-    """Compile Leaf's modules, and those of libraries that were installed without (as some installers do), once for all children.
+    """Compile Leaf's modules, and those of libraries that were installed without (as some
+    installers do), once for all children.
 
-    Where the folders cannot be written nothing happens: the children then compile for themselves, which only costs time.
+    Where the folders cannot be written nothing happens: the children then compile for themselves,
+    which only costs time.
     """
     compileall.compile_dir(package, quiet=2)
     modules = [name.partition(":")[0] for name in preload]
-    missing = [name for name in modules if not name.startswith(f"{package.name}.") and not _is_compiled(name)]
+    missing = [
+        name
+        for name in modules
+        if not name.startswith(f"{package.name}.") and not _is_compiled(name)
+    ]
     if missing:
         _import_once(missing)
 
@@ -36,10 +43,14 @@ def _is_compiled(module: str) -> bool:
 
 
 def _import_once(modules: list[str]) -> None:
-    """Python keeps what it compiles as it imports. These are the libraries of this process too, so nothing is confined."""
+    """Python keeps what it compiles as it imports. These are the libraries of this process too, so
+    nothing is confined."""
     try:
         subprocess.run(
-            [sys.executable, "-c", "import " + ", ".join(modules)], timeout=COMPILING_SECONDS, check=False, capture_output=True
+            [sys.executable, "-c", "import " + ", ".join(modules)],
+            timeout=COMPILING_SECONDS,
+            check=False,
+            capture_output=True,
         )
     except (OSError, subprocess.TimeoutExpired) as e:
         log.debug("libraries were not compiled ahead: %s", type(e).__name__)

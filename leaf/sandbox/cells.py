@@ -1,7 +1,9 @@
-"""Runs a chat's Python cells, one after the other, in one namespace: the inside of a confined child that `sessions` borrows.
+"""Runs a chat's Python cells, one after the other, in one namespace: the inside of a confined child
+that `sessions` takes.
 
-A line of JSON comes in for each cell and one goes out; in between the cell may ask for a table or a file (`need`), which the app
-then puts into `in/`. What is handed out here is only what the code says of itself: the app checks and bounds all of it again.
+A line of JSON comes in for each cell and one goes out; in between the cell may ask for a table or a
+file (`need`), which the app then puts into `in/`. What is handed out here is only what the code
+says of itself: the app checks and bounds all of it again.
 """
 
 from __future__ import annotations
@@ -23,7 +25,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from leaf.sandbox import frames, trouble
+from leaf.sandbox import failures, frames
 from leaf.sandbox.child import send
 
 Json = dict[str, Any]
@@ -43,7 +45,10 @@ def serve(requests: io.BufferedReader, answers: int) -> None:
     notebook = Notebook(requests, answers)
     while line := requests.readline():
         request = json.loads(line)
-        send(answers, json.dumps({"id": request["id"], **notebook.run(request)}))
+        send(
+            answers,
+            json.dumps({"id": request["id"], **notebook.run(request)}, ensure_ascii=False),
+        )
 
 
 def warm_up() -> None:
@@ -68,13 +73,18 @@ class Notebook:
         sys.modules["__main__"] = module
         self.names: dict[str, Any] = module.__dict__
         self.names.update(
-            __builtins__=builtins, query=self.query, table=self.table, open_file=self.open_file, display=self.display
+            __builtins__=builtins,
+            query=self.query,
+            table=self.table,
+            open_file=self.open_file,
+            display=self.display,
         )
         for name, short in (("pandas", "pd"), ("numpy", "np")):
             self.names[short] = sys.modules.get(name)
 
     def run(self, request: Json) -> Json:
-        """Run one cell and say what came of it. `replay` runs it for its effects on the namespace alone."""
+        """Run one cell and say what came of it. `replay` runs it for its effects on the namespace
+        alone."""
         began = time.monotonic()
         self._slugs, self._kept = tuple(request["slugs"]), tuple(request["results"])
         self._shown = []
@@ -90,32 +100,57 @@ class Notebook:
                 if not request["replay"]:
                     answer.update(self._results(value, out))
             except BaseException as e:  # noqa: BLE001 - SystemExit and KeyboardInterrupt of the code are its own affair too
-                answer["error"] = trouble.explain(e, f"<cell {request['number']}>", request["code"])
+                answer["error"] = failures.explain(
+                    e, f"<cell {request['number']}>", request["code"]
+                )
             finally:
-                figures, notes = _draw_figures(out) if not request["replay"] else (_close_figures(), [])
+                figures, notes = (
+                    _draw_figures(out) if not request["replay"] else (_close_figures(), [])
+                )
         answer["figures"] = figures
         answer["notes"] = [*answer["notes"], *notes]
-        return {**answer, "printed": printed.kept(), "characters": printed.count, "seconds": time.monotonic() - began}
+        return {
+            **answer,
+            "printed": printed.kept(),
+            "characters": printed.count,
+            "seconds": time.monotonic() - began,
+        }
 
     # What the code may call
 
     def query(self, sql: str) -> Any:
-        """Rows of a DuckDB SELECT over the chat's tables, as a DataFrame; DataFrames of the namespace can be named too."""
+        """Rows of a DuckDB SELECT over the chat's tables, as a DataFrame; DataFrames of the
+        namespace can be named too."""
         for slug in self._slugs:
             if slug in sql.lower() and slug not in self._tables:
                 self._need_table(slug)
-        own = {name: value for name, value in self.names.items() if frames.is_frame(value) and name in sql}
+        own = {
+            name: value
+            for name, value in self.names.items()
+            if frames.is_frame(value) and name in sql
+        }
         for name in self._kept:
-            if name not in own and name not in self._tables and re.search(rf"(?<!\w){name}(?!\w)", sql):
+            if (
+                name not in own
+                and name not in self._tables
+                and re.search(rf"(?<!\w){name}(?!\w)", sql)
+            ):
                 self._need_table(name)
-        changed = {name for name in own if name in self._kept}  # a variable goes before a result of its name
-        return frames.query(sql, {name: table for name, table in self._tables.items() if name not in changed}, own)
+        changed = {
+            name for name in own if name in self._kept
+        }  # a variable goes before a result of its name
+        return frames.query(
+            sql, {name: table for name, table in self._tables.items() if name not in changed}, own
+        )
 
     def table(self, name: str) -> Any:
         """A fresh copy of one of the chat's tables by its SQL name."""
         found = self._find_table(name)
         if found is None:
-            known = ", ".join([*sorted({*self._tables, *self._slugs} - set(self._kept)), *self._kept]) or "none"
+            known = (
+                ", ".join([*sorted({*self._tables, *self._slugs} - set(self._kept)), *self._kept])
+                or "none"
+            )
             raise NameError(f"there is no table {name!r} in this chat; there is {known}")
         return frames.read(found)
 
@@ -137,7 +172,8 @@ class Notebook:
     # Inside
 
     def _execute(self, code: str, name: str) -> Any:
-        """Run the cell; the value of its last line if that is an expression that does not end with a semicolon."""
+        """Run the cell; the value of its last line if that is an expression that does not end with
+        a semicolon."""
         tree = ast.parse(code, name)
         linecache.cache[name] = (len(code), None, code.splitlines(keepends=True), name)
         last = tree.body[-1] if tree.body else None
@@ -152,9 +188,15 @@ class Notebook:
 
     def _load_tables(self, tree: ast.AST) -> None:
         """Read the tables that the cell names and the namespace does not have yet."""
-        named = {node.id for node in ast.walk(tree) if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+        named = {
+            node.id
+            for node in ast.walk(tree)
+            if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+        }
         for name in sorted(named - set(self.names)):
-            is_table = name in self._kept or any(name == slug or name.startswith(f"{slug}__") for slug in self._slugs)
+            is_table = name in self._kept or any(
+                name == slug or name.startswith(f"{slug}__") for slug in self._slugs
+            )
             if is_table and (found := self._find_table(name)) is not None:
                 self.names[name] = frames.read(found)
 
@@ -167,9 +209,11 @@ class Notebook:
         self._tables.update(self._need("result" if name in self._kept else "table", name))
 
     def _need(self, kind: str, name: str) -> dict[str, Json]:
-        """Ask the app for a table or file: name -> path and views. Raises LookupError with its words if it cannot be had."""
+        """Ask the app for a table or file: name -> path and views. Raises LookupError with its
+        words if it cannot be had."""
         with self._asking:
-            send(self._answers, json.dumps({"need": kind, "name": str(name)[:300]}))
+            said = {"need": kind, "name": str(name)[:300]}
+            send(self._answers, json.dumps(said, ensure_ascii=False))
             reply = json.loads(self._requests.readline())
         if reply["error"]:
             raise LookupError(reply["error"])
@@ -182,7 +226,11 @@ class Notebook:
             shown.append((_name_of(value, self.names), frame))
         elif value is not None and not _is_drawn(value):
             text = _text_of(value)
-        notes = [f"{len(shown) - FRAMES} more DataFrames were shown and are not kept."] if len(shown) > FRAMES else []
+        notes = (
+            [f"{len(shown) - FRAMES} more DataFrames were shown and are not kept."]
+            if len(shown) > FRAMES
+            else []
+        )
         kept = []
         for number, (name, frame) in enumerate(shown[:FRAMES], 1):
             file = f"frame{number}.parquet"
@@ -219,19 +267,29 @@ def _text_of(value: Any) -> str:
     import pprint
 
     if isinstance(value, dict | list | tuple | set):
-        text = pprint.pformat(value, width=110, compact=True) if len(value) <= 2_000 else repr(list(value)[:50]) + " …"
+        text = (
+            pprint.pformat(value, width=110, compact=True)
+            if len(value) <= 2_000
+            else repr(list(value)[:50]) + " …"
+        )
     elif type(value).__module__.startswith("numpy") and not getattr(value, "shape", ()):
         text = str(value)
     elif type(value).__module__.startswith("statsmodels") and hasattr(value, "as_text"):
         text = value.as_text()
     else:
         text = repr(value)
-    return text if len(text) <= VALUE else f"{text[:VALUE]}\n… {len(text):,} characters, the first {VALUE:,} are kept"
+    return (
+        text
+        if len(text) <= VALUE
+        else f"{text[:VALUE]}\n… {len(text):,} characters, the first {VALUE:,} are kept"
+    )
 
 
 def _name_of(value: Any, names: Json) -> str:
     """The variable that holds it, if one does."""
-    return next((name for name, held in names.items() if held is value and not name.startswith("_")), "")
+    return next(
+        (name for name, held in names.items() if held is value and not name.startswith("_")), ""
+    )
 
 
 def _is_drawn(value: Any) -> bool:
@@ -261,18 +319,21 @@ def _draw_figures(out: Path) -> tuple[list[str], list[str]]:
             width, height = figure.get_size_inches()
             largest = max(width, height)
             if largest > FIGURE_INCHES:
-                figure.set_size_inches(width * FIGURE_INCHES / largest, height * FIGURE_INCHES / largest)
+                figure.set_size_inches(
+                    width * FIGURE_INCHES / largest, height * FIGURE_INCHES / largest
+                )
             _make_room(figure)
             figure.savefig(out / f"figure{number}.png", dpi=FIGURE_DPI, bbox_inches=None)
             drawn.append(f"figure{number}.png")
         except Exception as e:  # noqa: BLE001 - a figure that cannot be drawn hides nothing else
-            notes.append(f"Figure {number} could not be drawn: {trouble.one_line(e)}")
+            notes.append(f"Figure {number} could not be drawn: {failures.one_line(e)}")
     _close_figures()
     return drawn, notes
 
 
 def _make_room(figure: Any) -> None:
-    """Let long labels have the room that they need, unless the code has laid the figure out itself."""
+    """Let long labels have the room that they need, unless the code has laid the figure out
+    itself."""
     defaults = sys.modules["matplotlib"].rcParams
     sides = ("left", "right", "bottom", "top")
     if figure.get_layout_engine() is None and all(

@@ -1,8 +1,9 @@
-"""The other end of the pool: runs inside the confined process as `python -I child.py CONFIG`, answers one request, which may be
-to call a function several times, and ends, or hands its two pipes to the function that `serve` names and ends after that.
+"""The other end of the pool: runs inside the confined process as `python -I child.py CONFIG`,
+answers one request, which may be to call a function several times, and ends, or hands its two pipes
+to the function that `serve` names and ends after that.
 
-Only the standard library is imported here. One line of JSON comes in, one goes out, on a copy of the first stdout:
-a parser that prints to stdout writes into a log file instead of the answer.
+Only the standard library is imported here. One line of JSON comes in, one goes out, on a copy of
+the first stdout: a parser that prints to stdout writes into a log file instead of the answer.
 """
 
 from __future__ import annotations
@@ -22,16 +23,18 @@ from typing import Any
 
 
 def main() -> None:
-    gc.disable()  # until all is loaded: modules make many objects and no rubbish, and looking for it is an eighth of the start
+    # until all is loaded: modules make many objects and no rubbish, and looking for it is an eighth
+    # of the start
+    gc.disable()
     config = json.loads(sys.argv[1])
     requests, answers = _take_pipes(config["log"])
     _die_with_parent()
     _limit(config["limits"])
     _make_importable(config)
     if config["confined"]:
-        from leaf.sandbox import doors
+        from leaf.sandbox import seccomp
 
-        doors.close()  # before there is a second thread: the rules of a thread are its own
+        seccomp.close()  # before there is a second thread: the rules of a thread are its own
     for name in config["preload"]:
         with contextlib.suppress(Exception):  # the call that needs it will fail and say why
             _preload(name)
@@ -55,7 +58,8 @@ def main() -> None:
 
 
 def _tell_progress(name: str, answers: int) -> None:
-    """Give `module:function` what passes on how far a call is: a function of what is done of how much."""
+    """Give `module:function` what passes on how far a call is: a function of what is done of how
+    much."""
     module, _, function = name.partition(":")
     tell_to = getattr(importlib.import_module(module), function)
     tell_to(lambda done, total: send(answers, json.dumps({"progress": [done, total]})))
@@ -70,33 +74,46 @@ def _preload(name: str) -> None:
 
 
 def _answer(function: str, arguments: dict[str, Any]) -> str:
-    """Run the function and give its value as JSON; every way it can fail becomes JSON too: nothing else crosses the pipe."""
+    """Run the function and give its value as JSON; every way it can fail becomes JSON too: nothing
+    else crosses the pipe."""
     from leaf.errors import LeafError
 
     try:
         module, name = function.split(":")
         value = getattr(importlib.import_module(module), name)(**arguments)
-        return json.dumps({"value": value})
+        return json.dumps({"value": value}, ensure_ascii=False)
     except LeafError as e:
-        return json.dumps({"error": {"class": type(e).__name__, "message": e.message, "hint": e.hint}})
+        return json.dumps(
+            {"error": {"class": type(e).__name__, "message": e.message, "hint": e.hint}}
+        )
     except MemoryError:
         return json.dumps({"memory": True})
     except BaseException as e:  # noqa: BLE001 - Rust panics and SystemExit of parsers are no Exception
         full = isinstance(e, OSError) and e.errno == errno.ENOSPC
-        wide = isinstance(e, OSError) and e.errno == errno.EFBIG
+        wide = isinstance(e, OSError) and e.errno in (errno.EFBIG, errno.EDQUOT)
         details = "".join(traceback.format_exception(e))[-8_000:]
-        return json.dumps({"failure": {"type": type(e).__name__, "details": details, "disk_full": full, "too_big": wide}})
+        return json.dumps(
+            {
+                "failure": {
+                    "type": type(e).__name__,
+                    "details": details,
+                    "disk_full": full,
+                    "too_big": wide,
+                }
+            }
+        )
 
 
 def send(answers: int, line: str) -> None:
-    """Write one line of JSON."""
-    data = memoryview(line.encode() + b"\n")
+    """Write one line of JSON. Halves of characters, which no text can hold, become `?`."""
+    data = memoryview(line.encode("utf-8", "replace") + b"\n")
     while data:
         data = data[os.write(answers, data) :]
 
 
 def _take_pipes(log: str) -> tuple[Any, int]:
-    """Keep the two pipes to ourselves; descriptors 0 to 2 become nothing and the log, whoever writes there."""
+    """Keep the two pipes to ourselves; descriptors 0 to 2 become nothing and the log, whoever
+    writes there."""
     requests, answers = os.fdopen(os.dup(0), "rb"), os.dup(1)
     nothing = os.open(os.devnull, os.O_RDONLY)
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
@@ -112,7 +129,8 @@ def _end_with_pipe(requests: Any) -> None:
 
 
 def _die_with_parent() -> None:
-    """Ask Linux to end this process with the app, even while a library holds the interpreter's lock."""
+    """Ask Linux to end this process with the app, even while a library holds the interpreter's
+    lock."""
     if sys.platform == "linux":
         import ctypes
 
@@ -121,7 +139,8 @@ def _die_with_parent() -> None:
 
 
 def _limit(limits: dict[str, int]) -> None:
-    """Lower resource limits, name of the limit -> value. Where the system lacks one, the app's own watch remains."""
+    """Lower resource limits, name of the limit -> value. Where the system lacks one, the app's own
+    watch remains."""
     try:
         import resource
     except ImportError:  # Windows
@@ -135,11 +154,14 @@ def _limit(limits: dict[str, int]) -> None:
 
 
 def _make_importable(config: dict[str, Any]) -> None:
-    """Import `leaf` from its own folder: the folder above it, which may hold the user's data, is closed to this process."""
+    """Import `leaf` from its own folder: the folder above it, which may hold the user's data, is
+    closed to this process."""
     sys.dont_write_bytecode = True
     sys.path.extend(p for p in config["paths"] if p not in sys.path)
     package = Path(config["package"])
-    spec = importlib.util.spec_from_file_location("leaf", package / "__init__.py", submodule_search_locations=[str(package)])
+    spec = importlib.util.spec_from_file_location(
+        "leaf", package / "__init__.py", submodule_search_locations=[str(package)]
+    )
     if spec is None or spec.loader is None:
         raise ImportError("leaf")
     module = importlib.util.module_from_spec(spec)

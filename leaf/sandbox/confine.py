@@ -1,7 +1,9 @@
-"""How a process is confined on this machine, and the starting of one. What runs inside is `child.py`; who asks it is `pool.py`.
+"""How a process is confined on this machine, and the starting of one. What runs inside is
+`child.py`, who asks it `process.py`.
 
-On Linux with Landlock: `sandlock` gives the child the interpreter and its own folders, no network, no other process, an empty
-environment. Elsewhere: a plain process with resource limits where the system has them; `confinement()` says so.
+On Linux with Landlock: `sandlock` gives the child the interpreter and its own folders, no network,
+no other process, an empty environment. Elsewhere: a plain process with resource limits where the
+system has them; `confinement()` says so.
 """
 
 from __future__ import annotations
@@ -15,19 +17,44 @@ import site
 import subprocess
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, Any, Literal
 
 DENIED_SYSCALLS = (
-    # Landlock rules do not cover these, and with them a child could change the mode, owner or times of any file of the user.
-    *("chmod", "fchmod", "fchmodat", "fchmodat2", "chown", "fchown", "lchown", "fchownat", "utimensat"),
+    # Landlock rules do not cover these, and with them a child could change the mode, owner or times
+    # of any file of the user.
+    *(
+        "chmod",
+        "fchmod",
+        "fchmodat",
+        "fchmodat2",
+        "chown",
+        "fchown",
+        "lchown",
+        "fchownat",
+        "utimensat",
+    ),
     *("setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr"),
     *("setxattrat", "removexattrat", "file_setattr", "chroot"),
     # Nor these, which reach other processes of the same user.
-    *("tkill", "rt_sigqueueinfo", "rt_tgsigqueueinfo", "pidfd_open", "pidfd_send_signal", "pidfd_getfd"),
-    *("setpriority", "ioprio_set", "sched_setaffinity", "sched_setattr", "sched_setparam", "sched_setscheduler"),
+    *(
+        "tkill",
+        "rt_sigqueueinfo",
+        "rt_tgsigqueueinfo",
+        "pidfd_open",
+        "pidfd_send_signal",
+        "pidfd_getfd",
+    ),
+    *(
+        "setpriority",
+        "ioprio_set",
+        "sched_setaffinity",
+        "sched_setattr",
+        "sched_setparam",
+        "sched_setscheduler",
+    ),
     # The clock, where Leaf runs as root.
     *("clock_settime", "clock_adjtime", "adjtimex", "settimeofday"),
     # Memory that no count of the process shows, and doors that no reader needs.
@@ -42,6 +69,9 @@ DENIED_SYSCALLS = (
         "perf_event_open",
     ),
 )
+YOUNG = ("NET_TCP", "FS_IOCTL_DEV", "SIGNAL_SCOPE", "ABSTRACT_UNIX_SOCKET_SCOPE")
+"""Protections of Landlock that came with kernels 6.7, 6.10 and 6.12: a child starts without them,
+too."""
 SYSTEM_PATHS = (
     *("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime", "/etc/timezone"),
     *("/proc/self", "/sys/devices/system/cpu", "/dev/urandom", "/dev/null"),
@@ -53,40 +83,56 @@ class Confinement:
     """What this machine can do for a child."""
 
     kind: Literal["landlock", "process"]
-    """`landlock`: files, network and processes are closed by the kernel. `process`: a separate process and nothing more."""
+    """`landlock`: files, network and processes are closed by the kernel. `process`: a separate
+    process and nothing more."""
     reason: str
     """One sentence for a person."""
 
 
 @functools.cache
 def confinement() -> Confinement:
-    """Find out by trying, once per process: a kernel that has Landlock may still refuse it inside a container."""
+    """Find out by trying, once per process: a kernel that has Landlock may still refuse it inside a
+    container."""
     if sys.platform != "linux":
         return Confinement(
-            "process", f"{sys.platform} has no Landlock; files are parsed in a separate process that is not confined."
+            "process",
+            f"{sys.platform} has no Landlock; files are parsed in a separate process that is "
+            f"not confined.",
         )
     try:
         import sandlock
     except (ImportError, OSError, RuntimeError) as e:
         return Confinement(
-            "process", f"sandlock cannot be loaded ({e}); files are parsed in a separate process that is not confined."
+            "process",
+            f"sandlock cannot be loaded ({e}); files are parsed in a separate process that is "
+            f"not confined.",
         )
     abi = sandlock.landlock_abi_version()
     try:
         with tempfile.TemporaryDirectory() as folder:
             command = [sys.executable, "-I", "-S", "-c", "pass"]
-            trial = _sandbox(Path(folder), readable=[], writable=[Path(folder)], env={}).run(command, timeout=20)
+            trial = _sandbox(Path(folder), readable=[], writable=[Path(folder)], env={}).run(
+                command, timeout=20
+            )
     except (sandlock.SandlockError, RuntimeError, OSError, ValueError) as e:
-        return Confinement("process", f"The kernel cannot confine a process (Landlock ABI {abi}: {e}); it only runs separately.")
+        return Confinement(
+            "process",
+            f"The kernel cannot confine a process (Landlock ABI {abi}: {e}); it only runs "
+            f"separately.",
+        )
     if not trial.success:
         return Confinement(
-            "process", f"A trial in the sandbox failed (Landlock ABI {abi}); files are parsed in a process that is not confined."
+            "process",
+            f"A trial in the sandbox failed (Landlock ABI {abi}); files are parsed in a process "
+            f"that is not confined.",
         )
-    return Confinement("landlock", f"Landlock ABI {abi} and seccomp by sandlock {sandlock.__version__}.")
+    return Confinement(
+        "landlock", f"Landlock ABI {abi} and seccomp by sandlock {sandlock.__version__}."
+    )
 
 
 @dataclass(frozen=True)
-class Ending:
+class ExitStatus:
     """How a process ended."""
 
     signal: int = 0
@@ -107,38 +153,60 @@ class Confined:
         """End the child and whatever it started. May be called again."""
         if isinstance(self._process, subprocess.Popen):
             with contextlib.suppress(ProcessLookupError, PermissionError):
-                os.killpg(self.pid, signal.SIGKILL) if hasattr(os, "killpg") else self._process.kill()
+                os.killpg(self.pid, signal.SIGKILL) if hasattr(
+                    os, "killpg"
+                ) else self._process.kill()
         else:
             self._process.kill()
 
-    def wait(self) -> Ending:
-        """Reap the child and close the pipes. Call it once, after the child was killed or closed its stdout."""
+    def wait(self) -> ExitStatus:
+        """Reap the child and close the pipes. Call it once, after the child was killed or closed
+        its stdout."""
         result = self._process.wait()
         for stream in (self.stdin, self.stdout):
             with contextlib.suppress(OSError):
                 stream.close()
         if isinstance(self._process, subprocess.Popen):
-            return Ending(signal=-result) if result < 0 else Ending(code=result)
+            return ExitStatus(signal=-result) if result < 0 else ExitStatus(code=result)
         if result.signal > 0:
-            return Ending(signal=result.signal)
+            return ExitStatus(signal=result.signal)
         # sandlock names no signal for a SIGKILL.
-        return Ending(code=result.exit_code) if result.exit_code >= 0 else Ending(signal=int(signal.SIGKILL))
+        return (
+            ExitStatus(code=result.exit_code)
+            if result.exit_code >= 0
+            else ExitStatus(signal=int(signal.SIGKILL))
+        )
 
 
 def start(
-    script: Path, argument: str, *, folder: Path, readable: Sequence[Path], writable: Sequence[Path], confined: bool
+    script: Path,
+    argument: str,
+    *,
+    folder: Path,
+    readable: Sequence[Path],
+    writable: Sequence[Path],
+    confined: bool,
+    without: Collection[str] = (),
 ) -> Confined:
-    """Start `python -I script argument` with `folder` as its working directory. Raises RuntimeError or OSError.
+    """Start `python -I script argument` with `folder` as its working directory. Raises RuntimeError
+    or OSError.
 
-    The calling thread must outlive the child: Linux ends a child with the *thread* that started it.
+    `without` names protections of `YOUNG` that are left out, as on a kernel that lacks them. The
+    calling thread must outlive the child: Linux ends a child with the *thread* that started it.
     """
     command = [sys.executable, "-I", "-X", "utf8", str(script), argument]
     env = _environment(folder)
     if confined:
         from sandlock import StdioMode
 
-        sandbox = _sandbox(folder, readable=[script, *readable], writable=writable, env=env)
-        return Confined(sandbox.popen(command, stdin=StdioMode.PIPED, stdout=StdioMode.PIPED, stderr=StdioMode.NULL))
+        sandbox = _sandbox(
+            folder, readable=[script, *readable], writable=writable, env=env, without=without
+        )
+        return Confined(
+            sandbox.popen(
+                command, stdin=StdioMode.PIPED, stdout=StdioMode.PIPED, stderr=StdioMode.NULL
+            )
+        )
     return Confined(
         subprocess.Popen(
             command,
@@ -154,29 +222,40 @@ def start(
 
 
 def library_folders() -> list[Path]:
-    """Folders outside the interpreter's own prefix from which this process imports installed packages."""
+    """Folders outside the interpreter's own prefix from which this process imports installed
+    packages."""
     candidates = [*site.getsitepackages(), site.getusersitepackages()]
     return [Path(p) for p in candidates if p in sys.path and os.path.isdir(p)]
 
 
-def _sandbox(folder: Path, *, readable: Sequence[Path], writable: Sequence[Path], env: Mapping[str, str]) -> Any:
-    """The policy. sandlock's own `max_memory` is left out: it counts mappings and drifts upwards (a child that never held
-    500 MB was killed at 2 GB after some minutes of queries); `pool.py` watches the memory that the child really holds."""
+def _sandbox(
+    folder: Path,
+    *,
+    readable: Sequence[Path],
+    writable: Sequence[Path],
+    env: Mapping[str, str],
+    without: Collection[str] = (),
+) -> Any:
+    """The policy. sandlock's own `max_memory` is left out: it counts mappings and drifts upwards (a
+    child that never held 500 MB was killed at 2 GB after some minutes of queries); `process.py`
+    watches the memory that the child really holds."""
     from sandlock import Protection, Sandbox
 
-    runtime = [*SYSTEM_PATHS, sys.prefix, sys.base_prefix, *mimetypes.knownfiles, *map(str, library_folders())]
+    runtime = [
+        *SYSTEM_PATHS,
+        sys.prefix,
+        sys.base_prefix,
+        *mimetypes.knownfiles,
+        *map(str, library_folders()),
+    ]
     return Sandbox(
         fs_readable=[p for p in (*runtime, *map(str, readable)) if os.path.exists(p)],
         fs_writable=[str(p) for p in writable],
         max_processes=1,
         extra_deny_syscalls=list(DENIED_SYSCALLS),
-        # Young protections of Landlock; seccomp closes most of the same doors on kernels that lack them.
-        allow_degraded=[
-            Protection.NET_TCP,
-            Protection.FS_IOCTL_DEV,
-            Protection.SIGNAL_SCOPE,
-            Protection.ABSTRACT_UNIX_SOCKET_SCOPE,
-        ],
+        # Young protections of Landlock; seccomp closes the same doors on kernels that lack them.
+        allow_degraded=[Protection[name] for name in YOUNG if name not in without],
+        disable=[Protection[name] for name in without],
         clean_env=True,
         env=dict(env),
         cwd=str(folder),
@@ -187,8 +266,19 @@ def _environment(folder: Path) -> dict[str, str]:
     """All that the child gets to see of the environment: one time zone, few threads, no keys."""
     home = str(folder)
     places = {"HOME": home, "TMPDIR": home, "TEMP": home, "TMP": home}
-    threads = {"OMP_NUM_THREADS": "2", "OPENBLAS_NUM_THREADS": "1", "ARROW_IO_THREADS": "1", "MALLOC_ARENA_MAX": "2"}
-    return {**places, **threads, "TZ": "UTC", "LC_ALL": "C.UTF-8", "ARROW_DEFAULT_MEMORY_POOL": "system"}
+    threads = {
+        "OMP_NUM_THREADS": "2",
+        "OPENBLAS_NUM_THREADS": "1",
+        "ARROW_IO_THREADS": "1",
+        "MALLOC_ARENA_MAX": "2",
+    }
+    return {
+        **places,
+        **threads,
+        "TZ": "UTC",
+        "LC_ALL": "C.UTF-8",
+        "ARROW_DEFAULT_MEMORY_POOL": "system",
+    }
 
 
 def _windows_environment() -> dict[str, str]:

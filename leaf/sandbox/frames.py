@@ -37,7 +37,8 @@ def is_frame(value: Any) -> bool:
 
 
 def as_frame(value: Any) -> Any:
-    """A DataFrame or Series as a DataFrame whose index, if it says something, is a column; None for anything else."""
+    """A DataFrame or Series as a DataFrame whose index, if it says something, is a column; None for
+    anything else."""
     import pandas as pd
 
     if isinstance(value, pd.Series):
@@ -47,13 +48,19 @@ def as_frame(value: Any) -> Any:
     index = value.index
     if isinstance(index, pd.RangeIndex) and index.name is None:
         return value
-    names = [str(n) if n is not None else ("index" if index.nlevels == 1 else f"level_{i}") for i, n in enumerate(index.names)]
+    names = [
+        str(n) if n is not None else ("index" if index.nlevels == 1 else f"level_{i}")
+        for i, n in enumerate(index.names)
+    ]
     taken = {_column_name(c) for c in value.columns}
-    return value.reset_index(names=[n if n not in taken else f"{n}_index" for n in names], allow_duplicates=True)
+    return value.reset_index(
+        names=[n if n not in taken else f"{n}_index" for n in names], allow_duplicates=True
+    )
 
 
 def read(table: Mapping[str, str]) -> Any:
-    """A table of the chat (its path and view) as a DataFrame of its own: dates as datetimes, decimals as floats."""
+    """A table of the chat (its path and view) as a DataFrame of its own: dates as datetimes,
+    decimals as floats."""
     if table["view"]:
         return query(_at(table["view"], table["path"]), {}, {})
     import pyarrow.parquet as pq
@@ -62,7 +69,8 @@ def read(table: Mapping[str, str]) -> Any:
 
 
 def write(frame: Any, path: Path) -> list[str]:
-    """Write a DataFrame as Parquet; what had to be changed for that, in words. Raises OSError when the file grows too large."""
+    """Write a DataFrame as Parquet; what had to be changed for that, in words. Raises OSError when
+    the file grows too large."""
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -73,7 +81,9 @@ def write(frame: Any, path: Path) -> list[str]:
     schema_of = frame.head(1_000_000)
     mixed = [name for name in frame.columns if not _fits(schema_of[name], pa)]
     if mixed:
-        frame = frame.assign(**{name: frame[name].map(lambda v: None if v is None else str(v)) for name in mixed})
+        frame = frame.assign(
+            **{name: frame[name].map(lambda v: None if v is None else str(v)) for name in mixed}
+        )
         notes.append(f"Kept as text, since it mixes types: {', '.join(mixed[:10])}.")
     try:
         table = pa.Table.from_pandas(frame, preserve_index=False, nthreads=1)
@@ -81,7 +91,9 @@ def write(frame: Any, path: Path) -> list[str]:
         frame = frame.map(lambda v: None if v is None else str(v))
         notes.append("Kept as text, since it mixes types.")
         table = pa.Table.from_pandas(frame, preserve_index=False, nthreads=1)
-    pq.write_table(table.replace_schema_metadata(None), path, compression="zstd", row_group_size=BATCH)
+    pq.write_table(
+        table.replace_schema_metadata(None), path, compression="zstd", row_group_size=BATCH
+    )
     return notes
 
 
@@ -93,7 +105,9 @@ def query(sql: str, tables: Mapping[str, Mapping[str, str]], own: Mapping[str, A
         con.execute("SET python_enable_replacements = false")
         numbered = re.search(r"\b_row\b", sql) is not None
         for name, table in tables.items():
-            view = (numbered and table["numbered"]) or table["view"] or "FROM read_parquet('{path}')"
+            view = (
+                (numbered and table["numbered"]) or table["view"] or "FROM read_parquet('{path}')"
+            )
             con.execute(f"CREATE VIEW {_quoted(name)} AS {_at(view, table['path'])}")
         for name, frame in own.items():
             if name not in tables:
@@ -123,7 +137,11 @@ def _fits(column: Any, pa: Any) -> bool:
 
 def _column_name(column: Any) -> str:
     """A column's name as text; the levels of a tuple joined."""
-    text = "_".join(str(part) for part in column if str(part)) if isinstance(column, tuple) else str(column)
+    text = (
+        "_".join(str(part) for part in column if str(part))
+        if isinstance(column, tuple)
+        else str(column)
+    )
     return text or "column"
 
 

@@ -1,7 +1,7 @@
 """Files that a cell wrote into its working folder, copied out for people to keep.
 
-The process that wrote them may still be running and is not trusted: nothing is followed, what is copied is measured while it is
-copied, and a name is only a name.
+The process that wrote them may still be running and is not trusted: nothing is followed, what is
+copied is measured while it is copied, and a name is only a name.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ Seen = dict[str, tuple[int, int, int]]
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenFile:
     """A file that a cell wrote, as it wrote it."""
 
     path: Path
@@ -43,9 +43,12 @@ def look(folder: Path) -> Seen:
     return {name: _mark(about) for name, about, _ in _files(folder)}
 
 
-def copy_new(folder: Path, before: Seen, out: Path) -> tuple[tuple[Written, ...], tuple[str, ...]]:
-    """Copies in `out` of what is new or changed since `before`, and a sentence for what is not kept."""
-    kept: list[Written] = []
+def copy_new(
+    folder: Path, before: Seen, out: Path
+) -> tuple[tuple[WrittenFile, ...], tuple[str, ...]]:
+    """Copies in `out` of what is new or changed since `before`, and a sentence for what is not
+    kept."""
+    kept: list[WrittenFile] = []
     left: list[str] = []
     out.mkdir(parents=True, exist_ok=True)
     for name, about, at in _files(folder):
@@ -53,10 +56,14 @@ def copy_new(folder: Path, before: Seen, out: Path) -> tuple[tuple[Written, ...]
             continue
         room = min(FILE_BYTES, ALL_BYTES - sum(one.size for one in kept))
         target = out / f"written{len(kept)}"
-        if len(kept) == FILES or about.st_size > room or (size := _copy(name.rpartition("/")[2], at, target, room)) is None:
+        if (
+            len(kept) == FILES
+            or about.st_size > room
+            or (size := _copy(name.rpartition("/")[2], at, target, room)) is None
+        ):
             left.append(f"{_plain(name)} ({_size(about.st_size)})")
         else:
-            kept.append(Written(target, _plain(name), size))
+            kept.append(WrittenFile(target, _plain(name), size))
     return tuple(kept), _not_kept(left)
 
 
@@ -65,18 +72,24 @@ def _not_kept(left: list[str]) -> tuple[str, ...]:
         return ()
     more = f" and {len(left) - NAMED:,} more" if len(left) > NAMED else ""
     return (
-        f"Not kept: {', '.join(left[:NAMED])}{more}. Of a cell {FILES} files are kept, of {_size(FILE_BYTES)} each and "
+        f"Not kept: {', '.join(left[:NAMED])}{more}. Of a cell {FILES} files are kept, of "
+        f"{_size(FILE_BYTES)} each and "
         f"{_size(ALL_BYTES)} together.",
     )
 
 
 def _files(folder: Path) -> Iterator[tuple[str, os.stat_result, int]]:
-    """Path, state and open folder of each plain file, by name; what is hidden is the libraries' own."""
+    """Path, state and open folder of each plain file, by name; what is hidden is the libraries'
+    own."""
     looked = 0
     for root, folders, names, at in os.fwalk(folder, follow_symlinks=False):
         below = os.path.relpath(root, folder)
         deep = 0 if below == "." else below.count("/") + 1
-        folders[:] = sorted(f for f in folders if not f.startswith((".", "__pycache__"))) if deep < DEPTH else []
+        folders[:] = (
+            sorted(f for f in folders if not f.startswith((".", "__pycache__")))
+            if deep < DEPTH
+            else []
+        )
         for name in sorted(n for n in names if not n.startswith(".")):
             looked += 1
             if looked > LOOKED_AT:
@@ -94,7 +107,9 @@ def _mark(about: os.stat_result) -> tuple[int, int, int]:
 def _copy(name: str, at: int, target: Path, limit: int) -> int | None:
     """Bytes that were copied; None for what is no plain file, or is larger than it said."""
     try:
-        descriptor = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=at)
+        descriptor = os.open(
+            name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=at
+        )
     except OSError:
         return None
     size = 0

@@ -1,7 +1,7 @@
 """What one user may do in one workspace: `leaf.session(scope)`, and nothing here without one.
 
 session      class Session: the door, and its parts
-house        the rooms below, which all parts share
+house        the packages below, which all parts share
 chats        chats, their branches, their people, exports
 messages     asking, watching, stopping; asking is a question as it is kept
 files        the library; preview is a look into a file, for a person

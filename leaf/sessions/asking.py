@@ -1,4 +1,5 @@
-"""A question as it is kept: its parts for the page, its block for the model, its pending answer. Then its run is begun."""
+"""A question as it is kept: its parts for the page, its block for the model, its pending answer.
+Then its run is begun."""
 
 from __future__ import annotations
 
@@ -10,15 +11,17 @@ from leaf.agent.context import user_message
 from leaf.drive.line import folder_line
 from leaf.drive.model import DriveFolder
 from leaf.errors import LeafError
-from leaf.formats.picture import tokens_of
+from leaf.readers.media.picture import tokens_of
 from leaf.sessions.house import House
+from leaf.shapes.parts import FileCame, FolderCame, Part
 from leaf.store import messages
 from leaf.store.model import Chat, ChatFile, Message, Scope
-from leaf.tools.base import Json, Picture
+from leaf.tools.base import Picture
 
 TITLE_CHARACTERS = 60
 PICTURE_TOKENS = 20_000
-"""Of the budget of file content that pictures shown with a question take at once; those beyond are looked at when needed."""
+"""Of the budget of file content that pictures shown with a question take at once; those beyond are
+looked at when needed."""
 
 
 @dataclass(frozen=True)
@@ -28,17 +31,26 @@ class Question:
     text: str
     files: Sequence[ChatFile]
     folders: Sequence[DriveFolder]
-    parent_id: str
-    """The message below which it stands; empty for the first."""
+    parent_id: str | None
+    """The message below which it stands; empty for the first, None for the end of the branch."""
     model: str = ""
     """Empty: the chat's, or the default."""
+    seen: str = ""
+    """The last message that was shown to who asks."""
 
 
 def ask(house: House, scope: Scope, chat: Chat, question: Question) -> Message:
-    """Keep a question and its pending answer in one commit, and start the run. Returns the answer."""
+    """Keep a question and its pending answer in one commit, and start the run. Returns the
+    answer."""
     text, files, folders = question.text, question.files, question.folders
-    model = question.model or chat.model or house.models.default()
-    raw = user_message(text, files, [folder_line(f) for f in folders], _pictures(house, scope, files, model))
+    connected = house.connections.of(scope)
+    model = question.model or connected.directory.meant(chat.model)
+    raw = user_message(
+        text,
+        files,
+        [folder_line(f) for f in folders],
+        _pictures(house, scope, files, sees=connected.settings.sees(model)),
+    )
     exchange = messages.add_exchange(
         house.store.db,
         scope,
@@ -46,45 +58,58 @@ def ask(house: House, scope: Scope, chat: Chat, question: Question) -> Message:
         _parts(question),
         raw=[raw],
         parent_id=question.parent_id,
+        seen=question.seen,
         model=model,
         title=_title(text),
     )
     if folders:
         house.drive.folders_sent(scope, chat.id, exchange.question.id)
     house.runs.start(scope, exchange.answer)
+    if house.python is not None and not connected.settings.keyless:
+        # while the model thinks; an app of which nobody asks anything holds no such child
+        house.python.warm()
     return exchange.answer
 
 
-def _parts(question: Question) -> list[Json]:
-    parts: list[Json] = [{"type": "text", "text": question.text, "state": "done"}]
+def _parts(question: Question) -> list[Part]:
+    parts: list[Part] = [{"type": "text", "text": question.text, "state": "done"}]
     if question.files:
-        shown = [
+        shown: list[FileCame] = [
             {"fileId": c.file.id, "handle": c.handle, "name": c.file.name, "kind": c.file.kind}
             for c in _outermost(question.files)
         ]
         parts.append({"type": "data-files", "data": shown})
     if question.folders:
-        named = [{"ref": f.ref, "name": f.name, "files": f.files} for f in question.folders]
+        named: list[FolderCame] = [
+            {"ref": f.ref, "name": f.name, "files": f.files} for f in question.folders
+        ]
         parts.append({"type": "data-drive-folders", "data": named})
     return parts
 
 
-def _pictures(house: House, scope: Scope, files: Sequence[ChatFile], model: str) -> list[Picture]:
-    """Pictures that came with a question and are shown at once, as far as they fit; the model can look at the others."""
+def _pictures(
+    house: House, scope: Scope, files: Sequence[ChatFile], *, sees: bool
+) -> list[Picture]:
+    """Pictures that came with a question and are shown at once, as far as they fit; the model can
+    look at the others."""
     made_of: dict[str, Picture] = {}
     sizes: list[FileInChat] = []
-    for item in files if house.settings.sees(model) else ():
+    for item in files if sees else ():
         if item.file.kind != "picture" or item.file.outline.get("error"):
             continue
         try:
-            made = house.library.view(scope, item.file, "1").pictures[0]
+            made = house.library.pictures.view(scope, item.file, "1").pictures[0]
         except LeafError:
             continue  # the model is told of the file, and hears why when it looks at it
         label = f"{item.handle} {item.file.name}"
         made_of[item.handle] = Picture(made.sha256, made.media_type, made.width, made.height, label)
-        sizes.append(FileInChat(item.handle, item.file.name, tokens_of(made.width, made.height), newest=True))
+        sizes.append(
+            FileInChat(item.handle, item.file.name, tokens_of(made.width, made.height), newest=True)
+        )
     decisions = at_once(sizes, min(PICTURE_TOKENS, house.settings.file_tokens))
-    return [made_of[decision.handle] for decision in decisions if decision.choice == "shown at once"]
+    return [
+        made_of[decision.handle] for decision in decisions if decision.choice == "shown at once"
+    ]
 
 
 def _outermost(files: Sequence[ChatFile]) -> list[ChatFile]:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leaf.agent.attached import AttachedEstimate, estimate_attached
-from leaf.agent.models.prices import context_window
-from leaf.formats.base import KINDS
+from leaf.readers.base import KINDS
 from leaf.sessions.asking import PICTURE_TOKENS
 from leaf.sessions.house import Part
 from leaf.store import chats
@@ -27,7 +26,8 @@ class Attached(Part):
         return self._house.library.attach(self._scope, chat_id, file_ids)
 
     def add_as(self, chat_id: str, file_id: str, handle: str, slug: str) -> ChatFile:
-        """Put a file into a chat under the handle and the table name that it has elsewhere. Raises InvalidInputError."""
+        """Put a file into a chat under the handle and the table name that it has elsewhere. Raises
+        InvalidInputError."""
         return self._house.library.attach_as(self._scope, chat_id, file_id, handle, slug)
 
     def remove(self, chat_id: str, file_id: str) -> None:
@@ -36,11 +36,22 @@ class Attached(Part):
 
     def estimate(self, chat_id: str, model: str = "") -> AttachedEstimate:
         """Tokens and money of the files that wait beside the next question. Asks no server."""
-        settings, calibration = self._house.settings, self._house.calibration
+        connected = self._house.connections.of(self._scope)
+        settings, calibration = connected.settings, connected.endpoint.calibration
         waiting = [c for c in self.list(chat_id) if not c.message_id]
-        model = model or chats.get(self._db, self._scope, chat_id).model or self._house.models.default()
-        tables = frozenset(c.file.id for c in waiting if c.file.kind in KINDS and KINDS[c.file.kind].tabular)
-        window = settings.model_window or context_window(model)
+        model = model or connected.directory.meant(chats.get(self._db, self._scope, chat_id).model)
+        tables = frozenset(
+            c.file.id for c in waiting if c.file.kind in KINDS and KINDS[c.file.kind].tabular
+        )
+        window = connected.endpoint.window_for(model)
         limit = min(settings.file_tokens, int(window * settings.context_share))
         seen = PICTURE_TOKENS if settings.sees(model) else 0
-        return estimate_attached(waiting, tables, model, calibration.rates(model), limit, calibration.requests(model), seen)
+        return estimate_attached(
+            waiting,
+            tables,
+            model,
+            calibration.rates(model),
+            limit,
+            calibration.requests(model),
+            seen,
+        )

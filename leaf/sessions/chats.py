@@ -3,18 +3,23 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from typing import Literal
+from functools import partial
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING, Literal, cast
 
 from leaf import __version__
-from leaf.agent.export import chat_markdown
-from leaf.agent.receipts.documents import of_messages
-from leaf.exports.bundle import Told, bundle, manifest_of, used_files
-from leaf.exports.notebook import notebook
+from leaf.errors import LeafError
+from leaf.provenance.receipts.documents import of_messages
 from leaf.sessions.house import Part
-from leaf.store import chats, messages, participants
+from leaf.store import audit, chats, messages, participants
 from leaf.store.model import Chat, Participant, Thread
 
-ChatForm = Literal["markdown", "notebook", "folder"]
+if TYPE_CHECKING:
+    from leaf.exports.bundle import BundledChat
+    from leaf.shapes.results import ChartShown, FigureDrawn
+
+ChatForm = Literal["pdf", "docx", "markdown", "notebook", "folder"]
 ChatList = list[Chat]
 People = list[Participant]
 MESSAGES_DRAWN = 30
@@ -28,6 +33,11 @@ class Chats(Part):
     def list(self, query: str = "", limit: int = 50) -> ChatList:
         """Newest first; with `query`, those whose title or messages hold it."""
         return chats.list_chats(self._db, self._scope, query=query, limit=limit)
+
+    def find(self, chat_id: str, query: str) -> str:
+        """The newest message that is shown of a chat and holds most of these words; empty if none
+        holds any. Raises NotFoundError."""
+        return messages.find(self._db, self._scope, chat_id, query)
 
     def create(self, model: str = "") -> Chat:
         """An empty chat."""
@@ -47,6 +57,19 @@ class Chats(Part):
         chats.delete(self._db, self._scope, chat_id)
         self._house.stop_all(unfinished)
 
+    def deleted(self, limit: int = 50) -> ChatList:
+        """Chats that were put away, newest activity first."""
+        return chats.list_chats(self._db, self._scope, deleted=True, limit=limit)
+
+    def purge(self, chat_id: str) -> bool:
+        """Delete a chat for good, with all that was written, made and drawn in it. Files stay in
+        the library.
+
+        Returns whether the last byte is gone now; else it goes at the next start. Raises
+        NotFoundError, InvalidInputError for one who only takes part.
+        """
+        return self._house.remover.chat(self._scope, chat_id)
+
     def restore(self, chat_id: str) -> None:
         """Undo `delete`."""
         chats.restore(self._db, self._scope, chat_id)
@@ -55,13 +78,15 @@ class Chats(Part):
         """Model for the chat's next questions; empty for the default."""
         chats.set_model(self._db, self._scope, chat_id, model)
 
-    def thread(self, chat_id: str, last: int = MESSAGES_DRAWN) -> Thread:
-        """The newest messages of the branch that is shown."""
-        return messages.thread(self._db, self._scope, chat_id, last=last)
+    def thread(self, chat_id: str, last: int = MESSAGES_DRAWN, first: str = "") -> Thread:
+        """The newest messages of the branch that is shown; more than `last` where it has the
+        message `first` before them."""
+        return messages.thread(self._db, self._scope, chat_id, last=last, first=first)
 
     def running(self) -> frozenset[str]:
-        """Ids of the workspace's chats in which an answer is being written just now. Reads no store."""
-        return self._house.runs.running_chats(self._scope.workspace_id)
+        """Ids of the user's chats in which an answer is being written just now."""
+        running = self._house.runs.board.running_chats(self._scope.workspace_id)
+        return chats.visible_among(self._db, self._scope, running) if running else running
 
     # --- who takes part
 
@@ -78,32 +103,78 @@ class Chats(Part):
         participants.add(self._db, self._scope, chat_id, email)
 
     def remove_participant(self, chat_id: str, user_id: str) -> None:
-        """Take somebody out (for the host), or leave. Raises InvalidInputError where nobody would be left."""
+        """Take somebody out (for the host), or leave. Raises InvalidInputError where nobody would
+        be left."""
         self._house.stop_all(participants.remove(self._db, self._scope, chat_id, user_id))
 
     # --- exports
 
     def markdown(self, chat_id: str) -> str:
         """The shown branch of a chat, from its first question."""
+        from leaf.agent.export import chat_markdown
+
         thread = self.thread(chat_id, last=WHOLE)
         traced = of_messages(self._house.store, self._house.documents, self._scope, thread.messages)
         return chat_markdown(self.get(chat_id).title, thread.messages, traced)
 
     def export(self, chat_id: str, form: ChatForm) -> bytes:
-        """The shown branch as Markdown, as a notebook, or as a folder (ZIP) that `python -m leaf replay` computes again."""
+        """The shown branch as PDF or Word with its charts, as Markdown, as a notebook, or as a
+        folder (ZIP) that `python -m leaf replay` computes again. Raises InvalidInputError for one
+        that is too long for a form."""
+        self.get(chat_id)
+        audit.note(self._db, self._scope, "chat exported", chat_id)
         if form == "markdown":
             return self.markdown(chat_id).encode()
+        if form in ("pdf", "docx"):
+            return self._typeset(chat_id, form)
+        from leaf.exports.bundle import bundle, manifest_of
+        from leaf.exports.notebook import notebook
+
         told = self._told(chat_id)
         if form == "notebook":
             return notebook(manifest_of(told)).encode()
-        return bundle(told, lambda sha256, name: self._house.library.written(self._scope, chat_id, sha256, name))
+        return bundle(
+            told,
+            lambda sha256, name: self._house.library.written(self._scope, chat_id, sha256, name),
+        )
 
-    def _told(self, chat_id: str) -> Told:
-        """All that an export tells of a chat: what was said, the files and tables behind it, what figures rest on."""
+    def _typeset(self, chat_id: str, ending: str) -> bytes:
+        from leaf.agent.export import chat_document
+
+        house, title = self._house, self.get(chat_id).title
+        thread = self.thread(chat_id, last=WHOLE)
+        traced = of_messages(house.store, house.documents, self._scope, thread.messages)
+        made = chat_document(title, thread.messages, partial(self._drawn, chat_id), traced)
+        return house.documents.typeset(made.text, title, ending, made.pictures)
+
+    def _drawn(self, chat_id: str, picture: ChartShown | FigureDrawn) -> bytes | str:
+        """As PNG, or why not."""
+        try:
+            if "spec" not in picture:
+                drawn_by_code = self._house.library.pictures.figure
+                return drawn_by_code(self._scope, chat_id, picture["sha256"])
+            chart = cast("ChartShown", picture)
+            with TemporaryDirectory(prefix="leaf-chart-") as folder:
+                drawn = self._house.tables.draw(
+                    chart["spec"], chart["columns"], chart["rows"], "png", Path(folder)
+                )
+                return drawn.read_bytes()
+        except LeafError as e:
+            return str(e)
+
+    def _told(self, chat_id: str) -> BundledChat:
+        """All that an export tells of a chat: what was said, the files and tables behind it, what
+        figures rest on."""
+        from leaf.exports.bundle import BundledChat, used_files
+
         house, chat, thread = self._house, self.get(chat_id), self.thread(chat_id, last=WHOLE)
         there = house.library.chat_files(self._scope, chat_id, deleted=True)
         used = used_files(thread.messages)
-        named = house.tables.of(self._scope, [c for c in there if c.file.id in used and c.file.deleted_at is None]).tables
+        named = house.tables.of(
+            self._scope, [c for c in there if c.file.id in used and c.file.deleted_at is None]
+        ).tables
         tables = {c.file.id: [t for t in named if t.file_id == c.file.id] for c in there}
         traced = of_messages(house.store, house.documents, self._scope, thread.messages)
-        return Told(chat.title, thread.messages, there, tables, __version__, datetime.now(UTC), traced)
+        return BundledChat(
+            chat.title, thread.messages, there, tables, __version__, datetime.now(UTC), traced
+        )

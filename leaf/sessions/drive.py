@@ -30,19 +30,23 @@ class Drive(Part):
         return self._house.drive.connection(self._scope)
 
     def begin(self, redirect_uri: str) -> str:
-        """Address at Google where the user consents; it sends them back to `redirect_uri`. Raises SettingsError."""
+        """Address at Google where the user consents; it sends them back to `redirect_uri`. Raises
+        SettingsError."""
         return self._house.drive.begin(self._scope, redirect_uri)
 
     def finish(self, query: Mapping[str, str]) -> DriveConnection:
-        """Take what came back in the address (`code` and `state`, or `error`). Raises LeafError that says what went wrong."""
+        """Take what came back in the address (`code` and `state`, or `error`). Raises LeafError
+        that says what went wrong."""
         return self._house.drive.finish(self._scope, query)
 
     def disconnect(self) -> DriveConnection:
-        """Revoke at Google and forget. Files that came from Drive stay. `why` tells if Google could not be told."""
+        """Revoke at Google and forget. Files that came from Drive stay. `why` tells if Google could
+        not be told."""
         return self._house.drive.disconnect(self._scope)
 
     def list(self, folder: str = "root", *, cursor: str = "", page_size: int = 100) -> DriveListing:
-        """A page of a folder. `folder`: `root`, `shared-with-me`, `drives`, an id, a `ref`, or any address of a folder."""
+        """A page of a folder. `folder`: `root`, `shared-with-me`, `drives`, an id, a `ref`, or any
+        address of a folder."""
         return self._house.drive.list(self._scope, folder, cursor=cursor, page_size=page_size)
 
     def search(
@@ -55,13 +59,21 @@ class Drive(Part):
         cursor: str = "",
         page_size: int = 50,
     ) -> DriveListing:
-        """By name and content, in a folder with its subfolders or everywhere. `modified_after`: `2026-05-01`."""
+        """By name and content, in a folder with its subfolders or everywhere. `modified_after`:
+        `2026-05-01`."""
         return self._house.drive.search(
-            self._scope, query, folder=folder, kinds=kinds, modified_after=modified_after, cursor=cursor, page_size=page_size
+            self._scope,
+            query,
+            folder=folder,
+            kinds=kinds,
+            modified_after=modified_after,
+            cursor=cursor,
+            page_size=page_size,
         )
 
     def item(self, ref: str) -> DriveItem:
-        """A file or folder by id, `ref` or address; shortcuts are followed. Raises NotFoundError."""
+        """A file or folder by id, `ref` or address; shortcuts are followed. Raises
+        NotFoundError."""
         return self._house.drive.item(self._scope, ref)
 
     def preview(self, ref: str) -> DrivePreview:
@@ -76,7 +88,8 @@ class Drive(Part):
         on_progress: OnProgress | None = None,
         stop: threading.Event | None = None,
     ) -> DriveAdded:
-        """Bring files, and folders with all that is in them, into the library, and put them beside the chat's next question."""
+        """Bring files, and folders with all that is in them, into the library, and put them beside
+        the chat's next question."""
         if chat_id:
             chats.get(self._db, self._scope, chat_id)
         added = self._house.drive.add(self._scope, refs, on_progress=on_progress, stop=stop)
@@ -87,11 +100,13 @@ class Drive(Part):
     # --- in a chat
 
     def attach_folder(self, chat_id: str, ref: str) -> DriveFolder:
-        """Put a folder beside the chat's next question: one line for the model, which lists it when it needs to."""
+        """Put a folder beside the chat's next question: one line for the model, which lists it when
+        it needs to."""
         return self._house.drive.attach_folder(self._scope, chat_id, ref)
 
     def detach_folder(self, chat_id: str, ref: str) -> None:
-        """Take a waiting folder away again. Raises InvalidInputError once a question went with it."""
+        """Take a waiting folder away again. Raises InvalidInputError once a question went with
+        it."""
         self._house.drive.detach_folder(self._scope, chat_id, ref)
 
     def folders(self, chat_id: str) -> FolderList:
@@ -99,6 +114,7 @@ class Drive(Part):
         return self._house.drive.folders(self._scope, chat_id)
 
     def changes(self, chat_id: str, *, max_age: float = 120.0) -> ChangeList:
-        """What changed in Drive under this chat. Asks Google unless that was done within `max_age` seconds."""
+        """What changed in Drive under this chat. Asks Google unless that was done within `max_age`
+        seconds."""
         file_ids = [c.file.id for c in self._house.library.chat_files(self._scope, chat_id)]
         return self._house.drive.changes(self._scope, chat_id, file_ids, max_age=max_age)

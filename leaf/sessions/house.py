@@ -1,17 +1,17 @@
-"""The rooms below, as the one application has them; every session sees the same."""
+"""The packages below, as the one application has them; every session sees the same."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from leaf.agent.calibration import Calibration
-from leaf.agent.models.directory import ModelDirectory
+from leaf.agent.connections import ModelConnections
 from leaf.budgets.budgets import Budgets
-from leaf.documents.documents import Documents
-from leaf.drive.drive import Drive
+from leaf.documents.documents import DocumentService
+from leaf.drive.drive import DriveService
 from leaf.files.library import Library
-from leaf.jobs.jobs import Jobs
+from leaf.jobs.jobs import JobService
+from leaf.keeping.remover import Remover
 from leaf.runs.runs import Runs
 from leaf.settings import Settings
 from leaf.store import Store
@@ -28,13 +28,13 @@ class House:
     store: Store
     library: Library
     tables: Tables
-    drive: Drive
-    documents: Documents
+    drive: DriveService
+    documents: DocumentService
     runs: Runs
-    models: ModelDirectory
-    calibration: Calibration
+    connections: ModelConnections
     budgets: Budgets
-    jobs: Jobs
+    jobs: JobService
+    remover: Remover
     python: Notebooks | None = None
     """None on a machine that cannot confine Python."""
 

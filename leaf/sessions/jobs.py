@@ -2,49 +2,67 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Callable, Iterable, Sequence
+from contextlib import AbstractContextManager, nullcontext, suppress
 from functools import partial
 from pathlib import Path
 from typing import BinaryIO
 
-from leaf.errors import DriveNotConnectedError
+from leaf.errors import DriveNotConnectedError, InvalidInputError, NotFoundError
 from leaf.files.library import open_path
-from leaf.jobs.jobs import Source
+from leaf.jobs.announced import ItemProgress
 from leaf.sessions.house import Part
 from leaf.store import chats
 from leaf.store.jobs import Job, JobItem
 
 JobList = list[Job]
-Sources = list[Source]
 Outcomes = list[JobItem]
+Shown = list[ItemProgress]
 
 
 class Jobs(Part):
     """The user's jobs."""
 
-    def begin(self, total: int, *, context: str = "", shared: bool = False, target: str = "", origin: str = "") -> Job:
-        """Begin a job that adds files: hand them over with `take` or `take_paths`, and say `all_arrived`.
+    def begin(
+        self,
+        total: int,
+        *,
+        context: str = "",
+        shared: bool = False,
+        target: str = "",
+        origin: str = "",
+    ) -> Job:
+        """Begin a job that adds files: hand them over with `take` or `take_paths`, and say
+        `all_arrived`.
 
         `context` is what the caller writes about them, for nobody else's eyes unless `shared`.
-        `target` is the chat beside whose next question they are put, or `new`; `origin` says where it was begun.
-        Raises NotFoundError for a chat that is not there, StoreError.
+        `target` is the chat beside whose next question they are put, or `new`; `origin` says where
+        it was begun. Raises NotFoundError for a chat that is not there, StoreError.
         """
-        if target not in ("", "new"):
-            chats.get(self._db, self._scope, target)
+        self._check_target(target)
         asked = {"context": context, "shared": shared, "target": target, "origin": origin}
         return self._house.jobs.begin(self._scope, "files", total=total, asked=asked)
 
-    def take(self, job_id: str, sources: Iterable[tuple[str, BinaryIO]], *, problem: str = "") -> None:
+    def _check_target(self, target: str) -> None:
+        """Raises NotFoundError for a chat that is not there."""
+        if target not in ("", "new"):
+            chats.get(self._db, self._scope, target)
+
+    def take(
+        self, job_id: str, sources: Iterable[tuple[str, BinaryIO]], *, problem: str = ""
+    ) -> None:
         """Keep the bytes of files for a job; folders may stand before their names.
 
         `problem` says why there are none; then the files are told as failed.
         Raises NotFoundError, StoreError, RunError once it is over.
         """
         if problem:
-            self._house.jobs.take_failed(self._scope, job_id, [(name, problem) for name, _ in sources])
+            self._house.jobs.take_failed(
+                self._scope, job_id, [(name, problem) for name, _ in sources]
+            )
             return
-        given: Sources = [(name, partial(_left_open, stream)) for name, stream in sources]
+        # One by one: a source may be open only until the next one is asked for.
+        given = ((name, partial(_left_open, stream)) for name, stream in sources)
         self._house.jobs.take(self._scope, job_id, given)
 
     def take_paths(self, job_id: str, paths: Sequence[Path], folders: Sequence[str] = ()) -> None:
@@ -53,17 +71,93 @@ class Jobs(Part):
         given = ((f"{folder}/{path.name}", partial(open_path, path)) for path, folder in named)
         self._house.jobs.take(self._scope, job_id, given)
 
+    def announce(
+        self, files: Sequence[tuple[str, int]], *, target: str = "", origin: str = ""
+    ) -> Job:
+        """Begin a job of files that are known by name, with folders before it, and size in bytes,
+        before they come: send each with `expect` and `receive`.
+
+        Raises NotFoundError for a chat that is not there, StoreError.
+        """
+        if target:
+            chats.get(self._db, self._scope, target)
+        asked = {"target": target, "origin": origin}
+        return self._house.jobs.announce(self._scope, files, asked)
+
+    def expect(self, job_id: str, position: int) -> Callable[[int], None]:
+        """The bytes of an announced file begin to come, for the first time or once more: tell what
+        this gives how many there are. Raises NotFoundError, RunError for one that is here or was
+        cancelled."""
+        announced = self._house.jobs.announced
+        announced.expect(self._scope, job_id, position)
+        return partial(announced.sent, job_id, position)
+
+    def receive(self, job_id: str, position: int, stream: BinaryIO) -> None:
+        """Keep the bytes of an announced file: from then on it is added, whatever dies. Raises
+        NotFoundError, FileTooLargeError, StoreError, RunError for one that was cancelled."""
+        self._house.jobs.announced.receive(self._scope, job_id, position, stream)
+
+    def fail(self, job_id: str, position: int, problem: str) -> None:
+        """Say why an announced file did not come. Raises NotFoundError."""
+        self._house.jobs.announced.fail(self._scope, job_id, position, problem)
+
+    def again(self, job_id: str, position: int) -> None:
+        """Look once more at a file whose bytes are here. Raises NotFoundError, RunError for one
+        that has to be sent."""
+        self._house.jobs.announced.again(self._scope, job_id, position)
+
+    def cancel(self, job_id: str, position: int) -> None:
+        """Do without a file: it does not come, or is taken out of the chat and, where the job has
+        added it, out of the library again, from where it can be restored.
+
+        Raises NotFoundError.
+        """
+        item = self._house.jobs.cancel(self._scope, job_id, position)
+        if item.state not in ("added", "known", "unreadable"):
+            return
+        target = str(self._house.jobs.get(self._scope, job_id).asked.get("target", ""))
+        with suppress(NotFoundError, InvalidInputError):  # a question went with it
+            if target:
+                self._house.library.detach(self._scope, target, item.file_id)
+            if item.state != "known":
+                self._house.library.delete(self._scope, item.file_id)
+
+    def cancel_all(self, job_id: str) -> Job:
+        """End a job: what it has added stays, and nothing else comes. Raises NotFoundError."""
+        return self._house.jobs.cancel_all(self._scope, job_id)
+
+    def shown(self, job_id: str, limit: int = 200) -> Shown:
+        """How far so many files of a job are, in their order; where there are more, those that need
+        somebody, then those that are under way. Raises NotFoundError."""
+        return self._house.jobs.shown(self._scope, job_id, limit)
+
+    def read_so_far(self, file_id: str) -> tuple[int, int]:
+        """How many bytes of a large table are read, of how many; (0, 0) where it is not being read.
+        Raises NotFoundError."""
+        return self._house.tables.read_so_far(self._house.library.get(self._scope, file_id))
+
     def all_arrived(self, job_id: str, problem: str = "") -> None:
         """No more files come to a job; `problem` says why some are missing."""
         self._house.jobs.all_there(self._scope, job_id, problem)
 
-    def begin_drive(self, refs: Sequence[str], *, folders: Sequence[str] = (), target: str = "", origin: str = "") -> Job:
-        """Begin a job that brings files and folders of Drive in; `folders` are put beside the question as they are.
+    def begin_drive(
+        self,
+        refs: Sequence[str],
+        *,
+        folders: Sequence[str] = (),
+        target: str = "",
+        origin: str = "",
+    ) -> Job:
+        """Begin a job that brings files and folders of Drive in; `folders` are put beside the
+        question as they are.
 
-        Raises DriveNotConnectedError, StoreError.
+        Raises NotFoundError for a chat that is not there, DriveNotConnectedError, StoreError.
         """
+        self._check_target(target)
         if self._house.drive.connection(self._scope).state != "connected":
-            raise DriveNotConnectedError("Google Drive is not connected.", "Connect it on the Drive page.")
+            raise DriveNotConnectedError(
+                "Google Drive is not connected.", "Connect it on the Drive page."
+            )
         asked = {"refs": list(refs), "folders": list(folders), "target": target, "origin": origin}
         return self._house.jobs.begin(self._scope, "drive", asked=asked)
 

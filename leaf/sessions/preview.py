@@ -1,4 +1,5 @@
-"""A look into a file, for a person: rows, a page beside its text, a picture, text, or sound beside its transcript."""
+"""A look into a file, for a person: rows, a page beside its text, a picture, text, or sound beside
+its transcript."""
 
 from __future__ import annotations
 
@@ -8,13 +9,14 @@ from typing import Literal
 from leaf.errors import InvalidInputError, LeafError
 from leaf.files.transcripts import KINDS as SOUND
 from leaf.files.transcripts import Transcript
-from leaf.formats.base import KINDS, Window
-from leaf.formats.locate import Sought
-from leaf.formats.where import around
+from leaf.readers.base import KINDS, Window
+from leaf.readers.locate.locate import Sought
+from leaf.readers.locate.where import around
 from leaf.sessions.house import House
-from leaf.sound.base import Cue
 from leaf.store.model import ChatFile, File, Scope
-from leaf.tables.tables import ResultPage, Table
+from leaf.tables.paging import ResultPage, RowsWanted
+from leaf.tables.table import Table
+from leaf.transcription.base import Cue
 
 TOKENS = 4_000
 """Text of one look."""
@@ -47,27 +49,35 @@ class Preview:
     """For `page`: how often the quote is marked in the picture, once a line."""
 
 
+FIFTY = RowsWanted(limit=50)
+
+
 @dataclass(frozen=True)
-class Look:
+class PreviewTarget:
     """Where somebody looks."""
 
     where: str = ""
     table: int = 0
-    offset: int = 0
-    limit: int = 50
-    order_by: str = ""
-    descending: bool = False
+    """Which of the file's tables, from 0."""
+    rows: RowsWanted = FIFTY
+    """Which of its rows."""
     cursor: str = ""
     quote: str = ""
     """Where it stands is looked at instead of `where`."""
 
 
-def preview(house: House, scope: Scope, file: File, look: Look) -> Preview:
-    """Raises FileError, NotFoundError, InvalidInputError for a place that the file does not have."""
+BEGINNING = PreviewTarget()
+
+
+def preview(house: House, scope: Scope, file: File, look: PreviewTarget) -> Preview:
+    """Raises FileError, NotFoundError, InvalidInputError for a place that the file does not
+    have."""
     if file.outline.get("error"):
         raise LeafError(str(file.outline["error"]), str(file.outline.get("hint", "")))
     library = house.library
-    sought = library.locate_all(scope, file, [(look.where, look.quote)])[0] if look.quote else None
+    sought = (
+        library.texts.locate_all(scope, file, [(look.where, look.quote)])[0] if look.quote else None
+    )
     where = sought.found.place if sought is not None and sought.found else look.where
     if file.kind in KINDS and KINDS[file.kind].tabular and (found := _tables(house, scope, file)):
         return _rows(house, scope, file, found, look, sought)
@@ -75,44 +85,67 @@ def preview(house: House, scope: Scope, file: File, look: Look) -> Preview:
         cues, transcript = library.cues(scope, file), library.transcript(scope, file)
         return Preview(file, "sound", cues=cues, transcript=transcript, sought=sought)
     if file.kind == "picture":
-        seen = library.view(scope, file, where or "1")
-        picture, _ = library.seen(scope, seen.pictures[0].sha256)
-        return Preview(file, "picture", picture=picture, pages=seen.total, page=seen.pictures[0].page)
-    window = _shown(house, scope, file, where if file.kind == "pdf" or not sought else around(where), look.cursor, sought)
+        seen = library.pictures.view(scope, file, where or "1")
+        picture, _ = library.pictures.seen(scope, seen.pictures[0].sha256)
+        return Preview(
+            file, "picture", picture=picture, pages=seen.total, page=seen.pictures[0].page
+        )
+    window = _shown(
+        house,
+        scope,
+        file,
+        where if file.kind == "pdf" or not sought else around(where),
+        look.cursor,
+        sought,
+    )
     if file.kind == "pdf" and window.ranges:
         return _page(house, scope, file, window, look.quote, sought)
     return Preview(file, "text", window=window, sought=sought)
 
 
-def _rows(house: House, scope: Scope, file: File, found: list[Table], look: Look, sought: Sought | None) -> Preview:
-    rows = house.tables.page(
-        scope,
-        found[min(look.table, len(found) - 1)],
-        offset=look.offset,
-        limit=look.limit,
-        order_by=look.order_by,
-        descending=look.descending,
-    )
+def _rows(
+    house: House,
+    scope: Scope,
+    file: File,
+    found: list[Table],
+    look: PreviewTarget,
+    sought: Sought | None,
+) -> Preview:
+    rows = house.tables.pages.page(scope, found[min(look.table, len(found) - 1)], look.rows)
     return Preview(file, "table", tables=tuple(found), rows=rows, sought=sought)
 
 
-def _page(house: House, scope: Scope, file: File, window: Window, quote: str, sought: Sought | None) -> Preview:
+def _page(
+    house: House, scope: Scope, file: File, window: Window, quote: str, sought: Sought | None
+) -> Preview:
     page, marks = window.ranges[0][0], 0
     if sought and sought.found:
-        picture, marks = house.library.marked_picture(scope, file, page, quote)
+        picture, marks = house.library.pictures.marked_page(scope, file, page, quote)
     else:
-        picture = house.library.picture(scope, file, page)
-    return Preview(file, "page", window=window, picture=picture, pages=window.total or 0, page=page, sought=sought, marks=marks)
+        picture = house.library.pictures.page(scope, file, page)
+    return Preview(
+        file,
+        "page",
+        window=window,
+        picture=picture,
+        pages=window.total or 0,
+        page=page,
+        sought=sought,
+        marks=marks,
+    )
 
 
-def _shown(house: House, scope: Scope, file: File, where: str, cursor: str, sought: Sought | None) -> Window:
-    """The window at a place; from the beginning where a citation names one that the file does not have."""
+def _shown(
+    house: House, scope: Scope, file: File, where: str, cursor: str, sought: Sought | None
+) -> Window:
+    """The window at a place; from the beginning where a citation names one that the file does not
+    have."""
     try:
-        return house.library.read(scope, file, where, cursor=cursor, max_tokens=TOKENS)
+        return house.library.texts.read(scope, file, where, cursor=cursor, max_tokens=TOKENS)
     except InvalidInputError:
         if sought is None or sought.found:
             raise
-        return house.library.read(scope, file, "", max_tokens=TOKENS)
+        return house.library.texts.read(scope, file, "", max_tokens=TOKENS)
 
 
 def _tables(house: House, scope: Scope, file: File) -> list[Table]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from leaf.sessions.house import Part
-from leaf.store import chats
+from leaf.store import audit, chats
 from leaf.store.model import File
 
 
@@ -15,11 +15,18 @@ class Python(Part):
     def figure(self, chat_id: str, sha256: str) -> bytes:
         """A figure that Python drew in this chat, as PNG. Raises NotFoundError."""
         chats.get(self._db, self._scope, chat_id)
-        return self._house.library.seen(self._scope, sha256)[0]
+        return self._house.library.pictures.figure(self._scope, chat_id, sha256)
 
     def written(self, chat_id: str, sha256: str, name: str) -> Path:
         """Where the bytes of a file are that Python wrote in this chat. Raises NotFoundError."""
         return self._house.library.written(self._scope, chat_id, sha256, name)
+
+    def download(self, chat_id: str, sha256: str, name: str) -> bytes:
+        """The content of a file that Python wrote, for somebody who takes it along. Raises
+        NotFoundError."""
+        content = self.written(chat_id, sha256, name).read_bytes()
+        audit.note(self._db, self._scope, "written file downloaded", f"{chat_id} {sha256}")
+        return content
 
     def keep(self, chat_id: str, sha256: str, name: str) -> File:
         """Put a file that Python wrote into the library and into its chat.

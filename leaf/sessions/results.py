@@ -9,66 +9,110 @@ from typing import Literal
 
 from leaf.errors import NotFoundError
 from leaf.sessions.house import Part
-from leaf.store import chats, messages
-from leaf.tables.tables import Recomputed, ResultPage
-from leaf.tools.recompute import again
+from leaf.shapes.part_values import call_in, tool_name
+from leaf.store import audit, chats, messages
+from leaf.tables.again import Recomputed
+from leaf.tables.paging import FIRST, ResultPage, RowsWanted
+from leaf.tables.results import StoredResult
+from leaf.tools.recompute import again, results_shown
 from leaf.tools.registry import declared
 
 ChartForm = Literal["png", "svg", "json"]
+ResultForm = Literal["csv", "csv-raw", "xlsx", "parquet"]
 
 
 class Results(Part):
     """Results of the user's chats."""
 
-    def page(
-        self,
-        chat_id: str,
-        result_id: str,
-        *,
-        offset: int = 0,
-        limit: int = 200,
-        order_by: str = "",
-        descending: bool = False,
-        where: Mapping[str, str] | None = None,
-    ) -> ResultPage:
-        """Rows of a whole result, sorted and filtered if asked: see `tables.filters.condition`."""
+    def page(self, chat_id: str, result_id: str, wanted: RowsWanted = FIRST) -> ResultPage:
+        """Rows of a whole result, sorted and filtered if asked."""
         chats.get(self._db, self._scope, chat_id)
-        return self._house.tables.result(
-            self._scope, chat_id, result_id, offset=offset, limit=limit, order_by=order_by, descending=descending, where=where
-        )
+        return self._house.tables.results.page(self._scope, chat_id, result_id, wanted)
+
+    def gone(self, chat_id: str, result_id: str) -> NotFoundError | None:
+        """Why the rows of a result are not there, and what to do; None where they are. One that is
+        recorded is a ResultGoneError. Raises NotFoundError where there is no such chat."""
+        chats.get(self._db, self._scope, chat_id)
+        try:
+            self._house.tables.results.path(self._scope, chat_id, result_id)
+        except NotFoundError as gone:
+            return gone
+        return None
 
     def recompute(self, chat_id: str, result_id: str) -> Recomputed:
-        """Run a result's query again and compare. Raises NotFoundError, QueryError, FileError, SandboxError."""
+        """Run what made a result again and compare; rows that are gone are put back or become a new
+        result, which `kept_as` then names. Raises NotFoundError, QueryError, FileError,
+        SandboxError."""
         chats.get(self._db, self._scope, chat_id)
+        one = self._house.tables.results.get(self._scope, chat_id, result_id)
+        if one.how == "code" and (call_id := self._cell_of(one)):
+            return self._run_cell(one.row.message_id, call_id, result_id)
         files = self._house.library.chat_files(self._scope, chat_id, deleted=True)
-        return self._house.tables.recompute(self._scope, chat_id, files, result_id)
+        return self._house.tables.again.recompute(self._scope, chat_id, files, result_id)
+
+    def _cell_of(self, one: StoredResult) -> str:
+        """The call of the cell that made a result; empty where no answer has it."""
+        if not one.row.message_id:
+            return ""
+        message = messages.get(self._db, self._scope, one.row.message_id)
+        for part in message.parts:
+            if one.name in results_shown(part):
+                return str(part.get("toolCallId") or "")
+        return ""
 
     def recompute_cell(self, message_id: str, call_id: str) -> Recomputed:
-        """Run a cell of Python again, after those before it, and compare its tables and what it prints.
+        """Run a cell of Python again, after those before it, and compare its tables and what it
+        prints.
 
         Raises NotFoundError, SandboxError, FileError.
         """
-        house, message = self._house, messages.get(self._db, self._scope, message_id)
-        part = next((p for p in message.parts if p.get("toolCallId") == call_id), None)
-        cell = part is not None and declared(part["type"].removeprefix("tool-")).replay == "cell"
-        if part is None or not cell or house.python is None:
-            raise NotFoundError("This cell is not there any more, or Python is not available on this machine.")
-        return again(house.python, house.tables, house.library, self._scope, message, part)
+        return self._run_cell(message_id, call_id)
 
-    def export(self, chat_id: str, result_id: str, form: Literal["csv", "xlsx", "parquet"] = "csv") -> Path:
-        """The whole result as a file. Raises NotFoundError, and InvalidInputError where Excel has no room for it."""
+    def _run_cell(self, message_id: str, call_id: str, result_id: str = "") -> Recomputed:
+        house, message = self._house, messages.get(self._db, self._scope, message_id)
+        part = call_in(message.parts, call_id)
+        cell = part is not None and declared(tool_name(part)).replay == "cell"
+        if part is None or not cell or house.python is None:
+            raise NotFoundError(
+                "This cell is not there any more, or Python is not available on this machine."
+            )
+        return again(
+            house.python,
+            house.tables,
+            house.library,
+            self._scope,
+            message,
+            part,
+            result_id=result_id,
+        )
+
+    def export(self, chat_id: str, result_id: str, form: ResultForm = "csv") -> Path:
+        """The whole result as a file; of the CSV forms `csv-raw` leaves formulas.
+
+        Raises NotFoundError, and InvalidInputError where Excel has no room for it.
+        """
         chats.get(self._db, self._scope, chat_id)
-        names = {c.file.id: c.file.name for c in self._house.library.chat_files(self._scope, chat_id, deleted=True)}
-        return self._house.tables.export(self._scope, chat_id, result_id, form, names)
+        names = {
+            c.file.id: c.file.name
+            for c in self._house.library.chat_files(self._scope, chat_id, deleted=True)
+        }
+        made = self._house.tables.results.export(self._scope, chat_id, result_id, form, names)
+        audit.note(self._db, self._scope, "result exported", f"{chat_id} {result_id}")
+        return made
 
     def draw(
-        self, spec: Mapping[str, object], columns: Sequence[str], rows: Sequence[Sequence[object]], form: ChartForm
+        self,
+        spec: Mapping[str, object],
+        columns: Sequence[str],
+        rows: Sequence[Sequence[object]],
+        form: ChartForm,
     ) -> bytes:
-        """A chart with its rows as PNG, SVG, or Vega-Lite in JSON. Raises InvalidInputError for what cannot be drawn."""
+        """A chart with its rows as PNG, SVG, or Vega-Lite in JSON. Raises InvalidInputError for
+        what cannot be drawn."""
         with TemporaryDirectory(prefix="leaf-chart-") as folder:
             return self._house.tables.draw(spec, columns, rows, form, Path(folder)).read_bytes()
 
     def number_next(self, chat_id: str, number: int) -> None:
         """Let the chat's next result be `r<number>`, as it was where the chat comes from."""
         chats.get(self._db, self._scope, chat_id)
-        self._house.tables.number_next(self._scope, chat_id, number)
+        self._house.tables.results.number_next(self._scope, chat_id, number)

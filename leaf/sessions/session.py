@@ -1,4 +1,5 @@
-"""class Session: the door. Whoever holds one acts for its user in its workspace; every part is bound to them when it is made."""
+"""class Session: the door. Whoever holds one acts for its user in its workspace; every part is
+bound to them when it is made."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from leaf.sessions.files import Files
 from leaf.sessions.house import House
 from leaf.sessions.jobs import Jobs
 from leaf.sessions.messages import Messages
+from leaf.sessions.models import Models
 from leaf.sessions.python import Python
 from leaf.sessions.results import Results
 from leaf.sessions.team import Team
@@ -21,14 +23,31 @@ from leaf.sessions.usage import Usage
 from leaf.store.changes import ALL
 from leaf.store.model import Scope
 
-PARTS = (Chats, Messages, Files, Attached, Transcripts, Documents, Results, Drive, Python, Jobs, Tools, Team, Usage)
+PARTS = (
+    Chats,
+    Messages,
+    Files,
+    Attached,
+    Transcripts,
+    Documents,
+    Results,
+    Drive,
+    Models,
+    Python,
+    Jobs,
+    Tools,
+    Team,
+    Usage,
+)
 """Every class by which a user reaches anything."""
 
 
 class Session:
-    """What one user may do in one workspace. Cheap to make, and safe to use from any number of threads.
+    """What one user may do in one workspace. Cheap to make, and safe to use from any number of
+    threads.
 
-    Everything that is not theirs is not there: reading it raises NotFoundError, listing leaves it out.
+    Everything that is not theirs is not there: reading it raises NotFoundError, listing leaves it
+    out.
     """
 
     def __init__(self, house: House, scope: Scope) -> None:
@@ -41,6 +60,7 @@ class Session:
         self.documents = Documents(house, scope)
         self.results = Results(house, scope)
         self.drive = Drive(house, scope)
+        self.models = Models(house, scope)
         self.python = Python(house, scope)
         self.jobs = Jobs(house, scope)
         self.tools = Tools(house, scope)

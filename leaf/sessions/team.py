@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from leaf.errors import InvalidInputError, NotFoundError
+from leaf.exports.audit import audit_csv
 from leaf.identity import may_sign_in
 from leaf.sessions.house import Part
-from leaf.store import chats, members, users
+from leaf.store import audit, chats, members, users
+from leaf.store.audit import AuditLine
 from leaf.store.model import Invitation, Member, Membership, Role, Scope, User
+
+WHOLE = 1_000_000
+"""More lines than an audit log has."""
 
 
 class Team(Part):
@@ -21,7 +26,8 @@ class Team(Part):
         return members.memberships(self._db, self._scope)
 
     def workspace_of(self, chat_id: str) -> str:
-        """The workspace of a chat that the user takes part in, for links into another one than is open; else empty."""
+        """The workspace of a chat that the user takes part in, for links into another one than is
+        open; else empty."""
         for membership in self.workspaces():
             try:
                 chats.get(self._db, Scope(membership.workspace_id, self._scope.user_id), chat_id)
@@ -34,6 +40,25 @@ class Team(Part):
         """Another name for the workspace. For owners. Raises InvalidInputError."""
         members.rename(self._db, self._scope, name)
 
+    def audit(
+        self, *, kind: str = "", person: str = "", limit: int = audit.PAGE, offset: int = 0
+    ) -> list[AuditLine]:
+        """Who did what in the workspace, newest first; of one kind and of one person (an id) if
+        asked. For owners. Raises InvalidInputError."""
+        return audit.page(
+            self._db, self._scope, kind=kind, user_id=person, limit=limit, offset=offset
+        )
+
+    def audit_count(self, *, kind: str = "", person: str = "") -> int:
+        """How many such lines there are. For owners. Raises InvalidInputError."""
+        return audit.count(self._db, self._scope, kind=kind, user_id=person)
+
+    def audit_csv(self, *, kind: str = "", person: str = "") -> str:
+        """All such lines for a spreadsheet. For owners. Raises InvalidInputError."""
+        found = self.audit(kind=kind, person=person, limit=WHOLE)
+        audit.note(self._db, self._scope, "audit log exported")
+        return audit_csv(found)
+
     def members(self) -> list[Member]:
         """Everybody in the workspace."""
         return members.list_members(self._db, self._scope)
@@ -43,7 +68,8 @@ class Team(Part):
         members.set_role(self._db, self._scope, user_id, role)
 
     def remove(self, user_id: str) -> None:
-        """End a membership, its access and its running answers at once: another's (for owners), or one's own."""
+        """End a membership, its access and its running answers at once: another's (for owners), or
+        one's own."""
         self._house.stop_all(members.remove(self._db, self._scope, user_id))
 
     def invitations(self) -> list[Invitation]:
@@ -51,10 +77,13 @@ class Team(Part):
         return members.list_invitations(self._db, self._scope)
 
     def invite(self, email: str) -> None:
-        """Whoever owns the address joins at their next sign-in. For owners. Raises InvalidInputError."""
+        """Whoever owns the address joins at their next sign-in. For owners. Raises
+        InvalidInputError."""
         address = members.clean_address(email)
         if not may_sign_in(address, self._house.settings):
-            raise InvalidInputError(f"{address} may not sign in here.", "Whoever runs Leaf decides which addresses may.")
+            raise InvalidInputError(
+                f"{address} may not sign in here.", "Whoever runs Leaf decides which addresses may."
+            )
         members.invite(self._db, self._scope, email)
 
     def withdraw(self, invitation_id: str) -> None:

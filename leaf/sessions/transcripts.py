@@ -18,13 +18,23 @@ class Transcripts(Part):
         return self._house.library.engine
 
     def of(self, file: File) -> Transcript:
-        """How far the words of a recording are known. Asks nothing of an engine."""
-        return self._house.library.transcript(self._scope, file)
+        """How far the words of a recording are known. Asks nothing of an engine. Raises
+        NotFoundError for a file of somebody else."""
+        library = self._house.library
+        return library.transcript(self._scope, library.get(self._scope, file.id))
 
-    def text(self, file_id: str, *, on_progress: OnProgress | None = None, stop: threading.Event | None = None) -> str:
-        """What is said in a recording, without times; empty if nobody speaks. Waits for it, and says how far it is.
+    def text(
+        self,
+        file_id: str,
+        *,
+        on_progress: OnProgress | None = None,
+        stop: threading.Event | None = None,
+    ) -> str:
+        """What is said in a recording, without times; empty if nobody speaks. Waits for it, and
+        says how far it is.
 
-        Raises UnreadableFileError for a video without sound, TranscriptionError where no engine is on, or it fails.
+        Raises UnreadableFileError for a video without sound, TranscriptionError where no engine is
+        on, or it fails.
         """
         library = self._house.library
         file = library.get(self._scope, file_id)
@@ -32,7 +42,8 @@ class Transcripts(Part):
         return " ".join(cue.text for cue in library.cues(self._scope, file))
 
     def begin(self, file_id: str) -> None:
-        """Transcribe a recording in the background, if there is an engine and anything to hear. Raises FileError."""
+        """Transcribe a recording in the background, if there is an engine and anything to hear.
+        Raises FileError."""
         library = self._house.library
         file = library.get(self._scope, file_id)
         library.begin_transcript(self._scope, file)

@@ -1,6 +1,8 @@
-"""What can be configured: one frozen `Settings`, read once from the environment and Streamlit's secrets, then passed down.
+"""What can be configured: one frozen `Settings`, read once from the environment and Streamlit's
+secrets, then passed down.
 
-values.py has the fields, each with its key; sources.py reads them; readers.py makes values of texts.
+values.py has the fields, each with its key; sources.py reads them; readers.py makes values of
+texts.
 """
 
 from __future__ import annotations
@@ -26,8 +28,11 @@ __all__ = [
 ]
 
 
-def load(environ: Mapping[str, str] | None = None, secrets: Mapping[str, object] | None = None) -> Settings:
-    """Read the settings; the environment wins over secrets. Raises SettingsError, which names the key."""
+def load(
+    environ: Mapping[str, str] | None = None, secrets: Mapping[str, object] | None = None
+) -> Settings:
+    """Read the settings; the environment wins over secrets. Raises SettingsError, which names the
+    key."""
     from leaf.settings.sources import read
 
     return read(os.environ if environ is None else environ, secrets or {})

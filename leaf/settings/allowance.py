@@ -11,7 +11,8 @@ from leaf.errors import SettingsError
 
 @dataclass(frozen=True)
 class Allowance:
-    """What may be used in a day and in a month; None where nothing is said. Tokens are input and output together."""
+    """What may be used in a day and in a month; None where nothing is said. Tokens are input and
+    output together."""
 
     NAMES: ClassVar[tuple[str, ...]] = ("day_usd", "day_tokens", "month_usd", "month_tokens")
 
@@ -42,9 +43,15 @@ def allowance(given: str, key: str) -> Allowance:
             amount = float(found["dollars"] or found["number"]) * _TIMES[found["times"] or ""]
         except ValueError as e:
             raise SettingsError(
-                f"{key} holds '{piece}'.", "Write budgets like: $5/day, $50/month, 2M tokens/day, 500k tokens/month."
+                f"{key} holds '{piece}'.",
+                "Write budgets like: $5/day, $50/month, 2M tokens/day, 500k tokens/month.",
             ) from e
         money = found["dollars"] is not None or found["unit"] == "usd"
         figures[f"{found['span']}_{'usd' if money else 'tokens'}"] = amount
     tokens = {name: int(value) for name, value in figures.items() if name.endswith("tokens")}
-    return Allowance(figures.get("day_usd"), tokens.get("day_tokens"), figures.get("month_usd"), tokens.get("month_tokens"))
+    return Allowance(
+        figures.get("day_usd"),
+        tokens.get("day_tokens"),
+        figures.get("month_usd"),
+        tokens.get("month_tokens"),
+    )

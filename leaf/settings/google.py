@@ -21,7 +21,9 @@ def service_account(given: str, key: str) -> str:
     """The account's key as JSON text."""
     account = json_object(given, key)
     if account and not (account.get("client_email") and account.get("private_key")):
-        raise SettingsError(f"{key} has no client_email or private_key.", "Give the service account's key file.")
+        raise SettingsError(
+            f"{key} has no client_email or private_key.", "Give the service account's key file."
+        )
     return json.dumps(account) if account else ""
 
 
@@ -36,13 +38,16 @@ class Google:
     """How Google Drive is reached."""
 
     client_id: Annotated[str, Key("LEAF_GOOGLE_CLIENT_ID")] = ""
-    client_secret: Annotated[str, Key("LEAF_GOOGLE_CLIENT_SECRET", also=("LEAF_GOOGLE_CLIENT_JSON",))] = field(
+    client_secret: Annotated[
+        str, Key("LEAF_GOOGLE_CLIENT_SECRET", also=("LEAF_GOOGLE_CLIENT_JSON",))
+    ] = field(default="", repr=False)
+    service_account: Annotated[str, Key("LEAF_GOOGLE_SERVICE_ACCOUNT", service_account)] = field(
         default="", repr=False
     )
-    service_account: Annotated[str, Key("LEAF_GOOGLE_SERVICE_ACCOUNT", service_account)] = field(default="", repr=False)
     """Key of a service account as JSON; every user then sees what was shared with it."""
     api_url: Annotated[str, Key("LEAF_GOOGLE_API_URL", address)] = ""
-    """Address of another Drive API, such as `http://127.0.0.1:9000/drive/v3/`; empty means Google's."""
+    """Address of another Drive API, such as `http://127.0.0.1:9000/drive/v3/`; empty means
+    Google's."""
     auth_url: Annotated[str, Key("LEAF_GOOGLE_AUTH_URL", address)] = GOOGLE_AUTH_URL
     token_url: Annotated[str, Key("LEAF_GOOGLE_TOKEN_URL", address)] = GOOGLE_TOKEN_URL
     revoke_url: Annotated[str, Key("LEAF_GOOGLE_REVOKE_URL", address)] = GOOGLE_REVOKE_URL
@@ -54,7 +59,8 @@ class Google:
 
 
 def said_by_client(client: Mapping[str, Any]) -> dict[str, str]:
-    """What the JSON of an OAuth client says, by the keys that would say it singly; those win over it."""
+    """What the JSON of an OAuth client says, by the keys that would say it singly; those win over
+    it."""
     client = client.get("web") or client.get("installed") or client
     said = {
         "LEAF_GOOGLE_CLIENT_ID": "client_id",

@@ -21,10 +21,15 @@ class Key:
 
 
 def keyed(kind: type[Any]) -> Iterator[tuple[str, Any, Key | None]]:
-    """Each field of a dataclass: its name, its type, and its key; no key where the field is a dataclass of further ones."""
+    """Each field of a dataclass: its name, its type, and its key; no key where the field is a
+    dataclass of further ones."""
     hints = get_type_hints(kind, include_extras=True)
     for each in fields(kind):
-        plain, *extras = get_args(hints[each.name]) if hasattr(hints[each.name], "__metadata__") else (hints[each.name],)
+        plain, *extras = (
+            get_args(hints[each.name])
+            if hasattr(hints[each.name], "__metadata__")
+            else (hints[each.name],)
+        )
         yield each.name, plain, next((extra for extra in extras if isinstance(extra, Key)), None)
 
 

@@ -1,4 +1,5 @@
-"""How a setting's text becomes a value: `(text, key)`. Each raises SettingsError, which names the key and what to write."""
+"""How a setting's text becomes a value: `(text, key)`. Each raises SettingsError, which names the
+key and what to write."""
 
 from __future__ import annotations
 
@@ -74,10 +75,29 @@ def _who(given: str, key: str, kind: str, fits: Callable[[str], bool]) -> tuple[
 def hosts(given: str, key: str) -> tuple[str, ...]:
     """Names of hosts, split at commas and spaces, in lower case, without port and last dot."""
     names = tuple(word.lower().removesuffix(".") for word in _words(given))
-    wrong = [name for name in names if not re.fullmatch(r"(\*\.)?[\w-]+(\.[\w-]+)*|[0-9a-f:.]+", name)]
+    wrong = [
+        name for name in names if not re.fullmatch(r"(\*\.)?[\w-]+(\.[\w-]+)*|[0-9a-f:.]+", name)
+    ]
     if wrong:
         raise SettingsError(
-            f"{key} holds '{wrong[0]}'.", "Give names like leaf.example.org or *.example.org, separated by commas."
+            f"{key} holds '{wrong[0]}'.",
+            "Give names like leaf.example.org or *.example.org, separated by commas.",
+        )
+    return names
+
+
+def places(given: str, key: str) -> tuple[str, ...]:
+    """Hosts with or without a port, split at commas and spaces, in lower case."""
+    names = tuple(word.lower() for word in _words(given))
+    wrong = [
+        name
+        for name in names
+        if not re.fullmatch(r"([\w-]+(\.[\w-]+)*|\[[0-9a-f:.]+\])(:\d{1,5})?", name)
+    ]
+    if wrong:
+        raise SettingsError(
+            f"{key} holds '{wrong[0]}'.",
+            "Give hosts like ollama.example.org or 10.0.0.5:11434, separated by commas.",
         )
     return names
 
@@ -87,7 +107,10 @@ def packages(given: str, key: str) -> tuple[str, ...]:
     names = tuple(re.sub(r"[-_.]+", "-", word).lower() for word in _words(given))
     wrong = [name for name in names if not re.fullmatch(r"[a-z0-9][a-z0-9-]*", name)]
     if wrong:
-        raise SettingsError(f"{key} holds '{wrong[0]}'.", "Give names of packages without versions, separated by commas.")
+        raise SettingsError(
+            f"{key} holds '{wrong[0]}'.",
+            "Give names of packages without versions, separated by commas.",
+        )
     return names
 
 
@@ -108,17 +131,28 @@ def choice(*options: str) -> Callable[[str, str], str]:
     return read
 
 
+def token(given: str, key: str) -> str:
+    """A password of programs: too long to be guessed, without blanks."""
+    if len(given) < 16 or any(character.isspace() for character in given):
+        raise SettingsError(
+            f"{key} is no token.", "Set at least 16 characters without blanks, made by chance."
+        )
+    return given
+
+
 def profile(given: str, key: str) -> str:
     if given not in ("", "claude", "basic"):
-        raise SettingsError(f"{key} is '{given}'.", "Set it to 'claude' or 'basic', or leave it out.")
+        raise SettingsError(
+            f"{key} is '{given}'.", "Set it to 'claude' or 'basic', or leave it out."
+        )
     return given
 
 
 def switch(given: str, key: str) -> bool:
     chosen = given.lower()
-    if chosen not in ("0", "1", "false", "true", "no", "yes"):
+    if chosen not in ("0", "1", "false", "true", "no", "yes", "off", "on"):
         raise SettingsError(f"{key} is '{chosen}'.", "Set it to 1 or 0.")
-    return chosen in ("1", "true", "yes")
+    return chosen in ("1", "true", "yes", "on")
 
 
 def time_zone(given: str, key: str) -> str:
@@ -131,7 +165,9 @@ def time_zone(given: str, key: str) -> str:
 
 def url(given: str, key: str) -> str:
     if given and urlsplit(given).scheme not in ("http", "https"):
-        raise SettingsError(f"{key} is '{given}'.", "Give an address that begins with http:// or https://.")
+        raise SettingsError(
+            f"{key} is '{given}'.", "Give an address that begins with http:// or https://."
+        )
     return given
 
 
@@ -141,17 +177,23 @@ def base_url(given: str, key: str) -> str:
 
 
 def json_object(given: str, key: str) -> dict[str, Any]:
-    """A JSON object given as text or as the path of a file. The error never shows the text, which holds a secret."""
+    """A JSON object given as text or as the path of a file. The error never shows the text, which
+    holds a secret."""
     if not given:
         return {}
     try:
-        found = json.loads(given if given.startswith("{") else Path(given).expanduser().read_text(encoding="utf-8"))
+        found = json.loads(
+            given if given.startswith("{") else Path(given).expanduser().read_text(encoding="utf-8")
+        )
     except (OSError, ValueError) as e:
         raise SettingsError(
-            f"{key} is neither JSON nor the path of a JSON file.", "Give the file that Google's console makes."
+            f"{key} is neither JSON nor the path of a JSON file.",
+            "Give the file that Google's console makes.",
         ) from e
     if not isinstance(found, dict):
-        raise SettingsError(f"{key} is not a JSON object.", "Give the file that Google's console makes.")
+        raise SettingsError(
+            f"{key} is not a JSON object.", "Give the file that Google's console makes."
+        )
     return found
 
 

@@ -1,4 +1,5 @@
-"""Where settings come from: the environment, then Streamlit's secrets. The only place that imports pydantic-settings."""
+"""Where settings come from: the environment, then Streamlit's secrets. The only place that imports
+pydantic-settings."""
 
 from __future__ import annotations
 
@@ -10,7 +11,12 @@ from typing import Annotated, Any, TypeVar, cast
 
 from pydantic import PlainValidator, ValidationInfo, create_model
 from pydantic.fields import FieldInfo
-from pydantic_settings import BaseSettings, InitSettingsSource, PydanticBaseSettingsSource, SettingsConfigDict
+from pydantic_settings import (
+    BaseSettings,
+    InitSettingsSource,
+    PydanticBaseSettingsSource,
+    SettingsConfigDict,
+)
 
 from leaf.settings.address import model_address
 from leaf.settings.google import said_by_client
@@ -44,14 +50,20 @@ class _From(PydanticBaseSettingsSource):
         return self._given.get(field_name), field_name, False
 
     def __call__(self) -> dict[str, Any]:
-        found = {name: self.get_field_value(field, name)[0] for name, field in self.settings_cls.model_fields.items()}
+        found = {
+            name: self.get_field_value(field, name)[0]
+            for name, field in self.settings_cls.model_fields.items()
+        }
         return {name: _text(value) for name, value in found.items() if value not in (None, "")}
 
 
 class _Given(BaseSettings):
-    """What was said, by key. The fields of `Settings` are added to those that stand for no single field."""
+    """What was said, by key. The fields of `Settings` are added to those that stand for no single
+    field."""
 
-    model_config = SettingsConfigDict(extra="ignore", frozen=True, case_sensitive=True, validate_default=False)
+    model_config = SettingsConfigDict(
+        extra="ignore", frozen=True, case_sensitive=True, validate_default=False
+    )
 
     ANTHROPIC_BASE_URL: str = ""
     LEAF_GOOGLE_CLIENT_JSON: Annotated[
@@ -60,7 +72,11 @@ class _Given(BaseSettings):
 
     @classmethod
     def settings_customise_sources(
-        cls, settings_cls: type[BaseSettings], init_settings: PydanticBaseSettingsSource, *_args: Any, **_others: Any
+        cls,
+        settings_cls: type[BaseSettings],
+        init_settings: PydanticBaseSettingsSource,
+        *_args: Any,
+        **_others: Any,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
         """The environment wins over secrets; no other file is read."""
         handed = cast(InitSettingsSource, init_settings).init_kwargs
@@ -69,13 +85,18 @@ class _Given(BaseSettings):
 
 @cache
 def _model() -> type[_Given]:
-    """Read by the readers beside the fields, whose errors say what to write; pydantic's own would show what was given."""
-    fields: dict[str, Any] = {key.name: (Annotated[Any, _validator(key)], None) for _, key in keys(Settings)}
+    """Read by the readers beside the fields, whose errors say what to write; pydantic's own would
+    show what was given."""
+    fields: dict[str, Any] = {
+        key.name: (Annotated[Any, _validator(key)], None) for _, key in keys(Settings)
+    }
     return create_model("Given", __base__=_Given, **fields)
 
 
 def _validator(key: Key) -> PlainValidator:
-    return PlainValidator(lambda text, info: key.read(text, cast(ValidationInfo, info).field_name or ""))
+    return PlainValidator(
+        lambda text, info: key.read(text, cast(ValidationInfo, info).field_name or "")
+    )
 
 
 def _made(kind: type[T], said: Mapping[str, Any]) -> T:

@@ -1,4 +1,5 @@
-"""The fields of `Settings`, each beside its key. A field without a key is a dataclass of further ones."""
+"""The fields of `Settings`, each beside its key. A field without a key is a dataclass of further
+ones."""
 
 from __future__ import annotations
 
@@ -12,6 +13,7 @@ from leaf.settings.address import model_address
 from leaf.settings.allowance import Allowance, allowance
 from leaf.settings.google import Google
 from leaf.settings.keys import Key, keys
+from leaf.settings.storage import Storage
 
 DEFAULT_MODEL = "claude-sonnet-5-5"
 
@@ -36,7 +38,8 @@ class Sound:
     """How sound is transcribed."""
 
     url: Annotated[str, Key("LEAF_TRANSCRIBE_URL", readers.base_url)] = ""
-    """A server with OpenAI's transcription API, such as `https://api.openai.com/v1`; empty means faster-whisper, if installed."""
+    """A server with OpenAI's transcription API, such as `https://api.openai.com/v1`; empty means
+    faster-whisper, if installed."""
     key: Annotated[str, Key("LEAF_TRANSCRIBE_KEY")] = field(default="", repr=False)
     model: Annotated[str, Key("LEAF_TRANSCRIBE_MODEL")] = "whisper-1"
     """The server's model."""
@@ -62,15 +65,33 @@ class Settings:
     model_vision: Annotated[str, Key("LEAF_MODEL_VISION", readers.choice("yes", "no"))] = ""
     """Whether the model sees pictures: `yes` or `no`; empty means by the profile, see `sees`."""
     files_api: Annotated[str, Key("LEAF_FILES_API", readers.choice("on", "off"))] = ""
-    """Whether pictures go to the model server's Files API: `on` or `off`; empty means on at Anthropic's, off elsewhere."""
+    """Whether pictures go to the model server's Files API: `on` or `off`; empty means on at
+    Anthropic's, off elsewhere."""
+    own_models: Annotated[str, Key("LEAF_OWN_MODELS", readers.choice("on", "off"))] = ""
+    """Whether people may connect a model of their own on the settings page: `on` or `off`; empty
+    means on where nobody signs in, off where people do."""
+    own_model_hosts: Annotated[tuple[str, ...], Key("LEAF_OWN_MODEL_HOSTS", readers.places)] = ()
+    """Servers of this network, as `host` or `host:port`, to which such a connection may lead also
+    where people sign in."""
     context_share: Annotated[float, Key("LEAF_CONTEXT_SHARE", readers.share)] = 0.8
-    """Part of the model's window at which a chat's older tool results are folded."""
+    """Part of the model's window at which a chat's older tool results are compacted."""
     file_tokens: Annotated[int, Key("LEAF_FILE_TOKENS", readers.count)] = 100_000
     """Tokens of file content that one answer takes in."""
     database_url: Annotated[str, Key("LEAF_DATABASE_URL")] = ""
     """`postgresql://…`; empty means DuckDB in `home`."""
-    max_upload_bytes: Annotated[int, Key("LEAF_MAX_UPLOAD_MB", readers.mebibytes)] = 1_000 * 1024 * 1024
+    storage: Storage = field(default_factory=Storage)
+    max_upload_bytes: Annotated[int, Key("LEAF_MAX_UPLOAD_MB", readers.mebibytes)] = (
+        1_000 * 1024 * 1024
+    )
     """Largest file that is taken, in bytes."""
+    disk_gb: Annotated[float, Key("LEAF_DISK_GB", readers.number)] = 0.0
+    """Most that Leaf uses of the disk that holds `home`, in GB; 0 means all of it."""
+    uploads_person: Annotated[int, Key("LEAF_UPLOADS_MB", readers.mebibytes)] = 10_000 * 1024 * 1024
+    """Bytes that one person may have uploaded and not added yet."""
+    uploads_total: Annotated[int, Key("LEAF_UPLOADS_TOTAL_MB", readers.mebibytes)] = (
+        50_000 * 1024 * 1024
+    )
+    """The same of everybody together."""
     archive_files: Annotated[int, Key("LEAF_ARCHIVE_FILES", readers.count)] = 5_000
     """Most files that are taken out of one archive or mail, with those in archives inside it."""
     archive_bytes: Annotated[int, Key("LEAF_ARCHIVE_MB", readers.mebibytes)] = 2_000 * 1024 * 1024
@@ -78,7 +99,8 @@ class Settings:
     max_output_tokens: Annotated[int, Key("LEAF_MAX_OUTPUT_TOKENS", readers.whole)] = 16_000
     """Longest single model turn."""
     allowed_domains: Annotated[tuple[str, ...], Key("LEAF_ALLOWED_DOMAINS", readers.domains)] = ()
-    """Domains whose addresses may sign in; with `allowed_emails` empty too, everybody whom the login provider knows."""
+    """Domains whose addresses may sign in; with `allowed_emails` empty too, everybody whom the
+    login provider knows."""
     allowed_emails: Annotated[tuple[str, ...], Key("LEAF_ALLOWED_EMAILS", readers.emails)] = ()
     """Addresses that may sign in, besides those of `allowed_domains`."""
     session_hours: Annotated[float, Key("LEAF_SESSION_HOURS", readers.number)] = 0.0
@@ -87,6 +109,18 @@ class Settings:
     """Whether Leaf may be reached from other machines without sign-in."""
     allowed_hosts: Annotated[tuple[str, ...], Key("LEAF_ALLOWED_HOSTS", readers.hosts)] = ()
     """Names under which others may reach it; empty: any. `*.example.org` is every name below."""
+    local_token: Annotated[bool, Key("LEAF_LOCAL_TOKEN", readers.switch)] = True
+    """Whether a browser has to show, where nobody signs in, that it was opened with the address
+    that Leaf prints."""
+    audit_days: Annotated[float, Key("LEAF_AUDIT_DAYS", readers.number)] = 400.0
+    """Days for which lines of the audit log are kept."""
+    log: Annotated[str, Key("LEAF_LOG", readers.choice("text", "json", "quiet"))] = ""
+    """How the log is written: `text`, `json` (one object a line) or `quiet` (what is wrong alone);
+    empty means text."""
+    metrics_token: Annotated[str, Key("LEAF_METRICS_TOKEN", readers.token)] = field(
+        default="", repr=False
+    )
+    """What a collector of metrics has to send as its bearer token; empty: there are none."""
     limits: RunLimits = RunLimits()
     model_patience: Annotated[float, Key("LEAF_MODEL_PATIENCE", readers.number)] = 120.0
     """Seconds for which a run waits for a model server that is down or busy."""
@@ -94,24 +128,37 @@ class Settings:
     """Answers that are written for one person at once; further questions wait."""
     runs: Annotated[int, Key("LEAF_RUNS", readers.count)] = 20
     """Answers that this process writes at once."""
-    budget_user: Annotated[Allowance, Key("LEAF_BUDGET_USER", allowance)] = field(default_factory=Allowance)
+    budget_user: Annotated[Allowance, Key("LEAF_BUDGET_USER", allowance)] = field(
+        default_factory=Allowance
+    )
     """What one person may use in a workspace, where its owners have not said."""
-    budget_workspace: Annotated[Allowance, Key("LEAF_BUDGET_WORKSPACE", allowance)] = field(default_factory=Allowance)
+    budget_workspace: Annotated[Allowance, Key("LEAF_BUDGET_WORKSPACE", allowance)] = field(
+        default_factory=Allowance
+    )
     """What everybody of a workspace together may use, where its owners have not said."""
-    budget_user_max: Annotated[Allowance, Key("LEAF_BUDGET_USER_MAX", allowance)] = field(default_factory=Allowance)
+    budget_user_max: Annotated[Allowance, Key("LEAF_BUDGET_USER_MAX", allowance)] = field(
+        default_factory=Allowance
+    )
     """The most that owners can allow one person; it holds where nothing else does."""
-    budget_workspace_max: Annotated[Allowance, Key("LEAF_BUDGET_WORKSPACE_MAX", allowance)] = field(default_factory=Allowance)
+    budget_workspace_max: Annotated[Allowance, Key("LEAF_BUDGET_WORKSPACE_MAX", allowance)] = field(
+        default_factory=Allowance
+    )
     """The same for a whole workspace."""
     time_zone: Annotated[str, Key("LEAF_TIME_ZONE", readers.time_zone)] = "UTC"
-    """In which days and months of budgets and of the usage page begin: an IANA name such as `Europe/Berlin`."""
+    """In which days and months of budgets and of the usage page begin: an IANA name such as
+    `Europe/Berlin`."""
     sound: Sound = Sound()
     python_idle_minutes: Annotated[float, Key("LEAF_PYTHON_IDLE_MINUTES", readers.number)] = 15.0
-    """Minutes after which the variables of a chat's Python are let go; the next call makes them anew."""
+    """Minutes after which the variables of a chat's Python are let go; the next call makes them
+    anew."""
     packages: Annotated[tuple[str, ...], Key("LEAF_PACKAGES", readers.packages)] = ()
     """Python packages that a chat may install besides Leaf's own list."""
     google: Google = field(default_factory=Google)
-    secret_keys: Annotated[tuple[str, ...], Key("LEAF_SECRET_KEY", readers.secrets)] = field(default=(), repr=False)
-    """Keys that encrypt tokens at rest; the first encrypts, all decrypt. None: a key made in `home`."""
+    secret_keys: Annotated[tuple[str, ...], Key("LEAF_SECRET_KEY", readers.secrets)] = field(
+        default=(), repr=False
+    )
+    """Keys that encrypt tokens at rest; the first encrypts, all decrypt. None: a key made in
+    `home`."""
 
     @property
     def keyless(self) -> bool:
@@ -125,7 +172,8 @@ class Settings:
         return parts._replace(netloc=parts.netloc.rpartition("@")[2]).geturl()
 
     def profile_for(self, model: str) -> str:
-        """`claude` for Anthropic's own hosts and for model names that begin with `claude`, else `basic`."""
+        """`claude` for Anthropic's own hosts and for model names that begin with `claude`, else
+        `basic`."""
         if self.model_profile:
             return self.model_profile
         host = urlsplit(self.model_url).hostname or "" if self.model_url else "api.anthropic.com"
@@ -133,14 +181,18 @@ class Settings:
         return "claude" if official or model.startswith("claude") else "basic"
 
     def sees(self, model: str) -> bool:
-        """Whether a model sees pictures. Where nothing is said, those of the `claude` profile do."""
+        """Whether a model sees pictures. Where nothing is said, those of the `claude` profile
+        do."""
         if self.keyless:
             return False
-        return self.model_vision == "yes" if self.model_vision else self.profile_for(model) == "claude"
+        return (
+            self.model_vision == "yes" if self.model_vision else self.profile_for(model) == "claude"
+        )
 
     @property
     def uploads_pictures(self) -> bool:
-        """Whether pictures are uploaded once and referred to, rather than sent along with every request."""
+        """Whether pictures are uploaded once and referred to, rather than sent along with every
+        request."""
         if self.files_api:
             return self.files_api == "on"
         host = (urlsplit(self.model_url).hostname or "") if self.model_url else "api.anthropic.com"

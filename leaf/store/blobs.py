@@ -1,124 +1,271 @@
-"""Bytes on disk, named by their SHA-256, once per workspace: `home/blobs/<workspace>/<aa>/<sha256>`."""
+"""Bytes named by their SHA-256, once per workspace. The one class that the house uses for them,
+wherever they last.
+
+    put    stream → a file beside its later place, hashed → the store → only then it counts as kept
+    local  the file itself in the data folder; else from the cache, where it is fetched to and checked
+
+With the data folder as their place (`home/blobs/<workspace>/<aa>/<sha256>`) nothing is copied and there
+is no cache. With another one that folder may hold blobs of earlier times: they are used, and put into
+the store when they are.
+"""
 
 from __future__ import annotations
 
-import errno
 import hashlib
-import os
-import re
-import tempfile
-from collections.abc import Callable
+import logging
+import threading
+import time
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import IO, BinaryIO, NamedTuple
+from typing import BinaryIO, NamedTuple
 
-from leaf.errors import FileTooLargeError, NotFoundError, StoreError
-from leaf.store import leftovers
+from leaf.errors import BlobGoneError, FileTooLargeError, StoreError
+from leaf.store.objects.base import BlobKey, ObjectStore, in_megabytes, key_of
+from leaf.store.objects.cache import BlobCache, HeldPath
+from leaf.store.objects.folder import BlobFolder, gone_from_folder
 
-PIECE = 1024 * 1024
-"""Bytes read at a time; more than one piece of a file is never in memory."""
-_INCOMING = ".incoming-"
-_FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
+_log = logging.getLogger(__name__)
+
+REMEMBERED = 10_000
+"""Blobs of which it is remembered that they are intact, or where they stand."""
+TRIES = 3
+PAUSE = 60.0
+"""Seconds for which a store that has failed is not asked to take what the folder has."""
+CACHE_BYTES = 5 * 1024**3
 
 
-class Kept(NamedTuple):
+class StoredBlob(NamedTuple):
     sha256: str
     size: int
-    is_new: bool
-    """Whether the workspace did not have these bytes."""
 
 
 class Blobs:
-    """The blobs of all workspaces under one data folder."""
+    """The blobs of all workspaces. Safe to use from any number of threads."""
 
-    def __init__(self, home: Path) -> None:
-        self._root = home / "blobs"
-        leftovers.remove(self._root, f"*/{_INCOMING}*")
+    def __init__(
+        self, home: Path, store: ObjectStore | None = None, cache_bytes: int = CACHE_BYTES
+    ) -> None:
+        """Without a store they stand in the data folder."""
+        self.folder = BlobFolder(home / "blobs")
+        self.store = store
+        self.cache = BlobCache(home / "cache" / "blobs", cache_bytes) if store else None
+        self._intact: dict[str, tuple[int, int, int]] = {}
+        """Blobs that were read whole and found to be what they are named by, as they were then."""
+        self._lasting: set[BlobKey] = set()
+        """Blobs of the folder that are known to be in the store as well."""
+        self._not_before = 0.0
+        """Until when nothing of the folder is put into the store, since that failed."""
+        self._gone: dict[BlobKey, BlobGoneError] = {}
+        """Blobs that were looked for in the store and not found as they were kept."""
+        self._guard = threading.Lock()
+        self._fetching: dict[BlobKey, threading.Lock] = {}
+
+    @property
+    def place(self) -> ObjectStore:
+        """Where blobs last."""
+        return self.store or self.folder
+
+    @property
+    def whereabouts(self) -> str:
+        """The same in words."""
+        return self.store.name if self.store else "the data folder"
 
     def put(
-        self, workspace_id: str, stream: BinaryIO, limit_bytes: int, *, on_progress: Callable[[int], None] | None = None
-    ) -> Kept:
-        """Keep what the stream gives. The file appears under its name whole or not at all.
+        self,
+        workspace_id: str,
+        stream: BinaryIO,
+        limit_bytes: int,
+        *,
+        on_progress: Callable[[int], None] | None = None,
+        lasting: bool = True,
+    ) -> StoredBlob:
+        """Keep what the stream gives. It appears under its name whole or not at all, and lasts when
+        this returns. What can be made again may be kept in the data folder alone where the store
+        does not take it: `lasting` is False then.
 
-        Raises FileTooLargeError over `limit_bytes`, StoreError when the disk is full or cannot be written.
+        Raises FileTooLargeError over `limit_bytes`, StoreError when it cannot be kept.
         """
-        folder = self._folder(workspace_id)
-        temporary: Path | None = None
-        try:
-            folder.mkdir(parents=True, exist_ok=True, mode=0o700)
-            with tempfile.NamedTemporaryFile(dir=folder, prefix=_INCOMING, delete=False) as file:
-                temporary = Path(file.name)
-                sha256, size = _copy(stream, file, limit_bytes, on_progress)
-                file.flush()
-                os.fsync(file.fileno())
-            return Kept(sha256, size, self._name(temporary, self.path(workspace_id, sha256)))
-        except OSError as e:
-            raise _not_kept(self._root.parent, e) from e
-        finally:
-            if temporary is not None:
-                temporary.unlink(missing_ok=True)
+        key_of(workspace_id, "0" * 64)
+        into = self.cache.files if self.cache else self.folder
+        with into.receiving(workspace_id, stream, limit_bytes, on_progress) as received:
+            key = key_of(workspace_id, received.sha256)
+            if self.store is None or self.cache is None:
+                self.folder.take(key, received.path)
+            elif lasting:
+                self._put(self.store, key, received.path, received.size)
+                self.cache.take(key, received.path, received.size)
+            elif self._offered(self.store, key, received.path, received.size):
+                self.cache.take(key, received.path, received.size)
+            else:
+                self.folder.take(key, received.path)
+        return StoredBlob(received.sha256, received.size)
 
-    def path(self, workspace_id: str, sha256: str) -> Path:
-        """Where these bytes are, or would be."""
-        if not re.fullmatch(r"[0-9a-f]{64}", sha256):
-            raise NotFoundError(f"'{sha256[:80]}' is not the SHA-256 of a file.", "Open the file from the Files page.")
-        return self._folder(workspace_id) / sha256[:2] / sha256
+    def local(self, workspace_id: str, sha256: str) -> Path:
+        """A file with these bytes, to be read. It stays where it is for as long as the caller
+        keeps this very object, or has the file open.
+
+        Raises BlobGoneError where they are missing or are not what they were, StorageError where
+        the store cannot be asked.
+        """
+        key = key_of(workspace_id, sha256)
+        there = self.folder.path(key)
+        if self.store is None or self.cache is None:
+            if not there.is_file():
+                raise gone_from_folder()
+            return there
+        if (found := self.cache.find(key)) is not None:
+            return found
+        if there.is_file() and self._made_lasting(self.store, key, there):
+            return there
+        return self._fetched(self.store, self.cache, key)
 
     def open(self, workspace_id: str, sha256: str) -> BinaryIO:
-        """Raises NotFoundError if the bytes are gone from the disk."""
+        """Raises as `local`."""
         try:
-            return self.path(workspace_id, sha256).open("rb")
+            return self.local(workspace_id, sha256).open("rb")
         except FileNotFoundError as e:
-            raise NotFoundError("The bytes of this file are missing from the data folder.", "Upload the file again.") from e
+            raise gone_from_folder() from e
 
     def exists(self, workspace_id: str, sha256: str) -> bool:
-        return self.path(workspace_id, sha256).is_file()
+        """Whether the bytes are there; the store is asked if need be. Raises StorageError."""
+        key = key_of(workspace_id, sha256)
+        if self.folder.path(key).is_file() or (self.cache and self.cache.find(key)):
+            return True
+        return self.store is not None and self.store.find(key) is not None
+
+    def lost(self, workspace_id: str, hashes: Collection[str]) -> dict[str, BlobGoneError]:
+        """Those of them that are known to be gone. A store that is not the data folder is not asked
+        for that: what it lacks is known once somebody wanted to open it."""
+        if self.store is not None:
+            keys = [BlobKey(workspace_id, sha256) for sha256 in hashes]
+            return {key.sha256: self._gone[key] for key in keys if key in self._gone}
+        keys = [key_of(workspace_id, sha256) for sha256 in hashes]
+        return {k.sha256: gone_from_folder() for k in keys if not self.folder.path(k).is_file()}
+
+    def is_intact(self, workspace_id: str, sha256: str) -> bool:
+        """Whether the bytes are there and still the ones that they are named by. They are read
+        whole the first time, and again when the file was touched since. Raises StorageError."""
+        try:
+            path = self.local(workspace_id, sha256)
+        except BlobGoneError:
+            return False
+        if self._same(path, sha256):
+            return True
+        if self.cache is None:
+            return False
+        self.cache.delete(key_of(workspace_id, sha256))
+        try:
+            return self._same(self.local(workspace_id, sha256), sha256)
+        except BlobGoneError:
+            return False
 
     def delete(self, workspace_id: str, sha256: str) -> None:
-        """Remove the bytes for good; nothing happens if they are gone."""
-        self.path(workspace_id, sha256).unlink(missing_ok=True)
+        """Remove the bytes for good; nothing happens if they are gone. Raises StorageError."""
+        key = key_of(workspace_id, sha256)
+        self._lasting.discard(key)
+        self.folder.delete(key)
+        if self.store is not None and self.cache is not None:
+            self.cache.delete(key)
+            self.store.delete(key)
 
-    def _folder(self, workspace_id: str) -> Path:
-        if not re.fullmatch(r"[0-9A-Za-z-]{1,64}", workspace_id):
-            raise NotFoundError("No such workspace.", "Sign in again.")
-        return self._root / workspace_id
-
-    def _name(self, temporary: Path, path: Path) -> bool:
-        """Give the finished file its name, read-only and lasting; False if the bytes were there."""
-        path.parent.mkdir(exist_ok=True, mode=0o700)
-        is_new = not path.exists()
-        temporary.chmod(0o444)
-        temporary.replace(path)
-        descriptor = os.open(path.parent, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
-        return is_new
-
-
-def _copy(stream: BinaryIO, file: IO[bytes], limit: int, on_progress: Callable[[int], None] | None) -> tuple[str, int]:
-    digest, size = hashlib.sha256(), 0
-    while piece := stream.read(PIECE):
-        size += len(piece)
-        if size > limit:
+    def _put(self, store: ObjectStore, key: BlobKey, path: Path, size: int) -> None:
+        """Into the store. What stands there is written anew: it may have been altered."""
+        if store.largest and size > store.largest:
             raise FileTooLargeError(
-                f"The file is larger than {_megabytes(limit)}, the most that is taken.",
-                "Split it, or raise LEAF_MAX_UPLOAD_MB.",
+                f"The file is larger than {in_megabytes(store.largest)}, the most that {store.name} "
+                f"takes.",
+                "Split it, or have LEAF_STORAGE_URL set to a bucket, see docs/deploy.md.",
             )
-        digest.update(piece)
-        file.write(piece)
-        if on_progress is not None:
-            on_progress(size)
-    return digest.hexdigest(), size
+        store.put(key, path, size)
+        self._gone.pop(key, None)
+
+    def _made_lasting(self, store: ObjectStore, key: BlobKey, path: Path) -> bool:
+        """Put a blob of the folder into the store, if it is not there. Whether it can be used: a
+        store that is away, or full, is no reason against it."""
+        if key in self._lasting:
+            return True
+        if not self._same(path, key.sha256):
+            return False
+        if self._offered(store, key, path, path.stat().st_size, anew=False):
+            self._note_lasting(key)
+        return True
+
+    def _offered(
+        self, store: ObjectStore, key: BlobKey, path: Path, size: int, *, anew: bool = True
+    ) -> bool:
+        """Whether the store has taken it, or had it unless it is to be written `anew`; one that has
+        just failed is not asked."""
+        if time.monotonic() < self._not_before:
+            return False
+        try:
+            there = None if anew else store.find(key)
+            if there is None or there.size != size:
+                self._put(store, key, path, size)
+        except (StoreError, FileTooLargeError) as e:
+            if isinstance(e, StoreError):
+                self._not_before = time.monotonic() + PAUSE
+            _log.warning("a file stays in the data folder alone: %s", e)
+            return False
+        return True
+
+    def _fetched(self, store: ObjectStore, cache: BlobCache, key: BlobKey) -> Path:
+        with self._guard:
+            lock = self._fetching.setdefault(key, threading.Lock())
+        try:
+            with lock:
+                found = cache.find(key) or _filled(cache, store, key)
+        except BlobGoneError as e:
+            self._note_gone(key, e)
+            raise
+        finally:
+            with self._guard:
+                self._fetching.pop(key, None)
+        self._gone.pop(key, None)
+        self._note_intact(found)
+        return found
+
+    def _same(self, path: Path, sha256: str) -> bool:
+        try:
+            seen = _fingerprint(path)
+            if self._intact.get(str(path)) == seen:
+                return True
+            with path.open("rb") as file:
+                same = hashlib.file_digest(file, "sha256").hexdigest() == sha256
+        except OSError:
+            return False
+        if same:
+            self._note_intact(path, seen)
+        return same
+
+    def _note_intact(self, path: Path, seen: tuple[int, int, int] | None = None) -> None:
+        if len(self._intact) >= REMEMBERED:
+            self._intact.clear()
+        self._intact[str(path)] = seen or _fingerprint(path)
+
+    def _note_gone(self, key: BlobKey, error: BlobGoneError) -> None:
+        if len(self._gone) >= REMEMBERED:
+            self._gone.clear()
+        # not the error itself, which holds what was going on when it was raised
+        self._gone[key] = BlobGoneError(error.message, error.hint, altered=error.altered)
+
+    def _note_lasting(self, key: BlobKey) -> None:
+        if len(self._lasting) >= REMEMBERED:
+            self._lasting.clear()
+        self._lasting.add(key)
 
 
-def _megabytes(size: int) -> str:
-    return f"{size / 1024 / 1024:,.0f} MB" if size >= 1024 * 1024 else f"{size:,} bytes"
+def _filled(cache: BlobCache, store: ObjectStore, key: BlobKey) -> HeldPath:
+    """Fetch a blob, once more where another process has already made room of it."""
+    for _ in range(TRIES):
+        if (found := cache.fill(key, store.pieces(key))) is not None:
+            return found
+    raise StoreError(
+        "The cache in the data folder does not keep what is put there.",
+        "Raise LEAF_CACHE_GB, and look whether this process may open more files.",
+    )
 
 
-def _not_kept(home: Path, error: OSError) -> StoreError:
-    if error.errno in _FULL:
-        return StoreError(
-            f"The disk that holds {home} is full, so the file was not kept.", "Free some space and add the file again."
-        )
-    return StoreError(f"The file could not be kept in {home}: {error.strerror or error}.", "Check who may write there.")
+def _fingerprint(path: Path) -> tuple[int, int, int]:
+    """What changes when a file is written, and stays when a child gets a link to it."""
+    found = path.stat()
+    return found.st_ino, found.st_size, found.st_mtime_ns

@@ -1,7 +1,9 @@
-"""What was written, told to whom it concerns: a transaction names its workspace, and its statements say which topics it changed.
+"""What was written, told to whom it concerns: a transaction names its workspace, and its statements
+say which topics it changed.
 
-Whoever waits hears of a change once it is committed, of one that was rolled back never. A table that pages show has a topic here;
-what else is written (keys, caches, steps of an answer, which is shown as it is streamed) is told to nobody.
+Whoever waits hears of a change once it is committed, of one that was rolled back never. A table
+that pages show has a topic here; what else is written (keys, caches, steps of an answer, which is
+shown as it is streamed) is told to nobody.
 """
 
 from __future__ import annotations
@@ -28,6 +30,9 @@ TOPICS = {
     "jobs": "jobs",
     "job_items": SILENT,
     "usage_steps": "usage",
+    "usage_days": SILENT,  # told with the step that is added up
+    "usage_chats": SILENT,
+    "usage_zone": SILENT,
     "budgets": "budgets",
     "workspaces": "team",
     "workspace_members": "team",
@@ -46,9 +51,23 @@ TOPICS = {
     "cells": SILENT,
     "consents": SILENT,
     "made_files": SILENT,
+    "results": SILENT,
+    "audit": SILENT,
+    "result_numbers": SILENT,
+    "transcripts": SILENT,  # told with the outline of their file
+    "chat_packages": SILENT,
+    "blobs": SILENT,
+    "blob_pieces": SILENT,
+    "processes": SILENT,
+    "run_leases": SILENT,  # told as RUNS where others have to act
 }
 """Table -> what pages call it that show it."""
 ALL = frozenset(TOPICS.values()) - {SILENT}
+RUNS = "runs"
+"""Told to the processes that write answers, and to no page: something is to be stopped or taken
+over."""
+STREAMS = "streams"
+"""Told to them as well: more of a running answer can be read."""
 EVERYWHERE = "*"
 """Stands for every workspace where it cannot be said which one has changed."""
 
@@ -68,7 +87,8 @@ class Change:
 
 
 class Hub:
-    """Where the changes of this process arrive, and those that other processes tell of. Safe to share between threads."""
+    """Where the changes of this process arrive, and those that other processes tell of. Safe to
+    share between threads."""
 
     def __init__(self) -> None:
         self._news = threading.Condition()
@@ -78,7 +98,8 @@ class Hub:
 
     @property
     def position(self) -> int:
-        """How many times something was told; take it before reading what is then waited for to change."""
+        """How many times something was told; take it before reading what is then waited for to
+        change."""
         with self._news:
             return self._position
 
@@ -96,21 +117,26 @@ class Hub:
 
     def publish_everything(self) -> None:
         """Something may have been missed: let all look."""
-        self.publish([Change(EVERYWHERE, topic) for topic in ALL])
+        self.publish([Change(EVERYWHERE, topic) for topic in (*ALL, RUNS)])
 
     def newest(self, workspace_id: str, topics: Iterable[str] = ALL) -> int:
         """The position of the last change of these topics; 0 if there was none."""
         with self._news:
             return self._newest_of(workspace_id, topics)
 
-    def wait(self, workspace_id: str, since: int, timeout: float, topics: Iterable[str] = ALL) -> bool:
+    def wait(
+        self, workspace_id: str, since: int, timeout: float, topics: Iterable[str] = ALL
+    ) -> bool:
         """Whether something was told after the position `since`; waits for it so many seconds."""
         topics = frozenset(topics)
         with self._news:
-            return self._news.wait_for(lambda: self._newest_of(workspace_id, topics) > since, timeout)
+            return self._news.wait_for(
+                lambda: self._newest_of(workspace_id, topics) > since, timeout
+            )
 
     def listen(self, listener: Callable[[Collection[Change]], None]) -> Callable[[], None]:
-        """Have every change told to a function, in the thread that wrote; it must not block. Returns what ends that."""
+        """Have every change told to a function, in the thread that wrote; it must not block.
+        Returns what ends that."""
         with self._news:
             self._listeners.append(listener)
 
@@ -122,10 +148,17 @@ class Hub:
         return end
 
     def _newest_of(self, workspace_id: str, topics: Iterable[str]) -> int:
-        return max((self._newest.get(Change(w, topic), 0) for topic in topics for w in (workspace_id, EVERYWHERE)), default=0)
+        return max(
+            (
+                self._newest.get(Change(w, topic), 0)
+                for topic in topics
+                for w in (workspace_id, EVERYWHERE)
+            ),
+            default=0,
+        )
 
 
-class Written:
+class ChangedTopics:
     """What one transaction has written so far."""
 
     def __init__(self, scope: Scope | None) -> None:
@@ -136,18 +169,27 @@ class Written:
         """Take in a statement."""
         self._topics |= topics_of(sql)
 
+    def tell(self, topic: str) -> None:
+        """This topic, though no table says so."""
+        self._topics.add(topic)
+
     def concerns(self, workspace_ids: Iterable[str]) -> None:
         """These workspaces, too."""
         self._workspaces |= set(workspace_ids)
 
     @property
     def changes(self) -> list[Change]:
-        return [Change(workspace_id, topic) for workspace_id in sorted(self._workspaces) for topic in sorted(self._topics)]
+        return [
+            Change(workspace_id, topic)
+            for workspace_id in sorted(self._workspaces)
+            for topic in sorted(self._topics)
+        ]
 
 
 @lru_cache(maxsize=500)
 def topics_of(sql: str) -> frozenset[str]:
-    """What a statement changes that pages show. To set a column to itself is to hold the row, and a heartbeat is no change."""
+    """What a statement changes that pages show. To set a column to itself is to hold the row, and a
+    heartbeat is no change."""
     found = set()
     for match in _WRITES.finditer(sql):
         column, value = match["column"], (match["value"] or "").rpartition(".")[2]

@@ -1,11 +1,23 @@
-"""Chats: begin, find, rename, delete with undo. A chat is visible to those members of its workspace who take part in it."""
+"""Chats: begin, find, rename, delete with undo. A chat is visible to those members of its workspace
+who take part in it."""
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from datetime import datetime
 
 from leaf.errors import InvalidInputError, NotFoundError
-from leaf.store.database import Database, Row, Transaction, containing, now
+from leaf.store import audit
+from leaf.store.database import (
+    Database,
+    Engine,
+    Params,
+    Row,
+    Transaction,
+    containing,
+    now,
+    one_of,
+)
 from leaf.store.ids import new_id
 from leaf.store.model import Chat, Scope
 from leaf.store.users import MEMBER, params
@@ -20,17 +32,37 @@ VISIBLE = (
 )
 """True for the chats (as `c`) that the caller may see."""
 TITLE_LENGTH = 200
+BELONGING = (
+    "run_leases",
+    "messages",
+    "chat_files",
+    "drive_folders",
+    "documents",
+    "cells",
+    "made_files",
+    "results",
+    "result_numbers",
+    "consents",
+    "chat_packages",
+    "chat_participants",
+)
+"""Tables whose rows belong to a chat, and go with it."""
+NEWEST = 2_000
+"""Chats in which a word is looked for first."""
+_ORDER = "ORDER BY c.updated_at DESC, c.id DESC"
 
 
 def create(db: Database, scope: Scope, *, title: str = "", model: str = "") -> Chat:
-    """An empty chat in which the caller takes part. Raises NotFoundError if the caller is not of the workspace."""
+    """An empty chat in which the caller takes part. Raises NotFoundError if the caller is not of
+    the workspace."""
     at = now()
     chat = Chat(new_id(), scope.workspace_id, scope.user_id, _clean(title), model, "", at, at)
     with db.transaction(scope) as tx:
         if not tx.read(f"SELECT 1 AS yes WHERE {MEMBER}", params(scope)):
             raise NotFoundError("No such workspace.", "Sign in again.")
         tx.execute(
-            "INSERT INTO chats (id, workspace_id, user_id, title, model, head_id, created_at, updated_at) "
+            "INSERT INTO chats (id, workspace_id, user_id, title, model, head_id, created_at, "
+            "updated_at) "
             "VALUES (:id, :workspace, :user, :title, :model, '', :at, :at)",
             params(scope, id=chat.id, title=chat.title, model=model, at=at),
         )
@@ -43,33 +75,93 @@ def create(db: Database, scope: Scope, *, title: str = "", model: str = "") -> C
 
 def get(db: Database | Transaction, scope: Scope, chat_id: str, *, deleted: bool = False) -> Chat:
     """Raises NotFoundError; a deleted chat is found only with `deleted`."""
-    rows = db.read(f"SELECT {COLUMNS} FROM chats c WHERE c.id = :id AND {VISIBLE}", params(scope, id=chat_id))
+    rows = db.read(
+        f"SELECT {COLUMNS} FROM chats c WHERE c.id = :id AND {VISIBLE}", params(scope, id=chat_id)
+    )
     if not rows:
         raise no_chat(chat_id)
     chat = Chat(**rows[0])
     if chat.deleted_at is not None and not deleted:
-        raise NotFoundError(f"The chat '{chat.title or 'Untitled'}' was deleted.", "Restore it to go on with it.")
+        raise NotFoundError(
+            f"The chat '{chat.title or 'Untitled'}' was deleted.", "Restore it to go on with it."
+        )
     return chat
 
 
+def visible_among(db: Database, scope: Scope, chat_ids: Collection[str]) -> frozenset[str]:
+    """Those of the chats that the caller may see."""
+    those, given = one_of("c.id", list(chat_ids))
+    rows = db.read(f"SELECT c.id FROM chats c WHERE {those} AND {VISIBLE}", params(scope, **given))
+    return frozenset(str(row["id"]) for row in rows)
+
+
 def list_chats(
-    db: Database, scope: Scope, *, query: str = "", deleted: bool = False, limit: int = 200, offset: int = 0
+    db: Database,
+    scope: Scope,
+    *,
+    query: str = "",
+    deleted: bool = False,
+    limit: int = 200,
+    offset: int = 0,
 ) -> list[Chat]:
     """Newest activity first. With a query: those in whose title or messages all its words occur."""
-    conditions = [VISIBLE, f"c.deleted_at IS {'NOT NULL' if deleted else 'NULL'}"]
-    words: Row = {}
-    for i, word in enumerate(query.split()[:10]):
-        words[f"word{i}"] = containing(word)
-        conditions.append(
-            f"(lower(c.title) LIKE :word{i} ESCAPE '!' OR EXISTS (SELECT 1 FROM messages x "
-            f"WHERE x.chat_id = c.id AND x.words LIKE :word{i} ESCAPE '!'))"
-        )
+    kept = f"{VISIBLE} AND c.deleted_at IS {'NOT NULL' if deleted else 'NULL'}"
+    words = query.lower().split()[:10]
+    given = params(scope, limit=limit, offset=offset, **_searched(words))
+    if words and (found := _among_newest(db, kept, given, len(words))) is not None:
+        return found
+    holding = [_anywhere(db.engine, number) for number in range(len(words))]
+    return _listed(db, [kept, *holding], given)
+
+
+def _among_newest(db: Database, kept: str, given: Params, words: int) -> list[Chat] | None:
+    """The same search in the newest chats alone, whose messages are read one by one; None where
+    those were not enough. A common word is found there, without reading all that was ever said."""
+    newest = f"SELECT c.id, c.created_at FROM chats c WHERE {kept} {_ORDER} LIMIT {NEWEST}"
+    (there,) = db.read(f"SELECT count(*) AS chats, min(n.id) AS oldest FROM ({newest}) n", given)
+    holding = [_in_chat(db.engine, number) for number in range(words)]
+    among = f"c.id IN (SELECT n.id FROM ({newest}) n)"
+    found = _listed(db, [kept, among, *holding], {**given, "oldest": there["oldest"]})
+    return found if len(found) == given["limit"] or there["chats"] < NEWEST else None
+
+
+def _listed(db: Database, conditions: list[str], given: Params) -> list[Chat]:
     rows = db.read(
-        f"SELECT {COLUMNS} FROM chats c WHERE {' AND '.join(conditions)} "
-        "ORDER BY c.updated_at DESC, c.id DESC LIMIT :limit OFFSET :offset",
-        params(scope, limit=limit, offset=offset, **words),
+        f"SELECT {COLUMNS} FROM chats c WHERE {' AND '.join(conditions)} {_ORDER} "
+        "LIMIT :limit OFFSET :offset",
+        given,
     )
     return [Chat(**row) for row in rows]
+
+
+def _searched(words: list[str]) -> Row:
+    values = {f"word{i}": word for i, word in enumerate(words)}
+    return values | {f"pattern{i}": containing(word) for i, word in enumerate(words)}
+
+
+def _in_chat(engine: Engine, number: int) -> str:
+    """True for a chat with this word; looks at the messages of that chat."""
+    return (
+        f"({_holds(engine, 'lower(c.title)', number)} OR EXISTS (SELECT 1 FROM messages x "
+        f"WHERE x.chat_id = c.id AND x.chat_id >= :oldest AND {_holds(engine, 'x.words', number)}))"
+    )
+
+
+def _anywhere(engine: Engine, number: int) -> str:
+    """The same; looks for all messages with this word."""
+    return (
+        f"c.id IN (SELECT t.id FROM chats t WHERE t.workspace_id = :workspace AND "
+        f"{_holds(engine, 'lower(t.title)', number)} UNION ALL SELECT x.chat_id FROM messages x "
+        f"WHERE {_holds(engine, 'x.words', number)})"
+    )
+
+
+def _holds(engine: Engine, text: str, number: int) -> str:
+    """True where a word stands anywhere in a text. PostgreSQL has an index for patterns; DuckDB
+    reads all, and for that it is faster without one."""
+    if engine == "postgres":
+        return f"{text} LIKE :pattern{number} ESCAPE '!'"
+    return f"strpos({text}, :word{number}) > 0"
 
 
 def rename(db: Database, scope: Scope, chat_id: str, title: str) -> Chat:
@@ -84,64 +176,75 @@ def set_model(db: Database, scope: Scope, chat_id: str, model: str) -> Chat:
     return _update(db, scope, chat_id, "model = :value", model)
 
 
+def forget_models(db: Database, scope: Scope) -> None:
+    """Let all chats of the caller have the default model, since other models can be chosen now."""
+    with db.transaction(scope) as tx:
+        tx.execute(
+            "UPDATE chats SET model = '' WHERE workspace_id = :workspace AND user_id = :user "
+            f"AND model <> '' AND {MEMBER}",
+            params(scope),
+        )
+
+
 def set_head(db: Database, scope: Scope, chat_id: str, message_id: str) -> Chat:
     """Show the branch that ends with this message of the chat. Raises NotFoundError."""
     with db.transaction(scope) as tx:
         get(tx, scope, chat_id)
-        if not tx.read("SELECT id FROM messages WHERE id = :id AND chat_id = :chat", {"id": message_id, "chat": chat_id}):
+        if not tx.read(
+            "SELECT id FROM messages WHERE id = :id AND chat_id = :chat",
+            {"id": message_id, "chat": chat_id},
+        ):
             raise NotFoundError(f"No message '{message_id}' in this chat.", "Open the chat again.")
-        tx.execute("UPDATE chats SET head_id = :head WHERE id = :id", {"head": message_id, "id": chat_id})
+        tx.execute(
+            "UPDATE chats SET head_id = :head WHERE id = :id", {"head": message_id, "id": chat_id}
+        )
         return get(tx, scope, chat_id)
 
 
 def delete(db: Database, scope: Scope, chat_id: str) -> Chat:
-    """Put it away; `restore` brings it back. Raises NotFoundError, and InvalidInputError for one who only takes part."""
+    """Put it away; `restore` brings it back. Raises NotFoundError, and InvalidInputError for one
+    who only takes part."""
     with db.transaction(scope) as tx:
         check_host(tx, scope, chat_id, "delete it")
-    return _update(db, scope, chat_id, "deleted_at = :value", now())
+        return _update_in(tx, scope, chat_id, "deleted_at = :value", now(), "chat deleted")
 
 
 def restore(db: Database, scope: Scope, chat_id: str) -> Chat:
     """Undo `delete`. Raises NotFoundError."""
-    return _update(db, scope, chat_id, "deleted_at = :value", None, deleted=True)
-
-
-def purge(db: Database, scope: Scope, chat_id: str) -> None:
-    """Delete for good, with its messages. Files stay in the library, and what was used stays counted.
-
-    Raises NotFoundError, and InvalidInputError for one who only takes part.
-    """
     with db.transaction(scope) as tx:
-        check_host(tx, scope, chat_id, "delete it")
-        for statement in (
-            "DELETE FROM messages WHERE chat_id = :id",
-            "DELETE FROM chat_files WHERE chat_id = :id",
-            "DELETE FROM drive_folders WHERE chat_id = :id",
-            "DELETE FROM document_receipts WHERE document_id IN (SELECT id FROM documents WHERE chat_id = :id)",
-            "DELETE FROM document_versions WHERE document_id IN (SELECT id FROM documents WHERE chat_id = :id)",
-            "DELETE FROM documents WHERE chat_id = :id",
-            "DELETE FROM cells WHERE chat_id = :id",
-            "DELETE FROM made_files WHERE chat_id = :id",
-            "DELETE FROM consents WHERE chat_id = :id",
-            "DELETE FROM chat_participants WHERE chat_id = :id",
-            "DELETE FROM chats WHERE id = :id",
-        ):
-            tx.execute(statement, {"id": chat_id})
+        return _update_in(tx, scope, chat_id, "deleted_at = :value", None, "chat restored")
+
+
+def delete_rows(tx: Transaction, those: str, given: Params) -> None:
+    """Delete all rows of chats; `those` is SQL that gives their ids. What was used stays counted.
+    Who calls has checked who asks; see `removal`."""
+    documents = f"SELECT id FROM documents WHERE chat_id IN ({those})"
+    for table in ("document_receipts", "document_versions"):
+        tx.execute(f"DELETE FROM {table} WHERE document_id IN ({documents})", given)
+    for table in BELONGING:
+        tx.execute(f"DELETE FROM {table} WHERE chat_id IN ({those})", given)
+    tx.execute(f"DELETE FROM chats WHERE id IN ({those})", given)
 
 
 def hold(tx: Transaction, scope: Scope, chat_id: str, at: datetime) -> Chat:
-    """The chat, with its newest activity set, kept from other writers until the transaction ends. Raises NotFoundError.
+    """The chat, with its newest activity set, kept from other writers until the transaction ends.
+    Raises NotFoundError.
 
     The update is what makes a second writer wait on PostgreSQL; DuckDB has one writer anyway.
     """
-    tx.execute(f"UPDATE chats AS c SET updated_at = :at WHERE c.id = :id AND {VISIBLE}", params(scope, id=chat_id, at=at))
+    tx.execute(
+        f"UPDATE chats AS c SET updated_at = :at WHERE c.id = :id AND {VISIBLE}",
+        params(scope, id=chat_id, at=at),
+    )
     return get(tx, scope, chat_id)
 
 
 def host_of(db: Database | Transaction, chat_id: str) -> tuple[str, str]:
-    """Id and name of whoever has been in the chat longest. For chats that the caller was found to be in."""
+    """Id and name of whoever has been in the chat longest. For chats that the caller was found to
+    be in."""
     rows = db.read(
-        "SELECT u.id, u.name FROM chat_participants p JOIN users u ON u.id = p.user_id WHERE p.chat_id = :chat "
+        "SELECT u.id, u.name FROM chat_participants p JOIN users u ON u.id = p.user_id WHERE "
+        "p.chat_id = :chat "
         "ORDER BY p.created_at, u.id LIMIT 1",
         {"chat": chat_id},
     )
@@ -153,19 +256,32 @@ def check_host(tx: Transaction, scope: Scope, chat_id: str, what: str) -> None:
     get(tx, scope, chat_id, deleted=True)
     host, name = host_of(tx, chat_id)
     if host != scope.user_id:
-        raise InvalidInputError(f"This chat is shared by {name}; only they can {what}.", "You can leave it.")
+        raise InvalidInputError(
+            f"This chat is shared by {name}; only they can {what}.", "You can leave it."
+        )
 
 
 def no_chat(chat_id: str) -> NotFoundError:
     """Said alike for a chat that is not there and one that is somebody else's."""
-    return NotFoundError(f"No chat '{chat_id}'.", "It may have been deleted; see the list of chats.")
+    return NotFoundError(
+        f"No chat '{chat_id}'.", "It may have been deleted; see the list of chats."
+    )
 
 
-def _update(db: Database, scope: Scope, chat_id: str, change: str, value: object, *, deleted: bool = False) -> Chat:
+def _update(db: Database, scope: Scope, chat_id: str, change: str, value: object) -> Chat:
     with db.transaction(scope) as tx:
-        get(tx, scope, chat_id, deleted=deleted)
-        tx.execute(f"UPDATE chats SET {change} WHERE id = :id", {"value": value, "id": chat_id})
-        return get(tx, scope, chat_id, deleted=True)
+        return _update_in(tx, scope, chat_id, change, value)
+
+
+def _update_in(
+    tx: Transaction, scope: Scope, chat_id: str, change: str, value: object, action: str = ""
+) -> Chat:
+    """`action` is what the audit log says; only a restored chat may have been deleted before."""
+    get(tx, scope, chat_id, deleted=action == "chat restored")
+    tx.execute(f"UPDATE chats SET {change} WHERE id = :id", {"value": value, "id": chat_id})
+    if action:
+        audit.add(tx, scope, action, chat_id)
+    return get(tx, scope, chat_id, deleted=True)
 
 
 def _clean(title: str) -> str:

@@ -1,7 +1,8 @@
-"""The seam between the store and the two databases: SQL with `:name` parameters, JSON and UTC times in and out.
+"""The seam between the store and the two databases: SQL with `:name` parameters, JSON and UTC times
+in and out.
 
-Both adapters run the same SQL text. A `dict` or `list` given as a parameter is written as JSON; a JSON column is read as Python
-values. Only this room knows that there is SQL.
+Both adapters run the same SQL text. A `dict` or `list` given as a parameter is written as JSON; a
+JSON column is read as Python values. Only this package knows that there is SQL.
 """
 
 from __future__ import annotations
@@ -9,16 +10,17 @@ from __future__ import annotations
 import json
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
 from datetime import UTC, datetime
-from typing import Any, Protocol
+from typing import Any, Literal, Protocol
 
 from leaf.store.changes import Hub
 from leaf.store.model import Scope
 
 Row = dict[str, Any]
 Params = Mapping[str, Any]
+Engine = Literal["duckdb", "postgres"]
 
 _TOKENS = re.compile(r"'(?:[^']|'')*'|--[^\n]*|::|:([a-z_][a-z0-9_]*)")
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
@@ -27,8 +29,13 @@ _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")
 class Transaction(Protocol):
     """Statements that are committed together or not at all."""
 
+    @property
+    def engine(self) -> Engine:
+        """Of the database."""
+
     def read(self, sql: str, params: Params = ...) -> list[Row]:
-        """Rows of a query, or of a statement with RETURNING; sees what this transaction has written."""
+        """Rows of a query, or of a statement with RETURNING; sees what this transaction has
+        written."""
 
     def execute(self, sql: str, params: Params = ...) -> None:
         """Run a statement. Without parameters it may be a script of several."""
@@ -36,9 +43,29 @@ class Transaction(Protocol):
     def concerns(self, workspace_ids: Iterable[str]) -> None:
         """Tell these workspaces of what is written, where no scope says whose it is."""
 
+    def tell(self, topic: str) -> None:
+        """Tell them of a topic that no written table stands for."""
+
+    def keep_out(self, table: str) -> None:
+        """Let nobody else write to a table until the end; who reads is not kept waiting."""
+
+
+class Snapshot(Protocol):
+    """All that is committed at one moment, to be read while others write."""
+
+    def read(self, sql: str, params: Params = ...) -> list[Row]:
+        """Rows of a query."""
+
+    def stream(self, sql: str) -> Iterator[Sequence[Any]]:
+        """Rows of a query as the driver gives them, some at a time."""
+
 
 class Database(Protocol):
-    """What the modules of this room are given. Safe to share between threads."""
+    """What the modules of this package are given. Safe to share between threads."""
+
+    @property
+    def engine(self) -> Engine:
+        """Which of the two it is, for what cannot be asked of both in the same words."""
 
     @property
     def changes(self) -> Hub:
@@ -50,11 +77,19 @@ class Database(Protocol):
     def transaction(self, scope: Scope | None = ...) -> AbstractContextManager[Transaction]:
         """Commits at the end, rolls back if the body raises. Do not nest. Raises StoreError.
 
-        What it writes is told in the workspace of `scope`; without one, in those that the body names.
+        What it writes is told in the workspace of `scope`; without one, in those that the body
+        names.
         """
+
+    def snapshot(self) -> AbstractContextManager[Snapshot]:
+        """What is committed now; it does not change until the end. Raises StoreError."""
 
     def migration(self) -> AbstractContextManager[Transaction]:
         """A transaction that keeps other processes from migrating the same database."""
+
+    def scrub(self) -> None:
+        """Leave nothing in the database's files of rows that are deleted, as far as that is in this
+        process's hands. Raises StoreError, StoreBusyError; then the files are as they were."""
 
     def listen(self) -> None:
         """Hear from now on what other processes write to the same database. Once is enough."""
@@ -64,7 +99,8 @@ class Database(Protocol):
 
 
 def translate(sql: str, mark: str) -> tuple[str, frozenset[str]]:
-    """`:name` turned into `mark` (such as `$name` or `%(name)s`), and the names. Literals, comments and `::` casts stay."""
+    """`:name` turned into `mark` (such as `$name` or `%(name)s`), and the names. Literals, comments
+    and `::` casts stay."""
     names: set[str] = set()
 
     def replace(found: re.Match[str]) -> str:
@@ -83,11 +119,14 @@ def bind(names: frozenset[str], params: Params) -> dict[str, Any]:
 
 
 def encode(value: Any) -> str:
-    """JSON that both databases take: what has no place in it (NaN, infinity, half a surrogate pair) becomes null or U+FFFD."""
+    """JSON that both databases take: what has no place in it (NaN, infinity, half a surrogate pair)
+    becomes null or U+FFFD."""
     try:
         text = json.dumps(value, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     except ValueError:
-        text = json.dumps(_finite(value), ensure_ascii=False, allow_nan=False, separators=(",", ":"))
+        text = json.dumps(
+            _finite(value), ensure_ascii=False, allow_nan=False, separators=(",", ":")
+        )
     return _UNSTORABLE.sub("\ufffd", text)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from leaf.errors import InvalidInputError, NotFoundError
-from leaf.store import chats, file_contexts
+from leaf.store import audit, chats, file_contexts
 from leaf.store.database import Database, Row, Transaction, containing, now, one_of
 from leaf.store.ids import new_id
 from leaf.store.model import Chat, File, Json, Scope
@@ -19,12 +19,18 @@ _PLAIN = """
 """
 COLUMNS = f"{_PLAIN}, {file_contexts.SEEN} AS upload_context"
 IN_CHAT = f"{_PLAIN}, {file_contexts.SEEN_IN_CHAT} AS upload_context"
-"""The same for work in the chat `:chat`, where only such words about files stand as everybody there may read."""
-VISIBLE = f"f.workspace_id = :workspace AND {MEMBER}"
-"""True for the files (as `f`) that the caller may see."""
+"""The same for work in the chat `:chat`, where only such words about files stand as everybody there
+may read."""
+VISIBLE = f"""f.workspace_id = :workspace AND {MEMBER} AND (f.source <> 'generated' OR (
+    SELECT max(1) FROM document_versions v JOIN documents d ON d.id = v.document_id JOIN
+        chat_participants p ON p.chat_id = d.chat_id WHERE v.file_id = f.id AND p.user_id = :user) = 1
+    OR (f.user_id = :user AND (SELECT max(1) FROM document_versions v WHERE v.file_id = f.id) IS NULL))"""
+"""True for the files (as `f`) that the caller may see: of texts of documents those of their chats. One
+written just now is no version yet. With EXISTS, PostgreSQL would read all versions first."""
 LISTED = """(f.source <> 'generated' OR EXISTS (
     SELECT 1 FROM documents d JOIN chat_participants p ON p.chat_id = d.chat_id WHERE d.file_id = f.id AND p.user_id = :user))"""
-"""True for the files that stand in the library: not for earlier versions of documents, nor for other people's documents."""
+"""True for the files that stand in the library: not for earlier versions of documents, nor for
+other people's documents."""
 
 ORDERS = {
     "newest": "f.created_at DESC, f.id DESC",
@@ -55,18 +61,22 @@ class NewFile:
 
 
 Beside = Callable[[Transaction, list[tuple[str, bool]]], None]
-"""Writes more in the transaction in which files were added: told the id of each, and whether it was made."""
+"""Writes more in the transaction in which files were added: told the id of each, and whether it was
+made."""
 
 
 def add(db: Database, scope: Scope, new: NewFile) -> tuple[File, bool]:
-    """The row of these bytes under this name, which may be a deleted one, and whether it was made by this call.
+    """The row of these bytes under this name, which may be a deleted one, and whether it was made
+    by this call.
 
     Where a file with other bytes has the name already, the new one is called `report (2).csv`.
     """
     return add_all(db, scope, [new])[0]
 
 
-def add_all(db: Database, scope: Scope, new: Sequence[NewFile], beside: Beside | None = None) -> list[tuple[File, bool]]:
+def add_all(
+    db: Database, scope: Scope, new: Sequence[NewFile], beside: Beside | None = None
+) -> list[tuple[File, bool]]:
     """`add` for each, in their order, all in one transaction with what `beside` writes."""
     with db.transaction(scope) as tx:
         _check_member(tx, scope)
@@ -126,10 +136,13 @@ def _insert(tx: Transaction, scope: Scope, new: NewFile, made: _Known) -> None:
         file_contexts.add(tx, scope, made.id, new.upload_context, shared=new.shared)
 
 
-def same(db: Database | Transaction, scope: Scope, sha256: str, name: str, source: str) -> File | None:
+def same(
+    db: Database | Transaction, scope: Scope, sha256: str, name: str, source: str
+) -> File | None:
     """The file that has these bytes under this name or came under it, a deleted one too.
 
-    What Leaf wrote is its text, whatever it is called: versions of a document are renamed when there is a newer one.
+    What Leaf wrote is its text, whatever it is called: versions of a document are renamed when
+    there is a newer one.
     """
     known = _same(_with_bytes(db, scope, [sha256]).get(sha256, ()), name, source)
     return get(db, scope, known.id, deleted=True) if known else None
@@ -138,17 +151,25 @@ def same(db: Database | Transaction, scope: Scope, sha256: str, name: str, sourc
 def _same(found: Sequence[_Known], name: str, source: str) -> _Known | None:
     """Of the files with some bytes, oldest first, the one that a file of this name is."""
     named = [file for file in found if file.name.lower() == name.lower()]
-    named += [file for file in found if file.given_name.lower() == name.lower() and file.source != "generated"]
-    written = sorted(found, key=lambda file: file.source != "generated") if source == "generated" else []
+    named += [
+        file
+        for file in found
+        if file.given_name.lower() == name.lower() and file.source != "generated"
+    ]
+    written = (
+        sorted(found, key=lambda file: file.source != "generated") if source == "generated" else []
+    )
     return next(iter([*named, *written]), None)
 
 
-def _with_bytes(db: Database | Transaction, scope: Scope, hashes: Sequence[str]) -> dict[str, list[_Known]]:
+def _with_bytes(
+    db: Database | Transaction, scope: Scope, hashes: Sequence[str]
+) -> dict[str, list[_Known]]:
     """Files with any of these bytes, by them; oldest first."""
     those, given = one_of("f.sha256", list(dict.fromkeys(hashes)))
     rows = db.read(
-        f"SELECT f.id, f.name, f.given_name, f.source, f.sha256 FROM files f WHERE {those} AND {VISIBLE} "
-        "ORDER BY f.created_at, f.id",
+        f"SELECT f.id, f.name, f.given_name, f.source, f.sha256 FROM files f WHERE {those} "
+        f"AND {VISIBLE} ORDER BY f.created_at, f.id",
         params(scope, **given),
     )
     found: dict[str, list[_Known]] = {}
@@ -157,20 +178,30 @@ def _with_bytes(db: Database | Transaction, scope: Scope, hashes: Sequence[str])
     return found
 
 
-def get_all(db: Database | Transaction, scope: Scope, file_ids: Sequence[str], *, chat_id: str = "") -> list[File]:
+def get_all(
+    db: Database | Transaction, scope: Scope, file_ids: Sequence[str], *, chat_id: str = ""
+) -> list[File]:
     """`get` for several, in their order. Raises NotFoundError."""
     columns, more = (IN_CHAT, {"chat": chat_id}) if chat_id else (COLUMNS, {})
     those, given = one_of("f.id", list(dict.fromkeys(file_ids)))
-    rows = db.read(f"SELECT {columns} FROM files f WHERE {those} AND {VISIBLE}", params(scope, **given, **more))
+    rows = db.read(
+        f"SELECT {columns} FROM files f WHERE {those} AND {VISIBLE}", params(scope, **given, **more)
+    )
     found = {str(row["id"]): File(**row) for row in rows}
     # One that is not there, or was deleted, says so.
-    return [found[i] if i in found and found[i].deleted_at is None else get(db, scope, i, chat_id=chat_id) for i in file_ids]
+    return [
+        found[i]
+        if i in found and found[i].deleted_at is None
+        else get(db, scope, i, chat_id=chat_id)
+        for i in file_ids
+    ]
 
 
 def _by_ids(db: Database | Transaction, scope: Scope, ids: Sequence[str]) -> list[File]:
     """Deleted ones too."""
     those, given = one_of("f.id", list(dict.fromkeys(ids)))
-    return [File(**row) for row in db.read(f"SELECT {COLUMNS} FROM files f WHERE {those} AND {VISIBLE}", params(scope, **given))]
+    found = f"SELECT {COLUMNS} FROM files f WHERE {those} AND {VISIBLE}"
+    return [File(**row) for row in db.read(found, params(scope, **given))]
 
 
 def still_there(db: Database | Transaction, scope: Scope, file_ids: Sequence[str]) -> list[str]:
@@ -179,11 +210,14 @@ def still_there(db: Database | Transaction, scope: Scope, file_ids: Sequence[str
     return [file_id for file_id in file_ids if file_id in there]
 
 
-def by_hashes(db: Database | Transaction, scope: Scope, hashes: Sequence[str]) -> dict[str, list[File]]:
+def by_hashes(
+    db: Database | Transaction, scope: Scope, hashes: Sequence[str]
+) -> dict[str, list[File]]:
     """`with_bytes` for several at once."""
     those, given = one_of("f.sha256", list(dict.fromkeys(hashes)))
     rows = db.read(
-        f"SELECT {COLUMNS} FROM files f WHERE {those} AND {VISIBLE} ORDER BY f.created_at, f.id", params(scope, **given)
+        f"SELECT {COLUMNS} FROM files f WHERE {those} AND {VISIBLE} ORDER BY f.created_at, f.id",
+        params(scope, **given),
     )
     found: dict[str, list[File]] = {}
     for row in rows:
@@ -191,18 +225,32 @@ def by_hashes(db: Database | Transaction, scope: Scope, hashes: Sequence[str]) -
     return found
 
 
-def get(db: Database | Transaction, scope: Scope, file_id: str, *, deleted: bool = False, chat_id: str = "") -> File:
-    """Raises NotFoundError, which for a deleted file says when, and how to get it back; with `deleted` it is found.
+def get(
+    db: Database | Transaction,
+    scope: Scope,
+    file_id: str,
+    *,
+    deleted: bool = False,
+    chat_id: str = "",
+) -> File:
+    """Raises NotFoundError, which for a deleted file says when, and how to get it back; with
+    `deleted` it is found.
 
     With a chat it comes with those words alone that may be said there.
     """
     columns, more = (IN_CHAT, {"chat": chat_id}) if chat_id else (COLUMNS, {})
-    rows = db.read(f"SELECT {columns} FROM files f WHERE f.id = :id AND {VISIBLE}", params(scope, id=file_id, **more))
+    rows = db.read(
+        f"SELECT {columns} FROM files f WHERE f.id = :id AND {VISIBLE}",
+        params(scope, id=file_id, **more),
+    )
     if not rows:
         raise NotFoundError(f"No file '{file_id}'.", "See the Files page for what there is.")
     file = File(**rows[0])
     if file.deleted_at is not None and not deleted:
-        raise NotFoundError(f"{file.name} was deleted on {file.deleted_at:%-d %B %Y}.", "Restore it on the Files page.")
+        raise NotFoundError(
+            f"{file.name} was deleted on {file.deleted_at:%-d %B %Y}.",
+            "Restore it on the Files page.",
+        )
     return file
 
 
@@ -214,8 +262,8 @@ def with_bytes(db: Database | Transaction, scope: Scope, sha256: str) -> list[Fi
 def other_names(db: Database | Transaction, scope: Scope, file: File) -> list[str]:
     """Names of the other files in the library that have the same bytes."""
     rows = db.read(
-        f"SELECT f.name FROM files f WHERE f.sha256 = :sha256 AND f.id <> :id AND f.deleted_at IS NULL "
-        f"AND {VISIBLE} AND {LISTED} ORDER BY f.created_at, f.id",
+        f"SELECT f.name FROM files f WHERE f.sha256 = :sha256 AND f.id <> :id "
+        f"AND f.deleted_at IS NULL AND {VISIBLE} AND {LISTED} ORDER BY f.created_at, f.id",
         params(scope, sha256=file.sha256, id=file.id),
     )
     return [str(row["name"]) for row in rows]
@@ -231,46 +279,63 @@ def list_files(
     limit: int = 10_000,
     offset: int = 0,
 ) -> list[File]:
-    """Files whose name, kind or words that the caller may read contain all words of the query. `sort` is a key of `ORDERS`.
+    """Files whose name, kind or words that the caller may read contain all words of the query.
+    `sort` is a key of `ORDERS`.
 
-    A generated file is there as long as it is the newest version of a document that the caller may see.
+    A generated file is there as long as it is the newest version of a document that the caller may
+    see.
     """
     if sort not in ORDERS:
-        raise InvalidInputError(f"Files cannot be sorted by '{sort}'.", "Sort by " + ", ".join(ORDERS) + ".")
+        raise InvalidInputError(
+            f"Files cannot be sorted by '{sort}'.", "Sort by " + ", ".join(ORDERS) + "."
+        )
     conditions = [VISIBLE, f"f.deleted_at IS {'NOT NULL' if deleted else 'NULL'}", LISTED]
     words: Row = {}
     for i, word in enumerate(query.split()[:10]):
         words[f"word{i}"] = containing(word)
-        conditions.append(f"lower(f.name || ' ' || f.kind || ' ' || {file_contexts.SEEN}) LIKE :word{i} ESCAPE '!'")
+        conditions.append(
+            f"lower(f.name || ' ' || f.kind || ' ' || {file_contexts.SEEN}) LIKE "
+            f":word{i} ESCAPE '!'"
+        )
     rows = db.read(
-        f"SELECT {COLUMNS} FROM files f WHERE {' AND '.join(conditions)} ORDER BY {ORDERS[sort]} LIMIT :limit OFFSET :offset",
+        f"SELECT {COLUMNS} FROM files f WHERE {' AND '.join(conditions)} ORDER BY {ORDERS[sort]} "
+        f"LIMIT :limit OFFSET :offset",
         params(scope, limit=limit, offset=offset, **words),
     )
     return [File(**row) for row in rows]
 
 
 def rename(db: Database, scope: Scope, file_id: str, name: str) -> File:
-    """Give it another name; what chats call it does not change. The files that came out of it go along. Raises NotFoundError."""
+    """Give it another name; what chats call it does not change. The files that came out of it go
+    along. Raises NotFoundError."""
     with db.transaction(scope) as tx:
         file = get(tx, scope, file_id)
         if name != file.name:
             now_called = rename_in(tx, scope, file, name)
-            inside, ids = one_of("id", [member.id for member in members(tx, scope, file_id, deleted=None)])
+            inside, ids = one_of(
+                "id", [member.id for member in members(tx, scope, file_id, deleted=None)]
+            )
             tx.execute(
-                "UPDATE files SET name = :folder || substr(name, :rest), given_name = :folder || substr(name, :rest) "
+                "UPDATE files SET name = :folder || substr(name, :rest), given_name = :folder || "
+                "substr(name, :rest) "
                 f"WHERE {inside}",
                 {"folder": now_called, "rest": len(file.name) + 1, **ids},
             )
         return get(tx, scope, file_id)
 
 
-def members(db: Database | Transaction, scope: Scope, file_id: str, *, deleted: bool | None = False) -> list[File]:
-    """The files that came out of an archive or a mail, and out of those, in their order; with `deleted` None all of them."""
-    live = {None: "", True: "AND f.deleted_at IS NOT NULL", False: "AND f.deleted_at IS NULL"}[deleted]
+def members(
+    db: Database | Transaction, scope: Scope, file_id: str, *, deleted: bool | None = False
+) -> list[File]:
+    """The files that came out of an archive or a mail, and out of those, in their order; with
+    `deleted` None all of them."""
+    live = {None: "", True: "AND f.deleted_at IS NOT NULL", False: "AND f.deleted_at IS NULL"}[
+        deleted
+    ]
     rows = db.read(
         f"""
         WITH RECURSIVE inside AS (
-            SELECT m.id FROM files m WHERE m.parent_id = :file
+            SELECT m.id FROM files m WHERE m.parent_id = :file AND :file <> ''
             UNION SELECT m.id FROM files m JOIN inside i ON m.parent_id = i.id)
         SELECT {COLUMNS} FROM files f WHERE f.id IN (SELECT id FROM inside) AND {VISIBLE} {live} ORDER BY f.created_at, f.id
         """,
@@ -284,30 +349,40 @@ def rename_in(tx: Transaction, scope: Scope, file: File, name: str) -> str:
     if name != file.name:
         free = free_name(tx, scope, name)
         tx.execute(
-            "UPDATE files SET name = :name, given_name = :given WHERE id = :id", {"name": free, "given": name, "id": file.id}
+            "UPDATE files SET name = :name, given_name = :given WHERE id = :id",
+            {"name": free, "given": name, "id": file.id},
         )
         return free
     return name
 
 
 def set_source(db: Database, scope: Scope, file_id: str, source: str) -> File:
-    """Say anew where it came from: bytes that Leaf wrote, and that somebody uploads, are an upload. Raises NotFoundError."""
+    """Say anew where it came from: bytes that Leaf wrote, and that somebody uploads, are an upload.
+    Raises NotFoundError."""
     with db.transaction(scope) as tx:
         get(tx, scope, file_id)
-        tx.execute("UPDATE files SET source = :source WHERE id = :id", {"source": source, "id": file_id})
+        tx.execute(
+            "UPDATE files SET source = :source WHERE id = :id", {"source": source, "id": file_id}
+        )
         return get(tx, scope, file_id)
 
 
-def add_context(db: Database, scope: Scope, file_id: str, words: str, *, shared: bool = False) -> File:
-    """Keep further words of the caller about a file, unless they are there. Raises NotFoundError."""
+def add_context(
+    db: Database, scope: Scope, file_id: str, words: str, *, shared: bool = False
+) -> File:
+    """Keep further words of the caller about a file, unless they are there. Raises
+    NotFoundError."""
     with db.transaction(scope) as tx:
         get(tx, scope, file_id)
         file_contexts.add(tx, scope, file_id, words, shared=shared)
         return get(tx, scope, file_id)
 
 
-def set_context(db: Database, scope: Scope, file_id: str, words: str, *, chat_id: str = "", shared: bool = False) -> File:
-    """Put words in place of those that the caller wrote. Raises NotFoundError, for a chat that is not the caller's too."""
+def set_context(
+    db: Database, scope: Scope, file_id: str, words: str, *, chat_id: str = "", shared: bool = False
+) -> File:
+    """Put words in place of those that the caller wrote. Raises NotFoundError, for a chat that is
+    not the caller's too."""
     with db.transaction(scope) as tx:
         get(tx, scope, file_id)
         if chat_id:
@@ -316,12 +391,15 @@ def set_context(db: Database, scope: Scope, file_id: str, words: str, *, chat_id
         return get(tx, scope, file_id)
 
 
-def set_outline(db: Database, scope: Scope, file_id: str, *, kind: str, media_type: str, outline: Json) -> File:
+def set_outline(
+    db: Database, scope: Scope, file_id: str, *, kind: str, media_type: str, outline: Json
+) -> File:
     """Put what a later reading found in place of what an earlier one said. Raises NotFoundError."""
     with db.transaction(scope) as tx:
         get(tx, scope, file_id)
         tx.execute(
-            "UPDATE files SET kind = :kind, media_type = :media_type, outline = :outline WHERE id = :id",
+            "UPDATE files SET kind = :kind, media_type = :media_type, outline = :outline "
+            "WHERE id = :id",
             {"kind": kind, "media_type": media_type, "outline": outline, "id": file_id},
         )
         return get(tx, scope, file_id)
@@ -332,6 +410,7 @@ def delete(db: Database, scope: Scope, file_id: str) -> File:
     with db.transaction(scope) as tx:
         get(tx, scope, file_id)
         _set_deleted(tx, [file_id, *(file.id for file in members(tx, scope, file_id))], now())
+        audit.add(tx, scope, "file deleted", file_id)
         return get(tx, scope, file_id, deleted=True)
 
 
@@ -340,7 +419,10 @@ def restore(db: Database, scope: Scope, file_id: str) -> File:
     with db.transaction(scope) as tx:
         file = get(tx, scope, file_id, deleted=True)
         inside = members(tx, scope, file_id, deleted=True)
-        _set_deleted(tx, [file_id, *(m.id for m in inside if m.deleted_at == file.deleted_at)], None)
+        _set_deleted(
+            tx, [file_id, *(m.id for m in inside if m.deleted_at == file.deleted_at)], None
+        )
+        audit.add(tx, scope, "file restored", file_id)
         return get(tx, scope, file_id)
 
 
@@ -349,16 +431,25 @@ def _set_deleted(tx: Transaction, file_ids: Sequence[str], at: datetime | None) 
     tx.execute(f"UPDATE files SET deleted_at = :at WHERE {those}", {"at": at, **ids})
 
 
-def purge(db: Database, scope: Scope, file_id: str) -> File:
-    """Delete the row for good and return what it was; the caller deletes the bytes, if no other file has them.
+def check_may_purge(tx: Transaction, scope: Scope, file_id: str) -> File:
+    """The file, a deleted one too, which the caller may delete for good: who added it may, and the
+    owners of the workspace. Raises NotFoundError, InvalidInputError."""
+    file = get(tx, scope, file_id, deleted=True)
+    if file.user_id != scope.user_id and not tx.read(
+        "SELECT 1 AS yes FROM workspace_members WHERE workspace_id = :workspace AND "
+        "user_id = :user AND role = 'owner'",
+        params(scope),
+    ):
+        raise InvalidInputError(
+            f"{file.name} was added by somebody else.",
+            "Only they and an owner of the workspace can delete it for good.",
+        )
+    return file
 
-    Raises NotFoundError. The rows of `chat_files` stay, so that no chat gives the handle or the slug to another file.
-    """
-    with db.transaction(scope) as tx:
-        file = get(tx, scope, file_id, deleted=True)
-        tx.execute("DELETE FROM files WHERE id = :id", {"id": file_id})
-        file_contexts.forget(tx, file_id)
-        return file
+
+def unscoped_any(db: Database) -> bool:
+    """Whether any workspace has a file."""
+    return bool(db.read("SELECT 1 AS yes FROM files LIMIT 1"))
 
 
 def references(db: Database, scope: Scope, file_id: str) -> list[Chat]:
@@ -377,12 +468,16 @@ def references(db: Database, scope: Scope, file_id: str) -> list[Chat]:
 
 def _check_member(tx: Transaction, scope: Scope) -> None:
     """Raises NotFoundError; the update makes a second writer of names wait on PostgreSQL."""
-    if not tx.read(f"UPDATE workspaces SET name = name WHERE id = :workspace AND {MEMBER} RETURNING id", params(scope)):
+    if not tx.read(
+        f"UPDATE workspaces SET name = name WHERE id = :workspace AND {MEMBER} RETURNING id",
+        params(scope),
+    ):
         raise NotFoundError("No such workspace.", "Sign in again.")
 
 
 def free_name(tx: Transaction, scope: Scope, name: str, also: Iterable[str] = ()) -> str:
-    """The name, or the next of `report (2).csv`, `report (3).csv` … that no file of the workspace has, deleted ones included."""
+    """The name, or the next of `report (2).csv`, `report (3).csv` … that no file of the workspace
+    has, deleted ones included."""
     return free_among(_names(tx, scope) | {taken.lower() for taken in also}, name)
 
 
@@ -401,4 +496,5 @@ def free_among(taken: Container[str], name: str) -> str:
 
 def _names(tx: Transaction, scope: Scope) -> set[str]:
     """Names of the workspace's files in lower case."""
-    return {str(row["name"]).lower() for row in tx.read(f"SELECT f.name FROM files f WHERE {VISIBLE}", params(scope))}
+    rows = tx.read("SELECT name FROM files WHERE workspace_id = :workspace", params(scope))
+    return {str(row["name"]).lower() for row in rows}

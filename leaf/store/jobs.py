@@ -1,4 +1,5 @@
-"""Jobs: files on their way into the library, each with what became of it. Whoever began a job sees it, and nobody else."""
+"""Jobs: files on their way into the library, each with what became of it. Whoever began a job sees
+it, and nobody else."""
 
 from __future__ import annotations
 
@@ -15,14 +16,21 @@ from leaf.store.users import MEMBER, params
 
 Kind = Literal["files", "drive", "transcript"]
 State = Literal["arriving", "working", "done", "stopped", "failed"]
-ItemState = Literal["waiting", "added", "known", "unreadable", "failed"]
+ItemState = Literal["coming", "waiting", "added", "known", "unreadable", "failed", "cancelled"]
 
 UNDER_WAY = ("arriving", "working")
-COLUMNS = "j.id, j.kind, j.state, j.total, j.asked, j.outcome, j.problem, j.created_at, j.beat_at, j.ended_at"
+COLUMNS = (
+    "j.id, j.kind, j.state, j.total, j.asked, j.outcome, j.problem, j.created_at, j.beat_at, "
+    "j.ended_at"
+)
 COUNTED = f"""
-    SELECT {COLUMNS}, coalesce(i.there, 0) AS there, coalesce(i.done, 0) AS done, coalesce(i.failed, 0) AS failed
+    SELECT {COLUMNS}, coalesce(i.there, 0) AS there, coalesce(i.done, 0) AS done, coalesce(i.failed, 0) AS failed,
+        coalesce(i.coming, 0) AS coming, coalesce(i.cancelled, 0) AS cancelled
     FROM jobs j LEFT JOIN (
-        SELECT job_id, count(*) AS there, count(CASE WHEN state <> 'waiting' THEN 1 END) AS done,
+        SELECT job_id, count(CASE WHEN state <> 'coming' THEN 1 END) AS there,
+            count(CASE WHEN state = 'coming' THEN 1 END) AS coming,
+            count(CASE WHEN state = 'cancelled' THEN 1 END) AS cancelled,
+            count(CASE WHEN state NOT IN ('coming', 'waiting') THEN 1 END) AS done,
             count(CASE WHEN state IN ('unreadable', 'failed') THEN 1 END) AS failed
         FROM job_items GROUP BY job_id) i ON i.job_id = j.id
 """
@@ -53,18 +61,30 @@ class Job:
     """Files of which it is known what became of them."""
     failed: int = 0
     """Those among them that could not be added, or not be read."""
+    coming: int = 0
+    """Files that were announced and whose bytes are not here yet."""
+    cancelled: int = 0
+    """Files that were not wanted any more."""
     looked: int = field(default=0, compare=False)
     """Files that were looked at; those beyond `done` are entered in a moment."""
     note: str = field(default="", compare=False)
     """What is being done beside that, in words."""
+    beside: int = field(default=0, compare=False)
+    """Files that are done and, where a chat is to get them, beside its next question."""
 
     @property
     def under_way(self) -> bool:
         return self.state in UNDER_WAY
 
     @property
+    def announced(self) -> bool:
+        """Whether each of its files was named before its bytes came."""
+        return bool(self.asked.get("announced"))
+
+    @property
     def entered(self) -> bool:
-        """Whether all of its files are in the library, though large ones may still be read ahead."""
+        """Whether all of its files are in the library, though large ones may still be read
+        ahead."""
         return not self.under_way or (self.state == "working" and self.done >= self.total > 0)
 
     @property
@@ -80,15 +100,25 @@ def progress_line(job: Job) -> str:
     failed = f"; {job.failed:,} failed" if job.failed else ""
     if not job.total:
         return "Looking what there is"
-    return f"{min(max(job.done, job.looked), job.total):,} of {job.total:,} files, {int(100 * job.share)} %{failed}"
+    return (
+        f"{min(max(job.done, job.looked), job.total):,} of {job.total:,} files, "
+        f"{int(100 * job.share)} %{failed}"
+    )
 
 
 def outcome_line(job: Job) -> str:
     """`1,397 of 1,400 files are there; 3 failed. Stopped.`"""
-    there = job.done - job.failed
-    pieces = [f"{there:,} of {job.total:,} files {'is' if there == 1 else 'are'} there" if job.total else "No file was added"]
+    there = job.done - job.failed - job.cancelled
+    pieces = [
+        f"{there:,} of {job.total:,} files {'is' if there == 1 else 'are'} there"
+        if job.total
+        else "No file was added"
+    ]
     pieces += [f"{job.failed:,} failed"] if job.failed else []
-    ended = {"stopped": " Stopped.", "failed": f" {job.problem}"}.get(job.state, f" {job.problem}" if job.problem else "")
+    pieces += [f"{job.cancelled:,} cancelled"] if job.cancelled else []
+    ended = {"stopped": " Stopped.", "failed": f" {job.problem}"}.get(
+        job.state, f" {job.problem}" if job.problem else ""
+    )
     return "; ".join(pieces) + "." + ended
 
 
@@ -101,7 +131,7 @@ class JobItem:
     given: Json
     state: ItemState
     file_id: str
-    """Empty while it waits and for `failed`."""
+    """Empty while it comes or waits, for `failed` and `cancelled`."""
     problem: str
     """Of `unreadable` and `failed`: what is wrong and what to do."""
 
@@ -116,7 +146,9 @@ class Became:
     problem: str = ""
 
 
-def begin(db: Database, scope: Scope, kind: Kind, state: State, total: int, asked: Json, holder: str) -> Job:
+def begin(
+    db: Database, scope: Scope, kind: Kind, state: State, total: int, asked: Json, holder: str
+) -> Job:
     """A new job. Raises NotFoundError for somebody who is no member."""
     at = now()
     with db.transaction(scope) as tx:
@@ -128,7 +160,17 @@ def begin(db: Database, scope: Scope, kind: Kind, state: State, total: int, aske
             INSERT INTO jobs (id, workspace_id, user_id, kind, state, total, asked, outcome, problem, holder, beat_at, created_at)
             VALUES (:id, :workspace, :user, :kind, :state, :total, :asked, :outcome, '', :holder, :at, :at)
             """,
-            params(scope, id=job_id, kind=kind, state=state, total=total, asked=asked, outcome={}, holder=holder, at=at),
+            params(
+                scope,
+                id=job_id,
+                kind=kind,
+                state=state,
+                total=total,
+                asked=asked,
+                outcome={},
+                holder=holder,
+                at=at,
+            ),
         )
     return Job(job_id, kind, state, total, asked, {}, "", at, at, None)
 
@@ -147,14 +189,24 @@ def list_jobs(db: Database, scope: Scope) -> list[Job]:
     return [Job(**row) for row in rows]
 
 
-def append(db: Database, scope: Scope, job_id: str, items: Sequence[tuple[str, Json, str]], *, total: int = 0) -> None:
-    """Put (name, how it is found, why it is failed already) behind the items of a job. Raises NotFoundError.
+def append(
+    db: Database,
+    scope: Scope,
+    job_id: str,
+    items: Sequence[tuple[str, Json, str]],
+    *,
+    total: int = 0,
+    state: ItemState = "waiting",
+) -> None:
+    """Put (name, how it is found, why it is failed already) behind the items of a job. Raises
+    NotFoundError.
 
-    `total` is how many there are in all, where that is known only now.
+    `total` is how many there are in all, where that is known only now; `state` that of items that
+    are not failed.
     """
     with db.transaction(scope) as tx:
         job = get(tx, scope, job_id)
-        for number, (name, given, problem) in enumerate(items, job.there):
+        for number, (name, given, problem) in enumerate(items, job.there + job.coming):
             tx.execute(
                 "INSERT INTO job_items (job_id, position, name, given, state, file_id, problem) "
                 "VALUES (:job, :position, :name, :given, :state, '', :problem)",
@@ -163,13 +215,17 @@ def append(db: Database, scope: Scope, job_id: str, items: Sequence[tuple[str, J
                     "position": number,
                     "name": name,
                     "given": given,
-                    "state": "failed" if problem else "waiting",
+                    "state": "failed" if problem else state,
                     "problem": problem,
                 },
             )
         tx.execute(
             "UPDATE jobs SET beat_at = :at, total = :total WHERE id = :id",
-            {"at": now(), "id": job_id, "total": max(job.total, total, job.there + len(items))},
+            {
+                "at": now(),
+                "id": job_id,
+                "total": max(job.total, total, job.there + job.coming + len(items)),
+            },
         )
 
 
@@ -181,12 +237,14 @@ def waiting(db: Database, job_id: str, limit: int) -> list[JobItem]:
 def outcomes(db: Database, scope: Scope, job_id: str) -> list[JobItem]:
     """Items of which something has become, in their order. Raises NotFoundError."""
     get(db, scope, job_id)
-    return _items(db, "job_id = :job AND state <> 'waiting'", {"job": job_id}, 1_000_000)
+    done = "job_id = :job AND state NOT IN ('coming', 'waiting')"
+    return _items(db, done, {"job": job_id}, 1_000_000)
 
 
 def _items(db: Database, condition: str, given: Json, limit: int) -> list[JobItem]:
     rows = db.read(
-        f"SELECT position, name, given, state, file_id, problem FROM job_items WHERE {condition} ORDER BY position LIMIT :limit",
+        f"SELECT position, name, given, state, file_id, problem FROM job_items WHERE {condition} "
+        f"ORDER BY position LIMIT :limit",
         {**given, "limit": limit},
     )
     return [JobItem(**row) for row in rows]
@@ -203,7 +261,13 @@ def mark_in(tx: Transaction, job_id: str, became: Iterable[Became]) -> None:
         tx.execute(
             "UPDATE job_items SET state = :state, file_id = :file, problem = :problem "
             "WHERE job_id = :job AND position = :position",
-            {"job": job_id, "position": one.position, "state": one.state, "file": one.file_id, "problem": one.problem},
+            {
+                "job": job_id,
+                "position": one.position,
+                "state": one.state,
+                "file": one.file_id,
+                "problem": one.problem,
+            },
         )
     tx.execute("UPDATE jobs SET beat_at = :at WHERE id = :id", {"at": now(), "id": job_id})
 
@@ -213,7 +277,8 @@ def all_there(db: Database, scope: Scope, job_id: str, problem: str = "") -> Non
     with db.transaction(scope) as tx:
         job = get(tx, scope, job_id)
         tx.execute(
-            "UPDATE jobs SET state = 'working', total = :total, problem = :problem WHERE id = :id AND state = 'arriving'",
+            "UPDATE jobs SET state = 'working', total = :total, problem = :problem WHERE id = :id "
+            "AND state = 'arriving'",
             {"id": job_id, "total": job.there, "problem": problem},
         )
 
@@ -221,20 +286,23 @@ def all_there(db: Database, scope: Scope, job_id: str, problem: str = "") -> Non
 def set_outcome(db: Database, job_id: str, outcome: Json) -> None:
     with db.transaction() as tx:
         rows = tx.read(
-            "UPDATE jobs SET outcome = :outcome, beat_at = :at WHERE id = :id RETURNING workspace_id",
+            "UPDATE jobs SET outcome = :outcome, beat_at = :at WHERE id = :id RETURNING "
+            "workspace_id",
             _at(job_id, outcome=outcome),
         )
         _concerns(tx, rows)
 
 
 def end(db: Database, job_id: str, state: State, problem: str = "") -> bool:
-    """Say how it ended; False if it was over already."""
+    """Say how it ended; False if it was over already, or is not done."""
+    undone = " AND NOT EXISTS (SELECT 1 FROM job_items WHERE job_id = :id AND state IN ('coming', 'waiting'))"
     with db.transaction() as tx:
         under_way, names = one_of("state", UNDER_WAY)
         rows = tx.read(
             "UPDATE jobs SET state = :state, ended_at = :at, "
             "problem = CASE WHEN CAST(:problem AS TEXT) = '' THEN problem ELSE :problem END "
-            f"WHERE id = :id AND {under_way} RETURNING workspace_id",
+            f"WHERE id = :id AND {under_way}{undone if state == 'done' else ''} "
+            "RETURNING workspace_id",
             _at(job_id, state=state, problem=problem, **names),
         )
         _concerns(tx, rows)
@@ -246,7 +314,8 @@ def go_on(db: Database, scope: Scope, job_id: str, holder: str) -> Job:
     with db.transaction(scope) as tx:
         get(tx, scope, job_id)
         tx.execute(
-            "UPDATE jobs SET state = 'working', problem = '', ended_at = NULL, holder = :holder, beat_at = :at "
+            "UPDATE jobs SET state = 'working', problem = '', ended_at = NULL, holder = :holder, "
+            "beat_at = :at "
             "WHERE id = :id AND state IN ('stopped', 'failed')",
             _at(job_id, holder=holder),
         )
@@ -262,11 +331,13 @@ def forget(db: Database, scope: Scope, job_id: str) -> None:
 
 
 def unscoped_claim(db: Database, holder: str, older_than: timedelta) -> list[tuple[Scope, str]]:
-    """Make unfinished jobs this process's own at which nothing has happened for so long; for the start of a process."""
+    """Make unfinished jobs this process's own at which nothing has happened for so long; for the
+    start of a process."""
     under_way, names = one_of("state", UNDER_WAY)
     with db.transaction() as tx:
         rows = tx.read(
-            f"UPDATE jobs SET holder = :holder, beat_at = :at WHERE {under_way} AND beat_at <= :before "
+            f"UPDATE jobs SET holder = :holder, beat_at = :at WHERE {under_way} AND beat_at "
+            f"<= :before "
             "RETURNING id, workspace_id, user_id",
             {"holder": holder, "at": now(), "before": now() - older_than, **names},
         )
@@ -280,7 +351,10 @@ def unscoped_claim(db: Database, holder: str, older_than: timedelta) -> list[tup
 def unscoped_prune(db: Database, older_than: timedelta) -> None:
     """Put away all jobs that ended so long ago."""
     with db.transaction() as tx:
-        rows = tx.read("SELECT id, workspace_id FROM jobs WHERE ended_at < :before", {"before": now() - older_than})
+        rows = tx.read(
+            "SELECT id, workspace_id FROM jobs WHERE ended_at < :before",
+            {"before": now() - older_than},
+        )
         _delete(tx, [str(row["id"]) for row in rows])
         _concerns(tx, rows)
 

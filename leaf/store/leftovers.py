@@ -12,7 +12,8 @@ DAY = 86_400.0
 
 
 def remove(folder: Path, pattern: str) -> None:
-    """Remove files and folders of that pattern that nobody has written to for a day. Raises OSError where none can be listed."""
+    """Remove files and folders of that pattern that nobody has written to for a day. Raises OSError
+    where none can be listed."""
     for old in folder.glob(pattern):
         with suppress(OSError):
             if time.time() - old.stat().st_mtime < DAY:

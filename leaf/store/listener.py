@@ -1,9 +1,11 @@
-"""What other processes on the same PostgreSQL write: each commit notifies, and one connection listens.
+"""What other processes on the same PostgreSQL write: each commit notifies, and one connection
+listens.
 
-A notice is a line `PROCESS WORKSPACE TOPIC`; a process overlooks its own, which its hub has had at the commit. Nothing asks the
-database in between. Only after half a minute of silence the listener sends itself a notice through another connection. If that
-does not arrive, something may have been missed (a cut that nobody told of, a pooler that shares connections by transaction):
-everybody looks, and it connects anew.
+A notice is a line `PROCESS WORKSPACE TOPIC`; a process overlooks its own, which its hub has had at
+the commit. Nothing asks the database in between. Only after half a minute of silence the listener
+sends itself a notice through another connection. If that does not arrive, something may have been
+missed (a cut that nobody told of, a pooler that shares connections by transaction): everybody
+looks, and it connects anew.
 """
 
 from __future__ import annotations
@@ -41,7 +43,12 @@ class _DeafError(Exception):
 class Listener:
     """The one connection of a process that listens."""
 
-    def __init__(self, hub: Hub, connect: Callable[[], Connection[Any]], send: Callable[[str, dict[str, Any]], None]) -> None:
+    def __init__(
+        self,
+        hub: Hub,
+        connect: Callable[[], Connection[Any]],
+        send: Callable[[str, dict[str, Any]], None],
+    ) -> None:
         """`connect` makes a connection of its own; `send` runs a statement on another one."""
         self._hub = hub
         self._connect = connect
@@ -56,7 +63,9 @@ class Listener:
         """Begin to listen. Once is enough."""
         with self._starting:
             if self._thread is None and not self._closed.is_set():
-                self._thread = threading.Thread(target=self._run, name="store-listener", daemon=True)
+                self._thread = threading.Thread(
+                    target=self._run, name="store-listener", daemon=True
+                )
                 self._thread.start()
 
     def close(self) -> None:
@@ -68,7 +77,8 @@ class Listener:
         self._bell.close()
 
     def notice(self, changes: Collection[Change]) -> tuple[str, dict[str, Any]]:
-        """The statement that tells other processes of changes when its transaction commits, and its parameters."""
+        """The statement that tells other processes of changes when its transaction commits, and its
+        parameters."""
         lines = [f"{self._name} {change.workspace_id} {change.topic}" for change in changes]
         return NOTIFY, {"channel": CHANNEL, "lines": lines}
 
@@ -85,7 +95,11 @@ class Listener:
             except Exception as e:  # noqa: BLE001 - whatever cuts it off, it comes back
                 if not self._closed.is_set():
                     why = e.message if isinstance(e, LeafError) else type(e).__name__
-                    logger.info("the database is not listened to, and is again in %.1f seconds: %s", wait, why)
+                    logger.info(
+                        "the database is not listened to, and is again in %.1f seconds: %s",
+                        wait,
+                        why,
+                    )
                 self._closed.wait(wait)
                 wait = min(LONGEST_SECONDS, 2 * wait)
 

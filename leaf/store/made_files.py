@@ -1,4 +1,5 @@
-"""Files that Python wrote in a chat: which there are, and who may have them. The bytes are in `blobs`."""
+"""Files that Python wrote in a chat: which there are, and who may have them. The bytes are in
+`blobs`."""
 
 from __future__ import annotations
 
@@ -6,9 +7,8 @@ from dataclasses import dataclass
 
 from leaf.errors import NotFoundError
 from leaf.store import chats
-from leaf.store.database import Database, Transaction, now
+from leaf.store.database import Database, now
 from leaf.store.model import Scope
-from leaf.store.users import params
 
 
 @dataclass(frozen=True)
@@ -22,7 +22,8 @@ class MadeFile:
 
 
 def add(db: Database, scope: Scope, chat_id: str, message_id: str, made: MadeFile) -> MadeFile:
-    """Keep it in its chat; the same file once. Raises NotFoundError for a chat that the caller does not see."""
+    """Keep it in its chat; the same file once. Raises NotFoundError for a chat that the caller does
+    not see."""
     with db.transaction(scope) as tx:
         chats.get(tx, scope, chat_id)
         tx.execute(
@@ -52,14 +53,8 @@ def get(db: Database, scope: Scope, chat_id: str, sha256: str, name: str) -> Mad
         {"chat": chat_id, "sha256": sha256, "name": name},
     )
     if not rows:
-        raise NotFoundError(f"'{name[:200]}' is not a file that Python wrote in this chat.", "Ask for it to be written again.")
+        raise NotFoundError(
+            f"'{name[:200]}' is not a file that Python wrote in this chat.",
+            "Ask for it to be written again.",
+        )
     return MadeFile(sha256, name, int(rows[0]["size"]))
-
-
-def has(db: Database | Transaction, scope: Scope, sha256: str) -> bool:
-    """Whether some chat of the workspace keeps these bytes."""
-    rows = db.read(
-        "SELECT 1 AS one FROM made_files WHERE workspace_id = :workspace AND sha256 = :sha256 LIMIT 1",
-        params(scope, sha256=sha256),
-    )
-    return bool(rows)

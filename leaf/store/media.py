@@ -7,15 +7,17 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from leaf.errors import NotFoundError
-from leaf.store.database import Database, Transaction, now
+from leaf.store.database import Database, Row, Transaction, now
 from leaf.store.model import Scope
 from leaf.store.users import MEMBER, params
 
 OURS = f"d.workspace_id = :workspace AND {MEMBER}"
+FIGURE = "d.source_sha256 LIKE 'figure:%'"
+"""True for what code drew, rather than what was made of a file."""
 
 
 @dataclass(frozen=True)
-class Derived:
+class DerivedPicture:
     """A picture made from a file, kept as a blob."""
 
     source_sha256: str
@@ -30,17 +32,26 @@ class Derived:
 COLUMNS = "d.source_sha256, d.page, d.recipe, d.sha256, d.media_type, d.width, d.height"
 
 
-def find(db: Database | Transaction, scope: Scope, source_sha256: str, recipe: str, pages: Sequence[int]) -> dict[int, Derived]:
+def figure_source(chat_id: str, sha256: str) -> str:
+    """What stands in place of a file's hash for a picture that code drew in a chat."""
+    return f"figure:{chat_id}:{sha256}"
+
+
+def find(
+    db: Database | Transaction, scope: Scope, source_sha256: str, recipe: str, pages: Sequence[int]
+) -> dict[int, DerivedPicture]:
     """Page -> the picture that was made of it, for those of `pages` that were."""
     rows = db.read(
-        f"SELECT {COLUMNS} FROM derived_pictures d WHERE d.source_sha256 = :source AND d.recipe = :recipe AND {OURS}",
+        f"SELECT {COLUMNS} FROM derived_pictures d WHERE d.source_sha256 = :source AND d.recipe = "
+        f":recipe AND {OURS}",
         params(scope, source=source_sha256, recipe=recipe),
     )
-    return {row["page"]: Derived(**row) for row in rows if row["page"] in set(pages)}
+    return {row["page"]: DerivedPicture(**row) for row in rows if row["page"] in set(pages)}
 
 
-def keep(db: Database, scope: Scope, made: Derived) -> Derived:
-    """Keep what was made of a page. Where another thread was faster, what that one made stays and is returned."""
+def keep(db: Database, scope: Scope, made: DerivedPicture) -> DerivedPicture:
+    """Keep what was made of a page. Where another thread was faster, what that one made stays and
+    is returned."""
     with db.transaction(scope) as tx:
         _check_member(tx, scope)
         tx.execute(
@@ -65,45 +76,62 @@ def keep(db: Database, scope: Scope, made: Derived) -> Derived:
         return find(tx, scope, made.source_sha256, made.recipe, [made.page])[made.page]
 
 
-def by_picture(db: Database, scope: Scope, sha256: str) -> Derived:
-    """What is known of a picture by its own bytes. Raises NotFoundError, also for one of another workspace."""
+def by_picture(db: Database, scope: Scope, sha256: str) -> DerivedPicture:
+    """What is known of a picture by its own bytes. Raises NotFoundError, also for one of another
+    workspace."""
     rows = db.read(
-        f"SELECT {COLUMNS} FROM derived_pictures d WHERE d.sha256 = :sha256 AND {OURS} LIMIT 1", params(scope, sha256=sha256)
+        f"SELECT {COLUMNS} FROM derived_pictures d WHERE d.sha256 = :sha256 AND {OURS} LIMIT 1",
+        params(scope, sha256=sha256),
     )
+    return _first(rows)
+
+
+def of_file(db: Database, scope: Scope, sha256: str) -> DerivedPicture:
+    """The same for one that was made of a file: everybody of the workspace may see it. Raises
+    NotFoundError, also for a figure, which is its chat's."""
+    rows = db.read(
+        f"SELECT {COLUMNS} FROM derived_pictures d WHERE d.sha256 = :sha256 AND NOT {FIGURE} "
+        f"AND {OURS} LIMIT 1",
+        params(scope, sha256=sha256),
+    )
+    return _first(rows)
+
+
+def of_chat(db: Database, scope: Scope, chat_id: str, sha256: str) -> DerivedPicture:
+    """The same for a figure that code drew in this chat, which the caller is known to see. Raises
+    NotFoundError, also for one of another chat.
+
+    Rows of earlier versions do not name the chat: there a finished answer does.
+    """
+    rows = db.read(
+        f"""
+        SELECT {COLUMNS} FROM derived_pictures d WHERE {OURS} AND (d.source_sha256 = :here OR (
+            d.source_sha256 = :somewhere AND EXISTS (SELECT 1 FROM messages m
+                WHERE m.chat_id = :chat AND m.role = 'assistant'
+                AND strpos(CAST(m.parts AS TEXT), :sha256) > 0))) LIMIT 1
+        """,
+        params(
+            scope,
+            here=figure_source(chat_id, sha256),
+            somewhere=f"figure:{sha256}",
+            chat=chat_id,
+            sha256=sha256,
+        ),
+    )
+    return _first(rows)
+
+
+def _first(rows: Sequence[Row]) -> DerivedPicture:
     if not rows:
         raise NotFoundError("This picture is not kept any more.", "Its file was deleted for good.")
-    return Derived(**rows[0])
+    return DerivedPicture(**rows[0])
 
 
-def forget(db: Database, scope: Scope, source_sha256: str) -> list[str]:
-    """Forget everything made from a file. Returns the pictures that nothing else rests on, so that their bytes can be deleted."""
-    with db.transaction(scope) as tx:
-        rows = tx.read(
-            f"SELECT DISTINCT d.sha256 FROM derived_pictures d WHERE d.source_sha256 = :source AND {OURS}",
-            params(scope, source=source_sha256),
-        )
-        given = {"workspace": scope.workspace_id, "source": source_sha256}
-        if rows:
-            tx.execute("DELETE FROM derived_pictures WHERE workspace_id = :workspace AND source_sha256 = :source", given)
-        free = [str(row["sha256"]) for row in rows if not is_picture(tx, scope, str(row["sha256"]))]
-        for sha256 in free:
-            tx.execute(
-                "DELETE FROM model_files WHERE workspace_id = :workspace AND sha256 = :sha256",
-                {"workspace": scope.workspace_id, "sha256": sha256},
-            )
-        return free
-
-
-def is_picture(db: Database | Transaction, scope: Scope, sha256: str) -> bool:
-    """Whether these bytes are those of a picture that was made from some file."""
-    rows = db.read(
-        f"SELECT 1 AS one FROM derived_pictures d WHERE d.sha256 = :sha256 AND {OURS} LIMIT 1", params(scope, sha256=sha256)
-    )
-    return bool(rows)
-
-
-def model_file(db: Database | Transaction, scope: Scope, sha256: str, endpoint: str, at: datetime) -> str | None:
-    """Under which id a model server keeps the picture until `at` or longer, empty if it goes inline; None if nothing is known."""
+def model_file(
+    db: Database | Transaction, scope: Scope, sha256: str, endpoint: str, at: datetime
+) -> str | None:
+    """Under which id a model server keeps the picture until `at` or longer, empty if it goes
+    inline; None if nothing is known."""
     rows = db.read(
         "SELECT d.file_id FROM model_files d "
         f"WHERE d.sha256 = :sha256 AND d.endpoint = :endpoint AND d.expires_at > :at AND {OURS}",
@@ -112,14 +140,18 @@ def model_file(db: Database | Transaction, scope: Scope, sha256: str, endpoint: 
     return str(rows[0]["file_id"]) if rows else None
 
 
-def keep_model_file(db: Database, scope: Scope, sha256: str, endpoint: str, file_id: str, expires_at: datetime) -> str:
-    """Keep the id of an upload; of two uploads at the same time the first one counts. Returns the id to use."""
+def keep_model_file(
+    db: Database, scope: Scope, sha256: str, endpoint: str, file_id: str, expires_at: datetime
+) -> str:
+    """Keep the id of an upload; of two uploads at the same time the first one counts. Returns the
+    id to use."""
     with db.transaction(scope) as tx:
         _check_member(tx, scope)
         given = {"workspace": scope.workspace_id, "sha256": sha256, "endpoint": endpoint}
         tx.execute(
             "DELETE FROM model_files "
-            "WHERE workspace_id = :workspace AND sha256 = :sha256 AND endpoint = :endpoint AND expires_at <= :at",
+            "WHERE workspace_id = :workspace AND sha256 = :sha256 AND endpoint = :endpoint AND "
+            "expires_at <= :at",
             {**given, "at": now()},
         )
         tx.execute(
@@ -141,7 +173,8 @@ def forget_model_files(db: Database, scope: Scope, endpoint: str, file_ids: Sequ
         return sum(
             len(
                 tx.read(
-                    "DELETE FROM model_files WHERE workspace_id = :workspace AND endpoint = :endpoint AND file_id = :file_id "
+                    "DELETE FROM model_files WHERE workspace_id = :workspace AND endpoint = "
+                    ":endpoint AND file_id = :file_id "
                     "RETURNING file_id",
                     {"workspace": scope.workspace_id, "endpoint": endpoint, "file_id": file_id},
                 )

@@ -1,72 +1,92 @@
-"""Messages: question and answer are saved together, an answer is finished in one commit, branches share a parent."""
+"""Messages: question and answer are saved together, an answer is finished in one commit, branches
+share a parent."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from datetime import datetime
-from typing import Literal
 
 from leaf.errors import InvalidInputError, NotFoundError
+from leaf.shapes.part_values import texts_of
+from leaf.shapes.parts import Part, UsageData
+from leaf.shapes.raw import RawMessage
+from leaf.store import branch as branches
 from leaf.store import chats
-from leaf.store.database import Database, Params, Transaction, now, one_of
+from leaf.store.branch import COLUMNS, Branch, message_of
+from leaf.store.changes import RUNS
+from leaf.store.database import Database, Params, Transaction, containing, now, one_of
 from leaf.store.ids import new_id
-from leaf.store.model import Exchange, Json, Message, Scope, Status, Thread, Unfinished
+from leaf.store.model import Chat, Exchange, Message, Scope, Status, Thread, Unfinished
 from leaf.store.users import params
-
-COLUMNS = """
-    x.id, x.chat_id, x.parent_id, x.role, x.status, x.parts, x.raw, x.model, x.usage, x.error, x.feedback,
-    x.created_at, x.updated_at, x.user_id
-"""
 
 
 def add_exchange(
     db: Database,
     scope: Scope,
     chat_id: str,
-    parts: list[Json],
+    parts: list[Part],
     *,
-    raw: Sequence[Json] = (),
+    raw: Sequence[RawMessage] = (),
     parent_id: str | None = None,
+    seen: str = "",
     model: str = "",
     title: str = "",
 ) -> Exchange:
-    """Save a question and its pending answer in one commit, show that branch, and give the waiting files to the question.
+    """Save a question and its pending answer in one commit, show that branch, and give the waiting
+    files to the question.
 
-    `parent_id` is the message that the question follows: None for the end of the branch that is shown, empty for the beginning.
-    Where something follows already, that makes a branch. `title` is taken by a chat that has none. Raises NotFoundError.
+    `parent_id` is the message that the question follows: None for the end of the branch that is
+    shown, empty for the beginning. Where something follows already, that makes a branch. `seen` is
+    the last message that who asks had before them: where another branch is shown by now, the
+    question goes to the end of the one with that message, if it is still there. `title` is
+    taken by a chat that has none. Raises NotFoundError.
     """
     at = now()
     with db.transaction(scope) as tx:
         chat = chats.hold(tx, scope, chat_id, at)
-        parent = chat.head_id if parent_id is None else parent_id
+        parent = _end_of(tx, chat, seen) if parent_id is None else parent_id
         if parent_id:
             _in_chat(tx, chat_id, parent_id)
         question = Message(
-            new_id(), chat_id, parent, "user", "completed", parts, list(raw), created_at=at, updated_at=at, user_id=scope.user_id
+            new_id(),
+            chat_id,
+            parent,
+            "user",
+            "completed",
+            parts,
+            list(raw),
+            created_at=at,
+            updated_at=at,
+            user_id=scope.user_id,
         )
         answer = _pending(scope, chat_id, question.id, model, at)
         _insert(tx, question)
         _insert(tx, answer)
         tx.execute(
-            "UPDATE chat_files SET message_id = :message WHERE chat_id = :chat AND message_id = '' AND detached_at IS NULL",
+            "UPDATE chat_files SET message_id = :message WHERE chat_id = :chat AND message_id = "
+            "'' AND detached_at IS NULL",
             {"message": question.id, "chat": chat_id},
         )
         _show(tx, answer)
         if title and not chat.title:
             tx.execute(
-                "UPDATE chats SET title = :title WHERE id = :chat", {"title": title[: chats.TITLE_LENGTH], "chat": chat_id}
+                "UPDATE chats SET title = :title WHERE id = :chat",
+                {"title": title[: chats.TITLE_LENGTH], "chat": chat_id},
             )
     return Exchange(question, answer)
 
 
 def add_answer(db: Database, scope: Scope, question_id: str, *, model: str = "") -> Message:
-    """Another pending answer to a question that was asked before, beside the earlier ones. Raises NotFoundError."""
+    """Another pending answer to a question that was asked before, beside the earlier ones. Raises
+    NotFoundError."""
     at = now()
     with db.transaction(scope) as tx:
         question = get(tx, scope, question_id)
         if question.role != "user":
-            raise InvalidInputError("Only a question can be answered again.", "Give the id of a user message.")
+            raise InvalidInputError(
+                "Only a question can be answered again.", "Give the id of a user message."
+            )
         chats.hold(tx, scope, question.chat_id, at)
         answer = _pending(scope, question.chat_id, question.id, model, at)
         _insert(tx, answer)
@@ -82,58 +102,113 @@ def get(db: Database | Transaction, scope: Scope, message_id: str) -> Message:
         params(scope, id=message_id),
     )
     if not rows:
-        raise NotFoundError(f"No message '{message_id}'.", "Its chat may have been deleted.")
-    return Message(**rows[0])
+        raise _no_message(message_id)
+    return message_of(rows[0])
 
 
-def get_of_any_chat(tx: Transaction, scope: Scope, message_id: str) -> Message:
-    """The same for a message whose chat may have been put away: what a run has to save is saved. Raises NotFoundError."""
-    rows = tx.read(
-        f"SELECT {COLUMNS} FROM messages x JOIN chats c ON c.id = x.chat_id WHERE x.id = :id AND {chats.VISIBLE}",
+def chat_of(db: Database, scope: Scope, message_id: str) -> str:
+    """The id of its chat, for who only has to know that it may be seen: what it says is not read.
+    Raises NotFoundError."""
+    rows = db.read(
+        "SELECT x.chat_id FROM messages x JOIN chats c ON c.id = x.chat_id "
+        f"WHERE x.id = :id AND c.deleted_at IS NULL AND {chats.VISIBLE}",
         params(scope, id=message_id),
     )
     if not rows:
-        raise NotFoundError(f"No message '{message_id}'.", "Its chat may have been deleted.")
-    return Message(**rows[0])
+        raise _no_message(message_id)
+    return str(rows[0]["chat_id"])
 
 
-def thread(db: Database, scope: Scope, chat_id: str, *, head: str = "", before: str = "", last: int | None = None) -> Thread:
+def _no_message(message_id: str) -> NotFoundError:
+    return NotFoundError(f"No message '{message_id}'.", "Its chat may have been deleted.")
+
+
+def get_of_any_chat(tx: Transaction, scope: Scope, message_id: str) -> Message:
+    """The same for a message whose chat may have been put away: what a run has to save is saved.
+    Raises NotFoundError."""
+    rows = tx.read(
+        f"SELECT {COLUMNS} FROM messages x JOIN chats c ON c.id = x.chat_id WHERE x.id = :id AND "
+        f"{chats.VISIBLE}",
+        params(scope, id=message_id),
+    )
+    if not rows:
+        raise _no_message(message_id)
+    return message_of(rows[0])
+
+
+def thread(
+    db: Database,
+    scope: Scope,
+    chat_id: str,
+    *,
+    head: str = "",
+    before: str = "",
+    last: int | None = None,
+    first: str = "",
+) -> Thread:
     """The branch that ends with `head` (else the one that is shown), oldest first.
 
-    `last` cuts it to the newest messages; `before` takes only what lies before that message, for loading earlier ones.
-    Raises NotFoundError.
+    `last` cuts it to the newest messages, and to no later one than `first`, where the branch has
+    that; `before` takes only what lies before that message, for loading earlier ones. Raises
+    NotFoundError.
     """
     chat = chats.get(db, scope, chat_id)
-    tree = _tree(db, chat_id)
+    tree = branches.tree(db, chat_id)
     end = head or chat.head_id
     for message_id in (end, before):
         if message_id and message_id not in tree.parents:
             raise NotFoundError(f"No message '{message_id}' in this chat.", "Open the chat again.")
     branch = tree.branch(tree.parents[before] if before else end)
-    shown = branch if last is None else branch[-last:] if last > 0 else []
-    condition, ids = one_of("x.id", shown)
-    rows = {str(r["id"]): r for r in db.read(f"SELECT {COLUMNS} FROM messages x WHERE {condition}", ids)} if shown else {}
-    found = tuple(Message(**rows[i]) for i in shown)
-    return Thread(found, len(branch) - len(shown), {i: tree.siblings(i) for i in shown if len(tree.siblings(i)) > 1})
+    start = 0 if last is None else max(0, len(branch) - max(0, last))
+    if first in tree.parents and first in branch:
+        start = min(start, branch.index(first))
+    shown = branch[start:]
+    found = tuple(branches.read(db, chat_id, tree.times, shown))
+    return Thread(found, start, {i: tree.siblings(i) for i in shown if len(tree.siblings(i)) > 1})
+
+
+def find(db: Database, scope: Scope, chat_id: str, query: str) -> str:
+    """Id of the newest message of the branch that is shown which holds most of these words; empty
+    if none holds any. Raises NotFoundError."""
+    chat = chats.get(db, scope, chat_id)
+    order = branches.tree(db, chat_id).branch(chat.head_id)
+    held: dict[str, int] = {}
+    for word in query.split()[:10]:
+        for row in db.read(
+            "SELECT id FROM messages WHERE chat_id = :chat AND words LIKE :word ESCAPE '!'",
+            {"chat": chat_id, "word": containing(word)},
+        ):
+            held[row["id"]] = held.get(row["id"], 0) + 1
+    return max((i for i in order if i in held), key=lambda i: (held[i], order.index(i)), default="")
+
+
+def history(db: Database, scope: Scope, chat_id: str, head: str) -> Branch:
+    """The same branch to its end, read as far as somebody looks. Raises NotFoundError."""
+    chats.get(db, scope, chat_id)
+    tree = branches.tree(db, chat_id)
+    if head not in tree.parents:
+        raise NotFoundError(f"No message '{head}' in this chat.", "Open the chat again.")
+    return Branch(db, chat_id, tree, tree.branch(head))
 
 
 def branch_ids(db: Database, scope: Scope, chat_id: str, head: str) -> tuple[str, ...]:
-    """Ids of the messages of the branch that ends with `head`, oldest first. Raises NotFoundError."""
+    """Ids of the messages of the branch that ends with `head`, oldest first. Raises
+    NotFoundError."""
     chats.get(db, scope, chat_id)
-    tree = _tree(db, chat_id)
+    tree = branches.tree(db, chat_id)
     return tuple(tree.branch(head)) if head in tree.parents else ()
 
 
 def siblings(db: Database, scope: Scope, message_id: str) -> tuple[str, ...]:
-    """Ids of all messages with the same parent, itself included, oldest first. Raises NotFoundError."""
-    message = get(db, scope, message_id)
-    return _tree(db, message.chat_id).siblings(message_id)
+    """Ids of all messages with the same parent, itself included, oldest first. Raises
+    NotFoundError."""
+    return branches.tree(db, chat_of(db, scope, message_id)).siblings(message_id)
 
 
 def newest_below(db: Database, scope: Scope, message_id: str) -> str:
-    """The end of the newest branch through this message: what to show when a reader turns to it. Raises NotFoundError."""
-    message = get(db, scope, message_id)
-    return _tree(db, message.chat_id).newest_below(message_id)
+    """The end of the newest branch through this message: what to show when a reader turns to it.
+    Raises NotFoundError."""
+    return branches.tree(db, chat_of(db, scope, message_id)).newest_below(message_id)
 
 
 def update_status(db: Database, scope: Scope, message_id: str, status: Status) -> None:
@@ -151,21 +226,24 @@ def finish(
     scope: Scope,
     message_id: str,
     *,
-    parts: list[Json],
-    raw: list[Json],
-    usage: Json,
+    parts: list[Part],
+    raw: list[RawMessage],
+    usage: UsageData,
     status: Status,
     error: str = "",
 ) -> Message:
-    """Save an answer whole, in one commit. Doing it again changes nothing but the time. Raises NotFoundError.
+    """Save an answer whole, in one commit. Doing it again changes nothing but the time. Raises
+    NotFoundError.
 
-    An answer in a chat that was put away meanwhile is saved as well, so that undoing the deletion brings it back.
+    An answer in a chat that was put away meanwhile is saved as well, so that undoing the deletion
+    brings it back.
     """
     at = now()
     with db.transaction(scope) as tx:
         message = get_of_any_chat(tx, scope, message_id)
         tx.execute(
-            "UPDATE messages SET parts = :parts, raw = :raw, words = :words, usage = :usage, status = :status, error = :error, "
+            "UPDATE messages SET parts = :parts, raw = :raw, words = :words, usage = :usage, "
+            "status = :status, error = :error, "
             "updated_at = :at WHERE id = :id",
             {
                 "parts": parts,
@@ -178,55 +256,50 @@ def finish(
                 "id": message_id,
             },
         )
-        tx.execute("UPDATE chats SET updated_at = :at WHERE id = :chat", {"at": at, "chat": message.chat_id})
-    return replace(message, parts=parts, raw=raw, usage=usage, status=status, error=error, updated_at=at)
+        tx.execute("DELETE FROM run_leases WHERE message_id = :id", {"id": message_id})
+        tx.execute(
+            "UPDATE chats SET updated_at = :at WHERE id = :chat",
+            {"at": at, "chat": message.chat_id},
+        )
+    return replace(
+        message, parts=parts, raw=raw, usage=usage, status=status, error=error, updated_at=at
+    )
 
 
 def set_feedback(db: Database, scope: Scope, message_id: str, feedback: int) -> None:
-    """1 for thumbs up, -1 for down, 0 to take it back. Raises NotFoundError and InvalidInputError."""
+    """1 for thumbs up, -1 for down, 0 to take it back. Raises NotFoundError and
+    InvalidInputError."""
     if feedback not in (-1, 0, 1):
         raise InvalidInputError(f"Feedback is {feedback}.", "Give 1, -1 or 0.")
     with db.transaction(scope) as tx:
         get(tx, scope, message_id)
-        tx.execute("UPDATE messages SET feedback = :feedback WHERE id = :id", {"feedback": feedback, "id": message_id})
-
-
-def claim(db: Database, scope: Scope, message_id: str) -> Literal["claimed", "busy", "gone"]:
-    """Make a pending answer the running one of its chat, in one commit: of several processes that try, one succeeds.
-
-    `busy` while another answer of the chat is being written; `gone` when it was withdrawn, stopped or begun meanwhile.
-    """
-    at = now()
-    with db.transaction(scope) as tx:
-        try:
-            message = get(tx, scope, message_id)
-            chats.hold(tx, scope, message.chat_id, at)
-            message = get(tx, scope, message_id)
-        except NotFoundError:
-            return "gone"
-        if message.status != "pending":
-            return "gone"
-        if tx.read("SELECT id FROM messages WHERE chat_id = :chat AND status = 'streaming'", {"chat": message.chat_id}):
-            return "busy"
-        tx.execute("UPDATE messages SET status = 'streaming', updated_at = :at WHERE id = :id", {"at": at, "id": message_id})
-    return "claimed"
+        tx.execute(
+            "UPDATE messages SET feedback = :feedback WHERE id = :id",
+            {"feedback": feedback, "id": message_id},
+        )
 
 
 def stop_pending(db: Database, scope: Scope, message_id: str) -> bool:
-    """End an answer that was not begun, in one commit. False if it was begun or withdrawn meanwhile."""
+    """End an answer of the workspace that was not begun, in one commit. False if it was begun or
+    withdrawn meanwhile."""
     with db.transaction(scope) as tx:
         rows = tx.read(
-            "UPDATE messages SET status = 'stopped', updated_at = :at WHERE id = :id AND status = 'pending' RETURNING id",
-            {"at": now(), "id": message_id},
+            "UPDATE messages SET status = 'stopped', updated_at = :at WHERE id = :id AND status = "
+            "'pending' "
+            "AND chat_id IN (SELECT c.id FROM chats c WHERE c.workspace_id = :workspace) "
+            "RETURNING id",
+            {"at": now(), "id": message_id, "workspace": scope.workspace_id},
         )
     return bool(rows)
 
 
 def withdraw(db: Database, scope: Scope, message_id: str) -> Message:
-    """Take a pending answer and its question out of the chat again; what was asked after it follows what stood before it.
+    """Take a pending answer and its question out of the chat again; what was asked after it follows
+    what stood before it.
 
-    The question stays if it has another answer; its files wait in the composer again if it goes. Returns the question.
-    Raises NotFoundError, and InvalidInputError once the answer is being written.
+    The question stays if it has another answer; its files wait in the composer again if it goes.
+    Returns the question. Raises NotFoundError, and InvalidInputError once the answer is being
+    written.
     """
     at = now()
     with db.transaction(scope) as tx:
@@ -234,46 +307,64 @@ def withdraw(db: Database, scope: Scope, message_id: str) -> Message:
         chat = chats.hold(tx, scope, answer.chat_id, at)
         answer = get(tx, scope, message_id)
         if answer.role != "assistant" or answer.status != "pending":
-            raise InvalidInputError("This question is not waiting any more.", "Stop its answer instead.")
+            raise InvalidInputError(
+                "This question is not waiting any more.", "Stop its answer instead."
+            )
         question = get(tx, scope, answer.parent_id)
         others = tx.read(
-            "SELECT id FROM messages WHERE parent_id = :question AND id <> :answer ORDER BY created_at, id",
-            {"question": question.id, "answer": answer.id},
+            "SELECT id FROM messages WHERE chat_id = :chat AND parent_id = :question AND "
+            "id <> :answer ORDER BY created_at, id",
+            {"chat": chat.id, "question": question.id, "answer": answer.id},
         )
         before = str(others[-1]["id"]) if others else question.parent_id
         for gone in [answer] if others else [answer, question]:
             tx.execute("DELETE FROM messages WHERE id = :id", {"id": gone.id})
-        tx.execute("UPDATE messages SET parent_id = :before WHERE parent_id = :answer", {"before": before, "answer": answer.id})
+        tx.execute(
+            "UPDATE messages SET parent_id = :before WHERE chat_id = :chat AND parent_id = :answer",
+            {"chat": chat.id, "before": before, "answer": answer.id},
+        )
         if chat.head_id == answer.id:
-            tx.execute("UPDATE chats SET head_id = :before WHERE id = :chat", {"before": before, "chat": chat.id})
+            tx.execute(
+                "UPDATE chats SET head_id = :before WHERE id = :chat",
+                {"before": before, "chat": chat.id},
+            )
         if not others:
-            tx.execute("UPDATE chat_files SET message_id = '' WHERE message_id = :question", {"question": question.id})
+            tx.execute(
+                "UPDATE chat_files SET message_id = '' WHERE chat_id = :chat AND "
+                "message_id = :question",
+                {"chat": chat.id, "question": question.id},
+            )
     return question
 
 
 def unfinished(db: Database, scope: Scope, chat_id: str) -> list[str]:
-    """Ids of the chat's answers that wait or are being written, the newest first. Raises NotFoundError."""
+    """Ids of the chat's answers that wait or are being written, the newest first. Raises
+    NotFoundError."""
     chats.get(db, scope, chat_id)
     rows = db.read(
-        "SELECT id FROM messages WHERE chat_id = :chat AND status IN ('pending', 'streaming') ORDER BY created_at DESC, id DESC",
+        "SELECT id FROM messages WHERE chat_id = :chat AND status IN ('pending', 'streaming') "
+        "ORDER BY created_at DESC, id DESC",
         {"chat": chat_id},
     )
     return [str(row["id"]) for row in rows]
 
 
 def unscoped_unfinished(db: Database) -> list[Unfinished]:
-    """Every answer that is pending or being written, oldest first. Asks for everybody: for the runs only."""
+    """Every answer that is pending or being written, oldest first. Asks for everybody: for the runs
+    only."""
     return _unscoped(db, "x.status IN ('pending', 'streaming') ORDER BY x.created_at, x.id", {})
 
 
 def unscoped_get(db: Database, message_id: str) -> Unfinished | None:
-    """One message, whoever asked; None when there is no such message any more. For the runs and the operator only."""
-    found = _unscoped(db, "x.id = :id", {"id": message_id})
+    """One message, whoever asked; None when there is no such message any more. For the runs and the
+    operator only."""
+    found = _with_scopes(db, [message_id])
     return found[0] if found else None
 
 
 def unscoped_answers(db: Database, status: str = "", limit: int = 50) -> list[Unfinished]:
-    """The newest answers of everybody, those with that status if one is given. For the operator only."""
+    """The newest answers of everybody, those with that status if one is given. For the operator
+    only."""
     condition = "x.status = :status AND " if status else ""
     return _unscoped(
         db,
@@ -283,62 +374,54 @@ def unscoped_answers(db: Database, status: str = "", limit: int = 50) -> list[Un
 
 
 def _unscoped(db: Database, condition: str, values: Params) -> list[Unfinished]:
+    """First which they are, then what they say: where DuckDB looks through all messages, it would
+    read what each of them says."""
+    rows = db.read(f"SELECT x.id FROM messages x WHERE {condition}", values)
+    return _with_scopes(db, [str(row["id"]) for row in rows])
+
+
+def _with_scopes(db: Database, ids: Sequence[str]) -> list[Unfinished]:
+    """In this order, as far as they are there."""
+    if not ids:
+        return []
+    those, given = one_of("x.id", ids)
     rows = db.read(
-        f"SELECT {COLUMNS}, c.workspace_id, x.user_id, c.deleted_at FROM messages x JOIN chats c ON c.id = x.chat_id "
-        f"WHERE {condition}",
-        values,
+        f"SELECT {COLUMNS}, c.workspace_id, c.deleted_at FROM messages x JOIN chats c "
+        f"ON c.id = x.chat_id WHERE {those}",
+        given,
     )
-    found = []
+    found = {}
     for row in rows:
-        scope = Scope(str(row.pop("workspace_id")), str(row.pop("user_id")))
+        scope = Scope(str(row.pop("workspace_id")), str(row["user_id"]))
         deleted = row.pop("deleted_at") is not None
-        found.append(Unfinished(scope, Message(**row), deleted))
-    return found
+        found[str(row["id"])] = Unfinished(scope, message_of(row), deleted)
+    return [found[message_id] for message_id in ids if message_id in found]
 
 
 def stop_unfinished(tx: Transaction, scope: Scope, user_id: str, chat_id: str = "") -> list[str]:
-    """Give answers that somebody waits for an end, in one chat or in the whole workspace; returns their ids.
+    """Give answers that somebody waits for an end, in one chat or in the whole workspace; returns
+    their ids.
 
-    For somebody who loses access: their runs can save nothing from then on, so nothing else would ever end these answers.
+    For somebody who loses access: their runs can save nothing from then on, so nothing else would
+    ever end these answers.
     """
     in_chat = "AND c.id = :chat" if chat_id else ""
-    rows = tx.read(
-        "UPDATE messages SET status = 'stopped', updated_at = :at WHERE status IN ('pending', 'streaming') AND user_id = :asker "
-        f"AND chat_id IN (SELECT c.id FROM chats c WHERE c.workspace_id = :workspace {in_chat}) RETURNING id",
-        params(scope, asker=user_id, chat=chat_id, at=now()),
+    theirs = (
+        "status IN ('pending', 'streaming') AND user_id = :asker AND chat_id IN "
+        f"(SELECT c.id FROM chats c WHERE c.workspace_id = :workspace {in_chat})"
     )
+    given = params(scope, asker=user_id, chat=chat_id, at=now())
+    # Leases first, as a run does it that ends just now: each would wait for the other.
+    tx.execute(
+        f"DELETE FROM run_leases WHERE message_id IN (SELECT id FROM messages WHERE {theirs})",
+        given,
+    )
+    rows = tx.read(
+        f"UPDATE messages SET status = 'stopped', updated_at = :at WHERE {theirs} RETURNING id",
+        given,
+    )
+    tx.tell(RUNS)
     return [str(row["id"]) for row in rows]
-
-
-@dataclass
-class _Tree:
-    """Who follows whom in one chat."""
-
-    parents: dict[str, str] = field(default_factory=dict)
-    children: dict[str, list[str]] = field(default_factory=dict)
-
-    def branch(self, end: str) -> list[str]:
-        found: list[str] = []
-        while end:
-            found.append(end)
-            end = self.parents[end]
-        return found[::-1]
-
-    def siblings(self, message_id: str) -> tuple[str, ...]:
-        return tuple(self.children[self.parents[message_id]])
-
-    def newest_below(self, message_id: str) -> str:
-        while message_id in self.children:
-            message_id = self.children[message_id][-1]
-        return message_id
-
-
-def _tree(db: Database, chat_id: str) -> _Tree:
-    tree = _Tree()
-    for row in db.read("SELECT id, parent_id FROM messages WHERE chat_id = :chat ORDER BY created_at, id", {"chat": chat_id}):
-        tree.parents[str(row["id"])] = str(row["parent_id"])
-        tree.children.setdefault(str(row["parent_id"]), []).append(str(row["id"]))
-    return tree
 
 
 def _pending(scope: Scope, chat_id: str, question_id: str, model: str, at: datetime) -> Message:
@@ -382,13 +465,29 @@ def _insert(tx: Transaction, message: Message) -> None:
 
 
 def _show(tx: Transaction, message: Message) -> None:
-    tx.execute("UPDATE chats SET head_id = :head WHERE id = :chat", {"head": message.id, "chat": message.chat_id})
+    tx.execute(
+        "UPDATE chats SET head_id = :head WHERE id = :chat",
+        {"head": message.id, "chat": message.chat_id},
+    )
 
 
 def _in_chat(tx: Transaction, chat_id: str, message_id: str) -> None:
-    if not tx.read("SELECT id FROM messages WHERE id = :id AND chat_id = :chat", {"id": message_id, "chat": chat_id}):
+    if not tx.read(
+        "SELECT id FROM messages WHERE id = :id AND chat_id = :chat",
+        {"id": message_id, "chat": chat_id},
+    ):
         raise NotFoundError(f"No message '{message_id}' in this chat.", "Open the chat again.")
 
 
-def _words(parts: list[Json]) -> str:
-    return "\n".join(str(p.get("text", "")) for p in parts if p.get("type") == "text").lower()
+def _words(parts: list[Part]) -> str:
+    return "\n".join(texts_of(parts)).lower()
+
+
+def _end_of(tx: Transaction, chat: Chat, seen: str) -> str:
+    """The end of the branch that holds the message `seen`, of the one that is shown if that does."""
+    if not seen or seen == chat.head_id:
+        return chat.head_id
+    tree = branches.tree(tx, chat.id)
+    if seen not in tree.parents or (chat.head_id and seen in tree.branch(chat.head_id)):
+        return chat.head_id
+    return tree.newest_below(seen)

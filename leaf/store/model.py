@@ -1,4 +1,5 @@
-"""The rows that the store hands out, as frozen values. Times are timezone-aware UTC; ids are UUIDv7 as text."""
+"""The rows that the store hands out, as frozen values. Times are timezone-aware UTC; ids are UUIDv7
+as text."""
 
 from __future__ import annotations
 
@@ -7,6 +8,9 @@ from datetime import date, datetime
 from typing import Any, Literal
 
 from leaf.settings import Allowance
+from leaf.shapes.part_parser import Parts
+from leaf.shapes.parts import UsageData
+from leaf.shapes.raw import RawMessage
 
 Json = dict[str, Any]
 Status = Literal["pending", "streaming", "completed", "stopped", "error"]
@@ -47,9 +51,11 @@ class Identity:
     name: str
     first_name: str
     verified: bool
-    """Whether the provider says that the address is this person's. Providers that say nothing leave it False."""
+    """Whether the provider says that the address is this person's. Providers that say nothing leave
+    it False."""
     login_id: str
-    """Hash of what distinguishes this sign-in from every other; the same in all tabs of a browser."""
+    """Hash of what distinguishes this sign-in from every other; the same in all tabs of a
+    browser."""
 
 
 @dataclass(frozen=True)
@@ -133,12 +139,13 @@ class Message:
     """The message before it; empty for the first. Two messages with one parent are branches."""
     role: Literal["user", "assistant"]
     status: Status
-    parts: list[Json]
-    """What is shown, in the vocabulary of `agent.events`."""
-    raw: list[Json]
-    """What the model is sent for this message: Messages API messages, byte-equal to the first time."""
+    parts: Parts
+    """What is shown."""
+    raw: list[RawMessage]
+    """What the model is sent for this message: Messages API messages, byte-equal to the first
+    time."""
     model: str = ""
-    usage: Json = field(default_factory=dict)
+    usage: UsageData = field(default_factory=lambda: UsageData())
     error: str = ""
     """One sentence for a person, with status `error`."""
     feedback: int = 0
@@ -155,18 +162,21 @@ class File:
     workspace_id: str
     user_id: str
     name: str
-    """With the folders that it came with, if any: `2024/sales.csv`, `2024.zip/sales/may.csv`. No two have the same."""
+    """With the folders that it came with, if any: `2024/sales.csv`, `2024.zip/sales/may.csv`. No
+    two have the same."""
     media_type: str
     kind: str
-    """Key of `formats.base.KINDS`, or `unknown`."""
+    """Key of `readers.base.KINDS`, or `unknown`."""
     size: int
     """Bytes."""
     sha256: str
     source: Literal["upload", "drive", "generated", "sample"]
     upload_context: str
-    """What people wrote about it, as far as the caller may read it, or, in a chat, everybody there."""
+    """What people wrote about it, as far as the caller may read it, or, in a chat, everybody
+    there."""
     outline: Json
-    """`formats.base.Outline` as JSON: counts, notes, estimated tokens; {"error": …, "hint": …} if it could not be read."""
+    """`readers.base.Outline` as JSON: counts, notes, estimated tokens; {"error": …, "hint": …} if
+    it could not be read."""
     created_at: datetime
     deleted_at: datetime | None = None
     parent_id: str = ""
@@ -185,7 +195,8 @@ class File:
 
 @dataclass(frozen=True)
 class ChatFile:
-    """A file in a chat, under the names by which the model knows it. They never change, whatever is renamed or deleted."""
+    """A file in a chat, under the names by which the model knows it. They never change, whatever is
+    renamed or deleted."""
 
     chat_id: str
     handle: str
@@ -266,7 +277,8 @@ class Thread:
     earlier: int
     """How many messages of the branch lie before the first of these."""
     branches: dict[str, tuple[str, ...]]
-    """Message id -> ids of all messages with the same parent, itself included, oldest first; only where there are several."""
+    """Message id -> ids of all messages with the same parent, itself included, oldest first; only
+    where there are several."""
 
 
 @dataclass(frozen=True)

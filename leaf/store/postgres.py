@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import re
 import threading
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import datetime
 from functools import lru_cache
@@ -12,8 +13,9 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 from leaf.errors import SettingsError, StoreError
-from leaf.store.changes import Hub, Written
-from leaf.store.database import Params, Row, Transaction, bind, translate, utc
+from leaf.store import fence
+from leaf.store.changes import ChangedTopics, Hub
+from leaf.store.database import Engine, Params, Row, Snapshot, Transaction, bind, translate, utc
 from leaf.store.listener import Listener
 from leaf.store.model import Scope
 
@@ -25,7 +27,17 @@ CONNECTIONS = 10
 WAIT_SECONDS = 30.0
 """How long a call waits for a free connection."""
 STALE_SECONDS = 10.0
-"""A connection that lay idle longer is tried before it is used, since servers and proxies cut idle ones."""
+"""A connection that lay idle longer is tried before it is used, since servers and proxies cut idle
+ones."""
+PIECE_ROWS = 500
+"""Rows of a snapshot that are in memory at a time."""
+FROZEN = "-c idle_in_transaction_session_timeout=10000"
+"""Milliseconds after which the server ends a transaction in which nothing is asked: that of a
+process that was frozen would keep others from what it holds."""
+OLDEST = 13
+"""Major version of PostgreSQL: the first with a `gen_random_uuid` of its own, which the tables of DBOS
+ask for."""
+_FULL_UP = re.compile("too many (clients|connections)|connection slots|no more connections")
 MIGRATION_LOCK = 0x1EAF
 """Key of the advisory lock; any number that nothing else in the database uses."""
 
@@ -33,16 +45,19 @@ MIGRATION_LOCK = 0x1EAF
 class PostgresDatabase:
     """A database on a server. Several processes may share it."""
 
+    engine: Engine = "postgres"
+
     def __init__(self, url: str) -> None:
-        """Connect once, so that a wrong address shows at the start. Raises SettingsError or StoreError."""
+        """Connect once, so that a wrong address shows at the start. Raises SettingsError or
+        StoreError."""
         self._url = url
         self.changes = Hub()
         self._listener = Listener(self.changes, lambda: _connect(url), self._send)
         self._idle: list[tuple[float, Connection[Row]]] = []
         self._free = threading.BoundedSemaphore(CONNECTIONS)
         self._closed = False
-        with self._connection():
-            pass
+        with self._connection() as connection:
+            _check_version(connection.info.server_version)
 
     def read(self, sql: str, params: Params | None = None) -> list[Row]:
         with self._connection() as connection:
@@ -50,18 +65,32 @@ class PostgresDatabase:
 
     @contextmanager
     def transaction(self, scope: Scope | None = None) -> Iterator[Transaction]:
-        written = Written(scope)
+        written = ChangedTopics(scope)
         with self._connection() as connection, connection.transaction():
-            yield _Transaction(connection, written)
+            tx = _PostgresTransaction(connection, written)
+            fence.check(tx)
+            yield tx
             if written.changes:
                 connection.execute(*self._listener.notice(written.changes))
         self.changes.publish(written.changes)
+
+    @contextmanager
+    def snapshot(self) -> Iterator[Snapshot]:
+        with self._connection() as connection, connection.transaction():
+            connection.execute("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ, READ ONLY")
+            # it holds nothing that others wait for, and who saves it may be slow
+            connection.execute("SET LOCAL idle_in_transaction_session_timeout = 0")
+            yield _PostgresSnapshot(connection)
 
     @contextmanager
     def migration(self) -> Iterator[Transaction]:
         with self.transaction() as tx:
             tx.execute("SELECT pg_advisory_xact_lock(:key)", {"key": MIGRATION_LOCK})
             yield tx
+
+    def scrub(self) -> None:
+        """The server's own vacuum takes the room of deleted rows; when, and what becomes of its
+        log, is its operator's: see docs/keeping.md."""
 
     def listen(self) -> None:
         self._listener.start()
@@ -83,7 +112,9 @@ class PostgresDatabase:
         import psycopg
 
         if not self._free.acquire(timeout=WAIT_SECONDS):
-            raise StoreError("The database is busy: no connection became free in time.", "Try again in a moment.")
+            raise StoreError(
+                "The database is busy: no connection became free in time.", "Try again in a moment."
+            )
         connection: Connection[Row] | None = None
         try:
             connection = self._take()
@@ -93,8 +124,22 @@ class PostgresDatabase:
                 "The disk of the database server is full, so this was not saved.",
                 "Free some space and try again; what was saved before is kept.",
             ) from e
+        except psycopg.errors.ReadOnlySqlTransaction as e:
+            raise StoreError(
+                "The database can be read and takes no changes, so this was not saved.",
+                "It may be full, or a copy of another one: whoever runs it can say. What was saved "
+                "before is kept.",
+            ) from e
+        except psycopg.errors.InsufficientPrivilege as e:
+            raise StoreError(
+                "The user of LEAF_DATABASE_URL may not do in the database what Leaf has to.",
+                "Let it own the database, or create and change tables in it.",
+            ) from e
         except psycopg.Error as e:
-            raise StoreError(f"The database failed: {_first_line(e)}", "What was saved before is kept. Try again.") from e
+            raise StoreError(
+                f"The database failed: {_first_line(e)}",
+                "What was saved before is kept. Try again.",
+            ) from e
         finally:
             if connection is not None and not self._closed and not connection.closed:
                 self._idle.append((time.monotonic(), connection))
@@ -118,8 +163,26 @@ class PostgresDatabase:
         return _connect(self._url)
 
 
-class _Transaction:
-    def __init__(self, connection: Connection[Row], written: Written) -> None:
+class _PostgresSnapshot:
+    def __init__(self, connection: Connection[Row]) -> None:
+        self._connection = connection
+
+    def read(self, sql: str, params: Params | None = None) -> list[Row]:
+        return _rows(self._connection, sql, params or {})
+
+    def stream(self, sql: str) -> Iterator[Sequence[Any]]:
+        """Through a cursor of the server, so that a large table never is in memory."""
+        from psycopg.rows import tuple_row
+
+        with self._connection.cursor(name="leaf_snapshot", row_factory=tuple_row) as cursor:
+            cursor.itersize = PIECE_ROWS
+            yield from cursor.execute(sql)
+
+
+class _PostgresTransaction:
+    engine: Engine = "postgres"
+
+    def __init__(self, connection: Connection[Row], written: ChangedTopics) -> None:
         self._connection = connection
         self._written = written
 
@@ -135,6 +198,12 @@ class _Transaction:
 
     def concerns(self, workspace_ids: Iterable[str]) -> None:
         self._written.concerns(workspace_ids)
+
+    def tell(self, topic: str) -> None:
+        self._written.tell(topic)
+
+    def keep_out(self, table: str) -> None:
+        self._connection.execute(f"LOCK TABLE {table} IN SHARE ROW EXCLUSIVE MODE")
 
 
 @lru_cache(maxsize=500)
@@ -154,19 +223,36 @@ def _connect(url: str) -> Connection[Row]:
             url,
             autocommit=True,
             connect_timeout=10,
-            options="-c timezone=UTC",
-            prepare_threshold=None,  # prepared statements break behind a pooler that shares connections by transaction
+            options=f"-c timezone=UTC {FROZEN}",
+            # prepared statements break behind a pooler that shares connections by transaction
+            prepare_threshold=None,
             row_factory=dict_row,
         )
     except psycopg.ProgrammingError as e:
         raise SettingsError(
-            "LEAF_DATABASE_URL is not an address of a PostgreSQL database.", "Write postgresql://user@host/name."
+            "LEAF_DATABASE_URL is not an address of a PostgreSQL database.",
+            "Write postgresql://user@host/name.",
         ) from e
     except psycopg.OperationalError as e:
+        if _FULL_UP.search(str(e)):
+            raise StoreError(
+                f"The PostgreSQL database at {_address(url)} takes no more connections.",
+                "Try again in a moment; nothing was lost. If it lasts, allow it more connections, "
+                "or put a pooler before it: each Leaf opens some tens.",
+            ) from e
         raise StoreError(
             f"The PostgreSQL database at {_address(url)} cannot be reached.",
             "Check LEAF_DATABASE_URL, the password in it, and that the server runs.",
         ) from e
+
+
+def _check_version(number: int) -> None:
+    """Of the server, as it counts itself. Raises SettingsError for one that lacks what Leaf asks."""
+    if number < OLDEST * 10_000:
+        raise SettingsError(
+            f"LEAF_DATABASE_URL leads to PostgreSQL {number // 10_000}, which is too old for Leaf.",
+            f"Use PostgreSQL {OLDEST} or newer. Nothing was changed.",
+        )
 
 
 def _address(url: str) -> str:
@@ -182,7 +268,9 @@ def _rows(connection: Connection[Row], sql: str, params: Params) -> list[Row]:
 
 
 def _plain(row: Mapping[str, Any]) -> Row:
-    return {name: utc(value) if isinstance(value, datetime) else value for name, value in row.items()}
+    return {
+        name: utc(value) if isinstance(value, datetime) else value for name, value in row.items()
+    }
 
 
 def _first_line(error: Exception) -> str:

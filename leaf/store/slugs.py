@@ -1,4 +1,5 @@
-"""Names for SQL made of what files and sheets are called: every script keeps its letters, since DuckDB takes them unquoted."""
+"""Names for SQL made of what files and sheets are called: every script keeps its letters, since
+DuckDB takes them unquoted."""
 
 from __future__ import annotations
 
@@ -8,7 +9,19 @@ from collections.abc import Collection, Sequence
 
 SLUG_LENGTH = 40
 _LATIN = str.maketrans(
-    {"ß": "ss", "æ": "ae", "Æ": "ae", "ø": "o", "Ø": "o", "œ": "oe", "Œ": "oe", "ł": "l", "Ł": "l", "đ": "d", "ı": "i"}
+    {
+        "ß": "ss",
+        "æ": "ae",
+        "Æ": "ae",
+        "ø": "o",
+        "Ø": "o",
+        "œ": "oe",
+        "Œ": "oe",
+        "ł": "l",
+        "Ł": "l",
+        "đ": "d",
+        "ı": "i",
+    }
 )
 _PACKED = ("gz", "bz2", "xz")
 _RESERVED_WORDS = """
@@ -20,13 +33,16 @@ _RESERVED_WORDS = """
     symmetric table tablesample then to trailing true union unique unpack unpivot using variadic verbose when where window
     with
 """
-"""Words that DuckDB 2.0 does not take as the name of a table without quotes (found by trying its keywords)."""
+"""Words that DuckDB 2.0 does not take as the name of a table without quotes (found by trying its
+keywords)."""
 
 
 def fold(text: str) -> str:
-    """`Größe & Preis (2024)` → `grosse_preis_2024`, `销售 2024` → `销售_2024`: letters, marks and digits, `_` between.
+    """`Größe & Preis (2024)` → `grosse_preis_2024`, `销售 2024` → `销售_2024`: letters, marks and
+    digits, `_` between.
 
-    Latin letters lose their accents, which SQL would have to repeat; all other scripts stay as they are.
+    Latin letters lose their accents, which SQL would have to repeat; all other scripts stay as they
+    are.
     """
     letters: list[str] = []
     for character in unicodedata.normalize("NFC", text.translate(_LATIN)):
@@ -40,15 +56,18 @@ def fold(text: str) -> str:
 
 
 def _latin(character: str) -> str:
-    """The ASCII letters and digits that a character is made of, in lower case; empty for one of another script."""
+    """The ASCII letters and digits that a character is made of, in lower case; empty for one of
+    another script."""
     plain = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode().lower()
     return plain if plain.isalnum() else ""
 
 
 def slug(name: str, taken: Collection[str] = ()) -> str:
-    """A name for SQL made from a file's name: `Q3 Übersicht.xlsx` → `q3_ubersicht`, `销售.csv` → `销售`. It begins with a letter.
+    """A name for SQL made from a file's name: `Q3 Übersicht.xlsx` → `q3_ubersicht`, `销售.csv` →
+    `销售`. It begins with a letter.
 
-    Where it is taken, the file's folders tell it apart, `sales_2024`, and a number where they do not.
+    Where it is taken, the file's folders tell it apart, `sales_2024`, and a number where they do
+    not.
     """
     *folders, last = name.split("/")
     plain = _begun(fold(_stem(last)) or "file")
@@ -67,7 +86,8 @@ def slug(name: str, taken: Collection[str] = ()) -> str:
 
 
 def slugs(names: Sequence[str], taken: Collection[str] = ()) -> list[str]:
-    """A name for each of several files that come together. Those that are called alike all carry their folders, none is first."""
+    """A name for each of several files that come together. Those that are called alike all carry
+    their folders, none is first."""
     plain = [slug(name) for name in names]
     counts = Counter(plain)
     used = set(taken)
@@ -81,7 +101,11 @@ def slugs(names: Sequence[str], taken: Collection[str] = ()) -> list[str]:
 
 def _stem(name: str) -> str:
     stem = name.rpartition(".")[0] or name
-    return stem.rpartition(".")[0] or stem if name.rpartition(".")[2].lower() in _PACKED and "." in stem else stem
+    return (
+        stem.rpartition(".")[0] or stem
+        if name.rpartition(".")[2].lower() in _PACKED and "." in stem
+        else stem
+    )
 
 
 def _begun(plain: str) -> str:

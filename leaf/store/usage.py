@@ -1,7 +1,9 @@
-"""What answers used: tokens and money, one row per step of an answer, kept as soon as the step is over.
+"""What answers used: tokens and money, one row per step of an answer, kept as soon as the step is
+over.
 
-A member sees what they used and the sum of the workspace; an owner sees everybody's. A price that is not known counts no money,
-and its tokens are counted apart, so that nobody takes the sum for the whole.
+A member sees what they used and the sum of the workspace; an owner sees everybody's. A price that
+is not known counts no money, and its tokens are counted apart, so that nobody takes the sum for the
+whole.
 """
 
 from __future__ import annotations
@@ -10,29 +12,25 @@ from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
 
+from leaf.store import usage_days
 from leaf.store.chats import VISIBLE
 from leaf.store.database import Database, Row, now
 from leaf.store.model import DayUsage, NamedUsage, Scope, UsageTotal
+from leaf.store.usage_days import TOKENS, Source, source
 from leaf.store.users import MEMBER, params
 
 Whose = Literal["mine", "everyone"]
-OWNER = "EXISTS (SELECT 1 FROM workspace_members o WHERE o.workspace_id = :workspace AND o.user_id = :user AND o.role = 'owner')"
+OWNER = (
+    "EXISTS (SELECT 1 FROM workspace_members o WHERE o.workspace_id = :workspace AND "
+    "o.user_id = :user AND o.role = 'owner')"
+)
 """True where the caller owns the workspace."""
-
-_TOKENS = "u.input_tokens + u.output_tokens"
-_SUMS = f"""
-    count(DISTINCT u.message_id) AS answers,
-    CAST(coalesce(sum(u.input_tokens), 0) AS BIGINT) AS input_tokens,
-    CAST(coalesce(sum(u.cached_tokens), 0) AS BIGINT) AS cached_tokens,
-    CAST(coalesce(sum(u.output_tokens), 0) AS BIGINT) AS output_tokens,
-    coalesce(sum(u.cost), 0.0) AS cost,
-    CAST(coalesce(sum(CASE WHEN u.cost IS NULL THEN {_TOKENS} END), 0) AS BIGINT) AS unpriced_tokens
-"""
 
 
 @dataclass(frozen=True)
 class Used:
-    """Sums that budgets are held against: of one user and of their workspace, since the day and since the month began."""
+    """Sums that budgets are held against: of one user and of their workspace, since the day and
+    since the month began."""
 
     day_usd: float
     day_tokens: int
@@ -54,18 +52,20 @@ def unscoped_record(
     cost: float | None,
     at: datetime | None = None,
 ) -> None:
-    """Keep what a step used; the first time counts, so that a step that is replayed counts once. `cost` None: price unknown.
+    """Keep what a step used; the first time counts, so that a step that is replayed counts once.
+    `cost` None: price unknown.
 
-    For runs only, which act for `scope`: it is kept also for somebody who was removed and for a chat that was deleted meanwhile,
-    since it was spent.
+    For runs only, which act for `scope`: it is kept also for somebody who was removed and for a
+    chat that was deleted meanwhile, since it was spent.
     """
     with db.transaction(scope) as tx:
-        tx.execute(
+        tx.execute("UPDATE chats SET title = title WHERE id = :chat", {"chat": chat_id})
+        new = tx.read(
             """
             INSERT INTO usage_steps (message_id, step, workspace_id, user_id, chat_id, model, input_tokens, cached_tokens,
                 output_tokens, cost, created_at)
             VALUES (:message, :step, :workspace, :user, :chat, :model, :input, :cached, :output, :cost, :at)
-            ON CONFLICT DO NOTHING
+            ON CONFLICT DO NOTHING RETURNING step
             """,
             params(
                 scope,
@@ -80,71 +80,108 @@ def unscoped_record(
                 at=at or now(),
             ),
         )
+        if new:
+            usage_days.add(tx, message_id, step)
 
 
 def used(db: Database, scope: Scope, *, day: datetime, month: datetime) -> tuple[Used, Used]:
-    """What the caller and what the whole workspace used since these moments, runs that go on included."""
+    """What the caller and what the whole workspace used since these moments, runs that go on
+    included."""
+    counted = source(db, day=day, month=month)
     figures = []
     for who, mine in (("mine", "u.user_id = :user"), ("all", "TRUE")):
-        for span, since in (("day", "u.created_at >= :day"), ("month", "u.created_at >= :month")):
-            held = f"CASE WHEN {mine} AND {since} THEN"
-            figures.append(f"coalesce(sum({held} u.cost END), 0.0) AS {who}_{span}_usd")
-            figures.append(f"CAST(coalesce(sum({held} {_TOKENS} END), 0) AS BIGINT) AS {who}_{span}_tokens")
+        for span in ("day", "month"):
+            held = f"{mine} AND {counted.since(span)}"
+            figures.append(f"{counted.cost(held)} AS {who}_{span}_usd")
+            figures.append(
+                f"CAST(coalesce(sum(CASE WHEN {held} THEN {TOKENS} END), 0) AS BIGINT) AS "
+                f"{who}_{span}_tokens"
+            )
+    first = "day" if day < month else "month"
     row = db.read(
-        f"SELECT {', '.join(figures)} FROM usage_steps u "
-        f"WHERE u.workspace_id = :workspace AND u.created_at >= :first AND {MEMBER}",
-        params(scope, day=day, month=month, first=min(day, month)),
+        f"SELECT {', '.join(figures)} FROM {counted.steps} "
+        f"WHERE u.workspace_id = :workspace AND {counted.since(first)} AND {MEMBER}",
+        params(scope, **counted.values),
     )[0]
     return _used(row, "mine"), _used(row, "all")
 
 
-def total(db: Database, scope: Scope, *, since: datetime | None = None, whole: bool = False) -> UsageTotal:
-    """What the caller used; with `whole` the sum of the workspace, which every member may see. Purged chats count on."""
+def total(
+    db: Database, scope: Scope, *, since: datetime | None = None, whole: bool = False
+) -> UsageTotal:
+    """What the caller used; with `whole` the sum of the workspace, which every member may see.
+    Purged chats count on."""
+    counted = source(db, since=since)
     mine = "" if whole else "AND u.user_id = :user "
     rows = db.read(
-        f"SELECT {_SUMS} FROM usage_steps u WHERE u.workspace_id = :workspace {mine}AND {MEMBER}{_since(since)}",
-        params(scope, since=since),
+        f"SELECT {counted.sums('last_answers')} FROM {counted.steps} WHERE "
+        f"u.workspace_id = :workspace {mine}AND {MEMBER} AND {counted.since('since')}",
+        params(scope, **counted.values),
     )
     return UsageTotal(**rows[0])
 
 
-def by_day(db: Database, scope: Scope, whose: Whose, zone: str, *, since: datetime | None = None) -> list[DayUsage]:
+def by_day(
+    db: Database, scope: Scope, whose: Whose, zone: str, *, since: datetime | None = None
+) -> list[DayUsage]:
     """By day in a time zone and by model, oldest first."""
+    counted = source(db, zone=zone, since=since)
     rows = db.read(
-        f"SELECT CAST(u.created_at AT TIME ZONE :zone AS DATE) AS day, u.model, {_SUMS} FROM usage_steps u "
-        f"WHERE {_condition(whose, since)} GROUP BY 1, 2 ORDER BY 1, 2",
-        params(scope, zone=zone, since=since),
+        f"SELECT {counted.day} AS day, u.model, {counted.sums('answers')} FROM {counted.steps} "
+        f"WHERE {_condition(counted, whose)} GROUP BY 1, 2 ORDER BY 1, 2",
+        params(scope, zone=zone, **counted.values),
     )
-    return [DayUsage(_day(row.pop("day")), str(row.pop("model")), UsageTotal(**row)) for row in rows]
+    return [
+        DayUsage(_day(row.pop("day")), str(row.pop("model")), UsageTotal(**row)) for row in rows
+    ]
 
 
-def by_model(db: Database, scope: Scope, whose: Whose, *, since: datetime | None = None) -> list[NamedUsage]:
+def by_model(
+    db: Database, scope: Scope, whose: Whose, *, since: datetime | None = None
+) -> list[NamedUsage]:
     """By model, dearest first."""
+    counted = source(db, since=since)
     rows = db.read(
-        f"SELECT u.model AS id, u.model AS name, {_SUMS} FROM usage_steps u WHERE {_condition(whose, since)} "
-        f"GROUP BY 1, 2 ORDER BY {_DEAREST}",
-        params(scope, since=since),
+        f"SELECT u.model AS id, u.model AS name, {counted.sums('model_answers')} FROM "
+        f"{counted.steps} WHERE {_condition(counted, whose)} GROUP BY 1, 2 ORDER BY {_DEAREST}",
+        params(scope, **counted.values),
     )
     return _named(rows)
 
 
-def by_chat(db: Database, scope: Scope, whose: Whose, *, since: datetime | None = None, limit: int = 50) -> list[NamedUsage]:
-    """By chat, dearest first. Chats that the caller may not see, and those that were deleted, are one row with an empty id."""
+def by_chat(
+    db: Database, scope: Scope, whose: Whose, *, since: datetime | None = None, limit: int = 50
+) -> list[NamedUsage]:
+    """By chat, dearest first. Chats that the caller may not see, and those that were deleted, are
+    one row with an empty id."""
+    counted = source(db, since=since)
     rows = db.read(
-        f"WITH seen AS (SELECT c.id, c.title FROM chats c WHERE {VISIBLE} AND c.deleted_at IS NULL) "
-        f"SELECT coalesce(s.id, '') AS id, coalesce(s.title, '') AS name, {_SUMS} FROM usage_steps u "
-        f"LEFT JOIN seen s ON s.id = u.chat_id WHERE {_condition(whose, since)} GROUP BY 1, 2 ORDER BY {_DEAREST} LIMIT :limit",
-        params(scope, since=since, limit=limit),
+        f"""
+        WITH seen AS (SELECT c.id, c.title FROM chats c WHERE {VISIBLE} AND c.deleted_at IS NULL),
+        used AS (
+            SELECT u.chat_id, {counted.sums("last_answers", exact=True)} FROM {counted.chats}
+            WHERE {_condition(counted, whose)} GROUP BY 1),
+        named AS (SELECT s.id, s.title, d.* FROM used d LEFT JOIN seen s ON s.id = d.chat_id)
+        SELECT d.id, d.title AS name, {_PLAIN} FROM (
+            SELECT * FROM named n WHERE n.id IS NOT NULL ORDER BY n.cost DESC, n.input_tokens DESC, n.id LIMIT :limit) d
+        UNION ALL SELECT '' AS id, '' AS name, {_ADDED} FROM named d WHERE d.id IS NULL HAVING count(*) > 0
+        ORDER BY {_DEAREST} LIMIT :limit
+        """,
+        params(scope, limit=limit, **counted.values),
     )
     return _named(rows)
 
 
-def by_user(db: Database, scope: Scope, whose: Whose, *, since: datetime | None = None) -> list[NamedUsage]:
+def by_user(
+    db: Database, scope: Scope, whose: Whose, *, since: datetime | None = None
+) -> list[NamedUsage]:
     """By who asked, dearest first; people who have left are still counted."""
+    counted = source(db, since=since)
     rows = db.read(
-        f"SELECT u.user_id AS id, coalesce(max(p.name), '') AS name, {_SUMS} FROM usage_steps u "
-        f"LEFT JOIN users p ON p.id = u.user_id WHERE {_condition(whose, since)} GROUP BY 1 ORDER BY {_DEAREST}",
-        params(scope, since=since),
+        f"SELECT u.user_id AS id, coalesce(max(p.name), '') AS name, "
+        f"{counted.sums('last_answers')} FROM {counted.steps} LEFT JOIN users p ON "
+        f"p.id = u.user_id WHERE {_condition(counted, whose)} GROUP BY 1 ORDER BY {_DEAREST}",
+        params(scope, **counted.values),
     )
     return _named(rows)
 
@@ -153,31 +190,42 @@ def unscoped_by(
     db: Database, by: Literal["day", "model", "user"], zone: str, *, since: datetime | None = None
 ) -> list[NamedUsage]:
     """Of everybody in all workspaces. For the operator only."""
-    key = {"day": "CAST(u.created_at AT TIME ZONE :zone AS DATE)", "model": "u.model", "user": "u.user_id"}[by]
+    counted = source(db, zone=zone if by == "day" else "", since=since)
+    key = {"day": counted.day, "model": "u.model", "user": "u.user_id"}[by]
     name = "max(p.email)" if by == "user" else f"min(CAST({key} AS TEXT))"
     rows = db.read(
-        f"SELECT {key} AS id, coalesce({name}, '') AS name, {_SUMS} FROM usage_steps u "
-        f"LEFT JOIN users p ON p.id = u.user_id WHERE TRUE{_since(since)} GROUP BY 1 ORDER BY {'1' if by == 'day' else _DEAREST}",
-        {"zone": zone, "since": since},
+        f"SELECT {key} AS id, coalesce({name}, '') AS name, {counted.sums(_COUNTERS[by])} FROM "
+        f"{counted.steps} LEFT JOIN users p ON p.id = u.user_id WHERE "
+        f"{counted.since('since')} GROUP BY 1 ORDER BY {'1' if by == 'day' else _DEAREST}",
+        {"zone": zone, **counted.values},
     )
     return _named(rows)
 
 
+_COUNTERS: dict[str, usage_days.Counter] = {
+    "day": "day_answers",
+    "model": "model_answers",
+    "user": "last_answers",
+}
+_FIGURES = ("answers", "input_tokens", "cached_tokens", "output_tokens", "unpriced_tokens")
+_PLAIN = ", ".join(f"d.{name}" for name in _FIGURES) + ", CAST(d.cost AS DOUBLE PRECISION) AS cost"
+_ADDED = (
+    ", ".join(f"CAST(sum(d.{name}) AS BIGINT) AS {name}" for name in _FIGURES)
+    + ", CAST(sum(d.cost) AS DOUBLE PRECISION) AS cost"
+)
 _DEAREST = "cost DESC, 4 DESC, 1"
 
 
 def _used(row: Row, who: str) -> Used:
-    return Used(*(row[f"{who}_{name}"] for name in ("day_usd", "day_tokens", "month_usd", "month_tokens")))
+    return Used(
+        *(row[f"{who}_{name}"] for name in ("day_usd", "day_tokens", "month_usd", "month_tokens"))
+    )
 
 
-def _condition(whose: Whose, since: datetime | None) -> str:
+def _condition(counted: Source, whose: Whose) -> str:
     """The caller's own rows, or all of the workspace for an owner; nothing for anybody else."""
     rights = f"u.user_id = :user AND {MEMBER}" if whose == "mine" else OWNER
-    return f"u.workspace_id = :workspace AND {rights}{_since(since)}"
-
-
-def _since(since: datetime | None) -> str:
-    return "" if since is None else " AND u.created_at >= :since"
+    return f"u.workspace_id = :workspace AND {rights} AND {counted.since('since')}"
 
 
 def _named(rows: list[Row]) -> list[NamedUsage]:

@@ -1,4 +1,5 @@
-"""Users, their workspaces, and who may see what. The local user is the only one until logins are configured; see `logins`."""
+"""Users, their workspaces, and who may see what. The local user is the only one until logins are
+configured; see `logins`."""
 
 from __future__ import annotations
 
@@ -8,7 +9,10 @@ from leaf.store.ids import new_id
 from leaf.store.model import Scope, User, Workspace
 
 LOCAL_EMAIL = "local"
-MEMBER = "EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = :workspace AND m.user_id = :user)"
+MEMBER = (
+    "EXISTS (SELECT 1 FROM workspace_members m WHERE m.workspace_id = :workspace AND "
+    "m.user_id = :user)"
+)
 """True where the caller belongs to the workspace on whose behalf it asks."""
 
 
@@ -22,15 +26,26 @@ def ensure_local_user(db: Database) -> Scope:
     return ensure_user(db, LOCAL_EMAIL, "You")
 
 
+def is_local(db: Database, scope: Scope) -> bool:
+    """Whether the caller is the one user of an installation without logins."""
+    given = {"user": scope.user_id, "email": LOCAL_EMAIL}
+    return bool(db.read("SELECT id FROM users WHERE id = :user AND email = :email", given))
+
+
 def ensure_user(db: Database, email: str, name: str) -> Scope:
-    """The user with that address and their own workspace, made at first use; two first visits at once make one user."""
+    """The user with that address and their own workspace, made at first use; two first visits at
+    once make one user."""
     with db.transaction() as tx:
         scope = _find(tx, email)
         if scope is not None:
             return scope
         at = now()
         row = {"id": new_id(), "email": email.strip().lower(), "name": name, "at": at}
-        tx.execute("INSERT INTO users (id, email, name, created_at) VALUES (:id, :email, :name, :at) ON CONFLICT DO NOTHING", row)
+        tx.execute(
+            "INSERT INTO users (id, email, name, created_at) VALUES (:id, :email, :name, :at) ON "
+            "CONFLICT DO NOTHING",
+            row,
+        )
         # Waits for the other first visit, if there is one, and then finds what that one made.
         scope = _find(tx, email)
         if scope is not None:
@@ -43,14 +58,19 @@ def add_workspace(tx: Transaction, user_id: str, name: str) -> str:
     row = {"workspace": new_id(), "user": user_id, "name": name, "at": now()}
     tx.execute("INSERT INTO workspaces (id, name, created_at) VALUES (:workspace, :name, :at)", row)
     tx.execute(
-        "INSERT INTO workspace_members (workspace_id, user_id, role, created_at) VALUES (:workspace, :user, 'owner', :at)", row
+        "INSERT INTO workspace_members (workspace_id, user_id, role, created_at) VALUES "
+        "(:workspace, :user, 'owner', :at)",
+        row,
     )
     return str(row["workspace"])
 
 
 def get_user(db: Database, scope: Scope) -> User:
     """Raises NotFoundError if the user is not a member of the workspace."""
-    rows = db.read(f"SELECT id, email, name, created_at FROM users WHERE id = :user AND {MEMBER}", params(scope))
+    rows = db.read(
+        f"SELECT id, email, name, created_at FROM users WHERE id = :user AND {MEMBER}",
+        params(scope),
+    )
     if not rows:
         raise NotFoundError("No such user in this workspace.", "Sign in again.")
     return User(**rows[0])
@@ -58,7 +78,10 @@ def get_user(db: Database, scope: Scope) -> User:
 
 def get_workspace(db: Database, scope: Scope) -> Workspace:
     """Raises NotFoundError if the user is not a member of it."""
-    rows = db.read(f"SELECT id, name, created_at FROM workspaces WHERE id = :workspace AND {MEMBER}", params(scope))
+    rows = db.read(
+        f"SELECT id, name, created_at FROM workspaces WHERE id = :workspace AND {MEMBER}",
+        params(scope),
+    )
     if not rows:
         raise NotFoundError("No such workspace.", "Sign in again.")
     return Workspace(**rows[0])

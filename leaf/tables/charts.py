@@ -1,7 +1,8 @@
-"""Vega-Lite specs from a model: checked before a page draws them. A spec may say how to draw rows, never where to get any.
+"""Vega-Lite specs from a model: checked before a page draws them. A spec may say how to draw rows,
+never where to get any.
 
-What a spec may not hold: data, URLs, images, maps, expressions outside a small set of functions, columns that are not there.
-What is left must be valid by the Vega-Lite schema that altair ships.
+What a spec may not hold: data, URLs, images, maps, expressions outside a small set of functions,
+columns that are not there. What is left must be valid by the Vega-Lite schema that altair ships.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from leaf.errors import InvalidInputError, not_found
+from leaf.tables.sql import is_number
 
 Json = dict[str, Any]
 
@@ -35,7 +37,10 @@ FORBIDDEN = {
     "customFormatTypes": "Use a d3 format.",
 }
 """Key anywhere in a spec -> what to do instead."""
-FORBIDDEN_MARKS = {"image": "A chart may not load pictures.", "geoshape": "There is no map data here."}
+FORBIDDEN_MARKS = {
+    "image": "A chart may not load pictures.",
+    "geoshape": "There is no map data here.",
+}
 COMPOSITE_MARKS = ("boxplot", "errorbar", "errorband")
 """These bring a tooltip of their own."""
 WORDS = {"title", "subtitle", "text", "description", "name"}
@@ -52,7 +57,19 @@ NAMES = ("datum", "true", "false", "null", "NaN", "PI", "E", "LN2", "LN10", "SQR
 HOSTILE = re.compile(r"\b(constructor|prototype|__\w+__)\b")
 COMPUTED_MEMBER = re.compile(r"[\w\])]\s*\[(?!\s*(?:''|\d+)\s*\])")
 FIELD_LISTS = ("groupby", "fold", "flatten", "repeat")
-FIELD_KEYS = ("density", "regression", "loess", "on", "quantile", "pivot", "value", "impute", "key", "stack", "extent")
+FIELD_KEYS = (
+    "density",
+    "regression",
+    "loess",
+    "on",
+    "quantile",
+    "pivot",
+    "value",
+    "impute",
+    "key",
+    "stack",
+    "extent",
+)
 """Keys of a transform whose string is a field."""
 PRODUCED = {
     "fold": ("key", "value"),
@@ -63,10 +80,17 @@ PRODUCED = {
 """Transform -> the fields it makes when it names none."""
 
 
-def check(spec: Mapping[str, Any], columns: Sequence[str]) -> Json:
-    """A drawable copy of `spec`: width, tooltips and escaped field names added. `columns` are those of the result.
+_AMOUNTS = ("x", "y", "theta", "radius", "size")
+_SAYS_TYPE = frozenset({"type", "aggregate", "bin", "timeUnit", "sort"})
+"""What makes a channel more than its field; an order is one of names."""
 
-    Raises InvalidInputError for what a spec may not hold, NotFoundError with the nearest names for an unknown field.
+
+def check(spec: Mapping[str, Any], columns: Sequence[str]) -> Json:
+    """A drawable copy of `spec`: width, tooltips and escaped field names added. `columns` are those
+    of the result.
+
+    Raises InvalidInputError for what a spec may not hold, NotFoundError with the nearest names for
+    an unknown field.
     """
     checked = _plain_copy(spec)
     checked.pop("$schema", None)
@@ -82,16 +106,22 @@ def check(spec: Mapping[str, Any], columns: Sequence[str]) -> Json:
 def _plain_copy(spec: Mapping[str, Any]) -> Json:
     """A copy that is JSON, small and not deep."""
     if not isinstance(spec, Mapping):
-        raise InvalidInputError("The spec is not an object.", 'Give a Vega-Lite object: {"mark": …, "encoding": {…}}.')
+        raise InvalidInputError(
+            "The spec is not an object.", 'Give a Vega-Lite object: {"mark": …, "encoding": {…}}.'
+        )
     if _depth(spec) > MAX_DEPTH:
-        raise InvalidInputError(f"The spec is nested more than {MAX_DEPTH} levels deep.", "Make it simpler.")
+        raise InvalidInputError(
+            f"The spec is nested more than {MAX_DEPTH} levels deep.", "Make it simpler."
+        )
     try:
         text = json.dumps(spec, allow_nan=False)
     except (TypeError, ValueError) as e:
         raise InvalidInputError(f"The spec is not JSON: {e}.") from e
     if len(text) > MAX_BYTES:
         hint = "Put values into the query, not into the spec."
-        raise InvalidInputError(f"The spec has {len(text):,} characters; the limit is {MAX_BYTES:,}.", hint)
+        raise InvalidInputError(
+            f"The spec has {len(text):,} characters; the limit is {MAX_BYTES:,}.", hint
+        )
     plain: Json = json.loads(text)
     return plain
 
@@ -115,11 +145,14 @@ def _walk(node: Any, path: str = "") -> Iterator[tuple[str, Json]]:
 
 
 def _forbid(spec: Json) -> None:
-    """Refuse keys that load, link or compute, and addresses in strings that are not shown as text."""
+    """Refuse keys that load, link or compute, and addresses in strings that are not shown as
+    text."""
     for path, node in _walk(spec):
         for key, value in node.items():
             if key in FORBIDDEN and not (key == "bind" and value in ("scales", "legend")):
-                raise InvalidInputError(f"'{_join(path, key)}' is not possible in a chart here.", FORBIDDEN[key])
+                raise InvalidInputError(
+                    f"'{_join(path, key)}' is not possible in a chart here.", FORBIDDEN[key]
+                )
             if key in EXPRESSIONS:
                 _check_expressions(value, _join(path, key))
             elif key not in WORDS:
@@ -128,7 +161,9 @@ def _forbid(spec: Json) -> None:
 
 def _refuse_addresses(value: Any, path: str) -> None:
     for text in [value] if isinstance(value, str) else value if isinstance(value, list) else []:
-        if isinstance(text, str) and re.search(r"://|url\s*\(|^\s*(//|data:|javascript:|blob:|file:)", text, re.IGNORECASE):
+        if isinstance(text, str) and re.search(
+            r"://|url\s*\(|^\s*(//|data:|javascript:|blob:|file:)", text, re.IGNORECASE
+        ):
             raise InvalidInputError(f"'{path}' holds an address.", "A chart may not load anything.")
 
 
@@ -145,17 +180,28 @@ def _check_expressions(value: Any, path: str) -> None:
 
 
 def _check_expression(text: str, path: str) -> None:
-    """Only `datum`, constants and a list of functions: what Vega's sandbox should hold back anyway does not reach it."""
+    """Only `datum`, constants and a list of functions: what Vega's sandbox should hold back anyway
+    does not reach it."""
     bare = re.sub(r"'(?:[^'\\]|\\.)*'|\"(?:[^\"\\]|\\.)*\"", "''", text)
     names = re.findall(r"(?<![\w.$])[A-Za-z_$][\w$]*", bare)
     known = {*FUNCTIONS.split(), *NAMES}
     unknown = next((n for n in names if n not in known), None)
     if unknown:
         near = difflib.get_close_matches(unknown, known, n=1)
-        hint = f"Did you mean '{near[0]}'?" if near else "Compute it in the SQL query, or use datum['column']."
+        hint = (
+            f"Did you mean '{near[0]}'?"
+            if near
+            else "Compute it in the SQL query, or use datum['column']."
+        )
         raise InvalidInputError(f"'{unknown}' is not possible in '{path}'.", hint)
-    if HOSTILE.search(text) or COMPUTED_MEMBER.search(bare) or re.search(r"[`;{}\\]|=>|(?<![=!<>])=(?!=)", bare):
-        raise InvalidInputError(f"The expression in '{path}' is not possible here.", "Compute it in the SQL query.")
+    if (
+        HOSTILE.search(text)
+        or COMPUTED_MEMBER.search(bare)
+        or re.search(r"[`;{}\\]|=>|(?<![=!<>])=(?!=)", bare)
+    ):
+        raise InvalidInputError(
+            f"The expression in '{path}' is not possible here.", "Compute it in the SQL query."
+        )
 
 
 def _check_marks(spec: Json) -> None:
@@ -176,7 +222,8 @@ class _Fields:
         """A pivot makes columns that only the rows could tell."""
 
     def check(self, spec: Json) -> None:
-        """Check every field in place, and escape those that Vega would take for a path into a nested value."""
+        """Check every field in place, and escape those that Vega would take for a path into a
+        nested value."""
         for path, node in _walk(spec):
             for key in list(node):
                 self._check_entry(node, key, path)
@@ -192,9 +239,14 @@ class _Fields:
         elif key in FIELD_LISTS and isinstance(value, list):
             node[key] = self._all_known(value, _join(path, key))
         elif key == "repeat" and isinstance(value, dict):
-            node[key] = {k: self._all_known(v, _join(path, key)) if isinstance(v, list) else v for k, v in value.items()}
+            node[key] = {
+                k: self._all_known(v, _join(path, key)) if isinstance(v, list) else v
+                for k, v in value.items()
+            }
         elif key in EXPRESSIONS and key != "labelExpr" and isinstance(value, str):
-            for first, second in re.findall(r"datum\.([A-Za-z_$][\w$]*)|datum\[\s*['\"](.+?)['\"]\s*\]", value):
+            for first, second in re.findall(
+                r"datum\.([A-Za-z_$][\w$]*)|datum\[\s*['\"](.+?)['\"]\s*\]", value
+            ):
                 self._known(first or second, _join(path, key))
 
     def _all_known(self, names: list[Any], path: str) -> list[Any]:
@@ -252,7 +304,8 @@ def _validator() -> Any:
 
 
 def _innermost(error: Any) -> Any:
-    """The error to tell a person: down through each 'not valid under any of the given schemas', by the one that fits best."""
+    """The error to tell a person: down through each 'not valid under any of the given schemas', by
+    the one that fits best."""
     while error.context:
         nearest = min(_alternatives(error), key=lambda errors: _misfit(errors))
         error = min(nearest, key=lambda e: (_severity(e), -len(e.absolute_path)))
@@ -268,7 +321,8 @@ def _alternatives(error: Any) -> list[list[Any]]:
 
 
 def _misfit(errors: list[Any]) -> tuple[int, int]:
-    """How far a value is from a schema: the wrong sort of value is worse than a part missing, that worse than a wrong name."""
+    """How far a value is from a schema: the wrong sort of value is worse than a part missing, that
+    worse than a wrong name."""
     return max(_severity(e) for e in errors), len(errors)
 
 
@@ -277,7 +331,9 @@ def _severity(error: Any) -> int:
         return min(_misfit(errors)[0] for errors in _alternatives(error))
     if error.relative_path and error.validator not in ("const", "enum", "additionalProperties"):
         return 0
-    return {"type": 3, "const": 2, "required": 2, "enum": 1, "additionalProperties": 1}.get(error.validator, 0)
+    return {"type": 3, "const": 2, "required": 2, "enum": 1, "additionalProperties": 1}.get(
+        error.validator, 0
+    )
 
 
 def _wrong_and_known(error: Any) -> tuple[str, list[str]]:
@@ -311,7 +367,11 @@ def _words(error: Any) -> tuple[str, str]:
 def _add_defaults(spec: Json) -> None:
     """As wide as its place, where Vega-Lite can do that, and a tooltip on every mark."""
     single = any(key in spec for key in ("mark", "layer"))
-    faceted = isinstance(encoding := spec.get("encoding"), dict) and {"row", "column", "facet"} & set(encoding)
+    faceted = isinstance(encoding := spec.get("encoding"), dict) and {
+        "row",
+        "column",
+        "facet",
+    } & set(encoding)
     if single and not faceted:
         spec.setdefault("width", "container")
     for _, node in list(_walk(spec)):
@@ -320,6 +380,34 @@ def _add_defaults(spec: Json) -> None:
             node["mark"] = {"type": mark, "tooltip": True}
         elif isinstance(mark, dict) and mark.get("type") not in COMPOSITE_MARKS:
             mark.setdefault("tooltip", True)
+
+
+def with_types(spec: Mapping[str, Any], types: Mapping[str, str]) -> Json:
+    """A checked spec in which amounts and dates on the axes are drawn as such where it does not say
+    what they are; Vega-Lite would draw each amount as a name. `types`: those of SQL by column.
+
+    A number along the bottom with another one above it stays as it is: it may be a year.
+    """
+    found: Json = json.loads(json.dumps(spec))
+    for _, node in list(_walk(found)):
+        encoding = node.get("encoding")
+        if not isinstance(encoding, dict):
+            continue
+        kinds = {channel: _kind(encoding.get(channel), types) for channel in _AMOUNTS}
+        if kinds["x"] == kinds["y"] == "quantitative":
+            kinds["x"] = ""
+        for channel, kind in kinds.items():
+            if kind and not _SAYS_TYPE & set(encoding[channel]):
+                encoding[channel]["type"] = kind
+    return found
+
+
+def _kind(channel: Any, types: Mapping[str, str]) -> str:
+    field = channel.get("field") if isinstance(channel, dict) else None
+    sql = types.get(field, "") if isinstance(field, str) else ""
+    if is_number(sql):
+        return "quantitative"
+    return "temporal" if sql.startswith(("DATE", "TIMESTAMP")) and not sql.endswith("]") else ""
 
 
 def _join(path: str, key: str) -> str:

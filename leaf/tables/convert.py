@@ -1,4 +1,5 @@
-"""Turn a tabular file into Parquet once: `home/tables/<workspace>/<sha256>/`, complete when its `manifest.json` is there."""
+"""Turn a tabular file into Parquet once: `home/tables/<workspace>/<sha256>/`, complete when its
+`manifest.json` is there."""
 
 from __future__ import annotations
 
@@ -10,6 +11,7 @@ import secrets
 import shutil
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,18 +23,26 @@ from leaf.errors import (
     RunError,
     SandboxError,
     SandboxTimeoutError,
+    StorageError,
     StoreError,
+    about,
 )
-from leaf.formats.base import VERSION
+from leaf.readers.base import VERSION, TableInfo
+from leaf.sandbox.answers import checked, plain
 from leaf.sandbox.batch import call_each
-from leaf.sandbox.pool import Item, Limits, Pool
-from leaf.store import Store, leftovers
+from leaf.sandbox.limits import CallLimits
+from leaf.sandbox.pool import BatchItem, Pool
+from leaf.store import Store, leftovers, removal
 from leaf.store.model import File
+from leaf.store.removal import Gone
 
 Json = dict[str, Any]
 
 OnProgress = Callable[[str], None]
-LIMITS = Limits(seconds=900, memory_mb=2048, output_mb=8192)
+LIMITS = CallLimits(seconds=900, memory_mb=2048, output_mb=8192, answer_mb=64, items=4_000_000)
+PARQUET = r"\d{1,6}\.parquet"
+"""What the tables that a child writes are called."""
+MOST_ROWS = 1 << 53
 
 
 class Converter:
@@ -49,14 +59,36 @@ class Converter:
         """(workspace, bytes) -> bytes read and bytes in all, of what is being read."""
 
     def folder(self, file: File) -> Path:
-        """Where the file's Parquet is, or would be: under its bytes, and apart where they are of another kind under this name."""
+        """Where the file's Parquet is, or would be: under its bytes, and apart where they are of
+        another kind under this name."""
         folder = self._home / plain_id(file.workspace_id) / plain_id(file.sha256)
-        return folder if _manifest(folder).get("kind", file.kind) == file.kind else folder.with_name(f"{folder.name}.{file.kind}")
+        return (
+            folder
+            if _manifest(folder).get("kind", file.kind) == file.kind
+            else folder.with_name(f"{folder.name}.{file.kind}")
+        )
 
-    def tables(self, file: File, stop: threading.Event | None, on_progress: OnProgress | None = None) -> list[Json]:
-        """The file's tables, `formats.base.TableInfo` as JSON. Raises FileError, SandboxError; RunError after `stop`.
+    def let_go(self, gone: Gone) -> None:
+        """Remove what was converted of bytes that are no file's any more."""
+        home = self._home / plain_id(gone.workspace_id)
+        if gone.whole:
+            shutil.rmtree(home, ignore_errors=True)
+        for sha256 in gone.hashes:
+            with self._guard:
+                lock = self._locks.setdefault((gone.workspace_id, sha256), threading.Lock())
+            with lock:
+                if not removal.in_use(self._store.db, gone.workspace_id, sha256)[1]:
+                    for folder in home.glob(f"{plain_id(sha256)}*"):
+                        shutil.rmtree(folder, ignore_errors=True)
 
-        `on_progress` is told in words how much of the file is read, also where another thread reads it.
+    def tables(
+        self, file: File, stop: threading.Event | None, on_progress: OnProgress | None = None
+    ) -> list[TableInfo]:
+        """The file's tables. Raises FileError, SandboxError;
+        RunError after `stop`.
+
+        `on_progress` is told in words how much of the file is read, also where another thread reads
+        it.
         """
         if (known := self._read(file)) is not None:
             return known
@@ -76,28 +108,35 @@ class Converter:
                 raise
 
     def tables_of(
-        self, files: Sequence[File], stop: threading.Event | None, on_progress: OnProgress | None = None
-    ) -> list[list[Json] | LeafError]:
-        """`tables` of each file, or the FileError or SandboxError that it ended with; what is new is converted many in a child.
+        self,
+        files: Sequence[File],
+        stop: threading.Event | None,
+        on_progress: OnProgress | None = None,
+    ) -> list[list[TableInfo] | LeafError]:
+        """`tables` of each file, or the FileError or SandboxError that it ended with; what is new
+        is converted many in a child.
 
         All must be of one workspace. Raises StoreError, RunError after `stop`.
         """
         with contextlib.ExitStack() as held:
-            mine = [file for file in files if self._read(file) is None and self._claimed(file, held)]
+            mine = [
+                file for file in files if self._read(file) is None and self._claimed(file, held)
+            ]
             if len(mine) > 1:
                 self._convert_all({(file.sha256, file.kind): file for file in mine}, stop)
         return [self._tables_or_error(file, stop, on_progress) for file in files]
 
     def _tables_or_error(
         self, file: File, stop: threading.Event | None, on_progress: OnProgress | None
-    ) -> list[Json] | LeafError:
+    ) -> list[TableInfo] | LeafError:
         try:
             return self.tables(file, stop, on_progress)
         except (FileError, SandboxError, InvalidInputError, NotFoundError) as e:
             return e
 
     def _claimed(self, file: File, held: contextlib.ExitStack) -> bool:
-        """Whether it is to be converted, and no other thread does so just now; none begins to before `held` is left."""
+        """Whether it is to be converted, and no other thread does so just now; none begins to
+        before `held` is left."""
         if (file.workspace_id, file.sha256, file.kind) in self._failures:
             return False
         with self._guard:
@@ -106,24 +145,37 @@ class Converter:
             held.callback(lock.release)
         return claimed
 
-    def _convert_all(self, files: Mapping[tuple[str, str], File], stop: threading.Event | None) -> None:
+    def _convert_all(
+        self, files: Mapping[tuple[str, str], File], stop: threading.Event | None
+    ) -> None:
         those = list(files.values())
+        self._store.space.check()
         with contextlib.ExitStack() as made:
             folders = [made.enter_context(new_folder(self.folder(file).parent)) for file in those]
             items = [
-                Item(
+                BatchItem(
                     {"path": "in:file", "kind": file.kind, "out": "out:"},
-                    self._store.blobs.path(file.workspace_id, file.sha256),
+                    partial(self._bytes_of, file),
                     folder,
+                    size=file.size,
                 )
                 for file, folder in zip(those, folders, strict=True)
             ]
-            for answers in call_each(self._pool, "leaf.formats.worker:tables", items, limits=LIMITS, stop=stop):
+            for answers in call_each(
+                self._pool,
+                "leaf.readers.worker:tables",
+                items,
+                returns=list[TableInfo],
+                limits=LIMITS,
+                takes=PARQUET,
+                stop=stop,
+            ):
                 for number, answer in answers:
                     self._take(those[number], folders[number], answer)
 
-    def _take(self, file: File, folder: Path, answer: Any) -> None:
-        """Keep the tables of one of several files, or what it failed at; what may work another time is tried again when asked."""
+    def _take(self, file: File, folder: Path, answer: list[TableInfo] | LeafError) -> None:
+        """Keep the tables of one of several files, or what it failed at; what may work another time
+        is tried again when asked."""
         try:
             if isinstance(answer, LeafError):
                 raise answer
@@ -135,16 +187,37 @@ class Converter:
         except (InvalidInputError, NotFoundError):
             return
 
-    def _read(self, file: File) -> list[Json] | None:
+    def is_read(self, file: File) -> bool:
+        """Whether its tables are there already."""
+        return self._read(file) is not None
+
+    def read_so_far(self, file: File) -> tuple[int, int]:
+        """How many bytes of a file are gone through, of how many; (0, 0) where it is not being read.
+        What is gone through twice counts twice."""
+        return self._read_so_far.get((file.workspace_id, file.sha256), (0, 0))
+
+    def _read(self, file: File) -> list[TableInfo] | None:
         folder = self.folder(file)
         manifest = _manifest(folder)
         if manifest.get("version") != VERSION or manifest.get("kind") != file.kind:
             return None
-        tables: list[Json] = manifest["tables"]
-        return tables if all((folder / t["parquet"]).is_file() for t in tables) else None
+        with contextlib.suppress(SandboxError):  # what does not fit is read again
+            tables = checked(manifest.get("tables"), list[TableInfo])
+            if all((folder / t.parquet).is_file() for t in tables):
+                return tables
+        return None
 
-    def _convert(self, file: File, stop: threading.Event | None, on_progress: OnProgress | None) -> list[Json]:
+    def _bytes_of(self, file: File) -> Path:
+        try:
+            return self._store.blobs.local(file.workspace_id, file.sha256)
+        except StorageError as e:
+            raise about(e, file.name) from e
+
+    def _convert(
+        self, file: File, stop: threading.Event | None, on_progress: OnProgress | None
+    ) -> list[TableInfo]:
         key = (file.workspace_id, file.sha256)
+        self._store.space.check()
 
         def note(done: int, total: int) -> None:
             self._read_so_far[key] = (done, total)
@@ -153,13 +226,14 @@ class Converter:
 
         with new_folder(self.folder(file).parent) as folder:
             arguments = {"path": "in:file", "kind": file.kind, "out": "out:"}
-            blob = self._store.blobs.path(file.workspace_id, file.sha256)
-            tables: list[Json] = self._pool.call(
-                "leaf.formats.worker:tables",
+            tables = self._pool.call(
+                "leaf.readers.worker:tables",
                 arguments,
-                inputs={"file": blob},
+                returns=list[TableInfo],
+                inputs={"file": self._bytes_of(file)},
                 limits=LIMITS,
                 out=folder,
+                takes=PARQUET,
                 stop=stop,
                 on_progress=note,
             )
@@ -168,7 +242,11 @@ class Converter:
 
     @contextlib.contextmanager
     def _held(
-        self, file: File, lock: threading.Lock, stop: threading.Event | None, on_progress: OnProgress | None
+        self,
+        file: File,
+        lock: threading.Lock,
+        stop: threading.Event | None,
+        on_progress: OnProgress | None,
     ) -> Iterator[None]:
         """Wait until no other thread reads the file, and say how far that one is."""
         said = ""
@@ -185,24 +263,39 @@ class Converter:
             self._read_so_far.pop((file.workspace_id, file.sha256), None)
             lock.release()
 
-    def _keep(self, file: File, folder: Path, tables: list[Json]) -> None:
-        """Put a folder with the Parquet of a file at its place. Raises SandboxError where some is missing, StoreError."""
+    def _keep(self, file: File, folder: Path, tables: list[TableInfo]) -> None:
+        """Put a folder with the Parquet of a file at its place. Raises SandboxError where some is
+        missing, StoreError."""
         for table in tables:
-            if not (folder / plain_id(table["parquet"])).is_file():
-                raise SandboxError(f"Reading the tables of {file.name} left no '{table['parquet']}'.")
-        write_whole(folder / "manifest.json", json.dumps({"version": VERSION, "kind": file.kind, "tables": tables}))
+            there = re.fullmatch(PARQUET, table.parquet) and (folder / table.parquet).is_file()
+            if not there or not 0 <= table.rows <= MOST_ROWS:
+                raise SandboxError(f"Reading the tables of {file.name} left some of them out.")
+        write_whole(
+            folder / "manifest.json",
+            json.dumps(
+                {"version": VERSION, "kind": file.kind, "tables": [plain(t) for t in tables]}
+            ),
+        )
         shutil.rmtree(self.folder(file), ignore_errors=True)
         try:
             folder.rename(self.folder(file))
         except OSError as e:
-            if self._read(file) is None:  # else another process was faster, and its tables are the same
-                raise StoreError(f"The tables of {file.name} cannot be kept: {e.strerror}.", "Free some space.") from e
+            if (
+                self._read(file) is None
+            ):  # else another process was faster, and its tables are the same
+                raise StoreError(
+                    f"The tables of {file.name} cannot be kept: {e.strerror}.", "Free some space."
+                ) from e
 
 
 def how_far(file: File, done: int, total: int) -> str:
     """`Reading orders.csv, 300 MB: 40 %`; `total` counts twice what is gone through twice."""
     size = f"Reading {file.name}, {file.size / 1_000_000:,.0f} MB"
-    return f"{size}: {100 * done // max(1, total)} %" if done < total else f"{size}: all is read, the last checks are running"
+    return (
+        f"{size}: {100 * done // max(1, total)} %"
+        if done < total
+        else f"{size}: all is read, the last checks are running"
+    )
 
 
 def _manifest(folder: Path) -> Json:
@@ -223,14 +316,18 @@ def plain_id(text: str) -> str:
 
 @contextlib.contextmanager
 def new_folder(parent: Path) -> Iterator[Path]:
-    """A folder beside its later place; removed unless it was renamed. What killed processes left is removed after a day."""
+    """A folder beside its later place; removed unless it was renamed. What killed processes left is
+    removed after a day."""
     try:
         parent.mkdir(parents=True, exist_ok=True)
         leftovers.remove(parent, ".new-*")
         folder = parent / f".new-{secrets.token_hex(6)}"
         folder.mkdir()
     except OSError as e:
-        raise StoreError(f"The data folder cannot be written: {e.strerror}.", "Free some space or fix its permissions.") from e
+        raise StoreError(
+            f"The data folder cannot be written: {e.strerror}.",
+            "Free some space or fix its permissions.",
+        ) from e
     try:
         yield folder
     finally:
@@ -248,4 +345,7 @@ def write_whole(path: Path, text: str) -> None:
         temporary.replace(path)
     except OSError as e:
         temporary.unlink(missing_ok=True)
-        raise StoreError(f"The data folder cannot be written: {e.strerror}.", "Free some space or fix its permissions.") from e
+        raise StoreError(
+            f"The data folder cannot be written: {e.strerror}.",
+            "Free some space or fix its permissions.",
+        ) from e

@@ -1,4 +1,5 @@
-"""A result as an Excel file, as a function for the confined child: values with their types, and where they come from."""
+"""A result as an Excel file, as a function for the confined child: values with their types, and
+where they come from."""
 
 from __future__ import annotations
 
@@ -30,10 +31,11 @@ _UNWRITABLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff]")
 
 
 def xlsx(parquet: str, about: Json, out: str) -> None:
-    """Write a Parquet file as `out`/export.xlsx: sheet Result with a fixed bold header, sheet Query with what it rests on.
+    """Write a Parquet file as `out`/export.xlsx: sheet Result with a fixed bold header, sheet Query
+    with what it rests on.
 
-    `about`: {"query", "rows", "created", "seconds", "sources": [{"table", "file", "place", "rows", "sha256"}]}.
-    Raises InvalidInputError where Excel has no room for it.
+    `about`: {"query", "rows", "created", "seconds", "sources": [{"table", "file", "place", "rows",
+    "sha256"}]}. Raises InvalidInputError where Excel has no room for it.
     """
     import pyarrow.parquet as pq
     from openpyxl import Workbook
@@ -44,18 +46,20 @@ def xlsx(parquet: str, about: Json, out: str) -> None:
         columns, total = list(file.schema_arrow.names), file.metadata.num_rows
         if total > MOST_ROWS:
             raise InvalidInputError(
-                f"Excel takes {MOST_ROWS:,} rows in a sheet, and this result has {total:,}.", "Download it as CSV or Parquet."
+                f"Excel takes {MOST_ROWS:,} rows in a sheet, and this result has {total:,}.",
+                "Download it as CSV or Parquet.",
             )
         if len(columns) > MOST_COLUMNS:
             raise InvalidInputError(
-                f"Excel takes {MOST_COLUMNS:,} columns, and this result has {len(columns):,}.", "Download it as CSV or Parquet."
+                f"Excel takes {MOST_COLUMNS:,} columns, and this result has {len(columns):,}.",
+                "Download it as CSV or Parquet.",
             )
         book = Workbook(write_only=True)
         sheet = book.create_sheet("Result")
         sheet.freeze_panes = "A2"
         if columns and total:
             sheet.auto_filter.ref = f"A1:{get_column_letter(len(columns))}{total + 1}"
-        write = _Writer(sheet)
+        write = _SheetWriter(sheet)
         bold = Font(bold=True)
         rows = _rows(file)
         first = [row for _, row in zip(range(MEASURED), rows, strict=False)]
@@ -70,11 +74,11 @@ def xlsx(parquet: str, about: Json, out: str) -> None:
     book.save(Path(out) / "export.xlsx")
 
 
-def _write_about(book: Any, about: Json, written: _Writer, bold: Any) -> None:
+def _write_about(book: Any, about: Json, written: _SheetWriter, bold: Any) -> None:
     sheet = book.create_sheet("Query")
     for letter, width in zip("ABCDE", (14, 48, 30, 12, 68), strict=True):
         sheet.column_dimensions[letter].width = width
-    write = _Writer(sheet)
+    write = _SheetWriter(sheet)
     query = str(about.get("query") or "")
     for label, value in (
         ("Query", query[:CELL]),
@@ -84,9 +88,21 @@ def _write_about(book: Any, about: Json, written: _Writer, bold: Any) -> None:
     ):
         write.row([label, value])
     if written.cut:
-        write.row(["Note", f"{written.cut:,} cells were longer than the {CELL:,} characters that Excel takes, and were cut."])
+        write.row(
+            [
+                "Note",
+                f"{written.cut:,} cells were longer than the {CELL:,} characters that Excel "
+                f"takes, and were cut.",
+            ]
+        )
     if written.as_text:
-        write.row(["Note", f"{written.as_text:,} numbers have more digits than Excel keeps, and were written as text."])
+        write.row(
+            [
+                "Note",
+                f"{written.as_text:,} numbers have more digits than Excel keeps, and were "
+                f"written as text.",
+            ]
+        )
     sources: Sequence[Json] = about.get("sources") or ()
     write.row([])
     write.row(["Table", "File", "Place", "Rows", "SHA-256"], bold)
@@ -94,7 +110,7 @@ def _write_about(book: Any, about: Json, written: _Writer, bold: Any) -> None:
         write.row([source.get(key) for key in ("table", "file", "place", "rows", "sha256")])
 
 
-class _Writer:
+class _SheetWriter:
     """Appends rows to a sheet, and counts what Excel could not take as it was."""
 
     def __init__(self, sheet: Any) -> None:
@@ -106,7 +122,8 @@ class _Writer:
         self._sheet.append([self._cell(value, font) for value in values])
 
     def _cell(self, value: Any, font: Any) -> Any:
-        """What openpyxl is given: a number, a date or a truth as it is; text as a cell that can never become a formula."""
+        """What openpyxl is given: a number, a date or a truth as it is; text as a cell that can
+        never become a formula."""
         typed = self._typed(value)
         if not isinstance(typed, str) and font is None:
             return typed
@@ -132,7 +149,11 @@ class _Writer:
         if isinstance(value, Decimal):
             return value if len(value.as_tuple().digits) <= 15 else self._text(value)
         if isinstance(value, datetime):
-            return value if value.tzinfo is None and value.date() >= FIRST_DAY else value.isoformat(" ")
+            return (
+                value
+                if value.tzinfo is None and value.date() >= FIRST_DAY
+                else value.isoformat(" ")
+            )
         if isinstance(value, date):
             return value if value >= FIRST_DAY else value.isoformat()
         if isinstance(value, time):
@@ -150,10 +171,10 @@ class _Writer:
 
 def _rows(file: Any) -> Iterator[list[Any]]:
     """Rows of a Parquet file, a batch in memory at a time."""
-    from leaf.tables.child import _values
+    from leaf.tables.values import values
 
     for batch in file.iter_batches(BATCH):
-        columns = [_values(column) for column in batch.columns]
+        columns = [values(column) for column in batch.columns]
         yield from map(list, zip(*columns, strict=True))
 
 
@@ -163,5 +184,8 @@ def _widths(columns: Sequence[str], rows: Sequence[Sequence[Any]]) -> list[int]:
     for row in rows:
         for i, value in enumerate(row):
             if value is not None:
-                widths[i] = max(widths[i], min(WIDEST, max(map(len, str(value)[:2_000].splitlines() or [""])) + 2))
+                widths[i] = max(
+                    widths[i],
+                    min(WIDEST, max(map(len, str(value)[:2_000].splitlines() or [""])) + 2),
+                )
     return widths

@@ -1,4 +1,5 @@
-"""One condition on a column, from what a person chose and typed to SQL. Pure; what it makes runs in the confined child."""
+"""One condition on a column, from what a person chose and typed to SQL. Pure; what it makes runs in
+the confined child."""
 
 from __future__ import annotations
 
@@ -17,15 +18,26 @@ _MOMENT = re.compile(r"\d{4}(?:-\d{2}(?:-\d{2}(?:[ T]\d{2}(?::\d{2}(?::\d{2}(?:\
 
 
 def condition(wanted: Mapping[str, str], columns: Mapping[str, str]) -> str:
-    """SQL for {"column", "operation", "value"} over `columns` (name -> DuckDB type); the column must be one of them.
+    """SQL for {"column", "operation", "value"} over `columns` (name -> DuckDB type); the column
+    must be one of them.
 
-    Numbers are compared as numbers. Dates and times may be given in part: `= 2025-03` is that month, `≤ 2025` the end of
-    that year. Everything else is compared as text. Raises InvalidInputError for a value that the column cannot hold.
+    Numbers are compared as numbers. Dates and times may be given in part: `= 2025-03` is that
+    month, `≤ 2025` the end of that year. Everything else is compared as text. Raises
+    InvalidInputError for a value that the column cannot hold.
     """
-    column, operation, value = wanted["column"], wanted["operation"], wanted["value"].strip()[:LONGEST]
+    column, operation, value = (
+        wanted["column"],
+        wanted["operation"],
+        wanted["value"].strip()[:LONGEST],
+    )
     if operation not in OPERATIONS:
-        raise InvalidInputError(f"'{operation}' is no way to filter.", f"Choose one of {', '.join(OPERATIONS)}.")
-    name, text = '"' + column.replace('"', '""') + '"', f'CAST("{column.replace(chr(34), chr(34) * 2)}" AS VARCHAR)'
+        raise InvalidInputError(
+            f"'{operation}' is no way to filter.", f"Choose one of {', '.join(OPERATIONS)}."
+        )
+    name, text = (
+        '"' + column.replace('"', '""') + '"',
+        f'CAST("{column.replace(chr(34), chr(34) * 2)}" AS VARCHAR)',
+    )
     if operation == "contains":
         return f"contains(lower({text}), lower({_text(value)}))"
     kind, sign = columns[column], {"=": "=", "≥": ">=", "≤": "<="}[operation]
@@ -39,7 +51,9 @@ def condition(wanted: Mapping[str, str], columns: Mapping[str, str]) -> str:
 def _number(column: str, value: str) -> str:
     plain = value.replace("−", "-")
     if not _NUMBER.match(plain):
-        raise InvalidInputError(f"'{column}' holds numbers, and '{value}' is none.", "Write it like 1234.5.")
+        raise InvalidInputError(
+            f"'{column}' holds numbers, and '{value}' is none.", "Write it like 1234.5."
+        )
     plain = plain.replace(",", "")
     return plain if re.fullmatch(r"[-+]?\d{1,30}", plain) else f"CAST({_text(plain)} AS DOUBLE)"
 
@@ -47,7 +61,10 @@ def _number(column: str, value: str) -> str:
 def _of_moment(column: str, text: str, operation: str, value: str) -> str:
     """ISO dates stand in the order of their text, so that the beginning of one is a period."""
     if not _MOMENT.match(value):
-        raise InvalidInputError(f"'{column}' holds dates, and '{value}' is none.", "Write it like 2025-03-31, 2025-03 or 2025.")
+        raise InvalidInputError(
+            f"'{column}' holds dates, and '{value}' is none.",
+            "Write it like 2025-03-31, 2025-03 or 2025.",
+        )
     value = value.replace("T", " ")
     if operation == "=":
         return f"starts_with({text}, {_text(value)})"

@@ -1,6 +1,8 @@
-"""Which columns of its tables code may read: those that it names, as long as every use of a table picks columns by name.
+"""Which columns of its tables code may read: those that it names, as long as every use of a table
+picks columns by name.
 
-Found by reading the code, like `lineage`. A use that is not known to pick columns counts as a use of all.
+Found by reading the code, like `lineage`. A use that is not known to pick columns counts as a use
+of all.
 """
 
 from __future__ import annotations
@@ -12,9 +14,22 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from leaf.tables.touched import named, names_all
 
 _ROWS = frozenset(
-    ("query", "head", "tail", "sort_values", "copy", "reset_index", "nlargest", "nsmallest", "set_index", "sample", "groupby")
+    (
+        "query",
+        "head",
+        "tail",
+        "sort_values",
+        "copy",
+        "reset_index",
+        "nlargest",
+        "nsmallest",
+        "set_index",
+        "sample",
+        "groupby",
+    )
 )
-"""Methods that give the same columns of other rows, and take the columns that they look at by name."""
+"""Methods that give the same columns of other rows, and take the columns that they look at by
+name."""
 _SIZES = frozenset(("shape", "index", "empty", "columns", "size", "ngroups"))
 _PICKED_BY = {
     "pivot_table": ("values",),
@@ -28,7 +43,8 @@ _AGGREGATES = frozenset(("agg", "aggregate"))
 
 
 def read_by(cells: Sequence[str], tables: Mapping[str, Collection[str]]) -> frozenset[str] | None:
-    """The columns, by `touched.key`, that the last of `cells` may read of the tables (name -> its columns); None for any.
+    """The columns, by `touched.key`, that the last of `cells` may read of the tables (name -> its
+    columns); None for any.
 
     What earlier cells read counts too: a variable of theirs may hold it.
     """
@@ -41,7 +57,10 @@ def read_by(cells: Sequence[str], tables: Mapping[str, Collection[str]]) -> froz
     if not uses.are_narrow():
         return None
     texts = [
-        node.value for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Constant) and type(node.value) is str
+        node.value
+        for tree in trees
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Constant) and type(node.value) is str
     ]
     # What stands in two tables that are joined is called `amount_x` and `amount_y` then.
     told_apart = [re.sub(r"_[xy]\b", "", text) for text in (*cells, *texts)]
@@ -51,34 +70,48 @@ def read_by(cells: Sequence[str], tables: Mapping[str, Collection[str]]) -> froz
 class _Uses:
     """The places where cells use tables, or variables that hold one whole."""
 
-    def __init__(self, trees: Sequence[ast.Module], tables: Collection[str], columns: Collection[str]) -> None:
+    def __init__(
+        self, trees: Sequence[ast.Module], tables: Collection[str], columns: Collection[str]
+    ) -> None:
         self._columns = columns
         self._tables = tables
         self._nodes = [node for tree in trees for node in ast.walk(tree)]
-        self._parents = {child: node for node in self._nodes for child in ast.iter_child_nodes(node)}
+        self._parents = {
+            child: node for node in self._nodes for child in ast.iter_child_nodes(node)
+        }
         self._frames = set(tables)
 
     def are_narrow(self) -> bool:
         """Whether each use picks columns by name."""
         while True:
             known = len(self._frames)
-            used = [n for n in self._nodes if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n.id in self._frames]
+            used = [
+                n
+                for n in self._nodes
+                if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load) and n.id in self._frames
+            ]
             if not all(self._is_narrow(name) for name in used):
                 return False
             if len(self._frames) == known:
                 return all(self._is_harmless(text) for text in self._texts())
 
     def _texts(self) -> Iterator[str]:
-        return (n.value for n in self._nodes if isinstance(n, ast.Constant) and type(n.value) is str)
+        return (
+            n.value for n in self._nodes if isinstance(n, ast.Constant) and type(n.value) is str
+        )
 
     def _is_harmless(self, text: str) -> bool:
         """Whether a text names no table, or is SQL that names the columns which it reads."""
-        if not any(re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE) for name in self._tables):
+        if not any(
+            re.search(rf"(?<!\w){re.escape(name)}(?!\w)", text, re.IGNORECASE)
+            for name in self._tables
+        ):
             return True
         return bool(re.search(r"\bfrom\b", text, re.IGNORECASE)) and not names_all(text)
 
     def _is_narrow(self, node: ast.expr) -> bool:
-        """Whether what is made of a whole table picks columns by name; a variable that holds it whole is looked at in turn."""
+        """Whether what is made of a whole table picks columns by name; a variable that holds it
+        whole is looked at in turn."""
         at: ast.AST = node
         while True:
             above = self._parents.get(at)
@@ -114,7 +147,9 @@ class _Uses:
         called = isinstance(outer, ast.Call) and outer.func is above
         if not called:
             # Who sets `columns` gives them other names.
-            return (above.attr in _SIZES and isinstance(above.ctx, ast.Load)) or above.attr in self._columns
+            return (
+                above.attr in _SIZES and isinstance(above.ctx, ast.Load)
+            ) or above.attr in self._columns
         assert isinstance(outer, ast.Call)
         given = [*outer.args, *(keyword.value for keyword in outer.keywords)]
         if above.attr in _AGGREGATES:
@@ -123,7 +158,9 @@ class _Uses:
             picked = [k.value for k in outer.keywords if k.arg in _PICKED_BY[above.attr]]
             whole = above.attr in ("drop_duplicates", "dropna")
             return False if not picked or not all(map(_picks, picked)) else outer if whole else True
-        if above.attr in _ROWS and not any(isinstance(n, ast.Lambda) for value in given for n in ast.walk(value)):
+        if above.attr in _ROWS and not any(
+            isinstance(n, ast.Lambda) for value in given for n in ast.walk(value)
+        ):
             return outer
         return outer if _joins(outer) else above.attr == "size" and not given
 
@@ -155,7 +192,9 @@ def _picks(index: ast.expr) -> bool:
 def _filters(index: ast.expr) -> bool:
     """Whether an index is a condition on rows."""
     if isinstance(index, ast.UnaryOp):
-        return isinstance(index.op, ast.Invert) and (_filters(index.operand) or isinstance(index.operand, ast.Call))
+        return isinstance(index.op, ast.Invert) and (
+            _filters(index.operand) or isinstance(index.operand, ast.Call)
+        )
     if isinstance(index, ast.BinOp):
         return isinstance(index.op, ast.BitAnd | ast.BitOr)
     if isinstance(index, ast.Call) and isinstance(index.func, ast.Attribute):
@@ -177,10 +216,13 @@ def _filters(index: ast.expr) -> bool:
 
 
 def _joins(call: ast.Call) -> bool:
-    """Whether a call puts tables one beside the other by columns that it names, or one below the other."""
+    """Whether a call puts tables one beside the other by columns that it names, or one below the
+    other."""
     name = call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
     given = {k.arg for k in call.keywords}
-    return name == "concat" or (name == "merge" and bool(given & {"on", "left_on", "right_on"}) and "suffixes" not in given)
+    return name == "concat" or (
+        name == "merge" and bool(given & {"on", "left_on", "right_on"}) and "suffixes" not in given
+    )
 
 
 def _names_columns(value: ast.expr) -> bool:

@@ -1,23 +1,78 @@
-"""Functions of other systems: the same in DuckDB where the meaning is certain, else what to write. Pure."""
+"""Functions of other systems: the same in DuckDB where the meaning is certain, else what to write.
+Pure."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
 
-PARTS = ("year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond", "microsecond", "decade", "century")
-_SHORT_PARTS = {"yy": "year", "yyyy": "year", "qq": "quarter", "mm": "month", "ww": "week", "wk": "week", "dd": "day"}
-_SHORT_PARTS |= {"hh": "hour", "mi": "minute", "ss": "second", **{f"{part}s": part for part in PARTS}}
-_OWN_CODE = {**{code: f"%{code}" for code in "YymdHjfpbaIS%"}, "i": "%M", "s": "%S", "T": "%H:%M:%S", "h": "%I"}
+PARTS = (
+    "year",
+    "quarter",
+    "month",
+    "week",
+    "day",
+    "hour",
+    "minute",
+    "second",
+    "millisecond",
+    "microsecond",
+    "decade",
+    "century",
+)
+_SHORT_PARTS = {
+    "yy": "year",
+    "yyyy": "year",
+    "qq": "quarter",
+    "mm": "month",
+    "ww": "week",
+    "wk": "week",
+    "dd": "day",
+}
+_SHORT_PARTS |= {
+    "hh": "hour",
+    "mi": "minute",
+    "ss": "second",
+    **{f"{part}s": part for part in PARTS},
+}
+_OWN_CODE = {
+    **{code: f"%{code}" for code in "YymdHjfpbaIS%"},
+    "i": "%M",
+    "s": "%S",
+    "T": "%H:%M:%S",
+    "h": "%I",
+}
 _OWN_CODE |= {"W": "%A", "e": "%-d", "c": "%-m", "k": "%-H", "l": "%-I", "r": "%I:%M:%S %p"}
-"""MySQL's codes of dates -> DuckDB's. %M is a month's name there and minutes here, so it is left to whoever wrote it."""
-_STYLES = {"23": "%Y-%m-%d", "120": "%Y-%m-%d %H:%M:%S", "121": "%Y-%m-%d %H:%M:%S.%g", "112": "%Y%m%d"}
-_STYLES |= {"101": "%m/%d/%Y", "102": "%Y.%m.%d", "103": "%d/%m/%Y", "104": "%d.%m.%Y", "105": "%d-%m-%Y", "110": "%m-%d-%Y"}
+"""MySQL's codes of dates -> DuckDB's. %M is a month's name there and minutes here, so it is left to
+whoever wrote it."""
+_STYLES = {
+    "23": "%Y-%m-%d",
+    "120": "%Y-%m-%d %H:%M:%S",
+    "121": "%Y-%m-%d %H:%M:%S.%g",
+    "112": "%Y%m%d",
+}
+_STYLES |= {
+    "101": "%m/%d/%Y",
+    "102": "%Y.%m.%d",
+    "103": "%d/%m/%Y",
+    "104": "%d.%m.%Y",
+    "105": "%d-%m-%Y",
+    "110": "%m-%d-%Y",
+}
 _STYLES |= {"126": "%Y-%m-%dT%H:%M:%S"}
 """SQL Server's numbers for how a date is written -> codes."""
-_TYPES = re.compile(r"(?:text|string|float|double|real|decimal|numeric|date|timestamp|n?(?:var)?char)(?:\s*\([\d, ]+\))?$", re.I)
+_TYPES = re.compile(
+    r"(?:text|string|float|double|real|decimal|numeric|date|timestamp|n?(?:var)?char)(?:\s*\([\d, ]+\))?$",
+    re.I,
+)
 _WHOLE_TYPES = re.compile(r"(?:big|small|tiny)?int(?:eger)?$", re.I)
-_MYSQL_TYPES = {"signed": "BIGINT", "unsigned": "UBIGINT", "char": "VARCHAR", "date": "DATE", "datetime": "TIMESTAMP"}
+_MYSQL_TYPES = {
+    "signed": "BIGINT",
+    "unsigned": "UBIGINT",
+    "char": "VARCHAR",
+    "date": "DATE",
+    "datetime": "TIMESTAMP",
+}
 
 
 def part_of(text: str) -> str:
@@ -87,12 +142,15 @@ def _cut(given: Sequence[str]) -> str:
 
 
 def _name_of_part(given: Sequence[str]) -> str:
-    name = {"month": "monthname", "weekday": "dayname", "dw": "dayname"}.get(part_of(given[0]) or given[0].strip("'").lower())
+    name = {"month": "monthname", "weekday": "dayname", "dw": "dayname"}.get(
+        part_of(given[0]) or given[0].strip("'").lower()
+    )
     return f"{name}({_moment(given[1])})" if name else ""
 
 
 def _formatted(given: Sequence[str]) -> str:
-    """strftime of a date and a format in either order; the date may be an ISO text, as SQLite keeps dates."""
+    """strftime of a date and a format in either order; the date may be an ISO text, as SQLite keeps
+    dates."""
     format_first = given[0].startswith("'") and "%" in given[0]
     form, moment = (given[0], given[1]) if format_first else (given[1], given[0])
     if "CAST(" in moment.upper() or not (form.startswith("'") and "%" in form):
@@ -117,7 +175,8 @@ def _parsed_as_mysql(given: Sequence[str]) -> str:
 
 
 def _converted(given: Sequence[str]) -> str:
-    """SQL Server's CONVERT(type, x), which cuts a fraction where a CAST would round it; MySQL's CONVERT(x, type)."""
+    """SQL Server's CONVERT(type, x), which cuts a fraction where a CAST would round it; MySQL's
+    CONVERT(x, type)."""
     kind, value = given
     if own := _MYSQL_TYPES.get(value.lower()):
         return f"CAST({kind} AS {own})"
@@ -183,10 +242,17 @@ MEANT: dict[tuple[str, int], Callable[[Sequence[str]], str]] = {
     ("convert", 2): _converted,
     ("convert", 3): _converted_in_style,
 }
-"""(function, arguments) -> the same in DuckDB, or nothing where the arguments leave a doubt. The place to add one."""
+"""(function, arguments) -> the same in DuckDB, or nothing where the arguments leave a doubt. The
+place to add one."""
 _FORMAT = "Write strftime(x, '%Y-%m-%d'): codes with %, as in C."
-_ANYWHERE = "Write regexp_matches(x, 'a') for a match anywhere in the text, regexp_full_match(x, 'a') for the whole of it."
-_CAST = "Write CAST(x AS type), or TRY_CAST for NULL where it cannot be; a CAST to INTEGER rounds: trunc(x) cuts."
+_ANYWHERE = (
+    "Write regexp_matches(x, 'a') for a match anywhere in the text, regexp_full_match(x, 'a') "
+    "for the whole of it."
+)
+_CAST = (
+    "Write CAST(x AS type), or TRY_CAST for NULL where it cannot be; a CAST to INTEGER "
+    "rounds: trunc(x) cuts."
+)
 AMBIGUOUS = {
     "std": "Write stddev_samp (of a sample, as in pandas) or stddev_pop (of all, as in MySQL).",
     "var": "Write var_samp or var_pop.",
@@ -201,17 +267,24 @@ AMBIGUOUS = {
     "str_to_date": "Write strptime(x, '%d.%m.%Y').",
     "parse_date": "Write strptime(x, '%d.%m.%Y').",
     "julianday": "Write date_diff('day', a, b) for days between two dates.",
-    "to_days": "Write date_diff('day', a, b) for days between two dates, INTERVAL 7 DAY for a span.",
-    "months_between": "Write date_diff('month', a, b) for ends of months between them, date_sub('month', a, b) for whole months.",
-    "add_months": "Write x + INTERVAL 1 MONTH; the last of a month stays its day, 29 February becomes 29 March.",
+    "to_days": "Write date_diff('day', a, b) for days between two dates, INTERVAL 7 DAY "
+    "for a span.",
+    "months_between": "Write date_diff('month', a, b) for ends of months between them, "
+    "date_sub('month', a, "
+    "b) for whole months.",
+    "add_months": "Write x + INTERVAL 1 MONTH; the last of a month stays its day, 29 February "
+    "becomes 29 March.",
     "dateadd": "Write x + INTERVAL 7 DAY.",
     "date_add": "Write x + INTERVAL 7 DAY.",
-    "date_sub": "Write x - INTERVAL 7 DAY, and date_sub('month', a, b) for whole months between two dates.",
+    "date_sub": "Write x - INTERVAL 7 DAY, and date_sub('month', a, b) for whole months between "
+    "two dates.",
     "datediff": "Write date_diff('week', a, b): weeks begin on Monday.",
     "datepart": "Write date_part('week', x): weeks begin on Monday.",
     "datename": "Write monthname(x) or dayname(x).",
-    "datetime": "Write CAST(x AS TIMESTAMP); the time now is current_timestamp, an hour ago current_timestamp - INTERVAL 1 HOUR.",
-    "date": "Write CAST(x AS DATE); today is current_date, a week ago current_date - INTERVAL 7 DAY.",
+    "datetime": "Write CAST(x AS TIMESTAMP); the time now is current_timestamp, an hour ago "
+    "current_timestamp - INTERVAL 1 HOUR.",
+    "date": "Write CAST(x AS DATE); today is current_date, a week ago current_date - "
+    "INTERVAL 7 DAY.",
     "trunc": "Write date_trunc('month', x) for a date.",
     "date_trunc": "Write date_trunc('month', x), with the part first and as a text.",
     "unix_timestamp": "Write epoch(x).",
@@ -222,9 +295,14 @@ AMBIGUOUS = {
     "read_csv": "Write the table's SQL name: FROM sales.",
     "regexp_like": _ANYWHERE,
     "regexp_contains": _ANYWHERE,
-    "regexp_instr": "Write regexp_matches(x, 'a') for whether it matches, strpos(x, 'a') for where a text begins.",
-    "regexp_substr": "Write regexp_extract(x, 'a'), which gives '' and not NULL where nothing matches.",
-    "patindex": "Write strpos(x, 'a') for where a text begins, regexp_matches(x, 'a') for whether a pattern matches.",
+    "regexp_instr": "Write regexp_matches(x, 'a') for whether it matches, strpos(x, 'a') "
+    "for where a "
+    "text begins.",
+    "regexp_substr": "Write regexp_extract(x, 'a'), which gives '' and not NULL where "
+    "nothing matches.",
+    "patindex": "Write strpos(x, 'a') for where a text begins, regexp_matches(x, 'a') for "
+    "whether a "
+    "pattern matches.",
     "stuff": "Write left(x, 2) || 'new' || substr(x, 5); to join rows, string_agg(x, ',').",
     "string_split": "Write FROM (SELECT unnest(string_split(x, ',')) AS value).",
     "convert": _CAST,
@@ -241,7 +319,10 @@ AMBIGUOUS = {
     "percent_rank": "Write percent_rank() OVER (ORDER BY x).",
     "value_counts": "Write SELECT x, count(*) FROM t GROUP BY x ORDER BY 2 DESC.",
     "nunique": "Write count(DISTINCT x).",
-    "str": "Write CAST(x AS VARCHAR), and upper(x), lower(x), trim(x), contains(x, 'a'), replace(x, 'a', 'b').",
-    "avg": "Write avg(CAST(x AS INTEGER)) for the part of TRUE, avg(TRY_CAST(x AS DOUBLE)) for numbers kept as text.",
+    "str": "Write CAST(x AS VARCHAR), and upper(x), lower(x), trim(x), contains(x, 'a'), "
+    "replace(x, 'a', 'b').",
+    "avg": "Write avg(CAST(x AS INTEGER)) for the part of TRUE, avg(TRY_CAST(x AS DOUBLE)) for "
+    "numbers kept as text.",
 }
-"""Functions of other systems that may mean several things here, or are written quite otherwise -> what to write."""
+"""Functions of other systems that may mean several things here, or are written quite otherwise ->
+what to write."""

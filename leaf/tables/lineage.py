@@ -1,7 +1,9 @@
-"""What a cell of Python rests on: the tables and files that it names, and those behind variables of earlier cells that it uses.
+"""What a cell of Python rests on: the tables and files that it names, and those behind variables of
+earlier cells that it uses.
 
-Found by reading the code, not by running it. A variable rests on all that the cell rested on which set it, so rather too much is
-named than too little; what code hides on purpose (`globals()`, `eval`) is not seen.
+Found by reading the code, not by running it. A variable rests on all that the cell rested on which
+set it, so rather too much is named than too little; what code hides on purpose (`globals()`,
+`eval`) is not seen.
 """
 
 from __future__ import annotations
@@ -13,8 +15,11 @@ from collections.abc import Collection, Iterable, Iterator, Sequence
 FILE = re.compile(r"\bopen_file\(\s*(?:handle\s*=\s*)?['\"]([^'\"]{1,300})['\"]")
 
 
-def rests_on(cells: Sequence[tuple[str, Sequence[str]]], tables: Collection[str]) -> tuple[set[str], set[str]]:
-    """(names of tables, handles or names of files) behind the last of `cells`, each its code and the handles given with it."""
+def rests_on(
+    cells: Sequence[tuple[str, Sequence[str]]], tables: Collection[str]
+) -> tuple[set[str], set[str]]:
+    """(names of tables, handles or names of files) behind the last of `cells`, each its code and
+    the handles given with it."""
     behind: dict[str, set[tuple[str, str]]] = {}
     found: set[tuple[str, str]] = set()
     for code, handles in cells:
@@ -28,11 +33,15 @@ def rests_on(cells: Sequence[tuple[str, Sequence[str]]], tables: Collection[str]
         for name in _loaded(nodes):
             found |= behind.get(name, set())
         behind.update(dict.fromkeys(_changed(nodes), found))
-    return {name for kind, name in found if kind == "table"}, {name for kind, name in found if kind == "file"}
+    return {name for kind, name in found if kind == "table"}, {
+        name for kind, name in found if kind == "file"
+    }
 
 
 def _loaded(nodes: Iterable[ast.AST]) -> set[str]:
-    return {node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)}
+    return {
+        node.id for node in nodes if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load)
+    }
 
 
 def _changed(nodes: Iterable[ast.AST]) -> Iterator[str]:
@@ -44,7 +53,11 @@ def _changed(nodes: Iterable[ast.AST]) -> Iterator[str]:
             yield node.name
         elif isinstance(node, ast.Attribute | ast.Subscript) and not isinstance(node.ctx, ast.Load):
             yield from _base(node)
-        elif isinstance(node, ast.Expr) and isinstance(node.value, ast.Call) and isinstance(node.value.func, ast.Attribute):
+        elif (
+            isinstance(node, ast.Expr)
+            and isinstance(node.value, ast.Call)
+            and isinstance(node.value.func, ast.Attribute)
+        ):
             yield from _base(node.value.func)
 
 

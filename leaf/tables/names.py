@@ -10,7 +10,8 @@ from leaf.store.slugs import fold
 def table_names(slug: str, sheets: Sequence[str], taken: set[str]) -> list[str]:
     """Names for the tables of one file, given the sheet of each, and add them to `taken`.
 
-    One table is `q3_sales`; several sheets are `q3_sales__summary`; further tables of a sheet `q3_sales__summary__2`.
+    One table is `q3_sales`; several sheets are `q3_sales__summary`; further tables of a sheet
+    `q3_sales__summary__2`.
     """
     names = []
     for index, sheet in enumerate(sheets):
@@ -22,7 +23,8 @@ def table_names(slug: str, sheets: Sequence[str], taken: set[str]) -> list[str]:
 
 
 def slug_of(text: str) -> str:
-    """`Größe & Preis (2024)` -> `grosse_preis_2024`: what SQL takes without quotes after a letter."""
+    """`Größe & Preis (2024)` -> `grosse_preis_2024`: what SQL takes without quotes after a
+    letter."""
     return fold(text) or "sheet"
 
 

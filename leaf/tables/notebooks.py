@@ -1,31 +1,31 @@
-"""Python over the chats' tables: which cells a chat has run, what its code is given, and what came of it."""
+"""Python over the chats' tables: which cells a chat has run, what its code is given, and what came
+of it."""
 
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from uuid import uuid4
 
-from leaf.errors import FileError, NotFoundError, RunError
-from leaf.formats.base import holds_tables
+from leaf.errors import FileError, NotFoundError
+from leaf.readers.base import holds_tables
+from leaf.sandbox.namespace import Given, PythonCell, Supply
 from leaf.sandbox.packages import Packages
-from leaf.sandbox.sessions import Cell, Given, Ran, Sessions, Supply
-from leaf.store import Store, cells, consents, messages
+from leaf.sandbox.ran import Ran
+from leaf.sandbox.sessions import Sessions
+from leaf.store import Store, cells, messages
 from leaf.store.model import ChatFile, Scope
-from leaf.tables.child import ALL
+from leaf.store.removal import Gone
 from leaf.tables.frames import read_by
 from leaf.tables.lineage import rests_on
+from leaf.tables.queries import ResultRead, joined
 from leaf.tables.results import turn_of
-from leaf.tables.tables import ResultRead, Table, Tables, beside, joined
+from leaf.tables.rows import ALL
+from leaf.tables.table import Table, beside
+from leaf.tables.tables import Tables
 from leaf.tables.views import views
-
-CONSENT_SECONDS = 120.0
-"""How long a step waits for somebody to allow it."""
-LOOK = 0.3
-"""Seconds between two looks for the decision."""
 
 OpenFile = Callable[[str], tuple[ChatFile, Path]]
 """Handle or name -> the chat's file and where its bytes are. Raises NotFoundError."""
@@ -36,7 +36,7 @@ class Rested:
     """What came of a cell, and what it rests on."""
 
     ran: Ran
-    cell: Cell
+    cell: PythonCell
     tables: tuple[Table, ...]
     """That it names, or that variables were made from which it uses."""
     data_only: frozenset[str]
@@ -60,7 +60,9 @@ _Names = dict[str, Table | ResultRead]
 class Notebooks:
     """The Python of all chats. Every call takes the scope on whose behalf it is made."""
 
-    def __init__(self, store: Store, sessions: Sessions, tables: Tables, packages: Packages) -> None:
+    def __init__(
+        self, store: Store, sessions: Sessions, tables: Tables, packages: Packages
+    ) -> None:
         self._store = store
         self._tables = tables
         self.sessions = sessions
@@ -93,17 +95,18 @@ class Notebooks:
     ) -> Rested:
         """Run a cell at the end of the branch of `message_id`, and keep it if it succeeds.
 
-        Outside of an answer nothing is kept and nothing was before. Raises what `Sessions.run` raises.
+        Outside of an answer nothing is kept and nothing was before. Raises what `Sessions.run`
+        raises.
         """
         owner = f"{scope.workspace_id}/{chat_id if message_id else uuid4()}"
         earlier = self._earlier(scope, chat_id, message_id, key) if message_id else []
-        cell = Cell(key or str(uuid4()), code, len(earlier) + 1, tuple(files))
+        cell = PythonCell(key or str(uuid4()), code, len(earlier) + 1, tuple(files))
         given = self._given.setdefault(owner, {})
         turn = turn_of(key)
-        results = self._tables.result_names(scope, chat_id, turn)
+        results = self._tables.results.names(scope, chat_id, turn)
         supply = self._supply(scope, chat_id, chat_files, open_file, given, stop, turn)
         slugs = _slugs(chat_files)
-        packages = self.packages.folder(scope.workspace_id, chat_id) if message_id else None
+        packages = self.packages.ready(scope.workspace_id, chat_id, stop) if message_id else None
         try:
             ran = self.sessions.run(
                 owner,
@@ -122,20 +125,48 @@ class Notebooks:
             if not message_id:
                 self._given.pop(owner, None)
                 self.sessions.forget(owner)
-        if message_id and ran.trouble is None:
+        if message_id and ran.failure is None:
             cells.add(self._store.db, scope, chat_id, message_id, cell.key, code, files)
-        named, opened = rests_on([(c.code, c.files) for c in (*earlier, cell)], given)
+        return self._rested(scope, ran, (*earlier, cell), given, chat_files, stop)
+
+    def _rested(
+        self,
+        scope: Scope,
+        ran: Ran,
+        cells_run: Sequence[PythonCell],
+        given: _Names,
+        chat_files: Sequence[ChatFile],
+        stop: threading.Event,
+    ) -> Rested:
+        """What the last of the cells rests on; `given` are the names that they were given."""
+        named, opened = rests_on([(c.code, c.files) for c in cells_run], given)
         read = {name: given[name] for name in given if name in named}
         through = tuple(one for one in read.values() if isinstance(one, ResultRead))
         used = joined([one for one in read.values() if isinstance(one, Table)], through)
-        whole = {one.name for name, one in read.items() if isinstance(one, Table) and name.endswith(ALL)}
+        whole = {
+            one.name for name, one in read.items() if isinstance(one, Table) and name.endswith(ALL)
+        }
         whole |= {t.name for r in through for t in r.tables if t.name not in r.data_only}
         data_only = frozenset(t.name for t in used if t.name not in whole)
-        known = self._tables.of(scope, [c for c in chat_files if c.file.id in {t.file_id for t in used}], stop).tables
+        known = self._tables.of(
+            scope, [c for c in chat_files if c.file.id in {t.file_id for t in used}], stop
+        ).tables
         direct = {name: one for name, one in read.items() if isinstance(one, Table)}
-        columns = read_by([c.code for c in (*earlier, cell)], {n: [c for c, _ in t.columns] for n, t in direct.items()})
+        columns = read_by(
+            [c.code for c in cells_run], {n: [c for c, _ in t.columns] for n, t in direct.items()}
+        )
         names = frozenset(one.name for one in direct.values())
-        return Rested(ran, cell, used, data_only, tuple(sorted(opened)), beside(known, used), through, names, columns)
+        return Rested(
+            ran,
+            cells_run[-1],
+            used,
+            data_only,
+            tuple(sorted(opened)),
+            beside(known, used),
+            through,
+            names,
+            columns,
+        )
 
     def again(
         self,
@@ -149,9 +180,11 @@ class Notebooks:
         out: Path,
         stop: threading.Event | None = None,
     ) -> Ran:
-        """Run cell `number` of the branch of `message_id` once more, after those before it, in a namespace of its own.
+        """Run cell `number` of the branch of `message_id` once more, after those before it, in a
+        namespace of its own.
 
-        Nothing is kept. Raises NotFoundError where the cell is not the one that is kept, and what `Sessions.run` raises.
+        Nothing is kept. Raises NotFoundError where the cell is not the one that is kept, and what
+        `Sessions.run` raises.
         """
         stop = stop or threading.Event()
         cells_before = self._earlier(scope, chat_id, message_id, "")
@@ -160,12 +193,22 @@ class Notebooks:
             raise NotFoundError("This cell is not kept any more, so it cannot be run again.")
         owner = f"{scope.workspace_id}/{uuid4()}"
         supply = self._supply(scope, chat_id, chat_files, open_file, {}, stop)
-        packages = self.packages.folder(scope.workspace_id, chat_id)
+        packages = self.packages.ready(scope.workspace_id, chat_id, stop)
         slugs = _slugs(chat_files)
-        results = [name for name in self._tables.result_names(scope, chat_id) if name not in slugs]
+        results = [name for name in self._tables.results.names(scope, chat_id) if name not in slugs]
         before = cells_before[: number - 1]
         try:
-            return self.sessions.run(owner, cell, before, supply, out, slugs=slugs, results=results, packages=packages, stop=stop)
+            return self.sessions.run(
+                owner,
+                cell,
+                before,
+                supply,
+                out,
+                slugs=slugs,
+                results=results,
+                packages=packages,
+                stop=stop,
+            )
         finally:
             self.sessions.forget(owner)
 
@@ -179,19 +222,28 @@ class Notebooks:
         stop: threading.Event,
         turn: str = "",
     ) -> Supply:
-        """What code may read of the chat; `given` is told which table or kept result each name stands for."""
+        """What code may read of the chat; `given` is told which table or kept result each name
+        stands for."""
 
         def supply(kind: str, name: str) -> dict[str, Given]:
             if kind == "file":
                 chat_file, path = open_file(name)
                 return {chat_file.file.name: Given(path)}
             if kind == "result":
-                read = self._tables.results_named(scope, chat_id, name, chat_files, stop, turn=turn)
+                read = self._tables.queries.results_named(
+                    scope, chat_id, name, chat_files, stop, turn=turn
+                )
                 given.update({one.name: one for one in read})
                 return {one.name: Given(one.parquet) for one in read}
-            found = [(view, table) for table in self._tables_named(scope, chat_files, name, stop) for view in views(table)]
+            found = [
+                (view, table)
+                for table in self._tables_named(scope, chat_files, name, stop)
+                for view in views(table)
+            ]
             given.update({view.name: table for view, table in found})
-            return {view.name: Given(table.parquet, view.sql, view.numbered) for view, table in found}
+            return {
+                view.name: Given(table.parquet, view.sql, view.numbered) for view, table in found
+            }
 
         return supply
 
@@ -199,29 +251,32 @@ class Notebooks:
         """Let go of a chat's variables; they are made anew when they are needed."""
         self.sessions.forget(f"{scope.workspace_id}/{chat_id}")
 
-    def consent(self, scope: Scope, chat_id: str, key: str, question: str, stop: threading.Event) -> str:
-        """Ask the people of the chat and wait: `allowed`, `refused`, or empty when nobody said anything in time.
+    def let_go(self, gone: Gone) -> None:
+        """End the Python of chats whose rows are deleted, and remove their packages."""
+        for chat_id in gone.chats:
+            owner = f"{gone.workspace_id}/{chat_id}"
+            self._given.pop(owner, None)
+            self.sessions.forget(owner)
+            self.packages.forget(gone.workspace_id, chat_id)
 
-        A step that a crash interrupted finds what was said before. Raises RunError after `stop`.
-        """
-        consents.ask(self._store.db, scope, chat_id, key, question)
-        end = time.monotonic() + CONSENT_SECONDS
-        while not (said := consents.decision(self._store.db, scope, chat_id, key)) and time.monotonic() < end:
-            if stop.wait(LOOK):
-                raise RunError("Stopped.")
-        # Who presses the button now is told that it is too late, since the first answer holds.
-        return said or ("" if consents.decide(self._store.db, scope, chat_id, key, "refused") == "refused" else "allowed")
-
-    def _earlier(self, scope: Scope, chat_id: str, message_id: str, key: str) -> list[Cell]:
-        """Successful cells of the branch, in order, without the one that is about to run (again)."""
+    def _earlier(self, scope: Scope, chat_id: str, message_id: str, key: str) -> list[PythonCell]:
+        """Successful cells of the branch, in order, without the one that is about to run
+        (again)."""
         branch = messages.branch_ids(self._store.db, scope, chat_id, message_id) or (message_id,)
         kept = cells.of_messages(self._store.db, scope, chat_id, branch)
         before = [c for c in kept if c.key != key]
-        return [Cell(c.key, c.code, number, c.files) for number, c in enumerate(before, 1)]
+        return [PythonCell(c.key, c.code, number, c.files) for number, c in enumerate(before, 1)]
 
-    def _tables_named(self, scope: Scope, chat_files: Sequence[ChatFile], name: str, stop: threading.Event) -> tuple[Table, ...]:
-        """The tables of the file whose SQL name this is, or begins. Raises FileError where the file cannot be read."""
-        named = [c for c in chat_files if name.lower() == c.slug or name.lower().startswith(f"{c.slug}__")]
+    def _tables_named(
+        self, scope: Scope, chat_files: Sequence[ChatFile], name: str, stop: threading.Event
+    ) -> tuple[Table, ...]:
+        """The tables of the file whose SQL name this is, or begins. Raises FileError where the file
+        cannot be read."""
+        named = [
+            c
+            for c in chat_files
+            if name.lower() == c.slug or name.lower().startswith(f"{c.slug}__")
+        ]
         if not named:
             return ()
         chat_file = max(named, key=lambda c: len(c.slug))

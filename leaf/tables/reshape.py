@@ -14,8 +14,21 @@ from leaf.tables import charts
 Json = dict[str, Any]
 
 MARKS = ("bar", "line", "area", "point", "pie")
-_NUMBER = re.compile(r"^U?(TINY|SMALL|BIG|HUGE)?INT|^INTEGER|^UINTEGER|^DOUBLE|^FLOAT|^REAL|^DECIMAL")
-_STRUCTURE = ("layer", "concat", "hconcat", "vconcat", "facet", "repeat", "spec", "transform", "resolve", "params")
+_NUMBER = re.compile(
+    r"^U?(TINY|SMALL|BIG|HUGE)?INT|^INTEGER|^UINTEGER|^DOUBLE|^FLOAT|^REAL|^DECIMAL"
+)
+_STRUCTURE = (
+    "layer",
+    "concat",
+    "hconcat",
+    "vconcat",
+    "facet",
+    "repeat",
+    "spec",
+    "transform",
+    "resolve",
+    "params",
+)
 
 
 @dataclass(frozen=True)
@@ -41,7 +54,11 @@ def choice_of(spec: Mapping[str, Any], columns: Sequence[str]) -> Choice:
 
     def column(*channels: str) -> str:
         for channel in channels:
-            field = encoding[channel].get("field") if isinstance(encoding.get(channel), Mapping) else None
+            field = (
+                encoding[channel].get("field")
+                if isinstance(encoding.get(channel), Mapping)
+                else None
+            )
             plain = re.sub(r"\\(.)", r"\1", field) if isinstance(field, str) else ""
             if plain in columns:
                 return plain
@@ -49,12 +66,17 @@ def choice_of(spec: Mapping[str, Any], columns: Sequence[str]) -> Choice:
 
     if kind == "arc":
         return Choice("pie", column("color"), column("theta"))
-    known = {"circle": "point", "square": "point", "tick": "point", "trail": "line"}.get(str(kind), str(kind))
+    known = {"circle": "point", "square": "point", "tick": "point", "trail": "line"}.get(
+        str(kind), str(kind)
+    )
     return Choice(known if known in MARKS else "", column("x"), column("y"), column("color"))
 
 
-def reshaped(spec: Mapping[str, Any], columns: Sequence[str], types: Sequence[str], wanted: Choice) -> Json:
-    """The chart as it was chosen, checked as every other. What was not changed keeps its titles, formats and order.
+def reshaped(
+    spec: Mapping[str, Any], columns: Sequence[str], types: Sequence[str], wanted: Choice
+) -> Json:
+    """The chart as it was chosen, checked as every other. What was not changed keeps its titles,
+    formats and order.
 
     Raises InvalidInputError where an axis is missing.
     """
@@ -68,7 +90,11 @@ def reshaped(spec: Mapping[str, Any], columns: Sequence[str], types: Sequence[st
         raise InvalidInputError("Choose a column for the slices and one for their size.")
     if not (wanted.x or "x" in kept) or not (wanted.y or "y" in kept):
         raise InvalidInputError("Choose a column for each axis.")
-    changed: Json = {key: copy.deepcopy(value) for key, value in spec.items() if key in ("title", "config", "height", "width")}
+    changed: Json = {
+        key: copy.deepcopy(value)
+        for key, value in spec.items()
+        if key in ("title", "config", "height", "width")
+    }
 
     def channel(name: str, field: str, before: str, **extra: Any) -> Json:
         if simple and field == before and name in kept:
@@ -85,14 +111,23 @@ def reshaped(spec: Mapping[str, Any], columns: Sequence[str], types: Sequence[st
         mark = spec.get("mark") if simple and wanted.mark == was.mark else wanted.mark or "bar"
         changed["mark"] = copy.deepcopy(mark)
         encoding = {}
-        for name, field, before in (("x", wanted.x, was.x), ("y", wanted.y, was.y), ("color", wanted.color, was.color)):
+        for name, field, before in (
+            ("x", wanted.x, was.x),
+            ("y", wanted.y, was.y),
+            ("color", wanted.color, was.color),
+        ):
             if field:
                 encoding[name] = channel(name, field, before)
-                if encoding[name].get("type") in ("nominal", "ordinal") and "sort" not in encoding[name]:
+                if (
+                    encoding[name].get("type") in ("nominal", "ordinal")
+                    and "sort" not in encoding[name]
+                ):
                     encoding[name]["sort"] = None
             elif simple and not before and name in kept and name != "color":
                 encoding[name] = copy.deepcopy(dict(kept[name]))
-    changed["encoding"] = {name: value for name, value in encoding.items() if value.get("field") or name in kept}
+    changed["encoding"] = {
+        name: value for name, value in encoding.items() if value.get("field") or name in kept
+    }
     return charts.check(changed, columns)
 
 

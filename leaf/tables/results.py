@@ -1,19 +1,18 @@
 """Kept results that SQL and Python name as tables: which a text names, and what each rests on.
 
-A result is `rN.parquet` beside `rN.json` in its chat's folder, so no other chat or workspace reaches it. What it rests on stands
-in the second: its tables with what was left out of them, its statement, and the results that it was made from.
+What a result is stands in its row of the chat; its rows are a blob. What it rests on is among that:
+its tables with what was left out of them, its statement, and the results that it was made from.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
-from leaf.errors import NotFoundError
+from leaf.errors import ResultGoneError
+from leaf.store.results import ResultRow
 
 Json = dict[str, Any]
 
@@ -24,67 +23,63 @@ DEPTH = 50
 
 
 @dataclass(frozen=True)
-class Kept:
-    """A result of the chat."""
+class StoredResult:
+    """A result of the chat. Its rows may be gone, what it rests on is not."""
 
     name: str
-    parquet: Path
-    about: Json
-    """What was kept with it: see `Tables.about_result`."""
+    row: ResultRow
+
+    @property
+    def about(self) -> Json:
+        """What was kept with it: see `KeptResults.about`."""
+        return self.row.about
 
     @property
     def tables(self) -> Sequence[Json]:
-        """Its tables as they were: name, file_id, file, handle, sha256, rows, sheet, place, left_out, data_only."""
+        """Its tables as they were: name, file_id, file, handle, sha256, rows, sheet, place,
+        left_out, data_only."""
         return self.about.get("tables") or ()
+
+    @property
+    def how(self) -> Literal["query", "code", ""]:
+        """What makes it anew; empty where that is not known."""
+        return "query" if self.about.get("sql") else "code" if self.about.get("code") else ""
 
     @property
     def is_cut(self) -> bool:
         """Whether its own statement ends at a LIMIT that left rows out, or may have."""
         found = _LIMIT.search(str(self.about.get("sql") or ""))
         number = re.search(r"\d+", found[0]) if found else None
-        return bool(found and number) and ("%" in found[0] or int(self.about["total"]) >= int(number[0]))  # type: ignore[index]
+        if found is None or number is None:
+            return False
+        return "%" in found[0] or int(self.about["total"]) >= int(number[0])
 
 
-SIDE_BY_SIDE = "Calls of one turn do not see each other's results: name one in a later turn, or write its query as WITH."
+Find = Callable[[str], StoredResult | None]
+"""The result of that name; None where the chat has none."""
+
+SIDE_BY_SIDE = (
+    "Calls of one turn do not see each other's results: name one in a later turn, or write "
+    "its query as WITH."
+)
 
 
-def named(folder: Path, text: str, taken: Collection[str] = (), turn: str = "") -> list[Kept]:
-    """The results that a text names, each once. Names in `taken` belong to tables of the chat, which go before.
-
-    Those that `turn` itself made are not there for it: its calls run side by side, and which of them is r1 is known at its end.
-    """
-    names = dict.fromkeys(name.lower() for name in _NAME.findall(text))
-    found = (kept(folder, name) for name in names if name not in taken)
-    return [one for one in found if one is not None and not _is_of(one, turn)]
+def names_in(text: str, taken: Collection[str] = ()) -> list[str]:
+    """Names of results that a text holds, each once. Names in `taken` belong to tables of the chat,
+    which go before."""
+    found = dict.fromkeys(name.lower() for name in _NAME.findall(text))
+    return [name for name in found if name not in taken]
 
 
-def kept(folder: Path, name: str) -> Kept | None:
-    """The result of that name; None where the chat has none. Its rows may be gone, what it rests on is not."""
-    try:
-        about = json.loads((folder / f"{name}.json").read_text())
-    except (OSError, ValueError):
-        return None
-    return Kept(name, folder / f"{name}.parquet", about) if isinstance(about, dict) and "total" in about else None
-
-
-def names(folder: Path, turn: str = "") -> list[str]:
-    """Names of a chat's results, oldest first, without those of `turn`."""
-    numbers = sorted(int(p.stem[1:]) for p in folder.glob("r*.json") if p.stem[1:].isdigit() and p.stat().st_size)
-    found = [f"r{number}" for number in numbers]
-    return [name for name in found if not turn or (one := kept(folder, name)) is None or not _is_of(one, turn)]
-
-
-def _is_of(one: Kept, turn: str) -> bool:
-    return bool(turn) and one.about.get("turn") == turn
-
-
-def read(folder: Path, one: Kept) -> frozenset[str] | None:
-    """The columns that were read for a result and for those behind it, by `touched.key`; None where it may be any."""
-    return united(read_of(before.about) for before in behind(folder, one))
+def read(find: Find, one: StoredResult) -> frozenset[str] | None:
+    """The columns that were read for a result and for those behind it, by `touched.key`; None where
+    it may be any."""
+    return united(read_of(before.about) for before in behind(find, one))
 
 
 def read_of(about: Mapping[str, Any]) -> frozenset[str] | None:
-    """The columns that one statement, or code, read; None for a result of an earlier version, which did not keep them."""
+    """The columns that one statement, or code, read; None for a result of an earlier version, which
+    did not keep them."""
     columns = about.get("read")
     return None if columns is None else frozenset(map(str, columns))
 
@@ -92,22 +87,28 @@ def read_of(about: Mapping[str, Any]) -> frozenset[str] | None:
 def united(read: Iterable[frozenset[str] | None]) -> frozenset[str] | None:
     """Columns read in several ways; None as soon as it may be any in one of them."""
     every = list(read)
-    return None if None in every else frozenset().union(*(columns for columns in every if columns is not None))
+    return (
+        None
+        if None in every
+        else frozenset().union(*(columns for columns in every if columns is not None))
+    )
 
 
-def behind(folder: Path, one: Kept, depth: int = DEPTH) -> Iterator[Kept]:
+def behind(find: Find, one: StoredResult, depth: int = DEPTH) -> Iterator[StoredResult]:
     """The result and all that it was made from."""
     yield one
     for name in one.about.get("results") or ():
-        if depth and (before := kept(folder, str(name))) is not None:
-            yield from behind(folder, before, depth - 1)
+        if depth and (before := find(str(name))) is not None:
+            yield from behind(find, before, depth - 1)
 
 
-def caveats(folder: Path, one: Kept, sha256: Mapping[str, str]) -> list[str]:
-    """What a query over the result has to say of it. `sha256` are the bytes of the chat's live files by id."""
+def caveats(find: Find, one: StoredResult, sha256: Mapping[str, str]) -> list[str]:
+    """What a query over the result has to say of it. `sha256` are the bytes of the chat's live
+    files by id."""
     said = [
-        f"{before.name} ends at its own LIMIT ({int(before.about['total']):,} rows): it is not the whole."
-        for before in {b.name: b for b in behind(folder, one)}.values()
+        f"{before.name} ends at its own LIMIT ({int(before.about['total']):,} rows): it is not "
+        f"the whole."
+        for before in {b.name: b for b in behind(find, one)}.values()
         if before.is_cut
     ]
     for table in one.tables:
@@ -115,17 +116,27 @@ def caveats(folder: Path, one: Kept, sha256: Mapping[str, str]) -> list[str]:
         if table["file_id"] not in sha256:
             said.append(f"{name}, which {one.name} was made from, was deleted since.")
         elif sha256[table["file_id"]] != table["sha256"]:
-            said.append(f"{one.name} was made from an earlier version of {name}: query it again for its present rows.")
+            said.append(
+                f"{one.name} was made from an earlier version of {name}: query it again for its "
+                f"present rows."
+            )
     return list(dict.fromkeys(said))
 
 
-def lost(one: Kept) -> NotFoundError:
-    """What is said of a result whose rows are gone."""
-    how = "Run its code again." if one.about.get("code") else "Run its query again."
-    return NotFoundError(f"The rows of {one.name} are gone, or what it was made from has changed since.", how)
+def lost(one: StoredResult, why: str) -> ResultGoneError:
+    """What is said of a result whose rows are gone; `why` ends its sentence."""
+    hints = {"query": "Run its query again.", "code": "Run its code again."}
+    hint = hints.get(one.how, "Ask for them again.")
+    return ResultGoneError(f"The rows of {one.name} are gone: {why}.", hint, again=bool(one.how))
 
 
 def turn_of(key: str) -> str:
-    """The turn of a model that a call belongs to, by the call's key: `MESSAGE/tool-3` of `MESSAGE/tool-3-1-query_tables`."""
+    """The turn of a model that a call belongs to, by the call's key: `MESSAGE/tool-3` of
+    `MESSAGE/tool-3-1-query_tables`."""
     found = re.match(r"(.+/tool-\d+)-\d+-", key)
     return found[1] if found else ""
+
+
+def message_of(turn: str) -> str:
+    """The answer that a turn belongs to; empty outside of answers."""
+    return turn.rpartition("/")[0]

@@ -1,16 +1,29 @@
-"""The words of an SQL statement, as DuckDB cuts it. Pure; used in the confined child."""
+"""The words and the calls of an SQL statement, as DuckDB cuts it. Pure; used in the confined child."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 from leaf.errors import QueryError
 
+SET_OPERATIONS = {"union", "except", "intersect"}
 _CONTINUATION = bytes(range(0x80, 0xC0))
 """Bytes of UTF-8 that begin no character."""
 _NUMBERS = (
-    *("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "UTINYINT", "USMALLINT", "UINTEGER", "UBIGINT", "UHUGEINT"),
+    *(
+        "TINYINT",
+        "SMALLINT",
+        "INTEGER",
+        "BIGINT",
+        "HUGEINT",
+        "UTINYINT",
+        "USMALLINT",
+        "UINTEGER",
+        "UBIGINT",
+        "UHUGEINT",
+    ),
     *("FLOAT", "DOUBLE", "DECIMAL"),
 )
 
@@ -25,8 +38,19 @@ class Token:
     """In characters of the statement."""
 
 
+@dataclass(frozen=True)
+class SqlCall:
+    """A function call in a statement, in characters of it."""
+
+    name: str
+    start: int
+    end: int
+    arguments: tuple[str, ...]
+
+
 def tokens(sql: str) -> list[Token]:
-    """The statement's tokens in order, comments among them. Raises QueryError for text that is not Unicode."""
+    """The statement's tokens in order, comments among them. Raises QueryError for text that is not
+    Unicode."""
     import duckdb
 
     raw = encoded(sql)
@@ -39,22 +63,66 @@ def tokens(sql: str) -> list[Token]:
     return [Token(*token) for token in zip(pieces, kinds, starts, strict=True) if token[0]]
 
 
+def significant(sql: str) -> list[Token]:
+    """The statement's tokens without its comments."""
+    return [token for token in tokens(sql) if token.kind != "comment"]
+
+
+def calls(sql: str) -> list[SqlCall]:
+    """The function calls of a statement, inner ones before those around them."""
+    found = significant(sql)
+    open_at: list[tuple[str, int, list[int]]] = []
+    made: list[SqlCall] = []
+    for index, token in enumerate(found):
+        if token.text in ("(", "["):
+            named = (
+                token.text == "("
+                and index > 0
+                and re.fullmatch(r"[A-Za-z_]\w*", found[index - 1].text)
+            )
+            start = found[index - 1].start if named else -1
+            open_at.append(
+                (found[index - 1].text.lower() if named else "", start, [token.start + 1])
+            )
+        elif token.text == "," and open_at:
+            open_at[-1][2].append(token.start)
+        elif token.text in (")", "]") and open_at:
+            name, start, cuts = open_at.pop()
+            pieces = [
+                sql[a:b].lstrip(",").strip()
+                for a, b in zip(cuts, [*cuts[1:], token.start], strict=True)
+            ]
+            if name:
+                made.append(SqlCall(name, start, token.start + 1, tuple(p for p in pieces if p)))
+    return made
+
+
 def encoded(sql: str) -> bytes:
-    """The statement as DuckDB gets it. Raises QueryError for half of a surrogate pair, which no text may hold."""
+    """The statement as DuckDB gets it. Raises QueryError for half of a surrogate pair, which no
+    text may hold."""
     try:
         return sql.encode()
     except UnicodeEncodeError as e:
-        message = f"The query holds half of a character (\\u{ord(sql[e.start]):04x}) at place {e.start + 1:,}."
+        message = (
+            f"The query holds half of a character (\\u{ord(sql[e.start]):04x}) at place "
+            f"{e.start + 1:,}."
+        )
         raise QueryError(message, "Write the character itself, such as 📱 or ü.") from e
 
 
 def words(sql: str) -> list[str]:
-    """Keywords and names of the statement in lower case: nothing of its strings, comments and quoted names."""
-    return [t.text.lower() for t in tokens(sql) if t.kind in ("keyword", "identifier") and not t.text.startswith('"')]
+    """Keywords and names of the statement in lower case: nothing of its strings, comments and
+    quoted names."""
+    return [
+        t.text.lower()
+        for t in tokens(sql)
+        if t.kind in ("keyword", "identifier") and not t.text.startswith('"')
+    ]
 
 
 def code(sql: str) -> str:
-    """The statement, as long as it is, with blanks for what stands in texts, names in double quotes and comments."""
+    """The statement, as long as it is, with blanks for what stands in texts, names in double quotes
+    and comments."""
     pieces = list(sql)
     for token in tokens(sql):
         inner = token.kind in ("string_const", "identifier") and token.text[0] in "\"'"
@@ -65,10 +133,11 @@ def code(sql: str) -> str:
 
 
 def without_semicolon(sql: str) -> str:
-    """The statement without what ends it: DuckDB puts a query into parentheses, and there a last `;` has no place."""
-    significant = [t for t in tokens(sql) if t.kind != "comment"]
-    while significant and significant[-1].text == ";":
-        sql = sql[: significant.pop().start]
+    """The statement without what ends it: DuckDB puts a query into parentheses, and there a last
+    `;` has no place."""
+    kept = significant(sql)
+    while kept and kept[-1].text == ";":
+        sql = sql[: kept.pop().start]
     return sql
 
 

@@ -1,4 +1,5 @@
-"""What to do about an error of Python code that the limits of its sandbox explain: one sentence, or none."""
+"""What to do about an error of Python code that the limits of its sandbox explain: one sentence, or
+none."""
 
 from __future__ import annotations
 
@@ -8,9 +9,9 @@ import unicodedata
 from collections.abc import Sequence
 
 from leaf.errors import InvalidInputError, not_found
-from leaf.formats.base import holds_tables
+from leaf.readers.base import holds_tables
 from leaf.sandbox.packages import Packages, plain_name
-from leaf.sandbox.sessions import Trouble
+from leaf.sandbox.ran import CellFailure
 from leaf.store.model import ChatFile
 from leaf.tables.results import SIDE_BY_SIDE
 
@@ -26,29 +27,45 @@ PACKAGES = {
 REFUSED = {"PermissionError", "BlockingIOError", "OSError"}
 
 
-def advice(trouble: Trouble, packages: Packages, files: Sequence[ChatFile] = ()) -> str:
-    """One sentence for whoever wrote the code; empty where its own traceback says enough. `files` are those of the chat."""
-    if trouble.type == "ModuleNotFoundError" and (found := re.search(r"No module named '([\w.]+)'", trouble.message)):
+def advice(failure: CellFailure, packages: Packages, files: Sequence[ChatFile] = ()) -> str:
+    """One sentence for whoever wrote the code; empty where its own traceback says enough. `files`
+    are those of the chat."""
+    if failure.type == "ModuleNotFoundError" and (
+        found := re.search(r"No module named '([\w.]+)'", failure.message)
+    ):
         return _package(found[1].partition(".")[0], packages)
-    if trouble.type == "NameError" and (found := re.search(r"name '(\w+)' is not defined", trouble.message)):
+    if failure.type == "NameError" and (
+        found := re.search(r"name '(\w+)' is not defined", failure.message)
+    ):
         return SIDE_BY_SIDE if re.fullmatch(r"r[1-9]\d*", found[1]) else _tables(found[1], files)
-    if trouble.type == "FileNotFoundError" and (said := _named(trouble, files)):
+    if failure.type == "FileNotFoundError" and (said := _named(failure, files)):
         return said
-    last = trouble.text.rsplit("\n  ", 1)[-1]
-    if trouble.type in REFUSED and re.search(r"\bfork|subprocess|multiprocessing|posix_spawn|\bexec", trouble.text):
+    last = failure.text.rsplit("\n  ", 1)[-1]
+    if failure.type in REFUSED and re.search(
+        r"\bfork|subprocess|multiprocessing|posix_spawn|\bexec", failure.text
+    ):
         return "Code here is one process and cannot start others: use threads, or n_jobs=1."
-    if re.search(r"gaierror|URLError|NameResolution|Temporary failure in name resolution", f"{trouble.type} {trouble.message}"):
+    if re.search(
+        r"gaierror|URLError|NameResolution|Temporary failure in name resolution",
+        f"{failure.type} {failure.message}",
+    ):
         return "There is no network here: use the files of the chat."
-    if trouble.type in REFUSED and re.search(r"\bsocket\b|\.connect\(", trouble.text):
+    if failure.type in REFUSED and re.search(r"\bsocket\b|\.connect\(", failure.text):
         return "There is no network here: use the files of the chat."
-    if trouble.type in REFUSED and "File too large" in trouble.message:
+    if failure.type in REFUSED and "File too large" in failure.message:
         return "A file that code writes may not be that large: keep fewer rows or columns."
-    if trouble.type == "PermissionError" and "../in/" in trouble.message + last:
+    if failure.type == "PermissionError" and "../in/" in failure.message + last:
         return "Files of the chat can be read and not changed: work on a copy."
-    if trouble.type in ("PermissionError", "FileNotFoundError"):
-        return "Only the working folder can be written, and only open_file(handle) leads to files of the chat."
-    if trouble.type == "MemoryError":
-        return "The code asked for more memory than it may have: work on fewer rows or columns, or let query() aggregate."
+    if failure.type in ("PermissionError", "FileNotFoundError"):
+        return (
+            "Only the working folder can be written, and only open_file(handle) leads to "
+            "files of the chat."
+        )
+    if failure.type == "MemoryError":
+        return (
+            "The code asked for more memory than it may have: work on fewer rows or columns, "
+            "or let query() aggregate."
+        )
     return ""
 
 
@@ -59,23 +76,35 @@ def _tables(name: str, files: Sequence[ChatFile]) -> str:
         return ""
     near = difflib.get_close_matches(name.lower(), there, n=1)
     meant = f"Did you mean {near[0]}? " if near else ""
-    return f"{meant}The chat's tables are DataFrames already: {', '.join(there[:12])}{' …' if len(there) > 12 else ''}."
+    return (
+        f"{meant}The chat's tables are DataFrames already: "
+        f"{', '.join(there[:12])}{' …' if len(there) > 12 else ''}."
+    )
 
 
-def _named(trouble: Trouble, files: Sequence[ChatFile]) -> str:
+def _named(failure: CellFailure, files: Sequence[ChatFile]) -> str:
     """How a file is reached that the code opened by its name."""
-    text = unicodedata.normalize("NFC", f"{trouble.message} {trouble.text}").casefold()
-    found = [(len(part), c) for c in files if (part := next((p for p in _parts(c.file.name) if p in text), ""))]
+    text = unicodedata.normalize("NFC", f"{failure.message} {failure.text}").casefold()
+    found = [
+        (len(part), c)
+        for c in files
+        if (part := next((p for p in _parts(c.file.name) if p in text), ""))
+    ]
     most = max((length for length, _ in found), default=0)
     named = [c for length, c in found if length == most]
     if not named:
         return ""
     if len(named) > 1:
         return (
-            f"Several files are named so: {', '.join(f'{c.handle} {c.file.name}' for c in named[:5])}. Write open_file(handle)."
+            f"Several files are named so: "
+            f"{', '.join(f'{c.handle} {c.file.name}' for c in named[:5])}. Write open_file(handle)."
         )
     one = named[0]
-    table = f"is the DataFrame {one.slug}; its bytes are at" if holds_tables(one.file.kind, one.file.outline) else "is at"
+    table = (
+        f"is the DataFrame {one.slug}; its bytes are at"
+        if holds_tables(one.file.kind, one.file.outline)
+        else "is at"
+    )
     return f'{one.file.name} {table} open_file("{one.handle}").'
 
 
@@ -93,4 +122,11 @@ def _package(module: str, packages: Packages) -> str:
         return ""
     if name in packages.allowed():
         return f"add_package can install {name} if the user allows it."
-    return str(not_found("package", name, sorted(packages.allowed()), "the list of packages that may be installed"))
+    return str(
+        not_found(
+            "package",
+            name,
+            sorted(packages.allowed()),
+            "the list of packages that may be installed",
+        )
+    )

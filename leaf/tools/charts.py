@@ -8,17 +8,22 @@ from typing import Any
 from pydantic import BaseModel, Field, model_validator
 
 from leaf.errors import InvalidInputError
+from leaf.shapes.results import ChartShown, ToldResult
 from leaf.tables import charts
-from leaf.tables.tables import ResultPage
+from leaf.tables.paging import ResultPage, RowsWanted
 from leaf.tools import remarks
-from leaf.tools.base import Json, Source, Tool, ToolContext, ToolOutput
-from leaf.tools.tables import place_of, readings_of, run_query
+from leaf.tools.base import Source, Tool, ToolContext, ToolOutput
+from leaf.tools.table_data import place_of
+from leaf.tools.tables import readings_of, run_query
 
 ROWS_DRAWN = 5_000
 
 
 class MakeChartInput(BaseModel):
-    spec: Json = Field(description="Vega-Lite spec without data or URLs: mark, encoding, title. Fields are the result's columns.")
+    spec: dict[str, Any] = Field(
+        description="Vega-Lite spec without data or URLs: mark, encoding, title. Fields are the "
+        "result's columns."
+    )
     result_id: str = Field("", title="Result", description="Result of query_tables (r1) to draw.")
     sql: str = Field("", description="Or a query to draw.")
 
@@ -37,39 +42,59 @@ class MakeChartInput(BaseModel):
         return self
 
 
+class ChartDrawn(ToldResult):
+    chart: ChartShown
+
+
 def make_chart(context: ToolContext, given: MakeChartInput) -> ToolOutput:
     """Check the spec against the columns of the result, and hand both to the page."""
     result_id = given.result_id
     sources: tuple[Source, ...] = ()
-    readings: list[remarks.Reading] = []
+    readings: list[remarks.ReadTable] = []
     if given.sql:
         result = run_query(context, given.sql)
         result_id = result.result_id
-        sources = tuple(Source(t.handle, t.file_id, t.file_name, place_of(t), "queried", query=given.sql) for t in result.tables)
+        sources = tuple(
+            Source(t.handle, t.file_id, t.file_name, place_of(t), "queried", query=given.sql)
+            for t in result.tables
+        )
         readings = readings_of(result)
-    page: ResultPage = context.tables.result(
+    page: ResultPage = context.tables.results.page(
         context.scope,
         context.chat_id,
         result_id,
-        limit=ROWS_DRAWN,
-        stop=context.stop,
+        RowsWanted(limit=ROWS_DRAWN),
+        context.stop,
         turn="" if given.sql else context.turn,
     )
     if not page.rows:
-        raise InvalidInputError(f"Result {result_id} has no rows to draw.", "Query something that has rows.")
-    spec = charts.check(given.spec, page.columns)
-    cut = f" Only the first {len(page.rows):,} of {page.total:,} rows are drawn." if page.total > len(page.rows) else ""
+        raise InvalidInputError(
+            f"Result {result_id} has no rows to draw.", "Query something that has rows."
+        )
+    spec = charts.with_types(
+        charts.check(given.spec, page.columns), dict(zip(page.columns, page.types, strict=True))
+    )
+    cut = (
+        f" Only the first {len(page.rows):,} of {page.total:,} rows are drawn."
+        if page.total > len(page.rows)
+        else ""
+    )
     title = spec.get("title")
     name = title if isinstance(title, str) and title else f"a chart of {result_id}"
     said = remarks.new(readings, context.hooks.told)
     return ToolOutput(
-        "\n".join([f"Chart drawn from {result_id} ({page.total:,} rows); the user sees it.{cut}", *said.spoken]),
+        "\n".join(
+            [
+                f"Chart drawn from {result_id} ({page.total:,} rows); the user sees it.{cut}",
+                *said.spoken,
+            ]
+        ),
         f"Drew {name}",
         sources=sources,
         coverage=tuple(remarks.coverage(r) for r in readings),
-        data={
+        data=ChartDrawn(
             **said.to_json(),
-            "chart": {
+            chart={
                 "spec": spec,
                 "columns": page.columns,
                 "types": page.types,
@@ -77,18 +102,21 @@ def make_chart(context: ToolContext, given: MakeChartInput) -> ToolOutput:
                 "result_id": result_id,
                 "total": page.total,
             },
-        },
+        ),
     )
 
 
 TOOLS = (
     Tool(
         "make_chart",
-        "Draw a chart for the user from a query result. At most 5,000 rows are drawn, so aggregate first.",
+        "Draw a chart for the user from a query result. At most 5,000 rows are drawn, so "
+        "aggregate first.",
         MakeChartInput,
         make_chart,
         "Drawing a chart",
         icon="bar_chart",
+        counted=("chart", "charts"),
+        result=ChartDrawn,
         repeatable=False,
         replay="chart",
     ),

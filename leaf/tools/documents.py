@@ -1,4 +1,5 @@
-"""Tools that write: create_document, write_file, edit_file, delete_file. They change the chat's documents only."""
+"""Tools that write: create_document, write_file, edit_file, delete_file. They change the chat's
+documents only."""
 
 from __future__ import annotations
 
@@ -9,14 +10,16 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from leaf.documents import naming
-from leaf.documents.documents import Draft
+from leaf.documents.documents import DocumentDraft
 from leaf.errors import InvalidInputError, LeafError, NotFoundError, not_found
-from leaf.formats.window import CHARS_PER_TOKEN
-from leaf.store.documents import Change, gone
+from leaf.readers.window import CHARS_PER_TOKEN
+from leaf.shapes.parts import DocumentData
+from leaf.shapes.results import PassageShown, ToolResult
+from leaf.store.documents import VersionChange, gone
 from leaf.store.ids import new_id
 from leaf.store.model import ChatFile, Document
 from leaf.tools import writing
-from leaf.tools.base import NO_CHAT, Ask, Json, Tool, ToolContext, ToolOutput, find_file, quoted
+from leaf.tools.base import NO_CHAT, Ask, Tool, ToolContext, ToolOutput, find_file, quoted
 
 OUTLINE = 20
 """Headings that a receipt names."""
@@ -29,15 +32,19 @@ class CreateDocumentInput(BaseModel):
     title: str
     kind: Literal["text", "code", "sheet"] = "text"
     document_type: Literal["general", "meeting-summary", "report", "action-items"] = "general"
-    files: list[str] = Field(title="Files", default_factory=list, description="Sources, by handle or name.")
+    files: list[str] = Field(
+        title="Files", default_factory=list, description="Sources, by handle or name."
+    )
     content: str = Field("", description="Its text, or source of other types than general.")
     instructions: str = Field("", description="The user's wishes.")
-    metadata: dict[str, str | list[str]] = Field(default_factory=dict, description="meeting_date, participants")
+    metadata: dict[str, str | list[str]] = Field(
+        default_factory=dict, description="meeting_date, participants"
+    )
 
 
 def create_document(context: ToolContext, given: CreateDocumentInput) -> ToolOutput:
-    """A new document: `content` as it stands, or written by the model in the shape of its type from files that the tool reads
-    itself and from `content`.
+    """A new document: `content` as it stands, or written by the model in the shape of its type from
+    files that the tool reads itself and from `content`.
     """
     _check_chat(context)
     title = naming.clean_title(given.title)
@@ -45,28 +52,51 @@ def create_document(context: ToolContext, given: CreateDocumentInput) -> ToolOut
         return _receipt(context, known, "Wrote", "")
     shaped = given.kind == "text" and given.document_type != "general"
     if given.content.strip() and not (context.ask is not None and (shaped or given.files)):
-        draft = Draft(title, given.kind, given.content, given.document_type)
-        made = context.documents.create(context.scope, context.chat_id, draft, _change(context, "created"))
+        draft = DocumentDraft(title, given.kind, given.content, given.document_type)
+        made = context.documents.create(
+            context.scope, context.chat_id, draft, _change(context, "created")
+        )
         return _receipt(context, made, "Wrote", "")
     if context.ask is None:
         raise InvalidInputError(
-            f"No model is connected that could write '{title}'.", "Give its text as content, or connect a model (see Settings)."
+            f"No model is connected that could write '{title}'.",
+            "Give its text as content, or connect a model (see Settings).",
         )
     if not (given.files or given.content.strip()):
-        raise InvalidInputError("There is nothing to write it from.", "Name files, or give the content.")
+        raise InvalidInputError(
+            "There is nothing to write it from.", "Name files, or give the content."
+        )
     return _write_from_sources(context, context.ask, given, title)
 
 
-def _write_from_sources(context: ToolContext, ask: Ask, given: CreateDocumentInput, title: str) -> ToolOutput:
-    chosen = list({c.handle: c for c in (find_file(context, name) for name in given.files)}.values())
-    pieces = [*writing.given_pieces(given.content, ask), *writing.read_sources(context, chosen, ask)]
+class DocumentKept(ToolResult):
+    document: str
+    """Its id."""
+    passages: Sequence[PassageShown] = ()
+    """What its figures were read from."""
+
+
+def _write_from_sources(
+    context: ToolContext, ask: Ask, given: CreateDocumentInput, title: str
+) -> ToolOutput:
+    chosen = list(
+        {c.handle: c for c in (find_file(context, name) for name in given.files)}.values()
+    )
+    pieces = [
+        *writing.given_pieces(given.content, ask),
+        *writing.read_sources(context, chosen, ask),
+    ]
     order = writing.Order(title, given.kind, given.document_type, _wishes(given))
     part_id = context.key or new_id()
     shown: list[str] = []
 
     def begin() -> None:
         shown.clear()
-        context.show("document", part_id, {"state": "writing", "title": title, "kind": given.kind, "text": ""})
+        context.show(
+            "document",
+            part_id,
+            {"state": "writing", "title": title, "kind": given.kind, "text": ""},
+        )
 
     def grow(text: str) -> None:
         shown.append(text)
@@ -75,29 +105,42 @@ def _write_from_sources(context: ToolContext, ask: Ask, given: CreateDocumentInp
     begin()
     try:
         written = writing.write(context, ask, order, pieces, grow, begin)
-        made = _keep(context, given, title, _with_remark(written, given.kind), _change(context, "created"))
+        made = _keep(
+            context, given, title, _with_remark(written, given.kind), _change(context, "created")
+        )
     except LeafError as e:
         context.show("document", part_id, {"state": "failed", "title": title, "kind": given.kind})
         raise _kept_in_part(context, given, title, "".join(shown), e) from e
     text_given = [writing.GIVEN] if given.content.strip() else []
     read = "; ".join([*text_given, *(f"{c.file.name} ({c.handle})" for c in chosen)])
-    facts = [f"From {read}, about {written.source_tokens:,} tokens read."]
-    if written.parts > 1:
-        facts.append(
-            f"They are longer than the model's window, so they were read in {written.parts} parts and notes on them combined; "
-            "the document says so."
-        )
-    if written.cut:
-        facts.append("It ends early: the longest answer was reached. Tell the user; ask for a shorter document or for parts.")
-    receipt = _receipt(context, made, "Wrote", " ".join(facts), part_id)
+    receipt = _receipt(context, made, "Wrote", _facts(read, written), part_id)
     return ToolOutput(
         receipt.text,
         f"{receipt.summary} from {_from(chosen, text_given)}",
         sources=writing.sources(pieces),
         coverage=writing.coverage(pieces),
-        data={**receipt.data, "passages": context.hooks.passages_behind(written.text, writing.passages(pieces))},
+        data=DocumentKept(
+            document=made.id,
+            passages=context.hooks.passages_behind(written.text, writing.passages(pieces)),
+        ),
         shows=receipt.shows,
     )
+
+
+def _facts(read: str, written: writing.WrittenText) -> str:
+    """What the model is told of how the document came to be."""
+    facts = [f"From {read}, about {written.source_tokens:,} tokens read."]
+    if written.parts > 1:
+        facts.append(
+            f"They are longer than the model's window, so they were read in {written.parts} parts "
+            "and notes on them combined; the document says so."
+        )
+    if written.cut:
+        facts.append(
+            "It ends early: the longest answer was reached. Tell the user; ask for a shorter "
+            "document or for parts."
+        )
+    return " ".join(facts)
 
 
 def _from(chosen: Sequence[ChatFile], text_given: Sequence[str]) -> str:
@@ -106,25 +149,33 @@ def _from(chosen: Sequence[ChatFile], text_given: Sequence[str]) -> str:
     return " and ".join([*files, *text_given])
 
 
-def _keep(context: ToolContext, given: CreateDocumentInput, title: str, text: str, change: Change) -> Document:
-    """A new document, or the rest of one that an interrupted attempt of this call has left behind."""
+def _keep(
+    context: ToolContext, given: CreateDocumentInput, title: str, text: str, change: VersionChange
+) -> Document:
+    """A new document, or the rest of one that an interrupted attempt of this call has left
+    behind."""
     begun = context.documents.made_by(context.scope, _part_key(context))
     if begun is not None and begun.deleted_at is None:
         return context.documents.write(context.scope, begun.id, text, change)
-    draft = Draft(title, given.kind, text, given.document_type)
+    draft = DocumentDraft(title, given.kind, text, given.document_type)
     return context.documents.create(context.scope, context.chat_id, draft, change)
 
 
-def _kept_in_part(context: ToolContext, given: CreateDocumentInput, title: str, text: str, error: LeafError) -> LeafError:
+def _kept_in_part(
+    context: ToolContext, given: CreateDocumentInput, title: str, text: str, error: LeafError
+) -> LeafError:
     """The error, after what was written so far was kept as a version of its own."""
     if not text.strip():
         return error
     try:
-        change = Change("not finished", context.message_id, _part_key(context))
+        change = VersionChange("not finished", context.message_id, _part_key(context))
         made = _keep(context, given, title, text, change)
     except LeafError:
         return error
-    return type(error)(f"{error.message} What was written so far is kept as '{made.title}' ({made.handle}).", error.hint)
+    return type(error)(
+        f"{error.message} What was written so far is kept as '{made.title}' ({made.handle}).",
+        error.hint,
+    )
 
 
 def _part_key(context: ToolContext) -> str:
@@ -134,16 +185,20 @@ def _part_key(context: ToolContext) -> str:
 def _wishes(given: CreateDocumentInput) -> str:
     lines = [given.instructions.strip()]
     for name, value in given.metadata.items():
-        lines.append(f"{name.replace('_', ' ').capitalize()}: {value if isinstance(value, str) else ', '.join(value)}")
+        lines.append(
+            f"{name.replace('_', ' ').capitalize()}: "
+            f"{value if isinstance(value, str) else ', '.join(value)}"
+        )
     return "\n".join(line for line in lines if line)
 
 
-def _with_remark(written: writing.Written, kind: str) -> str:
+def _with_remark(written: writing.WrittenText, kind: str) -> str:
     """The text, with a last line where the reader must know how it came about."""
     remarks = []
     if written.parts > 1:
         remarks.append(
-            f"The sources (about {written.source_tokens:,} tokens) are longer than what the model reads at once. "
+            f"The sources (about {written.source_tokens:,} tokens) are longer than what the model "
+            f"reads at once. "
             f"This was written from notes on {written.parts} parts."
         )
     if written.cut:
@@ -168,25 +223,37 @@ def write_file(context: ToolContext, given: WriteFileInput) -> ToolOutput:
         _refuse_uploaded(context, given.path)
         kind = naming.kind_of(given.path)
         name = re.split(r"[/\\]", given.path.strip())[-1]
-        draft = Draft(naming.title_of(given.path), kind, given.content, file_name=name)
-        made = context.documents.create(context.scope, context.chat_id, draft, _change(context, "created"))
+        draft = DocumentDraft(naming.title_of(given.path), kind, given.content, file_name=name)
+        made = context.documents.create(
+            context.scope, context.chat_id, draft, _change(context, "created")
+        )
         return _receipt(context, made, "Wrote", "")
     newest = context.documents.versions(context.scope, document.id)[0]
     made = context.documents.write(
-        context.scope, document.id, given.content, _change(context, "write_file"), base=document.version
+        context.scope,
+        document.id,
+        given.content,
+        _change(context, "write_file"),
+        base=document.version,
     )
     if made.version == document.version:
         return ToolOutput(
-            f"'{made.title}' ({made.handle}) has this text already; nothing was changed.", f"Left {made.title} as it is"
+            f"'{made.title}' ({made.handle}) has this text already; nothing was changed.",
+            f"Left {made.title} as it is",
         )
-    facts = "" if newest.message_id else f"Version {newest.number}, which it replaces, was {newest.note}; it can be restored."
+    facts = (
+        ""
+        if newest.message_id
+        else f"Version {newest.number}, which it replaces, was {newest.note}; it can be restored."
+    )
     return _changed(context, made, facts)
 
 
 class EditFileInput(BaseModel):
     file_path: str
     search_replace_block: str = Field(
-        description="Blocks:\n<<<<<<< SEARCH\nold lines, in the document once\n=======\nnew lines\n>>>>>>> REPLACE"
+        description="Blocks:\n<<<<<<< SEARCH\nold lines, in the document once\n=======\nnew "
+        "lines\n>>>>>>> REPLACE"
     )
 
 
@@ -196,9 +263,13 @@ def edit_file(context: ToolContext, given: EditFileInput) -> ToolOutput:
     if known := context.documents.made_by(context.scope, context.key):
         return _changed(context, known, "")
     document = _find(context, given.file_path)
-    made = context.documents.edit(context.scope, document.id, given.search_replace_block, _change(context, "edit_file"))
+    made = context.documents.edit(
+        context.scope, document.id, given.search_replace_block, _change(context, "edit_file")
+    )
     if made.version == document.version:
-        return ToolOutput(f"The blocks change nothing in '{made.title}'.", f"Left {made.title} as it is")
+        return ToolOutput(
+            f"The blocks change nothing in '{made.title}'.", f"Left {made.title} as it is"
+        )
     return _changed(context, made, "")
 
 
@@ -225,22 +296,29 @@ def _check_chat(context: ToolContext) -> None:
         raise InvalidInputError("Documents belong to a chat.", "Name one: --chat ID.")
 
 
-def _change(context: ToolContext, note: str) -> Change:
-    return Change(note, context.message_id, context.key)
+def _change(context: ToolContext, note: str) -> VersionChange:
+    return VersionChange(note, context.message_id, context.key)
 
 
 def _find(context: ToolContext, path: str, *, deleted: bool = False) -> Document:
-    """The chat's document with that handle or name. Raises NotFoundError, and InvalidInputError for an uploaded file."""
+    """The chat's document with that handle or name. Raises NotFoundError, and InvalidInputError for
+    an uploaded file."""
     found = _lookup(context, path, deleted=deleted)
     if found is None:
         _refuse_uploaded(context, path)
         there = context.documents.list(context.scope, chat_id=context.chat_id)
-        raise not_found("document", path.strip(), [n for d in there for n in (d.handle, d.file_name)], "this chat")
+        raise not_found(
+            "document",
+            path.strip(),
+            [n for d in there for n in (d.handle, d.file_name)],
+            "this chat",
+        )
     return found
 
 
 def _lookup(context: ToolContext, path: str, *, deleted: bool = False) -> Document | None:
-    """Raises InvalidInputError where several documents have the name, NotFoundError for a deleted one unless it may be found."""
+    """Raises InvalidInputError where several documents have the name, NotFoundError for a deleted
+    one unless it may be found."""
     wanted = path.strip()
     names = {c.handle: c.file.name.lower() for c in context.files}
     low = re.split(r"[/\\]", wanted)[-1].lower()
@@ -251,7 +329,8 @@ def _lookup(context: ToolContext, path: str, *, deleted: bool = False) -> Docume
         found = found or [d for d in there if wanted.lower() == d.title.lower()]
         if len(found) > 1 and not away:
             raise InvalidInputError(
-                f"Several documents are named '{wanted}'.", f"Use a handle: {', '.join(d.handle for d in found)}."
+                f"Several documents are named '{wanted}'.",
+                f"Use a handle: {', '.join(d.handle for d in found)}.",
             )
         if found and away and not deleted:
             raise gone(found[0])
@@ -266,16 +345,20 @@ def _refuse_uploaded(context: ToolContext, path: str) -> None:
     except NotFoundError:
         return
     raise InvalidInputError(
-        f"{chat_file.file.name} is a file of the user and is never changed.", "Write a changed copy as a new document."
+        f"{chat_file.file.name} is a file of the user and is never changed.",
+        "Write a changed copy as a new document.",
     )
 
 
-def _receipt(context: ToolContext, document: Document, verb: str, facts: str, part_id: str = "") -> ToolOutput:
+def _receipt(
+    context: ToolContext, document: Document, verb: str, facts: str, part_id: str = ""
+) -> ToolOutput:
     """What the model is told of a whole document: never its text."""
     text = context.documents.content(context.scope, document)
     tokens = int(len(text) / CHARS_PER_TOKEN)
     lines = [
-        f"{verb} '{quoted(document.title, 120)}', version {document.version}: {document.handle}, file {document.file_name}, "
+        f"{verb} '{quoted(document.title, 120)}', version {document.version}: {document.handle}, "
+        f"file {document.file_name}, "
         f"{len(text.split()):,} words, about {tokens:,} tokens.",
         facts,
     ]
@@ -283,32 +366,54 @@ def _receipt(context: ToolContext, document: Document, verb: str, facts: str, pa
         lines.append("Outline: " + " · ".join(headings))
     if document.kind == "sheet":
         rows = text.count("\n") - 1
-        lines.append(f"{rows:,} rows. Columns: {quoted(text.partition(chr(10))[0], 300)}. {_table_name(context, document)}")
-    lines.append("The user sees it beside the chat: say in a sentence or two what it is, do not repeat it.")
+        lines.append(
+            f"{rows:,} rows. Columns: {quoted(text.partition(chr(10))[0], 300)}. "
+            f"{_table_name(context, document)}"
+        )
+    lines.append(
+        "The user sees it beside the chat: say in a sentence or two what it is, do not repeat it."
+    )
     return ToolOutput(
         "\n".join(line for line in lines if line),
         f"{verb} {quoted(document.title, 80)}",
-        data={"document": document.id},
-        shows=({"name": "document", "id": part_id or context.key or document.id, "data": _card(document, "done", "")},),
+        data=DocumentKept(document=document.id),
+        shows=(
+            {
+                "name": "document",
+                "id": part_id or context.key or document.id,
+                "data": _card(document, "done", ""),
+            },
+        ),
     )
 
 
 def _changed(context: ToolContext, document: Document, facts: str) -> ToolOutput:
     """What the model is told of a change: the difference, cut where it is long."""
-    found = context.documents.compare(context.scope, document, document.version - 1, document.version)
+    found = context.documents.compare(
+        context.scope, document, document.version - 1, document.version
+    )
     text = found.text()
     cut = f"{text[:DIFF_SHOWN]}\n…" if len(text) > DIFF_SHOWN else text
-    head = f"Changed '{quoted(document.title, 120)}' ({document.handle}), now version {document.version}: {found.summary}."
+    head = (
+        f"Changed '{quoted(document.title, 120)}' ({document.handle}), now version "
+        f"{document.version}: {found.summary}."
+    )
     card = _card(document, "done", found.summary)
     return ToolOutput(
         "\n".join(line for line in (head, facts, cut) if line),
         f"Changed {quoted(document.title, 80)}: {found.summary}",
-        data={"document": document.id},
-        shows=({"name": "document", "id": context.key or f"{document.id}-{document.version}", "data": card},),
+        data=DocumentKept(document=document.id),
+        shows=(
+            {
+                "name": "document",
+                "id": context.key or f"{document.id}-{document.version}",
+                "data": card,
+            },
+        ),
     )
 
 
-def _card(document: Document, state: str, summary: str) -> Json:
+def _card(document: Document, state: str, summary: str) -> DocumentData:
     """What an answer keeps of a document: where it is, not what stands in it."""
     return {
         "state": state,
@@ -342,12 +447,14 @@ def outline(text: str) -> list[str]:
 TOOLS = (
     Tool(
         "create_document",
-        "Write a document that the user keeps. Name the source files: the tool reads them whole and writes it beside the chat, "
+        "Write a document that the user keeps. Name the source files: the tool reads them whole "
+        "and writes it beside the chat, "
         "so do not read them first. Returns a receipt with the outline.",
         CreateDocumentInput,
         create_document,
         "Writing a document",
         icon="edit_document",
+        result=DocumentKept,
         effect="write",
         repeatable=False,
     ),
@@ -358,6 +465,7 @@ TOOLS = (
         write_file,
         "Writing a document",
         icon="edit_document",
+        result=DocumentKept,
         effect="write",
         repeatable=False,
     ),
@@ -368,6 +476,7 @@ TOOLS = (
         edit_file,
         "Editing a document",
         icon="edit_note",
+        result=DocumentKept,
         effect="write",
         repeatable=False,
     ),
@@ -378,6 +487,7 @@ TOOLS = (
         delete_file,
         "Deleting a document",
         icon="delete",
+        result=DocumentKept,
         effect="write",
         repeatable=False,
     ),

@@ -1,45 +1,61 @@
-"""Tools that look into Google Drive: list_drive_folder, search_drive, read_drive_file. Always offered, connected or not."""
+"""Tools that look into Google Drive: list_drive_folder, search_drive, read_drive_file. Always
+offered, connected or not."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
 from leaf.drive import query
-from leaf.drive.model import Brought, DriveItem, DriveListing
+from leaf.drive.model import BroughtFile, DriveItem, DriveListing
 from leaf.errors import DriveNotConnectedError, InvalidInputError, not_found
 from leaf.files.line import attached_line
+from leaf.shapes.results import Arrived, ChangedSince, DriveItemShown, PassageShown, ToolResult
+from leaf.shapes.results import Brought as BroughtShown
 from leaf.store.model import ChatFile
 from leaf.tools import files
-from leaf.tools.base import NO_CHAT, Json, Tool, ToolContext, ToolOutput, quoted
+from leaf.tools.base import NO_CHAT, Tool, ToolContext, ToolOutput, quoted
+from leaf.tools.permissions import Permission, in_words
 
 PAGE = 100
 READ_TOKENS = 4_000
 
 
 class ListDriveFolderInput(BaseModel):
-    folder: str = Field("root", title="Folder", description="Folder id, Drive URL, 'root', 'shared-with-me' or 'drives'.")
+    folder: str = Field(
+        "root",
+        title="Folder",
+        description="Folder id, Drive URL, 'root', 'shared-with-me' or 'drives'.",
+    )
     cursor: str = Field("", description="Cursor of the previous page.")
 
 
 def list_drive_folder(context: ToolContext, given: ListDriveFolderInput) -> ToolOutput:
     """A page of a folder: one line for each item."""
+    _permit_names(context)
     found = context.drive.list(context.scope, given.folder, cursor=given.cursor, page_size=PAGE)
     name = found.folder.name if found.folder else "Drive"
     path = " / ".join(crumb.name for crumb in found.breadcrumbs)
-    return _listed(found, f"{path or name}: {_count(found)}.", f"Listed the Drive folder {quoted(name, 60)}: {_count(found)}")
+    return _listed(
+        found,
+        f"{path or name}: {_count(found)}.",
+        f"Listed the Drive folder {quoted(name, 60)}: {_count(found)}",
+    )
 
 
 class SearchDriveInput(BaseModel):
     query: str = Field(title="Words", description="Words in the name or content.", min_length=1)
-    folder: str = Field("", title="Folder", description="Folder id or URL: search it and all below it.")
+    folder: str = Field(
+        "", title="Folder", description="Folder id or URL: search it and all below it."
+    )
     kinds: list[str] = Field(
         title="Kinds",
         default_factory=list,
-        description="Only these: folder, document, spreadsheet, presentation, pdf, text, image, audio, video.",
+        description="Only these: folder, document, spreadsheet, presentation, pdf, text, image, "
+        "audio, video.",
     )
     modified_after: str = Field("", title="Modified after", description="Day: 2026-05-01.")
     cursor: str = Field("", description="Cursor of the previous page.")
@@ -47,6 +63,7 @@ class SearchDriveInput(BaseModel):
 
 def search_drive(context: ToolContext, given: SearchDriveInput) -> ToolOutput:
     """Files by name and content."""
+    _permit_names(context)
     found = context.drive.search(
         context.scope,
         given.query,
@@ -58,7 +75,24 @@ def search_drive(context: ToolContext, given: SearchDriveInput) -> ToolOutput:
     )
     where = f" in {found.folder.name}" if found.folder else ""
     head = f"{_count(found)} for {given.query!r}{where}."
-    return _listed(found, head, f"Searched Drive{where} for {quoted(given.query, 60)}: {_count(found)}")
+    return _listed(
+        found, head, f"Searched Drive{where} for {quoted(given.query, 60)}: {_count(found)}"
+    )
+
+
+class DriveResult(ToolResult):
+    """Of a folder and of a search the items; of a file what was read of it and where it stands.
+    Without a connection, why."""
+
+    drive_items: Sequence[DriveItemShown] = ()
+    passages: Sequence[PassageShown] = ()
+    coverage: str = ""
+    cursor: str = ""
+    notes: Sequence[str] = ()
+    drive: BroughtShown | Literal["not-connected"] = "not-connected"
+    arrived: Arrived | None = None
+    why: str = ""
+    hint: str = ""
 
 
 def _count(found: DriveListing) -> str:
@@ -72,7 +106,7 @@ def _listed(found: DriveListing, head: str, summary: str) -> ToolOutput:
         lines.append(f"Note: {found.incomplete}")
     if found.cursor:
         lines.append(f"[There is more. Go on with cursor={found.cursor!r}]")
-    rows: list[Json] = [
+    rows: list[DriveItemShown] = [
         {
             "ref": item.ref,
             "name": item.name,
@@ -83,7 +117,9 @@ def _listed(found: DriveListing, head: str, summary: str) -> ToolOutput:
         }
         for item in found.items
     ]
-    data: Json = {"drive_items": rows, "cursor": found.cursor, "notes": [found.incomplete] if found.incomplete else []}
+    data = DriveResult(
+        drive_items=rows, cursor=found.cursor, notes=[found.incomplete] if found.incomplete else []
+    )
     return ToolOutput("\n".join(lines), summary, data=data)
 
 
@@ -106,30 +142,110 @@ class ReadDriveFileInput(BaseModel):
 
 def read_drive_file(context: ToolContext, given: ReadDriveFileInput) -> ToolOutput:
     """Bring a file into the chat under a handle, and read its beginning or the part asked for."""
-    brought = context.drive.bring(context.scope, _ref(context, given.file), stop=context.stop)
+    ref = _ref(context, given.file)
+    _permit_content(context, ref)
+    brought = context.drive.bring(context.scope, ref, stop=context.stop)
     chat_file = _attached(context, brought)
     notes = _notes(context, brought, chat_file)
-    head = "\n".join([f"{attached_line(chat_file)} now in this chat: use its handle with the other tools.", *notes])
-    arrived = {"handle": chat_file.handle, "name": chat_file.file.name, "tokens": int(chat_file.file.outline.get("tokens") or 0)}
-    data: Json = {
-        "drive": {"id": brought.item.id, "link": brought.item.link, "downloaded": brought.downloaded},
-        "arrived": arrived,
+    head = "\n".join(
+        [
+            f"{attached_line(chat_file)} now in this chat: use its handle with the other tools.",
+            *notes,
+        ]
+    )
+    arrived: Arrived = {
+        "handle": chat_file.handle,
+        "name": chat_file.file.name,
+        "tokens": int(chat_file.file.outline.get("tokens") or 0),
+    }
+    drive: BroughtShown = {
+        "id": brought.item.id,
+        "link": brought.item.link,
+        "downloaded": brought.downloaded,
     }
     if chat_file.file.outline.get("error"):
-        reason = f"{chat_file.file.outline['error']} {chat_file.file.outline.get('hint', '')}".strip()
-        return ToolOutput(f"{head}\n{reason}", f"Fetched {brought.item.name} from Drive: it cannot be read", data=data)
+        reason = (
+            f"{chat_file.file.outline['error']} {chat_file.file.outline.get('hint', '')}".strip()
+        )
+        return ToolOutput(
+            f"{head}\n{reason}",
+            f"Fetched {brought.item.name} from Drive: it cannot be read",
+            data=DriveResult(drive=drive, arrived=arrived),
+        )
     there = (*(c for c in context.files if c.file.id != chat_file.file.id), chat_file)
     wanted = files.ReadFileInput(
-        file=chat_file.handle, where=given.where, line_numbers=False, max_tokens=given.max_tokens, cursor=""
+        file=chat_file.handle,
+        where=given.where,
+        line_numbers=False,
+        max_tokens=given.max_tokens,
+        cursor="",
     )
     read = files.read_file(replace(context, files=there), wanted)
-    data = {**read.data, **data, "notes": [*read.data["notes"], *notes]}
+    window = read.data
+    assert isinstance(window, files.WindowRead)
+    data = DriveResult(
+        passages=window.passages,
+        coverage=window.coverage,
+        cursor=window.cursor,
+        notes=[*window.notes, *notes],
+        drive=drive,
+        arrived=arrived,
+    )
     return replace(
         read,
         text=f"{head}\n\n{read.text}",
         head=f"{head}\n\n{read.head}" if read.passages else "",
         summary=f"{read.summary} in Drive",
         data=data,
+    )
+
+
+# In a chat with others, what comes from the Drive of one is seen by all. A model may ask for it because a file told it to.
+
+
+def _readers(context: ToolContext) -> Sequence[str]:
+    """Who else sees what comes from the Drive of the one who asked. The Drive of the app itself is
+    everybody's."""
+    connection = context.drive.connection(context.scope)
+    own = connection.state == "connected" and connection.kind == "user"
+    return context.others() if own else ()
+
+
+def _permit_names(context: ToolContext) -> None:
+    """Once an answer. Raises InvalidInputError where it is not allowed."""
+    if others := _readers(context):
+        context.permit(
+            Permission(
+                f"Look through your Google Drive in this chat, which {in_words(others)} can read?",
+                "They see the names of what is found there, no content. Without an answer nothing "
+                "is listed.",
+                "Nothing was listed; go on without Drive.",
+                key=f"{context.message_id}/drive-names",
+                of_user=context.scope.user_id,
+                icon="add_to_drive",
+            )
+        )
+
+
+def _permit_content(context: ToolContext, ref: str) -> None:
+    """For each file that is not in the chat yet. Raises InvalidInputError where it is not
+    allowed."""
+    others = _readers(context)
+    if not others:
+        return
+    item = context.drive.item(context.scope, ref)
+    if item.file_id and any(c.file.id == item.file_id for c in context.files):
+        return
+    name = quoted(item.name, 120)  # in the question alone: others see the rest
+    context.permit(
+        Permission(
+            f"Bring “{name}” from your Google Drive into this chat, which {in_words(others)} "
+            "can read?",
+            "They can then open the whole file here. Without an answer it stays in your Drive.",
+            "Nothing was read; go on without this file.",
+            of_user=context.scope.user_id,
+            icon="add_to_drive",
+        )
     )
 
 
@@ -143,10 +259,16 @@ def _ref(context: ToolContext, given: str) -> str:
         raise InvalidInputError(f"{name} is in this chat already.", "Read it with read_file.")
     if _looks_like_id(name):
         return name
+    _permit_names(context)
     found = context.drive.named(context.scope, name)
     if len(found) > 1:
-        which = "; ".join(f"id={item.ref}, modified {item.modified:%Y-%m-%d}" if item.modified else item.ref for item in found)
-        raise InvalidInputError(f"{len(found)} files in Drive are named '{quoted(name, 80)}'.", f"Use an id: {which}.")
+        which = "; ".join(
+            f"id={item.ref}, modified {item.modified:%Y-%m-%d}" if item.modified else item.ref
+            for item in found
+        )
+        raise InvalidInputError(
+            f"{len(found)} files in Drive are named '{quoted(name, 80)}'.", f"Use an id: {which}."
+        )
     if not found:
         raise not_found("file", quoted(name, 80), (), "Google Drive")
     return found[0].ref
@@ -158,55 +280,73 @@ def _looks_like_id(text: str) -> bool:
     return len(plain) >= 15 and plain.replace("-", "").replace("_", "").isalnum()
 
 
-def _attached(context: ToolContext, brought: Brought) -> ChatFile:
+def _attached(context: ToolContext, brought: BroughtFile) -> ChatFile:
     """The file in the chat: under the handle that it has there, or the next one."""
     if known := next((c for c in context.files if c.file.id == brought.file.id), None):
         return known
     if context.chat_id == NO_CHAT:
         return context.library.as_chat_files([*(c.file for c in context.files), brought.file])[-1]
-    return context.library.attach(context.scope, context.chat_id, [brought.file.id], context.message_id)[0]
+    return context.library.attach(
+        context.scope, context.chat_id, [brought.file.id], context.message_id
+    )[0]
 
 
-def _notes(context: ToolContext, brought: Brought, chat_file: ChatFile) -> list[str]:
+def _notes(context: ToolContext, brought: BroughtFile, chat_file: ChatFile) -> list[str]:
     notes = [brought.note] if brought.note else []
     older = [c.handle for c in context.files if c.file.id in brought.older]
     if older:
         notes.append(
-            f"{brought.item.name} changed in Drive since {', '.join(older)} was read: {chat_file.handle} is the newer version. "
+            f"{brought.item.name} changed in Drive since {', '.join(older)} was read: "
+            f"{chat_file.handle} is the newer version. "
             f"Answers that rest on {', '.join(older)} rest on an older version; say so."
         )
     return notes
 
 
 def with_changes(context: ToolContext, output: ToolOutput) -> ToolOutput:
-    """The output, with a note if it rests on a file that has changed in Drive since it was brought in. Asks nothing of Google."""
+    """The output, with a note if it rests on a file that has changed in Drive since it was brought
+    in. Asks nothing of Google."""
     used = {source.file_id: source.name for source in output.sources}
-    from_drive = [c.file.id for c in context.files if c.file.id in used and c.file.source == "drive"]
+    from_drive = [
+        c.file.id for c in context.files if c.file.id in used and c.file.source == "drive"
+    ]
     if not from_drive:
         return output
     outdated = context.drive.outdated(context.scope, from_drive)
     if not outdated:
         return output
     notes = [
-        f"Note: {used[file_id]} was {change.what} in Drive on {change.at:%Y-%m-%d}; this rests on the older version. "
+        f"Note: {used[file_id]} was {change.what} in Drive on {change.at:%Y-%m-%d}; this rests on "
+        f"the older version. "
         + ("Call read_drive_file to read it anew." if change.what == "changed" else "")
         for file_id, change in outdated.items()
     ]
-    data = {**output.data, "changed_since": [{"file_id": i, "id": c.id, "what": c.what} for i, c in outdated.items()]}
+    changed: list[ChangedSince] = [
+        {"file_id": i, "id": c.id, "what": c.what} for i, c in outdated.items()
+    ]
+    data = output.data.model_copy(update={"changed_since": changed})
     head = "\n".join([output.head, *notes]) if output.passages else output.head
     return replace(output, text="\n".join([output.text, *notes]), head=head, data=data)
 
 
-def _or_not_connected(run: Callable[[ToolContext, Any], ToolOutput]) -> Callable[[ToolContext, Any], ToolOutput]:
-    """Without a connection the answer says so, in a shape by which the page can offer to connect."""
+def _or_not_connected(
+    run: Callable[[ToolContext, Any], ToolOutput],
+) -> Callable[[ToolContext, Any], ToolOutput]:
+    """Without a connection the answer says so, in a shape by which the page can offer to
+    connect."""
 
     def checked(context: ToolContext, given: Any) -> ToolOutput:
         try:
             return run(context, given)
         except DriveNotConnectedError as e:
-            text = f"Error: {e} Tell the user; the page offers to connect. Nothing was read from Drive."
+            text = (
+                f"Error: {e} Tell the user; the page offers to connect. Nothing was read "
+                f"from Drive."
+            )
             return ToolOutput(
-                text, "Google Drive is not connected", data={"drive": "not-connected", "why": e.message, "hint": e.hint}
+                text,
+                "Google Drive is not connected",
+                data=DriveResult(drive="not-connected", why=e.message, hint=e.hint),
             )
 
     return checked
@@ -220,6 +360,7 @@ TOOLS = (
         _or_not_connected(list_drive_folder),
         "Listing a Drive folder",
         icon="folder_open",
+        result=DriveResult,
     ),
     Tool(
         "search_drive",
@@ -228,14 +369,19 @@ TOOLS = (
         _or_not_connected(search_drive),
         "Searching Drive",
         icon="manage_search",
+        counted=("search", "searches"),
+        result=DriveResult,
     ),
     Tool(
         "read_drive_file",
-        "Bring a Google Drive file into this chat and read a part of it. It gets a handle (f3) for read_file, search_files, "
-        "describe_table and query_tables. Google Docs, Sheets and Slides come as DOCX, XLSX and PPTX.",
+        "Bring a Google Drive file into this chat and read a part of it. It gets a handle (f3) "
+        "for read_file, search_files, "
+        "describe_table and query_tables. Google Docs, Sheets and Slides come as DOCX, "
+        "XLSX and PPTX.",
         ReadDriveFileInput,
         _or_not_connected(read_drive_file),
         "Reading a Drive file",
         icon="menu_book",
+        result=DriveResult,
     ),
 )

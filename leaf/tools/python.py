@@ -1,4 +1,5 @@
-"""Tools that run Python: run_python, add_package, remove_package. Absent on machines that cannot confine it."""
+"""Tools that run Python: run_python, add_package, remove_package. Absent on machines that cannot
+confine it."""
 
 from __future__ import annotations
 
@@ -13,18 +14,31 @@ from pydantic import BaseModel, Field, field_validator
 
 from leaf.errors import CodeError, InvalidInputError
 from leaf.sandbox.confine import confinement
+from leaf.sandbox.namespace import PythonCell
 from leaf.sandbox.packages import Packages
-from leaf.sandbox.sessions import Cell, Ran
-from leaf.sandbox.written import Written
+from leaf.sandbox.ran import Ran
+from leaf.sandbox.written import WrittenFile
+from leaf.shapes.results import (
+    Beside,
+    FigureDrawn,
+    FileWritten,
+    Printed,
+    TableShown,
+    ToldResult,
+    ToolResult,
+)
 from leaf.store.made_files import MadeFile
 from leaf.store.model import ChatFile
 from leaf.tables.notebooks import Notebooks, Rested
+from leaf.tables.queries import QueryResult
 from leaf.tables.results import united
-from leaf.tables.tables import QueryResult, Table
+from leaf.tables.table import Table
 from leaf.tools import remarks
 from leaf.tools.advice import advice
-from leaf.tools.base import Json, Picture, Source, Tool, ToolContext, ToolOutput, find_file, gone, quoted
-from leaf.tools.tables import beside_json, place_of, table_json, text_table
+from leaf.tools.base import Picture, Source, Tool, ToolContext, ToolOutput, find_file, gone, quoted
+from leaf.tools.permissions import Permission
+from leaf.tools.table_data import beside_json, place_of, table_json
+from leaf.tools.table_text import text_table
 
 CODE_CHARACTERS = 50_000
 TABLE_CHARACTERS = 6_000
@@ -74,7 +88,7 @@ def run_python(context: ToolContext, given: RunPythonInput) -> ToolOutput:
             stop=context.stop,
             progress=context.progress,
         )
-        if rested.ran.trouble is not None:
+        if rested.ran.failure is not None:
             raise _error(rested.ran, notebooks.packages, context.files)
         made = _keep(context, given.code, rested)
     return _output(context, given.code, rested, made)
@@ -93,11 +107,13 @@ class _Made:
 def _keep(context: ToolContext, code: str, rested: Rested) -> _Made:
     ran = rested.ran
     written = [
-        context.library.keep_written(context.scope, context.chat_id, context.message_id, name, file.path)
+        context.library.keep_written(
+            context.scope, context.chat_id, context.message_id, name, file.path
+        )
         for name, file in _named(ran.written)
     ]
     keep_frame = partial(
-        context.tables.keep_frame,
+        context.tables.queries.keep_frame,
         context.scope,
         context.chat_id,
         data_only=rested.data_only,
@@ -105,21 +121,52 @@ def _keep(context: ToolContext, code: str, rested: Rested) -> _Made:
         turn=context.turn,
         read=rested.read,
     )
-    results = [(name, keep_frame(path, code, name, rested.tables, context.stop)) for path, name in ran.frames]
-    figures = (context.library.keep_figure(context.scope, path, context.stop) for path in ran.figures)
+    results = [
+        (name, keep_frame(path, code, name, rested.tables, context.stop))
+        for path, name in ran.frames
+    ]
+    figures = (
+        context.library.pictures.keep_figure(context.scope, context.chat_id, path, context.stop)
+        for path in ran.figures
+    )
     pictures = (
-        Picture(kept.sha256, "image/png", kept.width, kept.height, f"figure {number} of cell {rested.cell.number}")
+        Picture(
+            kept.sha256,
+            "image/png",
+            kept.width,
+            kept.height,
+            f"figure {number} of cell {rested.cell.number}",
+        )
         for number, kept in enumerate(figures, 1)
     )
     return _Made(written, results, tuple(pictures))
 
 
+class CellRan(ToldResult):
+    python: Printed
+    tables: list[TableShown]
+    figures: list[FigureDrawn]
+    written: list[FileWritten]
+    beside: list[Beside]
+
+
 def _output(context: ToolContext, code: str, rested: Rested, made: _Made) -> ToolOutput:
     ran, cell, tables = rested.ran, rested.cell, rested.tables
-    sources = [Source(t.handle, t.file_id, t.file_name, place_of(t), "computed", query=code) for t in tables]
-    opened = {c.handle: c for c in context.files for name in rested.opened if name in (c.handle, c.file.id, c.file.name, c.slug)}
-    sources += [Source(c.handle, c.file.id, c.file.name, "", "computed", query=code) for c in opened.values()]
-    readings = [remarks.Reading(t, t.name in rested.data_only, _read(rested, t)) for t in tables]
+    sources = [
+        Source(t.handle, t.file_id, t.file_name, place_of(t), "computed", query=code)
+        for t in tables
+    ]
+    opened = {
+        c.handle: c
+        for c in context.files
+        for name in rested.opened
+        if name in (c.handle, c.file.id, c.file.name, c.slug)
+    }
+    sources += [
+        Source(c.handle, c.file.id, c.file.name, "", "computed", query=code)
+        for c in opened.values()
+    ]
+    readings = [remarks.ReadTable(t, t.name in rested.data_only, _read(rested, t)) for t in tables]
     said = remarks.new(readings, context.hooks.told)
     caveats = tuple(dict.fromkeys(text for result in rested.results for text in result.said))
     return ToolOutput(
@@ -127,22 +174,30 @@ def _output(context: ToolContext, code: str, rested: Rested, made: _Made) -> Too
         _in_words(code, made.results, made.pictures, made.written),
         sources=tuple(sources),
         coverage=tuple(remarks.coverage(r) for r in readings),
-        data={
-            "python": _about(ran, cell),
-            "tables": _tables_json(made.results),
-            "figures": _figures_json(made.pictures),
-            "written": [{"sha256": one.sha256, "name": one.name, "size": one.size} for one in made.written],
-            "beside": beside_json(rested.beside),
+        data=CellRan(
+            python=_about(ran, cell),
+            tables=_tables_json(made.results),
+            figures=_figures_json(made.pictures),
+            written=[
+                {"sha256": one.sha256, "name": one.name, "size": one.size} for one in made.written
+            ],
+            beside=beside_json(rested.beside),
             **said.to_json(),
-        },
+        ),
         pictures=made.pictures,
     )
 
 
 def _read(rested: Rested, table: Table) -> frozenset[str] | None:
     """The columns of a table that code reads, itself or through kept results; None for any."""
-    through = [r.read for r in rested.results if any((t.file_id, t.name) == (table.file_id, table.name) for t in r.tables)]
-    return united([*([rested.read] if table.name in rested.direct or not through else []), *through])
+    through = [
+        r.read
+        for r in rested.results
+        if any((t.file_id, t.name) == (table.file_id, table.name) for t in r.tables)
+    ]
+    return united(
+        [*([rested.read] if table.name in rested.direct or not through else []), *through]
+    )
 
 
 def _notebooks(context: ToolContext) -> Notebooks:
@@ -154,13 +209,15 @@ def _notebooks(context: ToolContext) -> Notebooks:
 def _refuse_deleted(context: ToolContext, code: str) -> None:
     """Say that a table is gone, rather than that its name is unknown."""
     for deleted in context.deleted:
-        if re.search(rf"\b{re.escape(deleted.slug)}\b", code) and not any(deleted.slug == c.slug for c in context.files):
+        if re.search(rf"\b{re.escape(deleted.slug)}\b", code) and not any(
+            deleted.slug == c.slug for c in context.files
+        ):
             raise gone(deleted)
 
 
 def _text(
     ran: Ran,
-    cell: Cell,
+    cell: PythonCell,
     results: Sequence[tuple[str, QueryResult]],
     pictures: Sequence[Picture],
     written: Sequence[MadeFile],
@@ -175,11 +232,18 @@ def _text(
         text, shown = text_table(result.columns, result.rows[:ROWS_SHOWN], TABLE_CHARACTERS)
         named = f" ({name})" if name else ""
         size = f"{result.total:,} rows × {len(result.columns)} columns"
-        pieces.append(f"Result {result.result_id}{named}: {size}; {shown:,} shown below.\n{without_encoded(text)}")
+        pieces.append(
+            f"Result {result.result_id}{named}: {size}; {shown:,} shown "
+            f"below.\n{without_encoded(text)}"
+        )
     if pictures:
-        pieces.append(f"{len(pictures)} figure{'s' if len(pictures) > 1 else ''} drawn; the user sees it.")
+        pieces.append(
+            f"{len(pictures)} figure{'s' if len(pictures) > 1 else ''} drawn; the user sees it."
+        )
     if written:
-        named = ", ".join(f"{quoted(made.name, 80)} ({size_in_bytes(made.size)})" for made in written)
+        named = ", ".join(
+            f"{quoted(made.name, 80)} ({size_in_bytes(made.size)})" for made in written
+        )
         pieces.append(f"Files kept, which the user can download or add to the chat: {named}.")
     pieces += [*ran.notes]
     if len(pieces) == 1:
@@ -189,7 +253,9 @@ def _text(
 
 def _said_of_namespace(ran: Ran) -> list[str]:
     cells = f"{ran.rebuilt} cell{'s' if ran.rebuilt != 1 else ''}"
-    rebuilt = [f"The variables had been let go and were rebuilt from {cells}."] if ran.rebuilt else []
+    rebuilt = (
+        [f"The variables had been let go and were rebuilt from {cells}."] if ran.rebuilt else []
+    )
     return [*rebuilt, *ran.lost]
 
 
@@ -212,7 +278,7 @@ def size_in_bytes(size: int) -> str:
     return f"{size / 1024**2:,.0f} MB" if size >= 1024**2 else f"{size:,} bytes"
 
 
-def _named(written: Sequence[Written]) -> Iterator[tuple[str, Written]]:
+def _named(written: Sequence[WrittenFile]) -> Iterator[tuple[str, WrittenFile]]:
     """Each file with a name of its own: its last part, or where that is taken its whole path."""
     taken: set[str] = set()
     for file in written:
@@ -224,31 +290,42 @@ def _named(written: Sequence[Written]) -> Iterator[tuple[str, Written]]:
 
 def _fit(text: str) -> str:
     text = without_encoded(text)
-    return text if len(text) <= TEXT_CHARACTERS else f"{text[:TEXT_CHARACTERS]}\n… cut here for you; the user sees more"
+    return (
+        text
+        if len(text) <= TEXT_CHARACTERS
+        else f"{text[:TEXT_CHARACTERS]}\n… cut here for you; the user sees more"
+    )
 
 
 def without_encoded(text: str) -> str:
     """`text` without long runs of encoded bytes, which no model is sent."""
     text = re.sub(
-        r"(?:^[A-Za-z0-9+/]{60,76}\r?\n){4,}", lambda m: f"[{len(m[0]):,} characters of encoded data]\n", text, flags=re.M
+        r"(?:^[A-Za-z0-9+/]{60,76}\r?\n){4,}",
+        lambda m: f"[{len(m[0]):,} characters of encoded data]\n",
+        text,
+        flags=re.M,
     )
-    return re.sub(r"[A-Za-z0-9+/_-]{300,}={0,2}", lambda m: f"[{len(m[0]):,} characters without a space]", text)
+    return re.sub(
+        r"[A-Za-z0-9+/_-]{300,}={0,2}",
+        lambda m: f"[{len(m[0]):,} characters without a space]",
+        text,
+    )
 
 
 def _error(ran: Ran, packages: Packages, files: Sequence[ChatFile]) -> CodeError:
     """What went wrong, where in the cell, and what had been printed before."""
-    trouble = ran.trouble
-    assert trouble is not None
-    where = f" on line {trouble.line}" if trouble.line else ""
-    said = f": {quoted(trouble.message, 900)}" if trouble.message else ""
-    advised = f". {advised}" if (advised := advice(trouble, packages, files)) else ""
-    pieces = [f"{trouble.type}{where}{said}{advised}", *_said_of_namespace(ran), trouble.text]
+    failure = ran.failure
+    assert failure is not None
+    where = f" on line {failure.line}" if failure.line else ""
+    said = f": {quoted(failure.message, 900)}" if failure.message else ""
+    advised = f". {advised}" if (advised := advice(failure, packages, files)) else ""
+    pieces = [f"{failure.type}{where}{said}{advised}", *_said_of_namespace(ran), failure.text]
     if ran.printed.strip():
         pieces.append(f"Printed before{_cut(ran)}:\n{_fit(ran.printed.rstrip())[:4_000]}")
     return CodeError(without_encoded("\n".join(pieces)))
 
 
-def _about(ran: Ran, cell: Cell) -> Json:
+def _about(ran: Ran, cell: PythonCell) -> Printed:
     return {
         "cell": cell.number,
         "printed": ran.printed,
@@ -261,16 +338,22 @@ def _about(ran: Ran, cell: Cell) -> Json:
     }
 
 
-def _tables_json(results: Sequence[tuple[str, QueryResult]]) -> list[Json]:
+def _tables_json(results: Sequence[tuple[str, QueryResult]]) -> list[TableShown]:
     return [{**table_json(result), "name": name} for name, result in results]
 
 
-def _figures_json(pictures: Sequence[Picture]) -> list[Json]:
-    return [{"sha256": p.sha256, "width": p.width, "height": p.height, "label": p.label} for p in pictures]
+def _figures_json(pictures: Sequence[Picture]) -> list[FigureDrawn]:
+    return [
+        {"sha256": p.sha256, "width": p.width, "height": p.height, "label": p.label}
+        for p in pictures
+    ]
 
 
 def _in_words(
-    code: str, results: Sequence[tuple[str, QueryResult]], pictures: Sequence[Picture], written: Sequence[MadeFile]
+    code: str,
+    results: Sequence[tuple[str, QueryResult]],
+    pictures: Sequence[Picture],
+    written: Sequence[MadeFile],
 ) -> str:
     """What its first comment says, or `Ran Python`, and what came of it."""
     comment = re.match(r"\s*#+\s*(.+)", code)
@@ -286,16 +369,32 @@ class AddPackageInput(BaseModel):
     version: str = Field("", title="Version")
 
 
+class PackagesInstalled(ToolResult):
+    packages: dict[str, str]
+
+
 def add_package(context: ToolContext, given: AddPackageInput) -> ToolOutput:
     """Install a package for this chat, if somebody there allows it."""
     notebooks = _notebooks(context)
     workspace = context.scope.workspace_id
     context.progress(f"Looking for {quoted(given.name, 60)} …")
-    plan = notebooks.packages.plan(workspace, context.chat_id, given.name, given.version.strip(), context.stop)
+    plan = notebooks.packages.plan(
+        workspace, context.chat_id, given.name, given.version.strip(), context.stop
+    )
     if plan.present:
-        return ToolOutput(f"{plan.name} {plan.version} is there already.", f"{plan.name} {plan.version} is there already")
-    if context.key:
-        _ask(context, notebooks, f"Install {plan.words()} from the package index for this chat?")
+        return ToolOutput(
+            f"{plan.name} {plan.version} is there already.",
+            f"{plan.name} {plan.version} is there already",
+        )
+    context.permit(
+        Permission(
+            f"Install {plan.words()} from the package index for this chat?",
+            "It is installed for this chat alone and has no network. Without an answer it is not "
+            "installed.",
+            "Do without the package.",
+            icon="deployed_code_update",
+        )
+    )
     context.progress(f"Installing {plan.words()} …")
     replaced = plan.name in notebooks.packages.installed(workspace, context.chat_id)
     notebooks.packages.add(workspace, context.chat_id, plan, context.stop)
@@ -304,24 +403,8 @@ def add_package(context: ToolContext, given: AddPackageInput) -> ToolOutput:
     return ToolOutput(
         f"Installed {plan.words()} for this chat. Import it in run_python.",
         f"Installed {plan.words()}",
-        data={"packages": notebooks.packages.installed(workspace, context.chat_id)},
+        data=PackagesInstalled(packages=notebooks.packages.installed(workspace, context.chat_id)),
     )
-
-
-def _ask(context: ToolContext, notebooks: Notebooks, question: str) -> None:
-    """Wait until somebody in the chat allows it. Raises InvalidInputError when it is refused or nobody is there."""
-    data: Json = {"key": context.key, "question": question}
-    context.show("consent", context.key, {**data, "state": "waiting"})
-    context.progress("Waiting for your permission …")
-    said = "refused"
-    try:
-        said = notebooks.consent(context.scope, context.chat_id, context.key, question, context.stop)
-    finally:
-        context.show("consent", context.key, {**data, "state": said or "unanswered"})
-    if said == "refused":
-        raise InvalidInputError("The user refused the installation.", "Do without the package, and do not ask again.")
-    if not said:
-        raise InvalidInputError("Nobody allowed the installation in time.", "Do without the package, and say so.")
 
 
 class RemovePackageInput(BaseModel):
@@ -331,7 +414,9 @@ class RemovePackageInput(BaseModel):
 def remove_package(context: ToolContext, given: RemovePackageInput) -> ToolOutput:
     """Take a package away that this chat had installed."""
     notebooks = _notebooks(context)
-    version = notebooks.packages.remove(context.scope.workspace_id, context.chat_id, given.name, context.stop)
+    version = notebooks.packages.remove(
+        context.scope.workspace_id, context.chat_id, given.name, context.stop
+    )
     notebooks.forget(context.scope, context.chat_id)
     said = f"Removed {quoted(given.name, 60)} {version}"
     return ToolOutput(f"{said}. The variables are rebuilt at the next run_python.", said)
@@ -344,13 +429,17 @@ def _confined() -> bool:
 TOOLS = (
     Tool(
         "run_python",
-        "Run Python offline: pandas, scipy, sklearn, statsmodels, matplotlib. Tables are DataFrames by SQL name; "
-        "query(sql) gives one, open_file(handle) a path. Variables live on. Returns prints, last expression, figures, "
+        "Run Python offline: pandas, scipy, sklearn, statsmodels, matplotlib. Tables are "
+        "DataFrames by SQL name; "
+        "query(sql) gives one, open_file(handle) a path. Variables live on. Returns prints, last "
+        "expression, figures, "
         "files written; DataFrames (last expression, display(df)) get result ids.",
         RunPythonInput,
         run_python,
         "Running Python",
         icon="code",
+        counted=("Python cell", "Python cells"),
+        result=CellRan,
         offered=_confined,
         replay="cell",
     ),
@@ -361,6 +450,7 @@ TOOLS = (
         add_package,
         "Adding a package",
         icon="deployed_code_update",
+        result=PackagesInstalled,
         offered=_confined,
         effect="outside",
         repeatable=False,

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import tempfile
 import threading
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from leaf.errors import not_found
 from leaf.files.library import Library
+from leaf.sandbox.ran import Ran
 from leaf.store.model import ChatFile, Message, Scope
+from leaf.tables.again import Recomputed
 from leaf.tables.notebooks import Notebooks
-from leaf.tables.tables import Recomputed, Tables
+from leaf.tables.tables import Tables
 
 
 def again(
@@ -23,16 +25,17 @@ def again(
     message: Message,
     part: Mapping[str, Any],
     stop: threading.Event | None = None,
+    result_id: str = "",
 ) -> Recomputed:
-    """`part` is the `tool-run_python` part of the message. Raises NotFoundError, SandboxError and its kinds, FileError."""
-    data = part["output"]["data"]
-    kept, frames = data["python"], data.get("tables") or []
+    """`part` is the `tool-run_python` part of the message; with `result_id` that table of it alone
+    is compared. Raises NotFoundError, SandboxError and
+    its kinds, FileError."""
     there = library.chat_files(scope, message.chat_id, deleted=True)
     live = [c for c in there if c.file.deleted_at is None]
-    sources = part["output"].get("sources") or []
-    gone = [str(s["name"]) for s in sources if s["file_id"] not in {c.file.id for c in live}]
-    if gone:
-        return Recomputed("gone", f"{', '.join(dict.fromkeys(gone))} was deleted, so this cannot be computed again.")
+    if gone := _gone(part, live):
+        return Recomputed(
+            "gone", f"{', '.join(gone)} was deleted, so this cannot be computed again."
+        )
 
     def open_file(name: str) -> tuple[ChatFile, Path]:
         found = next((c for c in live if name in (c.handle, c.file.name, c.slug, c.file.id)), None)
@@ -41,18 +44,70 @@ def again(
         return found, library.open(scope, found.file.id)
 
     with tempfile.TemporaryDirectory(prefix="leaf-cell-") as folder:
-        code = str(part["input"]["code"])
-        ran = notebooks.again(scope, message.chat_id, message.id, int(kept["cell"]), code, live, open_file, Path(folder), stop)
-        seconds = round(ran.seconds, 3)
-        if ran.trouble is not None:
-            return Recomputed("different", f"Computed again, it failed: {ran.trouble.message}", seconds=seconds)
-        if len(ran.frames) != len(frames):
-            return Recomputed("different", f"Computed again, it gives {len(ran.frames)} tables in place of {len(frames)}.")
-        for frame, (path, _) in zip(frames, ran.frames, strict=True):
-            found = tables.compare_frame(scope, message.chat_id, str(frame["result_id"]), path, seconds, stop)
-            if found.outcome != "same":
-                return found
+        ran = notebooks.again(
+            scope,
+            message.chat_id,
+            message.id,
+            int(part["output"]["data"]["python"]["cell"]),
+            str(part["input"]["code"]),
+            live,
+            open_file,
+            Path(folder),
+            stop,
+        )
+        data = part["output"]["data"]
+        return _compared(tables, scope, message.chat_id, data, ran, stop, result_id)
+
+
+def results_shown(part: Mapping[str, Any]) -> list[str]:
+    """Names of the results that a cell gave; empty for other parts."""
+    output = part.get("output")
+    data = output.get("data") if isinstance(output, dict) else None
+    if not isinstance(data, dict) or not data.get("python"):
+        return []
+    return [str(table.get("result_id")) for table in data.get("tables") or ()]
+
+
+def _gone(part: Mapping[str, Any], live: Sequence[ChatFile]) -> list[str]:
+    """Names of the files that the cell read and the chat has no more."""
+    sources = part["output"].get("sources") or []
+    there = {c.file.id for c in live}
+    return list(dict.fromkeys(str(s["name"]) for s in sources if s["file_id"] not in there))
+
+
+def _compared(
+    tables: Tables,
+    scope: Scope,
+    chat_id: str,
+    data: Mapping[str, Any],
+    ran: Ran,
+    stop: threading.Event | None,
+    result_id: str,
+) -> Recomputed:
+    """`data` is what was kept of the cell's output."""
+    kept, frames = data["python"], data.get("tables") or []
+    seconds = round(ran.seconds, 3)
+    if ran.failure is not None:
+        return Recomputed(
+            "different", f"Computed again, it failed: {ran.failure.message}", seconds=seconds
+        )
+    if len(ran.frames) != len(frames):
+        return Recomputed(
+            "different",
+            f"Computed again, it gives {len(ran.frames)} tables in place of {len(frames)}.",
+        )
+    compared = [
+        tables.again.compare_frame(scope, chat_id, str(frame["result_id"]), path, seconds, stop)
+        for frame, (path, _) in zip(frames, ran.frames, strict=True)
+        if result_id in ("", frame["result_id"])
+    ]
+    if different := next((found for found in compared if found.outcome != "same"), None):
+        return different
+    if result_id and compared:
+        return compared[0]
     if (ran.printed, ran.value) != (kept["printed"], kept["value"]):
         return Recomputed("different", "Computed again, it prints something else.", seconds=seconds)
     what = "its tables and what it prints are" if frames else "what it prints is"
-    return Recomputed("same", f"Computed again in {seconds:.1f} s: {what} the same.", seconds=seconds)
+    return Recomputed(
+        "same", f"Computed again in {seconds:.1f} s: {what} the same.", seconds=seconds
+    )

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from pydantic import BaseModel
 
 from leaf.errors import InvalidInputError, not_found
+from leaf.shapes.raw import ToolInput, ToolSchema
 from leaf.tools import charts, documents, drive, files, pictures, python, tables
-from leaf.tools.base import Json, Tool, ToolContext, ToolOutput
+from leaf.tools.base import Tool, ToolContext, ToolOutput
 from leaf.tools.inputs import check_input, schema_of
 
 FAMILIES: Sequence[Sequence[Tool]] = (
@@ -29,8 +30,8 @@ def all_tools() -> list[Tool]:
 
 
 def declared(name: str) -> Tool:
-    """What is declared of the tool of a call that was made: also of one that this machine does not offer, and of one that another
-    version had, which then reads and is not replayed.
+    """What is declared of the tool of a call that was made: also of one that this machine does not
+    offer, and of one that another version had, which then reads and is not replayed.
     """
     for family in FAMILIES:
         for tool in family:
@@ -47,9 +48,12 @@ def _unknown(_context: ToolContext, _given: _Unknown) -> ToolOutput:
     raise InvalidInputError("This version of Leaf has no such tool.")
 
 
-def schemas() -> list[Json]:
+def schemas() -> list[ToolSchema]:
     """The tools as the Messages API takes them: name, description, input_schema."""
-    return [{"name": t.name, "description": t.description, "input_schema": schema_of(t.input_model)} for t in all_tools()]
+    return [
+        {"name": t.name, "description": t.description, "input_schema": schema_of(t.input_model)}
+        for t in all_tools()
+    ]
 
 
 def find(name: str) -> Tool:
@@ -60,10 +64,11 @@ def find(name: str) -> Tool:
     return tools[name]
 
 
-def run(name: str, given: str | Json, context: ToolContext) -> ToolOutput:
+def run(name: str, given: str | ToolInput, context: ToolContext) -> ToolOutput:
     """Run a tool on an input that came as an object or as JSON text.
 
-    Raises NotFoundError for an unknown tool, InvalidInputError for a wrong input, and what the tool raises.
+    Raises NotFoundError for an unknown tool, InvalidInputError for a wrong input, and what the tool
+    raises.
     """
     tool = find(name)
     return drive.with_changes(context, tool.run(context, check_input(tool, given)))

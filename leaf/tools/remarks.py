@@ -1,27 +1,27 @@
-"""What must be said of a table with the figures that are made from it: what was left out, what is doubtful, how it was read.
+"""What must be said of a table with the figures that are made from it: what was left out, what is
+doubtful, how it was read.
 
-The page shows all of it with every answer. The model is told once in a chat, when the table's rows first come to it: `new` leaves
-out what the keys of earlier outputs say that it was told.
+The page shows all of it with every answer. The model is told once in a chat, when the table's rows
+first come to it: `new` leaves out what the keys of earlier outputs say that it was told.
 """
 
 from __future__ import annotations
 
 import re
 import zlib
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from typing import Any
 
-from leaf.formats.base import Note
-from leaf.formats.notes import OF_TEXTS, Effect, effect
+from leaf.readers.base import Note
+from leaf.readers.notes import NO_VALUE_TAIL, OF_TEXTS, Effect, effect, joined
+from leaf.shapes.results import Doubt, NoteOnTable, Output, Told
 from leaf.tables import touched
-from leaf.tables.tables import Table, left_out_in_words
+from leaf.tables.table import Table, left_out_in_words
 from leaf.tools.base import Coverage, quoted
 
-Json = dict[str, Any]
-
 PLACE = 60
-"""Characters of the cells of a note that `describe_table` shows; with a query comes one cell, for an example."""
+"""Characters of the cells of a note that `describe_table` shows; with a query comes one cell, for
+an example."""
 ROOM = 800
 """Characters of notes on columns in one output; what is said of rows counts, and is always said."""
 NAMED = 4
@@ -37,7 +37,8 @@ _MAY_BE = {
     "note": "notes",
 }
 _NOTE_OF = {"title": "titles-doubtful", "note": "notes-doubtful"}
-"""Kind of doubtful rows that stay in the data -> the note on them; that on titles may also be on rows that were left out."""
+"""Kind of doubtful rows that stay in the data -> the note on them; that on titles may also be on
+rows that were left out."""
 _MAY_BE_ONE = {
     **{kind: f"a {kind}" for kind in ("total", "subtotal", "title", "note")},
     "summary": "an average or another summary",
@@ -45,7 +46,7 @@ _MAY_BE_ONE = {
 
 
 @dataclass(frozen=True)
-class Reading:
+class ReadTable:
     """A table as a call read it."""
 
     table: Table
@@ -72,13 +73,15 @@ class Remarks:
 
     sentences: tuple[Sentence, ...] = ()
     keys: tuple[str, ...] = ()
-    """Of each sentence, in order: what an output keeps as `data["told"]`, so that it is not said again."""
+    """Of each sentence, in order: what an output keeps as `data["told"]`, so that it is not said
+    again."""
     more: str = ""
     """How many there was no room for, and where they are."""
 
     @property
     def lines(self) -> tuple[str, ...]:
-        """The sentences, those that are equal but for their counts once for all their tables, a line for the same tables."""
+        """The sentences, those that are equal but for their counts once for all their tables, a
+        line for the same tables."""
         return tuple(_lines(self.sentences))
 
     @property
@@ -86,14 +89,20 @@ class Remarks:
         """The lines of the output's text."""
         return (*self.lines, *([self.more] if self.more else []))
 
-    def to_json(self) -> Json:
-        """For the `data` of an output: the keys with their sentences, and the lines for when the output is folded."""
+    def to_json(self) -> Told:
+        """For the `data` of an output: the keys with their sentences, and the lines for when the
+        output is compacted."""
         said = [[s.table, s.text, s.example] for s in self.sentences]
-        return {"told": list(self.keys), "said_of": said, "remarks": list(self.lines)} if self.keys else {}
+        return (
+            {"told": list(self.keys), "said_of": said, "remarks": list(self.lines)}
+            if self.keys
+            else {}
+        )
 
 
-def coverage(asked: Reading) -> Coverage:
-    """A query, code or a profile scans every row of its table; what was left out of it is not read."""
+def coverage(asked: ReadTable) -> Coverage:
+    """A query, code or a profile scans every row of its table; what was left out of it is not
+    read."""
     table = asked.table
     left = {**(table.left_out_counts if asked.data_only else {}), **table.outside}
     seen = table.rows if asked.data_only else table.rows + sum(table.left_out_counts.values())
@@ -106,11 +115,14 @@ def coverage(asked: Reading) -> Coverage:
         excluded=left_out_in_words(left),
         table=table.name,
         doubtful=tuple(doubts(table)),
-        notes=tuple({"kind": n.kind, "text": n.text, "cells": n.cells or n.place} for n in _changing(asked)),
+        notes=tuple(
+            NoteOnTable(kind=n.kind, text=n.text, cells=n.cells or n.place)
+            for n in _changing(asked)
+        ),
     )
 
 
-def doubts(table: Table) -> Iterator[Json]:
+def doubts(table: Table) -> Iterator[Doubt]:
     """Rows that are kept as data and may be none, a kind at a time."""
     for kind, count in table.doubtful_counts.items():
         cells = table.cells(table.doubtful.get(kind, ()))
@@ -125,15 +137,22 @@ def doubts(table: Table) -> Iterator[Json]:
     said = {_NOTE_OF.get(kind, "totals-doubtful") for kind in table.doubtful_counts}
     for note in table.findings:
         if effect(note.kind) is Effect.DOUBT and note.kind not in said:
-            text = note.text.rstrip(".") + (f" ({note.cells or note.place})" if note.cells or note.place else "")
-            yield {"kind": note.kind, "count": note.count, "cells": note.cells or note.place, "text": text}
+            text = note.text.rstrip(".") + (
+                f" ({note.cells or note.place})" if note.cells or note.place else ""
+            )
+            yield {
+                "kind": note.kind,
+                "count": note.count,
+                "cells": note.cells or note.place,
+                "text": text,
+            }
 
 
-def new(asked: Sequence[Reading], told: frozenset[str]) -> Remarks:
+def new(asked: Sequence[ReadTable], told: frozenset[str]) -> Remarks:
     """What has to be said of the tables that a call read, without what was told before.
 
-    Rows that were left out or are in doubt come first, then the shortest notes, as far as there is room; the others are counted,
-    and come with a later call that reads what they are about.
+    Rows that were left out or are in doubt come first, then the shortest notes, as far as there is
+    room; the others are counted, and come with a later call that reads what they are about.
     """
     found = {
         _key_of(one.table, said): (rank, len(said.text) * rank, said)
@@ -141,7 +160,10 @@ def new(asked: Sequence[Reading], told: frozenset[str]) -> Remarks:
         for rank, sentences in enumerate((_of_rows(one), _of_columns(one)))
         for said in sentences
     }
-    fresh = sorted(((key, *about) for key, about in found.items() if key not in told), key=lambda item: item[1:3])
+    fresh = sorted(
+        ((key, *about) for key, about in found.items() if key not in told),
+        key=lambda item: item[1:3],
+    )
     said: list[tuple[str, Sentence]] = []
     room, alike = ROOM, set[str]()
     for key, rank, _, sentence in fresh:
@@ -155,23 +177,31 @@ def new(asked: Sequence[Reading], told: frozenset[str]) -> Remarks:
     more = ""
     if left:
         many, were = ("s", "them") if len(left) > 1 else ("", "it")
-        more = f"{len(left)} more note{many} on how {_listed(names)} {'was' if len(names) == 1 else 'were'} read: "
+        more = (
+            f"{len(left)} more note{many} on how {_listed(names)} "
+            f"{'was' if len(names) == 1 else 'were'} read: "
+        )
         more += f"describe_table tells {were}."
     return Remarks(tuple(sentence for _, sentence in said), tuple(key for key, _ in said), more)
 
 
 def of_columns(table: Table) -> Remarks:
-    """All notes on how the columns of a table were read, which whoever looks at its columns is told."""
-    found = {_key_of(table, said): said for said in _of_columns(Reading(table))}
+    """All notes on how the columns of a table were read, which whoever looks at its columns is
+    told."""
+    found = {_key_of(table, said): said for said in _of_columns(ReadTable(table))}
     return Remarks(tuple(found.values()), tuple(found))
 
 
-def once(output: Mapping[str, Any], told: set[str]) -> Json:
-    """An output without what another output of the same turn told before it; its own keys are added to `told`."""
+def once(output: Output, told: set[str]) -> Output:
+    """An output without what another output of the same turn told before it; its own keys are added
+    to `told`."""
     data = output.get("data") or {}
-    keys, said = list(data.get("told") or ()), [Sentence(*map(str, one)) for one in data.get("said_of") or ()]
+    keys, said = (
+        list(data.get("told") or ()),
+        [Sentence(*map(str, one)) for one in data.get("said_of") or ()],
+    )
     fresh = [sentence for key, sentence in zip(keys, said, strict=False) if key not in told]
-    text = str(output["text"])
+    text = output["text"]
     if len(fresh) < len(said):
         text = text.replace(_block(said), _block(fresh), 1)
     told.update(keys)
@@ -184,18 +214,21 @@ def _block(sentences: Iterable[Sentence]) -> str:
 
 def _lines(sentences: Iterable[Sentence]) -> Iterator[str]:
     alike: dict[str, list[Sentence]] = {}
-    for one in sentences:
+    given = list(sentences)
+    place = {table: n for n, table in enumerate(dict.fromkeys(one.table for one in given))}
+    for one in sorted(given, key=lambda said: place[said.table]):
         alike.setdefault(_without_count(one), []).append(one)
     by_tables: dict[str, list[str]] = {}
     for group in alike.values():
         names = list(dict.fromkeys(one.table for one in group))
         by_tables.setdefault(_listed(names), []).append(_as_one(group))
     for about, texts in by_tables.items():
-        yield f"On {about}: {' '.join(texts)}"
+        yield f"On {about}: {' '.join(joined(texts))}"
 
 
 def _as_one(group: Sequence[Sentence]) -> str:
-    """What equal sentences say of several tables: `22 and 8 cells …`, `52 cells in all …`; one example."""
+    """What equal sentences say of several tables: `22 and 8 cells …`, `52 cells in all …`; one
+    example."""
     text = group[0].text
     counts = [found[0] for one in group if (found := _COUNT.match(one.text))]
     if len(set(counts)) > 1:
@@ -210,23 +243,34 @@ def _as_one(group: Sequence[Sentence]) -> str:
 
 
 def _without_count(sentence: Sentence) -> str:
-    return _COUNT.sub("", sentence.text, count=1).lstrip() if _COUNT.match(sentence.text) else sentence.text
+    return (
+        _COUNT.sub("", sentence.text, count=1).lstrip()
+        if _COUNT.match(sentence.text)
+        else sentence.text
+    )
 
 
 def _listed(names: Sequence[str]) -> str:
     """`a`, `a and b`, `a, b, c, d and 3 more`."""
-    return f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more" if len(names) > NAMED else _and(names)
+    return (
+        f"{', '.join(names[:NAMED])} and {len(names) - NAMED} more"
+        if len(names) > NAMED
+        else _and(names)
+    )
 
 
 def _and(texts: Sequence[str]) -> str:
     return " and ".join((", ".join(texts[:-1]), texts[-1])) if len(texts) > 1 else "".join(texts)
 
 
-def _of_rows(asked: Reading) -> Iterator[Sentence]:
+def _of_rows(asked: ReadTable) -> Iterator[Sentence]:
     """What was left out, and what is in doubt."""
     table = asked.table
     if asked.data_only and table.left_out_counts:
-        said = f"{table.excluded} ({table.excluded_places}); {table.name}__all has them, with _row and _kind."
+        said = (
+            f"{table.excluded} ({table.excluded_places}); {table.name}__all has them, with "
+            f"_row and _kind."
+        )
         yield Sentence(table.name, said)
     if outside := left_out_in_words(table.outside):
         yield Sentence(table.name, f"{outside}.")
@@ -235,20 +279,36 @@ def _of_rows(asked: Reading) -> Iterator[Sentence]:
         yield Sentence(table.name, f"{doubt['text']}{twice}.")
 
 
-def _of_columns(asked: Reading) -> Iterator[Sentence]:
+def _of_columns(asked: ReadTable) -> Iterator[Sentence]:
     """How the columns were read that were asked for."""
     for note in _changing(asked):
-        yield Sentence(asked.table.name, note.text, _example(asked.table, note))
+        yield Sentence(
+            asked.table.name,
+            note.short or note.text,
+            "" if note.short else _example(asked.table, note),
+        )
 
 
-def sentence(table: Table, note: Note, length: int) -> str:
-    """A note with its cells, as many as there is room for; without those of a whole column."""
+def sentences(table: Table, notes: Sequence[Note], length: int) -> str:
+    """Notes with their cells, as many as there is room for; without those of a whole column."""
+    return " ".join(joined([_with_cells(table, note, length) for note in notes]))
+
+
+def _with_cells(table: Table, note: Note, length: int) -> str:
+    text = note.text if note.kind in OF_TEXTS else note.short or note.text
     place = "" if _is_whole(table, note) else note.cells or note.place
-    return f"{note.text.rstrip('.')} ({quoted(place, length)})." if place else note.text
+    if not place:
+        return text
+    end = NO_VALUE_TAIL if text.endswith(NO_VALUE_TAIL) else "."
+    return (
+        f"{text.removesuffix(end)} "
+        f"({quoted(place.removeprefix('rows ') if note.short else place, length)}){end}"
+    )
 
 
 def _example(table: Table, note: Note) -> str:
-    """`row 14`, `B7`: the first of a note's cells; empty where they are the whole column or there are none to count."""
+    """`row 14`, `B7`: the first of a note's cells; empty where they are the whole column or there
+    are none to count."""
     place = note.cells or note.place
     if not note.count or not place or _is_whole(table, note):
         return ""
@@ -257,19 +317,29 @@ def _example(table: Table, note: Note) -> str:
 
 
 def _is_whole(table: Table, note: Note) -> bool:
-    """Whether what a note names are columns from end to end, which says nothing that their names do not say."""
-    ends = [(int(first), int(last or first)) for first, last in _RANGE.findall(note.cells or note.place)]
+    """Whether what a note names are columns from end to end, which says nothing that their names do
+    not say."""
+    ends = [
+        (int(first), int(last or first)) for first, last in _RANGE.findall(note.cells or note.place)
+    ]
     there = table.rows + sum(table.left_out_counts.values())
-    return bool(ends) and "'" in note.text and all(last - first + 1 >= max(there, 2) for first, last in ends)
+    return (
+        bool(ends)
+        and "'" in note.text
+        and all(last - first + 1 >= max(there, 2) for first, last in ends)
+    )
 
 
-def _changing(asked: Reading) -> list[Note]:
+def _changing(asked: ReadTable) -> list[Note]:
     """The notes that change what the asked figures mean."""
-    return [n for n in asked.table.findings if effect(n.kind) is Effect.FIGURES and _touches(asked, n)]
+    return [
+        n for n in asked.table.findings if effect(n.kind) is Effect.FIGURES and _touches(asked, n)
+    ]
 
 
-def _touches(asked: Reading, note: Note) -> bool:
-    """Whether the call reads a column that the note is about; so does one of a note that names none, or not all."""
+def _touches(asked: ReadTable, note: Note) -> bool:
+    """Whether the call reads a column that the note is about; so does one of a note that names
+    none, or not all."""
     about = [name for name, kind in asked.table.columns if f"'{name}'" in note.text]
     if note.kind in OF_TEXTS:
         about = [name for name, kind in asked.table.columns if "VARCHAR" in kind]
@@ -283,6 +353,8 @@ def _key_of(table: Table, said: Sentence) -> str:
     return f"{zlib.crc32(f'{table.sha256} {table.name} {said.text} {said.example}'.encode()):08x}"
 
 
-def told_in(outputs: Sequence[Mapping[str, Any]]) -> frozenset[str]:
+def told_in(outputs: Sequence[Output]) -> frozenset[str]:
     """The keys of what earlier outputs told."""
-    return frozenset(key for output in outputs for key in (output.get("data") or {}).get("told") or ())
+    return frozenset(
+        key for output in outputs for key in (output.get("data") or {}).get("told") or ()
+    )

@@ -1,5 +1,6 @@
-"""How create_document writes: the sources are read here and given to the chat's model in a call of their own, so that nothing of
-them enters the chat. Sources that are longer than the model's window are read in parts, and notes on the parts are combined.
+"""How create_document writes: the sources are read here and given to the chat's model in a call of
+their own, so that nothing of them enters the chat. Sources that are longer than the model's window
+are read in parts, and notes on the parts are combined.
 """
 
 from __future__ import annotations
@@ -10,10 +11,11 @@ from html import escape
 
 from leaf.documents import prompts
 from leaf.errors import FileTooLargeError, InvalidInputError
-from leaf.formats.base import Window
-from leaf.formats.window import CHARS_PER_TOKEN, MAX_TOKENS
+from leaf.readers.base import Window
+from leaf.readers.window import CHARS_PER_TOKEN, MAX_TOKENS
+from leaf.shapes.results import PassageShown
 from leaf.store.model import ChatFile
-from leaf.tools.base import Ask, AskRequest, Coverage, Json, Source, ToolContext, quoted
+from leaf.tools.base import Ask, AskRequest, Coverage, Source, ToolContext, quoted
 from leaf.tools.files import PLURAL
 
 ANSWER = 16_000
@@ -42,7 +44,7 @@ GIVEN = "the text given"
 
 
 @dataclass(frozen=True)
-class Piece:
+class SourceWindow:
     """A window of a source."""
 
     chat_file: ChatFile | None
@@ -60,13 +62,17 @@ class Piece:
     @property
     def markup(self) -> str:
         """The text between marks that it cannot close itself."""
-        known = f'id="{self.chat_file.handle}" name="{escape(self.name)}"' if self.chat_file else f'name="{GIVEN}"'
+        known = (
+            f'id="{self.chat_file.handle}" name="{escape(self.name)}"'
+            if self.chat_file
+            else f'name="{GIVEN}"'
+        )
         text = self.window.text.replace("</source", "< /source")
         return f"<source {known}>\n{text}\n</source>"
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenText:
     """A text that was written, and from what."""
 
     text: str
@@ -78,17 +84,20 @@ class Written:
     """Estimated."""
 
 
-def read_sources(context: ToolContext, chosen: Sequence[ChatFile], ask: Ask) -> list[Piece]:
-    """The whole text of the files. Raises InvalidInputError for files without text, what the library raises, RunError."""
+def read_sources(context: ToolContext, chosen: Sequence[ChatFile], ask: Ask) -> list[SourceWindow]:
+    """The whole text of the files. Raises InvalidInputError for files without text, what the
+    library raises, RunError."""
     size = min(MAX_TOKENS, max(500, _room(ask) - 500))
-    pieces: list[Piece] = []
+    pieces: list[SourceWindow] = []
     for chat_file in chosen:
         cursor, at = "", len(pieces)
         while True:
             context.progress(f"Reading {quoted(chat_file.file.name, 60)}")
-            window = context.library.read(context.scope, chat_file.file, max_tokens=size, cursor=cursor, stop=context.stop)
+            window = context.library.texts.read(
+                context.scope, chat_file.file, max_tokens=size, cursor=cursor, stop=context.stop
+            )
             if window.text:
-                pieces.append(Piece(chat_file, window))
+                pieces.append(SourceWindow(chat_file, window))
             cursor = window.cursor
             if not cursor:
                 break
@@ -98,16 +107,19 @@ def read_sources(context: ToolContext, chosen: Sequence[ChatFile], ask: Ask) -> 
                     "Name fewer files, or let search_files find what matters.",
                 )
         if len(pieces) == at:
-            raise InvalidInputError(f"{chat_file.file.name} holds no text.", "Name other files, or give the content.")
+            raise InvalidInputError(
+                f"{chat_file.file.name} holds no text.", "Name other files, or give the content."
+            )
     return pieces
 
 
-def given_pieces(text: str, ask: Ask) -> list[Piece]:
-    """A text that came with the call, in pieces that the model can read at once, cut between lines where there are some."""
+def given_pieces(text: str, ask: Ask) -> list[SourceWindow]:
+    """A text that came with the call, in pieces that the model can read at once, cut between lines
+    where there are some."""
     size, pieces = int(max(500, _room(ask) - 500) * CHARS_PER_TOKEN), []
     while text.strip():
         end = len(text) if len(text) <= size else (text.rfind("\n", size // 2, size) + 1 or size)
-        pieces.append(Piece(None, Window(text[:end].strip("\n"), (), "", "")))
+        pieces.append(SourceWindow(None, Window(text[:end].strip("\n"), (), "", "")))
         text = text[end:]
     return pieces
 
@@ -116,11 +128,12 @@ def write(
     context: ToolContext,
     ask: Ask,
     order: Order,
-    pieces: Sequence[Piece],
+    pieces: Sequence[SourceWindow],
     on_text: Callable[[str], None],
     on_restart: Callable[[], None],
-) -> Written:
-    """The document's text, streamed to `on_text`. Raises ModelError, and RunError once the run is stopped."""
+) -> WrittenText:
+    """The document's text, streamed to `on_text`. Raises ModelError, and RunError once the run is
+    stopped."""
     total = sum(piece.tokens for piece in pieces)
     parts = _parts(pieces, _room(ask) - _tokens(order.wishes))
     content = parts[0]
@@ -128,8 +141,12 @@ def write(
         content = _combined(context, ask, order, parts)
     context.progress("Reading the sources")
     system = prompts.system_prompt(order.kind, order.document_type)
-    asked = ask(AskRequest(system, f"{content}\n\n{_task(order, len(parts))}", _answer(ask)), on_text, on_restart)
-    return Written(asked.text, asked.stop_reason == "max_tokens", len(parts), total)
+    asked = ask(
+        AskRequest(system, f"{content}\n\n{_task(order, len(parts))}", _answer(ask)),
+        on_text,
+        on_restart,
+    )
+    return WrittenText(asked.text, asked.stop_reason == "max_tokens", len(parts), total)
 
 
 def _combined(context: ToolContext, ask: Ask, order: Order, parts: Sequence[str]) -> str:
@@ -141,7 +158,10 @@ def _combined(context: ToolContext, ask: Ask, order: Order, parts: Sequence[str]
             context.progress(f"Reading part {number} of {len(parts)}")
             content = f"{part}\n\nThis is part {number} of {len(parts)}.\n{_task(order, 1)}"
             said = ask(AskRequest(system, content, min(NOTES, _answer(ask))), lambda _text: None)
-            notes.append(f'<source part="{number} of {len(parts)}">\n{said.text.replace("</source", "< /source")}\n</source>')
+            notes.append(
+                f'<source part="{number} of '
+                f'{len(parts)}">\n{said.text.replace("</source", "< /source")}\n</source>'
+            )
         joined = "\n\n".join(notes)
         if _tokens(joined) <= _room(ask) or len(parts) == 1:
             return joined
@@ -151,13 +171,16 @@ def _combined(context: ToolContext, ask: Ask, order: Order, parts: Sequence[str]
 def _task(order: Order, parts: int) -> str:
     lines = [f'The document\'s title is "{order.title}".']
     if parts > 1:
-        lines.append("The sources above are notes on the parts of longer files. Combine them; do not speak of the notes.")
+        lines.append(
+            "The sources above are notes on the parts of longer files. Combine them; do not speak "
+            "of the notes."
+        )
     if order.wishes:
         lines.append(f"What the user wants and knows:\n{order.wishes}")
     return "\n".join(lines)
 
 
-def _parts(pieces: Sequence[Piece], room: int) -> list[str]:
+def _parts(pieces: Sequence[SourceWindow], room: int) -> list[str]:
     return _packed([piece.markup for piece in pieces], room)
 
 
@@ -186,18 +209,21 @@ def _tokens(text: str) -> int:
     return int(len(text) / CHARS_PER_TOKEN) + 1
 
 
-def sources(pieces: Sequence[Piece]) -> tuple[Source, ...]:
+def sources(pieces: Sequence[SourceWindow]) -> tuple[Source, ...]:
     """Each file once, with all places that were read."""
     found: dict[str, tuple[ChatFile, list[str]]] = {}
     for piece in pieces:
         if piece.chat_file:
-            found.setdefault(piece.chat_file.handle, (piece.chat_file, []))[1].extend(piece.window.places)
+            found.setdefault(piece.chat_file.handle, (piece.chat_file, []))[1].extend(
+                piece.window.places
+            )
     return tuple(
-        Source(c.handle, c.file.id, c.file.name, places[0] if len(places) == 1 else "", "read") for c, places in found.values()
+        Source(c.handle, c.file.id, c.file.name, places[0] if len(places) == 1 else "", "read")
+        for c, places in found.values()
     )
 
 
-def passages(pieces: Sequence[Piece]) -> list[Json]:
+def passages(pieces: Sequence[SourceWindow]) -> list[PassageShown]:
     """What was read, window by window: {"name", "place", "text"}."""
     return [
         {
@@ -209,7 +235,7 @@ def passages(pieces: Sequence[Piece]) -> list[Json]:
     ]
 
 
-def coverage(pieces: Sequence[Piece]) -> tuple[Coverage, ...]:
+def coverage(pieces: Sequence[SourceWindow]) -> tuple[Coverage, ...]:
     """What was seen of each file, by the code that read it."""
     found = []
     for piece in pieces:

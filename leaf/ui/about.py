@@ -18,11 +18,14 @@ def write(file_id: str, name: str, chat_id: str = "") -> None:
     said, shared = session().files.words(file_id)
     readers = "Those who take part in this chat can read it" if chat_id else "Only you can read it"
     st.markdown(
-        f"Where **{markdown.label(name, 80)}** is from, what its columns mean, what to watch for. The analyst reads it too."
+        f"Where **{markdown.label(name, 80)}** is from, what its columns mean, what to watch for. "
+        f"The analyst reads it too."
     )
     with st.form("about-file", border=False):
         words = st.text_area("Your words", value=said, max_chars=LONGEST, key="about-words")
-        share = st.checkbox("Share with everybody in the workspace", value=shared, key="about-shared")
+        share = st.checkbox(
+            "Share with everybody in the workspace", value=shared, key="about-shared"
+        )
         st.caption(f"{readers}, unless you share it.")
         if st.form_submit_button("Keep", type="primary"):
             try:

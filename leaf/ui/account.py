@@ -19,7 +19,10 @@ def draw_workspaces(chat_page: StreamlitPage) -> None:
     """The workspaces, where there is more than one; choosing one opens a new chat in it."""
     if current_visit() is None:
         return
-    names, here = {m.workspace_id: m.name for m in session().team.workspaces()}, session().scope.workspace_id
+    names, here = (
+        {m.workspace_id: m.name for m in session().team.workspaces()},
+        session().scope.workspace_id,
+    )
     if len(names) < 2 or here not in names:
         return
     chosen = st.selectbox(
@@ -27,7 +30,8 @@ def draw_workspaces(chat_page: StreamlitPage) -> None:
         list(names),
         index=list(names).index(here),
         format_func=lambda i: names[i],
-        # A key of its own for each, so that the box shows where one is when a link or a removal led elsewhere.
+        # A key of its own for each, so that the box shows where one is when a link or a removal led
+        # elsewhere.
         key=f"workspace-{here}",
         label_visibility="collapsed",
     )

@@ -1,15 +1,17 @@
-"""Files on their way into the library, from a browser or from Drive: how far they are, and what became of them.
+"""Files on their way into the library, from a browser or from Drive: how far they are, and what
+became of them.
 
-A job of Leaf's own brings them: a page may be drawn anew, left or closed meanwhile, and Leaf started again.
+A job of Leaf's own brings them: a page may be drawn anew, left or closed meanwhile, and Leaf
+started again.
 """
 
 from __future__ import annotations
 
 import threading
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import streamlit as st
 
@@ -19,13 +21,15 @@ from leaf.sessions.session import Session
 from leaf.store.jobs import Job, JobItem, progress_line
 from leaf.ui import markdown, preview, words
 from leaf.ui.controls import icon_button
+from leaf.ui.receiving import Upload, received
 from leaf.ui.state import session
 
 CHAT_PAGE = Path(__file__).resolve().parents[1] / "pages" / "chat.py"
 NEW_CHAT = "new"
 """Target of files that are to be asked about in a chat that is begun for them."""
 DRIVE, FILES = "drive", "files"
-"""Pages on which adding is begun; a chat is named by its id, one that is not begun yet by nothing."""
+"""Pages on which adding is begun; a chat is named by its id, one that is not begun yet by
+nothing."""
 PERIOD = 1.0
 """Seconds between two looks at a job, counted by the browser, while one is under way."""
 NAMES_SHOWN = 100
@@ -53,17 +57,20 @@ def start(items: Sequence[DriveItem], target: str = "", origin: str = DRIVE) -> 
 
 
 def begin(uploads: Sequence[Any], target: str = "", origin: str = FILES) -> Job:
-    """Begin to take in what a browser has sent. A thread hands the bytes over, so that no page waits for them."""
+    """Begin to take in what a browser has sent. A thread hands the bytes over, so that no page
+    waits for them."""
     own = session()
     job = own.jobs.begin(len(uploads), target=target, origin=origin)
-    threading.Thread(target=_hand_over, args=(own, job.id, list(uploads)), name="handing-over", daemon=True).start()
+    threading.Thread(
+        target=_hand_over, args=(own, job.id, received(uploads)), name="handing-over", daemon=True
+    ).start()
     return job
 
 
-def _hand_over(own: Session, job_id: str, uploads: list[Any]) -> None:
+def _hand_over(own: Session, job_id: str, uploads: list[Upload]) -> None:
     problem = ""
     try:
-        own.jobs.take(job_id, [(upload.name, upload) for upload in uploads])
+        own.jobs.take(job_id, _opened(uploads))
     except RunError:
         return  # it was stopped
     except LeafError as e:
@@ -71,11 +78,20 @@ def _hand_over(own: Session, job_id: str, uploads: list[Any]) -> None:
     own.jobs.all_arrived(job_id, problem)
 
 
+def _opened(uploads: list[Upload]) -> Iterator[tuple[str, BinaryIO]]:
+    """One after the other, since a folder has more files than a process may hold open."""
+    while uploads:
+        upload = uploads.pop(0)
+        with upload.opened() as stream:
+            yield upload.name, stream
+
+
 def draw(here: str = DRIVE) -> None:
-    """Progress while it lasts, then what became of it. `here` is where the page is, as `origin` of `start`."""
+    """Progress while it lasts, then what became of it. `here` is where the page is, as `origin` of
+    `start`."""
     if problem := st.session_state.pop("adding-problem", ""):
         st.warning(markdown.paragraph(problem), icon=":material/warning:")
-    jobs = [job for job in session().jobs.list() if job.kind != "transcript"]
+    jobs = [job for job in session().jobs.list() if _drawn_here(job)]
     for job in jobs:
         if not job.under_way and _belongs(job, here):
             _draw_outcome(job, here)
@@ -83,10 +99,16 @@ def draw(here: str = DRIVE) -> None:
         _draw_progress([job.id for job in jobs if job.under_way])
 
 
+def _drawn_here(job: Job) -> bool:
+    """A recording says itself how far its transcript is, and `upload_list` draws what pages send."""
+    return job.kind != "transcript" and not job.announced
+
+
 @st.fragment(run_every=PERIOD)
 def _draw_progress(known: Sequence[str]) -> None:
-    """Every job that is under way, a line each. When one ends or another begins, the page is drawn anew."""
-    under_way = [job for job in session().jobs.list() if job.under_way and job.kind != "transcript"]
+    """Every job that is under way, a line each. When one ends or another begins, the page is drawn
+    anew."""
+    under_way = [job for job in session().jobs.list() if job.under_way and _drawn_here(job)]
     if [job.id for job in under_way] != list(known):
         st.rerun()
     for number, job in enumerate(under_way):
@@ -101,18 +123,29 @@ def progress_text(job: Job) -> str:
     """`Adding 412 of 1,400 files, 29 %; 3 failed`."""
     if not job.total:
         return "Looking what there is …"
-    return markdown.label(job.note, 160) if job.entered and job.note else f"Adding {progress_line(job)}"
+    return (
+        markdown.label(job.note, 160)
+        if job.entered and job.note
+        else f"Adding {progress_line(job)}"
+    )
 
 
 def _belongs(job: Job, here: str) -> bool:
-    """Whether a page says how a job ended: the one where it was begun, the chat that got the files, and Files for all."""
-    return here == FILES or here in (job.asked.get("origin"), job.asked.get("target"), job.outcome.get("chat"))
+    """Whether a page says how a job ended: the one where it was begun, the chat that got the files,
+    and Files for all."""
+    return here == FILES or here in (
+        job.asked.get("origin"),
+        job.asked.get("target"),
+        job.outcome.get("chat"),
+    )
 
 
 def _draw_outcome(job: Job, here: str) -> None:
-    """What came, what did not and why. Where all went well with a chat, the chat itself says it; of few files, their list.
+    """What came, what did not and why. Where all went well with a chat, the chat itself says it; of
+    few files, their list.
 
-    Only the page on which it was begun goes to the chat by itself: somebody who went elsewhere is not called away.
+    Only the page on which it was begun goes to the chat by itself: somebody who went elsewhere is
+    not called away.
     """
     origin, chat_id = str(job.asked.get("origin", "")), str(job.outcome.get("chat", ""))
     well = not _troubled(job)
@@ -140,17 +173,23 @@ def outcome_text(job: Job, items: Sequence[JobItem]) -> str:
     folders = len(job.asked.get("folders", ())) if job.state == "done" else 0
     pieces = ["Stopped."] if job.state == "stopped" else []
     if there:
-        pieces.append(f"**{words.count(there, 'file')}** {'is' if there == 1 else 'are'} in your library.")
+        pieces.append(
+            f"**{words.count(there, 'file')}** {'is' if there == 1 else 'are'} in your library."
+        )
     elif not job.problem and not folders:
         pieces.append("No file was added.")
     if folders:
-        pieces.append(f"{words.count(folders, 'folder')} {'goes' if folders == 1 else 'go'} with the chat.")
+        pieces.append(
+            f"{words.count(folders, 'folder')} {'goes' if folders == 1 else 'go'} with the chat."
+        )
     unreadable = sum(item.state == "unreadable" for item in items)
     if unreadable:
         pieces.append(f"{unreadable:,} of them cannot be read.")
     skipped = sum(item.state == "failed" for item in items)
     if skipped:
-        pieces.append(f"{words.count(skipped, 'file')} {'was' if skipped == 1 else 'were'} skipped.")
+        pieces.append(
+            f"{words.count(skipped, 'file')} {'was' if skipped == 1 else 'were'} skipped."
+        )
     known = sum(item.state == "known" for item in items)
     if known:
         pieces.append(f"{known:,} {'was' if known == 1 else 'were'} there already.")
@@ -172,7 +211,9 @@ def _draw_next(job: Job, items: Sequence[JobItem], here: str) -> None:
             session().jobs.go_on(job.id)
             st.rerun()
     elif chat_id and chat_id != here:
-        if st.button("Open the chat", key=f"added-chat-{job.id}", icon=":material/chat:", type="primary"):
+        if st.button(
+            "Open the chat", key=f"added-chat-{job.id}", icon=":material/chat:", type="primary"
+        ):
             _open_chat(job)
     elif not chat_id and any(item.file_id for item in items):
         _draw_ask(job, items)
@@ -182,7 +223,9 @@ def _draw_ask(job: Job, items: Sequence[JobItem]) -> None:
     if not st.button("Ask about them", key=f"added-ask-{job.id}", icon=":material/chat:"):
         return
     chat = session().chats.create()
-    session().attached.add(chat.id, list(dict.fromkeys(item.file_id for item in items if item.file_id)))
+    session().attached.add(
+        chat.id, list(dict.fromkeys(item.file_id for item in items if item.file_id))
+    )
     session().jobs.forget(job.id)
     preview.close()
     st.switch_page(CHAT_PAGE, query_params={"chat": chat.id})

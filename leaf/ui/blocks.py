@@ -1,7 +1,8 @@
 """Cutting a growing text into blocks that never change once the next one has begun. Pure.
 
-Element i of an answer always holds block i. The cut depends only on the text before it, so cutting piece by piece and cutting the
-whole give the same blocks, and a rerun overwrites each element with what it already holds.
+Element i of an answer always holds block i. The cut depends only on the text before it, so cutting
+piece by piece and cutting the whole give the same blocks, and a rerun overwrites each element with
+what it already holds.
 """
 
 from __future__ import annotations
@@ -9,17 +10,19 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Literal
 
 TARGET = 1_200
 """Characters after which a text block ends at the next safe place."""
 
 _FENCE = re.compile(r"(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$")
-_SAFE_START = re.compile(r"(?:#{1,6} |[A-Za-zÀ-ɏͰ-ӿ0-9*_`\[(\"'„“«€$])")
-_ITEM_START = re.compile(r"\d+[.)](?:\s|$)|[*+-](?:\s|$)|\[[^\]]*\]:")
+_SAFE_START = re.compile(r" ?(?:#{1,6} |[\w*`\[(\"'„“«»€$¿¡「『《（…])")
+"""Words of any script. One blank before them is not enough to continue an item; two may be."""
+_ITEM_START = re.compile(r" ?(?:\d+[.)](?:\s|$)|[*+-](?:\s|$)|\[[^\]]*\]:)")
 
 
 @dataclass(frozen=True)
-class Block:
+class AnswerBlock:
     """A piece of an answer that one element holds."""
 
     kind: str
@@ -28,54 +31,85 @@ class Block:
     language: str = ""
 
 
-def blocks(text: str, target: int = TARGET) -> list[Block]:
-    """All blocks of `text`; the last one may still grow. Whitespace between blocks belongs to none."""
+@dataclass(frozen=True)
+class Cut:
+    """What a line does to the blocks: it is added to the last one, or begins one, with itself or
+    with the line after it."""
+
+    kind: Literal["add", "text", "code"]
+    line: str = ""
+    language: str = ""
+
+
+class Cutter:
+    """Cuts a text that comes line by line. What it remembers does not grow with the text."""
+
+    def __init__(self, target: int = TARGET) -> None:
+        self._target = target
+        self._size, self._formula, self._blank = 0, False, False
+        self.fence = ""
+        """How the open code block began; empty in text."""
+
+    def cut(self, line: str) -> Cut:
+        """Take in a line that is complete."""
+        if self.fence:
+            return self._cut_code(line)
+        found = None if self._formula else _FENCE.match(line.rstrip("\n"))
+        if found is not None:
+            self.fence, self._size, self._blank = found[1], 0, False
+            return Cut("code", language=found[2])
+        anew = (
+            self._blank and not self._formula and self._size >= self._target and _starts_anew(line)
+        )
+        self._size = len(line) + (0 if anew else self._size)
+        if line.strip().startswith("$$") and line.count("$$") == 1:
+            self._formula = not self._formula
+        self._blank = not line.strip()
+        return Cut("text" if anew else "add", line)
+
+    def closes(self, line: str) -> bool:
+        """Whether the line ends the open code block."""
+        bare = line.strip()
+        return bool(self.fence) and bare.startswith(self.fence) and not bare.strip(self.fence[0])
+
+    def _cut_code(self, line: str) -> Cut:
+        if not self.closes(line):
+            return Cut("add", line)
+        self.fence = ""
+        return Cut("text")
+
+
+def blocks(text: str, target: int = TARGET) -> list[AnswerBlock]:
+    """All blocks of `text`; the last one may still grow. Whitespace between blocks belongs to
+    none."""
     return list(_blocks(text, target))
 
 
-def _blocks(text: str, target: int) -> Iterator[Block]:
+def _blocks(text: str, target: int) -> Iterator[AnswerBlock]:
+    cutter = Cutter(target)
+    kind, language, piece = "text", "", list[str]()
     lines = text.splitlines(keepends=True)
-    piece: list[str] = []
-    size, formula, blank = 0, False, False
-    at = 0
-    while at < len(lines):
-        line = lines[at]
-        fence = _FENCE.match(line.rstrip("\n")) if not formula else None
-        if fence is not None and _complete(line, at, lines):
-            if "".join(piece).strip():
-                yield Block("text", "".join(piece))
-            end = _fence_end(lines, at, fence.group(1))
-            yield Block("code", "".join(lines[at + 1 : end]).rstrip("\n"), fence.group(2))
-            piece, size, blank = [], 0, False
-            at = end + 1
+    rest = lines.pop() if lines and not lines[-1].endswith("\n") else ""
+    for line in lines:
+        cut = cutter.cut(line)
+        if cut.kind == "add":
+            piece.append(cut.line)
             continue
-        if blank and not formula and size >= target and _starts_anew(line, at, lines):
-            yield Block("text", "".join(piece))
-            piece, size = [], 0
-        piece.append(line)
-        size += len(line)
-        if line.strip().startswith("$$") and line.count("$$") == 1:
-            formula = not formula
-        blank = not line.strip()
-        at += 1
-    if "".join(piece).strip():
-        yield Block("text", "".join(piece))
+        yield from _block(kind, piece, language)
+        kind, language, piece = cut.kind, cut.language, [cut.line]
+    # Characters can still be added to the last line, so it may not begin anything; but what it ends
+    # it ends.
+    yield from _block(kind, piece if cutter.closes(rest) else [*piece, rest], language)
 
 
-def _complete(line: str, at: int, lines: list[str]) -> bool:
-    """Whether no character can be added to this line any more, so that what it is stays."""
-    return line.endswith("\n") or at < len(lines) - 1
+def _block(kind: str, piece: list[str], language: str) -> Iterator[AnswerBlock]:
+    text = "".join(piece)
+    if kind == "code":
+        yield AnswerBlock("code", text.rstrip("\n"), language)
+    elif text.strip():
+        yield AnswerBlock("text", text)
 
 
-def _starts_anew(line: str, at: int, lines: list[str]) -> bool:
+def _starts_anew(line: str) -> bool:
     """Whether a line after a blank one surely continues no list, quote, table or definition."""
-    return _complete(line, at, lines) and _SAFE_START.match(line) is not None and _ITEM_START.match(line) is None
-
-
-def _fence_end(lines: list[str], start: int, mark: str) -> int:
-    """Index of the closing line, or one past the last line while the fence is open."""
-    for at in range(start + 1, len(lines)):
-        line = lines[at].strip()
-        if line.startswith(mark) and not line.strip(mark[0]):
-            return at
-    return len(lines)
+    return _SAFE_START.match(line) is not None and _ITEM_START.match(line) is None

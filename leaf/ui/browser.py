@@ -1,7 +1,8 @@
-"""What only the browser can do: fill the clipboard, put the cursor into the composer, give back what was typed there, come back
-after a sign-in, and go to another site in the same tab.
+"""What only the browser can do: fill the clipboard, put the cursor into the composer, give back
+what was typed there, come back after a sign-in, and go to another site in the same tab.
 
-Components run as blobs of this origin, which the content security policy allows. Data reaches them as data, never as code.
+Components run as blobs of this origin, which the content security policy allows. Data reaches them
+as data, never as code.
 """
 
 from __future__ import annotations
@@ -110,6 +111,15 @@ export default function ({ data, parentElement }) {
 )
 
 
+CLEAN_ADDRESS_JS = """
+export default function ({ data }) {
+  const here = new URL(location.href)
+  for (const name of data.drop) here.searchParams.delete(name)
+  if (here.href !== location.href) history.replaceState(history.state, "", here)
+}
+"""
+
+
 KEEP_PLACE_JS = """
 export default function () {
   sessionStorage.setItem("leaf-place", location.pathname + location.search)
@@ -136,14 +146,18 @@ def _copy() -> Any:
 def _focus() -> Any:
     import streamlit as st
 
-    return st.components.v2.component("leaf_focus", html="<span></span>", js=FOCUS_JS, isolate_styles=False)
+    return st.components.v2.component(
+        "leaf_focus", html="<span></span>", js=FOCUS_JS, isolate_styles=False
+    )
 
 
 @cache
 def _give_back() -> Any:
     import streamlit as st
 
-    return st.components.v2.component("leaf_give_back", html=GIVE_BACK_HTML, css=GIVE_BACK_CSS, js=GIVE_BACK_JS)
+    return st.components.v2.component(
+        "leaf_give_back", html=GIVE_BACK_HTML, css=GIVE_BACK_CSS, js=GIVE_BACK_JS
+    )
 
 
 def copy_button(text: str, key: str) -> None:
@@ -157,7 +171,8 @@ def focus_composer(key: str) -> None:
 
 
 def give_back(text: str, text_id: str) -> None:
-    """Put a text into the composer, once for each id. If something is being written there, offer to copy it instead."""
+    """Put a text into the composer, once for each id. If something is being written there, offer to
+    copy it instead."""
     _give_back()(key="given-back-text", data={"text": text, "id": text_id})
 
 
@@ -175,8 +190,28 @@ def _return() -> Any:
     return st.components.v2.component("leaf_return", html="<span></span>", js=RETURN_JS)
 
 
+@cache
+def _clean_address() -> Any:
+    import streamlit as st
+
+    return st.components.v2.component(
+        "leaf_clean_address", html="<span></span>", js=CLEAN_ADDRESS_JS, isolate_styles=False
+    )
+
+
+def clean_address(*names: str) -> None:
+    """Take parameters that lead nowhere here out of the address, in the place in the history where
+    it stands: an address that the script changes is a step of its own, from which Back would lead
+    to the one before, which changes it again."""
+    import streamlit as st
+
+    with st.container(key="clean-address"):
+        _clean_address()(key="leaf-clean-address", data={"drop": list(names)})
+
+
 def keep_place() -> None:
-    """Remember the address of this tab while its user goes to a login provider, who sends them back to the front page."""
+    """Remember the address of this tab while its user goes to a login provider, who sends them back
+    to the front page."""
     _keep_place()(key="keep-place", data={})
 
 
@@ -186,7 +221,8 @@ def return_to_place() -> None:
 
 
 def leave_for(address: str) -> None:
-    """Let this tab go to another site, as Streamlit's own login does; a link drawn on the page would open a second tab."""
+    """Let this tab go to another site, as Streamlit's own login does; a link drawn on the page
+    would open a second tab."""
     context = get_script_run_ctx()
     if context is not None:
         message = ForwardMsg()

@@ -14,9 +14,14 @@ from leaf.store.budgets import MEMBERS, WORKSPACE
 from leaf.ui import markdown
 from leaf.ui.controls import say_problem, then_redraw
 from leaf.ui.state import session
+from leaf.ui.toasts import toast
 
 PAGE = Path(__file__).resolve().parents[1] / "pages" / "usage.py"
-STATES = {"ok": "", "near": ":orange[:material/warning: nearly used up]", "used up": ":red[:material/block: used up]"}
+STATES = {
+    "ok": "",
+    "near": ":orange[:material/warning: nearly used up]",
+    "used up": ":red[:material/block: used up]",
+}
 FIELDS = {
     "day_usd": "US dollars a day",
     "month_usd": "US dollars a month",
@@ -41,10 +46,15 @@ def draw_meters(standing: Standing) -> None:
         return
     st.header("Budgets", anchor=False)
     if standing.warning:
-        st.warning(markdown.paragraph(standing.warning), icon=":material/block:" if standing.reached else ":material/warning:")
+        st.warning(
+            markdown.paragraph(standing.warning),
+            icon=":material/block:" if standing.reached else ":material/warning:",
+        )
     with st.container(key="meters", horizontal=True, gap="medium"):
         for meter in standing.meters:
-            with st.container(width=300, gap="xxsmall", key=f"meter-{meter.whose}-{meter.span}-{meter.unit}"):
+            with st.container(
+                width=300, gap="xxsmall", key=f"meter-{meter.whose}-{meter.span}-{meter.unit}"
+            ):
                 _draw_meter(meter)
 
 
@@ -53,18 +63,28 @@ def _draw_meter(meter: Meter) -> None:
     when = "today" if meter.span == "day" else meter.month
     used = f"{meter.used:,.0f}" if meter.unit == "tokens" else amount(meter.used, meter.unit)
     words = f"{percent(meter.share)}: {used} of {amount(meter.limit, meter.unit)}"
-    st.progress(min(1.0, meter.share), text=f"**{whose}, {when}** {STATES[meter.state]}  \n{markdown.literal(words)}")
+    st.progress(
+        min(1.0, meter.share),
+        text=f"**{whose}, {when}** {STATES[meter.state]}  \n{markdown.literal(words)}",
+    )
     st.caption(f"Begins anew {markdown.literal(meter.ends_text)}")
 
 
 def draw_plan(plan: BudgetPlan) -> None:
-    """For owners: what holds, and a form to change it. Others see who set it on the meters above."""
+    """For owners: what holds, and a form to change it. Others see who set it on the meters
+    above."""
     if not plan.owner:
         return
     with st.expander("Set budgets", type="compact", key="budget-form-box", icon=":material/tune:"):
         say_problem()
         subjects = _subjects(plan)
-        subject = st.selectbox("Whose", list(subjects), format_func=lambda s: subjects[s], key="budget-subject", width=340)
+        subject = st.selectbox(
+            "Whose",
+            list(subjects),
+            format_func=lambda s: subjects[s],
+            key="budget-subject",
+            width=340,
+        )
         if subject:
             _draw_form(plan, subject)
 
@@ -80,7 +100,8 @@ def _draw_form(plan: BudgetPlan, subject: str) -> None:
     now = plan.chosen[subject].allowance if subject in plan.chosen else Allowance()
     most = plan.most_workspace if subject == WORKSPACE else plan.most_user
     otherwise = _otherwise(plan, subject)
-    # Its key changes with what is set, so that the fields show what another owner has set meanwhile.
+    # Its key changes with what is set, so that the fields show what another owner has set
+    # meanwhile.
     with st.form(f"budget-{subject}-{now}", border=False):
         given: dict[str, float | None] = {}
         with st.container(horizontal=True, gap="small"):
@@ -100,9 +121,14 @@ def _draw_form(plan: BudgetPlan, subject: str) -> None:
         saved = st.form_submit_button("Save", type="primary")
     st.caption(_explained(plan, subject))
     if saved:
-        tokens = {name: None if given[name] is None else int(given[name] or 0) for name in ("day_tokens", "month_tokens")}
-        wanted = Allowance(given["day_usd"], tokens["day_tokens"], given["month_usd"], tokens["month_tokens"])
-        st.toast("Budgets saved." if wanted else "Budgets taken back.", icon=":material/check:")
+        tokens = {
+            name: None if given[name] is None else int(given[name] or 0)
+            for name in ("day_tokens", "month_tokens")
+        }
+        wanted = Allowance(
+            given["day_usd"], tokens["day_tokens"], given["month_usd"], tokens["month_tokens"]
+        )
+        toast("Budgets saved." if wanted else "Budgets taken back.", icon=":material/check:")
         then_redraw(session().usage.set_budget, subject, wanted)
 
 
@@ -119,10 +145,16 @@ def _explained(plan: BudgetPlan, subject: str) -> str:
     words = "An empty field leaves it to what is written in it."
     if subject in plan.chosen:
         budget = plan.chosen[subject]
-        words += f" Set by {markdown.label(budget.set_by)} on {budget.set_at.astimezone():%-d %b %Y}."
+        words += (
+            f" Set by {markdown.label(budget.set_by)} on {budget.set_at.astimezone():%-d %b %Y}."
+        )
     top = plan.most_workspace if subject == WORKSPACE else plan.most_user
     if top:
-        limits = [f"{_figure(value, name)} a {name.split('_')[0]}" for name, value in asdict(top).items() if value is not None]
+        limits = [
+            f"{_figure(value, name)} a {name.split('_')[0]}"
+            for name, value in asdict(top).items()
+            if value is not None
+        ]
         words += f" This installation allows at most {markdown.literal(', '.join(limits))}."
     return words
 

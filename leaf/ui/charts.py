@@ -8,16 +8,22 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.shapes.results import ChartShown
 from leaf.tables.reshape import MARKS, Choice, choice_of, reshaped
 from leaf.ui import markdown, tabular, words
 from leaf.ui.state import later
 
 NAMES = {"bar": "Bars", "line": "Line", "area": "Area", "point": "Points", "pie": "Pie"}
-DOWNLOADS = (("png", "PNG", "image/png"), ("svg", "SVG", "image/svg+xml"), ("json", "Vega-Lite (JSON)", "application/json"))
+DOWNLOADS = (
+    ("png", "PNG", "image/png"),
+    ("svg", "SVG", "image/svg+xml"),
+    ("json", "Vega-Lite (JSON)", "application/json"),
+)
 
 
-def draw(part: Mapping[str, Any], key: str) -> None:
-    """The chart as it was made, or as it was changed here since; the change is kept for the session."""
+def draw(part: ChartShown, key: str) -> None:
+    """The chart as it was made, or as it was changed here since; the change is kept for the
+    session."""
     columns = [str(column) for column in part["columns"]]
     changed: Choice | None = st.session_state.get(f"changed-{key}")
     spec, problem = part["spec"], ""
@@ -30,30 +36,62 @@ def draw(part: Mapping[str, Any], key: str) -> None:
     tabular.chart({**part, "spec": spec}, key=f"{key}-{hash(changed) % 10_000 if changed else 0}")
     if problem:
         st.warning(markdown.paragraph(problem), icon=":material/warning:")
-    with st.container(horizontal=True, horizontal_alignment="right", gap="xsmall", key=f"tools-{key}"):
+    with st.container(
+        horizontal=True, horizontal_alignment="right", gap="xsmall", key=f"tools-{key}"
+    ):
         _draw_change(part["spec"], columns, changed, key)
         _draw_downloads(spec, columns, part["rows"], key)
 
 
-def _draw_change(spec: Mapping[str, Any], columns: Sequence[str], changed: Choice | None, key: str) -> None:
-    menu = st.popover("Change", icon=":material/tune:", type="tertiary", on_change="rerun", key=f"change-{key}")
+def _draw_change(
+    spec: Mapping[str, Any], columns: Sequence[str], changed: Choice | None, key: str
+) -> None:
+    menu = st.popover(
+        "Change", icon=":material/tune:", type="tertiary", on_change="rerun", key=f"change-{key}"
+    )
     if not menu.open:
         return
     now = changed or choice_of(spec, columns)
     resets = int(st.session_state.get(f"resets-{key}", 0))
-    of = f"{key}-{resets}"  # the browser remembers what was chosen under a key; after a reset it must not
+    # the browser remembers what was chosen under a key; after a reset it must not
+    of = f"{key}-{resets}"
     with menu:
         mark = st.selectbox(
-            "Type", MARKS, _at(MARKS, now.mark), format_func=NAMES.__getitem__, key=f"mark-{of}", placeholder="As it is"
+            "Type",
+            MARKS,
+            _at(MARKS, now.mark),
+            format_func=NAMES.__getitem__,
+            key=f"mark-{of}",
+            placeholder="As it is",
         )
         pie = mark == "pie"
-        x = st.selectbox("Slices" if pie else "Horizontal", columns, _at(columns, now.x), key=f"x-{of}", placeholder="As it is")
-        y = st.selectbox("Size" if pie else "Vertical", columns, _at(columns, now.y), key=f"y-{of}", placeholder="As it is")
+        x = st.selectbox(
+            "Slices" if pie else "Horizontal",
+            columns,
+            _at(columns, now.x),
+            key=f"x-{of}",
+            placeholder="As it is",
+        )
+        y = st.selectbox(
+            "Size" if pie else "Vertical",
+            columns,
+            _at(columns, now.y),
+            key=f"y-{of}",
+            placeholder="As it is",
+        )
         color = None
         if not pie:
-            color = st.selectbox("Colour", columns, _at(columns, now.color), key=f"color-{of}", placeholder="One for all")
+            color = st.selectbox(
+                "Colour",
+                columns,
+                _at(columns, now.color),
+                key=f"color-{of}",
+                placeholder="One for all",
+            )
         chosen = Choice(mark or "", x or "", y or "", color or "")
-        if changed is not None and st.button("Reset", key=f"reset-{key}", icon=":material/undo:", width="stretch"):
+        if changed is not None and st.button(
+            "Reset", key=f"reset-{key}", icon=":material/undo:", width="stretch"
+        ):
             del st.session_state[f"changed-{key}"]
             st.session_state[f"resets-{key}"] = resets + 1
             st.rerun(scope="fragment")
@@ -62,12 +100,26 @@ def _draw_change(spec: Mapping[str, Any], columns: Sequence[str], changed: Choic
             st.rerun(scope="fragment")
 
 
-def _draw_downloads(spec: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Any], key: str) -> None:
-    menu = st.popover("Download", icon=":material/download:", type="tertiary", on_change="rerun", key=f"download-{key}")
+def _draw_downloads(
+    spec: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Any], key: str
+) -> None:
+    menu = st.popover(
+        "Download",
+        icon=":material/download:",
+        type="tertiary",
+        on_change="rerun",
+        key=f"download-{key}",
+    )
     if not menu.open:
         return
     title = spec.get("title")
-    said = title if isinstance(title, str) else title.get("text", "") if isinstance(title, Mapping) else ""
+    said = (
+        title
+        if isinstance(title, str)
+        else title.get("text", "")
+        if isinstance(title, Mapping)
+        else ""
+    )
     with menu:
         for form, label, mime in DOWNLOADS:
             st.download_button(

@@ -1,19 +1,22 @@
-"""What Python did, for a person: what it printed, its figures, its errors, and what it asks before it goes on."""
+"""What Python did, for a person: what it printed, its figures, its errors, and what it asks before
+it goes on."""
 
 from __future__ import annotations
 
 import mimetypes
-from collections.abc import Mapping
+import re
 from functools import partial
-from typing import Any
 
 import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.sessions.session import Session
+from leaf.shapes.parts import ConsentData, ToolPart
+from leaf.shapes.results import Printed
 from leaf.ui import markdown, words
 from leaf.ui.items import figures_of, written_of
 from leaf.ui.state import later, session
+from leaf.ui.toasts import toast
 
 TALL = 260
 """Height in pixels from which an output scrolls."""
@@ -21,11 +24,15 @@ LONG = 700
 """Characters from which an output is given that height."""
 
 
-def draw_output(about: Mapping[str, Any]) -> None:
-    """What was printed, the value of the last line, and what has to be known about the variables."""
+def draw_output(about: Printed) -> None:
+    """What was printed, the value of the last line, and what has to be known about the
+    variables."""
     if about.get("rebuilt"):
         cells = about["rebuilt"]
-        st.caption(f":material/history: Variables rebuilt from {cells} earlier cell{'s' if cells != 1 else ''}")
+        st.caption(
+            f":material/history: Variables rebuilt from {cells} earlier "
+            f"cell{'s' if cells != 1 else ''}"
+        )
     for lost in [*about.get("lost", ()), *about.get("notes", ())]:
         st.caption(markdown.paragraph(str(lost)))
     printed, characters = str(about.get("printed", "")), int(about.get("characters", 0))
@@ -42,10 +49,12 @@ def draw_error(text: str) -> None:
     first, _, rest = text.partition("\n")
     st.markdown(f":red[:material/error_outline:] {markdown.paragraph(first)}")
     if rest.strip():
-        st.code(rest, language=None, wrap_lines=True, height=TALL if len(rest) > LONG else "content")
+        st.code(
+            rest, language=None, wrap_lines=True, height=TALL if len(rest) > LONG else "content"
+        )
 
 
-def figures(part: Mapping[str, Any], chat_id: str) -> None:
+def figures(part: ToolPart, chat_id: str) -> None:
     """The figures that a step drew, one under the other."""
     for figure in figures_of(part):
         try:
@@ -53,10 +62,15 @@ def figures(part: Mapping[str, Any], chat_id: str) -> None:
         except LeafError as e:
             st.caption(markdown.paragraph(f"{figure['label']}: {e}"))
             continue
-        st.image(picture, width=min(int(figure["width"]), 760), alt=str(figure["label"]), output_format="PNG")
+        st.image(
+            picture,
+            width=min(int(figure["width"]), 760),
+            alt=str(figure["label"]),
+            output_format="PNG",
+        )
 
 
-def written(part: Mapping[str, Any], chat_id: str, key: str) -> None:
+def written(part: ToolPart, chat_id: str, key: str) -> None:
     """The files that a step wrote, to download or to add to the chat."""
     for number, file in enumerate(written_of(part)):
         name, sha256 = str(file["name"]), str(file["sha256"])
@@ -82,25 +96,37 @@ def written(part: Mapping[str, Any], chat_id: str, key: str) -> None:
 
 
 def _read_written(chat_id: str, sha256: str, name: str, own: Session) -> bytes:
-    return own.python.written(chat_id, sha256, name).read_bytes()
+    return own.python.download(chat_id, sha256, name)
 
 
 def _keep(chat_id: str, sha256: str, name: str) -> None:
     try:
         file = session().python.keep(chat_id, sha256, name)
     except LeafError as e:
-        st.toast(markdown.paragraph(str(e)), icon=":material/warning:")
+        toast(markdown.paragraph(str(e)), icon=":material/warning:")
         return
-    st.toast(f"{markdown.label(file.name, 80)} is among the files of this chat.", icon=":material/check:")
+    toast(
+        f"{markdown.label(file.name, 80)} is among the files of this chat.", icon=":material/check:"
+    )
 
 
-def consent(asked: Mapping[str, Any], chat_id: str) -> None:
+def consent(asked: ConsentData, chat_id: str) -> None:
     """A question that a step waits with, and its two answers."""
     key = str(asked["key"])
-    st.markdown(f":material/deployed_code_update: **{markdown.label(str(asked['question']), 300)}**")
-    st.caption("It is installed for this chat alone and has no network. Without an answer it is not installed.")
+    icon = re.sub(r"[^a-z0-9_]", "", asked.get("icon", "")) or "front_hand"
+    of_user = asked.get("of_user", "")
+    if of_user and of_user != session().scope.user_id:  # what it is about is theirs alone
+        name = session().chats.authors(chat_id).get(of_user) or "the person who asked"
+        st.caption(
+            f":material/{icon}: The answer waits for {markdown.label(name, 80)}'s permission."
+        )
+        return
+    st.markdown(f":material/{icon}: **{markdown.label(str(asked['question']), 400)}**")
+    st.caption(markdown.label(str(asked.get("detail", "")), 300))
     with st.container(horizontal=True, gap="small"):
-        st.button("Allow", key=f"allow-{key}", type="primary", on_click=_decide, args=(chat_id, key, True))
+        st.button(
+            "Allow", key=f"allow-{key}", type="primary", on_click=_decide, args=(chat_id, key, True)
+        )
         st.button("Refuse", key=f"refuse-{key}", on_click=_decide, args=(chat_id, key, False))
 
 
@@ -108,15 +134,20 @@ def _decide(chat_id: str, key: str, allow: bool) -> None:
     try:
         allowed = session().messages.decide(chat_id, key, allow)
     except LeafError as e:
-        st.toast(markdown.paragraph(str(e)), icon=":material/warning:")
+        toast(markdown.paragraph(str(e)), icon=":material/warning:")
         return
     if allowed != allow:
-        st.toast("It was decided before.", icon=":material/info:")
+        toast("It was decided before.", icon=":material/info:")
 
 
 def _draw_text(title: str, text: str) -> None:
     st.caption(title)
-    st.code(text.rstrip(), language=None, wrap_lines=True, height=TALL if len(text) > LONG else "content")
+    st.code(
+        text.rstrip(),
+        language=None,
+        wrap_lines=True,
+        height=TALL if len(text) > LONG else "content",
+    )
 
 
 def _cut(printed: str, characters: int) -> str:

@@ -1,4 +1,5 @@
-"""Where a question is written: the waiting files, the text, and beside it what to attach and which model answers."""
+"""Where a question is written: the waiting files, the text, and beside it what to attach and which
+model answers."""
 
 from __future__ import annotations
 
@@ -9,20 +10,40 @@ import streamlit as st
 
 from leaf.drive.model import DriveFolder
 from leaf.errors import LeafError
+from leaf.files.line import problem
 from leaf.files.names import shortened
-from leaf.store.model import Chat, ChatFile
-from leaf.ui import about, adding, browser, budget, connection, freshness, markdown, pictures, sound, uploads, words
+from leaf.store.model import Chat, ChatFile, Message
+from leaf.ui import (
+    about,
+    adding,
+    audio,
+    browser,
+    budget,
+    connection,
+    earlier,
+    freshness,
+    markdown,
+    pictures,
+    reading,
+    thread,
+    upload_list,
+    uploads,
+    words,
+)
 from leaf.ui.controls import icon_button
 from leaf.ui.draw import draw_folder
 from leaf.ui.preview import show as show_preview
-from leaf.ui.state import leaf, session
+from leaf.ui.state import session
 
 LIBRARY_SHOWN = 200
 """Files of the library that can be chosen from the menu; the Files page reaches all."""
 
 
-def draw(chat: Chat | None, running_id: str) -> None:
-    """The composer at the bottom of the page. What is submitted is carried out here, before the page is drawn."""
+def draw(chat: Chat | None, running_id: str) -> bool:
+    """The composer at the bottom of the page. What is submitted is carried out here, before the
+    page is drawn; True if it was a question that the rest of this drawing can show, so that who
+    asked sees it without a second one.
+    """
     with st.bottom:
         progress = st.container()
         with progress:
@@ -31,6 +52,7 @@ def draw(chat: Chat | None, running_id: str) -> None:
             budget.say_standing()
             _give_back_withdrawn()
             adding.draw(chat.id if chat else "")
+            upload_list.draw(chat)
         there = session().attached.list(chat.id) if chat else []
         folders = session().drive.folders(chat.id) if chat else []
         waiting = [item for item in there if not item.message_id]
@@ -40,41 +62,80 @@ def draw(chat: Chat | None, running_id: str) -> None:
             _draw_waiting(waiting, [folder for folder in folders if not folder.message_id], chat)
     if "given-back" in st.session_state:
         st.session_state["composer"] = st.session_state.pop("given-back")
-    # Not inside `st.bottom`, where it goes by itself: only then does the browser follow a growing answer.
-    submitted = st.chat_input(
-        "Ask about your files" if not running_id else "Write the next question",
-        key="composer",
-        accept_file="multiple",
-        max_upload_size=max(1, leaf().settings.max_upload_bytes // (1024 * 1024)),
-        accept_audio=True,
-    )
+    # Inside `st.bottom`, where it would go by itself: where it does, Streamlit makes the browser
+    # follow the end, and whoever scrolls while it glides is pulled back.
     with st.bottom:
-        with st.container(horizontal=True, vertical_alignment="center", gap="small", key="composer-tools"):
-            folder = _draw_attach(chat, waiting)
+        submitted = st.chat_input(
+            "Ask about your files" if not running_id else "Write the next question",
+            key="composer",
+            accept_audio=True,
+        )
+        tools = st.container(
+            horizontal=True, vertical_alignment="center", gap="small", key="composer-tools"
+        )
+        with tools:
+            _draw_attach(chat, waiting)
             _draw_models(chat)
             if running_id:
                 _draw_stop(running_id)
         browser.focus_composer(f"focus-{chat.id if chat else 'new'}")
-    if folder:
-        with progress:
-            _take_folder(chat, folder)
+    if (
+        submitted
+        and chat
+        and chat.title
+        and _only_words(submitted)
+        and not (waiting or folders or running_id)
+    ):
+        return _ask_here(chat, submitted.text, tools)
     if submitted:
         with progress:
-            _submit(chat, submitted.text, submitted.files, submitted.audio)
+            _submit(chat, submitted.text, submitted.audio)
+    return False
+
+
+def _only_words(submitted: Any) -> bool:
+    return bool(submitted.text.strip()) and submitted.audio is None
+
+
+def _ask_here(chat: Chat, text: str, tools: Any) -> bool:
+    """Ask in the middle of a drawing: nothing that is drawn so far speaks of the question but the
+    tools beside the composer.
+
+    What the sidebar says of the chat is drawn anew soon, as for everybody else who sees it.
+    """
+    try:
+        answer = _send(chat, text)
+    except LeafError as e:
+        _give_back(e, text)
+        st.rerun()
+    with tools:
+        _draw_stop(answer.id)
+    return True
 
 
 def ask(chat: Chat | None, text: str, file_ids: Sequence[str] = ()) -> None:
     """Send a question and draw its chat. What cannot be sent is said, and the text given back."""
     try:
         chat = chat or session().chats.create(st.session_state.get("new-chat-model") or "")
-        session().messages.send(chat.id, text, file_ids)
-        st.session_state.pop("withdrawn", None)
+        _send(chat, text, file_ids)
     except LeafError as e:
-        st.session_state["composer-problem"] = str(e)
-        st.session_state["given-back"] = text
+        _give_back(e, text)
     if chat is not None:
         st.query_params["chat"] = chat.id
     st.rerun()
+
+
+def _send(chat: Chat, text: str, file_ids: Sequence[str] = ()) -> Message:
+    answer = session().messages.send(chat.id, text, file_ids, head=thread.seen(chat.id))
+    st.session_state.pop("withdrawn", None)
+    earlier.follow()
+    reading.asked(answer)
+    return answer
+
+
+def _give_back(problem: LeafError, text: str) -> None:
+    st.session_state["composer-problem"] = str(problem)
+    st.session_state["given-back"] = text
 
 
 def attach(chat: Chat | None, file_ids: Sequence[str]) -> None:
@@ -85,41 +146,25 @@ def attach(chat: Chat | None, file_ids: Sequence[str]) -> None:
     st.rerun()
 
 
-def _submit(chat: Chat | None, text: str, files: Sequence[Any], recording: Any = None) -> None:
-    """Files first. If one fails, nothing is asked yet: the others wait and the text comes back.
+def _submit(chat: Chat | None, text: str, recording: Any = None) -> None:
+    """The recording first. If it fails, nothing is asked yet: the text comes back.
 
     A recording without words beside it is the question: it is transcribed, and asked in its words.
     """
     text = text.strip()
+    outcome = uploads.UploadOutcome()
     if recording is not None:
-        recording.name = sound.recording_name()
-        files = [*files, recording]
-    outcome = uploads.take_in(files) if files else uploads.Outcome()
+        recording.name = audio.recording_name()
+        outcome = uploads.take_in([recording])
     file_ids = [file.id for file in outcome.files]
     uploads.remember(outcome, "composer")
     if recording is not None and not text and not outcome.problems:
-        text = sound.question(outcome.files[-1])
+        text = audio.question(outcome.files[-1])
     if text and not outcome.problems:
         ask(chat, text, file_ids)
     st.session_state["given-back"] = text
     if file_ids:
         attach(chat, file_ids)
-    st.rerun()
-
-
-def _take_folder(chat: Chat | None, folder: Sequence[Any]) -> None:
-    """Beside the next question of this chat, or of a new one; of more than a few the page does not wait for."""
-    st.session_state["folder-round"] = st.session_state.get("folder-round", 0) + 1
-    take(chat, folder)
-
-
-def take(chat: Chat | None, given: Sequence[Any]) -> None:
-    """Add files that a browser sent, put them beside the next question, and draw the chat."""
-    chat = chat or session().chats.create(st.session_state.get("new-chat-model") or "")
-    st.query_params["chat"] = chat.id
-    outcome = uploads.begin(given, "composer", target=chat.id)
-    if outcome is not None and outcome.files:
-        attach(chat, [file.id for file in outcome.files])
     st.rerun()
 
 
@@ -143,25 +188,44 @@ def _draw_drive(chat: Chat, folders: Sequence[DriveFolder]) -> None:
         freshness.draw_line(chat.id)
         freshness.watch(chat.id)
         return
-    rest = "Its folders cannot be opened, what came from it is kept." if folders else "What came from it is kept."
-    state = "does not answer this account any more" if standing.state == "error" else "is disconnected"
+    rest = (
+        "Its folders cannot be opened, what came from it is kept."
+        if folders
+        else "What came from it is kept."
+    )
+    state = (
+        "does not answer this account any more" if standing.state == "error" else "is disconnected"
+    )
     connection.draw_hint(standing, f"Drive {state}. {rest}", "composer")
 
 
 def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], chat: Chat) -> None:
-    """Files and folders that will go out with the next question; a click shows one, the cross takes it away."""
+    """Files and folders that will go out with the next question; a click shows one, the cross takes
+    it away."""
     with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="waiting"):
         there = {item.file.id for item in waiting}
-        shown = [item for item in waiting if item.file.parent_id not in there]  # an archive stands for what came out of it
+        shown = [
+            item for item in waiting if item.file.parent_id not in there
+        ]  # an archive stands for what came out of it
         for item in shown[:8]:
             file = item.file
             with st.container(
-                horizontal=True, gap=None, wrap=False, width="content", vertical_alignment="center", key=f"chip-{file.id}"
+                horizontal=True,
+                gap=None,
+                wrap=False,
+                width="content",
+                vertical_alignment="center",
+                key=f"chip-{file.id}",
             ):
                 title = markdown.label(shortened(file.name, 36), 36)
                 if file.kind == "picture":
                     pictures.draw_thumbnail(file.id, file.name, f"small-{file.id}", (56, 30))
-                if st.button(title, key=f"look-{file.id}", icon=words.kind_icon(file.kind), help="Open the file"):
+                if st.button(
+                    title,
+                    key=f"look-{file.id}",
+                    icon=":material/warning:" if problem(file) else words.kind_icon(file.kind),
+                    help=markdown.label(problem(file), 300) or "Open the file",
+                ):
                     show_preview(file.id)
                     st.rerun()
                 if icon_button(f"Say something about {title}", f"about-{file.id}", "edit_note"):
@@ -170,20 +234,27 @@ def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], c
                     session().attached.remove(chat.id, file.id)
                     st.rerun()
         for folder in folders:
-            with st.container(horizontal=True, gap=None, wrap=False, width="content", key=f"chip-{folder.ref}"):
+            with st.container(
+                horizontal=True, gap=None, wrap=False, width="content", key=f"chip-{folder.ref}"
+            ):
                 draw_folder(folder.name, folder.ref, folder.files, f"look-{folder.ref}")
-                if icon_button(f"Leave out {markdown.label(folder.name, 36)}", f"remove-{folder.ref}", "close"):
+                if icon_button(
+                    f"Leave out {markdown.label(folder.name, 36)}", f"remove-{folder.ref}", "close"
+                ):
                     session().drive.detach_folder(chat.id, folder.ref)
                     st.rerun()
         if len(shown) > 8:
             st.caption(f"and {len(shown) - 8} more")
-    sound.draw_states([item.file for item in waiting])
+    for wrong in [problem(item.file) for item in waiting if problem(item.file)][:8]:
+        st.caption(f":orange[:material/warning: {markdown.label(wrong, 300)}]")
+    audio.draw_states([item.file for item in waiting])
     _draw_estimate(waiting, chat)
 
 
 def _draw_estimate(waiting: Sequence[ChatFile], chat: Chat) -> None:
-    """What the files would take, before anything is sent. Nothing where rules answer: they cost nothing."""
-    if not waiting or leaf().settings.keyless:
+    """What the files would take, before anything is sent. Nothing where rules answer: they cost
+    nothing."""
+    if not waiting or session().models.keyless():
         return
     lines = words.attached(session().attached.estimate(chat.id))
     with st.container(gap=None, key="attached-estimate"):
@@ -192,24 +263,32 @@ def _draw_estimate(waiting: Sequence[ChatFile], chat: Chat) -> None:
             st.caption(f"{icon} {markdown.label(line, 300)}")
 
 
-def _draw_attach(chat: Chat | None, waiting: Sequence[ChatFile]) -> Sequence[Any]:
-    """The library and whole folders; the uploaded folder, if one was chosen. The list is read only while the menu is open."""
-    menu = st.popover("Attach", icon=":material/attach_file:", type="tertiary", key="attach", on_change="rerun")
+def _draw_attach(chat: Chat | None, waiting: Sequence[ChatFile]) -> None:
+    """Files and folders of this computer, of the library and of Drive. The list is read only while
+    the menu is open."""
+    menu = st.popover(
+        "Attach", icon=":material/attach_file:", type="tertiary", key="attach", on_change="rerun"
+    )
     if not menu.open:
-        return ()
+        return
     with menu:
+        upload_list.draw_buttons()
         there = {item.file.id for item in waiting}
         files = [file for file in session().files.list()[:LIBRARY_SHOWN] if file.id not in there]
-        names = {file.id: f"{file.name} · {words.counts(file.outline) or words.size(file.size)}" for file in files}
+        names = {
+            file.id: f"{file.name} · {words.counts(file.outline) or words.size(file.size)}"
+            for file in files
+        }
         chosen = st.multiselect(
-            "From your files", list(names), format_func=lambda i: names[i], key="attach-chosen", placeholder="Choose files"
+            "From your files",
+            list(names),
+            format_func=lambda i: names[i],
+            key="attach-chosen",
+            placeholder="Choose files",
         )
         if st.button("Attach", key="attach-do", type="primary", disabled=not chosen):
             attach(chat, chosen)
-        number = st.session_state.get("folder-round", 0)
-        folder = st.file_uploader("A whole folder", accept_multiple_files="directory", key=f"folder-{number}")
         _draw_attach_drive(chat)
-    return folder or ()
 
 
 def _draw_attach_drive(chat: Chat | None) -> None:
@@ -219,16 +298,28 @@ def _draw_attach_drive(chat: Chat | None) -> None:
         return
     st.caption("From Google Drive")
     if standing.state != "connected":
-        if st.button("Connect Google Drive", key="attach-drive-connect", icon=":material/add_link:"):
+        if st.button(
+            "Connect Google Drive", key="attach-drive-connect", icon=":material/add_link:"
+        ):
             st.switch_page(connection.DRIVE_PAGE)
         return
     link = st.text_input(
-        "Link", key="attach-drive-link", placeholder="Paste a link to a file or folder", label_visibility="collapsed"
+        "Link",
+        key="attach-drive-link",
+        placeholder="Paste a link to a file or folder",
+        label_visibility="collapsed",
     )
     with st.container(horizontal=True):
-        if st.button("Attach the link", key="attach-drive-do", disabled=not link or adding.running()):
+        if st.button(
+            "Attach the link", key="attach-drive-do", disabled=not link or adding.running()
+        ):
             _attach_link(chat, link or "")
-        if st.button("Browse Drive", key="attach-drive-browse", type="tertiary", icon=":material/add_to_drive:"):
+        if st.button(
+            "Browse Drive",
+            key="attach-drive-browse",
+            type="tertiary",
+            icon=":material/add_to_drive:",
+        ):
             st.switch_page(connection.DRIVE_PAGE, query_params={"for": chat.id} if chat else None)
 
 
@@ -244,20 +335,30 @@ def _attach_link(chat: Chat | None, link: str) -> None:
 
 def _draw_models(chat: Chat | None) -> None:
     """The model for this chat. Without one connected, a quiet line says who answers."""
-    if leaf().settings.keyless:
-        st.caption("No model connected: rules answer. Connect one in Settings.", width="content")
+    models = session().models
+    if models.keyless():
+        st.caption("No model connected: simple questions only.", width="content")
         return
-    default = leaf().default_model()
-    chosen = (chat.model if chat else st.session_state.get("new-chat-model")) or default
+    chosen = models.meant((chat.model if chat else st.session_state.get("new-chat-model")) or "")
     menu = st.popover(
-        markdown.label(chosen, 32), icon=":material/neurology:", type="tertiary", key="model", on_change="rerun", help="Model"
+        markdown.label(chosen, 32),
+        icon=":material/neurology:",
+        type="tertiary",
+        key="model",
+        on_change="rerun",
+        help="Model",
     )
     if not menu.open:
         return
     with menu:
-        names = {model.id: model.name for model in leaf().models()}
+        names = {one.id: one.name for one in models.list()}
         names.setdefault(chosen, chosen)
-        picked = st.radio("Model for this chat", list(names), index=list(names).index(chosen), format_func=lambda i: names[i])
+        picked = st.radio(
+            "Model for this chat",
+            list(names),
+            index=list(names).index(chosen),
+            format_func=lambda i: markdown.label(names[i]),
+        )
         if picked and picked != chosen:
             if chat:
                 session().chats.set_model(chat.id, picked)

@@ -1,4 +1,5 @@
-"""The way to Google Drive: how it stands, connecting, what Google sent back, and disconnecting. The same card on both pages."""
+"""The way to Google Drive: how it stands, connecting, what Google sent back, and disconnecting. The
+same card on both pages."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ from leaf.drive.model import DriveConnection
 from leaf.errors import LeafError
 from leaf.ui import browser, markdown, words
 from leaf.ui.state import session
+from leaf.ui.toasts import toast
 
 DRIVE_PAGE = Path(__file__).resolve().parents[1] / "pages" / "drive.py"
 CALLBACK = frozenset({"code", "state", "error"})
@@ -20,7 +22,8 @@ CALLBACK = frozenset({"code", "state", "error"})
 
 
 def take_callback() -> None:
-    """If Google has just sent the user back: take in what it says, and clear it from the address whatever becomes of it."""
+    """If Google has just sent the user back: take in what it says, and clear it from the address
+    whatever becomes of it."""
     returned = {key: st.query_params[key] for key in st.query_params}
     if not CALLBACK & returned.keys():
         return
@@ -41,7 +44,7 @@ def _finish(returned: Mapping[str, str]) -> None:
         st.session_state["drive-problem"] = str(e)
     else:
         account = markdown.label(connection.account) or "Google Drive"
-        st.toast(f"Connected: {account}", icon=":material/check:")
+        toast(f"Connected: {account}", icon=":material/check:")
 
 
 def draw_card(connection: DriveConnection) -> None:
@@ -60,19 +63,26 @@ def draw_card(connection: DriveConnection) -> None:
 
 def draw_hint(connection: DriveConnection, text: str, key: str) -> None:
     """One line in a chat that needs Drive and does not have it, with the way to connect."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"drive-hint-{key}"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="small", key=f"drive-hint-{key}"
+    ):
         st.caption(f":orange[:material/cloud_off: {text}]", width="content")
         if connection.state != "unconfigured":
             label = "Connect again" if connection.state == "error" else "Connect Drive"
-            if st.button(label, key=f"drive-offer-{key}", type="tertiary", icon=":material/add_link:"):
+            if st.button(
+                label, key=f"drive-offer-{key}", type="tertiary", icon=":material/add_link:"
+            ):
                 st.switch_page(DRIVE_PAGE)
 
 
 def redirect_uri() -> str:
-    """Where Google sends the user back to: the Drive page, under the address by which this browser reached Leaf."""
+    """Where Google sends the user back to: the Drive page, under the address by which this browser
+    reached Leaf."""
     reached = urlsplit(st.context.url or f"http://localhost:{st.get_option('server.port')}")
     base = str(st.get_option("server.baseUrlPath")).strip("/")
-    return "/".join(piece for piece in (f"{reached.scheme}://{reached.netloc}", base, "drive") if piece)
+    return "/".join(
+        piece for piece in (f"{reached.scheme}://{reached.netloc}", base, "drive") if piece
+    )
 
 
 def _say_problem() -> None:
@@ -89,10 +99,14 @@ def _draw_unconfigured(connection: DriveConnection) -> None:
 
 
 def _draw_absent() -> None:
-    st.markdown("**Not connected.** Ask about files that are in Google Drive, without downloading them first.")
+    st.markdown(
+        "**Not connected.** Ask about files that are in Google Drive, without downloading "
+        "them first."
+    )
     st.markdown(
         "- Leaf may **read** your Drive; it cannot change, share or delete anything there.\n"
-        "- A file comes down only when you add it or an answer needs it. It then stays in your library.\n"
+        "- A file comes down only when you add it or an answer needs it. It then stays in your "
+        "library.\n"
         "- You can disconnect at any time, here or at Google."
     )
     _draw_connect("Connect Google Drive")
@@ -100,7 +114,10 @@ def _draw_absent() -> None:
 
 def _draw_broken(connection: DriveConnection) -> None:
     of = f" to {markdown.label(connection.account)}" if connection.account else ""
-    st.markdown(f":orange[:material/warning:] **The connection{of} does not work.** {markdown.paragraph(connection.why)}")
+    st.markdown(
+        f":orange[:material/warning:] **The connection{of} does not work.** "
+        f"{markdown.paragraph(connection.why)}"
+    )
     if connection.hint:
         st.markdown(markdown.paragraph(connection.hint))
     if connection.kind == "service":
@@ -114,7 +131,8 @@ def _draw_broken(connection: DriveConnection) -> None:
 
 
 def _try_again() -> None:
-    """Some troubles pass: a quota, an API that was switched on meanwhile. Then the connection works without a new consent."""
+    """Some troubles pass: a quota, an API that was switched on meanwhile. Then the connection works
+    without a new consent."""
     st.session_state.pop("drive-problem", None)
     try:
         with st.spinner("Asking Google"):
@@ -126,14 +144,27 @@ def _try_again() -> None:
 
 def _draw_connected(connection: DriveConnection) -> None:
     account = markdown.label(connection.account) or "Google Drive"
-    since = f" since {words.when(connection.since, datetime.now().astimezone().date())}" if connection.since else ""
+    since = (
+        f" since {words.when(connection.since, datetime.now().astimezone().date())}"
+        if connection.since
+        else ""
+    )
     if connection.kind == "service":
-        st.markdown(f":green[:material/check_circle:] **Connected** as the service account {account}, for everybody.")
-        st.caption("It sees what was shared with it. It is set where Leaf is deployed, and cannot be disconnected here.")
+        st.markdown(
+            f":green[:material/check_circle:] **Connected** as the service account {account}, for "
+            f"everybody."
+        )
+        st.caption(
+            "It sees what was shared with it. It is set where Leaf is deployed, and cannot be "
+            "disconnected here."
+        )
         return
     st.markdown(f":green[:material/check_circle:] **Connected** to {account}{since}, to read only.")
     if connection.why:
-        st.caption(f":orange[:material/warning: {markdown.paragraph(f'{connection.why} {connection.hint}'.strip())}]")
+        st.caption(
+            f":orange[:material/warning: "
+            f"{markdown.paragraph(f'{connection.why} {connection.hint}'.strip())}]"
+        )
     _draw_disconnect()
 
 
@@ -148,7 +179,12 @@ def _draw_connect(label: str) -> None:
         st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
         return
     browser.leave_for(address)
-    st.link_button("Google's page did not open? Open it", address, type="tertiary", icon=":material/open_in_new:")
+    st.link_button(
+        "Google's page did not open? Open it",
+        address,
+        type="tertiary",
+        icon=":material/open_in_new:",
+    )
 
 
 def _draw_disconnect() -> None:
@@ -159,7 +195,8 @@ def _draw_disconnect() -> None:
 @st.dialog("Disconnect Google Drive?")
 def _disconnect() -> None:
     st.markdown(
-        "Leaf gives its permission back to Google and forgets it. Files that came from Drive stay in your library, chats keep "
+        "Leaf gives its permission back to Google and forgets it. Files that came from Drive stay "
+        "in your library, chats keep "
         "their answers; folders attached to chats cannot be opened until you connect again."
     )
     with st.container(horizontal=True, horizontal_alignment="right"):

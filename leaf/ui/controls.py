@@ -1,5 +1,5 @@
-"""Controls that show only an icon, with a name for those who do not see it (the style sheet hides the label from the eye), and
-what a control does when it fails."""
+"""Controls that show only an icon, with a name for those who do not see it (the style sheet hides
+the label from the eye), and what a control does when it fails."""
 
 from __future__ import annotations
 
@@ -13,16 +13,26 @@ from leaf.ui import markdown
 
 def icon_button(name: str, key: str, icon: str, disabled: bool = False) -> bool:
     """A quiet button. `name` says what it does, to screen readers and on hover."""
-    return st.button(name, key=f"icon-{key}", icon=f":material/{icon}:", type="tertiary", help=name, disabled=disabled)
+    return st.button(
+        name,
+        key=f"icon-{key}",
+        icon=f":material/{icon}:",
+        type="tertiary",
+        help=name,
+        disabled=disabled,
+    )
 
 
 def icon_menu(name: str, options: Sequence[str], key: str, icon: str = "more_horiz") -> str | None:
     """A quiet menu; what was chosen just now, or None."""
-    return st.menu_button(name, options, key=f"icon-{key}", icon=f":material/{icon}:", type="tertiary", help=name)
+    return st.menu_button(
+        name, options, key=f"icon-{key}", icon=f":material/{icon}:", type="tertiary", help=name
+    )
 
 
 def then_redraw(act: Callable[..., object], *given: object) -> None:
-    """Carry something out and draw the page anew; `say_problem` then says what went wrong, if anything did."""
+    """Carry something out and draw the page anew; `say_problem` then says what went wrong, if
+    anything did."""
     try:
         act(*given)
     except LeafError as e:

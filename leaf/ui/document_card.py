@@ -7,22 +7,24 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.shapes.parts import DocumentData
 from leaf.store.model import Document
 from leaf.ui import markdown, preview, words
-from leaf.ui.blocks import Block, blocks
+from leaf.ui.blocks import AnswerBlock, blocks
 from leaf.ui.documents import ICONS
 from leaf.ui.items import Item
 from leaf.ui.state import session
 
 DRAWN = 40_000
-"""Characters of a growing document that are drawn; a longer one is shown whole when it is finished."""
+"""Characters of a growing document that are drawn; a longer one is shown whole when it is
+finished."""
 
 
 class Writing:
     """A document that grows. It is drawn once; then only its open block is drawn again."""
 
     def __init__(self, place: Any, item: Item, message_id: str) -> None:
-        data = item.part["data"]
+        data = item.document or {}
         st.session_state[f"writing-{item.key}"] = True
         self.holder = place.container(key=f"writing-{message_id}-{item.key.replace('/', '-')}")
         inside = self.holder.container()
@@ -30,13 +32,13 @@ class Writing:
         self._body = inside.container()
         self._code = data["kind"] != "text"
         self._slots: list[Any] = []
-        self._drawn: list[Block] = []
+        self._drawn: list[AnswerBlock] = []
         self.update(item)
 
     def update(self, item: Item) -> None:
         """Show what there is now. A text that begins anew leaves nothing of the old one."""
         text = item.text[:DRAWN]
-        wanted = [Block("code", text)] if self._code else blocks(text)
+        wanted = [AnswerBlock("code", text)] if self._code else blocks(text)
         for i, block in enumerate(wanted):
             if i < len(self._drawn) and self._drawn[i] == block:
                 continue
@@ -51,25 +53,30 @@ class Writing:
             slot.empty()
         del self._drawn[len(wanted) :]
 
-    def _draw(self, place: Any, block: Block) -> Any:
+    def _draw(self, place: Any, block: AnswerBlock) -> Any:
         if block.kind == "code":
             return place.code(block.text, language=block.language or None, wrap_lines=True)
         return place.markdown(markdown.safe(block.text))
 
 
 def draw(place: Any, item: Item, message_id: str) -> Any:
-    """The card of a document that was written, changed or deleted. The one that was just written opens beside the chat."""
-    data = item.part["data"]
+    """The card of a document that was written, changed or deleted. The one that was just written
+    opens beside the chat."""
+    data = item.document or {}
     holder = place.container(key=f"document-{message_id}-{item.key.replace('/', '-')}", border=True)
     with holder:
         _draw_card(data, f"{message_id}-{item.key}")
-    if st.session_state.pop(f"writing-{item.key}", False) and data["state"] == "done" and "preview" not in st.session_state:
+    if (
+        st.session_state.pop(f"writing-{item.key}", False)
+        and data["state"] == "done"
+        and "preview" not in st.session_state
+    ):
         preview.show_document(data["documentId"], unasked=True)
         st.rerun()
     return holder
 
 
-def _draw_card(data: Any, key: str) -> None:
+def _draw_card(data: DocumentData, key: str) -> None:
     title = markdown.label(data["title"], 80)
     if data["state"] == "failed":
         st.markdown(f":material/error_outline: “{title}” was not finished.")
@@ -90,7 +97,12 @@ def _draw_card(data: Any, key: str) -> None:
             found = session().documents.receipts(document.id, int(data["version"]))
             traced = f" · {words.traced(found)}" if found and found["figures"] else ""
             st.caption(markdown.label(f"Version {data['version']}{newer}{change}{traced}", 200))
-        if st.button("Open", key=f"open-document-{key}", icon=":material/right_panel_open:", help="Open it beside the chat"):
+        if st.button(
+            "Open",
+            key=f"open-document-{key}",
+            icon=":material/right_panel_open:",
+            help="Open it beside the chat",
+        ):
             preview.show_document(document.id)
             st.rerun()
 

@@ -13,6 +13,7 @@ from leaf.store.model import Document
 from leaf.ui import documents, markdown, marks, preview, tabular
 from leaf.ui.controls import icon_button, icon_menu
 from leaf.ui.state import session
+from leaf.ui.toasts import toast
 
 EDITED = 400_000
 """Characters above which a document is too long for the editor of a browser."""
@@ -22,15 +23,24 @@ def draw_list(found: Sequence[Document], query: str) -> None:
     """One row a document."""
     if not found:
         if query:
-            st.markdown(f"No document matches “{markdown.label(query)}”. Titles, types and the titles of chats are searched.")
+            st.markdown(
+                f"No document matches “{markdown.label(query)}”. Titles, types and the titles of "
+                f"chats are searched."
+            )
         else:
             st.markdown(
-                "No documents yet. Ask in a chat for one: “Write a summary of this meeting”, “Make a report of these files”."
+                "No documents yet. Ask in a chat for one: “Write a summary of this meeting”, "
+                "“Make a report of these files”."
             )
         return
     with st.container(key="document-rows", gap=None):
         for document in found:
-            with st.container(horizontal=True, vertical_alignment="center", wrap=False, key=f"file-row-{document.id}"):
+            with st.container(
+                horizontal=True,
+                vertical_alignment="center",
+                wrap=False,
+                key=f"file-row-{document.id}",
+            ):
                 with st.container(gap=None, width="stretch"):
                     if st.button(
                         markdown.label(document.title),
@@ -43,7 +53,9 @@ def draw_list(found: Sequence[Document], query: str) -> None:
                     pieces = [documents.facts(document), document.file_name, chat]
                     st.caption(markdown.label(" · ".join(piece for piece in pieces if piece), 200))
                 chosen = icon_menu(
-                    "More for this document", ["Open", "Open its chat", "Delete"], key=f"document-menu-{document.id}"
+                    "More for this document",
+                    ["Open", "Open its chat", "Delete"],
+                    key=f"document-menu-{document.id}",
                 )
             if chosen == "Open":
                 _open(document.id)
@@ -60,7 +72,9 @@ def draw_undo() -> None:
     if deleted is None:
         return
     document_id, title = deleted
-    with st.container(horizontal=True, vertical_alignment="center", border=True, key="undo-document"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", border=True, key="undo-document"
+    ):
         st.markdown(f"Deleted “{markdown.label(title)}”. Its versions are kept.", width="stretch")
         if st.button("Undo", key="undo-document-button", type="tertiary", icon=":material/undo:"):
             session().documents.restore(document_id)
@@ -91,10 +105,16 @@ def draw_document(document: Document) -> None:
             st.rerun()
         st.title(markdown.label(document.title, 120), anchor=False, width="stretch")
         chosen = icon_menu(
-            "More for this document", ["Open its chat", "Ask about it in a new chat", "Delete"], key="document-menu"
+            "More for this document",
+            ["Open its chat", "Ask about it in a new chat", "Delete"],
+            key="document-menu",
         )
     st.caption(
-        markdown.label(f"{documents.facts(document)} · {document.file_name} · from “{document.chat_title or 'New chat'}”", 200)
+        markdown.label(
+            f"{documents.facts(document)} · {document.file_name} · from "
+            f"“{document.chat_title or 'New chat'}”",
+            200,
+        )
     )
     if chosen == "Open its chat":
         st.switch_page(documents.CHAT_PAGE, query_params={"chat": document.chat_id})
@@ -119,17 +139,26 @@ def draw_document(document: Document) -> None:
 
 
 def _draw_editor(document: Document) -> None:
-    """The version that the editor began with stays its base, so that a change by others meanwhile is noticed."""
+    """The version that the editor began with stays its base, so that a change by others meanwhile
+    is noticed."""
     base = st.session_state.setdefault(f"base-{document.id}", document.version)
     text = session().documents.content(document, base)
     if len(text) > EDITED:
-        st.markdown(f"It has {len(text):,} characters, too many for the browser. Download it, or ask for the change in its chat.")
+        st.markdown(
+            f"It has {len(text):,} characters, too many for the browser. Download it, or ask for "
+            f"the change in its chat."
+        )
         return
-    changed = _edit_sheet(text, document, base) if document.kind == "sheet" else _edit_text(text, document, base)
+    changed = (
+        _edit_sheet(text, document, base)
+        if document.kind == "sheet"
+        else _edit_text(text, document, base)
+    )
     newer = document.version > base
     if newer:
         st.warning(
-            f"Version {document.version} was made meanwhile. Save yours as the newest, or leave it and begin from that one. "
+            f"Version {document.version} was made meanwhile. Save yours as the newest, or leave "
+            f"it and begin from that one. "
             "Both stay as versions.",
             icon=":material/difference:",
         )
@@ -137,7 +166,9 @@ def _draw_editor(document: Document) -> None:
         label = "Save mine as the newest" if newer else "Save"
         if st.button(label, key="save-document", type="primary", icon=":material/save:"):
             _save(document, changed, document.version)
-        if (newer or changed != text) and st.button("Discard my changes", key="discard-document", type="tertiary"):
+        if (newer or changed != text) and st.button(
+            "Discard my changes", key="discard-document", type="tertiary"
+        ):
             _begin_anew(document.id)
             st.rerun()
         st.caption("Saving makes a new version; the earlier ones stay.", width="content")
@@ -145,7 +176,10 @@ def _draw_editor(document: Document) -> None:
 
 def _edit_text(text: str, document: Document, base: int) -> str:
     given = st.text_area(
-        "Text" if document.kind == "code" else "Text (Markdown)", value=text, height=520, key=f"edit-{document.id}-{base}"
+        "Text" if document.kind == "code" else "Text (Markdown)",
+        value=text,
+        height=520,
+        key=f"edit-{document.id}-{base}",
     )
     return given or ""
 
@@ -158,12 +192,20 @@ def _edit_sheet(text: str, document: Document, base: int) -> str:
     frame = pd.DataFrame(rows, columns=names, dtype=str)
     config = {name: st.column_config.TextColumn(default="") for name in names}
     edited = st.data_editor(
-        frame, num_rows="dynamic", hide_index=True, column_config=config, key=f"edit-{document.id}-{base}", height=520
+        frame,
+        num_rows="dynamic",
+        hide_index=True,
+        column_config=config,
+        key=f"edit-{document.id}-{base}",
+        height=520,
     )
     out = io.StringIO()
     writer = csv.writer(out, lineterminator="\n")
     writer.writerow(columns)
-    writer.writerows(["" if value is None or value != value else str(value) for value in row] for row in edited.values.tolist())
+    writer.writerows(
+        ["" if value is None or value != value else str(value) for value in row]
+        for row in edited.values.tolist()
+    )
     return out.getvalue()
 
 
@@ -178,10 +220,17 @@ def _save(document: Document, text: str, base: int) -> None:
         return
     _begin_anew(document.id)
     same = saved.version == document.version
-    st.toast("Nothing has changed." if same else f"Saved as version {saved.version}.", icon=":material/check:")
+    toast(
+        "Nothing has changed." if same else f"Saved as version {saved.version}.",
+        icon=":material/check:",
+    )
     st.rerun()
 
 
 def _begin_anew(document_id: str) -> None:
-    for key in [key for key in st.session_state if str(key).startswith((f"base-{document_id}", f"edit-{document_id}"))]:
+    for key in [
+        key
+        for key in st.session_state
+        if str(key).startswith((f"base-{document_id}", f"edit-{document_id}"))
+    ]:
         del st.session_state[key]

@@ -1,24 +1,24 @@
-"""A document for reading: its text, what changed, its versions, downloads. Used by the panel beside the chat and by its page."""
+"""A document for reading: its text, what changed, its versions, downloads. Used by the panel beside
+the chat and by its page."""
 
 from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from typing import Any
 
 import streamlit as st
 
-from leaf.agent.cited import Text
 from leaf.errors import LeafError
+from leaf.provenance.citations import Text
+from leaf.shapes.parts import ReceiptsData
 from leaf.store.model import Document, DocumentVersion
 from leaf.ui import markdown, marks, preview, receipts, tabular, words
 from leaf.ui.blocks import blocks
 from leaf.ui.state import later, session
+from leaf.ui.toasts import toast
 
-Json = Mapping[str, Any]
 PAGE = Path(__file__).resolve().parents[1] / "pages" / "documents.py"
 CHAT_PAGE = PAGE.parent / "chat.py"
 SHOWN = 60_000
@@ -37,27 +37,38 @@ def facts(document: Document) -> str:
     return f"{what} · version {document.version} · {words.when(document.updated_at, today)}"
 
 
-def draw_traced(document: Document, number: int = 0) -> Json | None:
-    """How many figures of a version are traced, each behind a click; returns what was found, for `draw_text`."""
+def draw_traced(document: Document, number: int = 0) -> ReceiptsData | None:
+    """How many figures of a version are traced, each behind a click; returns what was found, for
+    `draw_text`."""
     found = session().documents.receipts(document.id, number)
     if found and found["figures"]:
         mark = receipts.of_document(document.id, number or document.version)
-        receipts.draw_list(found, mark, preview.show_receipt, words.traced(found))
+        title = " · ".join([words.traced(found), *words.opposite(found)])
+        receipts.draw_list(found, mark, preview.show_receipt, title)
     return found
 
 
-def draw_text(kind: str, text: str, name: str, key: str, found: Json | None = None, mark: str = "") -> None:
-    """What stands in a document, or its beginning; with what was `found` for its figures, these as marks."""
+def draw_text(
+    kind: str, text: str, name: str, key: str, found: ReceiptsData | None = None, mark: str = ""
+) -> None:
+    """What stands in a document, or its beginning; with what was `found` for its figures, these as
+    marks."""
     if kind == "sheet":
         _draw_sheet(text, key)
     elif kind == "code":
         ending = name.rpartition(".")[2]
-        st.code(text[:SHOWN], language={"py": "python", "js": "javascript", "sh": "bash"}.get(ending, ending), wrap_lines=True)
+        st.code(
+            text[:SHOWN],
+            language={"py": "python", "js": "javascript", "sh": "bash"}.get(ending, ending),
+            wrap_lines=True,
+        )
     else:
         numbered = list(enumerate(found["receipts"])) if found else []
         for block in blocks(marks.held(Text(0, text[:SHOWN]), numbered)):
             if block.kind == "code":
-                st.code(marks.taken_out(block.text)[0], language=block.language or None, wrap_lines=True)
+                st.code(
+                    marks.taken_out(block.text)[0], language=block.language or None, wrap_lines=True
+                )
             else:
                 st.markdown(marks.drawn(markdown.safe(block.text), mark))
     if kind != "sheet" and len(text) > SHOWN:
@@ -91,17 +102,28 @@ def draw_downloads(document: Document, key: str) -> None:
 def draw_difference(document: Document, older: int, newer: int) -> None:
     """Lines that were added have a plus, lines that were removed a minus before them."""
     found = session().documents.compare(document, older, newer)
-    st.caption(f"From version {older} to {newer}: {found.summary.lower()}" if older else f"Version {newer} was the first.")
+    st.caption(
+        f"From version {older} to {newer}: {found.summary.lower()}"
+        if older
+        else f"Version {newer} was the first."
+    )
     if older and found.lines:
         text = found.text()
-        st.code(text[:SHOWN] + ("\n…" if len(text) > SHOWN else ""), language="diff", wrap_lines=True)
+        st.code(
+            text[:SHOWN] + ("\n…" if len(text) > SHOWN else ""), language="diff", wrap_lines=True
+        )
 
 
 def draw_versions(document: Document, key: str) -> None:
     """Each version with what it changed, behind a click, and the way back to it."""
     versions = session().documents.versions(document.id)
     for version in versions[:VERSIONS_SHOWN]:
-        holder = st.expander(_title(version, document), type="compact", key=f"version-{key}-{version.number}", on_change="rerun")
+        holder = st.expander(
+            _title(version, document),
+            type="compact",
+            key=f"version-{key}-{version.number}",
+            on_change="rerun",
+        )
         if holder.open:
             with holder:
                 _draw_version(document, version, key)
@@ -111,30 +133,43 @@ def draw_versions(document: Document, key: str) -> None:
 
 def _title(version: DocumentVersion, document: Document) -> str:
     today = datetime.now().astimezone().date()
-    how = {"edit_file": "edited by Leaf", "write_file": "rewritten by Leaf"}.get(version.note, version.note)
+    how = {"edit_file": "edited by Leaf", "write_file": "rewritten by Leaf"}.get(
+        version.note, version.note
+    )
     who = f" by {version.author}" if version.author and not version.message_id else ""
     newest = " (newest)" if version.number == document.version else ""
-    return markdown.label(f"Version {version.number}{newest} · {how}{who} · {words.when(version.created_at, today)}", 120)
+    return markdown.label(
+        f"Version {version.number}{newest} · {how}{who} · {words.when(version.created_at, today)}",
+        120,
+    )
 
 
 def _draw_version(document: Document, version: DocumentVersion, key: str) -> None:
     draw_difference(document, version.number - 1, version.number)
     if version.number == document.version or document.deleted_at is not None:
         return
-    if st.button("Restore this version", key=f"restore-{key}-{version.number}", icon=":material/history:"):
+    if st.button(
+        "Restore this version", key=f"restore-{key}-{version.number}", icon=":material/history:"
+    ):
         try:
             session().documents.restore_version(document.id, version.number)
         except LeafError as e:
             st.warning(markdown.paragraph(str(e)))
         else:
-            st.toast(f"Version {version.number} is the newest again.", icon=":material/check:")
+            toast(f"Version {version.number} is the newest again.", icon=":material/check:")
             st.rerun()
     with st.container(key=f"old-{key}-{version.number}"):
         text = session().documents.content(document, version.number)
         found = session().documents.receipts(document.id, version.number)
-        st.caption(f"Its text · {words.traced(found).lower()}" if found and found["figures"] else "Its text")
+        st.caption(
+            f"Its text · {words.traced(found).lower()}"
+            if found and found["figures"]
+            else "Its text"
+        )
         mark = receipts.of_document(document.id, version.number)
-        draw_text(document.kind, text, document.file_name, f"old-rows-{key}-{version.number}", found, mark)
+        draw_text(
+            document.kind, text, document.file_name, f"old-rows-{key}-{version.number}", found, mark
+        )
 
 
 def draw_panel(document: Document) -> None:
@@ -145,7 +180,12 @@ def draw_panel(document: Document) -> None:
             "Show", ["Document", "Last change", "Versions"], default="Document", key="preview-document-shown",
             label_visibility="collapsed", required=True,
         )  # fmt: skip
-        if st.button("Edit", key="panel-edit", icon=":material/edit:", help="Edit by hand on the Documents page"):
+        if st.button(
+            "Edit",
+            key="panel-edit",
+            icon=":material/edit:",
+            help="Edit by hand on the Documents page",
+        ):
             st.session_state.pop("preview", None)  # the page shows it whole
             st.switch_page(PAGE, query_params={"document": document.id})
     draw_downloads(document, "panel")
@@ -161,4 +201,11 @@ def draw_newest(document: Document, key: str) -> None:
     """The newest version with the marks of its figures."""
     found = draw_traced(document)
     text = session().documents.content(document)
-    draw_text(document.kind, text, document.file_name, key, found, receipts.of_document(document.id, document.version))
+    draw_text(
+        document.kind,
+        text,
+        document.file_name,
+        key,
+        found,
+        receipts.of_document(document.id, document.version),
+    )

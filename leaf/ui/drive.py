@@ -1,7 +1,7 @@
 """The pieces of the Drive page: where one is, what lies there, and what is chosen of it.
 
-Place and search stand in the page's address, so that a reload and a bookmark lead back. A listing is asked for once and kept
-until the place changes: ticking a box asks nothing of Google.
+Place and search stand in the page's address, so that a reload and a bookmark lead back. A listing
+is asked for once and kept until the place changes: ticking a box asks nothing of Google.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ from leaf.store.model import Chat
 from leaf.ui import adding, connection, markdown, preview, words
 from leaf.ui.controls import icon_button, icon_menu
 from leaf.ui.state import session
+from leaf.ui.toasts import toast
 
 PER_PAGE = 50
 VIEWS = {ROOT: "My Drive", SHARED: "Shared with me", DRIVES: "Shared drives"}
@@ -37,7 +38,7 @@ _ADDRESS = re.compile(r"https?://\S+$")
 
 
 @dataclass(frozen=True)
-class Place:
+class DriveView:
     """What of Drive is wanted: a folder or view, or a search in it or everywhere."""
 
     folder: str
@@ -91,14 +92,18 @@ def _chosen_chat() -> Chat | None:
 
 
 def _draw_target(chat: Chat) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", border=True, key="drive-target"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", border=True, key="drive-target"
+    ):
         title = f"“{markdown.label(chat.title, 60)}”" if chat.title else "the new chat"
         st.markdown(f":material/forum: Choosing for {title}", width="stretch")
-        if st.button("Back to the chat", key="drive-back", type="tertiary", icon=":material/arrow_back:"):
+        if st.button(
+            "Back to the chat", key="drive-back", type="tertiary", icon=":material/arrow_back:"
+        ):
             st.switch_page(adding.CHAT_PAGE, query_params={"chat": chat.id})
 
 
-def _place(where: st.delta_generator.DeltaGenerator) -> Place:
+def _place(where: st.delta_generator.DeltaGenerator) -> DriveView:
     """Draws the views and the search, and reads from them what is wanted."""
     folder = st.query_params.get("folder", ROOT)
     query = st.query_params.get("q", "")
@@ -123,16 +128,22 @@ def _place(where: st.delta_generator.DeltaGenerator) -> Place:
             on_change=_search,
         )
         if not query or _ADDRESS.match(query):
-            return Place(folder, query, cursor=_cursor())
+            return DriveView(folder, query, cursor=_cursor())
         with st.container(horizontal=True, vertical_alignment="bottom", key="drive-filters"):
-            kind = st.selectbox("Kind", list(KINDS), format_func=KINDS.__getitem__, key="drive-kind", width=170)
-            days = st.selectbox("Modified", list(AGES), format_func=AGES.__getitem__, key="drive-age", width=150)
+            kind = st.selectbox(
+                "Kind", list(KINDS), format_func=KINDS.__getitem__, key="drive-kind", width=170
+            )
+            days = st.selectbox(
+                "Modified", list(AGES), format_func=AGES.__getitem__, key="drive-age", width=150
+            )
             inside = folder not in VIEWS
             within = inside and st.toggle("Only in the folder that was open", key="drive-within")
-            if st.button("End the search", key="drive-unsearch", type="tertiary", icon=":material/close:"):
+            if st.button(
+                "End the search", key="drive-unsearch", type="tertiary", icon=":material/close:"
+            ):
                 open_folder(folder)
                 st.rerun()
-    return Place(folder, query, bool(within), kind or "", days or 0, _cursor())
+    return DriveView(folder, query, bool(within), kind or "", days or 0, _cursor())
 
 
 def _view(folder: str) -> None:
@@ -155,12 +166,18 @@ def _cursor() -> str:
     return cursors[-1] if cursors else ""
 
 
-def _draw_breadcrumbs(listing: DriveListing, place: Place) -> None:
+def _draw_breadcrumbs(listing: DriveListing, place: DriveView) -> None:
     if place.query:
-        found = f"Found by “{markdown.label(place.query, 60)}”" if not _ADDRESS.match(place.query) else "Behind the link"
+        found = (
+            f"Found by “{markdown.label(place.query, 60)}”"
+            if not _ADDRESS.match(place.query)
+            else "Behind the link"
+        )
         st.caption(f"{found}, in this folder and below" if place.within else found)
         return
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall", key="drive-crumbs"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="xsmall", key="drive-crumbs"
+    ):
         for number, crumb in enumerate(listing.breadcrumbs):
             if number:
                 st.caption(":material/chevron_right:", width="content")
@@ -184,7 +201,7 @@ def forget() -> None:
     st.session_state.pop("drive-listing", None)
 
 
-def _load(place: Place) -> DriveListing | None:
+def _load(place: DriveView) -> DriveListing | None:
     """The listing of a place, asked for once. What fails is said, with a way to try again."""
     kept = st.session_state.get("drive-listing")
     if kept and kept[0] == place:
@@ -201,7 +218,7 @@ def _load(place: Place) -> DriveListing | None:
     return listing
 
 
-def _ask(place: Place) -> DriveListing:
+def _ask(place: DriveView) -> DriveListing:
     if not place.query:
         return session().drive.list(place.folder, cursor=place.cursor, page_size=PER_PAGE)
     if _ADDRESS.match(place.query):
@@ -210,7 +227,11 @@ def _ask(place: Place) -> DriveListing:
             open_folder(item.ref)
             st.rerun()
         return DriveListing(None, (), (item,))
-    since = (datetime.now().astimezone().date() - timedelta(days=place.days)).isoformat() if place.days else ""
+    since = (
+        (datetime.now().astimezone().date() - timedelta(days=place.days)).isoformat()
+        if place.days
+        else ""
+    )
     return session().drive.search(
         place.query,
         folder=place.folder if place.within else "",
@@ -230,11 +251,13 @@ def _draw_failure(problem: LeafError) -> None:
     with st.container(horizontal=True):
         if st.button("Try again", key="drive-again", icon=":material/refresh:"):
             st.rerun()
-        st.button("Go to My Drive", key="drive-home", type="tertiary", on_click=open_folder, args=(ROOT,))
+        st.button(
+            "Go to My Drive", key="drive-home", type="tertiary", on_click=open_folder, args=(ROOT,)
+        )
 
 
 @st.fragment
-def _draw_listing(listing: DriveListing, place: Place, chat_id: str) -> None:
+def _draw_listing(listing: DriveListing, place: DriveView, chat_id: str) -> None:
     """The rows and what is chosen; a fragment, so that ticking a box draws nothing else."""
     picked = _picked()
     if picked:
@@ -249,26 +272,38 @@ def _draw_listing(listing: DriveListing, place: Place, chat_id: str) -> None:
     _draw_paging(listing)
 
 
-def _draw_empty(place: Place) -> None:
+def _draw_empty(place: DriveView) -> None:
     if place.query:
-        st.markdown("Nothing in Drive matches. Google searches whole words in names and content; new files take a few minutes.")
+        st.markdown(
+            "Nothing in Drive matches. Google searches whole words in names and content; new "
+            "files take a few minutes."
+        )
     elif place.folder == DRIVES:
         st.markdown("No shared drives. You see here those of which you are a member.")
     elif place.folder == SHARED:
-        st.markdown("Nobody has shared anything with this account yet. A folder's link can be pasted into the search above.")
+        st.markdown(
+            "Nobody has shared anything with this account yet. A folder's link can be pasted into "
+            "the search above."
+        )
     else:
         st.markdown("This folder is empty.")
 
 
 def _draw_row(number: int, item: DriveItem, today: date, chat_id: str, *, busy: bool) -> None:
     name = markdown.label(item.name, 90) or "Without a name"
-    with st.container(horizontal=True, vertical_alignment="center", wrap=False, key=f"drive-row-{number}"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", wrap=False, key=f"drive-row-{number}"
+    ):
         _draw_box(number, item, name)
         with st.container(gap=None, width="stretch"):
             shortcut = " :gray[:material/shortcut:]" if item.is_shortcut else ""
             help_text = "Open the folder" if item.is_folder else "Preview"
             if st.button(
-                f"{name}{shortcut}", key=f"drive-open-{number}", type="tertiary", icon=words.drive_icon(item.kind), help=help_text
+                f"{name}{shortcut}",
+                key=f"drive-open-{number}",
+                type="tertiary",
+                icon=words.drive_icon(item.kind),
+                help=help_text,
             ):
                 _open(item)
             st.caption(markdown.label(facts(item, today), 200))
@@ -277,16 +312,30 @@ def _draw_row(number: int, item: DriveItem, today: date, chat_id: str, *, busy: 
         if item.is_folder or item.can_download:
             verb = "Add" if chat_id else "Ask"
             about = "folder" if item.is_folder else "file"
-            help_text = f"Put this {about} beside the question" if chat_id else f"Ask about this {about} in a new chat"
+            help_text = (
+                f"Put this {about} beside the question"
+                if chat_id
+                else f"Ask about this {about} in a new chat"
+            )
             symbol = ":material/add:" if chat_id else ":material/chat:"
-            if st.button(verb, key=f"drive-ask-{number}", icon=symbol, help=help_text, disabled=busy):
+            if st.button(
+                verb, key=f"drive-ask-{number}", icon=symbol, help=help_text, disabled=busy
+            ):
                 adding.start([item], chat_id or adding.NEW_CHAT)
-        chosen = icon_menu(f"More for {item.kind} {number + 1}", _options(item), key=f"drive-menu-{number}")
+        chosen = icon_menu(
+            f"More for {item.kind} {number + 1}", _options(item), key=f"drive-menu-{number}"
+        )
     if chosen:
         _carry_out(chosen, item)
 
 
-ADD_FILE, ADD_FOLDER, LOOK, OPEN, WEB = "Add to Files", "Add all its files to Files", "Preview", "Open", "Open in Google Drive"
+ADD_FILE, ADD_FOLDER, LOOK, OPEN, WEB = (
+    "Add to Files",
+    "Add all its files to Files",
+    "Preview",
+    "Open",
+    "Open in Google Drive",
+)
 
 
 def _options(item: DriveItem) -> list[str]:
@@ -301,7 +350,7 @@ def _options(item: DriveItem) -> list[str]:
 def _carry_out(chosen: str, item: DriveItem) -> None:
     if chosen in (ADD_FILE, ADD_FOLDER):
         if adding.running():
-            st.toast("Files are still being added.", icon=":material/hourglass:")
+            toast("Files are still being added.", icon=":material/hourglass:")
         else:
             adding.start([item])
     elif chosen == WEB:
@@ -371,13 +420,19 @@ def _pick(key: str, item: DriveItem) -> None:
 def _draw_picked(picked: dict[str, DriveItem], chat_id: str) -> None:
     items = list(picked.values())
     busy = adding.running()
-    with st.container(horizontal=True, vertical_alignment="center", border=True, key="drive-picked-bar"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", border=True, key="drive-picked-bar"
+    ):
         st.markdown(f"**{picked_text(items)}** chosen", width="stretch")
         target = chat_id or adding.NEW_CHAT
         label = "Add to the chat" if chat_id else "Ask about them"
-        if st.button(label, key="drive-picked-ask", type="primary", icon=":material/chat:", disabled=busy):
+        if st.button(
+            label, key="drive-picked-ask", type="primary", icon=":material/chat:", disabled=busy
+        ):
             _start(items, target)
-        if st.button("Add to Files", key="drive-picked-add", icon=":material/library_add:", disabled=busy):
+        if st.button(
+            "Add to Files", key="drive-picked-add", icon=":material/library_add:", disabled=busy
+        ):
             _start(items, "")
         st.button("Clear", key="drive-picked-clear", type="tertiary", on_click=picked.clear)
 
@@ -403,12 +458,21 @@ def _draw_paging(listing: DriveListing) -> None:
         return
     first = len(cursors) * PER_PAGE + 1
     with st.container(horizontal=True, vertical_alignment="center", key="drive-paging"):
-        st.caption(f"{first:,}–{first + len(listing.items) - 1:,}" if listing.items else "", width="stretch")
-        if cursors and st.button("Back", key="drive-before", type="tertiary", icon=":material/arrow_back:"):
+        st.caption(
+            f"{first:,}–{first + len(listing.items) - 1:,}" if listing.items else "",
+            width="stretch",
+        )
+        if cursors and st.button(
+            "Back", key="drive-before", type="tertiary", icon=":material/arrow_back:"
+        ):
             cursors.pop()
             st.rerun()
         if listing.cursor and st.button(
-            "Next", key="drive-next", type="tertiary", icon=":material/arrow_forward:", icon_position="right"
+            "Next",
+            key="drive-next",
+            type="tertiary",
+            icon=":material/arrow_forward:",
+            icon_position="right",
         ):
             cursors.append(listing.cursor)
             st.rerun()

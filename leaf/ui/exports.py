@@ -1,4 +1,5 @@
-"""The export of a chat: Markdown, a notebook, or a folder that computes every figure again."""
+"""The export of a chat: PDF, Word, Markdown, a notebook, or a folder that computes every figure
+again."""
 
 from __future__ import annotations
 
@@ -13,8 +14,38 @@ if TYPE_CHECKING:
     from leaf.sessions.chats import ChatForm
 
 FORMS: tuple[tuple[ChatForm, str, str, str, str, str], ...] = (
-    ("markdown", "Markdown", ":material/article:", "md", "text/markdown", "To read: questions, answers, queries and sources"),
-    ("notebook", "Notebook", ":material/code_blocks:", "ipynb", "application/x-ipynb+json", "To run in Jupyter"),
+    (
+        "pdf",
+        "PDF",
+        ":material/picture_as_pdf:",
+        "pdf",
+        "application/pdf",
+        "To hand over: questions, answers, charts, queries and sources",
+    ),
+    (
+        "docx",
+        "Word",
+        ":material/docs:",
+        "docx",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "To work on: questions, answers, charts, queries and sources",
+    ),
+    (
+        "markdown",
+        "Markdown",
+        ":material/article:",
+        "md",
+        "text/markdown",
+        "To read: questions, answers, queries and sources",
+    ),
+    (
+        "notebook",
+        "Notebook",
+        ":material/code_blocks:",
+        "ipynb",
+        "application/x-ipynb+json",
+        "To run in Jupyter",
+    ),
     (
         "folder",
         "Folder (ZIP)",
@@ -28,25 +59,35 @@ FORMS: tuple[tuple[ChatForm, str, str, str, str, str], ...] = (
 
 def draw(chat_id: str, title: str, key: str) -> None:
     """A button for each format; the file is made when it is pressed."""
-    for form, label, icon, ending, mime, purpose in FORMS:
-        st.download_button(
-            label,
-            later(lambda own, form=form: own.chats.export(chat_id, form)),  # type: ignore[misc]
-            file_name=f"{words.file_name(title)}.{ending}",
-            mime=mime,
-            key=f"export-{form}-{key}",
-            icon=icon,
-            help=purpose,
-            on_click="ignore",
-            width="stretch",
-        )
-    st.caption("No data file goes with it, only its SHA-256. `python -m leaf replay` checks a folder with the files at hand.")
+    with st.container(horizontal=True, gap="small"):
+        for form, label, icon, ending, mime, purpose in FORMS:
+            st.download_button(
+                label,
+                later(lambda own, form=form: own.chats.export(chat_id, form)),  # type: ignore[misc]
+                file_name=f"{words.file_name(title)}.{ending}",
+                mime=mime,
+                key=f"export-{form}-{key}",
+                icon=icon,
+                help=purpose,
+                on_click="ignore",
+                width="content",
+            )
+    st.caption(
+        "No data file goes with it, only its SHA-256. `python -m leaf replay` checks a folder "
+        "with the files at hand."
+    )
 
 
 def draw_end(chat_id: str, title: str) -> None:
     """Below the last answer."""
     with st.container(horizontal=True, horizontal_alignment="right", key="export-row"):
-        menu = st.popover("Export chat", icon=":material/ios_share:", type="tertiary", on_change="rerun", key="export-chat")
+        menu = st.popover(
+            "Export chat",
+            icon=":material/ios_share:",
+            type="tertiary",
+            on_change="rerun",
+            key="export-chat",
+        )
     if menu.open:
         with menu:
             draw(chat_id, title, "end")

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import streamlit as st
 
-from leaf.formats.notes import EFFECTS, Effect
+from leaf.readers.notes import EFFECTS, Effect
+from leaf.shapes.results import Finding
 from leaf.ui import markdown
 
 SHOWN = 12
@@ -20,8 +20,9 @@ _WARNING = frozenset(
 """Findings after which figures may be wrong."""
 
 
-def draw_findings(findings: Sequence[Mapping[str, Any]]) -> None:
-    """What was guessed, mended, doubled or left out in a table, each with its cells; what may make figures wrong comes first."""
+def draw_findings(findings: Sequence[Finding]) -> None:
+    """What was guessed, mended, doubled or left out in a table, each with its cells; what may make
+    figures wrong comes first."""
     for finding in sorted(findings, key=lambda f: f["kind"] not in _WARNING)[:SHOWN]:
         icon = ":material/warning:" if finding["kind"] in _WARNING else ":material/info:"
         place = finding.get("cells") or finding.get("place") or ""

@@ -18,20 +18,22 @@ LABEL = 70
 
 
 @dataclass(frozen=True)
-class Folder:
+class FolderNode:
     path: str
     """From the top: `2024.zip/sales`."""
     name: str
-    """Below the folder that it is shown in; folders with nothing else in them stand in one row: `sales/may`."""
+    """Below the folder that it is shown in; folders with nothing else in them stand in one row:
+    `sales/may`."""
     files: tuple[File, ...]
     """All below it, in the order of the page."""
 
 
-Entry = Folder | File
+Entry = FolderNode | File
 
 
 def entries(files: Sequence[File], above: str = "") -> list[Entry]:
-    """What stands in a folder: files, and folders of several files, each where its first file would stand. Pure."""
+    """What stands in a folder: files, and folders of several files, each where its first file would
+    stand. Pure."""
     inside: dict[str, list[File]] = {}
     for file in files:
         step, slash, _ = _below(file.name, above).partition("/")
@@ -39,8 +41,15 @@ def entries(files: Sequence[File], above: str = "") -> list[Entry]:
     return [some[0] if len(some) == 1 else _folder(some, above) for some in inside.values()]
 
 
-def draw(files: Sequence[File], per_page: int, row: Callable[[File, str], None], key: str = "file-page", above: str = "") -> None:
-    """The entries of a folder, some at a time. `row` draws a file under the name that is left of its own in that folder."""
+def draw(
+    files: Sequence[File],
+    per_page: int,
+    row: Callable[[File, str], None],
+    key: str = "file-page",
+    above: str = "",
+) -> None:
+    """The entries of a folder, some at a time. `row` draws a file under the name that is left of
+    its own in that folder."""
     found = entries(files, above)
     pages = max(1, math.ceil(len(found) / per_page))
     page = min(st.session_state.get(key) or 1, pages)
@@ -53,12 +62,16 @@ def draw(files: Sequence[File], per_page: int, row: Callable[[File, str], None],
         st.pagination(pages, key=key)
 
 
-def _draw_folder(folder: Folder, per_page: int, row: Callable[[File, str], None]) -> None:
+def _draw_folder(folder: FolderNode, per_page: int, row: Callable[[File, str], None]) -> None:
     mark = hashlib.sha256(folder.path.encode()).hexdigest()[:12]
     size = words.size(sum(file.size for file in folder.files))
     label = f"{shortened(folder.name, LABEL)} · {words.count(len(folder.files), 'file')}, {size}"
     opened = st.expander(
-        markdown.label(label, 160), icon=":material/folder:", key=f"files-in-{mark}", type="compact", on_change="rerun"
+        markdown.label(label, 160),
+        icon=":material/folder:",
+        key=f"files-in-{mark}",
+        type="compact",
+        on_change="rerun",
     )
     if opened.open:
         with opened:
@@ -69,9 +82,9 @@ def _below(path: str, above: str) -> str:
     return path.removeprefix(f"{above}/") if above else path
 
 
-def _folder(files: Sequence[File], above: str) -> Folder:
+def _folder(files: Sequence[File], above: str) -> FolderNode:
     """The deepest folder that holds all of them."""
     steps = [file.folder.split("/") for file in files]
     same = takewhile(lambda found: len(set(found)) == 1, zip(*steps, strict=False))
     path = "/".join(found[0] for found in same)
-    return Folder(path, _below(path, above), tuple(files))
+    return FolderNode(path, _below(path, above), tuple(files))

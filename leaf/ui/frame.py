@@ -1,4 +1,5 @@
-"""What stands around every page: the small style sheet, and the page that is shown when Leaf cannot start."""
+"""What stands around every page: the small style sheet, and the page that is shown when Leaf cannot
+start."""
 
 from __future__ import annotations
 
@@ -13,14 +14,18 @@ from leaf.ui import markdown
 def style(sheet: Path) -> None:
     """The style sheet, with the colours of the theme that this browser shows.
 
-    Styles alone Streamlit puts among the events, in the order in which a run gives them, where the toast of a callback comes
-    first and takes their place until the script gives them again, or for good where the run is a fragment's. With an empty
-    element beside them they stand in the page; the sheet hides it.
+    Styles alone Streamlit puts among the events, in the order in which a run gives them, where the
+    toast of a callback comes first and takes their place until the script gives them again, or for
+    good where the run is a fragment's. With an empty element beside them they stand in the page;
+    the sheet hides it.
     """
     theme = "dark" if st.context.theme.type == "dark" else "light"
     paper = st.get_option(f"theme.{theme}.backgroundColor")
     quiet = st.get_option(f"theme.{theme}.secondaryBackgroundColor")
-    st.html(f"<style>:root {{ --leaf-paper: {paper}; --leaf-quiet: {quiet}; }}\n{sheet.read_text()}</style><span></span>")
+    st.html(
+        f"<style>:root {{ --leaf-paper: {paper}; --leaf-quiet: {quiet}; "
+        f"}}\n{sheet.read_text()}</style><span></span>"
+    )
 
 
 def draw_not_ready(problem: LeafError) -> None:

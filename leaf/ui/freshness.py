@@ -1,4 +1,5 @@
-"""What changed in Drive under the chat that is shown. Google is asked in a thread of its own, so that no drawing waits for it."""
+"""What changed in Drive under the chat that is shown. Google is asked in a thread of its own, so
+that no drawing waits for it."""
 
 from __future__ import annotations
 
@@ -26,7 +27,7 @@ WHAT = {"changed": "has changed", "added": "is new", "removed": "is gone"}
 
 
 @dataclass
-class Look:
+class ChatFreshness:
     """What is known about one chat. Written by its thread, read by the page."""
 
     chat_id: str
@@ -53,34 +54,41 @@ class Look:
 
 def known(chat_id: str) -> tuple[DriveChange, ...]:
     """Changes found so far."""
-    look: Look | None = st.session_state.get("drive-look")
+    look: ChatFreshness | None = st.session_state.get("drive-look")
     return look.changes if look and look.chat_id == chat_id else ()
 
 
 def watch(chat_id: str) -> None:
-    """While a chat is open that rests on Drive: ask now and every few minutes, and draw the page anew when something changed."""
+    """While a chat is open that rests on Drive: ask now and every few minutes, and draw the page
+    anew when something changed."""
     look = st.session_state.get("drive-look")
     if look is None or look.chat_id != chat_id:
-        st.session_state["drive-look"] = look = Look(chat_id)
+        st.session_state["drive-look"] = look = ChatFreshness(chat_id)
     _look()
 
 
 @st.fragment(run_every=ASK_EVERY)
 def _look() -> None:
-    look: Look | None = st.session_state.get("drive-look")
+    look: ChatFreshness | None = st.session_state.get("drive-look")
     if look is not None and time.monotonic() - look.asked_at > ASK_EVERY / 2:
         look.asked_at = time.monotonic()
         tell = partial(waker().ring, session_id())
-        threading.Thread(target=look.ask, args=(session(), tell), name="freshness", daemon=True).start()
+        threading.Thread(
+            target=look.ask, args=(session(), tell), name="freshness", daemon=True
+        ).start()
 
 
 def draw_line(chat_id: str) -> None:
-    """`Meanwhile in Drive: sales.xlsx has changed, notes.md is new in Reports.`, above the composer."""
-    look: Look | None = st.session_state.get("drive-look")
+    """`Meanwhile in Drive: sales.xlsx has changed, notes.md is new in Reports.`, above the
+    composer."""
+    look: ChatFreshness | None = st.session_state.get("drive-look")
     if look is None or look.chat_id != chat_id:
         return
     if look.problem:
-        st.caption(f":orange[:material/cloud_off: Drive could not be asked for changes. {markdown.label(look.problem, 200)}]")
+        st.caption(
+            f":orange[:material/cloud_off: Drive could not be asked for changes. "
+            f"{markdown.label(look.problem, 200)}]"
+        )
     elif look.changes:
         st.caption(f":orange[:material/update: {markdown.label(summary(look.changes), 300)}]")
 
@@ -96,16 +104,23 @@ def summary(changes: Sequence[DriveChange]) -> str:
     return f"Meanwhile in Drive: {', '.join(pieces)}{more}."
 
 
-def draw_marks(chat_id: str, file_ids: Sequence[str]) -> None:
-    """Under an answer: which of its sources is not any more what it was."""
+def since(chat_id: str, file_ids: Sequence[str]) -> list[tuple[str, str]]:
+    """Which sources of an answer are not any more what they were, each in few words and in a
+    sentence."""
     used = frozenset(file_ids)
     today = datetime.now().astimezone().date()
+    found = []
     for change in known(chat_id):
         if used.isdisjoint(change.file_ids):
             continue
-        name, at = markdown.label(change.name, 60), words.when(change.at, today)
+        name, at = words.cut(change.name, 60), words.when(change.at, today)
         if change.what == "removed":
-            text = f"{name} was removed from Drive ({at}). This answer rests on the copy in your library."
+            text = (
+                f"{name} was removed from Drive ({at}). This answer rests on the copy in "
+                f"your library."
+            )
         else:
             text = f"{name} changed in Drive ({at}). This answer rests on the version before."
-        st.caption(f":orange[:material/update: {text}]")
+        what = "removed from" if change.what == "removed" else "changed in"
+        found.append((f"{words.cut(change.name, 40)} was {what} Drive", text))
+    return found

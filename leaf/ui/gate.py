@@ -21,14 +21,24 @@ PROVIDERS = {
 }
 """Names of login providers by the end of their host."""
 POINTS = (
-    (":material/folder_open:", "Drop in tables, PDFs, documents and mails, and ask in plain words."),
-    (":material/fact_check:", "Every answer shows the rows, pages and queries behind it, and what was not read."),
-    (":material/group:", "Chats are yours alone until you share one with people of your workspace."),
+    (
+        ":material/folder_open:",
+        "Drop in tables, PDFs, documents and mails, and ask in plain words.",
+    ),
+    (
+        ":material/fact_check:",
+        "Every answer shows the rows, pages and queries behind it, and what was not read.",
+    ),
+    (
+        ":material/group:",
+        "Chats are yours alone until you share one with people of your workspace.",
+    ),
 )
 
 
 def admit(chat_id: str) -> None:
-    """Let this browser in, or draw why not and end the run. `chat_id` is where its address leads."""
+    """Let this browser in, or draw why not and end the run. `chat_id` is where its address
+    leads."""
     _take_trouble()
     try:
         visit = state.enter()
@@ -45,15 +55,22 @@ def admit(chat_id: str) -> None:
 
 
 def providers(auth: Mapping[str, object]) -> dict[str, str]:
-    """Key for `st.login` -> name for a person, of every login provider in the `[auth]` section; empty is the unnamed one."""
+    """Key for `st.login` -> name for a person, of every login provider in the `[auth]` section;
+    empty is the unnamed one."""
     found = {"": auth} if "server_metadata_url" in auth else {}
-    found |= {key: part for key, part in auth.items() if isinstance(part, Mapping) and "server_metadata_url" in part}
+    found |= {
+        key: part
+        for key, part in auth.items()
+        if isinstance(part, Mapping) and "server_metadata_url" in part
+    }
     return {key: _name(key, str(part["server_metadata_url"])) for key, part in found.items()}
 
 
 def _name(key: str, address: str) -> str:
     host = urlsplit(address).hostname or ""
-    known = next((name for end, name in PROVIDERS.items() if host == end or host.endswith(f".{end}")), "")
+    known = next(
+        (name for end, name in PROVIDERS.items() if host == end or host.endswith(f".{end}")), ""
+    )
     return known or key.replace("-", " ").capitalize()
 
 
@@ -61,7 +78,10 @@ def _draw_landing(problem: SignInError) -> None:
     """What Leaf is, why one stands here, and the way in."""
     with st.container(key="landing", gap="medium"):
         st.title("Ask your files", anchor=False)
-        st.markdown("Leaf is a data analyst in the browser. It opens just what it needs of your files and shows its work.")
+        st.markdown(
+            "Leaf is a data analyst in the browser. It opens just what it needs of your files and "
+            "shows its work."
+        )
         if trouble := st.session_state.get("sign-in-trouble"):
             st.warning(markdown.paragraph(trouble), icon=":material/warning:")
         elif problem.reason != "none":
@@ -78,7 +98,8 @@ def _draw_landing(problem: SignInError) -> None:
 
 
 def _take_trouble() -> None:
-    """If a sign-in has just failed: keep what is to be said of it, and clear it from the address."""
+    """If a sign-in has just failed: keep what is to be said of it, and clear it from the
+    address."""
     word = st.query_params.pop(sign_in.PARAMETER, None)
     if word in sign_in.TROUBLES:
         st.session_state["sign-in-trouble"] = sign_in.TROUBLES[word]
@@ -88,11 +109,19 @@ def _draw_buttons() -> None:
     """One for each provider, the first one green."""
     found = providers(state.auth_section())
     if not found:
-        st.warning("Sign-in is not set up completely: `[auth]` in the secrets names no login provider. See docs/sign-in.md.")
+        st.warning(
+            "Sign-in is not set up completely: `[auth]` in the secrets names no login provider. "
+            "See docs/sign-in.md."
+        )
     with st.container(horizontal=True, key="sign-in"):
         for number, (key, name) in enumerate(found.items()):
             label = f"Sign in with {markdown.label(name)}" if name else "Sign in"
-            if st.button(label, key=f"sign-in-{key}", type="secondary" if number else "primary", icon=":material/login:"):
+            if st.button(
+                label,
+                key=f"sign-in-{key}",
+                type="secondary" if number else "primary",
+                icon=":material/login:",
+            ):
                 _sign_in(key)
 
 
@@ -104,5 +133,7 @@ def _sign_in(key: str) -> None:
 
 
 def _draw_leave() -> None:
-    if st.button("Sign out and use another account", key="sign-out", type="primary", icon=":material/logout:"):
+    if st.button(
+        "Sign out and use another account", key="sign-out", type="primary", icon=":material/logout:"
+    ):
         st.logout()

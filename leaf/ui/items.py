@@ -1,21 +1,42 @@
 """What an answer shows, from top to bottom, as a flat list of items made from its parts. Pure.
 
-Item i is held by element i of the answer. The list of a longer stream begins with the list of a shorter one, except for its last
-item and for steps that changed their state, so a live view need only draw what differs.
+Item i is held by element i of the answer. The list of a longer stream begins with the list of a
+shorter one, except for its last item and for steps that changed their state, so a live view need
+only draw what differs.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import Literal
 
-from leaf.agent.cited import Text, flow, footnotes
-from leaf.agent.cited import answer_text as cited_text
+from leaf.provenance.citations import Text, flow, footnotes
+from leaf.provenance.citations import answer_text as cited_text
+from leaf.shapes.part_values import (
+    data_in,
+    data_of,
+    is_consent,
+    is_document,
+    is_progress,
+    is_reasoning,
+    is_tool,
+    newest,
+)
+from leaf.shapes.parts import (
+    UNREADABLE,
+    ConsentData,
+    DocumentData,
+    DocumentPart,
+    Part,
+    ReceiptKept,
+    ReceiptsData,
+    ToolPart,
+)
+from leaf.shapes.results import ChartShown, FigureDrawn, FileWritten
 from leaf.ui import marks, words
 from leaf.ui.blocks import blocks
 
-Part = Mapping[str, Any]
 Kind = Literal[
     "text",
     "code",
@@ -47,37 +68,49 @@ class Item:
     text: str = ""
     """Markdown, code, a thought, a step's state, or questions, one a line."""
     language: str = ""
-    part: Part = field(default_factory=dict, compare=False)
-    """The part behind a step or a chart."""
+    step: ToolPart | None = field(default=None, compare=False)
+    """Of a step, and of the figures and files that it made."""
+    chart: ChartShown | None = field(default=None, compare=False)
+    document: DocumentData | None = field(default=None, compare=False)
+    asked: ConsentData | None = field(default=None, compare=False)
 
 
 def items(parts: Iterable[Part], running: bool = False) -> list[Item]:
-    """Items of an answer; while it is running, the last one says so unless a text or a step is visibly growing, or says what
-    it waits for.
+    """Items of an answer; while it is running, the last one says so unless a text or a step is
+    visibly growing, or says what it waits for.
     """
     found: list[Item] = []
     status = ""
-    asked: dict[str, Part] = {}
+    asked: dict[str, ConsentData] = {}
     progress: dict[str, str] = {}
-    known = [dict(part) for part in parts]
-    receipts = _by_text(data(known, "receipts") or {})
+    known = list(parts)
+    receipts = _by_text(newest(known, "receipts"))
     for piece in flow(known):
         if isinstance(piece, Text):
             found += _of_text(piece, receipts.get(piece.index, ()))
             continue
         number, part = piece
         found += _of_part(number, part)
-        if part["type"] == "data-status":
-            status = part["data"]["text"]
-        elif part["type"] == "data-consent":
-            asked[part["id"]] = part
-        elif part["type"] == "data-progress":
+        if waits := data_in(part, "status"):
+            status = waits["text"]
+        elif is_consent(part):
+            asked[part["id"]] = part["data"]
+        elif is_progress(part):
             progress[part["id"]] = part["data"]["text"]
-    at_work = [progress[item.key] for item in found if item.kind == "step" and item.text in WORKING and item.key in progress]
-    open_questions = [part for part in asked.values() if part["data"]["state"] == "waiting"] if running else []
+    at_work = [
+        progress[item.key]
+        for item in found
+        if item.kind == "step" and item.text in WORKING and item.key in progress
+    ]
+    open_questions = (
+        [(key, data) for key, data in asked.items() if data["state"] == "waiting"]
+        if running
+        else []
+    )
     if open_questions:
         found += [
-            Item("consent", f"consent-{part['id']}", part["data"]["question"], part=part["data"]) for part in open_questions
+            Item("consent", f"consent-{key}", data["question"], asked=data)
+            for key, data in open_questions
         ]
     elif running and status:
         found.append(Item("status", "status", status))
@@ -88,15 +121,16 @@ def items(parts: Iterable[Part], running: bool = False) -> list[Item]:
     return found
 
 
-def _by_text(found: Mapping[str, Any]) -> dict[int, list[tuple[int, Mapping[str, Any]]]]:
-    """Receipts by the part at which their text begins, each with its number among all of the answer."""
-    by_text: dict[int, list[tuple[int, Mapping[str, Any]]]] = {}
-    for number, receipt in enumerate(found.get("receipts") or ()):
-        by_text.setdefault(int(receipt["part"]), []).append((number, receipt))
+def _by_text(found: ReceiptsData | None) -> dict[int, list[tuple[int, ReceiptKept]]]:
+    """Receipts by the part at which their text begins, each with its number among all of the
+    answer."""
+    by_text: dict[int, list[tuple[int, ReceiptKept]]] = {}
+    for number, receipt in enumerate(found["receipts"] if found else ()):
+        by_text.setdefault(receipt["part"], []).append((number, receipt))
     return by_text
 
 
-def _of_text(text: Text, receipts: Sequence[tuple[int, Mapping[str, Any]]]) -> list[Item]:
+def _of_text(text: Text, receipts: Sequence[tuple[int, ReceiptKept]]) -> list[Item]:
     """A text as blocks; marks that stand in a code block follow it."""
     found: list[Item] = []
     for i, block in enumerate(blocks(marks.held(text, receipts))):
@@ -111,71 +145,68 @@ def _of_text(text: Text, receipts: Sequence[tuple[int, Mapping[str, Any]]]) -> l
 
 
 def _of_part(number: int, part: Part) -> list[Item]:
-    kind = part["type"]
-    if kind == "reasoning":
+    if is_reasoning(part):
         return [Item("thought", str(number), part["text"])] if part["text"].strip() else []
-    if kind == "data-folded":
-        return [Item("note", str(part.get("id") or number), words.folded(part["data"]))]
-    if kind == "data-questions":
-        return [Item("questions", str(part.get("id") or number), "\n".join(map(str, part["data"])))]
-    if kind.startswith("tool-"):
-        step = Item("step", str(part["toolCallId"]), part["state"], part=part)
-        chart = chart_of(part)
-        if chart:
-            return [step, Item("chart", f"chart-{part['toolCallId']}", part=chart)]
-        found = [step]
-        found += [Item("figures", f"figures-{part['toolCallId']}", part=part)] if figures_of(part) else []
-        found += [Item("written", f"written-{part['toolCallId']}", part=part)] if written_of(part) else []
-        return found
-    return [_of_document(part)] if kind == "data-document" else []
+    if is_tool(part):
+        return _of_step(part)
+    if is_document(part):
+        return [_of_document(part)]
+    key = part.get("id")
+    name = key if isinstance(key, str) else str(number)
+    if folded := data_in(part, "folded"):
+        return [Item("note", name, words.folded(folded))]
+    if (questions := data_in(part, "questions")) is not None:
+        return [Item("questions", name, "\n".join(questions))]
+    return [Item("note", name, UNREADABLE)] if part["type"] == "unreadable" else []
 
 
-def _of_document(part: Part) -> Item:
+def _of_step(part: ToolPart) -> list[Item]:
+    call_id = part["toolCallId"]
+    step = Item("step", call_id, part["state"], step=part)
+    if chart := chart_of(part):
+        return [step, Item("chart", f"chart-{call_id}", chart=chart)]
+    found = [step]
+    found += [Item("figures", f"figures-{call_id}", step=part)] if figures_of(part) else []
+    found += [Item("written", f"written-{call_id}", step=part)] if written_of(part) else []
+    return found
+
+
+def _of_document(part: DocumentPart) -> Item:
     """A document that grows, or what became of it."""
     data = part["data"]
     if data.get("state") == "writing":
-        return Item("writing", str(part["id"]), data.get("text", ""), part=part)
-    return Item("document", str(part["id"]), f"{data.get('state')} {data.get('version', '')}", part=part)
+        return Item("writing", part["id"], data.get("text", ""), document=data)
+    return Item(
+        "document", part["id"], f"{data.get('state')} {data.get('version', '')}", document=data
+    )
 
 
-def chart_of(part: Part) -> Part:
-    """The chart that a finished step made: {"spec", "columns", "rows"}; empty if it made none."""
-    output = part.get("output") or {}
-    chart = (output.get("data") or {}).get("chart") or {}
-    return chart if chart.get("spec") else {}
+def chart_of(part: ToolPart) -> ChartShown | None:
+    """The chart that a finished step made."""
+    chart = data_of(part).get("chart")
+    return chart if chart and chart["spec"] else None
 
 
-def figures_of(part: Part) -> Sequence[Mapping[str, Any]]:
-    """The figures that a finished step drew: {"sha256", "width", "height", "label"}."""
-    output = part.get("output") or {}
-    figures: Sequence[Mapping[str, Any]] = (output.get("data") or {}).get("figures") or ()
-    return figures
+def figures_of(part: ToolPart) -> Sequence[FigureDrawn]:
+    """The figures that a finished step drew."""
+    return data_of(part).get("figures") or ()
 
 
-def written_of(part: Part) -> Sequence[Mapping[str, Any]]:
-    """The files that a finished step wrote: {"sha256", "name", "size"}."""
-    output = part.get("output") or {}
-    written: Sequence[Mapping[str, Any]] = (output.get("data") or {}).get("written") or ()
-    return written
+def written_of(part: ToolPart) -> Sequence[FileWritten]:
+    """The files that a finished step wrote."""
+    return data_of(part).get("written") or ()
 
 
 def _growing(found: Sequence[Item]) -> bool:
     return bool(found) and (
-        found[-1].kind in ("text", "code", "writing") or (found[-1].kind == "step" and found[-1].text in WORKING)
+        found[-1].kind in ("text", "code", "writing")
+        or (found[-1].kind == "step" and found[-1].text in WORKING)
     )
 
 
 def answer_text(parts: Iterable[Part]) -> str:
-    """The words of an answer without its steps, for the clipboard; its citations as marks, with what they stand for below."""
-    known = [dict(part) for part in parts]
+    """The words of an answer without its steps, for the clipboard; its citations as marks, with
+    what they stand for below."""
+    known = list(parts)
     notes = "\n".join(f"[{number}] {note}" for number, note in footnotes(known))
     return "\n\n".join(filter(None, (cited_text(known), notes)))
-
-
-def data(parts: Iterable[Part], name: str) -> Any:
-    """The newest `data-<name>` of a message, or None."""
-    found = None
-    for part in parts:
-        if part["type"] == f"data-{name}":
-            found = part["data"]
-    return found

@@ -10,11 +10,12 @@ from pathlib import Path
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.files.line import problem
 from leaf.files.names import shortened
 from leaf.store.model import File
-from leaf.ui import about, folders, markdown, preview, uploads, words
+from leaf.ui import about, folders, markdown, preview, words
 from leaf.ui.controls import icon_button, icon_menu
-from leaf.ui.state import later, leaf, session
+from leaf.ui.state import later, session
 
 PER_PAGE = 25
 NAME_SHOWN = 80
@@ -22,26 +23,9 @@ ORDERS = {"newest": "Newest first", "name": "Name", "size": "Size", "kind": "Kin
 CHAT_PAGE = Path(__file__).resolve().parents[1] / "pages" / "chat.py"
 
 
-def draw_uploaders() -> None:
-    """Files by drop or dialog, and a whole folder."""
-    number = st.session_state.get("upload-round", 0)
-    most = max(1, leaf().settings.max_upload_bytes // (1024 * 1024))
-    given = st.file_uploader(
-        "Drop files here, or choose several", accept_multiple_files=True, key=f"upload-{number}", max_upload_size=most
-    )
-    with st.popover("Upload a folder", icon=":material/drive_folder_upload:", type="tertiary", key="upload-folder-menu"):
-        folder = st.file_uploader(
-            "A whole folder", accept_multiple_files="directory", key=f"upload-folder-{number}", max_upload_size=most
-        )
-    new = [*(given or ()), *(folder or ())]
-    if new:
-        uploads.begin(new, "files")
-        st.session_state["upload-round"] = number + 1
-        st.rerun()
-
-
 def draw_rows(files: Sequence[File], query: str) -> None:
-    """One row a file, some at a time; where they do not fit on one page, one row a folder. What a search found is a list."""
+    """One row a file, some at a time; where they do not fit on one page, one row a folder. What a
+    search found is a list."""
     today = datetime.now().astimezone().date()
     if len(files) > PER_PAGE and not query:
         with st.container(key="file-rows", gap=None):
@@ -58,13 +42,17 @@ def draw_rows(files: Sequence[File], query: str) -> None:
 def draw_empty(query: str) -> None:
     """What to do where there is nothing to see."""
     if query:
-        st.markdown(f"No file matches “{markdown.label(query)}”. Names and what was written about files are searched.")
+        st.markdown(
+            f"No file matches “{markdown.label(query)}”. Names and what was written about files "
+            f"are searched."
+        )
         return
     if any(job.under_way for job in session().jobs.list()):
         st.markdown("Files show up here as they are added.")
         return
     st.markdown(
-        "No files yet. Drop some above: tables, spreadsheets, PDFs, Word and PowerPoint documents, pictures, web pages, mails, "
+        "No files yet. Drop some anywhere: tables, spreadsheets, PDFs, Word and PowerPoint "
+        "documents, pictures, web pages, mails, "
         "transcripts, and ZIP archives of them."
     )
     if st.button("Add sample data", key="sample", icon=":material/science:"):
@@ -81,7 +69,10 @@ def draw_undo() -> None:
     file_id, name, inside = deleted
     along = f" with {words.count(inside, 'file')} that came out of it" if inside else ""
     with st.container(horizontal=True, vertical_alignment="center", border=True, key="undo-file"):
-        st.markdown(f"Deleted “{markdown.label(name)}”{along}. Chats that used it keep their answers.", width="stretch")
+        st.markdown(
+            f"Deleted “{markdown.label(name)}”{along}. Chats that used it keep their answers.",
+            width="stretch",
+        )
         if st.button("Undo", key="undo-file-button", type="tertiary", icon=":material/undo:"):
             session().files.restore(file_id)
             del st.session_state["deleted-file"]
@@ -93,7 +84,9 @@ def draw_undo() -> None:
 
 def _draw_row(file: File, name: str, today: date) -> None:
     """`name` is what it is called where it is shown."""
-    with st.container(horizontal=True, vertical_alignment="center", wrap=False, key=f"file-row-{file.id}"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", wrap=False, key=f"file-row-{file.id}"
+    ):
         with st.container(gap=None, width="stretch"):
             if st.button(
                 markdown.label(shortened(name, NAME_SHOWN)),
@@ -113,7 +106,12 @@ def _draw_row(file: File, name: str, today: date) -> None:
             ]
             st.caption(markdown.label(" · ".join(fact for fact in facts if fact), 200))
             _draw_remarks(file)
-        if st.button("Ask", key=f"ask-{file.id}", icon=":material/chat:", help="Ask about this file in a new chat"):
+        if st.button(
+            "Ask",
+            key=f"ask-{file.id}",
+            icon=":material/chat:",
+            help="Ask about this file in a new chat",
+        ):
             chat = session().chats.create()
             session().attached.add(chat.id, [file.id])
             preview.close()
@@ -126,9 +124,8 @@ def _draw_row(file: File, name: str, today: date) -> None:
 
 def _draw_remarks(file: File) -> None:
     """What went wrong or was guessed, and what people wrote about it."""
-    problem = words.problem(file)
-    if problem:
-        st.caption(f":orange[:material/warning: {markdown.label(problem, 300)}]")
+    if wrong := problem(file):
+        st.caption(f":orange[:material/warning: {markdown.label(wrong, 300)}]")
     remarks = words.notes(file)
     if remarks:
         more = f" (and {len(remarks) - 1} more)" if len(remarks) > 1 else ""
@@ -174,7 +171,7 @@ def _download(file: File) -> None:
     st.markdown(f"{markdown.label(file.name)}, {words.size(file.size)}, as it was uploaded.")
     st.download_button(
         "Download",
-        later(lambda own: own.files.path(file.id).read_bytes()),
+        later(lambda own: own.files.download(file.id)),
         file_name=file.base,
         mime="application/octet-stream",
         type="primary",

@@ -1,48 +1,39 @@
-"""Text from a model, a file or a person, made safe to draw as Markdown. Pure functions; nothing is drawn here.
+"""Text from a model, a file or a person, made safe to draw as Markdown. Pure functions; nothing is
+drawn here.
 
-Drawn Markdown can act without a click (a picture is fetched: `![](https://x/?d=secret)`) or on one (a `data:` or `file:` link).
-A rule that has to agree with the browser's parser about what is code would be fooled some day, so these rules hold everywhere:
-they break the few character pairs without which no picture and no forbidden link can begin. Code fences are cut out before, by
-`blocks`, and drawn as code.
+What keeps pictures and links from acting is `shapes/harmless.py`, as in everything that leaves Leaf.
+Code fences are cut out before, by `blocks`, and drawn as code.
 """
 
 from __future__ import annotations
 
-import html
 import re
-from collections.abc import Sequence
+from bisect import bisect_left
+from collections.abc import Iterator, Sequence
 
+from leaf.shapes.harmless import JOINER, parted
 from leaf.ui.words import cut
 
-JOINER = "\u2060"
-"""Word joiner: invisible, without width; between two characters it keeps them from being Markdown together."""
-
-ALLOWED_SCHEMES = frozenset({"http", "https", "mailto"})
-
-_IMAGE = re.compile(r"!(?=\[)")
-_EMPTY_LABEL = re.compile(r"!\[\](?=[(\[])")
-_DESTINATION = re.compile(r"\](\(|:)|<(?=[A-Za-z&\\])")
-_SCHEME = re.compile(r"([a-z][a-z0-9+.\-]*):")
-_IGNORED = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029<>]+")
-_ESCAPED = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
-_CODE_SPAN = re.compile(r"(`+)(?!`)(?:.(?!\n\s*\n))*?(?<!`)\1(?!`)", re.DOTALL)
+_TICKS = re.compile(r"`+")
+_BLANK_LINE = re.compile(r"\n\s*\n")
 _CURRENCY = re.compile(r"(?<![\\$])\$(?=\s?\d)")
 _SPECIAL = re.compile(r"([\\`*_{}\[\]()<>#+\-.!|~$:&=])")
 _UNSEEN = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Control characters, marks that turn the direction of writing around, and halves of characters, which cannot be sent."""
+"""Control characters, marks that turn the direction of writing around, and halves of characters,
+which cannot be sent."""
+_ADDRESS = re.compile(r"https?:(?=//)|www(?=\.)|@", re.IGNORECASE)
+"""Where text that is drawn would become a link by itself, escaped or not."""
 _LINE_START = re.compile(r"^[ \t]+", re.MULTILINE)
 
 
 def safe(text: str) -> str:
     """Markdown in which pictures are links and links lead only to the web or to mail."""
-    text = _EMPTY_LABEL.sub("![picture]", text)
-    text = _IMAGE.sub(_break_image, text)
-    text = _DESTINATION.sub(_break_link, text)
-    return _outside_code(text)
+    return _outside_code(parted(text))
 
 
 def literal(text: str) -> str:
-    """The text as it stands, for places that draw Markdown: file names, titles, a person's own words."""
+    """The text as it stands, for places that draw Markdown: file names, titles, a person's own
+    words."""
     text = _SPECIAL.sub(r"\\\1", seen(text.replace("\r\n", "\n")))
     return _LINE_START.sub(lambda m: "\u00a0" * len(m.group().expandtabs(4)), text)
 
@@ -65,43 +56,49 @@ def marked(text: str, spans: Sequence[tuple[int, int]]) -> str:
         begin = max(begin, at)
         pieces.append(literal(text[at:begin]))
         for line in re.split(r"(\n+)", text[begin:end]):
-            pieces.append(f":orange-background[**{literal(line.strip())}**]" if line.strip() else line)
+            pieces.append(
+                f":orange-background[**{literal(line.strip())}**]" if line.strip() else line
+            )
         at = max(end, begin)
     pieces.append(literal(text[at:]))
     return re.sub(r"(?<!\n)\n(?!\n)", "  \n", "".join(pieces).strip("\n"))
 
 
 def label(text: str, longest: int = 80) -> str:
-    """`literal` on one line and not too long, for buttons and headings. An address in it does not become a link."""
-    return literal(cut(text, longest)).replace("@", "@" + JOINER)
-
-
-def _break_image(found: re.Match[str]) -> str:
-    """`![a](u)` and `![a][r]` lose the mark and stay links; any other `![` keeps it but is parted."""
-    rest = found.string[found.end() :]
-    is_picture = re.match(r"\[[^\]]*\][(\[]", rest) is not None
-    return JOINER if is_picture else "!" + JOINER
-
-
-def _break_link(found: re.Match[str]) -> str:
-    """Part the opening of a link whose address has a scheme that is not allowed, so that it is drawn as text."""
-    address = found.string[found.end() : found.end() + 300]
-    address = _IGNORED.sub("", html.unescape(_ESCAPED.sub("", address)))
-    scheme = _SCHEME.match(address.lower())
-    if address.startswith("#") and found.group() != "<":
-        return "]" + JOINER + found.group(1)  # a link within the page leads nowhere, or poses as a mark
-    if scheme is None or scheme.group(1) in ALLOWED_SCHEMES:
-        return found.group()
-    if found.group() == "<":
-        return "<" + JOINER
-    return "]" + JOINER + found.group(1)
+    """`literal` on one line and not too long, for buttons and headings. An address in it does not
+    become a link."""
+    return literal(_ADDRESS.sub(r"\g<0>" + JOINER, cut(text, longest)))
 
 
 def _outside_code(text: str) -> str:
     """`$5` is money, not the beginning of a formula. In code spans it stays as it is."""
     pieces, at = [], 0
-    for span in _CODE_SPAN.finditer(text):
-        pieces += [_CURRENCY.sub(r"\\$", text[at : span.start()]), span.group()]
-        at = span.end()
+    for begin, end in _code_spans(text):
+        pieces += [_CURRENCY.sub(r"\\$", text[at:begin]), text[begin:end]]
+        at = end
     pieces.append(_CURRENCY.sub(r"\\$", text[at:]))
     return "".join(pieces)
+
+
+def _code_spans(text: str) -> Iterator[tuple[int, int]]:
+    """From one run of backticks to the next one as long, in the same paragraph. Each run is looked
+    at once, so that no text takes longer than its length.
+    """
+    runs = [found.span() for found in _TICKS.finditer(text)]
+    if len(runs) < 2:
+        return
+    breaks = [found.start() for found in _BLANK_LINE.finditer(text)]
+    closing: dict[int, int] = {}
+    newest: dict[tuple[int, int], int] = {}
+    for at in range(len(runs) - 1, -1, -1):
+        begin, end = runs[at]
+        key = (end - begin, bisect_left(breaks, begin))
+        if key in newest:
+            closing[at] = newest[key]
+        newest[key] = at
+    at = 0
+    while at < len(runs):
+        if at in closing:
+            yield runs[at][0], runs[closing[at]][1]
+            at = closing[at]
+        at += 1

@@ -1,33 +1,44 @@
-"""Marks in an answer's text: numbers of citations, and figures with or without a receipt; links that only Leaf can make, and the
-listener that opens what they stand for.
+"""Marks in an answer's text: numbers of citations, and figures with or without a receipt; links
+that only Leaf can make, and the listener that opens what they stand for.
 
-A mark is drawn as a Markdown link to a fragment of the page, put in after the model's text was made safe: links to fragments in
-that text are broken by then, so nothing that a model writes becomes a mark. Elements of the page cannot run Python when a link in
-their text is followed; one component listens for all of them and hands over which it was.
+A mark is drawn as a Markdown link to a fragment of the page, put in after the model's text was made
+safe: links to fragments in that text are broken by then, so nothing that a model writes becomes a
+mark. Elements of the page cannot run Python when a link in their text is followed; one component
+listens for all of them and hands over which it was.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from functools import cache
 from typing import Any
 
-from leaf.agent.cited import Text, citation_of
+from leaf.agent.events import compact, reduce
 from leaf.errors import LeafError
+from leaf.provenance.citations import Text, citation_of
+from leaf.shapes.harmless import JOINER
+from leaf.shapes.part_values import is_source
+from leaf.shapes.parts import Cited, Part, ReceiptKept
 from leaf.ui import preview
-from leaf.ui.markdown import JOINER
 from leaf.ui.state import session
+from leaf.ui.toasts import toast
 
 FRAGMENT = "#leaf-cite-"
 _OPEN, _CLOSE = "\ue0c1", "\ue0c2"
-"""Stand around a mark in the text of an item. They are for private use, and taken out of what a model says."""
+"""Stand around a mark in the text of an item. They are for private use, and taken out of what a
+model says."""
 _HELD = re.compile(rf"{_OPEN}(\d+)([?…]?):([\w-]+){_CLOSE}")
+EVIDENCE = "#leaf-evidence-"
+"""Before the id of an answer and the section of its evidence that a link opens."""
 FIGURE, UNRECEIPTED, AGAINST = "#leaf-figure-", "#leaf-unreceipted-", "#leaf-against-"
 _BEGIN, _THEN, _END = "\ue0c3", "\ue0c4", "\ue0c5"
-"""Around a figure: `BEGIN number of its receipt, "?" where it has none, "!" where the results contradict it THEN figure END`."""
+"""Around a figure: `BEGIN number of its receipt, "?" where it has none, "!" where the results
+contradict it THEN figure END`."""
 _FIGURE_HELD = re.compile(rf"{_BEGIN}(\d+)([?!]?){_THEN}([^{_END}]*){_END}")
-_NOT_HERE = re.compile(r"!?\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])|(?<![\\$])\$(?![\s\d$])[^$\n]+\$")
+_NOT_HERE = re.compile(
+    r"!?\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])|(?<![\\$])\$(?![\s\d$])[^$\n]+\$"
+)
 """A link cannot stand in a link or in a formula: figures there stay plain."""
 _ADDRESS_END = re.compile(r"(?:https?://|www\.|@)\S*$")
 
@@ -37,6 +48,7 @@ const KINDS = [
   ["#leaf-figure-", "figure"],
   ["#leaf-unreceipted-", "figure"],
   ["#leaf-against-", "figure"],
+  ["#leaf-evidence-", "evidence"],
 ]
 const ANY = KINDS.map(([start]) => `a[href^="${start}"]`).join(",")
 
@@ -47,6 +59,8 @@ function words(link, text) {
     return [`${text}: no receipt was found for this figure`, "No receipt: this figure was not found in what the tools gave"]
   if (href.startsWith("#leaf-against-"))
     return [`${text}: the results say the opposite, open its receipt`, "The results say the opposite of the text"]
+  if (href.startsWith("#leaf-evidence-"))
+    return text === "⋯" ? ["All details of this answer", "All details"] : [text, "Show the details"]
   const number = text.replace(/[\\[\\]]/g, "")
   return number.endsWith("?")
     ? [`Source ${number.replace("?", "")}, not verified: open the quoted place`, "Not verified: open the source"]
@@ -64,14 +78,21 @@ function name(link) {
 
 export default function ({ setTriggerValue }) {
   window.__leafMarks?.()
+  const open = (href) => {
+    const [start, trigger] = KINDS.find(([start]) => href.startsWith(start))
+    setTriggerValue(trigger, href.slice(start.length))
+  }
+  // A mark that was followed before anything listened has become the fragment of the address.
+  if (KINDS.some(([start]) => location.hash.startsWith(start))) {
+    open(location.hash)
+    history.replaceState(history.state, "", location.pathname + location.search)
+  }
   const onClick = (event) => {
     const link = event.target instanceof Element ? event.target.closest(ANY) : null
     if (!link) return
     event.preventDefault()
     event.stopPropagation()
-    const href = link.getAttribute("href")
-    const [start, trigger] = KINDS.find(([start]) => href.startsWith(start))
-    setTriggerValue(trigger, href.slice(start.length))
+    open(link.getAttribute("href"))
   }
   const nameAll = () => document.querySelectorAll(ANY).forEach(name)
   let waiting = 0
@@ -91,8 +112,9 @@ export default function ({ setTriggerValue }) {
 """
 
 
-def held(text: Text, receipts: Sequence[tuple[int, Mapping[str, Any]]] = ()) -> str:
-    """The text with its marks in a form that survives until it is drawn; whatever looks like one in it is taken out.
+def held(text: Text, receipts: Sequence[tuple[int, ReceiptKept]] = ()) -> str:
+    """The text with its marks in a form that survives until it is drawn; whatever looks like one in
+    it is taken out.
 
     `receipts` are those of this text, each with its number among all of the answer.
     """
@@ -106,26 +128,37 @@ def held(text: Text, receipts: Sequence[tuple[int, Mapping[str, Any]]] = ()) -> 
         puts += [(start, 2, f"{_BEGIN}{number}{state}{_THEN}"), (end, 0, _END)]
     last: tuple[int, str] | None = None
     for mark in text.marks:
-        state = {True: "", False: "?"}.get(mark.citation["verified"], "")
-        shown = f"{mark.citation['citation']}{state}"
+        shown = _shown(mark.citation)
         if (mark.at, shown) != last:
-            puts.append((mark.at, 1, f"{_OPEN}{shown}:{mark.source_id}{_CLOSE}"))
+            puts.append((mark.at, 1, held_mark(mark.citation, mark.source_id)))
         last = (mark.at, shown)
     pieces: list[str] = []
     at = 0
     for place, _, put in sorted(puts, key=lambda found: found[:2]):
-        pieces += [_without(text.text[at:place]), put]
+        pieces += [without(text.text[at:place]), put]
         at = place
-    return "".join([*pieces, _without(text.text[at:])])
+    return "".join([*pieces, without(text.text[at:])])
 
 
-def _without(text: str) -> str:
+def held_mark(citation: Cited, source_id: str) -> str:
+    """One citation in that form."""
+    return f"{_OPEN}{_shown(citation)}:{source_id}{_CLOSE}"
+
+
+def _shown(citation: Cited) -> str:
+    return f"{citation['citation']}{'?' if citation['verified'] is False else ''}"
+
+
+def without(text: str) -> str:
+    """A model's text without what looks like a mark in that form."""
     return re.sub(f"[{_OPEN}{_CLOSE}{_BEGIN}{_THEN}{_END}]", "", text)
 
 
 def taken_out(text: str) -> tuple[str, str]:
     """A piece of code without marks, and the citations that stood in it."""
-    return _HELD.sub("", _FIGURE_HELD.sub(r"\3", text)), "".join(found[0] for found in _HELD.finditer(text))
+    return _HELD.sub("", _FIGURE_HELD.sub(r"\3", text)), "".join(
+        found[0] for found in _HELD.finditer(text)
+    )
 
 
 def drawn(text: str, message_id: str) -> str:
@@ -133,7 +166,9 @@ def drawn(text: str, message_id: str) -> str:
 
     def link(found: re.Match[str]) -> str:
         before = found.string[: found.start()]
-        blank = " " if _ADDRESS_END.search(before[-200:]) else "\u202f"  # a mark must not touch `!` or an address
+        blank = (
+            " " if _ADDRESS_END.search(before[-200:]) else "\u202f"
+        )  # a mark must not touch `!` or an address
         return f"{blank}[\\[{found[1]}{found[2]}\\]]({FRAGMENT}{message_id}.{found[3]})"
 
     def figure(found: re.Match[str]) -> str:
@@ -148,40 +183,50 @@ def drawn(text: str, message_id: str) -> str:
 def _listener() -> Any:
     import streamlit as st
 
-    return st.components.v2.component("leaf_marks", html="<span></span>", js=LISTEN_JS, isolate_styles=False)
+    return st.components.v2.component(
+        "leaf_marks", html="<span></span>", js=LISTEN_JS, isolate_styles=False
+    )
 
 
 def listen() -> None:
-    """Open the quoted place or the receipt whose mark was followed just now. Call once a page, before the preview is drawn."""
+    """Open the quoted place or the receipt whose mark was followed just now. Call once a page,
+    before the preview is drawn."""
     import streamlit as st
 
     with st.container(key="marks"):
-        picked = _listener()(key="leaf-marks", data={}, on_cited_change=lambda: None, on_figure_change=lambda: None)
+        picked = _listener()(
+            key="leaf-marks",
+            data={},
+            on_cited_change=lambda: None,
+            on_figure_change=lambda: None,
+            on_evidence_change=lambda: None,
+        )
     message_id, _, source_id = str(getattr(picked, "cited", "") or "").partition(".")
     if source_id and (found := _find(message_id, source_id)):
         show(found)
     message_id, _, number = str(getattr(picked, "figure", "") or "").partition(".")
     if number.isdigit():
         preview.show_receipt(message_id, int(number))
+    message_id, _, section = str(getattr(picked, "evidence", "") or "").partition(".")
+    if section:
+        preview.show_evidence(message_id, section)
 
 
-def show(found: Mapping[str, Any]) -> None:
+def show(found: Cited) -> None:
     """Let the preview show what is cited; of a file that is not there it says so."""
-    import streamlit as st
 
     if found["file_id"]:
         preview.show(found["file_id"], found["cited_place"] or found["place"], found["quote"])
     else:
-        st.toast(f"There is no file {found['handle']} in this chat.", icon=":material/help:")
+        toast(f"There is no file {found['handle']} in this chat.", icon=":material/help:")
 
 
-def _find(message_id: str, source_id: str) -> Mapping[str, Any] | None:
-    import streamlit as st
-
-    follower = st.session_state.get(f"live-{message_id}")
+def _find(message_id: str, source_id: str) -> Cited | None:
     try:
-        parts: Sequence[Mapping[str, Any]] = follower.parts if follower else session().messages.get(message_id).parts
+        run = session().messages.watch(message_id)
+        parts: Sequence[Part] = reduce(compact(run.read().chunks)) if run else ()
+        parts = parts or session().messages.get(message_id).parts
     except LeafError:
         return None
-    part = next((p for p in parts if p["type"] == "source-document" and p.get("sourceId") == source_id), None)
+    part = next((p for p in parts if is_source(p) and p["sourceId"] == source_id), None)
     return citation_of(part) if part else None

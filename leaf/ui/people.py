@@ -1,4 +1,5 @@
-"""Who takes part in the open chat: a line above it, and behind it sharing, taking out and leaving."""
+"""Who takes part in the open chat: a line above it, and behind it sharing, taking out and
+leaving."""
 
 from __future__ import annotations
 
@@ -49,12 +50,26 @@ def _draw_menu(chat: Chat, there: Sequence[Participant]) -> None:
     for person in there:
         name = markdown.label(person.name, 40)
         mine = person.user_id == me
-        with st.container(horizontal=True, vertical_alignment="center", wrap=False, key=f"participant-{person.user_id}"):
-            st.markdown(f"{name}{' (you)' if mine else ''}  \n:small[{markdown.label(person.email, 60)}]", width="stretch")
-            if hosting and not mine and icon_button(f"Take {name} out", f"out-{person.user_id}", "close"):
+        with st.container(
+            horizontal=True,
+            vertical_alignment="center",
+            wrap=False,
+            key=f"participant-{person.user_id}",
+        ):
+            st.markdown(
+                f"{name}{' (you)' if mine else ''}  \n:small[{markdown.label(person.email, 60)}]",
+                width="stretch",
+            )
+            if (
+                hosting
+                and not mine
+                and icon_button(f"Take {name} out", f"out-{person.user_id}", "close")
+            ):
                 then_redraw(session().chats.remove_participant, chat.id, person.user_id)
     _draw_add(chat, {p.user_id for p in there})
-    if len(there) > 1 and st.button("Leave this chat", key="leave-chat", icon=":material/logout:", type="tertiary"):
+    if len(there) > 1 and st.button(
+        "Leave this chat", key="leave-chat", icon=":material/logout:", type="tertiary"
+    ):
         session().chats.remove_participant(chat.id, me)
         del st.query_params["chat"]
         st.rerun()
@@ -62,15 +77,23 @@ def _draw_menu(chat: Chat, there: Sequence[Participant]) -> None:
 
 def _draw_add(chat: Chat, there: Collection[str]) -> None:
     """The members of the workspace who are not in the chat yet."""
-    names = {m.email: f"{m.name} · {m.email}" for m in session().team.members() if m.user_id not in there}
+    names = {
+        m.email: f"{m.name} · {m.email}" for m in session().team.members() if m.user_id not in there
+    }
     if not names:
         st.caption(
-            "Everybody of this workspace is here." if len(there) > 1 else "To share a chat, invite people in Settings first."
+            "Everybody of this workspace is here."
+            if len(there) > 1
+            else "To share a chat, invite people in Settings first."
         )
         return
     with st.form("share-form", border=False, clear_on_submit=True):
         email = st.selectbox(
-            "Share this chat with", list(names), index=None, format_func=lambda e: names[e], placeholder="Choose a person"
+            "Share this chat with",
+            list(names),
+            index=None,
+            format_func=lambda e: names[e],
+            placeholder="Choose a person",
         )
         shared = st.form_submit_button("Share", type="primary")
     st.caption("They see the whole chat and can ask in it.")

@@ -1,13 +1,14 @@
-"""Pictures on the page: small ones that open the file they are of, always with words beside them."""
+"""Pictures on the page: small ones that open the file they are of, always with words beside
+them."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.shapes.results import PictureShown
 from leaf.ui import markdown
 from leaf.ui.preview import show as show_preview
 from leaf.ui.state import session
@@ -18,7 +19,8 @@ MOST_KEPT = 60
 
 
 def draw_thumbnail(file_id: str, name: str, key: str, box: tuple[int, int] = (176, 120)) -> bool:
-    """A small picture that opens the file when it is pressed. False, and nothing drawn, where there is none."""
+    """A small picture that opens the file when it is pressed. False, and nothing drawn, where there
+    is none."""
     made = _thumbnail(file_id)
     if made is None:
         return False
@@ -32,7 +34,7 @@ def draw_thumbnail(file_id: str, name: str, key: str, box: tuple[int, int] = (17
     return True
 
 
-def draw_seen(seen: Sequence[Mapping[str, Any]], key: str) -> None:
+def draw_seen(seen: Sequence[PictureShown], key: str) -> None:
     """What a model was shown; pressing one opens the file at that page."""
     with st.container(horizontal=True, gap="small", key=f"seen-{key}"):
         for number, picture in enumerate(seen):
@@ -46,12 +48,16 @@ def draw_seen(seen: Sequence[Mapping[str, Any]], key: str) -> None:
             with st.container(key=f"thumb-{key}-{number}", width=shown):
                 st.image(data, width=shown, alt=label)
                 if st.button(f"Open {markdown.label(label, 60)}", key=f"look-{key}-{number}"):
-                    show_preview(str(picture["file_id"]), f"page {picture['page']}" if label.startswith("page ") else "")
+                    show_preview(
+                        str(picture["file_id"]),
+                        f"page {picture['page']}" if label.startswith("page ") else "",
+                    )
                     st.rerun()
 
 
 def _fitted(width: int, height: int, box: tuple[int, int]) -> int:
-    """The width at which a picture lies within a box, never enlarged, and wide enough to be pressed."""
+    """The width at which a picture lies within a box, never enlarged, and wide enough to be
+    pressed."""
     return max(24, round(width * min(1.0, box[0] / width, box[1] / height)))
 
 
@@ -59,7 +65,8 @@ Small = tuple[bytes, int, int]
 
 
 def _thumbnail(file_id: str) -> Small | None:
-    """Kept for the session, since a page is drawn often and a file never changes; None is kept too."""
+    """Kept for the session, since a page is drawn often and a file never changes; None is kept
+    too."""
     kept: dict[str, Small | None] = st.session_state.setdefault(KEPT, {})
     if file_id not in kept:
         try:

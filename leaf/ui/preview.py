@@ -1,4 +1,5 @@
-"""A look into a file, beside the page: rows, a page's picture, or text, at the place that an answer named."""
+"""A look into a file, beside the page: rows, a page's picture, or text, at the place that an answer
+named."""
 
 from __future__ import annotations
 
@@ -6,24 +7,27 @@ import math
 import re
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
 from leaf.errors import LeafError
-from leaf.formats.locate import find_in_window
-from leaf.formats.where import column_number, parse
-from leaf.ui import documents, markdown, receipts, results, sound, tabular, words
+from leaf.readers.locate.locate import find_in_window
+from leaf.readers.locate.where import column_number, parse
+from leaf.sessions.preview import PreviewTarget
+from leaf.tables.paging import RowsWanted
+from leaf.tools.table_data import findings_json
+from leaf.ui import audio, documents, markdown, receipts, results, tabular, words
 from leaf.ui.controls import icon_button
 from leaf.ui.findings import draw_findings
 from leaf.ui.state import session
 
 if TYPE_CHECKING:
     from leaf.drive.model import DrivePreview
-    from leaf.formats.locate import Sought
+    from leaf.readers.locate.locate import Sought
     from leaf.sessions.preview import Preview
-    from leaf.tables.tables import ResultPage, Table
+    from leaf.tables.paging import ResultPage
+    from leaf.tables.table import Table
 
 ROWS = 50
 ROWS_SEEN = 10
@@ -34,7 +38,13 @@ TEXT_HEIGHT = 620
 def show(file_id: str, place: str = "", quote: str = "") -> None:
     """Let the next drawing of the page show this file at this place, the quoted words marked."""
     close()
-    st.session_state["preview"] = {"file_id": file_id, "place": place, "quote": quote, "cursors": [""], "aimed": not place}
+    st.session_state["preview"] = {
+        "file_id": file_id,
+        "place": place,
+        "quote": quote,
+        "cursors": [""],
+        "aimed": not place,
+    }
 
 
 def show_drive(ref: str) -> None:
@@ -44,7 +54,8 @@ def show_drive(ref: str) -> None:
 
 
 def show_document(document_id: str, *, unasked: bool = False) -> None:
-    """Let the next drawing of the page show this document; what nobody asked for does not come on a narrow screen."""
+    """Let the next drawing of the page show this document; what nobody asked for does not come on a
+    narrow screen."""
     close()
     st.session_state["preview"] = {"document": document_id, "unasked": unasked}
 
@@ -53,6 +64,12 @@ def show_receipt(message_id: str, number: int) -> None:
     """Let the next drawing of the page show what a figure of an answer rests on."""
     close()
     st.session_state["preview"] = {"receipt": message_id, "number": number}
+
+
+def show_evidence(message_id: str, section: str) -> None:
+    """Let the next drawing of the page show what an answer rests on, all of it or one section."""
+    close()
+    st.session_state["preview"] = {"evidence": message_id, "section": section}
 
 
 def show_result(chat_id: str, result_id: str) -> None:
@@ -80,14 +97,19 @@ def _panel() -> None:
     wanted = st.session_state.get("preview")
     if wanted is None:
         return
-    with st.container(key="unasked" if wanted.get("unasked") else "asked"), st.container(key="preview"):
+    with (
+        st.container(key="unasked" if wanted.get("unasked") else "asked"),
+        st.container(key="preview"),
+    ):
         try:
             if "receipt" in wanted:
                 _head("Receipt")
                 receipts.draw_panel(wanted["receipt"], wanted["number"], show_result)
+            elif "evidence" in wanted:
+                _draw_evidence(wanted["evidence"], wanted["section"])
             elif "result" in wanted:
                 _head(f"Result {markdown.label(wanted['result'])}")
-                results.draw_panel(wanted["chat"], wanted["result"])
+                results.draw_panel(wanted["chat"], wanted["result"], show_result)
             elif "document" in wanted:
                 _draw_document(wanted["document"])
             elif "drive" in wanted:
@@ -131,7 +153,11 @@ def _draw(wanted: dict[str, Any]) -> None:
                 st.session_state["preview-offset"] = max(0, row - 3), row // ROWS + 1
             preview = _load(file_id, at, cursors[-1], quote)
     _head(markdown.label(preview.file.name, 60))
-    facts = [words.kind_label(preview.file.kind), words.counts(preview.file.outline), words.size(preview.file.size)]
+    facts = [
+        words.kind_label(preview.file.kind),
+        words.counts(preview.file.outline),
+        words.size(preview.file.size),
+    ]
     st.caption(markdown.label(" · ".join(fact for fact in facts if fact)))
     if place:
         st.badge(markdown.label(place, 60), icon=":material/my_location:", color="green")
@@ -142,7 +168,7 @@ def _draw(wanted: dict[str, Any]) -> None:
     elif preview.kind == "page":
         _draw_page(preview)
     elif preview.kind == "sound":
-        sound.draw_preview(preview, place)
+        audio.draw_preview(preview, place)
     elif preview.kind == "picture":
         _draw_picture(preview)
     else:
@@ -156,6 +182,14 @@ def _draw_document(document_id: str) -> None:
     document = session().documents.get(document_id)
     _head(markdown.label(document.title, 60))
     documents.draw_panel(document)
+
+
+def _draw_evidence(message_id: str, section: str) -> None:
+    from leaf.ui import evidence_panel  # what it shows opens previews
+
+    section = section if section in evidence_panel.TITLES else "all"
+    _head(evidence_panel.TITLES[section])
+    evidence_panel.draw(message_id, section)
 
 
 def _say_sought(sought: Sought, wanted: dict[str, Any], preview: Preview) -> None:
@@ -174,7 +208,8 @@ def _say_sought(sought: Sought, wanted: dict[str, Any], preview: Preview) -> Non
 
 
 def _draw_drive(ref: str) -> None:
-    """What is in Drive and not in the library yet. The same content in the library is shown as every other file of it."""
+    """What is in Drive and not in the library yet. The same content in the library is shown as
+    every other file of it."""
     look: DrivePreview | None = st.session_state.get("preview-drive")
     if look is None:
         with st.spinner("Opening"):
@@ -192,15 +227,26 @@ def _draw_drive(ref: str) -> None:
     if window is None or not window.text:
         st.markdown("Nothing of it can be shown as text.")
     else:
-        st.code(window.text, language=None, wrap_lines=True, height=TEXT_HEIGHT if len(window.text) > 1500 else "content")
-        st.caption(markdown.label(f"The beginning: {window.coverage}" if window.cursor else window.coverage))
+        st.code(
+            window.text,
+            language=None,
+            wrap_lines=True,
+            height=TEXT_HEIGHT if len(window.text) > 1500 else "content",
+        )
+        st.caption(
+            markdown.label(
+                f"The beginning: {window.coverage}" if window.cursor else window.coverage
+            )
+        )
     if item.link:
-        st.link_button("Open in Google Drive", item.link, type="tertiary", icon=":material/open_in_new:")
+        st.link_button(
+            "Open in Google Drive", item.link, type="tertiary", icon=":material/open_in_new:"
+        )
 
 
 def aim(tables: Sequence[Table], place: str) -> tuple[int, int]:
-    """Which of a file's tables holds a place such as `sheet Data!A100:F120` or `rows 100-120`, and the first row of the file that
-    the place names; 0 if it names none."""
+    """Which of a file's tables holds a place such as `sheet Data!A100:F120` or `rows 100-120`, and
+    the first row of the file that the place names; 0 if it names none."""
     try:
         where = parse(place)
     except LeafError:
@@ -216,7 +262,8 @@ def aim(tables: Sequence[Table], place: str) -> tuple[int, int]:
 
 
 def _is_one_row(place: str) -> bool:
-    """A place of one row is looked for with the eye, as a quotation is; of a longer one only the beginning is shown."""
+    """A place of one row is looked for with the eye, as a quotation is; of a longer one only the
+    beginning is shown."""
     try:
         where = parse(place)
     except LeafError:
@@ -224,8 +271,9 @@ def _is_one_row(place: str) -> bool:
     return where.unit in ("row", "cell") and where.last in (None, where.first)
 
 
-def marks_in(table: Table, place: str, page: ResultPage) -> tabular.Marks | None:
-    """The cells of a place among the rows of a table that are shown in the file's order; None if none of them is."""
+def marks_in(table: Table, place: str, page: ResultPage) -> tabular.QuotedCells | None:
+    """The cells of a place among the rows of a table that are shown in the file's order; None if
+    none of them is."""
     try:
         where = parse(place)
     except LeafError:
@@ -236,8 +284,12 @@ def marks_in(table: Table, place: str, page: ResultPage) -> tabular.Marks | None
     rows = range(bisect_left(page.numbers, first), bisect_right(page.numbers, last))
     # `_row` and `_kind` stand before the table's own columns where it has totals.
     left = (_first_column(table) if where.columns else 1) - (len(page.columns) - len(table.columns))
-    columns = range(where.columns[0] - left, where.columns[1] - left + 1) if where.columns else range(len(page.columns))
-    return tabular.Marks(rows, columns) if rows else None
+    columns = (
+        range(where.columns[0] - left, where.columns[1] - left + 1)
+        if where.columns
+        else range(len(page.columns))
+    )
+    return tabular.QuotedCells(rows, columns) if rows else None
 
 
 def _first_column(table: Table) -> int:
@@ -255,17 +307,14 @@ def _load(file_id: str, at: str, cursor: str, quote: str) -> Preview:
     order = st.session_state.get("preview-order") or ""
     rows_page = st.session_state.get("preview-rows-page") or 1
     aimed, aimed_page = st.session_state.get("preview-offset") or (0, 0)
-    return session().files.preview(
-        file_id,
-        at,
-        table=st.session_state.get("preview-table") or 0,
+    rows = RowsWanted(
         offset=aimed if aimed_page == rows_page and not order else (rows_page - 1) * ROWS,
         limit=ROWS,
         order_by=order,
         descending=st.session_state.get("preview-direction") == "Descending",
-        cursor=cursor,
-        quote=quote,
     )
+    table = st.session_state.get("preview-table") or 0
+    return session().files.preview(file_id, PreviewTarget(at, table, rows, cursor, quote))
 
 
 def _draw_table(preview: Preview, place: str) -> None:
@@ -277,7 +326,9 @@ def _draw_table(preview: Preview, place: str) -> None:
         st.selectbox(
             "Table",
             range(len(tables)),
-            format_func=lambda i: f"{tables[i].sheet or tables[i].name} · {words.count(tables[i].rows, 'row')}",
+            format_func=lambda i: (
+                f"{tables[i].sheet or tables[i].name} · {words.count(tables[i].rows, 'row')}"
+            ),
             key="preview-table",
             on_change=_forget_order,
         )
@@ -292,7 +343,9 @@ def _draw_table(preview: Preview, place: str) -> None:
             format_func=tabular.label,
         )
         if st.session_state.get("preview-order"):
-            st.selectbox("Direction", ["Ascending", "Descending"], key="preview-direction", width=150)
+            st.selectbox(
+                "Direction", ["Ascending", "Descending"], key="preview-direction", width=150
+            )
     table = tables[min(st.session_state.get("preview-table") or 0, len(tables) - 1)]
     in_order = not st.session_state.get("preview-order")
     pointed = bool(preview.sought.found) if preview.sought else _is_one_row(place)
@@ -304,7 +357,7 @@ def _draw_table(preview: Preview, place: str) -> None:
     st.caption(f"{shown}{left}")
     if rows.total > ROWS:
         st.pagination(math.ceil(rows.total / ROWS), key="preview-rows-page", max_visible_pages=5)
-    draw_findings([asdict(finding) for finding in table.findings])
+    draw_findings(findings_json(table))
 
 
 def _forget_order() -> None:
@@ -314,10 +367,16 @@ def _forget_order() -> None:
 
 def _draw_page(preview: Preview) -> None:
     if preview.pages > 1:
-        st.pagination(preview.pages, default=max(preview.page, 1), key="preview-page", max_visible_pages=5)
+        st.pagination(
+            preview.pages, default=max(preview.page, 1), key="preview-page", max_visible_pages=5
+        )
     if preview.picture:
         marked = ", with the quoted words marked" if preview.marks else ""
-        st.image(preview.picture, width="stretch", alt=f"Page {preview.page} of {preview.file.name}{marked}")
+        st.image(
+            preview.picture,
+            width="stretch",
+            alt=f"Page {preview.page} of {preview.file.name}{marked}",
+        )
     text = preview.window.text if preview.window else ""
     with st.expander("Text of this page", type="compact", key="preview-text"):
         st.code(text or "This page has no text.", language=None, wrap_lines=True)
@@ -326,7 +385,9 @@ def _draw_page(preview: Preview) -> None:
 def _draw_picture(preview: Preview) -> None:
     """As a model sees it: turned the right way and scaled down."""
     if preview.pages > 1:
-        st.pagination(preview.pages, default=max(preview.page, 1), key="preview-page", max_visible_pages=5)
+        st.pagination(
+            preview.pages, default=max(preview.page, 1), key="preview-page", max_visible_pages=5
+        )
     of = f"Page {preview.page} of {preview.file.name}" if preview.pages > 1 else preview.file.name
     st.image(preview.picture, width="content", alt=of)
 
@@ -342,14 +403,22 @@ def _draw_text(preview: Preview, cursors: list[str], quote: str) -> None:
         with st.container(border=True, height=height, key="preview-marked"):
             st.markdown(markdown.marked(window.text, spans))
     else:
-        st.code(window.text or "Nothing to show.", language=language, wrap_lines=True, height=height)
+        st.code(
+            window.text or "Nothing to show.", language=language, wrap_lines=True, height=height
+        )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(markdown.label(window.coverage), width="stretch")
-        if len(cursors) > 1 and st.button("Back", key="preview-back", type="tertiary", icon=":material/arrow_back:"):
+        if len(cursors) > 1 and st.button(
+            "Back", key="preview-back", type="tertiary", icon=":material/arrow_back:"
+        ):
             cursors.pop()
             st.rerun(scope="fragment")
         if window.cursor and st.button(
-            "Next", key="preview-next", type="tertiary", icon=":material/arrow_forward:", icon_position="right"
+            "Next",
+            key="preview-next",
+            type="tertiary",
+            icon=":material/arrow_forward:",
+            icon_position="right",
         ):
             cursors.append(window.cursor)
             st.rerun(scope="fragment")

@@ -1,21 +1,22 @@
-"""Receipts on the page: how many figures of an answer have one, and what one of them rests on, with its query and its cells."""
+"""Receipts on the page: how many figures of an answer have one, and what one of them rests on, with
+its query and its cells."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Sequence
 
 import streamlit as st
 
-from leaf.agent.cited import answer_text
-from leaf.agent.receipts.answer import kept_receipts
 from leaf.errors import LeafError
+from leaf.provenance.citations import answer_text
+from leaf.provenance.receipts.answer import kept_receipts
+from leaf.shapes.part_values import call_in, data_of
+from leaf.shapes.parts import ReceiptKept, ReceiptsData
+from leaf.shapes.results import ChartShown, Data, Output, Printed, TableShown
 from leaf.store.model import Message
-from leaf.tables.tables import Recomputed
+from leaf.tables.again import Recomputed
 from leaf.ui import markdown, results, tabular, words
 from leaf.ui.state import session
-
-Json = Mapping[str, Any]
 
 DOCUMENT = "document:"
 LISTED = 60
@@ -33,20 +34,44 @@ KINDS = {
 }
 
 
-def draw_list(receipts: Json | None, message_id: str, show: Callable[[str, int], None], title: str = "") -> None:
-    """`12 of 13 figures have a receipt`, and each of them behind a click; those that are against the results and those without
-    one first."""
+def draw_list(
+    receipts: ReceiptsData | None,
+    message_id: str,
+    show: Callable[[str, int], None],
+    title: str,
+) -> None:
+    """`12 of 13 figures traced`, and each of them behind a click."""
     if not receipts or not receipts.get("figures"):
         return
-    found: Sequence[Json] = receipts["receipts"]
     missing = receipts["figures"] - receipts["with"]
-    icon = ":material/warning:" if receipts.get("against") else ":material/help:" if missing else ":material/receipt_long:"
-    title = markdown.label(title or words.receipts(receipts), 160)
-    details = st.expander(f"{icon} {title}", type="compact", key=f"receipts-of-{message_id}", on_change="rerun")
-    if not details.open:
-        return
-    with details, st.container(gap="xxsmall", key=f"receipts-{message_id}"):
-        order = sorted(range(len(found)), key=lambda i: (not found[i].get("against"), found[i]["kind"] != "none"))
+    icon = (
+        ":material/warning:"
+        if receipts.get("against")
+        else ":material/help:"
+        if missing
+        else ":material/receipt_long:"
+    )
+    details = st.expander(
+        f"{icon} {markdown.label(title, 160)}",
+        type="compact",
+        key=f"receipts-of-{message_id}",
+        on_change="rerun",
+    )
+    if details.open:
+        with details:
+            draw_figures(receipts["receipts"], message_id, show)
+
+
+def draw_figures(
+    found: Sequence[ReceiptKept], message_id: str, show: Callable[[str, int], None]
+) -> None:
+    """Each figure with where it comes from; those that are against the results and those without a
+    receipt first."""
+    with st.container(gap="xxsmall", key=f"receipts-{message_id}"):
+        order = sorted(
+            range(len(found)),
+            key=lambda i: (not found[i].get("against"), found[i]["kind"] != "none"),
+        )
         for number in order[:LISTED]:
             title = markdown.label(f"{found[number]['text']} · {words.receipt(found[number])}", 140)
             symbol = _symbol(found[number])
@@ -57,7 +82,7 @@ def draw_list(receipts: Json | None, message_id: str, show: Callable[[str, int],
             st.caption(f"and {words.count(len(found) - LISTED, 'more figure')}")
 
 
-def _symbol(receipt: Json) -> str:
+def _symbol(receipt: ReceiptKept) -> str:
     if receipt.get("against"):
         return ":material/warning:"
     return ":material/help:" if receipt["kind"] == "none" else ":material/receipt_long:"
@@ -68,18 +93,22 @@ def of_document(document_id: str, version: int) -> str:
     return f"{DOCUMENT}{document_id}:{version}"
 
 
-def _found(message_id: str) -> tuple[Sequence[Json], Message | None]:
-    """The receipts of an answer with its message, or those of a version of a document, each of which names its own."""
+def _found(message_id: str) -> tuple[Sequence[ReceiptKept], Message | None]:
+    """The receipts of an answer with its message, or those of a version of a document, each of
+    which names its own."""
     if message_id.startswith(DOCUMENT):
         document_id, _, version = message_id.removeprefix(DOCUMENT).rpartition(":")
-        traced = session().documents.receipts(document_id, int(version)) if version.isdigit() else None
-        return (traced or {}).get("receipts", ()), None
+        traced = (
+            session().documents.receipts(document_id, int(version)) if version.isdigit() else None
+        )
+        return (traced["receipts"] if traced else ()), None
     message = session().messages.get(message_id)
     return kept_receipts(message.parts), message
 
 
 def draw_panel(message_id: str, number: int, show_result: Callable[[str, str], None]) -> None:
-    """One figure: where it comes from, the query, the cells, the way to all rows, and whether the query gives them again.
+    """One figure: where it comes from, the query, the cells, the way to all rows, and whether the
+    query gives them again.
 
     Raises NotFoundError if the answer is gone.
     """
@@ -92,15 +121,19 @@ def draw_panel(message_id: str, number: int, show_result: Callable[[str, str], N
     if receipt["kind"] == "none":
         st.badge(KINDS["none"], icon=":material/help:", color="orange")
         st.markdown(
-            "This figure was not found in what the tools of this chat gave, neither as it stands nor rounded, and does not "
-            "follow from them by one step. It may still be right: ask Leaf to compute it with a query."
+            "This figure was not found in what the tools of this chat gave, neither as it stands "
+            "nor rounded, and does not "
+            "follow from them by one step. It may still be right: ask Leaf to compute it "
+            "with a query."
         )
         return
     if receipt.get("against"):
         st.badge("Against the results", icon=":material/warning:", color="orange")
         st.markdown(markdown.paragraph(str(receipt["against"])))
     else:
-        st.badge(markdown.label(KINDS[receipt["kind"]]), icon=":material/receipt_long:", color="green")
+        st.badge(
+            markdown.label(KINDS[receipt["kind"]]), icon=":material/receipt_long:", color="green"
+        )
     for line in _facts(receipt):
         st.markdown(line)
     if receipt["kind"] == "asked" and message is not None:
@@ -109,7 +142,7 @@ def draw_panel(message_id: str, number: int, show_result: Callable[[str, str], N
         _draw_call(receipt, message, show_result)
 
 
-def _facts(receipt: Json) -> list[str]:
+def _facts(receipt: ReceiptKept) -> list[str]:
     lines = []
     if receipt.get("value") and receipt["value"] != receipt["text"]:
         lines.append(f"Value: **{markdown.label(receipt['value'])}**")
@@ -117,7 +150,9 @@ def _facts(receipt: Json) -> list[str]:
         lines.append(f"How: {markdown.label(receipt['how'], 200)}")
     if receipt.get("column") and receipt.get("row", -1) >= 0:
         result = f" of result {receipt['result_id']}" if receipt.get("result_id") else ""
-        lines.append(f"Cell: row {receipt['row'] + 1}, column {markdown.label(receipt['column'] + result)}")
+        lines.append(
+            f"Cell: row {receipt['row'] + 1}, column {markdown.label(receipt['column'] + result)}"
+        )
     if receipt.get("place"):
         lines.append(f"Place: {markdown.label(receipt['place'], 160)}")
     return lines
@@ -130,59 +165,80 @@ def _question(message: Message) -> str:
         return ""
 
 
-def _draw_call(receipt: Json, message: Message | None, show_result: Callable[[str, str], None]) -> None:
-    """The call behind a figure: its code, its rows with the cell marked, its files, and the button that runs it again."""
+def _draw_call(
+    receipt: ReceiptKept, message: Message | None, show_result: Callable[[str, str], None]
+) -> None:
+    """The call behind a figure: its code, its rows with the cell marked, its files, and the button
+    that runs it again."""
     if receipt.get("message_id"):
-        st.caption("From an earlier answer of this chat." if message else "From an answer of its chat.")
+        st.caption(
+            "From an earlier answer of this chat." if message else "From an answer of its chat."
+        )
         message = session().messages.get(receipt["message_id"])
     if message is None:
         return
-    part = next((p for p in message.parts if p.get("toolCallId") == receipt["call_id"]), None)
+    part = call_in(message.parts, receipt["call_id"])
     if part is None:
         st.caption("The step behind it is not there any more.")
         return
     given, output = part.get("input") or {}, part.get("output") or {}
-    table = _table_of(output.get("data") or {}, str(receipt.get("result_id") or ""))
+    data = data_of(part)
+    table = _table_of(data, receipt.get("result_id", ""))
     for name, language in (("sql", "sql"), ("code", "python")):
         if given.get(name):
             st.code(str(given[name]).strip(), language=language, wrap_lines=True)
     st.caption(markdown.label(str(output.get("summary") or ""), 200))
     if table and table.get("rows"):
         _draw_rows(table, receipt)
-        for scanned in table.get("scanned") or ():
+        for scanned in (data.get("table") or TableShown(columns=(), rows=())).get("scanned") or ():
             st.caption(markdown.label(words.scanned(scanned), 240))
     if passage := _passage_of(output, receipt):
         st.markdown("> " + markdown.label(passage, 500))
     if table and receipt.get("result_id"):
         total = int(table.get("total") or len(table["rows"]))
-        results.draw_button(message.chat_id, receipt["result_id"], total, "preview-receipt", show_result)
+        name, chat_id = receipt["result_id"], message.chat_id
+        if results.draw_gone(chat_id, name, "preview-receipt", show_result):
+            return
+        results.draw_button(chat_id, name, total, "preview-receipt", show_result)
     if words.tool_of(part).replay == "cell":
         _draw_printed(output, receipt)
-        _draw_recompute("cell", lambda: session().results.recompute_cell(message.id, receipt["call_id"]))
+        _draw_recompute(
+            "cell", lambda: session().results.recompute_cell(message.id, receipt["call_id"])
+        )
     elif table and receipt.get("result_id"):
-        _draw_recompute(receipt["result_id"], lambda: session().results.recompute(message.chat_id, receipt["result_id"]))
+        _draw_recompute(
+            receipt["result_id"],
+            lambda: session().results.recompute(message.chat_id, receipt["result_id"]),
+        )
 
 
-def _table_of(data: Json, result_id: str) -> Json | None:
+def _table_of(data: Data, result_id: str) -> TableShown | ChartShown | None:
     """The rows behind a figure: of the query, of the frame with that id, or of the chart."""
-    frames = [frame for frame in data.get("tables") or () if isinstance(frame, Mapping) and frame.get("result_id") == result_id]
+    frames = [frame for frame in data.get("tables") or () if frame.get("result_id") == result_id]
     return data.get("table") or (frames[0] if frames else None) or data.get("chart")
 
 
-def _passage_of(output: Json, receipt: Json) -> str:
+def _passage_of(output: Output, receipt: ReceiptKept) -> str:
     """The words of a source of a document that hold the figure."""
-    passages = (output.get("data") or {}).get("passages") or () if receipt["kind"] == "quoted" else ()
-    here = [p for p in passages if f"{p.get('name', '')} {p.get('place', '')}".strip() == receipt.get("place")]
-    return next((str(p.get("text", "")) for p in here if str(receipt.get("value")) in str(p.get("text", ""))), "")
+    passages = (
+        (output.get("data") or {}).get("passages") or () if receipt["kind"] == "quoted" else ()
+    )
+    here = [p for p in passages if f"{p['name']} {p['place']}".strip() == receipt.get("place")]
+    return next((p["text"] for p in here if receipt.get("value", "") in p["text"]), "")
 
 
-def _draw_printed(output: Json, receipt: Json) -> None:
-    printed = ((output.get("data") or {}).get("python") or {}).get("printed")
+def _draw_printed(output: Output, receipt: ReceiptKept) -> None:
+    printed = ((output.get("data") or {}).get("python") or Printed()).get("printed")
     if printed and receipt["kind"] == "printed":
-        st.code(str(printed)[:4_000], language=None, wrap_lines=True, height=260 if len(printed) > 600 else "content")
+        st.code(
+            str(printed)[:4_000],
+            language=None,
+            wrap_lines=True,
+            height=260 if len(printed) > 600 else "content",
+        )
 
 
-def _draw_rows(table: Json, receipt: Json) -> None:
+def _draw_rows(table: TableShown | ChartShown, receipt: ReceiptKept) -> None:
     """Some rows around the cell, which is marked."""
     row, columns = int(receipt.get("row", -1)), list(table["columns"])
     first = max(0, row - 5)
@@ -190,15 +246,22 @@ def _draw_rows(table: Json, receipt: Json) -> None:
     marks = None
     if row >= 0 and receipt.get("column") in columns:
         at = columns.index(receipt["column"])
-        marks = tabular.Marks(range(row - first, row - first + 1), range(at, at + 1))
+        marks = tabular.QuotedCells(range(row - first, row - first + 1), range(at, at + 1))
     tabular.draw(columns, rows, table.get("types") or (), key="preview-receipt-rows", marks=marks)
     last = first + len(rows)
-    st.caption(f"Rows {first + 1:,}–{last:,} of {words.count(int(table.get('total') or last), 'row')}")
+    st.caption(
+        f"Rows {first + 1:,}–{last:,} of {words.count(int(table.get('total') or last), 'row')}"
+    )
 
 
 def _draw_recompute(what: str, recompute: Callable[[], Recomputed]) -> None:
     done = f"preview-recomputed-{what}"
-    if st.button("Recompute", key="preview-recompute", icon=":material/refresh:", help="Run it again and compare"):
+    if st.button(
+        "Recompute",
+        key="preview-recompute",
+        icon=":material/refresh:",
+        help="Run it again and compare",
+    ):
         with st.spinner("Running it again"):
             try:
                 st.session_state[done] = recompute()
@@ -208,6 +271,14 @@ def _draw_recompute(what: str, recompute: Callable[[], Recomputed]) -> None:
     if outcome is None:
         return
     draw = st.success if outcome.outcome == "same" else st.warning
-    draw(markdown.paragraph(outcome.text), icon=":material/check:" if outcome.outcome == "same" else ":material/warning:")
+    draw(
+        markdown.paragraph(outcome.text),
+        icon=":material/check:" if outcome.outcome == "same" else ":material/warning:",
+    )
     if outcome.cells:
-        tabular.draw(["row", "column", "then", "now"], [list(c) for c in outcome.cells], (), key="preview-recomputed-cells")
+        tabular.draw(
+            ["row", "column", "then", "now"],
+            [list(c) for c in outcome.cells],
+            (),
+            key="preview-recomputed-cells",
+        )

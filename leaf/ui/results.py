@@ -4,28 +4,43 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from typing import Literal
+from functools import partial
 
 import streamlit as st
 
-from leaf.errors import InvalidInputError
+from leaf.errors import InvalidInputError, LeafError, ResultGoneError
+from leaf.sessions.results import ResultForm
+from leaf.sessions.session import Session
+from leaf.tables.again import Recomputed
 from leaf.tables.export import MOST_ROWS
 from leaf.tables.filters import OPERATIONS
-from leaf.tables.tables import ResultPage
+from leaf.tables.paging import ResultPage, RowsWanted
 from leaf.ui import markdown, tabular, words
 from leaf.ui.state import later, session
 
 ROWS = 100
 """Rows on a page."""
-Form = Literal["csv", "xlsx", "parquet"]
-FORMS: tuple[tuple[Form, str, str], ...] = (
-    ("csv", "CSV", "text/csv"),
-    ("xlsx", "Excel", "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet"),
-    ("parquet", "Parquet", "application/vnd.apache.parquet"),
+Show = Callable[[str, str], None]
+"""Lets the next drawing of the page show a result of a chat."""
+FORMS: tuple[tuple[ResultForm, str, str, str], ...] = (
+    ("csv", "CSV", "text/csv", "An apostrophe stands before text that would be a formula."),
+    (
+        "xlsx",
+        "Excel",
+        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
+        "Text stays text.",
+    ),
+    ("parquet", "Parquet", "application/vnd.apache.parquet", "With the types of the columns."),
+    (
+        "csv-raw",
+        "CSV, raw",
+        "text/csv",
+        "Every text as it stands, for programs: a spreadsheet may run what begins with = + - or @.",
+    ),
 )
 
 
-def draw_button(chat_id: str, result_id: str, total: int, key: str, show: Callable[[str, str], None]) -> None:
+def draw_button(chat_id: str, result_id: str, total: int, key: str, show: Show) -> None:
     """`Open all 1,204 rows`; the panel that `show` opens is this module's."""
     rows = f"all {total:,} rows" if total > 1 else "this table"
     if st.button(
@@ -39,13 +54,67 @@ def draw_button(chat_id: str, result_id: str, total: int, key: str, show: Callab
         st.rerun()
 
 
-def draw_panel(chat_id: str, result_id: str) -> None:
-    """What the panel shows below its title. Raises NotFoundError if the result is gone."""
+def draw_gone(chat_id: str, result_id: str, key: str, show: Show) -> bool:
+    """What is said in place of the ways to a result whose rows are gone, and the way to compute
+    them again; False where they are there."""
+    gone = session().results.gone(chat_id, result_id)
+    if gone is None:
+        return False
+    st.caption(f":orange[:material/warning: {markdown.label(str(gone), 300)}]")
+    if isinstance(gone, ResultGoneError) and gone.again:
+        _draw_recompute(chat_id, result_id, key, show)
+    return True
+
+
+def _draw_recompute(chat_id: str, result_id: str, key: str, show: Show) -> None:
+    """A button; what came of it is said in the panel, which shows the rows that there are then."""
+    if not st.button(
+        "Recompute",
+        key=f"recompute-{key}",
+        icon=":material/refresh:",
+        help="Run it again, over the files as they are now",
+    ):
+        return
+    with st.spinner("Running it again"):
+        try:
+            outcome = session().results.recompute(chat_id, result_id)
+        except LeafError as e:
+            outcome = Recomputed("gone", str(e))
+    show(chat_id, outcome.kept_as or result_id)
+    st.session_state["preview-outcome"] = outcome
+    st.rerun()
+
+
+def _say_outcome() -> None:
+    outcome: Recomputed | None = st.session_state.get("preview-outcome")
+    if outcome is None:
+        return
+    if outcome.outcome == "same":
+        st.success(markdown.paragraph(outcome.text), icon=":material/check:")
+    else:
+        st.warning(markdown.paragraph(outcome.text), icon=":material/warning:")
+
+
+def draw_panel(chat_id: str, result_id: str, show: Show) -> None:
+    """What the panel shows below its title. Raises NotFoundError where the chat has no such
+    result."""
+    _say_outcome()
+    if draw_gone(chat_id, result_id, "panel", show):
+        return
     columns = _columns(chat_id, result_id)
     with st.container(horizontal=True, vertical_alignment="bottom", key="result-order"):
-        st.selectbox("Sort by", columns, index=None, placeholder="As computed", key="preview-order", width=220)
+        st.selectbox(
+            "Sort by",
+            columns,
+            index=None,
+            placeholder="As computed",
+            key="preview-order",
+            width=220,
+        )
         if st.session_state.get("preview-order"):
-            st.selectbox("Direction", ["Ascending", "Descending"], key="preview-direction", width=150)
+            st.selectbox(
+                "Direction", ["Ascending", "Descending"], key="preview-direction", width=150
+            )
     where = _draw_filter(columns)
     try:
         page = _load(chat_id, result_id, where)
@@ -64,7 +133,7 @@ def _columns(chat_id: str, result_id: str) -> list[str]:
     """Asked once for a panel; the names of a result never change."""
     known: list[str] | None = st.session_state.get("preview-result-columns")
     if known is None:
-        known = session().results.page(chat_id, result_id, limit=0).columns
+        known = session().results.page(chat_id, result_id, RowsWanted(limit=0)).columns
         st.session_state["preview-result-columns"] = known
     return known
 
@@ -73,13 +142,29 @@ def _draw_filter(columns: list[str]) -> dict[str, str] | None:
     """The condition that was chosen; None while there is none."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="result-filter"):
         column = st.selectbox(
-            "Filter", columns, index=None, placeholder="All rows", key="preview-filter-column", width=220, on_change=_first_page
+            "Filter",
+            columns,
+            index=None,
+            placeholder="All rows",
+            key="preview-filter-column",
+            width=220,
+            on_change=_first_page,
         )
         if column is None:
             return None
-        operation = st.selectbox("Condition", OPERATIONS, key="preview-filter-operation", width=120, on_change=_first_page)
+        operation = st.selectbox(
+            "Condition",
+            OPERATIONS,
+            key="preview-filter-operation",
+            width=120,
+            on_change=_first_page,
+        )
         value = st.text_input("Value", key="preview-filter-value", width=180, on_change=_first_page)
-    return {"column": column, "operation": operation, "value": value.strip()} if value and value.strip() else None
+    return (
+        {"column": column, "operation": operation, "value": value.strip()}
+        if value and value.strip()
+        else None
+    )
 
 
 def _first_page() -> None:
@@ -87,23 +172,29 @@ def _first_page() -> None:
 
 
 def _load(chat_id: str, result_id: str, where: dict[str, str] | None) -> ResultPage:
-    return session().results.page(
-        chat_id,
-        result_id,
+    wanted = RowsWanted(
         offset=((st.session_state.get("preview-result-page") or 1) - 1) * ROWS,
         limit=ROWS,
         order_by=st.session_state.get("preview-order") or "",
         descending=st.session_state.get("preview-direction") == "Descending",
         where=where,
     )
+    return session().results.page(chat_id, result_id, wanted)
 
 
 def _draw_place(page: ResultPage, filtered: bool) -> None:
     last = min(page.offset + len(page.rows), page.total)
     shown = f"Rows {page.offset + 1:,}–{last:,} of {page.total:,}" if page.total else "No rows"
     if filtered:
-        shown = f"{shown if page.total else 'No row'} that meet{'' if page.total else 's'} the filter, of {page.whole:,} in all"
-    cut = f" · {words.count(page.clipped, 'long cell')} cut here, whole in the downloads" if page.clipped else ""
+        shown = (
+            f"{shown if page.total else 'No row'} that meet{'' if page.total else 's'} the "
+            f"filter, of {page.whole:,} in all"
+        )
+    cut = (
+        f" · {words.count(page.clipped, 'long cell')} cut here, whole in the downloads"
+        if page.clipped
+        else ""
+    )
     st.caption(shown + cut)
     if page.total > ROWS:
         st.pagination(math.ceil(page.total / ROWS), key="preview-result-page", max_visible_pages=5)
@@ -111,19 +202,28 @@ def _draw_place(page: ResultPage, filtered: bool) -> None:
 
 def _draw_downloads(chat_id: str, result_id: str, page: ResultPage) -> None:
     """A button for each format; the file is made when it is pressed."""
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key="result-downloads"):
-        for form, label, mime in FORMS:
+    with st.container(
+        horizontal=True, gap="xsmall", vertical_alignment="center", key="result-downloads"
+    ):
+        for form, label, mime, told in FORMS:
             if form == "xlsx" and page.whole > MOST_ROWS:
                 continue
             st.download_button(
                 label,
-                later(lambda own, form=form: own.results.export(chat_id, result_id, form).read_bytes()),  # type: ignore[misc]
-                file_name=f"{result_id}.{form}",
+                later(partial(_exported, chat_id, result_id, form)),
+                file_name=f"{result_id}{'-raw.csv' if form == 'csv-raw' else f'.{form}'}",
                 mime=mime,
                 key=f"preview-download-{form}",
                 icon=":material/download:",
-                help=f"Download all {words.count(page.whole, 'row')} as {label}",
+                help=f"Download all {words.count(page.whole, 'row')} as {label}. {told}",
                 on_click="ignore",
             )
     if page.whole > MOST_ROWS:
-        st.caption(f"Excel takes {MOST_ROWS:,} rows in a sheet; for {page.whole:,} there are CSV and Parquet.")
+        st.caption(
+            f"Excel takes {MOST_ROWS:,} rows in a sheet; for {page.whole:,} there are CSV "
+            f"and Parquet."
+        )
+
+
+def _exported(chat_id: str, result_id: str, form: ResultForm, own: Session) -> bytes:
+    return own.results.export(chat_id, result_id, form).read_bytes()

@@ -1,36 +1,52 @@
-"""The script behind every page: settings of the page, the gate, navigation, sidebar, then the page itself.
+"""The script behind every page: settings of the page, the gate, navigation, sidebar, then the page
+itself.
 
-It stands here and not beside `pages/`: Streamlit serves a `pages/` folder beside the running script by itself, past the gate.
+It stands here and not beside `pages/`: Streamlit serves a `pages/` folder beside the running script
+by itself, past the gate.
 """
 
 from pathlib import Path
 
 import streamlit as st
 
-from leaf.ui import frame, gate, preview, sidebar, watcher
+from leaf.ui import browser, frame, gate, preview, sidebar, state, toasts, watcher
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
 ASSETS = Path(__file__).resolve().parent / "assets"
 
 watcher.begin()
 st.set_page_config(
-    page_title="Leaf", page_icon=str(ASSETS / "mark.svg"), layout="centered", initial_sidebar_state="auto", menu_items={}
+    page_title="Leaf",
+    page_icon=str(ASSETS / "mark.svg"),
+    layout="centered",
+    initial_sidebar_state="auto",
+    menu_items={},
 )
 frame.style(ASSETS / "leaf.css")
+toasts.again()
 st.logo(str(ASSETS / "logo.svg"), size="large", icon_image=str(ASSETS / "mark.svg"))
 
 chat = st.Page(PAGES / "chat.py", title="Chat", icon=":material/forum:", default=True)
 files = st.Page(PAGES / "files.py", title="Files", icon=":material/folder_open:", url_path="files")
-documents = st.Page(PAGES / "documents.py", title="Documents", icon=":material/article:", url_path="documents")
+documents = st.Page(
+    PAGES / "documents.py", title="Documents", icon=":material/article:", url_path="documents"
+)
 drive = st.Page(PAGES / "drive.py", title="Drive", icon=":material/add_to_drive:", url_path="drive")
 usage = st.Page(PAGES / "usage.py", title="Usage", icon=":material/bar_chart:", url_path="usage")
-settings = st.Page(PAGES / "settings.py", title="Settings", icon=":material/tune:", url_path="settings")
+settings = st.Page(
+    PAGES / "settings.py", title="Settings", icon=":material/tune:", url_path="settings"
+)
 page = st.navigation([chat, files, documents, drive, usage, settings], position="hidden")
 
 active = st.query_params.get("chat", "") if page == chat else ""
 gate.admit(active)
-with st.sidebar:
-    sidebar.draw(chat, [files, documents, drive, usage, settings], active)
-page.run()
-preview.draw()
+if page != chat:
+    st.set_page_config(page_title=f"{page.title} · Leaf")
+    if "chat" in st.query_params:
+        browser.clean_address("chat", "message")
+with state.turns().turn(state.drawn_for()):
+    with st.sidebar:
+        sidebar.draw(chat, [files, documents, drive, usage, settings], active)
+    page.run()
+    preview.draw()
 watcher.watch(page.url_path)

@@ -10,7 +10,7 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.store.model import Chat
-from leaf.ui import account, exports, markdown, preview, words
+from leaf.ui import account, deleted, earlier, exports, markdown, preview, words
 from leaf.ui.controls import icon_button, icon_menu
 from leaf.ui.state import session
 
@@ -42,10 +42,12 @@ def draw(chat_page: StreamlitPage, places: list[StreamlitPage], active_chat_id: 
     chats = session().chats.list(query=query or "", limit=shown + 1)
     with st.container(key="chats", gap="xxsmall"):
         today = datetime.now().astimezone().date()
-        for day, group in groupby(chats[:shown], key=lambda chat: words.day(chat.updated_at, today)):
+        for day, group in groupby(
+            chats[:shown], key=lambda chat: words.day(chat.updated_at, today)
+        ):
             st.caption(day)
             for chat in group:
-                _draw_chat(chat, chat_page, chat.id == active_chat_id)
+                _draw_chat(chat, chat_page, chat.id == active_chat_id, query or "")
         if not chats:
             st.caption("No chat holds these words." if query else "Chats will stand here.")
         if len(chats) > shown and st.button("Show more", type="tertiary", key="more-chats"):
@@ -54,14 +56,17 @@ def draw(chat_page: StreamlitPage, places: list[StreamlitPage], active_chat_id: 
     account.draw_account()
 
 
-def open_chat(chat_page: StreamlitPage, chat_id: str) -> None:
-    """Go to a chat; an empty id is a new one."""
+def open_chat(chat_page: StreamlitPage, chat_id: str, query: str = "") -> None:
+    """Go to a chat; an empty id is a new one. Where it was searched for, to the message that holds
+    the words."""
     preview.close()
-    st.session_state.pop("shown-messages", None)
-    st.switch_page(chat_page, query_params={"chat": chat_id} if chat_id else None)
+    earlier.forget()
+    message_id = session().chats.find(chat_id, query) if chat_id and query.strip() else ""
+    wanted = {"chat": chat_id} if chat_id else {}
+    st.switch_page(chat_page, query_params=wanted | ({"message": message_id} if message_id else {}))
 
 
-def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool) -> None:
+def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, query: str) -> None:
     row = f"chat-row-{'active-' if active else ''}{chat.id}"
     title = markdown.label(chat.title or UNTITLED, 60)
     running = chat.id in session().chats.running()
@@ -75,8 +80,12 @@ def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool) -> None:
             icon="spinner" if running else ":material/group:" if chat.shared else None,
             help="Being answered" if running else "Shared chat" if chat.shared else None,
         ):
-            open_chat(chat_page, chat.id)
-        chosen = icon_menu("Rename, export or delete this chat", ["Rename", "Export", "Delete"], key=f"menu-{chat.id}")
+            open_chat(chat_page, chat.id, query)
+        chosen = icon_menu(
+            "Rename, export or delete this chat",
+            ["Rename", "Export", "Delete"],
+            key=f"menu-{chat.id}",
+        )
     if chosen == "Rename":
         _rename(chat.id, chat.title)
     elif chosen == "Export":
@@ -114,16 +123,20 @@ def _draw_undo() -> None:
     problem = st.session_state.pop("chat-problem", None)
     if problem:
         st.warning(markdown.paragraph(problem))
-    deleted = st.session_state.get("deleted-chat")
-    if deleted is None:
+    last = st.session_state.get("deleted-chat")
+    if last is None:
         return
-    chat_id, title = deleted
-    with st.container(horizontal=True, vertical_alignment="center", wrap=False, border=True, key="undo-chat"):
+    chat_id, title = last
+    with st.container(
+        horizontal=True, vertical_alignment="center", wrap=False, border=True, key="undo-chat"
+    ):
         st.caption(f"Deleted “{markdown.label(title, 30)}”", width="stretch")
         if st.button("Undo", key="undo-chat-button", type="tertiary"):
             session().chats.restore(chat_id)
             del st.session_state["deleted-chat"]
             st.rerun()
+        if icon_button("Delete it for good", "undo-chat-purge", "delete"):
+            deleted.ask_chat(chat_id, title)
         if icon_button("Leave it deleted", "undo-chat-close", "close"):
             del st.session_state["deleted-chat"]
             st.rerun()

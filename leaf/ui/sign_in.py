@@ -1,7 +1,8 @@
-"""Why a sign-in failed: Streamlit's own routes log it and send the browser back without a word; here it is put into words.
+"""Why a sign-in failed: Streamlit's own routes log it and send the browser back without a word;
+here it is put into words.
 
-What is sent back is a word of a fixed list in the address, which the gate draws and clears. Nothing that a provider or an
-address says is shown, and no code, state, token or secret is read.
+What is sent back is a word of a fixed list in the address, which the gate draws and clears. Nothing
+that a provider or an address says is shown, and no code, state, token or secret is read.
 """
 
 from __future__ import annotations
@@ -18,14 +19,20 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 PARAMETER = "sign_in"
 _ASK = "If it happens again, tell whoever runs Leaf; its log says more."
 TROUBLES = {
-    "cancelled": "You were not signed in: access was not allowed at the login provider. Sign in again to allow it.",
+    "cancelled": "You were not signed in: access was not allowed at the login provider. "
+    "Sign in again "
+    "to allow it.",
     "refused": f"The login provider refused the sign-in. Try again. {_ASK}",
-    "stale": "This sign-in was used already, is too old, or was begun in another browser. Sign in again from here; cookies of "
+    "stale": "This sign-in was used already, is too old, or was begun in another browser. Sign in "
+    "again from here; cookies of "
     "this page must be allowed.",
-    "client": "The login provider does not accept this Leaf. Whoever runs it has to check `client_id`, `client_secret` and "
+    "client": "The login provider does not accept this Leaf. Whoever runs it has to check "
+    "`client_id`, `client_secret` and "
     "`redirect_uri` in the `[auth]` section of the secrets; nothing is wrong with your account.",
-    "unreachable": f"The login provider cannot be reached just now. Wait a minute, then sign in again. {_ASK}",
-    "unclear": f"The login provider did not confirm the sign-in, so you were not signed in. Try again. {_ASK}",
+    "unreachable": f"The login provider cannot be reached just now. Wait a minute, then sign in "
+    f"again. {_ASK}",
+    "unclear": f"The login provider did not confirm the sign-in, so you were not signed in. Try "
+    f"again. {_ASK}",
 }
 """Word in the address -> what the page says."""
 LOGIN, CALLBACK = "/auth/login", "/oauth2callback"
@@ -78,7 +85,8 @@ class SignInWords:
 
 
 class _Listener(logging.Filter):
-    """Hears what Streamlit logs while it answers a request, exceptions above all, and lets every record pass."""
+    """Hears what Streamlit logs while it answers a request, exceptions above all, and lets every
+    record pass."""
 
     def filter(self, record: logging.LogRecord) -> bool:
         heard = _heard.get()
@@ -98,17 +106,26 @@ def _listening() -> Iterator[list[logging.LogRecord]]:
 
 
 def _word(path: str, query: str, start: Message, heard: list[logging.LogRecord]) -> str:
-    """Why it failed; empty if it did not, or if nothing was tried: providers lead back here after a sign-out too."""
+    """Why it failed; empty if it did not, or if nothing was tried: providers lead back here after a
+    sign-out too."""
     if path.endswith(LOGIN):
         return _cause(heard) if start["status"] >= 400 else ""
     given = parse_qs(query)
     if not {"code", "error", "state"} & given.keys():
         return ""
-    cookies = [value.decode("latin-1") for name, value in start.get("headers", ()) if name.lower() == b"set-cookie"]
+    cookies = [
+        value.decode("latin-1")
+        for name, value in start.get("headers", ())
+        if name.lower() == b"set-cookie"
+    ]
     if any(c.startswith(COOKIE) and not _clears(c) for c in cookies):
         return ""
     if error := given.get("error"):
-        return "cancelled" if error[0] in ("access_denied", "user_cancelled_login", "user_cancelled_authorize") else "refused"
+        return (
+            "cancelled"
+            if error[0] in ("access_denied", "user_cancelled_login", "user_cancelled_authorize")
+            else "refused"
+        )
     return _cause(heard)
 
 
@@ -126,7 +143,12 @@ def _cause(heard: list[logging.LogRecord]) -> str:
             return "client"
         if said in ("mismatching_state", "invalid_grant"):
             return "stale"
-        if isinstance(error, OSError) or type(error).__module__.split(".")[0] in ("httpx", "httpx2", "httpcore", "httpcore2"):
+        if isinstance(error, OSError) or type(error).__module__.split(".")[0] in (
+            "httpx",
+            "httpx2",
+            "httpcore",
+            "httpcore2",
+        ):
             return "unreachable"
     return "unclear"
 
@@ -136,5 +158,7 @@ def _lead_back(start: Message, path: str, word: str) -> None:
     start["status"] = 302
     headers = MutableHeaders(scope=start)
     base = path.removesuffix(LOGIN).removesuffix(CALLBACK)
-    headers["location"] = urlsplit(headers.get("location") or f"{base}/").path + f"?{PARAMETER}={word}"
+    headers["location"] = (
+        urlsplit(headers.get("location") or f"{base}/").path + f"?{PARAMETER}={word}"
+    )
     headers["content-length"] = "0"

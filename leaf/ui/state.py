@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import sys
 import threading
@@ -16,22 +17,32 @@ from starlette.datastructures import Headers
 
 from leaf import settings
 from leaf.errors import LeafError, SettingsError, SignInError
-from leaf.identity import ends_at
+from leaf.identity import ends_at as signed_in_until
 from leaf.remote.address import announce, withdraw
 from leaf.store.model import Scope, Visit
 from leaf.ui import visitors
+from leaf.ui.cookies import claims_in
+from leaf.ui.entrance import kept_token
+from leaf.ui.receiving import UploadLimits, Uploads
+from leaf.ui.turns import Turns
+from leaf.ui.upload_keys import UploadKeys
 from leaf.ui.wake import Waker
 
 if TYPE_CHECKING:
     from leaf.app import Leaf
+    from leaf.doctor import Check
     from leaf.sessions.session import Session
-    from leaf.wiring import Check
+    from leaf.ui.live.desk import LiveAnswers
+    from leaf.ui.metrics import Metrics
 
 T = TypeVar("T")
 
 REGISTRY = "_leaf_registry"
+UPLOADS = "/_leaf/uploads"
+"""Where browsers send files, below the path at which Leaf is served."""
 REMEMBERED = 1.0
-"""Seconds for which a visit is not asked of the store again, unless something changed in this process meanwhile."""
+"""Seconds for which a visit is not asked of the store again, unless something changed in this
+process meanwhile."""
 
 
 @dataclass
@@ -39,6 +50,7 @@ class Registry:
     """The one Leaf of this process."""
 
     lock: threading.Lock = field(default_factory=threading.Lock)
+    live_lock: threading.Lock = field(default_factory=threading.Lock)
     leaf: Any = None
     local_scope: Scope | None = None
     """The one user of an app without login; asked of the store once."""
@@ -51,19 +63,28 @@ class Registry:
     rules: visitors.Rules | None = None
     """Who may reach this process; read from the settings once."""
     waker: Waker = field(default_factory=Waker)
+    uploads: Uploads | None = None
+    upload_keys: UploadKeys = field(default_factory=UploadKeys)
+    turns: Turns = field(default_factory=Turns)
+    live: LiveAnswers | None = None
+    """Answers on their way to the screen; made when the first is shown."""
+    metrics: Metrics | None = None
+    """What is counted, where somebody wants to know."""
+    loop: asyncio.AbstractEventLoop | None = None
+    """The server's."""
 
 
 def _registry() -> Registry:
-    """Pinned on `sys`, because Streamlit evicts edited modules and any browser can empty `st.cache_resource`."""
-    registry = getattr(sys, REGISTRY, None)
-    if registry is None:
-        registry = Registry()
-        setattr(sys, REGISTRY, registry)
-    return registry
+    """Pinned on `sys`, because Streamlit evicts edited modules and any browser can empty
+    `st.cache_resource`."""
+    registry: Registry | None = getattr(sys, REGISTRY, None)
+    # `setdefault` makes one of several that are made side by side the one for all.
+    return registry or vars(sys).setdefault(REGISTRY, Registry())
 
 
 def built() -> Leaf:
-    """Leaf, built on first use, whoever asks: for the start and the gate. Raises SettingsError or StoreBusyError."""
+    """Leaf, built on first use, whoever asks: for the start and the gate. Raises SettingsError or
+    StoreBusyError."""
     registry = _registry()
     with registry.lock:
         if registry.leaf is None:
@@ -82,18 +103,21 @@ def built() -> Leaf:
 
 
 def leaf() -> Leaf:
-    """Leaf, for what on a page is the same for everybody. Whoever may not act any more meets the gate instead."""
+    """Leaf, for what on a page is the same for everybody. Whoever may not act any more meets the
+    gate instead."""
     current_scope()
     return built()
 
 
 def session() -> Session:
-    """What this browser may do, for a page. Whoever may not act any more meets the gate instead, also in the middle of a page."""
+    """What this browser may do, for a page. Whoever may not act any more meets the gate instead,
+    also in the middle of a page."""
     return built().session(current_scope())
 
 
 def later(act: Callable[[Session], T]) -> Callable[[], T]:
-    """For what Streamlit calls outside of a page, such as downloads: whether the browser may act is asked again then."""
+    """For what Streamlit calls outside of a page, such as downloads: whether the browser may act is
+    asked again then."""
     claims, needed, scope = _claims(), login_needed(), current_scope()
 
     def call() -> T:
@@ -119,8 +143,54 @@ def waker() -> Waker:
     return _registry().waker
 
 
+def turns() -> Turns:
+    """In which pages are drawn."""
+    return _registry().turns
+
+
+def live() -> LiveAnswers:
+    """What this process keeps for answers that are shown while they are written."""
+    registry = _registry()
+    with registry.live_lock:  # the first pages after a start are drawn side by side
+        if registry.live is None:
+            from leaf.ui.live.desk import LiveAnswers
+
+            registry.live = LiveAnswers(
+                registry.loop,
+                lambda workspace_id, topics: built().changes.newest(workspace_id, topics),
+            )
+        return registry.live
+
+
+def metrics() -> Metrics:
+    """What this process counts, from the first call on."""
+    registry = _registry()
+    with registry.live_lock:
+        if registry.metrics is None:
+            from leaf.ui.metrics import Metrics
+
+            registry.metrics = Metrics()
+        return registry.metrics
+
+
+def serve_pages(loop: asyncio.AbstractEventLoop) -> None:
+    """From here on browsers come, on this event loop: pages are drawn anew from outside, and
+    answers are pushed to them."""
+    registry = _registry()
+    registry.loop = loop
+    registry.waker.serve(loop)
+
+
+def send_viewers_away() -> None:
+    """End the connections on which answers go out, since the server closes."""
+    live = _registry().live
+    if live is not None:
+        live.hub.close()
+
+
 def serve_commands(url: str) -> None:
-    """From here on commands may come to this address: as soon as Leaf is built, the key file says so."""
+    """From here on commands may come to this address: as soon as Leaf is built, the key file says
+    so."""
     _registry().url = url
 
 
@@ -130,17 +200,21 @@ def key() -> str:
 
 
 def _announce(registry: Registry) -> None:
-    """Only the process that holds the data writes the key file. Without it the app works, and commands say who holds the data."""
+    """Only the process that holds the data writes the key file. Without it the app works, and
+    commands say who holds the data."""
     if not registry.url:
         return
     try:
         registry.key = announce(registry.leaf.settings.home, registry.url).key
     except OSError as e:
-        logging.getLogger("leaf").warning("Commands cannot reach this app: the key file was not written: %s", e.strerror)
+        logging.getLogger("leaf").warning(
+            "Commands cannot reach this app: the key file was not written: %s", e.strerror
+        )
 
 
 def login_needed() -> bool:
-    """Whether people sign in. Any `[auth]` section means so, a broken one too: a slip must not open the app."""
+    """Whether people sign in. Any `[auth]` section means so, a broken one too: a slip must not open
+    the app."""
     registry = _registry()
     if registry.login is None:
         registry.login = "auth" in _secrets()
@@ -154,7 +228,8 @@ def auth_section() -> Mapping[str, object]:
 
 
 def enter() -> Visit | None:
-    """The login gate. Whom this browser acts for; None is the one user of an app without login, on this machine.
+    """The login gate. Whom this browser acts for; None is the one user of an app without login, on
+    this machine.
 
     Raises SignInError, and SettingsError where an app without login is reached from elsewhere.
     """
@@ -164,7 +239,11 @@ def enter() -> Visit | None:
     claims, wanted = _claims(), str(st.session_state.get("workspace", ""))
     known: _Remembered | None = st.session_state.get("visit")
     now = time.monotonic()
-    if known and known.until > now and known.asked == (claims, wanted, built().session(known.visit.scope).newest_change()):
+    if (
+        known
+        and known.until > now
+        and known.asked == (claims, wanted, built().session(known.visit.scope).newest_change())
+    ):
         return known.visit
     visit = built().sign_in(claims, wanted)
     asked = (claims, wanted, built().session(visit.scope).newest_change())
@@ -174,11 +253,12 @@ def enter() -> Visit | None:
 
 def sign_in_ends() -> float | None:
     """When this browser's sign-in runs out, in seconds since 1970; None where nobody signs in."""
-    return ends_at(_claims(), built().settings) if login_needed() else None
+    return signed_in_until(_claims(), built().settings) if login_needed() else None
 
 
 def current_visit() -> Visit | None:
-    """`enter`, for a page that was let in: if that is over, the page is drawn anew and meets the gate."""
+    """`enter`, for a page that was let in: if that is over, the page is drawn anew and meets the
+    gate."""
     if not login_needed():
         return None
     try:
@@ -189,7 +269,8 @@ def current_visit() -> Visit | None:
 
 
 def current_scope() -> Scope:
-    """On whose behalf this browser acts, in which workspace. Every page passes through here before it reads anything."""
+    """On whose behalf this browser acts, in which workspace. Every page passes through here before
+    it reads anything."""
     visit = current_visit()
     if visit is not None:
         return visit.scope
@@ -199,12 +280,25 @@ def current_scope() -> Scope:
     return registry.local_scope
 
 
+def drawn_for() -> str:
+    """Who shares the drawing of pages with others; empty where nobody signs in."""
+    return current_scope().user_id if login_needed() else ""
+
+
 def open_workspace(workspace_id: str) -> None:
     """Show this one, here and in new tabs. What the tab remembers of the other one is dropped."""
     visit = current_visit()
     if visit is not None:
         built().choose_workspace(visit, workspace_id)
-        for key in ("visit", "deleted-chat", "deleted-file", "deleted-document", "editing", "shown-messages", "suggested-for"):
+        for key in (
+            "visit",
+            "deleted-chat",
+            "deleted-file",
+            "deleted-document",
+            "editing",
+            "shown-from",
+            "suggested-for",
+        ):
             st.session_state.pop(key, None)
         st.session_state["workspace"] = workspace_id
 
@@ -220,8 +314,68 @@ def follow_link(chat_id: str) -> None:
         open_workspace(workspace_id)
 
 
+def uploads() -> Uploads:
+    """What browsers have sent and pages have not taken yet."""
+    registry = _registry()
+    with registry.live_lock:
+        if registry.uploads is None:
+            registry.uploads = Uploads(
+                _upload_limits, lambda: built().settings.home, lambda: built().expect_files()
+            )
+        return registry.uploads
+
+
+def upload_keys() -> UploadKeys:
+    """With which tabs send files."""
+    return _registry().upload_keys
+
+
+def upload_path() -> str:
+    """Where they send them, as browsers ask for it."""
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return f"/{base}{UPLOADS}" if base else UPLOADS
+
+
+def account() -> str:
+    """`uploader`, for a page."""
+    return _account(_claims() if login_needed() else {})
+
+
+def _upload_limits() -> UploadLimits:
+    given = built().settings
+    return UploadLimits(given.max_upload_bytes, given.uploads_person, given.uploads_total)
+
+
+def uploader(cookies: Mapping[str, str]) -> str:
+    """Whose uploads are counted together; empty: by session."""
+    return _account(claims_in(cookies) if login_needed() else {})
+
+
+def _account(claims: Mapping[str, object]) -> str:
+    return f"{claims.get('iss')} {claims.get('sub')}" if claims else ""
+
+
+def admit(claims: Mapping[str, object]) -> None:
+    """For requests beside the page. Raises SignInError for claims that open nothing (any more)."""
+    built().sign_in(claims)
+
+
+def ends_at(claims: Mapping[str, object]) -> float | None:
+    """Until when claims hold, in seconds since 1970; None where that is not known."""
+    try:
+        return signed_in_until(claims, built().settings)
+    except LeafError:
+        return None
+
+
+def by_https() -> bool:
+    """Whether browsers come by HTTPS, since the login provider sends them there."""
+    return rules().origin.startswith("https://")
+
+
 def rules() -> visitors.Rules:
-    """Who may reach this process; read from the settings once they can be read, without building Leaf."""
+    """Who may reach this process; read from the settings once they can be read, without building
+    Leaf."""
     registry = _registry()
     if registry.rules is not None:
         return registry.rules
@@ -238,7 +392,17 @@ def _read_rules() -> visitors.Rules:
         given = settings.load(secrets=_secrets())
     except SettingsError as e:
         return visitors.Rules(problem=str(e))
-    return visitors.Rules(signed or given.allow_open, given.allowed_hosts, visitors.origin_of(_redirect_uri()) if signed else "")
+    is_open = signed or given.allow_open
+    try:
+        token = kept_token(given.home) if given.local_token and not is_open else ""
+    except (OSError, SettingsError) as e:
+        return visitors.Rules(problem=f"The data folder {given.home} cannot be used: {e}")
+    return visitors.Rules(
+        is_open,
+        given.allowed_hosts,
+        visitors.origin_of(_redirect_uri()) if signed else "",
+        token,
+    )
 
 
 def _redirect_uri() -> str:
@@ -248,10 +412,10 @@ def _redirect_uri() -> str:
 def checks() -> list[Check]:
     """What works on this machine; looked at once a session, because it starts a confined child."""
     if "checks" not in st.session_state:
-        from leaf.wiring import check
+        from leaf.doctor import check
 
         with st.spinner("Looking"):
-            st.session_state["checks"] = check(leaf().settings)
+            st.session_state["checks"] = check(leaf().settings, session().models)
     found: list[Check] = st.session_state["checks"]
     return found
 
@@ -270,10 +434,13 @@ def _claims() -> Mapping[str, object]:
 
 
 def _check_visitor() -> None:
-    """Raises SettingsError for a visitor whom the rules refuse; the middleware has done so before, where there is one."""
+    """Raises SettingsError for a visitor whom the rules refuse; the middleware has done so before,
+    where there is one."""
     address = st.context.ip_address
     client = address if isinstance(address, str) else ""
-    headers = Headers({**st.context.headers.to_dict(), "host": st.context.headers.get("host") or "localhost"})
+    headers = Headers(
+        {**st.context.headers.to_dict(), "host": st.context.headers.get("host") or "localhost"}
+    )
     given = built().settings
     why = visitors.refusal(visitors.Rules(given.allow_open, given.allowed_hosts), headers, client)
     if why is not None:
@@ -283,7 +450,8 @@ def _check_visitor() -> None:
 def _secrets() -> dict[str, object]:
     """Top-level keys of Streamlit's secrets, or nothing where there is no secrets file.
 
-    Raises SettingsError for a file that cannot be read: going on without it could open an app that asks for sign-in.
+    Raises SettingsError for a file that cannot be read: going on without it could open an app that
+    asks for sign-in.
     """
     from streamlit.errors import StreamlitSecretNotFoundError
 
@@ -292,5 +460,7 @@ def _secrets() -> dict[str, object]:
     except (StreamlitSecretNotFoundError, FileNotFoundError) as e:
         broken = [path for path in st.get_option("secrets.files") if Path(path).exists()]
         if broken:
-            raise SettingsError(f"The secrets in {broken[0]} cannot be read.", "Check that the file is valid TOML.") from e
+            raise SettingsError(
+                f"The secrets in {broken[0]} cannot be read.", "Check that the file is valid TOML."
+            ) from e
         return {}

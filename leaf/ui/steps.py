@@ -8,6 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from leaf.shapes.parts import ToolPart
+from leaf.shapes.results import (
+    DriveItemShown,
+    Output,
+    PassageShown,
+    ProfileShown,
+    SourceUsed,
+    TableShown,
+)
 from leaf.ui import code, markdown, pictures, results, tabular, words
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.findings import draw_findings
@@ -25,10 +34,14 @@ TEXT_SHOWN = 6_000
 
 def draw(place: Any, item: Item, chat_id: str, message_id: str) -> Any:
     """Draw a step. What stands inside is made only while it is open."""
-    part = item.part
+    part = item.step
+    assert part is not None
     tool = words.tool_of(part)
-    key = f"step-{message_id}-{item.key}"
-    step = place.expander(caption(part), key=key, type="step", on_change="rerun", icon=icon(part))
+    key = _key(item, message_id)
+    opened = item.key in st.session_state.get("opened-steps", ())
+    step = place.expander(
+        caption(part), key=key, type="step", on_change="rerun", icon=icon(part), expanded=opened
+    )
     with step:
         if not step.open:
             st.caption("Opening …")
@@ -43,20 +56,36 @@ def draw(place: Any, item: Item, chat_id: str, message_id: str) -> Any:
     return step
 
 
-def caption(part: Mapping[str, Any]) -> str:
-    """`Summed revenue by region in q3_sales · 0.2 s`; shimmering while it runs."""
+def is_open(item: Item, message_id: str) -> bool:
+    """Whether it was opened, as it was drawn last."""
+    opened = item.key in st.session_state.get("opened-steps", ())
+    return bool(st.session_state.get(_key(item, message_id), opened))
+
+
+def _key(item: Item, message_id: str) -> str:
+    return f"step-{message_id}-{item.key}"
+
+
+def caption(part: ToolPart) -> str:
+    """What a step says, shimmering while it runs."""
+    said = markdown.label(said_of(part), 160)
+    return f":shimmer[{said}]" if part["state"] in WORKING else said
+
+
+def said_of(part: ToolPart) -> str:
+    """`Summed revenue by region in q3_sales · 0.2 s`, in plain words."""
     state = part["state"]
     title = words.tool_of(part).title
     if state in WORKING:
-        return f":shimmer[{markdown.label(title)} …]"
+        return f"{title} …"
     if state == "output-error":
-        return f"{markdown.label(title)} · did not work"
+        return f"{title} · did not work"
     output = part.get("output") or {}
     taken = f" · {words.seconds(output['seconds'])}" if output.get("seconds") is not None else ""
-    return markdown.label(output.get("summary") or title, 140) + taken
+    return words.cut(output.get("summary") or title, 140) + taken
 
 
-def icon(part: Mapping[str, Any]) -> str:
+def icon(part: ToolPart) -> str:
     if part["state"] in WORKING:
         return "spinner"
     if part["state"] == "output-error":
@@ -70,9 +99,15 @@ def _draw_input(tool: Tool, given: Mapping[str, Any]) -> None:
     if given.get("code"):
         st.code(str(given["code"]).strip(), language="python", wrap_lines=True, line_numbers=True)
     if given.get("spec"):
-        st.code(json.dumps(given["spec"], indent=1, ensure_ascii=False), language="json", wrap_lines=True, height=180)
+        st.code(
+            json.dumps(given["spec"], indent=1, ensure_ascii=False),
+            language="json",
+            wrap_lines=True,
+            height=180,
+        )
     plain = [
-        f"{tool.inputs[key]}: {value if isinstance(value, str | int) else ', '.join(map(str, value))}"
+        f"{tool.inputs[key]}: "
+        f"{value if isinstance(value, str | int) else ', '.join(map(str, value))}"
         for key, value in given.items()
         if key in tool.inputs and value not in ("", None, [])
     ]
@@ -80,13 +115,13 @@ def _draw_input(tool: Tool, given: Mapping[str, Any]) -> None:
         st.caption(markdown.label(" · ".join(plain), 400))
 
 
-def _draw_output(output: Mapping[str, Any], chat_id: str, key: str) -> None:
+def _draw_output(output: Output, chat_id: str, key: str) -> None:
     data = output.get("data") or {}
     if data.get("python"):
         code.draw_output(data["python"])
         for number, table in enumerate(data.get("tables") or ()):
-            if table.get("name"):
-                st.caption(markdown.label(str(table["name"])))
+            if name := table.get("name"):
+                st.caption(markdown.label(name))
             _draw_table(table, chat_id, f"{key}-{number}")
     elif data.get("table"):
         _draw_table(data["table"], chat_id, key)
@@ -103,18 +138,27 @@ def _draw_output(output: Mapping[str, Any], chat_id: str, key: str) -> None:
         _draw_drive_items(data["drive_items"], key)
     elif data.get("files"):
         for file in data["files"]:
-            st.caption(f"{words.kind_icon(file.get('kind', ''))} {markdown.label(file.get('name', ''))}")
+            st.caption(
+                f"{words.kind_icon(file.get('kind', ''))} {markdown.label(file.get('name', ''))}"
+            )
     else:
         text = output.get("text") or ""
-        st.code(text[:TEXT_SHOWN] + (" …" if len(text) > TEXT_SHOWN else ""), language=None, wrap_lines=True, height=260)
+        st.code(
+            text[:TEXT_SHOWN] + (" …" if len(text) > TEXT_SHOWN else ""),
+            language=None,
+            wrap_lines=True,
+            height=260,
+        )
 
 
-def _draw_table(table: Mapping[str, Any], chat_id: str, key: str) -> None:
+def _draw_table(table: TableShown, chat_id: str, key: str) -> None:
     tabular.draw(table["columns"], table["rows"], table.get("types") or (), key=f"rows-{key}")
     shown, total = len(table["rows"]), table.get("total", len(table["rows"]))
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(
-            words.count(total, "row") if shown >= total else f"The first {shown:,} of {words.count(total, 'row')}",
+            words.count(total, "row")
+            if shown >= total
+            else f"The first {shown:,} of {words.count(total, 'row')}",
             width="stretch",
         )
         places = table.get("places")
@@ -128,7 +172,8 @@ def _draw_table(table: Mapping[str, Any], chat_id: str, key: str) -> None:
             show_preview(table["scanned"][0]["file_id"], places[0])
             st.rerun()
         result_id = table.get("result_id")
-        if result_id and chat_id:
+        gone = result_id and chat_id and results.draw_gone(chat_id, result_id, key, show_result)
+        if result_id and chat_id and not gone:
             results.draw_button(chat_id, result_id, total, key, show_result)
             st.download_button(
                 "All rows as CSV",
@@ -138,6 +183,8 @@ def _draw_table(table: Mapping[str, Any], chat_id: str, key: str) -> None:
                 key=f"csv-{key}",
                 type="tertiary",
                 icon=":material/download:",
+                help="An apostrophe stands before text that a spreadsheet would take for a formula; "
+                "“Open” has the raw form, too.",
                 on_click="ignore",
             )
     for sentence in table.get("said") or ():
@@ -146,7 +193,9 @@ def _draw_table(table: Mapping[str, Any], chat_id: str, key: str) -> None:
         st.caption(f":material/filter_alt: {markdown.label(sentence, 300)}")
 
 
-def _draw_passages(passages: list[Mapping[str, Any]], sources: Any, key: str) -> None:
+def _draw_passages(
+    passages: Sequence[PassageShown], sources: Sequence[SourceUsed], key: str
+) -> None:
     file_ids = {source["name"]: source["file_id"] for source in sources}
     for number, passage in enumerate(passages[:20]):
         name, place = passage.get("name", ""), passage.get("place", "")
@@ -169,7 +218,7 @@ def _draw_passages(passages: list[Mapping[str, Any]], sources: Any, key: str) ->
 DRIVE_ITEMS_SHOWN = 25
 
 
-def _draw_drive_items(found: Sequence[Mapping[str, Any]], key: str) -> None:
+def _draw_drive_items(found: Sequence[DriveItemShown], key: str) -> None:
     """What a tool saw in Drive; a click opens the folder or looks into the file."""
     with st.container(gap=None, key=f"drive-found-{key}"):
         for number, item in enumerate(found[:DRIVE_ITEMS_SHOWN]):
@@ -183,14 +232,27 @@ def _draw_drive_items(found: Sequence[Mapping[str, Any]], key: str) -> None:
         st.caption(f"and {len(found) - DRIVE_ITEMS_SHOWN} more")
 
 
-def _draw_profile(profile: Mapping[str, Any], key: str) -> None:
+def _draw_profile(profile: ProfileShown, key: str) -> None:
     columns = profile.get("columns")
     if isinstance(columns, list) and columns and isinstance(columns[0], dict):
         names = list(dict.fromkeys(name for column in columns for name in column))
-        tabular.draw(names, [[_plain(column.get(name)) for name in names] for column in columns], (), key=f"rows-{key}")
+        tabular.draw(
+            names,
+            [[_plain(column.get(name)) for name in names] for column in columns],
+            (),
+            key=f"rows-{key}",
+        )
     else:
-        st.code(json.dumps(profile, indent=1, ensure_ascii=False, default=str)[:TEXT_SHOWN], language="json", height=260)
+        st.code(
+            json.dumps(profile, indent=1, ensure_ascii=False, default=str)[:TEXT_SHOWN],
+            language="json",
+            height=260,
+        )
 
 
 def _plain(value: Any) -> Any:
-    return value if isinstance(value, str | int | float | bool | None) else json.dumps(value, ensure_ascii=False, default=str)
+    return (
+        value
+        if isinstance(value, str | int | float | bool | None)
+        else json.dumps(value, ensure_ascii=False, default=str)
+    )

@@ -9,7 +9,8 @@ from typing import Any
 
 import streamlit as st
 
-from leaf.formats.base import KIND, ROW
+from leaf.readers.base import KIND, ROW
+from leaf.shapes.results import ChartShown
 
 ROW_HEIGHT = 32
 ROWS_TALL = 12
@@ -21,7 +22,7 @@ REFUSED_KEYS = frozenset({"url", "data", "datasets", "href", "usermeta", "loader
 
 
 @dataclass(frozen=True)
-class Marks:
+class QuotedCells:
     """Cells that an answer quotes, among those that are drawn."""
 
     rows: range
@@ -36,9 +37,10 @@ def draw(
     types: Sequence[str],
     key: str,
     tall: int = ROWS_TALL,
-    marks: Marks | None = None,
+    marks: QuotedCells | None = None,
 ) -> None:
-    """A table that scrolls, its numbers to the right. Never a link and never a picture: cells are somebody else's text.
+    """A table that scrolls, its numbers to the right. Never a link and never a picture: cells are
+    somebody else's text.
 
     Rows that `_kind` calls no data are drawn apart.
     """
@@ -48,12 +50,20 @@ def draw(
     frame = pd.DataFrame([list(row) for row in rows], columns=names)
     for name, kind in zip(names, types, strict=False):
         if NUMBER.search(kind):
-            frame[name] = pd.to_numeric(frame[name], errors="coerce") if _numeric(frame[name]) else frame[name].astype(str)
+            frame[name] = (
+                pd.to_numeric(frame[name], errors="coerce")
+                if _numeric(frame[name])
+                else frame[name].astype(str)
+            )
     for name in names:
         if frame[name].dtype == object:
-            frame[name] = frame[name].map(lambda value: value if value is None or isinstance(value, str) else str(value))
+            frame[name] = frame[name].map(
+                lambda value: value if value is None or isinstance(value, str) else str(value)
+            )
     config: dict[str, Any] = {
-        name: st.column_config.TextColumn() for name in names if not pd.api.types.is_numeric_dtype(frame[name])
+        name: st.column_config.TextColumn()
+        for name in names
+        if not pd.api.types.is_numeric_dtype(frame[name])
     }
     if ROW in names:
         config[ROW] = st.column_config.NumberColumn(
@@ -61,7 +71,9 @@ def draw(
         )
     summed: frozenset[int] = frozenset()
     if KIND in names:
-        config[KIND] = st.column_config.TextColumn("Kind", width=80, help="Queries see rows of data only")
+        config[KIND] = st.column_config.TextColumn(
+            "Kind", width=80, help="Queries see rows of data only"
+        )
         summed = frozenset(i for i, kind in enumerate(frame[KIND]) if kind != "data")
     height = ROW_HEIGHT * (min(len(rows), tall) + 1) + 4
     if marks:
@@ -69,7 +81,9 @@ def draw(
         frame.insert(0, MARKER, ["▶" if i in marks.rows else "" for i in range(len(frame))])
     if marks or summed:
         frame = _coloured(frame, marks, summed)
-    st.dataframe(frame, key=key, hide_index=True, height=height, row_height=ROW_HEIGHT, column_config=config)
+    st.dataframe(
+        frame, key=key, hide_index=True, height=height, row_height=ROW_HEIGHT, column_config=config
+    )
 
 
 MARKER = "\u2060quoted"
@@ -81,11 +95,19 @@ def label(column: str) -> str:
     return {ROW: "Row", KIND: "Kind"}.get(column, column)
 
 
-def _coloured(frame: Any, marks: Marks | None, summed: frozenset[int]) -> Any:
+def _coloured(frame: Any, marks: QuotedCells | None, summed: frozenset[int]) -> Any:
     """Cells that are quoted, and rows that are totals of others, in colours of their own."""
     dark = st.context.theme.type == "dark"
-    colours = "background-color: #5A4310; color: #F6E3B4" if dark else "background-color: #FFE9A8; color: #1D2420"
-    apart = "background-color: #222A27; color: #AEB7B1" if dark else "background-color: #EFECE5; color: #5A615B"
+    colours = (
+        "background-color: #5A4310; color: #F6E3B4"
+        if dark
+        else "background-color: #FFE9A8; color: #1D2420"
+    )
+    apart = (
+        "background-color: #222A27; color: #AEB7B1"
+        if dark
+        else "background-color: #EFECE5; color: #5A615B"
+    )
 
     def colour(row: Any) -> list[str]:
         plain = apart if row.name in summed else ""
@@ -102,8 +124,9 @@ def _shown(value: Any) -> str:
     return f"{value:.6f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
 
 
-def chart(part: Mapping[str, Any], key: str) -> None:
-    """A Vega-Lite chart over rows that came with it."""
+def chart(part: ChartShown, key: str, alt: str = "") -> None:
+    """A Vega-Lite chart over rows that came with it. `alt` says what it shows where its title does
+    not."""
     import pandas as pd
 
     frame = pd.DataFrame([list(row) for row in part["rows"]], columns=unique(part["columns"]))
@@ -111,14 +134,27 @@ def chart(part: Mapping[str, Any], key: str) -> None:
     if len(frame) <= LEVEL_LABELS:
         spec = {**spec, "config": {"axisX": {"labelAngle": 0}, **spec.get("config", {})}}
     title = spec.get("title")
-    alt = title if isinstance(title, str) else (title or {}).get("text", "") if isinstance(title, dict) else ""
-    st.vega_lite_chart(frame, spec, width="stretch", key=key, alt=str(alt) or "Chart made from the query's result")
+    alt = alt or (
+        title
+        if isinstance(title, str)
+        else (title or {}).get("text", "")
+        if isinstance(title, dict)
+        else ""
+    )
+    st.vega_lite_chart(
+        frame, spec, width="stretch", key=key, alt=str(alt) or "Chart made from the query's result"
+    )
 
 
 def without_sources(spec: Any) -> Any:
-    """The spec without anything that names data or an address: what a chart shows are the rows that came with it."""
+    """The spec without anything that names data or an address: what a chart shows are the rows that
+    came with it."""
     if isinstance(spec, Mapping):
-        return {key: without_sources(value) for key, value in spec.items() if key not in REFUSED_KEYS and value != "image"}
+        return {
+            key: without_sources(value)
+            for key, value in spec.items()
+            if key not in REFUSED_KEYS and value != "image"
+        }
     if isinstance(spec, list):
         return [without_sources(value) for value in spec]
     return spec

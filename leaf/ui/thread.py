@@ -2,46 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
 
 import streamlit as st
 
+from leaf.agent.models.keyless import NOTICE
 from leaf.errors import LeafError
-from leaf.store.model import Chat, Message, Thread
-from leaf.ui import browser, connection, draw, live, markdown, marks, waiting
+from leaf.shapes.part_values import data_of
+from leaf.shapes.parts import Part
+from leaf.store.model import Message, Thread
+from leaf.ui import browser, connection, draw, earlier, evidence, markdown, marks, model, waiting
 from leaf.ui.controls import icon_button
 from leaf.ui.items import answer_text
+from leaf.ui.live import page as live
 from leaf.ui.state import later, session
 from leaf.ui.waiting import UNFINISHED
 
-DRAWN = 30
-"""Messages that are drawn at first, and that each "Load earlier" adds."""
-
-
-def load(chat: Chat | None) -> Thread | None:
-    """The end of the chat, as far back as was asked for."""
-    return session().chats.thread(chat.id, last=st.session_state.get("shown-messages", DRAWN)) if chat else None
-
-
 STOPPED = "Stopped. What was found so far is kept."
 NOT_BEGUN = "Stopped before its answer was begun."
+SEEN = "seen"
+"""The chat that a tab shows and its last message there, in the state of its session: what is asked
+next follows that, whatever others did meanwhile."""
 
 
 def running_id(thread: Thread | None) -> str:
     """The answer that is being written, or is the next to be; nothing if none is."""
-    return next((message.id for message in thread.messages if message.status in UNFINISHED), "") if thread else ""
+    return (
+        next((message.id for message in thread.messages if message.status in UNFINISHED), "")
+        if thread
+        else ""
+    )
+
+
+def seen(chat_id: str) -> str:
+    """The last message of a chat that this tab has before it; empty where it showed none."""
+    shown: tuple[str, str] = st.session_state.get(SEEN, ("", ""))
+    return shown[1] if shown[0] == chat_id else ""
 
 
 def draw_thread(thread: Thread, *, shared: bool = False) -> None:
     """All loaded messages; where several people take part, each question says who asked."""
-    if thread.earlier and st.button(
-        f"Load earlier ({thread.earlier})", key="load-earlier", type="tertiary", icon=":material/expand_less:", width="stretch"
-    ):
-        st.session_state["shown-messages"] = st.session_state.get("shown-messages", DRAWN) + DRAWN
-        st.rerun()
+    earlier.draw(thread)
     marks.listen()
     busy = bool(running_id(thread))
+    if thread.messages:
+        st.session_state[SEEN] = (thread.messages[-1].chat_id, thread.messages[-1].id)
     queue = waiting.queue_of(thread.messages)
     asked = {message.parent_id for message in thread.messages if message.id in queue}
     names = session().chats.authors(thread.messages[0].chat_id) if thread.messages else {}
@@ -49,7 +54,9 @@ def draw_thread(thread: Thread, *, shared: bool = False) -> None:
     for message in thread.messages:
         branches = thread.branches.get(message.id, ())
         if message.id in asked:
-            with st.container(key=f"question-waits-{message.id}", horizontal_alignment="right", gap="xxsmall"):
+            with st.container(
+                key=f"question-waits-{message.id}", horizontal_alignment="right", gap="xxsmall"
+            ):
                 draw.draw_question(message)
                 draw.draw_came(message)
         elif message.role == "user":
@@ -84,7 +91,9 @@ def _draw_question(message: Message, branches: tuple[str, ...], busy: bool, aske
         wrap=False,
     ):
         _draw_branches(message.id, branches)
-        if icon_button("Edit this question and ask again", f"edit-{message.id}", "edit", disabled=busy):
+        if icon_button(
+            "Edit this question and ask again", f"edit-{message.id}", "edit", disabled=busy
+        ):
             st.session_state["editing"] = message.id
             st.rerun(scope="fragment")
         draw.draw_question(message)
@@ -94,7 +103,12 @@ def _draw_question(message: Message, branches: tuple[str, ...], busy: bool, aske
 def _draw_editor(message: Message) -> None:
     """The question as a text that can be changed; sending it makes a branch, the old one stays."""
     with st.form(f"editor-{message.id}", border=False):
-        text = st.text_area("Edit the question", value=answer_text(message.parts), key=f"edited-{message.id}", height="content")
+        text = st.text_area(
+            "Edit the question",
+            value=answer_text(message.parts),
+            key=f"edited-{message.id}",
+            height="content",
+        )
         with st.container(horizontal=True, horizontal_alignment="right"):
             leave = st.form_submit_button("Cancel", type="tertiary")
             send = st.form_submit_button("Ask again", type="primary")
@@ -114,38 +128,60 @@ def _draw_editor(message: Message) -> None:
 @st.fragment
 def _draw_answer(message: Message, branches: tuple[str, ...], busy: bool) -> None:
     """A finished answer; a fragment, so that opening a step redraws only this answer."""
-    draw.draw_answer(message)
+    with st.container(key=f"said-{message.id}"):
+        _draw_whole(message, branches, busy)
+    live.hand_over(message.id)
+
+
+def _draw_whole(message: Message, branches: tuple[str, ...], busy: bool) -> None:
+    draw.draw_answer(message, grew=live.grew(message.id))
     if message.status != "completed":
         _draw_unfinished(message, busy)
     if needed_drive(message.parts):
         _offer_drive(message)
-    draw.draw_basis(message)
-    with st.container(horizontal=True, gap="xsmall", vertical_alignment="center", key=f"actions-{message.id}"):
-        _draw_branches(message.id, branches)
-        text = answer_text(message.parts)
-        if text:
-            browser.copy_button(text, f"copy-{message.id}")
-        if message.status == "completed" and icon_button("Answer again", f"retry-{message.id}", "refresh", disabled=busy):
-            _retry(message)
-        st.download_button(
-            "Download as Markdown",
-            later(lambda own: own.messages.markdown(message.id).encode()),
-            file_name="answer.md",
-            mime="text/markdown",
-            key=f"icon-markdown-{message.id}",
-            type="tertiary",
-            icon=":material/download:",
-            help="Download as Markdown",
-            on_click="ignore",
-        )
-        _draw_feedback(message)
+    if NOTICE in answer_text(message.parts) and session().models.keyless():
+        model.offer(f"connect-model-{message.id}")
+    evidence.draw_doubts(message)
+    with st.container(
+        horizontal=True, gap="xsmall", vertical_alignment="center", key=f"actions-{message.id}"
+    ):
+        evidence.draw_line(message)
+        with st.container(
+            horizontal=True, gap="xsmall", vertical_alignment="center", width="content", wrap=False
+        ):
+            _draw_actions(message, branches, busy)
+
+
+def _draw_actions(message: Message, branches: tuple[str, ...], busy: bool) -> None:
+    _draw_branches(message.id, branches)
+    text = answer_text(message.parts)
+    if text:
+        browser.copy_button(text, f"copy-{message.id}")
+    if message.status == "completed" and icon_button(
+        "Answer again", f"retry-{message.id}", "refresh", disabled=busy
+    ):
+        _retry(message)
+    st.download_button(
+        "Download as Markdown",
+        later(lambda own: own.messages.markdown(message.id).encode()),
+        file_name="answer.md",
+        mime="text/markdown",
+        key=f"icon-markdown-{message.id}",
+        type="tertiary",
+        icon=":material/download:",
+        help="Download as Markdown",
+        on_click="ignore",
+    )
+    _draw_feedback(message)
 
 
 def _draw_unfinished(message: Message, busy: bool) -> None:
     """How an answer ended that was not finished, and the way on."""
     with st.container(horizontal=True, vertical_alignment="center", key=f"ended-{message.id}"):
         if message.status == "stopped":
-            st.caption(f":material/stop_circle: {STOPPED if message.parts else NOT_BEGUN}", width="content")
+            st.caption(
+                f":material/stop_circle: {STOPPED if message.parts else NOT_BEGUN}", width="content"
+            )
         else:
             text = markdown.paragraph(message.error or "This answer was not finished.")
             st.warning(text, icon=":material/warning:", width="stretch")
@@ -160,18 +196,21 @@ def _draw_unfinished(message: Message, busy: bool) -> None:
             _retry(message)
 
 
-def needed_drive(parts: Sequence[Mapping[str, Any]]) -> bool:
+def needed_drive(parts: Sequence[Part]) -> bool:
     """Whether a step of an answer wanted Drive while it was not connected."""
-    outputs = [part.get("output") or {} for part in parts if part["type"].startswith("tool-")]
-    return any((output.get("data") or {}).get("drive") == "not-connected" for output in outputs)
+    return any(data_of(part).get("drive") == "not-connected" for part in parts)
 
 
 def _offer_drive(message: Message) -> None:
     standing = session().drive.connection()
     if standing.state == "absent":
-        connection.draw_hint(standing, "This needs Google Drive, which is not connected.", message.id)
+        connection.draw_hint(
+            standing, "This needs Google Drive, which is not connected.", message.id
+        )
     elif standing.state == "error":
-        connection.draw_hint(standing, "This needs Google Drive, and the connection does not work.", message.id)
+        connection.draw_hint(
+            standing, "This needs Google Drive, and the connection does not work.", message.id
+        )
 
 
 def _retry(message: Message) -> None:
@@ -205,4 +244,6 @@ def _draw_feedback(message: Message) -> None:
     chosen = st.feedback("thumbs", key=f"thumbs-{message.id}", default=given)
     if chosen != given and chosen != st.session_state.get(f"thumbs-kept-{message.id}", given):
         st.session_state[f"thumbs-kept-{message.id}"] = chosen
-        session().messages.set_feedback(message.id, {1: 1, 0: -1}.get(chosen, 0) if chosen is not None else 0)
+        session().messages.set_feedback(
+            message.id, {1: 1, 0: -1}.get(chosen, 0) if chosen is not None else 0
+        )

@@ -1,7 +1,9 @@
-"""Taking in files that a browser sent: progress while it lasts, and one sentence for each file that did not work."""
+"""Taking in what a browser sent with a question: progress while it lasts, and one sentence for each
+file that did not work. What comes beside a question is `upload_list`."""
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -9,20 +11,18 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import NotFoundError
-from leaf.formats.base import CONTAINERS
+from leaf.files.line import problem
+from leaf.readers.base import CONTAINERS
 from leaf.store.jobs import Job
 from leaf.store.model import File
 from leaf.ui import adding, markdown, words
 from leaf.ui.state import session
 
-FIRST_WAIT = 2.0
-"""Seconds for which a page waits for few files, so that they are there when it is drawn."""
-FEW = 20
 LOOK = 0.25
 
 
 @dataclass
-class Outcome:
+class UploadOutcome:
     """What became of a batch of uploads."""
 
     files: list[File] = field(default_factory=list)
@@ -34,10 +34,12 @@ class Outcome:
     """One sentence an archive or a mail with files in it."""
 
 
-def take_in(uploads: Sequence[Any], origin: str = "") -> Outcome:
-    """Add uploaded files to the library under a progress bar, and wait for them: they belong to a question that was submitted.
+def take_in(uploads: Sequence[Any], origin: str = "") -> UploadOutcome:
+    """Add uploaded files to the library under a progress bar, and wait for them: they belong to a
+    question that was submitted.
 
-    One bad file does not keep the others out. Whoever leaves the page meanwhile finds the files in the library.
+    One bad file does not keep the others out. Whoever leaves the page meanwhile finds the files in
+    the library.
     """
     job = adding.begin(uploads, origin=origin)
     bar = st.progress(0.0, text="Reading …")
@@ -46,29 +48,24 @@ def take_in(uploads: Sequence[Any], origin: str = "") -> Outcome:
         bar.progress(job.share, text=adding.progress_text(job) + name)
     bar.empty()
     outcome = _outcome(job)
+    outcome.problems += _missing([upload.name for upload in uploads], job)
     session().jobs.forget(job.id)  # one that still reads large tables ahead stays until it is over
     return outcome
 
 
-def begin(uploads: Sequence[Any], where: str, *, target: str = "") -> Outcome | None:
-    """Begin to add uploaded files, and wait a moment for few of them; None where they go on in the background.
-
-    What has to be said of those that came at once is remembered under `where`; of the others `adding.draw` says it.
-    """
-    job = adding.begin(uploads, target=target, origin=where)
-    if len(uploads) <= FEW:
-        with st.spinner("Reading"):
-            job = session().jobs.wait(job.id, FIRST_WAIT)
-    if job.under_way or len(uploads) > FEW:
-        return None
-    outcome = _outcome(job)
-    session().jobs.forget(job.id)
-    remember(outcome, where)
-    return outcome
+def _missing(names: Sequence[str], job: Job) -> list[str]:
+    """A sentence for the files of which nothing became, as when adding was stopped; none where the
+    job says itself what went wrong."""
+    done = Counter(item.name for item in session().jobs.outcomes(job.id))
+    left = list((Counter(names) - done).elements())
+    if job.problem or not left:
+        return []
+    shown = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
+    return [f"{shown}: not added, since adding was stopped. Attach it again."]
 
 
-def _outcome(job: Job) -> Outcome:
-    outcome = Outcome()
+def _outcome(job: Job) -> UploadOutcome:
+    outcome = UploadOutcome()
     for item in session().jobs.outcomes(job.id):
         if item.state == "failed":
             outcome.problems.append(f"{item.name}: {item.problem}")
@@ -76,7 +73,8 @@ def _outcome(job: Job) -> Outcome:
         try:
             file = session().files.get(item.file_id)
         except NotFoundError:
-            continue  # deleted in another tab meanwhile
+            outcome.problems.append(f"{item.name}: deleted meanwhile. Attach it again.")
+            continue
         outcome.files.append(file)
         if file.kind in CONTAINERS:
             outcome.came_out += words.came_out(file, session().files.inside(file.id))
@@ -87,10 +85,10 @@ def _outcome(job: Job) -> Outcome:
     return outcome
 
 
-def remember(outcome: Outcome, where: str) -> None:
+def remember(outcome: UploadOutcome, where: str) -> None:
     """Keep what has to be said for the next drawing of the page, under `where`."""
     lines = list(outcome.problems)
-    lines += [f"{file.name}: {words.problem(file)}" for file in outcome.files if words.problem(file)]
+    lines += [f"{file.name}: {problem(file)}" for file in outcome.files if problem(file)]
     st.session_state[f"said-{where}"] = {
         "problems": lines,
         "duplicates": [file.name for file in outcome.duplicates],
@@ -110,4 +108,7 @@ def say(where: str) -> None:
     names = said["duplicates"]
     if names:
         listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-        st.info(f"{markdown.literal(listed)}: already in the library with the same content.", icon=":material/content_copy:")
+        st.info(
+            f"{markdown.literal(listed)}: already in the library with the same content.",
+            icon=":material/content_copy:",
+        )

@@ -17,7 +17,13 @@ from leaf.store.usage import Whose
 from leaf.ui import markdown, tabular, words
 from leaf.ui.state import later
 
-RANGE_NAMES: dict[str, str] = {"today": "Today", "7d": "7 days", "30d": "30 days", "month": "This month", "all": "All"}
+RANGE_NAMES: dict[str, str] = {
+    "today": "Today",
+    "7d": "7 days",
+    "30d": "30 days",
+    "month": "This month",
+    "all": "All",
+}
 WHOSE_NAMES = {"mine": "Mine", "everyone": "Everybody's"}
 MOST_BARS = 92
 """Above so many days the bars are months."""
@@ -26,14 +32,26 @@ CHAT_PAGE = Path(__file__).resolve().parents[1] / "pages" / "chat.py"
 
 def draw_choice(several: bool) -> tuple[Range, Whose]:
     """Which time, and for owners of a workspace whose."""
-    with st.container(horizontal=True, gap="medium", vertical_alignment="bottom", key="usage-choice"):
+    with st.container(
+        horizontal=True, gap="medium", vertical_alignment="bottom", key="usage-choice"
+    ):
         chosen = st.segmented_control(
-            "Time", RANGES, format_func=lambda r: RANGE_NAMES[r], default="30d", key="usage-range", required=True
+            "Time",
+            RANGES,
+            format_func=lambda r: RANGE_NAMES[r],
+            default="30d",
+            key="usage-range",
+            required=True,
         )
         whose = "mine"
         if several:
             whose = st.segmented_control(
-                "Whose", list(WHOSE_NAMES), format_func=lambda w: WHOSE_NAMES[w], default="mine", key="usage-whose", required=True
+                "Whose",
+                list(WHOSE_NAMES),
+                format_func=lambda w: WHOSE_NAMES[w],
+                default="mine",
+                key="usage-whose",
+                required=True,
             )
     return chosen or "30d", "everyone" if whose == "everyone" else "mine"
 
@@ -46,20 +64,25 @@ def draw_totals(report: UsageReport, *, alone: bool) -> None:
         st.metric("Answers by a model", f"{total.answers:,}", width="content")
         st.metric("Tokens in", f"{total.input_tokens:,}", width="content")
         st.metric(
-            "of them cached", f"{cached} %", width="content", help="Read from the prompt cache, at a tenth of the price or less"
+            "of them cached",
+            f"{cached} %",
+            width="content",
+            help="Read from the prompt cache, at a tenth of the price or less",
         )
         st.metric("Tokens out", f"{total.output_tokens:,}", width="content")
         st.metric("Cost", markdown.literal(_money(total)), width="content")
     if total.unpriced_tokens:
         st.caption(
-            f"{total.unpriced_tokens:,} tokens are of models whose price is not known: they are not in the cost, "
+            f"{total.unpriced_tokens:,} tokens are of models whose price is not known: they are "
+            f"not in the cost, "
             "and only budgets of tokens hold them back."
         )
     if not alone and report.whose == "mine":
         whole = report.workspace
         st.caption(
             f"The whole workspace: {words.count(whole.answers, 'answer')}, "
-            f"{whole.input_tokens + whole.output_tokens:,} tokens, {markdown.literal(_money(whole))}."
+            f"{whole.input_tokens + whole.output_tokens:,} tokens, "
+            f"{markdown.literal(_money(whole))}."
         )
 
 
@@ -68,16 +91,25 @@ def draw_empty(report: UsageReport, *, keyless: bool) -> None:
     if report.range != "all":
         st.markdown("Nothing was used in this time. Choose a longer one, or ask a question.")
     elif keyless:
-        st.markdown("Nothing was used yet. Connect a model in *Settings*; what it uses is counted here.")
+        st.markdown(
+            "Nothing was used yet. Connect a model in *Settings*; what it uses is counted here."
+        )
     else:
-        st.markdown("Nothing was used yet. Ask a question: what its answer takes is counted here, turn by turn.")
+        st.markdown(
+            "Nothing was used yet. Ask a question: what its answer takes is counted here, "
+            "turn by turn."
+        )
 
 
 def draw_days(report: UsageReport) -> None:
     """Bars by day (by month, where there are many days), stacked by model."""
     priced = any(day.total.cost for day in report.days)
-    unit: Literal["money", "tokens"] = "money" if priced and not report.total.unpriced_tokens else "tokens"
-    with st.container(horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"):
+    unit: Literal["money", "tokens"] = (
+        "money" if priced and not report.total.unpriced_tokens else "tokens"
+    )
+    with st.container(
+        horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
+    ):
         st.header("By day", anchor=False, width="content")
         if priced:
             picked = st.segmented_control(
@@ -91,15 +123,35 @@ def draw_days(report: UsageReport) -> None:
             )
             unit = "money" if picked == "money" else "tokens"
     bars, rows = bars_of(report, unit)
+    import pandas as pd
+
+    frame = pd.DataFrame(rows, columns=["when", "model", "used"])
+    st.vega_lite_chart(
+        frame,
+        _chart(bars, unit),
+        width="stretch",
+        key=f"usage-bars-{unit}",
+        alt=alt_of(bars, rows, unit),
+    )
+    box = st.expander(
+        "The same as a table", type="compact", key="usage-days-table", on_change="rerun"
+    )
+    if box.open:
+        with box:
+            _draw_day_table(report)
+
+
+def _chart(bars: Sequence[str], unit: Literal["money", "tokens"]) -> dict[str, Any]:
+    """Stacked bars in Vega-Lite, from left to right as in `bars`."""
     title = "US dollars" if unit == "money" else "Tokens"
-    spec: dict[str, Any] = {
+    return {
         "mark": {"type": "bar", "cornerRadiusEnd": 2},
         "height": 270,
         "encoding": {
             "x": {
                 "field": "when",
                 "type": "ordinal",
-                "sort": bars,
+                "sort": list(bars),
                 "title": None,
                 "axis": {"labelAngle": 0, "labelOverlap": True},
             },
@@ -109,25 +161,29 @@ def draw_days(report: UsageReport) -> None:
                 "title": title,
                 "axis": {"format": "$~f" if unit == "money" else "~s"},
             },
-            "color": {"field": "model", "type": "nominal", "title": None, "legend": {"orient": "bottom", "columns": 2}},
+            "color": {
+                "field": "model",
+                "type": "nominal",
+                "title": None,
+                "legend": {"orient": "bottom", "columns": 2},
+            },
             "tooltip": [
                 {"field": "when", "title": "When"},
                 {"field": "model", "title": "Model"},
-                {"field": "used", "title": title, "type": "quantitative", "format": ",.4f" if unit == "money" else ",d"},
+                {
+                    "field": "used",
+                    "title": title,
+                    "type": "quantitative",
+                    "format": ",.4f" if unit == "money" else ",d",
+                },
             ],
         },
     }
-    import pandas as pd
-
-    frame = pd.DataFrame(rows, columns=["when", "model", "used"])
-    st.vega_lite_chart(frame, spec, width="stretch", key=f"usage-bars-{unit}", alt=alt_of(bars, rows, unit))
-    box = st.expander("The same as a table", type="compact", key="usage-days-table", on_change="rerun")
-    if box.open:
-        with box:
-            _draw_day_table(report)
 
 
-def bars_of(report: UsageReport, unit: Literal["money", "tokens"]) -> tuple[list[str], list[tuple[str, str, float]]]:
+def bars_of(
+    report: UsageReport, unit: Literal["money", "tokens"]
+) -> tuple[list[str], list[tuple[str, str, float]]]:
     """The bars from left to right, empty days among them, and (bar, model, used) for each piece."""
     zone = ZoneInfo(report.zone)
     today = report.now.astimezone(zone).date()
@@ -138,7 +194,11 @@ def bars_of(report: UsageReport, unit: Literal["money", "tokens"]) -> tuple[list
     sums: dict[tuple[str, str], float] = {}
     for day in report.days:
         key = (_bar(day.day, monthly), day.model)
-        used = day.total.cost if unit == "money" else float(day.total.input_tokens + day.total.output_tokens)
+        used = (
+            day.total.cost
+            if unit == "money"
+            else float(day.total.input_tokens + day.total.output_tokens)
+        )
         sums[key] = sums.get(key, 0.0) + used
     bars = list(dict.fromkeys(_bar(day, monthly) for day in days))
     busy = {when for when, _ in sums}
@@ -147,13 +207,18 @@ def bars_of(report: UsageReport, unit: Literal["money", "tokens"]) -> tuple[list
     return bars, [(when, model, used) for (when, model), used in sums.items()] + empty
 
 
-def alt_of(bars: Sequence[str], rows: Sequence[tuple[str, str, float]], unit: Literal["money", "tokens"]) -> str:
+def alt_of(
+    bars: Sequence[str], rows: Sequence[tuple[str, str, float]], unit: Literal["money", "tokens"]
+) -> str:
     """The chart in a sentence, for those who do not see it."""
     sums = {bar: sum(used for when, _, used in rows if when == bar) for bar in bars}
     most = max(sums, key=lambda bar: sums[bar])
     used = words.money(sums[most]) if unit == "money" else f"{sums[most]:,.0f} tokens"
     busy = sum(value > 0 for value in sums.values())
-    return f"Bars from {bars[0]} to {bars[-1]}, {busy} of {len(bars)} with use; the most on {most}: {used}."
+    return (
+        f"Bars from {bars[0]} to {bars[-1]}, {busy} of {len(bars)} with use; the most on "
+        f"{most}: {used}."
+    )
 
 
 def draw_tables(report: UsageReport) -> None:
@@ -164,8 +229,13 @@ def draw_tables(report: UsageReport) -> None:
         st.header("By person", anchor=False)
         _draw_rows("user", [(row, row.name or "Somebody who has left", "") for row in report.users])
     st.header("By chat", anchor=False)
-    hidden = "Chats that were deleted" if report.whose == "mine" else "Chats of others, and deleted ones"
-    _draw_rows("chat", [(row, row.name or ("Untitled" if row.id else hidden), row.id) for row in report.chats])
+    hidden = (
+        "Chats that were deleted" if report.whose == "mine" else "Chats of others, and deleted ones"
+    )
+    _draw_rows(
+        "chat",
+        [(row, row.name or ("Untitled" if row.id else hidden), row.id) for row in report.chats],
+    )
 
 
 def draw_download(report: UsageReport) -> None:
@@ -185,9 +255,19 @@ def draw_download(report: UsageReport) -> None:
 def _draw_rows(kind: str, rows: Sequence[tuple[NamedUsage, str, str]]) -> None:
     with st.container(gap=None, key=f"usage-rows-{kind}"):
         for number, (row, name, chat_id) in enumerate(rows):
-            with st.container(horizontal=True, vertical_alignment="center", gap="small", key=f"usage-row-{kind}-{number}"):
+            with st.container(
+                horizontal=True,
+                vertical_alignment="center",
+                gap="small",
+                key=f"usage-row-{kind}-{number}",
+            ):
                 if chat_id:
-                    st.page_link(CHAT_PAGE, label=markdown.label(name, 70), query_params={"chat": chat_id}, width="stretch")
+                    st.page_link(
+                        CHAT_PAGE,
+                        label=markdown.label(name, 70),
+                        query_params={"chat": chat_id},
+                        width="stretch",
+                    )
                 else:
                     st.markdown(f":small[{markdown.label(name, 70)}]", width="stretch")
                 st.caption(markdown.literal(_figures(row.total)), width="content")

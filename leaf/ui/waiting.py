@@ -1,4 +1,5 @@
-"""Questions that wait for their turn: where they stand, how to take one back, and noticing when its turn has come."""
+"""Questions that wait for their turn: where they stand, how to take one back, and noticing when its
+turn has come."""
 
 from __future__ import annotations
 
@@ -7,7 +8,7 @@ from collections.abc import Iterable
 import streamlit as st
 
 from leaf.errors import LeafError
-from leaf.runs.waiting import Place
+from leaf.runs.waiting import QueuePlace
 from leaf.store.model import Message
 from leaf.ui import words
 from leaf.ui.items import answer_text
@@ -17,22 +18,34 @@ PERIOD = 0.7
 """Seconds between two looks at the queue, counted by the browser."""
 UNFINISHED = frozenset({"pending", "streaming"})
 
-Queue = dict[str, Place]
+Queue = dict[str, QueuePlace]
 """The chat's waiting answers by their ids."""
 
 
 def queue_of(messages: Iterable[Message]) -> Queue:
     """Where those of the messages stand that wait."""
-    places = {message.id: session().messages.place(message.id) for message in messages if message.status == "pending"}
-    return {message_id: place for message_id, place in places.items() if place and (place.ahead or place.limit)}
+    places = {
+        message.id: session().messages.place(message.id)
+        for message in messages
+        if message.status == "pending"
+    }
+    return {
+        message_id: place
+        for message_id, place in places.items()
+        if place and (place.ahead or place.limit)
+    }
 
 
-def draw(message: Message, place: Place) -> None:
+def draw(message: Message, place: QueuePlace) -> None:
     """The line under a question that waits, by its pending answer."""
     settings = leaf().settings
     limit = settings.runs_per_user if place.limit == "person" else settings.runs
     with st.container(
-        horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small", key=f"waits-{message.id}"
+        horizontal=True,
+        horizontal_alignment="right",
+        vertical_alignment="center",
+        gap="small",
+        key=f"waits-{message.id}",
     ):
         st.caption(f":material/schedule: {words.waiting(place, limit)}", width="content")
         st.button(

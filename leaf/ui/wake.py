@@ -1,7 +1,9 @@
-"""Pages that are drawn and idle, and the one way to draw them anew from outside: when something that they show has changed.
+"""Pages that are drawn and idle, and the one way to draw them anew from outside: when something
+that they show has changed.
 
-No page asks. A page that is drawn waits here; the commit that changes what it shows has its script run again, through the event
-loop, as an edited source file would. Streamlit has no public name for that, so this is the only place that uses its own.
+No page asks. A page that is drawn waits here; the commit that changes what it shows has its script
+run again, through the event loop, as an edited source file would. Streamlit has no public name for
+that, so this is the only place that uses its own.
 """
 
 from __future__ import annotations
@@ -22,13 +24,15 @@ if TYPE_CHECKING:
     from streamlit.runtime.app_session import AppSession
 
 SOON = 0.1
-"""Seconds until a page is looked at again whose script runs: to run it anew would end a click halfway."""
+"""Seconds until a page is looked at again whose script runs: to run it anew would end a click
+halfway."""
 GAP = 3.0
-"""Seconds between two drawings of a page that others change all the time; a change after a quiet while draws it at once."""
+"""Seconds between two drawings of a page that others change all the time; a change after a quiet
+while draws it at once."""
 
 
 @dataclass
-class _Page:
+class _Tab:
     """One browser tab."""
 
     workspace_id: str = ""
@@ -50,7 +54,7 @@ class Waker:
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
-        self._pages: dict[str, _Page] = {}
+        self._pages: dict[str, _Tab] = {}
         self._loop: asyncio.AbstractEventLoop | None = None
         self._hub: Hub | None = None
         self._end: Callable[[], None] = lambda: None
@@ -73,12 +77,13 @@ class Waker:
         return self._hub.position if self._hub else 0
 
     def wait(self, session_id: str, workspace_id: str, topics: Collection[str], since: int) -> None:
-        """The page is drawn, by what stood at the position `since`: draw it again when one of the topics has changed."""
+        """The page is drawn, by what stood at the position `since`: draw it again when one of the
+        topics has changed."""
         if self._hub is None or not Runtime.exists():
             return
         with self._lock:
             self._forget_closed()
-            page = self._pages.setdefault(session_id, _Page())
+            page = self._pages.setdefault(session_id, _Tab())
             page.workspace_id, page.topics, page.waits = workspace_id, frozenset(topics), True
             late = page.rung or self._hub.newest(workspace_id, topics) > since
         if late:
@@ -87,7 +92,7 @@ class Waker:
     def ring(self, session_id: str) -> None:
         """Draw this page again: now if it waits, else as soon as it does."""
         with self._lock:
-            page = self._pages.setdefault(session_id, _Page())
+            page = self._pages.setdefault(session_id, _Tab())
             page.rung = True
             if self._loop is None or page.planned or not page.waits:
                 return
@@ -97,14 +102,17 @@ class Waker:
             self._loop.call_soon_threadsafe(self._loop.call_later, wait, self._draw, session_id)
 
     def ring_at(self, session_id: str, moment: float) -> None:
-        """Draw this page again at a moment, given in seconds since 1970, such as the one at which its sign-in runs out."""
+        """Draw this page again at a moment, given in seconds since 1970, such as the one at which
+        its sign-in runs out."""
         with self._lock:
-            page = self._pages.setdefault(session_id, _Page())
+            page = self._pages.setdefault(session_id, _Tab())
             if self._loop is None or page.ends_at == moment:
                 return
             page.ends_at = moment
         with suppress(RuntimeError):  # the loop is closed
-            self._loop.call_soon_threadsafe(self._loop.call_later, max(0.0, moment - time.time()), self.ring, session_id)
+            self._loop.call_soon_threadsafe(
+                self._loop.call_later, max(0.0, moment - time.time()), self.ring, session_id
+            )
 
     def waits(self, session_id: str) -> bool:
         """Whether a page is drawn, and not being drawn again."""
@@ -114,14 +122,18 @@ class Waker:
 
     def _heard(self, changes: Collection[Change]) -> None:
         with self._lock:
-            concerned = [session_id for session_id, page in self._pages.items() if page.waits and _concerns(page, changes)]
+            concerned = [
+                session_id
+                for session_id, page in self._pages.items()
+                if page.waits and _concerns(page, changes)
+            ]
         for session_id in concerned:
             self.ring(session_id)
 
     def _draw(self, session_id: str) -> None:
-        """On the event loop. A page that began to be drawn meanwhile shows it all and is left alone, and so is one whose click is
-        being carried out: to run its script again would end that halfway. When no thread of it lives,
-        the session knows its address.
+        """On the event loop. A page that began to be drawn meanwhile shows it all and is left
+        alone, and so is one whose click is being carried out: to run its script again would end
+        that halfway. When no thread of it lives, the session knows its address.
         """
         session = Runtime.instance().get_app_session(session_id)
         with self._lock:
@@ -141,22 +153,32 @@ class Waker:
 
     def _forget_closed(self) -> None:
         runtime = Runtime.instance()
-        self._pages = {session_id: page for session_id, page in self._pages.items() if runtime.is_active_session(session_id)}
+        self._pages = {
+            session_id: page
+            for session_id, page in self._pages.items()
+            if runtime.is_active_session(session_id)
+        }
 
 
 def _under_way(session: AppSession) -> bool:
-    """Whether a script thread of the tab lives: one that carries out a click, draws, or shows a growing answer."""
+    """Whether a script thread of the tab lives: one that carries out a click, draws, or shows a
+    growing answer."""
     return session._scriptrunner is not None  # noqa: SLF001 - tests/test_idle.py names what is not public here
 
 
-def _concerns(page: _Page, changes: Collection[Change]) -> bool:
-    return any(change.topic in page.topics and change.workspace_id in (page.workspace_id, EVERYWHERE) for change in changes)
+def _concerns(page: _Tab, changes: Collection[Change]) -> bool:
+    return any(
+        change.topic in page.topics and change.workspace_id in (page.workspace_id, EVERYWHERE)
+        for change in changes
+    )
 
 
 def still_file_watchers() -> None:
-    """Streamlit looks five times a second whether its config and secrets were edited. Here they are read at the start only.
+    """Streamlit looks five times a second whether its config and secrets were edited. Here they are
+    read at the start only.
 
-    What it has planned already is its last look. Its threads stay, with nothing to do: none is ended while others begin.
+    What it has planned already is its last look. Its threads stay, with nothing to do: none is
+    ended while others begin.
     """
     from streamlit import config
     from streamlit.watcher.polling_path_watcher import PollingPathWatcher

@@ -1,11 +1,12 @@
-"""An idle tab shows what another tab, another person or another process did: it is drawn again when they have."""
+"""An idle tab shows what another tab, another person or another process did: it is drawn again when
+they have."""
 
 from __future__ import annotations
 
 import streamlit as st
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 
-from leaf.ui.state import session, sign_in_ends, waker
+from leaf.ui.state import leaf, session, sign_in_ends, waker
 
 PERIOD = 60.0
 """Seconds between two looks, counted by the browser, in case something was missed."""
@@ -28,11 +29,15 @@ def begin() -> None:
 
 
 def watch(page: str) -> None:
-    """The page at this address is drawn; from now on it waits."""
+    """The page at this address is drawn; from now on it waits. What the first use of something
+    needs is loaded behind it."""
     _look(page, st.session_state["drawn-from"])
-    waker().wait(session_id(), session().scope.workspace_id, TOPICS[page], st.session_state["drawn-from"])
+    waker().wait(
+        session_id(), session().scope.workspace_id, TOPICS[page], st.session_state["drawn-from"]
+    )
     if (ends := sign_in_ends()) is not None:
         waker().ring_at(session_id(), ends)
+    leaf().warm()
 
 
 def session_id() -> str:

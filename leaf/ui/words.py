@@ -3,20 +3,37 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from leaf.agent.attached import AttachedEstimate
-from leaf.formats.base import KINDS
+from leaf.readers.base import KINDS
 from leaf.runs.records import Load
-from leaf.runs.waiting import Place
+from leaf.runs.waiting import QueuePlace
+from leaf.shapes.part_values import tool_name
+from leaf.shapes.parts import (
+    BudgetData,
+    DecisionKept,
+    FoldedData,
+    ReceiptKept,
+    ReceiptsData,
+    ToolPart,
+    UsageData,
+)
+from leaf.shapes.results import TableRead
 from leaf.store.model import File
 
 if TYPE_CHECKING:
     from leaf.tools.base import Tool
 
-SOURCES = {"upload": "Uploaded", "drive": "From Drive", "generated": "Made by Leaf", "sample": "Sample"}
+SOURCES = {
+    "upload": "Uploaded",
+    "drive": "From Drive",
+    "generated": "Made by Leaf",
+    "sample": "Sample",
+}
 
 UNPACKING = ("members-unread", "members-skipped", "members-deep", "archive-cut")
 """Kinds of notes that say what did not come out of an archive or a mail."""
@@ -36,7 +53,12 @@ DRIVE_KINDS = {
     "other": ("File", ":material/draft:"),
 }
 """Kind of a thing in Drive -> its name and icon."""
-GOOGLE_KINDS = {"document": "Google Doc", "spreadsheet": "Google Sheet", "presentation": "Google Slides", "form": "Google Form"}
+GOOGLE_KINDS = {
+    "document": "Google Doc",
+    "spreadsheet": "Google Sheet",
+    "presentation": "Google Slides",
+    "form": "Google Form",
+}
 
 
 def size(byte_count: int) -> str:
@@ -63,11 +85,10 @@ def money(dollars: float) -> str:
 
 def seconds(value: float) -> str:
     """`0.2 s`, `14 s`, `2 min 5 s`."""
-    if value < 10:
+    if value < 0.95:
         return f"{value:.1f} s"
-    if value < 60:
-        return f"{value:.0f} s"
-    return f"{value // 60:.0f} min {value % 60:.0f} s"
+    minutes, rest = divmod(round(value), 60)
+    return f"{minutes:,} min {rest} s" if minutes else f"{rest} s"
 
 
 def length(value: float) -> str:
@@ -122,11 +143,14 @@ def drive_kind(kind: str, mime_type: str) -> str:
 def name_icon(name: str) -> str:
     """By the ending, where only the name is at hand."""
     ending = name.rpartition(".")[2].lower()
-    return next((kind.icon for kind in KINDS.values() if ending in kind.endings), ":material/draft:")
+    return next(
+        (kind.icon for kind in KINDS.values() if ending in kind.endings), ":material/draft:"
+    )
 
 
 def counts(outline: Mapping[str, Any]) -> str:
-    """`12 pages`, `48,210 rows × 14 columns`, `3 sheets · 1,204 rows × 6 columns`, `4032 × 3024 pixels`."""
+    """`12 pages`, `48,210 rows × 14 columns`, `3 sheets · 1,204 rows × 6 columns`, `4032 × 3024
+    pixels`."""
     pieces = []
     if outline.get("width") and outline.get("height"):
         pieces.append(f"{outline['width']} × {outline['height']} pixels")
@@ -146,20 +170,21 @@ def counts(outline: Mapping[str, Any]) -> str:
     return " · ".join(pieces)
 
 
-def problem(file: File) -> str:
-    """Why a file could not be read, with what to do; empty where it could."""
-    return f"{file.outline.get('error') or ''} {file.outline.get('hint') or ''}".strip()
-
-
 def came_out(file: File, inside: Sequence[File]) -> list[str]:
-    """A sentence on what came out of an archive or a mail, and what did not; none for other files."""
-    if not inside and not any(note.get("kind") == "members-unread" for note in file.outline.get("notes") or ()):
+    """A sentence on what came out of an archive or a mail, and what did not; none for other
+    files."""
+    if not inside and not any(
+        note.get("kind") == "members-unread" for note in file.outline.get("notes") or ()
+    ):
         return []
     unread = sum(bool(member.outline.get("error")) for member in inside)
     pieces = [
-        f"{file.name}: {count(len(inside), 'file')} came out of it" + (f", {unread:,} of them cannot be read." if unread else ".")
+        f"{file.name}: {count(len(inside), 'file')} came out of it"
+        + (f", {unread:,} of them cannot be read." if unread else ".")
     ]
-    pieces += [note["text"] for note in file.outline.get("notes") or () if note.get("kind") in UNPACKING]
+    pieces += [
+        note["text"] for note in file.outline.get("notes") or () if note.get("kind") in UNPACKING
+    ]
     return [" ".join(pieces)]
 
 
@@ -168,38 +193,59 @@ def notes(file: File) -> list[str]:
     return [note["text"] for note in file.outline.get("notes") or () if note.get("text")]
 
 
-def waiting(place: Place, limit: int) -> str:
+def waiting(place: QueuePlace, limit: int) -> str:
     """What a question waits for; `limit` is the number of answers that may be written at once."""
     if place.ahead == 1:
         return "Waiting for the answer before it"
     if place.ahead:
         return f"Waiting for the {place.ahead:,} answers before it"
     written = f"{count(limit, 'answer')} {'is' if limit == 1 else 'are'} being written"
-    return f"Waiting for a free place: {written}{' for you' if place.limit == 'person' else ''} already"
+    return (
+        f"Waiting for a free place: "
+        f"{written}{' for you' if place.limit == 'person' else ''} already"
+    )
 
 
 def load(now: Load, per_user: int, total: int) -> str:
     """`2 answers are being written, 1 question waits. At once: 20 in all, 3 for one person.`"""
-    running = "No answer is" if not now.running else "1 answer is" if now.running == 1 else f"{now.running:,} answers are"
-    waits = f"{now.waiting:,} {'question waits' if now.waiting == 1 else 'questions wait'}" if now.waiting else "nothing waits"
-    return f"{running} being written, {waits}. At once: {total:,} in all, {per_user:,} for one person."
+    running = (
+        "No answer is"
+        if not now.running
+        else "1 answer is"
+        if now.running == 1
+        else f"{now.running:,} answers are"
+    )
+    waits = (
+        f"{now.waiting:,} {'question waits' if now.waiting == 1 else 'questions wait'}"
+        if now.waiting
+        else "nothing waits"
+    )
+    return (
+        f"{running} being written, {waits}. At once: {total:,} in all, {per_user:,} for one person."
+    )
 
 
-def folded(data: Mapping[str, Any]) -> str:
+def folded(data: FoldedData) -> str:
     """What a fold did, for whoever reads the chat."""
-    fold = data.get("fold") or {}
+    fold = data["fold"]
     what = "Earlier results were folded"
-    if (fold.get("gone") or {}).get("message"):
+    if fold["gone"]["message"]:
         what = "The oldest questions are no longer sent, and earlier results were folded,"
-    elif (fold.get("short") or {}).get("message"):
+    elif fold["short"]["message"]:
         what = "Earlier results were folded and old answers shortened"
-    sizes = f" ({data['before']:,} → {data['after']:,} tokens)" if data.get("before") and data.get("after") else ""
-    return f"{what} to keep the chat within the model's window{sizes}; everything stays readable here."
+    sizes = (
+        f" ({data['before']:,} → {data['after']:,} tokens)"
+        if data.get("before") and data.get("after")
+        else ""
+    )
+    return (
+        f"{what} to keep the chat within the model's window{sizes}; everything stays readable here."
+    )
 
 
-def budget(data: Mapping[str, Any]) -> str:
+def budget(data: BudgetData) -> str:
     """`Read 43,000 of 100,000 tokens of file content · 2 files by name only`."""
-    named = sum(file["choice"] == "metadata only" for file in data["files"]) + int(data.get("more") or 0)
+    named = sum(file["choice"] == "metadata only" for file in data["files"]) + data.get("more", 0)
     rest = f" · {count(named, 'file')} by name only" if named else ""
     return f"Read {_about(data['used'])} of {data['limit']:,} tokens of file content{rest}"
 
@@ -212,15 +258,20 @@ CHOICES = {
 }
 
 
-def decision(file: Mapping[str, Any]) -> str:
+def decision(file: DecisionKept) -> str:
     """`opened by the model · 4,200 of about 12,000 tokens`."""
     whole = f"about {_about(file['tokens'])} tokens" if file["tokens"] else "no text"
-    read = f"{_about(file['read'])} tokens, the whole has {whole}" if file["read"] else f"the whole has {whole}"
+    read = (
+        f"{_about(file['read'])} tokens, the whole has {whole}"
+        if file["read"]
+        else f"the whole has {whole}"
+    )
     return f"{CHOICES.get(file['choice'], file['choice'])} · {read}"
 
 
 def attached(estimate: AttachedEstimate) -> list[str]:
-    """What is attached and what it may cost; then a sentence for each file that is too big to be read at once."""
+    """What is attached and what it may cost; then a sentence for each file that is too big to be
+    read at once."""
     if not estimate.tokens:
         return []
     price = f" · {money(estimate.cost)}" if estimate.cost else ""
@@ -228,7 +279,8 @@ def attached(estimate: AttachedEstimate) -> list[str]:
     lines = [f"About {_about(estimate.tokens)} tokens{price} if all of it is read; {sent}"]
     for name, tokens in estimate.too_big[:3]:
         lines.append(
-            f"{cut(name, 48)} is about {_about(tokens)} tokens: more than the {estimate.limit:,} that one answer reads. "
+            f"{cut(name, 48)} is about {_about(tokens)} tokens: more than the {estimate.limit:,} "
+            f"that one answer reads. "
             "It will be searched and read in parts."
         )
     if len(estimate.too_big) > 3:
@@ -242,49 +294,70 @@ def _about(tokens: int) -> str:
     return f"{round(tokens, -digits):,}"
 
 
-def usage(data: Mapping[str, Any]) -> list[str]:
-    """`1,240 tokens in (900 cached)`, `310 out`, `$0.0041`, `3.2 s`, and what inlining would have cost."""
+def usage(data: UsageData) -> list[str]:
+    """`3 s`, `$0.0041 at list price`, `1,240 tokens in (900 cached), 310 tokens out`, and what
+    inlining would have cost."""
     pieces = []
-    if data.get("input"):
-        cached = f" ({data['cached']:,} cached)" if data.get("cached") else ""
-        pieces.append(f"{data['input']:,} tokens in{cached}")
-        pieces.append(f"{data.get('output', 0):,} out")
-    if data.get("cost"):
-        pieces.append(money(data["cost"]))
     if data.get("seconds"):
         pieces.append(seconds(data["seconds"]))
+    if cost := data.get("cost"):
+        pieces.append(f"{money(cost)} at list price")
+    if data.get("input"):
+        cached = f" ({data['cached']:,} cached)" if data.get("cached") else ""
+        pieces.append(
+            f"{data['input']:,} tokens in{cached}, {count(data.get('output', 0), 'token')} out"
+        )
     if data.get("inline_tokens"):
-        price = f" ({money(data['inline_cost'])})" if data.get("inline_cost") else ""
-        pieces.append(f"inlining these files would have cost {data['inline_tokens']:,} tokens{price}")
+        cost = data.get("inline_cost")
+        price = f" ({money(cost)})" if cost else ""
+        pieces.append(
+            f"Inlining these files would have cost {data['inline_tokens']:,} tokens{price}"
+        )
     return pieces
 
 
-def receipts(found: Mapping[str, Any]) -> str:
-    """`All 12 figures have a receipt`, `10 of 12 figures have a receipt · 1 says the opposite of the results`."""
-    figures, having, against = int(found["figures"]), int(found["with"]), int(found.get("against") or 0)
-    if figures == 1 and against:
-        return "The figure says the opposite of the results"
-    if figures == 1:
-        return "The figure has a receipt" if having else "The figure has no receipt"
-    if figures == having:
-        return f"All {figures:,} figures have a receipt"
-    return f"{having:,} of {figures:,} figures have a receipt{_opposite(against)}"
+def taken(data: UsageData) -> str:
+    """The two that matter, on one line: `3 s · $0.0041`."""
+    spent, cost = data.get("seconds"), data.get("cost")
+    return " · ".join(filter(None, (seconds(spent) if spent else "", money(cost) if cost else "")))
 
 
-def traced(found: Mapping[str, Any]) -> str:
-    """The same of a document: `12 of 13 figures traced`."""
+def traced(found: ReceiptsData) -> str:
+    """`12 of 13 figures traced`."""
     figures, having = int(found["figures"]), int(found["with"])
     if not figures:
         return "No figures to trace"
-    noun = "figure" if figures == 1 else "figures"
-    return f"{having:,} of {figures:,} {noun} traced{_opposite(int(found.get('against') or 0))}"
+    return f"{having:,} of {count(figures, 'figure')} traced"
 
 
-def _opposite(against: int) -> str:
-    return f" · {against:,} {'says' if against == 1 else 'say'} the opposite of the results" if against else ""
+def opposite(found: ReceiptsData) -> list[str]:
+    """`1 figure says the opposite of the results`, if any does."""
+    against = int(found.get("against") or 0)
+    verb = "says" if against == 1 else "say"
+    return [f"{count(against, 'figure')} {verb} the opposite of the results"] if against else []
 
 
-def receipt(found: Mapping[str, Any]) -> str:
+def untraced(found: ReceiptsData) -> list[str]:
+    """`2 figures without a receipt`, if any is."""
+    without = int(found["figures"]) - int(found["with"]) - int(found.get("against") or 0)
+    return [f"{count(without, 'figure')} without a receipt"] if without > 0 else []
+
+
+def worked(parts: Sequence[ToolPart]) -> str:
+    """The steps of an answer in one line: `4 steps · 2 queries · 1 chart · Reading a file did not
+    work`."""
+    failed = [part for part in parts if part["state"] == "output-error"]
+    tools = [tool_of(part) for part in parts if part["state"] == "output-available"]
+    counted = Counter(tool.counted for tool in tools if tool.counted)
+    pieces = [count(len(parts), "step")]
+    pieces += [count(number, *noun) for noun, number in counted.items()]
+    titles = Counter(tool_of(part).title for part in failed)
+    times = {title: f" {count(number, 'time')}" for title, number in titles.items() if number > 1}
+    pieces += [f"{title} did not work{times.get(title, '')}" for title in titles]
+    return " · ".join(pieces)
+
+
+def receipt(found: ReceiptKept) -> str:
     """Where one figure comes from, in a few words."""
     kind, how = found["kind"], str(found.get("how") or "")
     if found.get("against"):
@@ -292,16 +365,22 @@ def receipt(found: Mapping[str, Any]) -> str:
     if kind == "none":
         return "no receipt"
     if kind in ("exact", "rounded"):
-        where = " ".join(filter(None, (str(found.get("column") or how), str(found.get("result_id") or ""))))
+        where = " ".join(
+            filter(None, (str(found.get("column") or how), str(found.get("result_id") or "")))
+        )
         return f"rounded from {found.get('value', '')}, {where}" if kind == "rounded" else where
     if kind == "derived":
         return f"{how} = {found.get('value', '')}"
     return how or str(found.get("place") or "words that were read")
 
 
-def scanned(table: Mapping[str, Any]) -> str:
+def scanned(table: TableRead) -> str:
     """`sales.xlsx, sheet Data!A1:F120 · 119 of 119 rows · content 3fa9c2…`."""
-    pieces = [", ".join(filter(None, (str(table.get("file") or table["name"]), str(table.get("place") or ""))))]
+    pieces = [
+        ", ".join(
+            filter(None, (str(table.get("file") or table["name"]), str(table.get("place") or "")))
+        )
+    ]
     if table.get("total") is not None:
         pieces.append(f"{int(table['rows']):,} of {count(int(table['total']), 'row')}")
     if table.get("sha256"):
@@ -314,8 +393,13 @@ def file_name(title: str) -> str:
     return re.sub(r"[^\w -]+", " ", title).strip()[:60].strip() or "chat"
 
 
-def tool_of(part: Mapping[str, Any]) -> Tool:
+def tool_of(part: ToolPart) -> Tool:
     """What the tool of a step says of itself."""
     from leaf.tools.registry import declared
 
-    return declared(str(part["type"]).removeprefix("tool-"))
+    return declared(tool_name(part))
+
+
+def short_id(subject: str) -> str:
+    """The end of a long id; other words as they are."""
+    return f"…{subject[-8:]}" if len(subject) > 30 and "@" not in subject else subject

@@ -20,14 +20,19 @@ def draw() -> None:
     if visit is None:
         return
     scope = visit.scope
-    name = next((w.name for w in session().team.workspaces() if w.workspace_id == scope.workspace_id), "")
+    name = next(
+        (w.name for w in session().team.workspaces() if w.workspace_id == scope.workspace_id), ""
+    )
     members = session().team.members()
     owner = any(m.user_id == scope.user_id and m.role == "owner" for m in members)
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         st.header(markdown.label(name), anchor=False, width="content")
         if owner and icon_button("Rename this workspace", "rename-workspace", "edit"):
             _rename(name)
-    st.caption("Members see all files of the workspace. A chat is seen only by those with whom it is shared.")
+    st.caption(
+        "Members see all files of the workspace. A chat is seen only by those with whom it "
+        "is shared."
+    )
     say_problem()
     with st.container(key="members", gap=None):
         for member in members:
@@ -42,26 +47,48 @@ def draw() -> None:
 def _draw_member(member: Member, owner: bool) -> None:
     mine = member.user_id == session().scope.user_id
     name = markdown.label(member.name, 60)
-    with st.container(horizontal=True, vertical_alignment="center", wrap=False, key=f"member-{member.user_id}"):
+    with st.container(
+        horizontal=True, vertical_alignment="center", wrap=False, key=f"member-{member.user_id}"
+    ):
         you = " (you)" if mine else ""
-        st.markdown(f"**{name}**{you}  \n:small[{markdown.label(member.email, 80)}]", width="stretch")
+        st.markdown(
+            f"**{name}**{you}  \n:small[{markdown.label(member.email, 80)}]", width="stretch"
+        )
         st.caption(member.role.capitalize(), width="content")
         if owner:
             role = MAKE_MEMBER if member.role == "owner" else MAKE_OWNER
-            chosen = icon_menu(f"Change {name}", [role] if mine else [role, REMOVE], key=f"member-menu-{member.user_id}")
+            chosen = icon_menu(
+                f"Change {name}",
+                [role] if mine else [role, REMOVE],
+                key=f"member-menu-{member.user_id}",
+            )
             if chosen == REMOVE:
                 _remove(member)
             elif chosen:
-                then_redraw(session().team.set_role, member.user_id, "owner" if chosen == MAKE_OWNER else "member")
+                then_redraw(
+                    session().team.set_role,
+                    member.user_id,
+                    "owner" if chosen == MAKE_OWNER else "member",
+                )
 
 
 def _draw_invitation(invitation: Invitation, owner: bool) -> None:
     address = markdown.label(invitation.email, 80)
-    with st.container(horizontal=True, vertical_alignment="center", wrap=False, key=f"member-invited-{invitation.id}"):
+    with st.container(
+        horizontal=True,
+        vertical_alignment="center",
+        wrap=False,
+        key=f"member-invited-{invitation.id}",
+    ):
         invited_by = markdown.label(invitation.invited_by, 60)
-        st.markdown(f"{address}  \n:small[Invited by {invited_by}; joins at the next sign-in]", width="stretch")
+        st.markdown(
+            f"{address}  \n:small[Invited by {invited_by}; joins at the next sign-in]",
+            width="stretch",
+        )
         st.caption("Invited", width="content")
-        if owner and icon_button(f"Take back the invitation of {address}", f"withdraw-{invitation.id}", "close"):
+        if owner and icon_button(
+            f"Take back the invitation of {address}", f"withdraw-{invitation.id}", "close"
+        ):
             then_redraw(session().team.withdraw, invitation.id)
 
 
@@ -70,14 +97,24 @@ def _draw_invite() -> None:
         st.form("invite", border=False, clear_on_submit=True),
         st.container(horizontal=True, vertical_alignment="bottom"),
     ):
-        email = st.text_input("Invite by e-mail", placeholder="ann@example.org", icon=":material/person_add:", max_chars=254)
+        email = st.text_input(
+            "Invite by e-mail",
+            placeholder="ann@example.org",
+            icon=":material/person_add:",
+            max_chars=254,
+        )
         if st.form_submit_button("Invite"):
             then_redraw(session().team.invite, email or "")
-    st.caption("Leaf sends no mail: tell them the address of this page. They join when they sign in with that e-mail address.")
+    st.caption(
+        "Leaf sends no mail: tell them the address of this page. They join when they sign in with "
+        "that e-mail address."
+    )
 
 
 def _draw_leave(name: str, members: Sequence[Member]) -> None:
-    if len(members) > 1 and st.button("Leave this workspace", key="leave-workspace", icon=":material/logout:", type="tertiary"):
+    if len(members) > 1 and st.button(
+        "Leave this workspace", key="leave-workspace", icon=":material/logout:", type="tertiary"
+    ):
         _leave(name)
 
 
@@ -101,6 +138,9 @@ def _remove(member: Member) -> None:
 
 @st.dialog("Leave the workspace")
 def _leave(name: str) -> None:
-    st.markdown(f"You lose access to the files and chats of {markdown.label(name)} until somebody invites you again.")
+    st.markdown(
+        f"You lose access to the files and chats of {markdown.label(name)} until somebody invites "
+        f"you again."
+    )
     if st.button("Leave", type="primary", key="leave-workspace-now"):
         then_redraw(session().team.remove, session().scope.user_id)

@@ -1,4 +1,5 @@
-"""The app as a person meets it: a process of its own, a model server on loopback, headless Chromium."""
+"""The app as a person meets it: a process of its own, a model server on loopback, headless
+Chromium."""
 
 from __future__ import annotations
 
@@ -51,7 +52,7 @@ def brain(body: Json) -> Turn | Failure:
     if "thorough" in question and not results:
         return Turn.call("list_files", text="I look at the files first.")
     if "thorough" in question or "long" in question:
-        return Turn.say(LONG, pieces=120, delay=0.06)
+        return Turn.say(LONG, pieces=120, delay=0.12)
     if "hostile" in question:
         return Turn.say(HOSTILE) if results else Turn.call(("read_file", {"file": "f1"}))
     if "Drive" in question and not results:
@@ -60,7 +61,13 @@ def brain(body: Json) -> Turn | Failure:
         return Failure.unauthorized()
     if "total" in question and not results:
         return Turn.call(
-            ("query_tables", {"sql": "SELECT region, sum(revenue) AS revenue FROM sales GROUP BY region ORDER BY 2 DESC"}),
+            (
+                "query_tables",
+                {
+                    "sql": "SELECT region, sum(revenue) AS revenue FROM sales GROUP BY region "
+                    "ORDER BY 2 DESC"
+                },
+            ),
             thinking="Sum the revenue by region.",
         )
     if "total" in question:
@@ -72,21 +79,35 @@ def _newest_question(body: Json) -> tuple[str, bool]:
     """The words of the newest question, and whether tools have answered since."""
     results = False
     for message in reversed(body["messages"]):
-        blocks = message["content"] if isinstance(message["content"], list) else [{"type": "text", "text": message["content"]}]
+        blocks = (
+            message["content"]
+            if isinstance(message["content"], list)
+            else [{"type": "text", "text": message["content"]}]
+        )
         if message["role"] != "user":
             continue
         if any(block["type"] == "tool_result" for block in blocks):
             results = True
             continue
-        words = [line for block in blocks if block["type"] == "text" for line in block["text"].splitlines()]
-        return "\n".join(line for line in words if not re.match(r"\[Attached", line)).strip(), results
+        words = [
+            line
+            for block in blocks
+            if block["type"] == "text"
+            for line in block["text"].splitlines()
+        ]
+        return "\n".join(
+            line for line in words if not re.match(r"\[Attached", line)
+        ).strip(), results
     return "", results
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """A journey has many steps, each of which may take its time on a busy machine."""
     for item in items:
-        if item.path.is_relative_to(Path(__file__).parent) and item.get_closest_marker("timeout") is None:
+        if (
+            item.path.is_relative_to(Path(__file__).parent)
+            and item.get_closest_marker("timeout") is None
+        ):
             item.add_marker(pytest.mark.timeout(600))
 
 
@@ -106,7 +127,8 @@ def app(model_server: MessagesServer, tmp_path_factory: pytest.TempPathFactory) 
 
 @contextmanager
 def _starting(folder: Path) -> Iterator[Callable[..., App]]:
-    """Starts apps, which end with the context: `start(home, model_url, secrets=…, LEAF_RUNS="1")`."""
+    """Starts apps, which end with the context: `start(home, model_url, secrets=…,
+    LEAF_RUNS="1")`."""
     started: list[App] = []
 
     def start(home: Path | None = None, model_url: str = "", **options: Any) -> App:
@@ -141,7 +163,9 @@ def launch() -> Iterator[Callable[..., Browser]]:
     if chromium is None:
         pytest.skip("chromium is not installed")
     with sync_playwright() as playwright:
-        yield lambda *flags: playwright.chromium.launch(executable_path=chromium, args=[*CHROMIUM_FLAGS, *flags])
+        yield lambda *flags: playwright.chromium.launch(
+            executable_path=chromium, args=[*CHROMIUM_FLAGS, *flags]
+        )
 
 
 @pytest.fixture(scope="session")

@@ -1,4 +1,5 @@
-"""Citations in the page: numbers in the text, a click that opens the page with the words marked, and what is unverified."""
+"""Citations in the page: numbers in the text, a click that opens the page with the words marked,
+and what is unverified."""
 
 from __future__ import annotations
 
@@ -12,7 +13,7 @@ from PIL import Image
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from bench._pdfs import column, pdf
-from leaf.formats.pdf_marks import YELLOW
+from leaf.readers.locate.pdf_marks import YELLOW
 from tests.browser.conftest import PATIENCE, App
 from tests.browser.test_journeys import add_by_composer, ask, finished
 from tests.messages_server import Json, MessagesServer, Turn
@@ -33,7 +34,8 @@ def cites(body: Json) -> Turn:
     return Turn.cite(
         "**The north** did well: ",
         ("revenue rose by 12.5 percent", QUOTE),
-        ' and [9](#leaf-cite-x.c1-0) profit doubled [f1#page 77 "profit doubled in the same year"].',
+        ' and [9](#leaf-cite-x.c1-0) profit doubled [f1#page 77 "profit doubled in the '
+        'same year"].',
     )
 
 
@@ -62,9 +64,14 @@ def marks(page: Page) -> Locator:
 def marked_share(picture: Locator) -> float:
     """Share of a page's picture that has the marking's colour."""
     address = picture.get_attribute("src") or ""
-    data = picture.page.request.get(address if address.startswith("http") else picture.page.url.split("/?")[0] + address).body()
+    data = picture.page.request.get(
+        address if address.startswith("http") else picture.page.url.split("/?")[0] + address
+    ).body()
     image = Image.open(io.BytesIO(data)).convert("RGB").resize((300, 420))
-    near = sum(all(abs(a - b) < 24 for a, b in zip(pixel, YELLOW, strict=True)) for pixel in image.getdata())
+    near = sum(
+        all(abs(a - b) < 24 for a, b in zip(pixel, YELLOW, strict=True))
+        for pixel in image.getdata()
+    )
     return near / (300 * 420)
 
 
@@ -83,6 +90,7 @@ def test_a_mark_opens_the_page_with_the_words_and_what_is_not_there_is_said(
     expect(marks(page).nth(0)).to_have_text("[1]")
     expect(marks(page).nth(1)).to_have_text("[2?]")
     expect(page.get_by_text("The north did well: revenue rose by 12.5 percent")).to_be_visible()
+    page.get_by_role("link", name="1 quote not verified").click()
     listed = page.locator("[class*=st-key-cited-]").first
     expect(listed.get_by_text("Not verified: it has no page 77")).to_be_visible()
     page.screenshot(path=tmp_path / f"answer-{scheme}.png")
@@ -103,6 +111,13 @@ def test_a_mark_opens_the_page_with_the_words_and_what_is_not_there_is_said(
     preview.get_by_role("button", name="Close the preview").filter(visible=True).click()
     page.reload()
     expect(marks(page)).to_have_count(2)
+    page.locator('a[href$=".sources"]').filter(visible=True).last.click()
     listed.get_by_role("button", name=re.compile(r"report\.pdf · page 2")).click()
     expect(picture).to_be_visible()
+    # A mark that is followed while the page still starts, before anything listens, opens as well.
+    address, mark = page.url, marks(page).nth(0).get_attribute("href")
+    page.goto("about:blank")
+    page.goto(f"{address}{mark}")
+    expect(picture).to_be_visible()
+    expect(page).to_have_url(address)
     context.close()

@@ -1,4 +1,5 @@
-"""A document beside the chat: it grows while it is written, opens again from its card, is edited, restored and downloaded."""
+"""A document beside the chat: it grows while it is written, opens again from its card, is edited,
+restored and downloaded."""
 
 from __future__ import annotations
 
@@ -9,12 +10,14 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.app_process import App
+from tests.browser.test_journeys import add_by_composer
 from tests.messages_server import Failure, Json, MessagesServer, Turn
 
 pytestmark = pytest.mark.browser
 
 TRANSCRIPT = (
-    "WEBVTT\n\n00:00:01.000 --> 00:00:09.000\n<v Anna>We go with plan B.\n\n00:12:30.000 --> 00:12:40.000\n<v Ben>I send it.\n"
+    "WEBVTT\n\n00:00:01.000 --> 00:00:09.000\n<v Anna>We go with plan B.\n\n00:12:30.000 --> "
+    "00:12:40.000\n<v Ben>I send it.\n"
 )
 MINUTES = (
     "# Plan call\n\nA short call.\n\n## Decisions\n\n- Plan B [00:00:01]\n\n## Topics\n\n"
@@ -31,7 +34,9 @@ def brain(body: Json) -> Turn | Failure:
     newest = body["messages"][-1]["content"]
     if isinstance(newest, list) and any(block["type"] == "tool_result" for block in newest):
         return Turn.say("It is done.")
-    words = newest if isinstance(newest, str) else " ".join(block.get("text", "") for block in newest)
+    words = (
+        newest if isinstance(newest, str) else " ".join(block.get("text", "") for block in newest)
+    )
     if "friendly" in words:
         return Turn.call(("edit_file", {"file_path": "Plan call", "search_replace_block": EDIT}))
     given = {"title": "Plan call", "document_type": "meeting-summary", "files": ["f1"]}
@@ -48,8 +53,7 @@ def begin(page: Page, app: App, tmp_path: Path) -> None:
     path = tmp_path / "call.vtt"
     path.write_text(TRANSCRIPT)
     page.goto(app.url)
-    page.locator("[data-testid=stChatInput] input[type=file]").first.set_input_files(path)
-    expect(page.get_by_role("button", name="Remove call.vtt")).to_be_visible()
+    add_by_composer(page, path)
     ask(page, "Summarise this meeting")
 
 
@@ -89,7 +93,9 @@ def test_a_document_grows_beside_the_chat_and_is_edited_and_restored(
     panel.get_by_role("button", name="Edit", exact=True).click()
     expect(page.get_by_role("button", name="Back to all documents")).to_be_visible()
     expect(panel).to_have_count(0)
-    page.get_by_role("radio", name="Edit").or_(page.get_by_role("button", name="Edit", exact=True)).first.click()
+    page.get_by_role("radio", name="Edit").or_(
+        page.get_by_role("button", name="Edit", exact=True)
+    ).first.click()
     shot(page, tmp_path, "edit")
     text = page.get_by_label("Text (Markdown)")
     text.fill("# Plan call\n\nBy hand.\n")

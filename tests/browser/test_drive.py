@@ -1,4 +1,5 @@
-"""Google Drive as a person meets it: consent, browse, search, add, ask; and what is said when it goes wrong."""
+"""Google Drive as a person meets it: consent, browse, search, add, ask; and what is said when it
+goes wrong."""
 
 from __future__ import annotations
 
@@ -31,11 +32,15 @@ def google() -> Iterator[Google]:
     with DriveServer() as server:
         root = server.root(ANA)
         reports = server.folder("Reports 2026", root)
-        sales = server.add("sales.csv", "text/csv", reports, b"region,revenue\nNorth,100\nSouth,120\nNorth,200\n")
+        sales = server.add(
+            "sales.csv", "text/csv", reports, b"region,revenue\nNorth,100\nSouth,120\nNorth,200\n"
+        )
         words = "The budget for 2027 was raised."
         server.doc("Minutes", DOC, {DOCX: docx(words)}, reports, words=words)
         server.add("holiday.mp4", "video/mp4", reports, b"", size=5_000_000_000)
-        server.add("odd \x07\u202e![x](https://evil.example/a.png).csv", "text/csv", root, b"a,b\n1,2\n")
+        server.add(
+            "odd \x07\u202e![x](https://evil.example/a.png).csv", "text/csv", root, b"a,b\n1,2\n"
+        )
         archive = server.folder("Archive", root)
         for number in range(60):
             server.add(f"invoice-{number:02}.txt", "text/plain", archive, b"paid")
@@ -69,7 +74,9 @@ def connect(page: Page, name: str = "Connect Google Drive") -> None:
     expect(page.get_by_text("read only")).to_be_visible()
 
 
-def test_connect_browse_search_and_look_into_a_file(drive_app: App, context: BrowserContext, page: Page) -> None:
+def test_connect_browse_search_and_look_into_a_file(
+    drive_app: App, context: BrowserContext, page: Page
+) -> None:
     asked_for: list[str] = []
     context.on("request", lambda request: asked_for.append(request.url))
     page.goto(f"{drive_app.url}/drive")
@@ -94,7 +101,9 @@ def test_connect_browse_search_and_look_into_a_file(drive_app: App, context: Bro
     expect(button(page, "Minutes")).to_be_visible()
     expect(page.get_by_text("Found by “budget”")).to_be_visible()
     assert page.locator("img[src*='evil.example']").count() == 0
-    assert [url for url in asked_for if not re.match(r"(https?|ws)://127\.0\.0\.1[:/]|data:|blob:", url)] == []
+    assert [
+        url for url in asked_for if not re.match(r"(https?|ws)://127\.0\.0\.1[:/]|data:|blob:", url)
+    ] == []
 
 
 def test_a_large_folder_has_pages(drive_app: App, page: Page) -> None:
@@ -119,7 +128,9 @@ def test_a_pasted_address_opens_its_folder(drive_app: App, page: Page, google: G
     expect(search).to_have_value("")
 
 
-def test_a_folder_is_added_with_a_count_of_what_was_skipped_and_why(drive_app: App, page: Page) -> None:
+def test_a_folder_is_added_with_a_count_of_what_was_skipped_and_why(
+    drive_app: App, page: Page
+) -> None:
     page.goto(f"{drive_app.url}/drive")
     connect(page)
     page.get_by_text("Choose Reports 2026").locator("xpath=ancestor::label").click()
@@ -141,21 +152,29 @@ def test_a_folder_goes_with_a_question_and_a_lost_permission_is_offered_to_be_re
     row = page.locator("[class*=st-key-drive-row-]").filter(has_text="Reports 2026")
     row.get_by_role("button", name="Ask").filter(visible=True).first.click()
     expect(page).to_have_url(re.compile("chat="))
-    expect(page.locator(".st-key-waiting").get_by_role("button", name="Reports 2026").first).to_be_visible()
+    expect(
+        page.locator(".st-key-waiting").get_by_role("button", name="Reports 2026").first
+    ).to_be_visible()
     ask(page, "What does my Drive say?")
     expect(finished(page)).to_be_visible()
-    expect(page.locator("[class*=st-key-came-]").get_by_role("button", name="Reports 2026").first).to_be_visible()
+    expect(
+        page.locator("[class*=st-key-came-]").get_by_role("button", name="Reports 2026").first
+    ).to_be_visible()
     google.server.revoke(ANA)
     ask(page, "And what does Drive say now?")
     expect(page.get_by_text("the connection does not work").first).to_be_visible()
     expect(page.get_by_text("Its folders cannot be opened")).to_be_visible()
     button(page, "Connect again").click()
-    expect(page.get_by_text(f"The connection to {ANA.replace('@', '@⁠')} does not work.")).to_be_visible()
+    expect(
+        page.get_by_text(f"The connection to {ANA.replace('@', '@⁠')} does not work.")
+    ).to_be_visible()
     connect(page, "Connect again")
     expect(button(page, "Reports 2026")).to_be_visible()
 
 
-def test_a_denied_consent_and_a_replayed_address_are_one_sentence_each(drive_app: App, page: Page) -> None:
+def test_a_denied_consent_and_a_replayed_address_are_one_sentence_each(
+    drive_app: App, page: Page
+) -> None:
     page.goto(f"{drive_app.url}/settings")
     with page.expect_request(lambda request: "/drive?error=" in request.url) as came:
         button(page, "Connect Google Drive").click()
@@ -169,7 +188,9 @@ def test_a_denied_consent_and_a_replayed_address_are_one_sentence_each(drive_app
     expect(button(page, "Connect Google Drive")).to_be_visible()
 
 
-def test_disconnecting_asks_first_and_keeps_what_came(drive_app: App, page: Page, google: Google) -> None:
+def test_disconnecting_asks_first_and_keeps_what_came(
+    drive_app: App, page: Page, google: Google
+) -> None:
     page.goto(f"{drive_app.url}/drive")
     connect(page)
     page.goto(f"{drive_app.url}/settings")

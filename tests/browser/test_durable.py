@@ -1,4 +1,5 @@
-"""An answer arrives, and is shown whole and once, whatever happens to the tab, the network or the process."""
+"""An answer arrives, and is shown whole and once, whatever happens to the tab, the network or the
+process."""
 
 from __future__ import annotations
 
@@ -59,7 +60,9 @@ def expect_whole_and_once(page: Page) -> None:
     assert page.evaluate("window.leafDoubles") == []
 
 
-def test_reload_second_tab_and_a_look_elsewhere_leave_the_answer_whole(app: App, context: BrowserContext, page: Page) -> None:
+def test_reload_second_tab_and_a_look_elsewhere_leave_the_answer_whole(
+    app: App, context: BrowserContext, page: Page
+) -> None:
     begin(app.url, page)
     page.reload()
     expect(page.get_by_text("Paragraph 4 of")).to_be_visible()
@@ -83,7 +86,9 @@ def test_a_lost_network_is_outlived(app: App, page: Page) -> None:
         expect_whole_and_once(page)
 
 
-def test_stop_in_one_tab_ends_the_answer_in_the_other(app: App, context: BrowserContext, page: Page) -> None:
+def test_stop_in_one_tab_ends_the_answer_in_the_other(
+    app: App, context: BrowserContext, page: Page
+) -> None:
     begin(app.url, page, "Something long to be stopped elsewhere")
     other = context.new_page()
     other.goto(page.url)
@@ -127,7 +132,9 @@ def test_questions_wait_visibly_are_withdrawn_and_answered_in_order(app: App, pa
     assert page.get_by_text("The third question").filter(visible=True).count() == 1
 
 
-def test_a_withdrawn_question_does_not_overwrite_what_is_being_written(app: App, page: Page) -> None:
+def test_a_withdrawn_question_does_not_overwrite_what_is_being_written(
+    app: App, page: Page
+) -> None:
     begin(app.url, page, "Something long behind which others wait")
     ask(page, "A question that was too hasty")
     composer(page).fill("Half a")
@@ -146,7 +153,9 @@ def test_a_question_beyond_the_limit_says_that_it_waits_for_a_free_place(
     other = context.new_page()
     other.goto(small.url)
     ask(other, "Me too")
-    expect(other.get_by_text("Waiting for a free place: 1 answer is being written for you already")).to_be_visible()
+    expect(
+        other.get_by_text("Waiting for a free place: 1 answer is being written for you already")
+    ).to_be_visible()
     stop_button(page).click()
     expect(other.get_by_text("You asked: Me too")).to_be_visible()
 
@@ -174,7 +183,9 @@ def test_a_busy_model_is_waited_for_and_a_failed_answer_goes_on_from_its_last_go
         expect(waits).to_be_visible()
         expect(page.get_by_test_id("stAlert")).to_contain_text("This was step 2.")
         expect(waits).to_have_count(0)
-        page.get_by_role("button", name="Go on from the last good step").filter(visible=True).click()
+        page.get_by_role("button", name="Go on from the last good step").filter(
+            visible=True
+        ).click()
         expect(page.get_by_text("There are none.")).to_be_visible()
         expect(page.get_by_text("First the files.")).to_have_count(1)
         expect(page.get_by_text("2/2")).to_be_visible()

@@ -1,4 +1,5 @@
-"""Taken out of the page: a full table as Excel, a chart changed by hand, and a chat as a folder that can be computed again."""
+"""Taken out of the page: a full table as Excel, a chart changed by hand, and a chat as a folder
+that can be computed again."""
 
 from __future__ import annotations
 
@@ -10,10 +11,10 @@ from pathlib import Path
 
 import openpyxl
 import pytest
-from playwright.sync_api import Browser, Locator, Page, expect
+from playwright.sync_api import Browser, Download, Locator, Page, expect
 
 from tests.browser.conftest import PATIENCE, App
-from tests.browser.test_journeys import add_by_composer, ask, finished
+from tests.browser.test_journeys import add_by_composer, ask, finished, open_steps
 from tests.messages_server import Json, MessagesServer, Turn
 
 pytestmark = pytest.mark.browser
@@ -25,13 +26,19 @@ SALES = "id,region,revenue\n" + "\n".join(
 CHART = {
     "title": "Revenue by region",
     "mark": "bar",
-    "encoding": {"x": {"field": "region", "type": "nominal"}, "y": {"field": "total", "type": "quantitative"}},
+    "encoding": {
+        "x": {"field": "region", "type": "nominal"},
+        "y": {"field": "total", "type": "quantitative"},
+    },
 }
 
 
 def reports(body: Json) -> Turn:
     if body["messages"][-1]["content"][0]["type"] != "tool_result":
-        by_region = "SELECT region, count(*) AS orders, sum(revenue) AS total FROM sales GROUP BY region ORDER BY region"
+        by_region = (
+            "SELECT region, count(*) AS orders, sum(revenue) AS total FROM sales GROUP BY "
+            "region ORDER BY region"
+        )
         return Turn.call(
             ("query_tables", {"sql": "SELECT id, region, revenue FROM sales ORDER BY id"}),
             ("make_chart", {"spec": CHART, "sql": by_region}),
@@ -55,12 +62,23 @@ def choose(page: Page, box: Locator, option: str) -> None:
     page.get_by_role("option", name=option, exact=True).click()
 
 
+def taken(page: Page, press: Callable[[], None]) -> Download:
+    """What a button gives, pressed once, whatever the page does meanwhile."""
+    with page.expect_download() as waiting:
+        press()
+    return waiting.value
+
+
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
-def test_result_chart_and_chat_are_taken_along(app: App, browser: Browser, tmp_path: Path, scheme: str, width: int) -> None:
+def test_result_chart_and_chat_are_taken_along(
+    app: App, browser: Browser, tmp_path: Path, scheme: str, width: int
+) -> None:
     sales = tmp_path / "sales.csv"
     sales.write_text(SALES, encoding="utf-8")
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True)
+    context = browser.new_context(
+        viewport={"width": width, "height": 900}, color_scheme=scheme, accept_downloads=True
+    )
     context.set_default_timeout(4 * PATIENCE)
     page = context.new_page()
     page.goto(app.url)
@@ -79,15 +97,17 @@ def test_result_chart_and_chat_are_taken_along(app: App, browser: Browser, tmp_p
     page.screenshot(path=tmp_path / "changed.png")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Download", exact=True).filter(visible=True).click()
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="Vega-Lite (JSON)").filter(visible=True).click()
-    spec = json.loads(waiting.value.path().read_text())
+    came = taken(
+        page, page.get_by_role("button", name="Vega-Lite (JSON)").filter(visible=True).click
+    )
+    spec = json.loads(came.path().read_text())
     assert (spec["mark"]["type"], spec["encoding"]["theta"]["field"]) == ("arc", "orders")
     assert len(spec["data"]["values"]) == 3
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="PNG", exact=True).filter(visible=True).click()
-    assert waiting.value.suggested_filename == "Revenue by region.png"
-    assert waiting.value.path().read_bytes().startswith(b"\x89PNG")
+    came = taken(
+        page, page.get_by_role("button", name="PNG", exact=True).filter(visible=True).click
+    )
+    assert came.suggested_filename == "Revenue by region.png"
+    assert came.path().read_bytes().startswith(b"\x89PNG")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Change", exact=True).filter(visible=True).click()
     page.get_by_role("button", name="Reset").filter(visible=True).click()
@@ -95,6 +115,7 @@ def test_result_chart_and_chat_are_taken_along(app: App, browser: Browser, tmp_p
     page.keyboard.press("Escape")
 
     # All rows of a result
+    open_steps(page)
     page.get_by_text("Queried sales: 260 rows").click()
     page.get_by_role("button", name="Open all 260 rows").filter(visible=True).click()
     panel = page.locator(".st-key-preview")
@@ -106,9 +127,8 @@ def test_result_chart_and_chat_are_taken_along(app: App, browser: Browser, tmp_p
     panel.get_by_role("textbox", name="Value").press("Enter")
     expect(panel.get_by_text("Rows 1–86 of 86 that meet the filter, of 260 in all")).to_be_visible()
     page.screenshot(path=tmp_path / "table.png")
-    with page.expect_download() as waiting:
-        panel.get_by_role("button", name="Excel").click()
-    book = openpyxl.load_workbook(io.BytesIO(waiting.value.path().read_bytes()))
+    came = taken(page, panel.get_by_role("button", name="Excel").click)
+    book = openpyxl.load_workbook(io.BytesIO(came.path().read_bytes()))
     assert (book.sheetnames, book["Result"].max_row) == (["Result", "Query"], ROWS + 1)
     panel.get_by_role("button", name="Close the preview").click()
 
@@ -116,9 +136,15 @@ def test_result_chart_and_chat_are_taken_along(app: App, browser: Browser, tmp_p
     page.get_by_role("button", name="Export chat").filter(visible=True).click()
     expect(page.get_by_role("button", name="Notebook").filter(visible=True)).to_be_visible()
     page.screenshot(path=tmp_path / "export.png")
-    with page.expect_download() as waiting:
-        page.get_by_role("button", name="Folder (ZIP)").filter(visible=True).click()
-    assert waiting.value.suggested_filename == "How many orders.zip"
-    with zipfile.ZipFile(waiting.value.path()) as archive:
-        assert {"README.md", "chat.ipynb", "manifest.json", "queries/01.sql"} <= set(archive.namelist())
+    came = taken(
+        page, page.get_by_role("button", name="PDF", exact=True).filter(visible=True).click
+    )
+    assert came.suggested_filename == "How many orders.pdf"
+    assert came.path().read_bytes().startswith(b"%PDF")
+    came = taken(page, page.get_by_role("button", name="Folder (ZIP)").filter(visible=True).click)
+    assert came.suggested_filename == "How many orders.zip"
+    with zipfile.ZipFile(came.path()) as archive:
+        assert {"README.md", "chat.ipynb", "manifest.json", "queries/01.sql"} <= set(
+            archive.namelist()
+        )
     context.close()

@@ -11,6 +11,7 @@ from pathlib import Path
 from playwright.sync_api import Page, expect
 
 from tests.app_process import App
+from tests.browser.test_journeys import file_field
 
 SHOTS = os.environ.get("LEAF_SHOTS", "")
 """Folder for pictures of the page, for somebody who wants to look at it."""
@@ -29,17 +30,17 @@ def test_equal_names_of_two_folders_are_told_apart(app: App, page: Page, tmp_pat
         archive.writestr("2023/tool.bin", bytes(range(256)) * 8)
     (tmp_path / "years.zip").write_bytes(out.getvalue())
     page.goto(f"{app.url}/files")
-    page.locator("[data-testid=stFileUploader] input[type=file]").first.set_input_files(tmp_path / "years.zip")
+    file_field(page).set_input_files(tmp_path / "years.zip")
     for name in ("years.zip/2024/sales.csv", "years.zip/2023/sales.csv", "years.zip"):
         expect(page.get_by_role("button", name=name, exact=False).first).to_be_visible()
     _shoot(page, "files-wide")
     folder = tmp_path / "2022"
     (folder / "north").mkdir(parents=True)
     (folder / "north" / "sales.csv").write_text("region,amount\nNorth,7\n")
-    page.get_by_role("button", name="Upload a folder").click()
     page.locator("input[type=file][webkitdirectory]").set_input_files(folder)
-    expect(page.locator(".st-key-file-rows").get_by_role("button", name="2022/north/sales.csv")).to_be_visible()
-    page.keyboard.press("Escape")
+    expect(
+        page.locator(".st-key-file-rows").get_by_role("button", name="2022/north/sales.csv")
+    ).to_be_visible()
     page.set_viewport_size({"width": 400, "height": 850})
     _shoot(page, "files-narrow")
     page.set_viewport_size({"width": 1280, "height": 900})
@@ -63,9 +64,7 @@ def test_hundreds_of_files_stand_in_their_folders_until_they_are_searched_for(
     (tmp_path / "alone.txt").write_text("alone")
     app = new_app()
     page.goto(f"{app.url}/files")
-    page.locator("[data-testid=stFileUploader] input[type=file]").first.set_input_files(
-        [tmp_path / "all.zip", tmp_path / "alone.txt"]
-    )
+    file_field(page).set_input_files([tmp_path / "all.zip", tmp_path / "alone.txt"])
     rows = page.locator(".st-key-file-rows")
     top = rows.locator("[class*=st-key-files-in-]").first
     expect(top).to_contain_text("all.zip · 91 files", timeout=60_000)

@@ -34,7 +34,9 @@ def seeing() -> Iterator[MessagesServer]:
         yield server
 
 
-def test_a_picture_question(new_app: Callable[..., App], seeing: MessagesServer, page: Page, tmp_path: Path) -> None:
+def test_a_picture_question(
+    new_app: Callable[..., App], seeing: MessagesServer, page: Page, tmp_path: Path
+) -> None:
     app = new_app(tmp_path / "home", seeing.url, LEAF_FILES_API="on")
     photo = tmp_path / "flag.png"
     photo.write_bytes(kit.png(640, 480))
@@ -43,7 +45,9 @@ def test_a_picture_question(new_app: Callable[..., App], seeing: MessagesServer,
     ask(page, "What is on this picture?")
     expect(page.get_by_text("I see 1 picture.")).to_be_visible()
     expect(finished(page)).to_be_visible()
-    sent = [seeing.desk.picture(image["source"]) for image in images_of(seeing.requests[-1].body)]
+    sent = [
+        seeing.resolver.picture(image["source"]) for image in images_of(seeing.requests[-1].body)
+    ]
     assert [opened(data).size for data in sent] == [(640, 480)]
     assert kit.is_like(opened(sent[0]), (10, 10), kit.BLUE)
     thumbnail = page.get_by_role("img", name="flag.png").first
@@ -55,7 +59,9 @@ def test_a_picture_question(new_app: Callable[..., App], seeing: MessagesServer,
     page.screenshot(path=tmp_path / "question.png")
 
 
-def test_a_scanned_page_is_looked_at(new_app: Callable[..., App], seeing: MessagesServer, page: Page, tmp_path: Path) -> None:
+def test_a_scanned_page_is_looked_at(
+    new_app: Callable[..., App], seeing: MessagesServer, page: Page, tmp_path: Path
+) -> None:
     app = new_app(tmp_path / "home", seeing.url)
     scan = tmp_path / "scan.pdf"
     scan.write_bytes(pdf(["1 0 0 rg 40 40 200 300 re f", "0 0 1 rg 300 40 200 700 re f"]))
@@ -64,10 +70,14 @@ def test_a_scanned_page_is_looked_at(new_app: Callable[..., App], seeing: Messag
     ask(page, "What is on page 2 of the scan?")
     expect(page.get_by_text("I see 1 picture.")).to_be_visible()
     expect(finished(page)).to_be_visible()
-    expect(page.get_by_text("1 of 2 pages")).to_be_visible()
-    sent = [seeing.desk.picture(image["source"]) for image in images_of(seeing.requests[-1].body)]
+    expect(page.get_by_text("1 of 2 pages", exact=True)).to_be_visible()
+    sent = [
+        seeing.resolver.picture(image["source"]) for image in images_of(seeing.requests[-1].body)
+    ]
     assert kit.is_like(opened(sent[0]), (750, 800), (0, 0, 255))
     page.get_by_text("Looked at page 2 of scan.pdf").first.click()
     expect(page.get_by_role("img", name="page 2 of scan.pdf")).to_be_visible()
     page.get_by_role("button", name="Open page 2 of scan.pdf").filter(visible=True).click()
-    expect(page.locator(".st-key-preview").get_by_role("img", name="Page 2 of scan.pdf")).to_be_visible()
+    expect(
+        page.locator(".st-key-preview").get_by_role("img", name="Page 2 of scan.pdf")
+    ).to_be_visible()

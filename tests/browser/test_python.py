@@ -1,4 +1,5 @@
-"""Python in the page: code, output, tables, figures and errors in their steps, and the question before a package is installed."""
+"""Python in the page: code, output, tables, figures and errors in their steps, and the question
+before a package is installed."""
 
 from __future__ import annotations
 
@@ -11,12 +12,14 @@ from playwright.sync_api import Page, expect
 
 from leaf.sandbox.confine import confinement
 from tests.browser.conftest import App
-from tests.browser.test_journeys import add_by_composer, ask, finished
+from tests.browser.test_journeys import add_by_composer, ask, finished, open_steps
 from tests.messages_server import MessagesServer, Turn
 
 pytestmark = [
     pytest.mark.browser,
-    pytest.mark.skipif(confinement().kind != "landlock", reason="this machine cannot confine Python"),
+    pytest.mark.skipif(
+        confinement().kind != "landlock", reason="this machine cannot confine Python"
+    ),
 ]
 PLOT = """# Plotted revenue by region
 import matplotlib.pyplot as plt
@@ -32,7 +35,9 @@ def shot(page: Page, name: str) -> None:
         page.screenshot(path=str(Path(folder) / f"{name}.png"))
 
 
-def test_steps_show_code_output_tables_figures_and_errors(new_app: Callable[..., App], page: Page, sales: Path) -> None:
+def test_steps_show_code_output_tables_figures_and_errors(
+    new_app: Callable[..., App], page: Page, sales: Path
+) -> None:
     turns = [
         Turn.call(("run_python", {"code": PLOT})),
         Turn.call(("run_python", {"code": "half = totals / 2\nhalf['Nowhere']"})),
@@ -48,6 +53,7 @@ def test_steps_show_code_output_tables_figures_and_errors(new_app: Callable[...,
         expect(figure).to_be_visible()
         assert figure.evaluate("i => i.naturalWidth") == 704
         shot(page, "python-closed")
+        open_steps(page)
         page.get_by_text("Plotted revenue by region: 2 rows, 1 figure").click()
         expect(page.get_by_text("the largest is North")).to_be_visible()
         expect(page.get_by_text("2 rows", exact=True)).to_be_visible()
@@ -68,7 +74,11 @@ open("large.bin", "wb").truncate(30 * 1024**2)"""
 def test_files_that_code_writes_are_downloaded_and_added_to_the_chat(
     new_app: Callable[..., App], page: Page, sales: Path
 ) -> None:
-    turns = [Turn.call(("run_python", {"code": WRITES})), Turn.say("The file is there."), Turn.say("I see it.")]
+    turns = [
+        Turn.call(("run_python", {"code": WRITES})),
+        Turn.say("The file is there."),
+        Turn.say("I see it."),
+    ]
     with MessagesServer(turns) as server:
         page.goto(new_app(model_url=server.url).url)
         add_by_composer(page, sales)
@@ -95,7 +105,9 @@ def test_files_that_code_writes_are_downloaded_and_added_to_the_chat(
         shot(page, "written-narrow")
 
 
-@pytest.mark.parametrize(("button", "said"), [("Allow", "there already"), ("Refuse", "did not work")])
+@pytest.mark.parametrize(
+    ("button", "said"), [("Allow", "there already"), ("Refuse", "did not work")]
+)
 def test_a_package_is_installed_only_when_the_person_allows_it(
     new_app: Callable[..., App], page: Page, button: str, said: str
 ) -> None:

@@ -1,4 +1,5 @@
-"""Receipts in the page: figures lead to their query and cell, those without one are marked, and a result is computed again."""
+"""Receipts in the page: figures lead to their query and cell, those without one are marked, and a
+result is computed again."""
 
 from __future__ import annotations
 
@@ -30,16 +31,25 @@ def turns_it_round(body: Json) -> Turn:
         return Turn.say("Revenue rose by **12.0 %** in 2024.")
     return Turn.call(
         ("query_tables", {"sql": "SELECT year, revenue FROM years ORDER BY year"}),
-        ("create_document", {"title": "Report", "content": REPORT.replace("1,200.50", "1,204").replace("800.25", "1,060")}),
+        (
+            "create_document",
+            {
+                "title": "Report",
+                "content": REPORT.replace("1,200.50", "1,204").replace("800.25", "1,060"),
+            },
+        ),
     )
 
 
 def reports(body: Json) -> Turn:
     if body["messages"][-1]["content"][0]["type"] != "tool_result":
-        return Turn.call(("query_tables", {"sql": "SELECT region, revenue FROM sales ORDER BY revenue DESC"}))
+        return Turn.call(
+            ("query_tables", {"sql": "SELECT region, revenue FROM sales ORDER BY revenue DESC"})
+        )
     return Turn.say(
         "**North** leads with **$1,200.50**, which is 49.0 % of the total of 2,450.75.\n\n"
-        "| region | revenue |\n|---|---:|\n| North | 1,200.50 |\n| South | 800.25 |\n\nNext year it will be 9,999.00."
+        "| region | revenue |\n|---|---:|\n| North | 1,200.50 |\n| South | 800.25 |\n\nNext year "
+        "it will be 9,999.00."
     )
 
 
@@ -71,7 +81,9 @@ def test_a_figure_leads_to_its_query_and_cell_and_is_computed_again(
     expect(figures).to_have_text(["$1,200.50", "49.0 %", "2,450.75", "1,200.50", "800.25"])
     missing = page.locator('a[href^="#leaf-unreceipted-"]').filter(visible=True)
     expect(missing).to_have_text(["9,999.00"])
-    expect(missing).to_have_attribute("aria-label", "9,999.00: no receipt was found for this figure")
+    expect(missing).to_have_attribute(
+        "aria-label", "9,999.00: no receipt was found for this figure"
+    )
     page.screenshot(path=tmp_path / "answer.png")
 
     figures.nth(4).click()
@@ -84,7 +96,7 @@ def test_a_figure_leads_to_its_query_and_cell_and_is_computed_again(
     page.screenshot(path=tmp_path / "panel.png")
     panel.get_by_role("button", name="Close the preview").click()
 
-    page.get_by_text("5 of 6 figures have a receipt").click()
+    page.get_by_role("link", name="1 figure without a receipt").click()
     page.get_by_role("button", name="9,999.00 · no receipt").click()
     expect(panel.get_by_text("was not found in what the tools of this chat gave")).to_be_visible()
     page.screenshot(path=tmp_path / "missing.png")
@@ -110,17 +122,23 @@ def test_a_direction_turned_round_and_the_figures_of_a_document_are_marked(
         expect(finished(page)).to_be_visible()
         against = page.locator('a[href^="#leaf-against-"]').filter(visible=True)
         expect(against).to_have_text(["12.0 %"])
-        expect(page.get_by_text("1 of 2 figures have a receipt · 1 says the opposite of the results")).to_be_visible()
+        expect(
+            page.get_by_role("link", name="1 figure says the opposite of the results")
+        ).to_be_visible()
         page.screenshot(path=tmp_path / "against.png")
         against.first.click()
-        expect(page.locator(".st-key-preview").get_by_text("the results say it fell: 1,204 → 1,060")).to_be_visible()
+        expect(
+            page.locator(".st-key-preview").get_by_text("the results say it fell: 1,204 → 1,060")
+        ).to_be_visible()
         page.screenshot(path=tmp_path / "against-panel.png")
         expect(page.get_by_text("figures traced").first).to_be_visible()
         page.goto(f"{app.url}/documents")
         page.get_by_role("button", name="Report").first.click()
         figures = page.locator('a[href^="#leaf-figure-document"]').filter(visible=True)
         expect(figures.first).to_have_text("1,204")
-        expect(page.locator('a[href^="#leaf-unreceipted-document"]').filter(visible=True)).to_have_text(["9,999.00"])
+        expect(
+            page.locator('a[href^="#leaf-unreceipted-document"]').filter(visible=True)
+        ).to_have_text(["9,999.00"])
         page.screenshot(path=tmp_path / "document.png")
         figures.first.click()
         expect(page.locator(".st-key-preview").get_by_text("ORDER BY year")).to_be_visible()

@@ -1,4 +1,5 @@
-"""Signing in, sharing and signing out, in a real browser against a real OpenID provider on loopback."""
+"""Signing in, sharing and signing out, in a real browser against a real OpenID provider on
+loopback."""
 
 from __future__ import annotations
 
@@ -19,7 +20,13 @@ pytestmark = pytest.mark.browser
 
 
 def person(name: str, address: str, **more: object) -> tuple[str, dict[str, object]]:
-    return f"account of {name}", {"email": address, "email_verified": True, "name": f"{name} Example", "given_name": name, **more}
+    return f"account of {name}", {
+        "email": address,
+        "email_verified": True,
+        "name": f"{name} Example",
+        "given_name": name,
+        **more,
+    }
 
 
 PEOPLE = (
@@ -52,7 +59,9 @@ def hasty_provider() -> Iterator[str]:
 
 
 @pytest.fixture(scope="module")
-def guarded(module_app: Callable[..., App], login_provider: str, tmp_path_factory: pytest.TempPathFactory) -> App:
+def guarded(
+    module_app: Callable[..., App], login_provider: str, tmp_path_factory: pytest.TempPathFactory
+) -> App:
     return start(module_app, login_provider, tmp_path_factory.mktemp("guarded"))
 
 
@@ -61,7 +70,8 @@ def start(new_app: Callable[..., App], address: str, folder: Path) -> App:
     secrets.write_text(
         '[auth]\nredirect_uri = "http://127.0.0.1:{port}/oauth2callback"\n'
         'cookie_secret = "a secret of the tests, long enough"\n\n'
-        f'[auth.firm]\nclient_id = "leaf"\nclient_secret = "client-secret-of-tests"\nserver_metadata_url = "{address}"\n'
+        f'[auth.firm]\nclient_id = "leaf"\nclient_secret = '
+        f'"client-secret-of-tests"\nserver_metadata_url = "{address}"\n'
     )
     return new_app(secrets=secrets, LEAF_ALLOWED_DOMAINS="example.org")
 
@@ -87,7 +97,9 @@ def sign_out(page: Page) -> None:
     page.get_by_role("button", name="End session").click()
 
 
-def test_a_deep_link_meets_the_gate_and_is_followed_after_the_sign_in(guarded: App, page: Page) -> None:
+def test_a_deep_link_meets_the_gate_and_is_followed_after_the_sign_in(
+    guarded: App, page: Page
+) -> None:
     page.goto(f"{guarded.url}/settings")
     expect(page.get_by_role("heading", name="Ask your files")).to_be_visible()
     expect(page.get_by_role("heading", name="Settings")).to_have_count(0)
@@ -98,9 +110,16 @@ def test_a_deep_link_meets_the_gate_and_is_followed_after_the_sign_in(guarded: A
     expect(page.get_by_role("heading", name="Ann's Workspace")).to_be_visible()
 
 
-def test_signing_out_ends_every_tab_and_nothing_secret_is_logged(guarded: App, context: BrowserContext, page: Page) -> None:
+def test_signing_out_ends_every_tab_and_nothing_secret_is_logged(
+    guarded: App, context: BrowserContext, page: Page
+) -> None:
     seen: list[str] = []
-    context.on("request", lambda request: seen.extend(re.findall(r"[?&](?:code|state|id_token_hint)=([^&]+)", request.url)))
+    context.on(
+        "request",
+        lambda request: seen.extend(
+            re.findall(r"[?&](?:code|state|id_token_hint)=([^&]+)", request.url)
+        ),
+    )
     page.goto(guarded.url)
     sign_in(page, "Ann")
     ask(page, "hello")
@@ -164,7 +183,9 @@ def test_a_chat_is_shared_with_somebody_who_was_invited_until_they_are_removed(
     ask(theirs, "A second question")
     for tab in (page, theirs):
         expect(tab.locator("#stMain").get_by_text("Bob Example", exact=True)).to_be_visible()
-        expect(tab.locator("#stMain").get_by_text("Ann Example", exact=True).filter(visible=True).first).to_be_visible()
+        expect(
+            tab.locator("#stMain").get_by_text("Ann Example", exact=True).filter(visible=True).first
+        ).to_be_visible()
     page.goto(f"{guarded.url}/settings")
     page.get_by_role("button", name="Change Bob Example").click()
     page.get_by_role("menuitem", name="Remove").click()
@@ -176,8 +197,12 @@ def test_a_chat_is_shared_with_somebody_who_was_invited_until_they_are_removed(
     expect(theirs.get_by_text("Something to share")).to_have_count(0)
 
 
-@pytest.mark.parametrize(("name", "said"), [("Eve", "eve@evil.org may not use this Leaf."), ("Una", "is not verified")])
-def test_who_may_not_come_in_reads_why_and_can_use_another_account(guarded: App, page: Page, name: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("name", "said"), [("Eve", "eve@evil.org may not use this Leaf."), ("Una", "is not verified")]
+)
+def test_who_may_not_come_in_reads_why_and_can_use_another_account(
+    guarded: App, page: Page, name: str, said: str
+) -> None:
     page.goto(guarded.url)
     sign_in(page, name)
     expect(page.get_by_test_id("stAlert")).to_contain_text(said)

@@ -1,4 +1,5 @@
-"""A toast given in a callback, before the script has drawn anything, leaves the page's styles where they are."""
+"""A toast given in a callback, before the script has drawn anything, leaves the page's styles where
+they are."""
 
 from __future__ import annotations
 
@@ -33,7 +34,8 @@ st.title("Page")
 st.button("In the page", on_click=say, args=("Said in the page.",))
 part()
 """
-"""What comes before the styles takes its time, as where a session is looked up: so a page without them would be seen."""
+"""What comes before the styles takes its time, as where a session is looked up: so a page without
+them would be seen."""
 WATCH = """() => {
     window.bare = 0; window.frames_seen = 0;
     const look = () => {
@@ -45,7 +47,9 @@ WATCH = """() => {
 }"""
 
 
-@pytest.mark.parametrize(("button", "said"), [("In the page", "Said in the page."), ("In a part", "Said in a part.")])
+@pytest.mark.parametrize(
+    ("button", "said"), [("In the page", "Said in the page."), ("In a part", "Said in a part.")]
+)
 def test_a_toast_of_a_callback_leaves_the_styles(
     new_app: Callable[..., App], page: Page, tmp_path: Path, button: str, said: str
 ) -> None:
@@ -53,13 +57,17 @@ def test_a_toast_of_a_callback_leaves_the_styles(
     script.write_text(SCRIPT)
     page.goto(new_app(script=str(script), PYTHONPATH=str(Path(frame.__file__).parents[2])).url)
     expect(page.get_by_role("button", name=button)).to_be_visible()
-    page.wait_for_function("getComputedStyle(document.documentElement).getPropertyValue('--leaf-paper') !== ''")
+    page.wait_for_function(
+        "getComputedStyle(document.documentElement).getPropertyValue('--leaf-paper') !== ''"
+    )
     top = page.get_by_role("heading", name="Page").bounding_box()
     page.evaluate(WATCH)
     page.get_by_role("button", name=button).click()
     expect(page.get_by_text(said)).to_be_visible()
     shot(page, f"toast-{button}")
-    expect(page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')).to_have_count(1)
+    expect(
+        page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    ).to_have_count(1)
     assert page.evaluate("[window.bare, window.frames_seen > 3]") == [0, True]
     assert page.get_by_role("heading", name="Page").bounding_box() == top
 

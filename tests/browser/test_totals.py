@@ -1,4 +1,5 @@
-"""Totals in the page: what a step left out, the way from a result to its rows, kinds of rows and findings in the preview."""
+"""Totals in the page: what a step left out, the way from a result to its rows, kinds of rows and
+findings in the preview."""
 
 from __future__ import annotations
 
@@ -11,7 +12,7 @@ from openpyxl import Workbook
 from playwright.sync_api import Browser, expect
 
 from tests.browser.conftest import PATIENCE, App
-from tests.browser.test_journeys import add_by_composer, ask, finished
+from tests.browser.test_journeys import add_by_composer, ask, finished, open_steps
 from tests.messages_server import Json, MessagesServer, Turn
 
 pytestmark = pytest.mark.browser
@@ -24,7 +25,11 @@ def queries(body: Json) -> Turn:
     said = str(body["messages"][-1]["content"])
     if "tool_result" not in said:
         return Turn.call(("describe_table", {"file": "f1"}))
-    return Turn.call(("query_tables", {"sql": SQL})) if "First 5 rows" in said else Turn.say("Two rows are above 25.")
+    return (
+        Turn.call(("query_tables", {"sql": SQL}))
+        if "First 5 rows" in said
+        else Turn.say("Two rows are above 25.")
+    )
 
 
 @pytest.fixture(scope="module")
@@ -71,12 +76,24 @@ def test_totals_are_named_where_figures_stand(
     add_by_composer(page, workbook)
     ask(page, "Which are above 25?")
     expect(finished(page)).to_be_visible()
-    expect(page.get_by_text("5 of 7 rows; 2 left out as subtotals")).to_be_visible()
-    expect(page.get_by_text("1 row that may be a total is counted as data (Data!A8:B8)")).to_be_visible()
+    expect(page.get_by_role("link", name="5 of 7 rows")).to_be_visible()
+    expect(page.get_by_role("link", name="2 rows left out as subtotals")).to_be_visible()
+    expect(
+        page.get_by_role("link", name="1 row that may be a total is counted as data (Data!A8:B8)")
+    ).to_be_visible()
+    open_steps(page)
     page.get_by_text("Looked at the columns of q3").click()
-    expect(page.get_by_text("1 printed total does not add up: 'amount' in row 8 is 97, its rows give 95.5. (B8)")).to_be_visible()
-    expect(page.get_by_text("2 subtotal rows are left out of queries. (A4:B4, A7:B7)")).to_be_visible()
-    expect(page.get_by_text("1 row is hidden in the sheet and read like all others. (A5:B5)")).to_be_visible()
+    expect(
+        page.get_by_text(
+            "1 printed total does not add up: 'amount' in row 8 is 97, its rows give 95.5. (B8)"
+        )
+    ).to_be_visible()
+    expect(
+        page.get_by_text("2 subtotal rows are left out of queries. (A4:B4, A7:B7)")
+    ).to_be_visible()
+    expect(
+        page.get_by_text("1 row is hidden in the sheet and read like all others. (A5:B5)")
+    ).to_be_visible()
     page.screenshot(path=tmp_path / f"described-{scheme}.png", full_page=True)
     page.get_by_text(re.compile("^Queried.* q3")).click()
     left = page.get_by_text("q3: 2 left out as subtotals (rows 4, 7 of q3.xlsx, sheet Data)")
@@ -84,7 +101,9 @@ def test_totals_are_named_where_figures_stand(
     page.screenshot(path=tmp_path / f"queried-{scheme}.png", full_page=True)
     page.get_by_role("button", name="Open sheet Data!A5:B5").click()
     preview = page.locator(".st-key-preview")
-    expect(preview.get_by_text("Rows 1–7 of 7 · in queries 2 left out as subtotals")).to_be_visible()
+    expect(
+        preview.get_by_text("Rows 1–7 of 7 · in queries 2 left out as subtotals")
+    ).to_be_visible()
     expect(preview.get_by_text("1 printed total does not add up")).to_be_visible()
     page.screenshot(path=tmp_path / f"preview-{scheme}.png")
     context.close()

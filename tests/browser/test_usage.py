@@ -56,9 +56,11 @@ def test_a_question_beyond_the_budget_is_given_back_with_a_sentence_and_sent_onc
     expect(page.get_by_text("You asked: Second question, not to be lost")).to_be_visible()
 
 
-def test_without_a_model_the_page_says_that_rules_cost_nothing(new_app: Callable[..., App], page: Page) -> None:
+def test_without_a_model_the_page_says_that_rules_cost_nothing(
+    new_app: Callable[..., App], page: Page
+) -> None:
     app = new_app()
     page.goto(f"{app.url}/usage")
-    expect(page.get_by_text("they cost nothing")).to_be_visible()
+    expect(page.get_by_text("answers cost nothing")).to_be_visible()
     expect(page.get_by_text("Nothing was used in this time")).to_be_visible()
     expect(page.get_by_text("Traceback")).to_have_count(0)

@@ -1,4 +1,5 @@
-"""An idle page is drawn again when something that it shows was changed elsewhere, and not when something else was."""
+"""An idle page is drawn again when something that it shows was changed elsewhere, and not when
+something else was."""
 
 from __future__ import annotations
 
@@ -9,7 +10,7 @@ import pytest
 from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.browser.conftest import App
-from tests.browser.test_journeys import ask, finished
+from tests.browser.test_journeys import ask, file_field, finished
 
 pytestmark = pytest.mark.browser
 
@@ -33,7 +34,9 @@ def page(context: BrowserContext) -> Page:
 
 def idle(page: Page) -> int:
     """Wait until the page is quiet; how often its script has run."""
-    expect(page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')).to_be_visible()
+    expect(
+        page.locator('[data-testid="stApp"][data-test-script-state="notRunning"]')
+    ).to_be_visible()
     page.wait_for_timeout(1500)
     return int(page.evaluate("window.leafRuns"))
 
@@ -62,18 +65,28 @@ def test_another_tab_shows_at_once_what_was_changed_and_keeps_what_is_typed_in_i
     expect(other.get_by_role("textbox", name="Search files")).to_have_value("sales")
     page.get_by_role("link", name=re.compile("Files")).click()
     expect(page.get_by_role("heading", name="Files", exact=True)).to_be_visible()
-    page.locator('input[type="file"]').first.set_input_files(str(sales))
+    file_field(page).set_input_files(str(sales))
     expect(other.get_by_role("textbox", name="Search files")).to_have_value("sales")
     expect(other.get_by_text(re.compile(r"sales\.csv")).first).to_be_visible(timeout=SOON)
 
 
 @pytest.mark.parametrize(
     ("path", "heading"),
-    [("", "What do you want to know?"), ("files", "Files"), ("documents", "Documents"), ("usage", "Usage"), ("settings", "Data")],
+    [
+        ("", "What do you want to know?"),
+        ("files", "Files"),
+        ("documents", "Documents"),
+        ("usage", "Usage"),
+        ("settings", "Data"),
+    ],
 )
-def test_a_page_that_nothing_concerns_is_not_drawn_again(app: App, page: Page, path: str, heading: str) -> None:
+def test_a_page_that_nothing_concerns_is_not_drawn_again(
+    app: App, page: Page, path: str, heading: str
+) -> None:
     page.goto(f"{app.url}/{path}")
-    expect(page.get_by_role("heading", name=re.compile(heading, re.IGNORECASE)).first).to_be_visible()
+    expect(
+        page.get_by_role("heading", name=re.compile(heading, re.IGNORECASE)).first
+    ).to_be_visible()
     runs = idle(page)
     page.wait_for_timeout(4000)
     assert idle(page) == runs

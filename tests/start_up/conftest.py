@@ -16,7 +16,12 @@ def machines_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def pytest_terminal_summary(terminalreporter: Any) -> None:
     terminalreporter.section("start-up")
-    for outcome, word in (("passed", "ran"), ("failed", "FAILED"), ("error", "FAILED"), ("skipped", "skipped")):
+    for outcome, word in (
+        ("passed", "ran"),
+        ("failed", "FAILED"),
+        ("error", "FAILED"),
+        ("skipped", "skipped"),
+    ):
         for report in terminalreporter.stats.get(outcome, []):
             reason = report.longrepr[2].removeprefix("Skipped: ") if outcome == "skipped" else ""
             told = ", ".join(str(value) for _, value in report.user_properties) or reason

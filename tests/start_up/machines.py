@@ -1,4 +1,5 @@
-"""Pythons and SQLites for trying the start: found here, or made from packages; a reason where neither can be had."""
+"""Pythons and SQLites for trying the start: found here, or made from packages; a reason where
+neither can be had."""
 
 from __future__ import annotations
 
@@ -15,8 +16,15 @@ ROOT = Path(__file__).resolve().parents[2]
 SUBSECONDS = (3, 42)
 """From here on SQLite counts milliseconds by itself."""
 SOURCES = {"new": "11.8.1", "old": "7.5.0", "oldest": "7.1.2"}
-"""Versions of the npm package better-sqlite3 that carry the sources of SQLite 3.48, 3.37 (Ubuntu 22.04) and 3.34 (Debian 11)."""
-FLAGS = ("ENABLE_FTS5", "ENABLE_JSON1", "ENABLE_DESERIALIZE", "ENABLE_COLUMN_METADATA", "ENABLE_MATH_FUNCTIONS")
+"""Versions of the npm package better-sqlite3 that carry the sources of SQLite 3.48, 3.37 (Ubuntu
+22.04) and 3.34 (Debian 11)."""
+FLAGS = (
+    "ENABLE_FTS5",
+    "ENABLE_JSON1",
+    "ENABLE_DESERIALIZE",
+    "ENABLE_COLUMN_METADATA",
+    "ENABLE_MATH_FUNCTIONS",
+)
 
 
 class CannotBeHadError(Exception):
@@ -39,7 +47,8 @@ class Machine:
 
 
 def machine(version: str, age: str, folder: Path) -> Machine:
-    """A clean environment from requirements.lock for this Python, with a SQLite of this age. Raises CannotBeHadError."""
+    """A clean environment from requirements.lock for this Python, with a SQLite of this age. Raises
+    CannotBeHadError."""
     base = _python(version)
     own = _sqlite(base)
     if age != "oldest" and (_number(own) >= SUBSECONDS) == (age == "new"):
@@ -56,9 +65,15 @@ def machine(version: str, age: str, folder: Path) -> Machine:
 @functools.cache
 def _python(version: str) -> Path:
     """One that runs: on the PATH, of pyenv, or uv's own."""
-    found = [shutil.which(f"python{version}"), *sorted(map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python")))]
+    found = [
+        shutil.which(f"python{version}"),
+        *sorted(map(str, Path.home().glob(f".pyenv/versions/{version}.*/bin/python"))),
+    ]
     for candidate in filter(None, [*found, f"/usr/bin/python{version}"]):
-        if _says(candidate, "import sqlite3, ssl, sys; print('%d.%d' % sys.version_info[:2])") == version:
+        if (
+            _says(candidate, "import sqlite3, ssl, sys; print('%d.%d' % sys.version_info[:2])")
+            == version
+        ):
             return Path(candidate)
     done = _run(_uv(), "python", "install", version, timeout=180, UV_HTTP_TIMEOUT="20")
     if done.returncode:
@@ -68,15 +83,26 @@ def _python(version: str) -> Path:
 
 @functools.cache
 def _environment(base: Path, version: str, folder: Path) -> Path:
-    """What `make run` installs, by uv from its cache: seconds, and hard links in place of copies."""
+    """What `make run` installs, by uv from its cache: seconds, and hard links in place of
+    copies."""
     made = folder / f"python{version}"
     for arguments in (
         ("venv", "--quiet", "--python", str(base), str(made)),
-        ("pip", "install", "--quiet", "--python", str(made / "bin" / "python"), "-r", str(ROOT / "requirements.lock")),
+        (
+            "pip",
+            "install",
+            "--quiet",
+            "--python",
+            str(made / "bin" / "python"),
+            "-r",
+            str(ROOT / "requirements.lock"),
+        ),
     ):
         done = _run(_uv(), *arguments, timeout=900)
         if done.returncode:
-            raise RuntimeError(f"Leaf's packages cannot be installed on Python {version}:\n{done.stderr}")
+            raise RuntimeError(
+                f"Leaf's packages cannot be installed on Python {version}:\n{done.stderr}"
+            )
     return made / "bin" / "python"
 
 
@@ -85,10 +111,15 @@ def _library(age: str, folder: Path) -> str:
     """Compile libsqlite3 from the sources in a package."""
     npm, compiler = shutil.which("npm"), shutil.which("cc") or shutil.which("gcc")
     if not (npm and compiler):
-        raise CannotBeHadError(f"{'a C compiler' if npm else 'npm'}, which it takes to make this SQLite, is not installed")
+        raise CannotBeHadError(
+            f"{'a C compiler' if npm else 'npm'}, which it takes to make this SQLite, is "
+            f"not installed"
+        )
     made = folder / f"sqlite-{age}"
     made.mkdir()
-    if _run(npm, "pack", "--silent", f"better-sqlite3@{SOURCES[age]}", cwd=made, timeout=120).returncode:
+    if _run(
+        npm, "pack", "--silent", f"better-sqlite3@{SOURCES[age]}", cwd=made, timeout=120
+    ).returncode:
         raise CannotBeHadError("the npm registry with the sources of SQLite cannot be reached")
     for pattern in ("*.tgz", "package/deps/sqlite3.tar.gz"):
         for archive in made.glob(pattern):
@@ -96,7 +127,18 @@ def _library(age: str, folder: Path) -> str:
     source = next(made.rglob("sqlite3.c"))
     flags = [f"-DSQLITE_{flag}" for flag in FLAGS]
     done = _run(
-        compiler, "-O0", "-shared", "-fPIC", *flags, "-o", "libsqlite3.so.0", str(source), "-lpthread", "-ldl", "-lm", cwd=made
+        compiler,
+        "-O0",
+        "-shared",
+        "-fPIC",
+        *flags,
+        "-o",
+        "libsqlite3.so.0",
+        str(source),
+        "-lpthread",
+        "-ldl",
+        "-lm",
+        cwd=made,
     )
     if done.returncode:
         raise CannotBeHadError("this SQLite does not compile here")
@@ -104,7 +146,9 @@ def _library(age: str, folder: Path) -> str:
 
 
 def _sqlite(python: Path, library: str = "") -> str:
-    found = _says(str(python), "import sqlite3; print(sqlite3.sqlite_version)", LD_LIBRARY_PATH=library)
+    found = _says(
+        str(python), "import sqlite3; print(sqlite3.sqlite_version)", LD_LIBRARY_PATH=library
+    )
     if not found:
         raise CannotBeHadError("this Python does not run with this SQLite")
     return found
@@ -126,6 +170,10 @@ def _says(python: str, code: str, **variables: str) -> str:
     return done.stdout.strip() if done.returncode == 0 else ""
 
 
-def _run(*command: str, cwd: Path | None = None, timeout: float = 300, **variables: str) -> subprocess.CompletedProcess[str]:
+def _run(
+    *command: str, cwd: Path | None = None, timeout: float = 300, **variables: str
+) -> subprocess.CompletedProcess[str]:
     environ = {**os.environ, **{name: value for name, value in variables.items() if value}}
-    return subprocess.run(command, cwd=cwd, env=environ, capture_output=True, text=True, timeout=timeout, check=False)
+    return subprocess.run(
+        command, cwd=cwd, env=environ, capture_output=True, text=True, timeout=timeout, check=False
+    )

@@ -1,6 +1,8 @@
-"""From nothing to an answer, as a stranger does it: a clean environment, a question, a kill in the middle of an answer.
+"""From nothing to an answer, as a stranger does it: a clean environment, a question, a kill in the
+middle of an answer.
 
-Each Python is tried with an old and a new SQLite. What cannot be had on this machine is skipped and said, never passed.
+Each Python is tried with an old and a new SQLite. What cannot be had on this machine is skipped and
+said, never passed.
 """
 
 from __future__ import annotations
@@ -23,8 +25,13 @@ from tests.start_up.machines import ROOT, CannotBeHadError, Machine, machine
 
 PYTHONS = ("3.11", "3.12", "3.13")
 COMBINATIONS = [
-    pytest.param(python, age, marks=pytest.mark.xdist_group(python))  # one environment for each Python
-    for python, age in [*((python, age) for python in PYTHONS for age in ("old", "new")), ("3.12", "oldest")]
+    pytest.param(
+        python, age, marks=pytest.mark.xdist_group(python)
+    )  # one environment for each Python
+    for python, age in [
+        *((python, age) for python in PYTHONS for age in ("old", "new")),
+        ("3.12", "oldest"),
+    ]
 ]
 SALES = "region,revenue\nNorth,100\nSouth,120\nNorth,200\n"
 SLOW = Turn.say("\n\n".join(f"Paragraph {i}." for i in range(1, 41)), pieces=120, delay=0.1)
@@ -88,9 +95,19 @@ class Leaf:
         return App(self.home, model, python=str(self.machine.python), **self.machine.environ)
 
     def _environ(self, model: str) -> dict[str, str]:
-        clean = {k: v for k, v in os.environ.items() if not k.startswith(("LEAF_", "ANTHROPIC_", "STREAMLIT_"))}
+        clean = {
+            k: v
+            for k, v in os.environ.items()
+            if not k.startswith(("LEAF_", "ANTHROPIC_", "STREAMLIT_"))
+        }
         named = {"LEAF_MODEL_URL": model} if model else {}
-        return {**clean, **self.machine.environ, **named, "LEAF_HOME": str(self.home), "PYTHONUTF8": "1"}
+        return {
+            **clean,
+            **self.machine.environ,
+            **named,
+            "LEAF_HOME": str(self.home),
+            "PYTHONUTF8": "1",
+        }
 
 
 def the_doctor_names_what_is_there(leaf: Leaf, age: str) -> None:

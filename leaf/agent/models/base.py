@@ -1,6 +1,8 @@
-"""What a model is to the loop: it takes a request, says what it streams, and ends with one turn. No model lives here.
+"""What a model is to the loop: it takes a request, says what it streams, and ends with one turn. No
+model lives here.
 
-Everything in a turn is plain JSON, so that a durable run can store a finished turn and never ask for it again.
+Everything in a turn is plain JSON, so that a durable run can store a finished turn and never ask
+for it again.
 """
 
 from __future__ import annotations
@@ -8,12 +10,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal, Protocol
+from typing import Literal, Protocol
 
 from leaf.errors import ModelError
+from leaf.shapes.raw import RawBlock, RawMessage, ToolSchema
+from leaf.shapes.results import Output
 from leaf.store.model import Scope
-
-Json = dict[str, Any]
 
 
 class TurnCutError(ModelError):
@@ -21,9 +23,18 @@ class TurnCutError(ModelError):
 
 
 class TooLongError(ModelError):
-    """The request is longer than the model takes. The same request will be refused again; a shorter one may pass."""
+    """The request is longer than the model takes. The same request will be refused again; a shorter
+    one may pass."""
 
-    def __init__(self, message: str, hint: str = "", *, status: int | None = None, tokens: int = 0, most: int = 0) -> None:
+    def __init__(
+        self,
+        message: str,
+        hint: str = "",
+        *,
+        status: int | None = None,
+        tokens: int = 0,
+        most: int = 0,
+    ) -> None:
         super().__init__(message, hint, status=status)
         self.tokens = tokens
         """What the server counted; 0 where it does not say."""
@@ -32,7 +43,7 @@ class TooLongError(ModelError):
 
 
 @dataclass(frozen=True)
-class Usage:
+class TokenUsage:
     """Tokens of one turn, or of several added up."""
 
     input: int = 0
@@ -43,8 +54,8 @@ class Usage:
     """Of `input`: written to the cache."""
     output: int = 0
 
-    def __add__(self, other: Usage) -> Usage:
-        return Usage(
+    def __add__(self, other: TokenUsage) -> TokenUsage:
+        return TokenUsage(
             self.input + other.input,
             self.cached + other.cached,
             self.cache_creation + other.cache_creation,
@@ -66,54 +77,54 @@ class ModelEvent:
     """With a tool input's `start`: the call's id."""
     name: str = ""
     """With a tool input's `start`: the tool's name."""
-    citation: Json = field(default_factory=dict)
+    citation: RawBlock = field(default_factory=dict)
     """With `citation`: what the text of this block rests on, as the server named it."""
     questions: tuple[str, ...] = ()
     """With `questions`: what the user may ask next with a press."""
-    usage: Usage = Usage()
+    usage: TokenUsage = TokenUsage()
     """With `usage`: what the turn has taken so far, so that an interrupted turn is counted too."""
 
 
 @dataclass(frozen=True)
 class ModelRequest:
-    """One call of a model. Earlier messages, system and tools never change within a chat, so that the prompt cache holds."""
+    """One call of a model. Earlier messages, system and tools never change within a chat, so that
+    the prompt cache holds."""
 
     model: str
     system: str
-    tools: Sequence[Json]
+    tools: Sequence[ToolSchema]
     """`{"name", "description", "input_schema"}`, always in the same order."""
-    messages: Sequence[Json]
+    messages: Sequence[RawMessage]
     """Messages API messages, oldest first."""
     max_tokens: int = 16_000
     profile: str = "claude"
     """`claude` (thinking, caching) or `basic` (neither)."""
     scope: Scope | None = None
     """On whose behalf, for pictures that are kept in the workspace."""
-    outputs: Mapping[str, Json] = field(default_factory=dict)
-    """Tool call id -> `ToolOutput.to_json()` of the calls of this run. Only the rules read it: a model reads the messages."""
+    outputs: Mapping[str, Output] = field(default_factory=dict)
+    """Tool call id -> `ToolOutput.to_json()` of the calls of this run. Only the rules read it: a
+    model reads the messages."""
 
 
 @dataclass(frozen=True)
 class ModelTurn:
     """What a model said in one call."""
 
-    content: list[Json]
+    content: list[RawBlock]
     """Raw content blocks, to be sent back byte-equal."""
     stop_reason: str
-    """`end_turn`, `tool_use`, `pause_turn`, `refusal`, `max_tokens`, `model_context_window_exceeded`, `stop_sequence`."""
-    usage: Usage = Usage()
+    """`end_turn`, `tool_use`, `pause_turn`, `refusal`, `max_tokens`,
+    `model_context_window_exceeded`, `stop_sequence`."""
+    usage: TokenUsage = TokenUsage()
     model: str = ""
     """The model that answered, as the server names it."""
     seconds: float = 0.0
     broken: dict[str, str] = field(default_factory=dict)
-    """Tool call id -> the input as it came, where that is not JSON; the block in `content` then holds an empty input."""
+    """Tool call id -> the input as it came, where that is not JSON; the block in `content` then
+    holds an empty input."""
 
-    def to_json(self) -> Json:
+    def to_json(self) -> dict[str, object]:
         return asdict(self)
-
-    @staticmethod
-    def from_json(data: Json) -> ModelTurn:
-        return ModelTurn(**{**data, "usage": Usage(**data["usage"])})
 
 
 Emit = Callable[[ModelEvent], None]

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
 
 from leaf.agent.models.prices import PRICES
 from leaf.errors import InvalidInputError, ModelError, StoreError
 from leaf.settings import Settings
+from leaf.settings.private import keep_private
 
 KEPT_SECONDS = 600.0
 """How long the server's list is believed; a failure to get it, a tenth of that."""
@@ -25,20 +28,41 @@ class ModelChoice:
     """For people."""
 
 
-class ModelDirectory:
-    """The models of the configured server. The default is chosen on the settings page and kept in the data folder."""
+class DefaultModel(Protocol):
+    """Where the model for chats that have none of their own is kept."""
 
-    def __init__(self, settings: Settings, ask: Callable[[], list[tuple[str, str]]]) -> None:
+    def read(self) -> str:
+        """Empty where nobody chose. Raises StoreError."""
+
+    def write(self, model: str) -> None:
+        """Raises StoreError."""
+
+
+class ModelDirectory:
+    """The models of one server."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        ask: Callable[[], list[tuple[str, str]]],
+        default: DefaultModel | None = None,
+        known: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        """`default` is a file of the data folder where nothing is said; `known` are the models that
+        the server offered earlier."""
         self._settings = settings
         self._ask = ask
         """Id and name of each model, from the server. Raises ModelError."""
-        self._path = settings.home / "default_model.txt"
+        self._default = default or DefaultFile(settings.home)
         self._lock = threading.Lock()
-        self._known: list[tuple[str, str]] = []
+        self._told = frozenset(model for model, _ in known)
+        """What the server says it has; empty where it never said."""
+        self._known = list(known)
         self._until = 0.0
 
     def choices(self) -> list[ModelChoice]:
-        """The default first, then what the server offers; where it does not say, the models whose price is known."""
+        """The default first, then what the server offers; where it does not say, the models whose
+        price is known."""
         if self._settings.keyless:
             return [ModelChoice(KEYLESS, "No model: rules")]
         default = self.default()
@@ -48,27 +72,20 @@ class ModelDirectory:
 
     def default(self) -> str:
         """The model for chats that have none of their own."""
-        if self._settings.keyless:
-            return KEYLESS
-        try:
-            chosen = self._path.read_text(encoding="utf-8").strip()
-        except FileNotFoundError:
-            return self._settings.model
-        except OSError as e:
-            raise StoreError(f"The chosen model cannot be read from {self._path.name}: {e.strerror}.") from e
-        return chosen or self._settings.model
+        return KEYLESS if self._settings.keyless else self._default.read() or self._settings.model
+
+    def meant(self, chosen: str) -> str:
+        """Which model answers where a chat has this one: it, unless it was chosen for another
+        server and this one says that it has no such model. Asks no server."""
+        if self._settings.keyless or chosen in ("", KEYLESS):
+            return self.default()
+        if not self._settings.model_url and not chosen.startswith("claude"):
+            return self.default()
+        return chosen if not self._told or chosen in self._told else self.default()
 
     def set_default(self, model: str) -> None:
         """Keep the choice. Raises InvalidInputError for a name that cannot be one."""
-        if not model.strip() or len(model.split()) > 1 or len(model) > 200:
-            raise InvalidInputError(
-                f"'{model[:200]}' is not the name of a model.", "Choose one of the list, or type its exact name."
-            )
-        try:
-            self._settings.home.mkdir(parents=True, exist_ok=True)
-            self._path.write_text(model.strip() + "\n", encoding="utf-8")
-        except OSError as e:
-            raise StoreError(f"The choice cannot be kept: {e.strerror}.", "Make room in the data folder.") from e
+        self._default.write(model_name(model))
 
     def _offered(self) -> list[tuple[str, str]]:
         with self._lock:
@@ -77,6 +94,45 @@ class ModelDirectory:
                     self._known, kept = self._ask(), KEPT_SECONDS
                 except ModelError:
                     kept = KEPT_SECONDS / 10
-                    self._known = self._known or ([] if self._settings.model_url else [(name, name) for name in PRICES])
+                    self._known = self._known or (
+                        [] if self._settings.model_url else [(name, name) for name in PRICES]
+                    )
                 self._until = time.monotonic() + kept
             return self._known
+
+
+class DefaultFile:
+    """The choice for everybody, in the data folder."""
+
+    def __init__(self, home: Path) -> None:
+        self._home = home
+        self._path = home / "default_model.txt"
+
+    def read(self) -> str:
+        try:
+            return self._path.read_text(encoding="utf-8").strip()
+        except FileNotFoundError:
+            return ""
+        except OSError as e:
+            raise StoreError(
+                f"The chosen model cannot be read from {self._path.name}: {e.strerror}."
+            ) from e
+
+    def write(self, model: str) -> None:
+        try:
+            keep_private(self._home)
+            self._path.write_text(model + "\n", encoding="utf-8")
+        except OSError as e:
+            raise StoreError(
+                f"The choice cannot be kept: {e.strerror}.", "Make room in the data folder."
+            ) from e
+
+
+def model_name(given: str) -> str:
+    """Without blanks around it. Raises InvalidInputError for a name that cannot be one."""
+    if not given.strip() or len(given.split()) > 1 or len(given) > 200:
+        raise InvalidInputError(
+            f"'{given[:200]}' is not the name of a model.",
+            "Choose one of the list, or type its exact name.",
+        )
+    return given.strip()

@@ -1,8 +1,10 @@
-"""The analyst without a model: rules that meet the Model protocol, so that one loop, one page and one history serve both.
+"""The analyst without a model: rules that meet the Model protocol, so that one loop, one page and
+one history serve both.
 
-An answer is a script: a generator that yields batches of tool calls, is given their results, and returns what to say. Each turn
-plays the script again from its beginning on the results so far, and streams what comes next. A question that has one meaning is
-answered with its figure, one that has several is asked back, all others are refused.
+An answer is a script: a generator that yields batches of tool calls, is given their results, and
+returns what to say. Each turn plays the script again from its beginning on the results so far, and
+streams what comes next. A question that has one meaning is answered with its figure, one that has
+several is asked back, all others are refused.
 """
 
 from __future__ import annotations
@@ -11,12 +13,17 @@ import re
 import threading
 from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
+from typing import cast
 
-from leaf.agent.models.base import Emit, Json, ModelEvent, ModelRequest, ModelTurn
+from leaf.agent.models.base import Emit, ModelEvent, ModelRequest, ModelTurn
 from leaf.agent.rules import answers
 from leaf.agent.rules.grammar import Grammar, Query
-from leaf.agent.rules.tables import Table, lookup_sql, read_table
+from leaf.agent.rules.tables import AskedTable, lookup_sql, read_table
+from leaf.agent.rules.understanding import DRAWN, Meant, compared, readings_of
 from leaf.errors import RunError
+from leaf.readers.locate.where import around
+from leaf.shapes.raw import RawBlock, RawMessage, ToolInput
+from leaf.shapes.results import FileListed, Output, PassageShown
 
 TABLES_DESCRIBED, LINKS_FOLLOWED, TEXTS_SHOWN = 64, 5, 3
 OFFERED, COLUMNS_DESCRIBED, COLUMNS_SHOWN = 4, 40, 12
@@ -27,17 +34,36 @@ _TYPED = re.compile(
     | from\s.+\s(?:select|where|group\sby|order\sby|limit)\s.+)\s*""",
     re.DOTALL | re.I | re.VERBOSE,
 )
-_LINK = re.compile(r"(?:\b(?:in|from|of|for|aus|dans|en)\s+)?(https://(?:drive|docs|sheets|slides)\.google\.com/[^\s<>\"')\]]+)")
+_LINK = re.compile(
+    r"(?:\b(?:in|from|of|for|aus|dans|en)\s+)?(https://(?:drive|docs|sheets|slides)\.google\.com/[^\s<>\"')\]]+)"
+)
 _FOLDER_LINK = re.compile(r"/folders/|/(my-drive|shared-with-me|shared-drives)$")
 _UNITED = re.compile(r"\bacross the (\d+) tables of this shape\b", re.I)
+_SAYS = re.compile(r"\s*what does .+? say about (.+?)[\s?]*", re.I | re.DOTALL)
+_HEADING = 200
+"""Characters up to which a passage that begins as a heading is nothing else."""
 _ABOUT = (
-    "Hello. I answer questions about your files: attach a table and ask for figures (“total revenue by region”, “top 5 customers "
+    "Hello. I answer questions about your files: attach a table and ask for figures (“total "
+    "revenue by region”, “top 5 customers "
     "by total revenue”, “average price by month”), attach a text and ask what it says, or type SQL."
 )
-_NO_FILE = "There is no file in this chat yet. Attach one with the paper clip, or load the sample data, and ask again."
-_FOLDER_LINE = re.compile(r"^\[Attached: Drive folder .* id=([\w-]+)(?:/([\w-]+))?, .*\]\s*$", re.MULTILINE)
-_NO_QUESTION = re.compile(r"^\[Attached: .*\]\s*$|\A\s*(question\s*)?\d{1,2}[.):]\s+", re.MULTILINE | re.I)
-_CONNECT = "*No model is connected, so fixed rules answered. Set ANTHROPIC_API_KEY or LEAF_MODEL_URL to ask freely.*"
+_NO_FILE = (
+    "There is no file in this chat yet. Attach one with the paper clip, or load the sample "
+    "data, and ask again."
+)
+_FOLDER_LINE = re.compile(
+    r"^\[Attached: Drive folder .* id=([\w-]+)(?:/([\w-]+))?, .*\]\s*$", re.MULTILINE
+)
+_NO_QUESTION = re.compile(
+    r"^\[Attached: .*\]\s*$|\A\s*(question\s*)?\d{1,2}[.):]\s+", re.MULTILINE | re.I
+)
+_CONNECT = (
+    "*No model is connected. Simple questions about tables, searches and SQL work without one; to "
+    "ask freely, connect a model in the settings.*"
+)
+"""Said once in a chat."""
+NOTICE = "*No model is connected."
+"""How it begins, in every version."""
 
 
 @dataclass(frozen=True)
@@ -49,14 +75,22 @@ class Answer:
     refused: bool = False
 
 
-Calls = list[tuple[str, Json]]
+class Gave(Output, total=False):
+    """An output; of a call that failed no data, and the error."""
+
+    error: str
+
+
+Calls = list[tuple[str, ToolInput]]
 """Names and inputs of tools, called at once."""
-Script = Generator[Calls, list[Json], Answer]
-"""Takes outputs as JSON; of a call that failed no data, and the error."""
+Script = Generator[Calls, list[Gave], Answer]
 
 
 class KeylessModel:
     """Answers by rules. Takes no tokens and sends nothing anywhere."""
+
+    def prepare(self) -> None:
+        """There is nothing to load."""
 
     def turn(self, request: ModelRequest, emit: Emit, stop: threading.Event) -> ModelTurn:
         """The next tool calls of the script, or its answer. Raises RunError once `stop` is set."""
@@ -67,19 +101,34 @@ class KeylessModel:
             for results in done:
                 calls = script.send(results)
         except StopIteration as end:
-            return ModelTurn([_say(end.value, emit)], "end_turn", model="keyless")
+            told = any(map(_tells, request.messages))
+            return ModelTurn([_say(end.value, emit, told)], "end_turn", model="keyless")
         if stop.is_set():
             raise RunError("Stopped.")
         content = []
         for i, (name, given) in enumerate(calls):
-            content.append({"type": "tool_use", "id": f"rule_{len(request.messages)}_{i}", "name": name, "input": given})
+            content.append(
+                {
+                    "type": "tool_use",
+                    "id": f"rule_{len(request.messages)}_{i}",
+                    "name": name,
+                    "input": given,
+                }
+            )
             emit(ModelEvent("tool-input", "start", i, call_id=str(content[-1]["id"]), name=name))
             emit(ModelEvent("tool-input", "end", i))
         return ModelTurn(content, "tool_use", model="keyless")
 
 
-def _say(said: Answer, emit: Emit) -> Json:
-    text = f"{said.text}\n\n{_CONNECT}"
+def _tells(message: RawMessage) -> bool:
+    """Whether it is an answer that says that no model is connected."""
+    return message["role"] == "assistant" and any(
+        NOTICE in str(block.get("text", "")) for block in message["content"]
+    )
+
+
+def _say(said: Answer, emit: Emit, told: bool) -> RawBlock:
+    text = said.text if told else f"{said.text}\n\n{_CONNECT}"
     emit(ModelEvent("text", "start", 0))
     emit(ModelEvent("text", "delta", 0, text))
     emit(ModelEvent("text", "end", 0))
@@ -88,36 +137,47 @@ def _say(said: Answer, emit: Emit) -> Json:
     return {"type": "text", "text": text}
 
 
-def _question_and_results(request: ModelRequest) -> tuple[str, list[list[Json]]]:
-    """The newest question, with attached folders as their addresses, and the results since, one list for each turn."""
-    question, done = "", list[list[Json]]()
-    for content in (message["content"] for message in request.messages if message["role"] == "user"):
+def _question_and_results(request: ModelRequest) -> tuple[str, list[list[Gave]]]:
+    """The newest question, with attached folders as their addresses, and the results since, one
+    list for each turn."""
+    question, done = "", list[list[Gave]]()
+    for content in (
+        message["content"] for message in request.messages if message["role"] == "user"
+    ):
         if typed := "\n".join(block["text"] for block in content if block["type"] == "text"):
-            with_folders = _FOLDER_LINE.sub(r"https://drive.google.com/drive/folders/\1?resourcekey=\2", typed)
+            with_folders = _FOLDER_LINE.sub(
+                r"https://drive.google.com/drive/folders/\1?resourcekey=\2", typed
+            )
             question, done = _NO_QUESTION.sub("", with_folders).strip(), []
-        if results := [_result(block, request) for block in content if block["type"] == "tool_result"]:
+        if results := [
+            _result(block, request) for block in content if block["type"] == "tool_result"
+        ]:
             done.append(results)
     return question, done
 
 
-def _result(block: Json, request: ModelRequest) -> Json:
-    """An output as JSON; of a call that failed no data, and the error."""
-    failed = {"data": {}, "error": str(block["content"])}
-    return failed if block.get("is_error") else {"data": {}, **request.outputs.get(block["tool_use_id"], {})}
+def _result(block: RawBlock, request: ModelRequest) -> Gave:
+    if block.get("is_error"):
+        return {"data": {}, "error": str(block["content"])}
+    return cast("Gave", {"data": {}, **request.outputs.get(block["tool_use_id"], {})})
 
 
 def answer(question: str) -> Script:
     """The script of a question."""
     if not question or Grammar(question).is_only("~"):
         return Answer(_ABOUT)
-    if typed := _FENCED.search(question) or (None if question.endswith("?") else _TYPED.fullmatch(question.rstrip(";"))):
+    if typed := _FENCED.search(question) or (
+        None if question.endswith("?") else _TYPED.fullmatch(question.rstrip(";"))
+    ):
         [result] = yield [("query_tables", {"sql": typed[1].strip().rstrip(";")})]
         failed = f"The query did not run: {result.get('error')}"
         return Answer(failed if "error" in result else answers.of_sql(result["data"]["table"]))
     if links := list(dict.fromkeys(_LINK.findall(question)))[:LINKS_FOLLOWED]:
         question = _LINK.sub(" ", question).strip(" ?.,:;") or "describe the file"
         results = yield [
-            ("list_drive_folder", {"folder": link}) if _FOLDER_LINK.search(link) else ("read_drive_file", {"file": link})
+            ("list_drive_folder", {"folder": link})
+            if _FOLDER_LINK.search(link)
+            else ("read_drive_file", {"file": link})
             for link in links
         ]
         if said := list(dict.fromkeys(filter(None, map(_of_drive, results)))):
@@ -125,21 +185,29 @@ def answer(question: str) -> Script:
     return (yield from _from_files(question))
 
 
-def _of_drive(result: Json) -> str:
+def _of_drive(result: Gave) -> str:
     """What is to say of a folder, or of a file that could not be fetched."""
     data = result["data"]
     items = [f"- {item['name']} ({item['kind']})" for item in data.get("drive_items") or ()]
     unconnected = f"{data['why']} {data['hint']}" if "why" in data else ""
-    return result.get("error") or unconnected or "\n".join([f"{result['summary']}.", *items] if items else [])
+    return (
+        result.get("error")
+        or unconnected
+        or "\n".join([f"{result['summary']}.", *items] if items else [])
+    )
 
 
 def _from_files(question: str) -> Script:
     [listed] = yield [("list_files", {})]
     files = listed["data"].get("files")
     if not files:
-        return Answer(f"The files cannot be listed: {listed['error']}" if "error" in listed else _NO_FILE)
+        return Answer(
+            f"The files cannot be listed: {listed['error']}" if "error" in listed else _NO_FILE
+        )
     pressed, question = _UNITED.search(question), _UNITED.sub(" ", question)
-    read = [(f, Grammar(question, Table("", f["handle"], f["name"]))) for f in files]
+    if drawn := DRAWN.fullmatch(question):
+        question = drawn[1]
+    read = [(f, Grammar(question, AskedTable("", f["handle"], f["name"]))) for f in files]
     named = [(f, grammar) for f, grammar in read if grammar.has("T")]
     tabular = [f for f, _ in named or read if f["tables"]]
     texts = [f for f, _ in named or read if not f["tables"]]
@@ -151,97 +219,183 @@ def _from_files(question: str) -> Script:
     tables, failed, left = yield from _describe(tabular)
     if pressed:
         tables, left = _unite(tables, int(pressed[1])), 0
-    sql = lookup_sql(tables, [text for table in tables for text in Grammar(question, table).stretches()])
+    if sides := compared(question, tables):
+        return (yield from _compare(*sides))
+    sql = lookup_sql(
+        tables, [text for table in tables for text in Grammar(question, table).stretches()]
+    )
     looked_up = (yield [("query_tables", {"sql": sql})]) if sql else []
-    values = [row for result in looked_up if "error" not in result for row in result["data"]["table"]["rows"]]
+    values = [
+        row
+        for result in looked_up
+        if "error" not in result
+        for row in result["data"]["table"]["rows"]
+    ]
     found = _decide([Grammar(question, table, values) for table in tables], left)
     if not isinstance(found, Answer):
-        found = yield from _query(*found)
+        found = yield from _query(*found, drawn=drawn is not None)
     found = replace(found, text="\n\n".join([found.text, *failed]))
     return (yield from _search(question, texts, found)) if texts and found.refused else found
 
 
-def _describe(files: Sequence[Json]) -> Generator[Calls, list[Json], tuple[list[Table], list[str], int]]:
-    """The tables, at most so many, the first of each file before its others; what failed; and how many are left."""
+def _describe(
+    files: Sequence[FileListed],
+) -> Generator[Calls, list[Gave], tuple[list[AskedTable], list[str], int]]:
+    """The tables, at most so many, the first of each file before its others; what failed; and how
+    many are left."""
     asked = [(file, {"file": file["handle"]}) for file in files]
     results = yield [("describe_table", given) for _, given in asked[:TABLES_DESCRIBED]]
     firsts = list(zip(asked, results, strict=False))
-    asked += [(file, {**given, "sheet": name}) for (file, given), r in firsts for name in r["data"].get("others") or ()]
+    asked += [
+        (file, {**given, "sheet": name})
+        for (file, given), r in firsts
+        for name in r["data"].get("others") or ()
+    ]
     if others := asked[len(results) : TABLES_DESCRIBED]:
         results = [*results, *(yield [("describe_table", given) for _, given in others])]
     each = [(file, result) for (file, _), result in zip(asked, results, strict=False)]
-    failed = [f"{file['name']} could not be used: {result['error']}" for file, result in each if "error" in result]
-    tables = [read_table(r["data"]["profile"], file["handle"], file["name"]) for file, r in each if "error" not in r]
+    failed = [
+        f"{file['name']} could not be used: {result['error']}"
+        for file, result in each
+        if "error" in result
+    ]
+    tables = [
+        read_table(r["data"]["profile"], file["handle"], file["name"])
+        for file, r in each
+        if "error" not in r
+    ]
     return tables, failed, len(asked) - len(results)
 
 
-def _query(table: Table, query: Query) -> Script:
+def _query(table: AskedTable, query: Query, *, drawn: bool = False) -> Script:
     sql = answers.sql_of(query, table)
     [result] = yield [("query_tables", {"sql": sql})]
     if "error" in result:
         return Answer(f"The query did not run: {result['error']}\n\n```sql\n{sql}\n```")
     found = result["data"]["table"]
-    if (spec := answers.chart_of(query)) and len(found["rows"]) > 2:
+    if (spec := answers.chart_of(query, drawn=drawn)) and len(found["rows"]) > 2:
         yield [("make_chart", {"spec": spec, "result_id": found["result_id"]})]
     return Answer(answers.of_query(query, table, found))
 
 
-def _begin_of(files: Sequence[Json]) -> Script:
-    results = yield [("read_file", {"file": f["handle"], "max_tokens": 250}) for f in files[:TEXTS_SHOWN]]
-    parts = [f"{TEXTS_SHOWN} of {len(files)} files are shown; name one to see it."] if len(files) > TEXTS_SHOWN else []
+def _compare(one: Meant, other: Meant) -> Script:
+    sql = answers.joined_sql(one, other)
+    [result] = yield [("query_tables", {"sql": sql})]
+    if "error" in result:
+        return Answer(f"The query did not run: {result['error']}\n\n```sql\n{sql}\n```")
+    return Answer(answers.of_comparison(one, other, result["data"]["table"]))
+
+
+def _begin_of(files: Sequence[FileListed]) -> Script:
+    results = yield [
+        ("read_file", {"file": f["handle"], "max_tokens": 250}) for f in files[:TEXTS_SHOWN]
+    ]
+    parts = (
+        [f"{TEXTS_SHOWN} of {len(files)} files are shown; name one to see it."]
+        if len(files) > TEXTS_SHOWN
+        else []
+    )
     for file, result in zip(files, results, strict=False):
         head = f"**{answers.cell(file['name'])}** begins ({result['data'].get('coverage', '')}):"
         failed = f"{file['name']} could not be read: {result.get('error')}"
-        parts.append(failed if "error" in result else answers.of_passages(head, result["data"]["passages"]))
+        parts.append(
+            failed if "error" in result else answers.of_passages(head, result["data"]["passages"])
+        )
     return Answer("\n\n".join(parts))
 
 
-def _search(question: str, files: Sequence[Json], refused: Answer | None = None) -> Script:
-    """Passages that say most of the question's words; where the tables could not answer it, that is said first."""
-    query = " ".join(Grammar(question).unknown()) or question
+def _search(question: str, files: Sequence[FileListed], refused: Answer | None = None) -> Script:
+    """Passages that say most of the question's words; where the tables could not answer it, that is
+    said first."""
+    about = _SAYS.fullmatch(question)
+    query = about[1] if about else " ".join(Grammar(question).unknown()) or question
     [result] = yield [("search_files", {"query": query, "files": [f["handle"] for f in files]})]
     passages, notes = result["data"].get("passages") or [], result["data"].get("notes") or []
     if not passages:
-        tried = f"Nothing in {len(files)} file{'s' if len(files) != 1 else ''} matches “{query}”. Try other words."
-        failed = f"The files could not be searched: {result['error']}" if "error" in result else tried
+        tried = (
+            f"Nothing in {len(files)} file{'s' if len(files) != 1 else ''} matches “{query}”. "
+            f"Try other words."
+        )
+        failed = (
+            f"The files could not be searched: {result['error']}" if "error" in result else tried
+        )
         return refused or Answer("\n\n".join([failed, *notes]))
-    head = "One place in the files mentions this:" if len(passages) == 1 else f"{len(passages)} places in the files mention this:"
+    if about and (read := (yield from _under_heading(passages[0]))):
+        return Answer(read)
+    head = (
+        "One place in the files mentions this:"
+        if len(passages) == 1
+        else f"{len(passages)} places in the files mention this:"
+    )
     said = answers.of_passages(head, passages, notes)
-    return Answer(f"{refused.text.splitlines()[0]}\n\n{said}", refused.questions) if refused else Answer(said)
+    return (
+        Answer(f"{refused.text.splitlines()[0]}\n\n{said}", refused.questions)
+        if refused
+        else Answer(said)
+    )
 
 
-def _unite(tables: Sequence[Table], count: int) -> list[Table]:
+def _under_heading(found: PassageShown) -> Generator[Calls, list[Gave], str]:
+    """What stands around a heading that was found; empty where it is none."""
+    text = found["text"].strip()
+    if not text.startswith("#") or len(text) > _HEADING or "handle" not in found:
+        return ""
+    where: ToolInput = {"file": found["handle"], "where": around(found["place"]), "max_tokens": 400}
+    [result] = yield [("read_file", where)]
+    passages = result["data"].get("passages")
+    head = f"**{answers.cell(found['name'])}** at {found['place']}:"
+    return answers.of_passages(head, passages) if passages else ""
+
+
+def _unite(tables: Sequence[AskedTable], count: int) -> list[AskedTable]:
     """One table in place of so many of one shape."""
     for first in tables:
         alike = tuple(table.name for table in tables if table.shape == first.shape)
         if len(alike) == count:
-            return [replace(first, united=alike, rows=0, columns=tuple(replace(c, nulls=0) for c in first.columns))]
+            return [
+                replace(
+                    first,
+                    united=alike,
+                    rows=0,
+                    columns=tuple(replace(c, nulls=0) for c in first.columns),
+                )
+            ]
     return []
 
 
-def _decide(grammars: Sequence[Grammar], left: int) -> Answer | tuple[Table, Query]:
+def _decide(grammars: Sequence[Grammar], left: int) -> Answer | tuple[AskedTable, Query]:
     """A query to carry out, or what to say instead. `left` tables were not looked at."""
     if not grammars:
         return Answer("No table can be read here. Attach one, or ask again.")
     if described := [g for g in grammars if g.describes()]:
         chosen = [g for g in described if g.has("T")] or described
-        profiles = "\n\n".join(answers.of_profile(g.table, COLUMNS_DESCRIBED) for g in chosen[:OFFERED])
+        profiles = "\n\n".join(
+            answers.of_profile(g.table, COLUMNS_DESCRIBED) for g in chosen[:OFFERED]
+        )
         return Answer(profiles, _working(chosen[0], len(grammars) > 1))
-    found = [(grammar, query) for grammar in grammars for query in grammar.readings()]
+    found = readings_of(grammars)
     if len(found) == 1 and (not left or found[0][0].has("T")):
         return found[0][0].table, found[0][1]
     return _ask_back(found, [g.table for g in grammars], left) if found else _refuse(grammars, left)
 
 
-def _ask_back(found: Sequence[tuple[Grammar, Query]], tables: Sequence[Table], left: int) -> Answer:
+def _ask_back(
+    found: Sequence[tuple[Grammar, Query]], tables: Sequence[AskedTable], left: int
+) -> Answer:
     """Every meaning as a question that has only this one."""
     several, alike = len({g.table.name for g, _ in found}) > 1 or left > 0, found[0][0].table.shape
     count = sum(table.shape == alike for table in tables)
     names = list(dict.fromkeys(answers.in_words(query) for _, query in found))
-    united = [f"{names[0]} across the {count} tables of this shape"] if count > 1 and several else []
-    asked = [answers.in_words(query) + (f" in {g.table.title}" if several else "") for g, query in found]
+    united = (
+        [f"{names[0]} across the {count} tables of this shape"] if count > 1 and several else []
+    )
+    asked = [
+        answers.in_words(query) + (f" in {g.table.title}" if several else "") for g, query in found
+    ]
     why = f"{len(tables) + left} tables are here; it does not say which." if several else ""
-    meant = f"It can mean: {'; '.join(names[:6])}." if len(names) > 1 else f"Understood: {names[0]}."
+    meant = (
+        f"It can mean: {'; '.join(names[:6])}." if len(names) > 1 else f"Understood: {names[0]}."
+    )
     text = "\n\n".join(filter(None, ("I did not understand which of these is meant.", why, meant)))
     return Answer(text, tuple(dict.fromkeys([*united, *asked]))[: OFFERED + 2], refused=True)
 
@@ -251,19 +405,34 @@ def _refuse(grammars: Sequence[Grammar], left: int) -> Answer:
     unknown = ", ".join(f"“{word}”" for word in grammar.unknown())
     head = f"I did not understand: {unknown or 'how these words belong together'}."
     known = ", ".join(
-        f"“{value}” in `{column.name}`" if value else f"`{column.name}`" for column, value in grammar.named().items()
+        f"“{value}” in `{column.name}`" if value else f"`{column.name}`"
+        for column, value in grammar.named().items()
     )
     others = [f"`{g.table.name}` ({g.table.file_name})" for g in grammars if g is not grammar]
-    also = f"Also here: {', '.join(others[:OFFERED])}{' and more' if len(others) > OFFERED else ''}." if others else ""
-    parts = [head, f"I did understand {known}." if known else "", answers.of_profile(grammar.table, COLUMNS_SHOWN), also]
-    return Answer("\n\n".join(filter(None, parts)), _working(grammar, len(grammars) + left > 1), refused=True)
+    also = (
+        f"Also here: {', '.join(others[:OFFERED])}{' and more' if len(others) > OFFERED else ''}."
+        if others
+        else ""
+    )
+    parts = [
+        head,
+        f"I did understand {known}." if known else "",
+        answers.of_profile(grammar.table, COLUMNS_SHOWN),
+        also,
+    ]
+    return Answer(
+        "\n\n".join(filter(None, parts)), _working(grammar, len(grammars) + left > 1), refused=True
+    )
 
 
 def _working(grammar: Grammar, several: bool) -> tuple[str, ...]:
     """The first offers that are sure to work, without backticks where these are not needed."""
     found: dict[str, None] = {}
     for question in _offers(grammar):
-        ways = [text + (f" in {grammar.table.title}" if several else "") for text in (question.replace("`", ""), question)]
+        ways = [
+            text + (f" in {grammar.table.title}" if several else "")
+            for text in (question.replace("`", ""), question)
+        ]
         plain, marked = (Grammar(way, grammar.table, grammar.found).readings() for way in ways)
         if len(found) < OFFERED and len(marked) == 1:
             found.setdefault(ways[0] if plain == marked else ways[1])
@@ -271,13 +440,22 @@ def _working(grammar: Grammar, several: bool) -> tuple[str, ...]:
 
 
 def _offers(grammar: Grammar) -> Iterator[str]:
-    """Questions about the columns that were named, by themselves or by a value; then such as most tables can answer."""
+    """Questions about the columns that were named, by themselves or by a value; then such as most
+    tables can answer."""
     named, columns = list(grammar.named()), grammar.table.columns
     measures = sorted((c for c in columns if c.kind == "figure"), key=lambda c: not c.is_added_up)
-    labels = [c for c in [*named, *columns] if c.kind in ("text", "bool") and (c in named or 1 < c.distinct <= 50)]
+    labels = [
+        c
+        for c in [*named, *columns]
+        if c.kind in ("text", "bool") and (c in named or 1 < c.distinct <= 50)
+    ]
     for column in dict.fromkeys([*(c for c in named if c.kind == "figure"), *measures[:1]]):
         figure = f"{'total' if column.is_added_up else 'average'} `{column.name}`"
         yield from (f"{figure} by `{label.name}`" for label in labels[:1])
         yield from (f"{figure} by month", figure, f"highest `{column.name}`")
-    yield from (f"number of rows by `{c.name}`" for c in [*named, *labels[:1]] if c.is_group and c.kind != "date")
+    yield from (
+        f"number of rows by `{c.name}`"
+        for c in [*named, *labels[:1]]
+        if c.is_group and c.kind != "date"
+    )
     yield "number of rows"

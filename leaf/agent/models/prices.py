@@ -1,10 +1,11 @@
-"""What tokens cost: list prices in US dollars per million tokens, from the vendor's price page of November 2026."""
+"""What tokens cost: list prices in US dollars per million tokens, from the vendor's price page of
+November 2026."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from leaf.agent.models.base import Usage
+from leaf.agent.models.base import TokenUsage
 
 CACHE_WRITE = 1.25
 """Writing to the five-minute cache costs this many times plain input."""
@@ -45,13 +46,16 @@ def context_window(model: str) -> int:
 
 def price(model: str) -> Price | None:
     """The price of a model, None when it is not known (any model of another server)."""
-    return next((PRICES[name] for name in PRICES if model == name or model.startswith(name + "-")), None)
+    return next(
+        (PRICES[name] for name in PRICES if model == name or model.startswith(name + "-")), None
+    )
 
 
-def cost(usage: Usage, model: str) -> float | None:
-    """Dollars for one request, None when the price is not known. Add up requests, not their tokens: long prompts cost more."""
+def cost(usage: TokenUsage, model: str) -> float | None:
+    """Dollars for one request, None when the price is not known. Add up requests, not their tokens:
+    long prompts cost more."""
     known = price(model)
-    if usage == Usage():
+    if usage == TokenUsage():
         return 0.0
     if known is None:
         return None

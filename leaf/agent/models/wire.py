@@ -1,7 +1,8 @@
-"""What a Messages API server answers, as stream events: server-sent events with names or without, or one JSON message.
+"""What a Messages API server answers, as stream events: server-sent events with names or without,
+or one JSON message.
 
-Several servers leave out the names of events, or ignore `stream` and answer once at the end. Bytes in, plain JSON out; who asked
-decides what an error means.
+Several servers leave out the names of events, or ignore `stream` and answer once at the end. Bytes
+in, plain JSON out; who asked decides what an error means.
 """
 
 from __future__ import annotations
@@ -10,7 +11,9 @@ import json
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
-from leaf.agent.models.base import Json
+import orjson
+
+from leaf.shapes.raw import RawBlock, RawEvent, RawMessage
 
 _BOM = b"\xef\xbb\xbf"
 
@@ -36,8 +39,9 @@ class NotMessagesError(ValueError):
         """Whether it is an answer of OpenAI's API."""
 
 
-def events(pieces: Iterable[bytes]) -> Iterator[Json]:
-    """Stream events in order, from the bytes of an answer. Raises BrokenOffError, NotMessagesError, ValueError."""
+def events(pieces: Iterable[bytes]) -> Iterator[RawEvent]:
+    """Stream events in order, from the bytes of an answer. Raises BrokenOffError, NotMessagesError,
+    ValueError."""
     start, rest = _beginning(iter(pieces))
     if start.startswith(b"{"):
         yield from _of_message(_object(b"".join(chain((start,), rest))))
@@ -55,7 +59,7 @@ def _beginning(pieces: Iterator[bytes]) -> tuple[bytes, Iterator[bytes]]:
     return start, pieces
 
 
-def _of_stream(pieces: Iterable[bytes]) -> Iterator[Json]:
+def _of_stream(pieces: Iterable[bytes]) -> Iterator[RawEvent]:
     for name, data in _server_sent(pieces):
         if not data or data == "[DONE]":
             continue
@@ -86,12 +90,14 @@ def _lines(pieces: Iterable[bytes]) -> Iterator[bytes]:
     for piece in pieces:
         rest += piece
         held = rest.endswith(b"\r")  # perhaps half of a \r\n
-        *lines, rest = rest[: len(rest) - held].replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        *lines, rest = (
+            rest[: len(rest) - held].replace(b"\r\n", b"\n").replace(b"\r", b"\n").split(b"\n")
+        )
         rest += b"\r" * held
         yield from lines
 
 
-def _of_message(message: Json) -> Iterator[Json]:
+def _of_message(message: RawMessage) -> Iterator[RawEvent]:
     """The events that would have told a message piece by piece."""
     _check(message)
     content = message.get("content")
@@ -105,40 +111,52 @@ def _of_message(message: Json) -> Iterator[Json]:
     yield {"type": "message_stop"}
 
 
-def _of_block(index: int, block: Json) -> Iterator[Json]:
+def _of_block(index: int, block: RawBlock) -> Iterator[RawEvent]:
     if not isinstance(block, dict):
         raise NotMessagesError
     given = block.get("input")
     if block.get("type") == "tool_use" and given:
         text = given if isinstance(given, str) else json.dumps(given, ensure_ascii=False)
         delta = {"type": "input_json_delta", "partial_json": text}
-        yield {"type": "content_block_start", "index": index, "content_block": {**block, "input": {}}}
+        yield {
+            "type": "content_block_start",
+            "index": index,
+            "content_block": {**block, "input": {}},
+        }
         yield {"type": "content_block_delta", "index": index, "delta": delta}
     else:
         yield {"type": "content_block_start", "index": index, "content_block": block}
     yield {"type": "content_block_stop", "index": index}
 
 
-def _object(text: str | bytes) -> Json:
-    found = json.loads(text)
+def _object(text: str | bytes) -> RawEvent:
+    try:
+        found = orjson.loads(text)
+    except orjson.JSONDecodeError:  # half of a pair of surrogates, NaN: what other servers send
+        found = json.loads(text)
     if not isinstance(found, dict):
         raise NotMessagesError
     return found
 
 
-def _check(answer: Json) -> None:
+def _check(answer: RawEvent) -> None:
     """Raises what an error, or an answer of another API, means."""
     error = answer.get("error")
     if answer.get("type") == "error" and isinstance(error, dict):
         raise BrokenOffError(str(error.get("type") or ""), words(error))
     if error or answer.get("object") == "error":
         raise NotMessagesError(words(error or answer))
-    if "choices" in answer or str(answer.get("object", "")).startswith(("chat.completion", "text_completion")):
+    if "choices" in answer or str(answer.get("object", "")).startswith(
+        ("chat.completion", "text_completion")
+    ):
         raise NotMessagesError(openai=True)
 
 
 def words(error: object) -> str:
-    """A server's own words for an error, at most 300 characters: of an object its message, of several the first."""
+    """A server's own words for an error, at most 300 characters: of an object its message, of
+    several the first."""
     while isinstance(error, dict | list) and error:
-        error = error[0] if isinstance(error, list) else error.get("message") or error.get("msg") or ""
+        error = (
+            error[0] if isinstance(error, list) else error.get("message") or error.get("msg") or ""
+        )
     return " ".join(error.split())[:300].rstrip(".") if isinstance(error, str) else ""

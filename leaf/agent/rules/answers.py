@@ -1,5 +1,5 @@
-"""What was understood as SQL, and results of tools as Markdown. Every figure and quotation stands in a result; how much was read
-is said beneath, by what draws the answer.
+"""What was understood as SQL, and results of tools as Markdown. Every figure and quotation stands
+in a result; how much was read is said beneath, by what draws the answer.
 """
 
 from __future__ import annotations
@@ -8,24 +8,34 @@ from collections.abc import Sequence
 from typing import Any
 
 from leaf.agent.export import markdown_table
-from leaf.agent.models.base import Json
 from leaf.agent.rules.grammar import Query
-from leaf.agent.rules.tables import Column, Table
-from leaf.formats.locate import unmarked
+from leaf.agent.rules.tables import AskedColumn, AskedTable
+from leaf.readers.locate.locate import unmarked
+from leaf.shapes.results import PassageShown, TableShown
 from leaf.tables.sql import literal, quoted
 from leaf.tools.base import quoted as shortened
 
-_NAMES = {"sum": "total", "avg": "average", "min": "lowest", "max": "highest", "distinct": "number of different"}
+_NAMES = {
+    "sum": "total",
+    "avg": "average",
+    "min": "lowest",
+    "max": "highest",
+    "distinct": "number of different",
+}
 _TESTS = {"in": "=", "since": ">=", "after": ">", "before": "<"}
 
 
-def _named(figure: tuple[str, Column], mark: str = "") -> str:
+def _named(figure: tuple[str, AskedColumn], mark: str = "") -> str:
     """The name of a figure in results and sentences: `total revenue`."""
     function, column = figure
-    return f"{_NAMES.get(function, function)} {mark}{column.name}{mark}" if column.name else "number of rows"
+    return (
+        f"{_NAMES.get(function, function)} {mark}{column.name}{mark}"
+        if column.name
+        else "number of rows"
+    )
 
 
-def sql_of(query: Query, table: Table) -> str:
+def sql_of(query: Query, table: AskedTable) -> str:
     """One SELECT. Of those that share a rank all are in it."""
     met = " AND ".join(_condition(*condition) for condition in query.filters)
     source = f"{table.source} WHERE {met}" if met else table.source
@@ -34,7 +44,9 @@ def sql_of(query: Query, table: Table) -> str:
         shares = f'100.0 * {count} / count(*) AS "share in %", {count} AS "rows that do"'
         return f'SELECT {shares}, count(*) AS "rows" FROM {table.source}'
     figures = [f"{_figure(*figure)} AS {quoted(_named(figure))}" for figure in query.figures]
-    keys = [f"{_key(column, grain)} AS {quoted(grain or column.name)}" for column, grain in query.groups]
+    keys = [
+        f"{_key(column, grain)} AS {quoted(grain or column.name)}" for column, grain in query.groups
+    ]
     if query.kind == "share":
         whole = _figure(*query.figures[0])
         figures.insert(0, f'100.0 * {whole} / sum({whole}) OVER () AS "share in %"')
@@ -46,46 +58,91 @@ def sql_of(query: Query, table: Table) -> str:
         figure, key = _figure(*query.figures[0]), _key(*query.groups[0])
         order = f"{figure} {'DESC' if query.rank == 'max' else 'ASC'}"
         known = f"HAVING {key} IS NOT NULL AND {figure} IS NOT NULL"
-        return f"{sql} {known} QUALIFY rank() OVER (ORDER BY {order}) <= {query.limit} ORDER BY {order}, 1"
+        return (
+            f"{sql} {known} QUALIFY rank() OVER (ORDER BY {order}) <= {query.limit} ORDER BY "
+            f"{order}, 1"
+        )
     column, grain = query.groups[0]
     along = grain or column.kind not in ("text", "bool")
     return f"{sql} ORDER BY {'1' if along else f'{len(keys) + 1} DESC NULLS LAST, 1'}"
 
 
-def _figure(function: str, column: Column) -> str:
+def joined_sql(one: tuple[AskedTable, Query], other: tuple[AskedTable, Query]) -> str:
+    """One figure of each of two tables side by side, for each group that either has."""
+    (left, first), (right, second) = one, other
+    names = [
+        quoted(f"{_named(query.figures[0])} in {table.title}") for table, query in (one, other)
+    ]
+    column, step = first.groups[0]
+    return (
+        f"SELECT coalesce(a.k, b.k) AS {quoted(step or column.name)}, a.v AS {names[0]}, "
+        f"b.v AS {names[1]} FROM ({sql_of(first, left)}) AS a(k, v) FULL JOIN "
+        f"({sql_of(second, right)}) AS b(k, v) ON a.k = b.k ORDER BY 1"
+    )
+
+
+def of_comparison(
+    one: tuple[AskedTable, Query], other: tuple[AskedTable, Query], result: TableShown
+) -> str:
+    """Both figures in one table, and how they were read."""
+    said = [f"{in_words(query)} in `{table.name}`" for table, query in (one, other)]
+    if not result["rows"]:
+        return "There is no value for this: both tables are empty."
+    notes = sorted(one[1].said | other[1].said)
+    read = f"Read as: {said[0]}, beside {said[1]}."
+    return "\n\n".join([*notes, _grid(result, result["columns"][:1]), read])
+
+
+def _figure(function: str, column: AskedColumn) -> str:
     special = {"distinct": f"count(DISTINCT {column.sql})", "count": "count(*)"}
     return special.get(function, f"{function}({column.sql})")
 
 
-def _key(column: Column, grain: str) -> str:
+def _key(column: AskedColumn, grain: str) -> str:
     quarter = f"strftime({column.sql}, '%Y') || '-Q' || quarter({column.sql})"
     month = f"strftime({column.sql}, '%Y-%m')"
-    return {"year": f"year({column.sql})", "quarter": quarter, "month": month}.get(grain, column.sql)
+    return {"year": f"year({column.sql})", "quarter": quarter, "month": month}.get(
+        grain, column.sql
+    )
 
 
-def _condition(column: Column, test: str, values: Sequence[str]) -> str:
+def _condition(column: AskedColumn, test: str, values: Sequence[str]) -> str:
     if test == "one of":
         return f"{column.sql} IN ({', '.join(map(literal, values))})"
     sides, texts = [column.sql] * len(values), values
     if column.kind == "date":
-        sides = [_key(column, "quarter" if "Q" in value else "month" if "-" in value else "year") for value in values]
+        sides = [
+            _key(column, "quarter" if "Q" in value else "month" if "-" in value else "year")
+            for value in values
+        ]
         texts = [literal(value) for value in values]
     tests = (">=", "<=") if test == "between" else (_TESTS.get(test, test),)
-    return " AND ".join(f"{a} {sign} {b}" for a, sign, b in zip(sides, tests, texts, strict=False)) or column.sql
+    return (
+        " AND ".join(f"{a} {sign} {b}" for a, sign, b in zip(sides, tests, texts, strict=False))
+        or column.sql
+    )
 
 
 def in_words(query: Query) -> str:
     """How a question was understood, in words that are understood themselves."""
     figures = " and ".join(_named(figure, "`") for figure in query.figures)
-    groups = " and ".join(f"{grain} of `{c.name}`" if grain else f"`{c.name}`" for c, grain in query.groups)
-    filters = "".join(f" {'and' if i else 'where'} {_met(*condition)}" for i, condition in enumerate(query.filters))
+    groups = " and ".join(
+        f"{grain} of `{c.name}`" if grain else f"`{c.name}`" for c, grain in query.groups
+    )
+    filters = "".join(
+        f" {'and' if i else 'where'} {_met(*condition)}"
+        for i, condition in enumerate(query.filters)
+    )
     if query.kind == "top":
-        return f"{'top' if query.rank == 'max' else 'bottom'} {query.limit} {groups} by {figures}{filters}"
+        return (
+            f"{'top' if query.rank == 'max' else 'bottom'} {query.limit} {groups} by "
+            f"{figures}{filters}"
+        )
     share = f"share of {figures.removeprefix('number of ')}" if query.kind == "share" else figures
     return f"{share}{f' by {groups}' if groups else ''}{filters}"
 
 
-def _met(column: Column, test: str, values: Sequence[str]) -> str:
+def _met(column: AskedColumn, test: str, values: Sequence[str]) -> str:
     if test == "one of":
         return f"`{column.name}` is {' or '.join(f'“{value}”' for value in values)}"
     return f"`{column.name}` {test} {' and '.join(values)}" if values else f"`{column.name}`"
@@ -97,42 +154,77 @@ CELL, QUOTES = 80, 4
 
 
 def cell(value: Any, sql_type: str = "", *, plain: bool = False) -> str:
-    """A cell or figure for reading: thousands set apart, no more decimals than say something; years and ids stay `plain`."""
+    """A cell or figure for reading: thousands set apart, no more decimals than say something; years
+    and ids stay `plain`."""
     value = float(value) if isinstance(value, str) and sql_type.startswith("DECIMAL") else value
     if isinstance(value, float) and abs(value) < 1e15 and value == int(value):
         value = int(value)
     if isinstance(value, bool) or value is None:
         text = {True: "yes", False: "no", None: "(empty)"}[value]
     elif isinstance(value, int | float) and not plain:
-        text = f"{value:,}" if isinstance(value, int) else f"{value:,.2f}" if abs(value) >= 1 else f"{value:.4g}"
+        text = (
+            f"{value:,}"
+            if isinstance(value, int)
+            else f"{value:,.2f}"
+            if abs(value) >= 1
+            else f"{value:.4g}"
+        )
     else:
         text = shortened(str(value), CELL)
     return _defused(text.replace("\\", "\\\\").replace("`", "'"))
 
 
-def _grid(result: Json, plain: Sequence[str] = ()) -> str:
+def _grid(result: TableShown, plain: Sequence[str] = ()) -> str:
     """The first rows and columns of a result, and what is not shown."""
     names, types = result["columns"][:COLUMNS_SHOWN], result["types"][:COLUMNS_SHOWN]
     shown = [zip(names, types, row, strict=False) for row in result["rows"][:ROWS_SHOWN]]
     rows = [[cell(value, kind, plain=name in plain) for name, kind, value in row] for row in shown]
     hidden = [f"first of {result['total']:,} rows"] if result["total"] > ROWS_SHOWN else []
-    hidden += [f"first of {len(result['columns'])} columns"] if len(result["columns"]) > COLUMNS_SHOWN else []
-    more = f"\n\nThe {' and the '.join(hidden)} are shown here; the whole result opens with the step above." if hidden else ""
+    hidden += (
+        [f"first of {len(result['columns'])} columns"]
+        if len(result["columns"]) > COLUMNS_SHOWN
+        else []
+    )
+    more = (
+        f"\n\nThe {' and the '.join(hidden)} are shown here; the whole result opens with the "
+        f"step above."
+        if hidden
+        else ""
+    )
     return markdown_table([cell(name) for name in names], rows, types) + more
 
 
-def chart_of(query: Query) -> Json | None:
-    """A line, where one figure is asked for by steps of time."""
-    if query.kind != "figures" or len(query.figures) != 1 or len(query.groups) != 1 or not query.groups[0][1]:
+def chart_of(query: Query, *, drawn: bool = False) -> dict[str, object] | None:
+    """A line, where one figure is asked for by steps of time; where a chart is asked for, bars for
+    all else, the longest first."""
+    single = len(query.figures) == 1 and len(query.groups) == 1
+    if query.kind != "figures" or not single or not (query.groups[0][1] or drawn):
         return None
-    step, figure = query.groups[0][1], _named(query.figures[0])
-    encoding = {"x": {"field": step, "type": "ordinal"}, "y": {"field": figure, "type": "quantitative"}}
-    return {"mark": {"type": "line", "point": True}, "encoding": encoding, "title": f"{figure} by {step}"}
+    column, step = query.groups[0]
+    return chart_spec(
+        _named(query.figures[0]), step or column.name, timely=bool(step) or column.is_time
+    )
 
 
-def of_query(query: Query, table: Table, result: Json) -> str:
-    """The answer to a question that was understood. How its words were taken stands before any figure."""
-    years = [_named(figure) for figure in query.figures if figure[1].kind == "year" and figure[0] != "distinct"]
+def chart_spec(figure: str, group: str, *, timely: bool) -> dict[str, object]:
+    """A line along a column of times, bars along one of names."""
+    number = {"field": figure, "type": "quantitative"}
+    along: dict[str, object] = {"field": group, "type": "ordinal" if timely else "nominal"}
+    mark: object = {"type": "line", "point": True}
+    encoding = {"x": along, "y": number}
+    if not timely:
+        mark, encoding = "bar", {"x": number, "y": {**along, "sort": "-x"}}
+    return {"mark": mark, "encoding": encoding, "title": f"{figure} by {group}"}
+
+
+def of_query(query: Query, table: AskedTable, result: TableShown) -> str:
+    """The answer to a question that was understood. How its words were taken stands before any
+    figure."""
+    years = [
+        _named(figure)
+        for figure in query.figures
+        if figure[1].kind == "year" and figure[0] != "distinct"
+    ]
     plain = [*result["columns"][: len(query.groups)], *years]
     grouped = query.groups and not (query.kind == "top" and query.limit == 1)
     if not result["rows"] or (not query.groups and result["rows"][0][0] is None):
@@ -140,45 +232,80 @@ def of_query(query: Query, table: Table, result: Json) -> str:
     else:
         found = _grid(result, plain) if grouped else _sentence(query, result, plain)
     gaps = dict.fromkeys(c for _, c in query.figures if c.nulls and query.kind != "share")
-    empty = [f"`{c.name}` is empty in {c.nulls:,} of {table.rows:,} rows; these do not count." for c in gaps]
+    empty = [
+        f"`{c.name}` is empty in {c.nulls:,} of {table.rows:,} rows; these do not count."
+        for c in gaps
+    ]
     where = f"{len(table.united)} tables of one shape" if table.united else f"`{table.name}`"
-    return "\n\n".join([*sorted(query.said), found, *empty, f"Read as: {in_words(query)}, in {where}."])
+    return "\n\n".join(
+        [*sorted(query.said), found, *empty, f"Read as: {in_words(query)}, in {where}."]
+    )
 
 
-def _sentence(query: Query, result: Json, plain: Sequence[str]) -> str:
+def _sentence(query: Query, result: TableShown, plain: Sequence[str]) -> str:
     rows, types, names = result["rows"], result["types"], result["columns"]
-    values = [cell(value, kind, plain=name in plain) for name, kind, value in zip(names, types, rows[0], strict=True)]
+    values = [
+        cell(value, kind, plain=name in plain)
+        for name, kind, value in zip(names, types, rows[0], strict=True)
+    ]
     if query.kind == "top":
         first = " and ".join(f"**{cell(row[0], plain=True)}**" for row in rows[:ROWS_SHOWN])
         return f"{first}: {names[-1]} **{values[-1]}**{' each' if len(rows) > 1 else ''}."
     asked = len(names) if query.kind == "figures" else 1
-    said = [f"{name[:1].upper()}{name[1:]}: **{value}**" for name, value in zip(names[:asked], values, strict=False)]
-    return "\n\n".join(said) + "".join(f", {name}: {value}" for name, value in zip(names[asked:], values[asked:], strict=True))
+    said = [
+        f"{name[:1].upper()}{name[1:]}: **{value}**"
+        for name, value in zip(names[:asked], values, strict=False)
+    ]
+    return "\n\n".join(said) + "".join(
+        f", {name}: {value}" for name, value in zip(names[asked:], values[asked:], strict=True)
+    )
 
 
-def of_sql(result: Json) -> str:
+def of_sql(result: TableShown) -> str:
     """The result of SQL that the user typed."""
-    count = f"{result['total']:,} row{'s' if result['total'] != 1 else ''}" if result["rows"] else "no rows"
+    count = (
+        f"{result['total']:,} row{'s' if result['total'] != 1 else ''}"
+        if result["rows"]
+        else "no rows"
+    )
     return f"The query gave {count}.\n\n{_grid(result) if result['rows'] else ''}".strip()
 
 
-def of_profile(table: Table, limit: int) -> str:
+def of_profile(table: AskedTable, limit: int) -> str:
     """What a table holds: so many of its columns."""
     rows = []
     for c in table.columns[:limit]:
-        ends = " to ".join(cell(end, plain=c.kind != "figure") for end in (c.min, c.max) if end is not None)
+        ends = " to ".join(
+            cell(end, plain=c.kind != "figure") for end in (c.min, c.max) if end is not None
+        )
         values = cell(", ".join(c.values[:4])) or ends
         rows.append([cell(c.name), c.type.lower(), f"{c.nulls:,}", f"{c.distinct:,}", values])
-    columns = markdown_table(["column", "type", "empty", "different", "values"], rows, ["", "", "BIGINT", "BIGINT", ""])
-    cut = [f"The first of {len(table.columns)} columns are shown here."] if len(table.columns) > limit else []
-    head = f"**{table.file_name}** (table `{table.name}`): {table.rows:,} rows, {len(table.columns)} columns."
+    columns = markdown_table(
+        ["column", "type", "empty", "different", "values"], rows, ["", "", "BIGINT", "BIGINT", ""]
+    )
+    cut = (
+        [f"The first of {len(table.columns)} columns are shown here."]
+        if len(table.columns) > limit
+        else []
+    )
+    head = (
+        f"**{table.file_name}** (table `{table.name}`): {table.rows:,} rows, "
+        f"{len(table.columns)} columns."
+    )
     return "\n\n".join([head, columns, *cut])
 
 
-def of_passages(head: str, passages: Sequence[Json], notes: Sequence[str] = ()) -> str:
+def of_passages(head: str, passages: Sequence[PassageShown], notes: Sequence[str] = ()) -> str:
     """The best passages, quoted with their places."""
-    quotes = [f"{_quote(p['text'])}\n\n— {cell(p['name'])}, {p['place']} {_citation(p)}".rstrip() for p in passages[:QUOTES]]
-    more = [f"{len(passages) - QUOTES} more places were found; they open with the step above."] if len(passages) > QUOTES else []
+    quotes = [
+        f"{_quote(p['text'])}\n\n— {cell(p['name'])}, {p['place']} {_citation(p)}".rstrip()
+        for p in passages[:QUOTES]
+    ]
+    more = (
+        [f"{len(passages) - QUOTES} more places were found; they open with the step above."]
+        if len(passages) > QUOTES
+        else []
+    )
     return "\n\n".join((head, *quotes, *more, *notes))
 
 
@@ -187,10 +314,16 @@ def _quote(text: str) -> str:
     return "\n".join(f"> {_defused(line)}  " for line in lines)
 
 
-def _citation(passage: Json) -> str:
+def _citation(passage: PassageShown) -> str:
     """What makes a quotation a mark in the page: its locator and its words."""
-    words = " ".join(unmarked(passage["text"]).translate(str.maketrans('"[]', "'()")).strip("… \n").split())
-    return f'[{passage["handle"]}#{passage["place"]} "{words}"]' if passage.get("handle") and len(words) >= 12 else ""
+    words = " ".join(
+        unmarked(passage["text"]).translate(str.maketrans('"[]', "'()")).strip("… \n").split()
+    )
+    return (
+        f'[{passage["handle"]}#{passage["place"]} "{words}"]'
+        if passage.get("handle") and len(words) >= 12
+        else ""
+    )
 
 
 def _defused(text: str) -> str:

@@ -1,8 +1,10 @@
-"""The grammar: which questions are understood, and as what. Every word must have a role, or there is no reading at all.
+"""The grammar: which questions are understood, and as what. Every word must have a role, or there
+is no reading at all.
 
-A question is written as letters, one for each word or phrase (`tables.PHRASES` for most; K a column, P one in the plural, V a
-value, N a number, Y a year, quarter or month, T a table; words that mean nothing have none). It must be one of `HEADS`, then
-any of `TAILS`. A question that comes out in one way is answered; one that comes out in several is asked back.
+A question is written as letters, one for each word or phrase (`tables.PHRASES` for most; K a
+column, P one in the plural, V a value, N a number, Y a year, quarter or month, T a table; words
+that mean nothing have none). It must be one of `HEADS`, then any of `TAILS`. A question that comes
+out in one way is answered; one that comes out in several is asked back.
 """
 
 from __future__ import annotations
@@ -14,7 +16,15 @@ from itertools import islice
 from typing import Any
 
 from leaf.agent.column_kinds import is_rate
-from leaf.agent.rules.tables import NO_COLUMN, PHRASES, Column, Table, Word, forms, split_words
+from leaf.agent.rules.tables import (
+    NO_COLUMN,
+    PHRASES,
+    AskedColumn,
+    AskedTable,
+    QuestionWord,
+    forms,
+    split_words,
+)
 from leaf.files.names import fold
 
 MOST_WORDS, MOST_PATHS = 40, 20_000
@@ -30,13 +40,14 @@ class Query:
 
     kind: str = "figures"
     """`figures` (grouped or not), `top`, `share`."""
-    figures: tuple[tuple[str, Column], ...] = ()
+    figures: tuple[tuple[str, AskedColumn], ...] = ()
     """Function and column: `sum` of price, `distinct` of city; `count` of no column counts rows."""
-    groups: tuple[tuple[Column, str], ...] = ()
+    groups: tuple[tuple[AskedColumn, str], ...] = ()
     """Column and step of time: region by itself, day by `month`."""
-    filters: tuple[tuple[Column, str, tuple[str, ...]], ...] = ()
-    """Column, test and what with: `one of` texts; `true`; `between`, `=`, `<`, `<=`, `>`, `>=` numbers as text; `in`, `since`,
-    `after`, `before`, `between` periods: `2023`, `2023-04`, `2023-Q2`. No column for a period: the one that says when.
+    filters: tuple[tuple[AskedColumn, str, tuple[str, ...]], ...] = ()
+    """Column, test and what with: `one of` texts; `true`; `between`, `=`, `<`, `<=`, `>`, `>=`
+    numbers as text; `in`, `since`, `after`, `before`, `between` periods: `2023`, `2023-04`,
+    `2023-Q2`. No column for a period: the one that says when.
     """
     rank: str = ""
     """`max` or `min`, for `top`."""
@@ -51,38 +62,63 @@ ROWS = ("count", NO_COLUMN)
 class Grammar:
     """One question against one table."""
 
-    def __init__(self, question: str, table: Table | None = None, found: Sequence[Sequence[str]] = ()) -> None:
-        """`found`: table, column and text of cells that the question may name, from `lookup_sql`."""
-        self.question, self.table, self.found = question, table or Table(), found
-        self.values: dict[str, dict[Column, list[str]]] = {}
+    def __init__(
+        self, question: str, table: AskedTable | None = None, found: Sequence[Sequence[str]] = ()
+    ) -> None:
+        """`found`: table, column and text of cells that the question may name, from
+        `lookup_sql`."""
+        self.question, self.table, self.found = question, table or AskedTable(), found
+        self.values: dict[str, dict[AskedColumn, list[str]]] = {}
         """Folded text -> column -> the values that are written so."""
         for column in self.table.columns:
-            looked_up = [value for name, where, value in found if (name, where) == (self.table.name, column.name)]
+            looked_up = [
+                value
+                for name, where, value in found
+                if (name, where) == (self.table.name, column.name)
+            ]
             for value in dict.fromkeys([*column.values, *looked_up]):
                 self.values.setdefault(fold(value), {}).setdefault(column, []).append(value)
-        self.words: list[Word] = split_words(question)
+        self.words: list[QuestionWord] = split_words(question)
         self.end = len(self.words)
         self.roles: list[list[tuple[int, str, Any]]] = [[] for _ in range(self.end + 1)]
         """At each word: where a role ends, its letter, what it stands for."""
         parts = max(_PARTS, *map(len, self.table.names), 0)
-        self.spans = [(i, j) for i in range(self.end) for j in range(i + 1, min(self.end, i + parts) + 1)]
+        self.spans = [
+            (i, j) for i in range(self.end) for j in range(i + 1, min(self.end, i + parts) + 1)
+        ]
         for first, end in self.spans:
             self.roles[first] += [(end, *item) for item in self._items(self.words[first:end])]
-        names = [(i, j) for i in range(self.end) for j, r, m in self.roles[i] if r == "K" and not m.asked and j > i + 1]
-        for first, end in names:  # the words of a whole name of several words mean nothing else, unless two names overlap
+        names = [
+            (i, j)
+            for i in range(self.end)
+            for j, r, m in self.roles[i]
+            if r == "K" and not m.asked and j > i + 1
+        ]
+        for (
+            first,
+            end,
+        ) in (
+            names
+        ):  # the words of a whole name of several words mean nothing else, unless two names overlap
             for i in range(first, end) if not any(first < i < end < j for i, j in names) else ():
-                self.roles[i] = [role for role in self.roles[i] if role[0] > end or (i == first and role[0] == end)]
+                self.roles[i] = [
+                    role
+                    for role in self.roles[i]
+                    if role[0] > end or (i == first and role[0] == end)
+                ]
         self._live = {self.end}
         """Words from which the question can be read to its end."""
         for at in reversed(range(self.end)):
             self._live |= {at} if any(end in self._live for end, _, _ in self.roles[at]) else set()
 
-    def _items(self, words: Sequence[Word]) -> Iterator[Item]:
+    def _items(self, words: Sequence[QuestionWord]) -> Iterator[Item]:
         """All that these words can be."""
         keys, kinds, alone = tuple(w.key for w in words), {w.kind for w in words}, len(words) == 1
         if not kinds & {"quoted", "column"}:
             plural = forms(keys[0]) if alone and len(keys[0]) > 3 else ()
-            roles = PHRASES.get(keys) or [role for form in sorted(plural) for role in PHRASES.get((form,), ())]
+            roles = PHRASES.get(keys) or [
+                role for form in sorted(plural) for role in PHRASES.get((form,), ())
+            ]
             yield from ((role, meaning) for role, meaning in dict.fromkeys(roles) if role[0] != "+")
             if alone and kinds == {"number"}:
                 yield "N", words[0].text.replace(",", "")
@@ -93,19 +129,35 @@ class Grammar:
         if keys in self.table.names:
             yield "T", ""
         text = self._text(words)
-        inside = [w.key for w in (split_words(text) if kinds & {"quoted", "column"} else words) if w.kind != "sign"]
-        exact = [c for c in self.table.columns if fold(c.name) == fold(text)] if kinds & {"quoted", "column"} else []
-        parted = any(w.kind == "sign" and (i in (0, len(words) - 1) or w.text not in "-/&+") for i, w in enumerate(words))
-        found, loose = (exact, False) if exact or "column" in kinds or parted else self.table.called(inside)
+        inside = [
+            w.key
+            for w in (split_words(text) if kinds & {"quoted", "column"} else words)
+            if w.kind != "sign"
+        ]
+        exact = (
+            [c for c in self.table.columns if fold(c.name) == fold(text)]
+            if kinds & {"quoted", "column"}
+            else []
+        )
+        parted = any(
+            w.kind == "sign" and (i in (0, len(words) - 1) or w.text not in "-/&+")
+            for i, w in enumerate(words)
+        )
+        found, loose = (
+            (exact, False) if exact or "column" in kinds or parted else self.table.called(inside)
+        )
         for column in found:
             named = replace(column, asked=text if loose else "")
             yield "K", named
             if keys[-1].endswith("s") or keys[-1] != (column.words or ("",))[-1]:
                 yield "P", named
         if "column" not in kinds:
-            yield from (("V", (column, tuple(spelt))) for column, spelt in self.values.get(fold(text), {}).items())
+            yield from (
+                ("V", (column, tuple(spelt)))
+                for column, spelt in self.values.get(fold(text), {}).items()
+            )
 
-    def _text(self, words: Sequence[Word]) -> str:
+    def _text(self, words: Sequence[QuestionWord]) -> str:
         return words[0].text if len(words) == 1 else self.question[words[0].first : words[-1].end]
 
     def _paths(self, at: int = 0) -> Iterator[tuple[Item, ...]]:
@@ -113,7 +165,9 @@ class Grammar:
         if at == self.end:
             yield ()
         for end, role, meaning in self.roles[at] if at in self._live else ():
-            yield from ((*(() if role == "_" else ((role, meaning),)), *rest) for rest in self._paths(end))
+            yield from (
+                (*(() if role == "_" else ((role, meaning),)), *rest) for rest in self._paths(end)
+            )
 
     def readings(self) -> list[Query]:
         """Every way to read the whole question; the same said in two ways counts once."""
@@ -122,40 +176,69 @@ class Grammar:
             if number > MOST_PATHS:
                 return []
             letters = "".join(role for role, _ in path)
-            loose = {f"“{c.asked}” is read as the column `{c.name}`." for role, c in path if role in "KP" and c.asked}
-            for head, pattern in ((head, pattern) for head, patterns in HEADS.items() for pattern in patterns):
-                if (m := re.match(pattern, letters)) and (query := head(self.table, path[: m.end()])):
+            loose = {
+                f"“{c.asked}” is read as the column `{c.name}`."
+                for role, c in path
+                if role in "KP" and c.asked
+            }
+            for head, pattern in (
+                (head, pattern) for head, patterns in HEADS.items() for pattern in patterns
+            ):
+                if (m := re.match(pattern, letters)) and (
+                    query := head(self.table, path[: m.end()])
+                ):
                     for whole in self._tails(query, letters, path, m.end()):
                         for placed in filter(_allowed, self._placed(whole)):
                             found.setdefault(replace(placed, said=placed.said | loose))
         return list(found)
 
-    def _tails(self, query: Query, letters: str, path: tuple[Item, ...], at: int) -> Iterator[Query]:
+    def _tails(
+        self, query: Query, letters: str, path: tuple[Item, ...], at: int
+    ) -> Iterator[Query]:
         if at == len(letters):
             yield query
-        for tail, pattern in ((tail, pattern) for tail, patterns in TAILS.items() for pattern in patterns):
-            if (m := re.match(pattern, letters[at:])) and (longer := tail(query, path[at : at + m.end()])):
+        for tail, pattern in (
+            (tail, pattern) for tail, patterns in TAILS.items() for pattern in patterns
+        ):
+            if (m := re.match(pattern, letters[at:])) and (
+                longer := tail(query, path[at : at + m.end()])
+            ):
                 yield from self._tails(longer, letters, path, at + m.end())
 
     def _placed(self, query: Query) -> Iterator[Query]:
-        """With the column that says when, where a question has a period or a step of time without one."""
+        """With the column that says when, where a question has a period or a step of time without
+        one."""
         periods = [(c, values) for c, _, values in query.filters if c.kind in ("", "date", "year")]
-        whens = {column for column, _ in periods} | {column for column, grain in query.groups if grain}
+        whens = {column for column, _ in periods} | {
+            column for column, grain in query.groups if grain
+        }
         if NO_COLUMN not in whens:
             yield query
             return
         steps = {grain for column, grain in query.groups if column == NO_COLUMN} - {"year", "time"}
-        for c in [c for c in self.table.columns if c in whens] or [c for c in self.table.columns if c.is_time]:
-            if all(c.tells(values) for column, values in periods if column == NO_COLUMN) and (c.kind == "date" or not steps):
+        for c in [c for c in self.table.columns if c in whens] or [
+            c for c in self.table.columns if c.is_time
+        ]:
+            if all(c.tells(values) for column, values in periods if column == NO_COLUMN) and (
+                c.kind == "date" or not steps
+            ):
                 step = {"time": "month"} if c.kind == "date" else {"time": "", "year": ""}
-                groups = ((c, step.get(grain, grain)) if g == NO_COLUMN else (g, grain) for g, grain in query.groups)
-                filters = ((c if column == NO_COLUMN else column, test, given) for column, test, given in query.filters)
+                groups = (
+                    (c, step.get(grain, grain)) if g == NO_COLUMN else (g, grain)
+                    for g, grain in query.groups
+                )
+                filters = (
+                    (c if column == NO_COLUMN else column, test, given)
+                    for column, test, given in query.filters
+                )
                 yield replace(query, groups=tuple(groups), filters=tuple(filters))
 
     def is_only(self, letters: str) -> bool:
         """Whether all words can be of these kinds, one of the first kind among them."""
         paths = ({role for role, _ in path} for path in islice(self._paths(), 500))
-        return self.end <= MOST_WORDS and any(letters[0] in path and path <= set(letters) for path in paths)
+        return self.end <= MOST_WORDS and any(
+            letters[0] in path and path <= set(letters) for path in paths
+        )
 
     def describes(self) -> bool:
         """Whether this only asks what a file or table holds."""
@@ -165,25 +248,43 @@ class Grammar:
         return any(role == letter for roles in self.roles for _, role, _ in roles)
 
     def unknown(self) -> list[str]:
-        """Words without any role; where none is, nothing: then the words are known, but not what they say together."""
-        covered = {i for first in range(self.end) for end, _, _ in self.roles[first] for i in range(first, end)}
+        """Words without any role; where none is, nothing: then the words are known, but not what
+        they say together."""
+        covered = {
+            i
+            for first in range(self.end)
+            for end, _, _ in self.roles[first]
+            for i in range(first, end)
+        }
         return list(dict.fromkeys(w.text for i, w in enumerate(self.words) if i not in covered))
 
-    def named(self) -> dict[Column, str]:
+    def named(self) -> dict[AskedColumn, str]:
         """Columns that the question names: by themselves, or by a value, as the table writes it."""
         columns = {column: "" for roles in self.roles for _, role, column in roles if role == "K"}
-        return columns | {m[0]: m[1][0] for roles in self.roles for _, role, m in roles if role == "V"}
+        return columns | {
+            m[0]: m[1][0] for roles in self.roles for _, role, m in roles if role == "V"
+        }
 
     def stretches(self) -> list[str]:
-        """Texts that may be values of a column: stretches with a word that is neither a word of the rules nor a column."""
-        sure = {i for i, roles in enumerate(self.roles) for end, role, _ in roles if role not in "NYV" for i in range(i, end)}
+        """Texts that may be values of a column: stretches with a word that is neither a word of the
+        rules nor a column."""
+        sure = {
+            i
+            for i, roles in enumerate(self.roles)
+            for end, role, _ in roles
+            if role not in "NYV"
+            for i in range(i, end)
+        }
         texts = (self._text(self.words[i:j]) for i, j in self.spans if set(range(i, j)) - sure)
         return list(dict.fromkeys(map(fold, texts)))[:120]
 
 
 def _period(keys: Sequence[str]) -> str:
-    """`2023`, `march 2023`, `q2 2023`, `2023-03` as results have them: 2023, 2023-03, 2023-Q2; empty for other words."""
-    found = re.fullmatch(r"(?:(\w+) )?((?:1[5-9]|2[01])\d\d)(-(?:0[1-9]|1[0-2]|q[1-4])|)", " ".join(keys))
+    """`2023`, `march 2023`, `q2 2023`, `2023-03` as results have them: 2023, 2023-03, 2023-Q2;
+    empty for other words."""
+    found = re.fullmatch(
+        r"(?:(\w+) )?((?:1[5-9]|2[01])\d\d)(-(?:0[1-9]|1[0-2]|q[1-4])|)", " ".join(keys)
+    )
     if not found or not found[1]:
         return (found[2] + found[3]).upper() if found else ""
     roles = dict(PHRASES.get((found[1],), ()))
@@ -204,12 +305,16 @@ def _of(items: Sequence[Item], roles: str) -> list[Any]:
     return [meaning for role, meaning in items if role in roles]
 
 
-def _figures(_table: Table, items: Sequence[Item]) -> Query | None:
-    """`average price`, `mean and median of a and b`, `prix moyen`, `monthly total units`, and a bare `revenue`."""
+def _figures(_table: AskedTable, items: Sequence[Item]) -> Query | None:
+    """`average price`, `mean and median of a and b`, `prix moyen`, `monthly total units`, and a
+    bare `revenue`."""
     functions, columns, said = _of(items, "f"), _of(items, "K"), frozenset[str]()
     ends = all(f in ("max", "min") for f in functions)
     if not functions and columns[0].is_added_up:
-        functions, said = ["sum"], frozenset({f"`{columns[0].name}` is added up, as nothing else was said."})
+        functions, said = (
+            ["sum"],
+            frozenset({f"`{columns[0].name}` is added up, as nothing else was said."}),
+        )
     kinds = {c.kind for c in columns} - {"figure", *(("date", "year") if ends else ())}
     if not functions or kinds or ("sum" in functions and any(is_rate(c.words) for c in columns)):
         return None
@@ -217,45 +322,69 @@ def _figures(_table: Table, items: Sequence[Item]) -> Query | None:
     return Query(figures=tuple((f, c) for c in columns for f in functions), groups=steps, said=said)
 
 
-def _count(table: Table, items: Sequence[Item]) -> Query | None:
+def _count(table: AskedTable, items: Sequence[Item]) -> Query | None:
     """`how many cancelled orders`, `number of different cities`, `how many open …`."""
     filters = tuple((column, "one of", values) for column, values in _of(items, "V"))
     rows, distinct, plural, figure = _of(items, "r"), _of(items, "d"), _of(items, "P"), ROWS
     for column in _of(items, "KP"):
         if column.kind == "bool" and not distinct:
             filters = ((column, "true", ()),)
-        elif rows or column.kind == "date" or not (distinct or (plural and column.kind in ("text", "id"))):
+        elif (
+            rows
+            or column.kind == "date"
+            or not (distinct or (plural and column.kind in ("text", "id")))
+        ):
             return None
         else:
             figure = ROWS if table.is_key(column) else ("distinct", column)
     return Query(figures=(figure,), filters=filters)
 
 
-def _share(table: Table, items: Sequence[Item]) -> Query | None:
+def _share(table: AskedTable, items: Sequence[Item]) -> Query | None:
     """`share of revenue by region`, `what percentage of orders are cancelled`."""
     query = Query(figures=(ROWS,)) if _of(items, "r") else _figures(table, items)
-    return replace(query, kind="share") if query and query.figures[0][0] in ("sum", "count") and not query.groups else None
+    return (
+        replace(query, kind="share")
+        if query and query.figures[0][0] in ("sum", "count") and not query.groups
+        else None
+    )
 
 
-def _top(table: Table, items: Sequence[Item]) -> Query | None:
-    """`top 5 products by total revenue`; where each row is a product of its own, `by revenue` is enough."""
-    limit, at = next(iter(_of(items, "N")), "5"), next(i for i, (role, _) in enumerate(items) if role == "b")
+def _top(table: AskedTable, items: Sequence[Item]) -> Query | None:
+    """`top 5 products by total revenue`; where each row is a product of its own, `by revenue` is
+    enough."""
+    limit, at = (
+        next(iter(_of(items, "N")), "5"),
+        next(i for i, (role, _) in enumerate(items) if role == "b"),
+    )
     single = items[at - 1][1].distinct == table.rows and not _of(items, "f")
     query = _figures(table, [("f", "max"), *items[at:]] if single else items[at:])
-    return _ranked(query, items[at - 1], items[0][1], int(limit)) if re.fullmatch(r"[1-9]\d{0,2}", limit) else None
+    return (
+        _ranked(query, items[at - 1], items[0][1], int(limit))
+        if re.fullmatch(r"[1-9]\d{0,2}", limit)
+        else None
+    )
 
 
-def _which(table: Table, items: Sequence[Item]) -> Query | None:
+def _which(table: AskedTable, items: Sequence[Item]) -> Query | None:
     """`which region has the highest total revenue`, `which month had the most orders`."""
     at = 2 if items[2][0] in "mf" and items[2][1] in ("max", "min") else len(items) - 1
     rest = [item for i, item in enumerate(items[2:], 2) if i != at]
     query = Query(figures=(ROWS,)) if rest[0][0] == "r" else _figures(table, rest)
-    return _ranked(query, items[1], str(items[at][1]), 1) if items[at][1] in ("max", "min") else None
+    return (
+        _ranked(query, items[1], str(items[at][1]), 1) if items[at][1] in ("max", "min") else None
+    )
 
 
 def _ranked(query: Query | None, key: Item, rank: str, limit: int) -> Query | None:
     group = (key[1], "") if key[0] == "K" else (NO_COLUMN, key[1])
-    if query is None or query.groups or len(query.figures) != 1 or not group[0].is_group or group[0].kind == "date":
+    if (
+        query is None
+        or query.groups
+        or len(query.figures) != 1
+        or not group[0].is_group
+        or group[0].kind == "date"
+    ):
         return None
     return replace(query, kind="top", groups=(group,), rank=rank, limit=limit)
 
@@ -267,30 +396,42 @@ def _by(query: Query, items: Sequence[Item]) -> Query | None:
         fits = all(c.kind == "date" for c in columns)
         groups = [(columns[0] if columns else NO_COLUMN, grain) for grain in steps]
     else:
-        fits = all(c.is_group and (c.kind != "figure" or items[0][1] == "by" or not c.is_added_up) for c in columns)
+        fits = all(
+            c.is_group and (c.kind != "figure" or items[0][1] == "by" or not c.is_added_up)
+            for c in columns
+        )
         groups = [(c, "") for c in columns]
     return replace(query, groups=(*query.groups, *groups)) if fits else None
 
 
 def _where(query: Query, items: Sequence[Item]) -> Query | None:
-    """`in North or South`, `region is North`; `in 2023`, `since March 2023`; `price above 5`, `class 3`; `returned`."""
+    """`in North or South`, `region is North`; `in 2023`, `since March 2023`; `price above 5`,
+    `class 3`; `returned`."""
     values, periods, numbers = (_of(items, role) for role in "VYN")
-    columns = list(dict.fromkeys([*_of(items, "K"), *(column for column, _ in values)])) or [NO_COLUMN]
+    columns = list(dict.fromkeys([*_of(items, "K"), *(column for column, _ in values)])) or [
+        NO_COLUMN
+    ]
     test = "between" if _of(items, "w") else next(iter(_of(items, "hs")), "in" if periods else "=")
     if values:
         fits, test = len(columns) == 1, "one of"
     elif periods:
         fits = columns[0] == NO_COLUMN or columns[0].tells(periods)
     elif numbers:
-        fits = {"figure": True, "id": not columns[0].asked, "year": test not in ("between", "=")}.get(columns[0].kind, False)
+        fits = {
+            "figure": True,
+            "id": not columns[0].asked,
+            "year": test not in ("between", "="),
+        }.get(columns[0].kind, False)
     else:
         fits, test = columns[0].kind == "bool", "true"
     spelt = [*dict.fromkeys(text for _, texts in values for text in texts), *periods, *numbers]
-    return replace(query, filters=(*query.filters, (columns[0], test, tuple(spelt)))) if fits else None
+    return (
+        replace(query, filters=(*query.filters, (columns[0], test, tuple(spelt)))) if fits else None
+    )
 
 
 _FIGURE = "(?:g?f(?:af|f)*i?K(?:aK)*|g?Kf|g?K)"
-HEADS: dict[Callable[[Table, Sequence[Item]], Query | None], tuple[str, ...]] = {
+HEADS: dict[Callable[[AskedTable, Sequence[Item]], Query | None], tuple[str, ...]] = {
     _figures: (f"o?{_FIGURE}",),
     _count: ("c(?:[VK]?r|P|dK|K|V(?:P|dK))", "c(?!i?[Trbo]|$)", "cV"),
     _share: (f"pi?(?:r|{_FIGURE})",),
@@ -300,7 +441,12 @@ HEADS: dict[Callable[[Table, Sequence[Item]], Query | None], tuple[str, ...]] = 
 """What can be asked for, and its letters: a pattern for each place at which it can end."""
 TAILS: dict[Callable[[Query, Sequence[Item]], Query | None], tuple[str, ...]] = {
     _by: ("bK|bg|o", "bKaK|bgiK"),
-    _where: ("a?i?(?:Kq?)?V(?:[au]V)*|a?i?(?:KhN|KwNaN|Kq?N|hNK|K[iq]?Y|K?sY|K?i?wYaY)", "a?i?V(?:[au]V)*K", "a?i?K", "a?iY"),
+    _where: (
+        "a?i?(?:Kq?)?V(?:[au]V)*|a?i?(?:KhN|KwNaN|Kq?N|hNK|K[iq]?Y|K?sY|K?i?wYaY)",
+        "a?i?V(?:[au]V)*K",
+        "a?i?K",
+        "a?iY",
+    ),
     lambda query, _items: query: ("i?T|ir",),
 }
 """What it is asked of."""

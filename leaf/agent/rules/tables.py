@@ -1,6 +1,8 @@
-"""The words of questions and names, and the tables and columns that they may name; the SQL that looks into these.
+"""The words of questions and names, and the tables and columns that they may name; the SQL that
+looks into these.
 
-Words that mean something by themselves stand in words.txt. What is not there and names nothing in a table is not understood.
+Words that mean something by themselves stand in words.txt. What is not there and names nothing in a
+table is not understood.
 """
 
 from __future__ import annotations
@@ -11,9 +13,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from leaf.agent.column_kinds import CHANGES, GENERIC, is_added_up, is_id, kind_of, name_words, says_when, word_parts
-from leaf.agent.models.base import Json
+from leaf.agent.column_kinds import (
+    CHANGES,
+    GENERIC,
+    is_added_up,
+    is_id,
+    kind_of,
+    name_words,
+    says_when,
+    word_parts,
+)
 from leaf.files.names import fold
+from leaf.shapes.results import ColumnShown, ProfileShown
 from leaf.tables.sql import literal, quoted
 
 _TOKEN = re.compile(
@@ -27,7 +38,7 @@ _TOKEN = re.compile(
 
 
 @dataclass(frozen=True)
-class Word:
+class QuestionWord:
     """One word, number, date, quotation or sign of a question."""
 
     text: str
@@ -39,22 +50,34 @@ class Word:
     end: int
 
 
-def split_words(text: str) -> list[Word]:
+def split_words(text: str) -> list[QuestionWord]:
     """`Total unitPrice in "New York"` -> total · unit · price · in · New York."""
-    words: list[Word] = []
+    words: list[QuestionWord] = []
     for found in _TOKEN.finditer(text):
         kind, piece, first, end = str(found.lastgroup), found.group(), found.start(), found.end()
         if kind == "quoted":
-            words.append(Word(piece[1:-1], fold(piece[1:-1]), "column" if piece[0] == "`" else kind, first, end))
+            words.append(
+                QuestionWord(
+                    piece[1:-1],
+                    fold(piece[1:-1]),
+                    "column" if piece[0] == "`" else kind,
+                    first,
+                    end,
+                )
+            )
         else:
-            words += [Word(part, fold(part), kind, first, end) for part in word_parts(piece)]
+            words += [
+                QuestionWord(part, fold(part), kind, first, end) for part in word_parts(piece)
+            ]
     return words
 
 
 def forms(key: str) -> frozenset[str]:
     """A word, and what it may be the plural of, or another ending of."""
     endings = ("s", "es", "e", "n", "en", "r") if len(key) > 4 else ("s",) if len(key) > 3 else ()
-    return frozenset({key, *(key.removesuffix(ending) for ending in endings), re.sub("ies$", "y", key)})
+    return frozenset(
+        {key, *(key.removesuffix(ending) for ending in endings), re.sub("ies$", "y", key)}
+    )
 
 
 def _same(asked: Sequence[str], name: Sequence[str]) -> bool:
@@ -65,7 +88,9 @@ def _same(asked: Sequence[str], name: Sequence[str]) -> bool:
 
 PHRASES: dict[tuple[str, ...], list[tuple[str, str]]] = {}
 """Words of a phrase -> its roles, each with what it stands for; from words.txt."""
-for _line in Path(__file__).with_name("words.txt").read_text("utf-8").replace("\n ", " ").splitlines():
+for _line in (
+    Path(__file__).with_name("words.txt").read_text("utf-8").replace("\n ", " ").splitlines()
+):
     _role, *_phrases = re.split("[:,] ", _line)
     for _phrase in _phrases if _role[0] != "#" else ():
         PHRASES.setdefault(tuple(_phrase.strip('"').split()), []).append(_role.partition(" ")[::2])
@@ -74,7 +99,7 @@ GROUPED = 30
 
 
 @dataclass(frozen=True)
-class Column:
+class AskedColumn:
     """A column, and what is known of its values."""
 
     name: str
@@ -118,19 +143,19 @@ class Column:
         return few or self.kind not in ("figure", "id")
 
 
-NO_COLUMN = Column("", "", "")
+NO_COLUMN = AskedColumn("", "", "")
 """Of a figure that counts rows; and in place of the column that says when, until it is found."""
 
 
 @dataclass(frozen=True)
-class Table:
+class AskedTable:
     """A table that SQL can reach."""
 
     name: str = ""
     handle: str = ""
     file_name: str = ""
     rows: int = 0
-    columns: tuple[Column, ...] = ()
+    columns: tuple[AskedColumn, ...] = ()
     sheet: str = ""
     united: tuple[str, ...] = ()
     """SQL names of tables of the same shape that are read as one."""
@@ -152,56 +177,109 @@ class Table:
 
     @property
     def names(self) -> list[tuple[str, ...]]:
-        """The ways to name it, as words: its file with all folders or the last ones, with and without the ending."""
-        ends = [self.file_name, *(self.file_name[m.end() :] for m in re.finditer("/", self.file_name))]
-        names = (*ends, *(re.sub(r"\.\w{1,8}$", "", end) for end in ends), self.name, self.handle, self.sheet)
+        """The ways to name it, as words: its file with all folders or the last ones, with and
+        without the ending."""
+        ends = [
+            self.file_name,
+            *(self.file_name[m.end() :] for m in re.finditer("/", self.file_name)),
+        ]
+        names = (
+            *ends,
+            *(re.sub(r"\.\w{1,8}$", "", end) for end in ends),
+            self.name,
+            self.handle,
+            self.sheet,
+        )
         return [tuple(w.key for w in split_words(name)) for name in names if name]
 
     @property
     def nouns(self) -> list[str]:
         """What one row is: `orders` of orders.csv, or of a column order_id without a repetition."""
-        words = [w for w in name_words(re.sub(r"\.\w{1,8}$", "", self.file_name)) if not w[0].isdigit()]
-        found = [] if {"by", "per", "of", "nach", "pro", "je", "par", "por"} & set(words) else words[-1:]
-        return [*found, *(c.words[0] + "s" for c in self.columns if len(c.words) == 2 and self.is_key(c))]
+        words = [
+            w for w in name_words(re.sub(r"\.\w{1,8}$", "", self.file_name)) if not w[0].isdigit()
+        ]
+        found = (
+            []
+            if {"by", "per", "of", "nach", "pro", "je", "par", "por"} & set(words)
+            else words[-1:]
+        )
+        return [
+            *found,
+            *(c.words[0] + "s" for c in self.columns if len(c.words) == 2 and self.is_key(c)),
+        ]
 
-    def is_key(self, column: Column) -> bool:
+    def is_key(self, column: AskedColumn) -> bool:
         """Whether each row has its own."""
         return is_id(column.words) and column.nulls == 0 and column.distinct == self.rows > 1
 
-    def called(self, words: Sequence[str]) -> tuple[list[Column], bool]:
-        """The columns that these words name equally well, and whether that has to be said because it is not quite their name."""
-        exact = [c for c in self.columns if c.words == tuple(words) or "".join(c.words) == "".join(words)]
+    def called(self, words: Sequence[str]) -> tuple[list[AskedColumn], bool]:
+        """The columns that these words name equally well, and whether that has to be said because
+        it is not quite their name."""
+        exact = [
+            c for c in self.columns if c.words == tuple(words) or "".join(c.words) == "".join(words)
+        ]
         plural = [c for c in self.columns if _same(words, c.words)]
         core = [c for c in self.columns if _same(words, [w for w in c.words if w not in GENERIC])]
-        last = [c for c in self.columns if _same(words, c.words[-len(words) :]) and not CHANGES & set(c.words[: -len(words)])]
+        last = [
+            c
+            for c in self.columns
+            if _same(words, c.words[-len(words) :]) and not CHANGES & set(c.words[: -len(words)])
+        ]
         found = exact or plural or core or last
         return found, not (exact or plural)
 
 
-def read_table(profile: Json, handle: str, file_name: str) -> Table:
+def read_table(profile: ProfileShown, handle: str, file_name: str) -> AskedTable:
     """From `data["profile"]` of describe_table."""
     sample = profile.get("sample") or []
-    columns = [_column(c, [row[i] for row in sample if i < len(row)]) for i, c in enumerate(profile["columns"])]
+    columns = [
+        _column(c, [row[i] for row in sample if i < len(row)])
+        for i, c in enumerate(profile["columns"])
+    ]
     place = re.match(r"sheet ([^!]+)", str(profile.get("place") or ""))
-    return Table(profile["name"], handle, file_name, int(profile["rows"]), tuple(columns), place[1] if place else "")
+    return AskedTable(
+        profile["name"],
+        handle,
+        file_name,
+        int(profile["rows"]),
+        tuple(columns),
+        place[1] if place else "",
+    )
 
 
-def _column(c: Json, sample: list[Any]) -> Column:
-    texts = dict.fromkeys(str(v) for v in (*(value for value, _ in c.get("top") or ()), *sample) if v is not None)
+def _column(c: ColumnShown, sample: list[Any]) -> AskedColumn:
+    texts = dict.fromkeys(
+        str(v) for v in (*(value for value, _ in c.get("top") or ()), *sample) if v is not None
+    )
     kind = kind_of(c["name"], c["type"], (c.get("min"), c.get("max")), texts)
     counts = int(c.get("distinct") or 0), int(c.get("nulls") or 0)
     values = tuple(texts) if kind == "text" else ()
-    return Column(c["name"], c["type"], kind, name_words(c["name"]), *counts, c.get("min"), c.get("max"), values)
+    return AskedColumn(
+        c["name"],
+        c["type"],
+        kind,
+        name_words(c["name"]),
+        *counts,
+        c.get("min"),
+        c.get("max"),
+        values,
+    )
 
 
-def lookup_sql(tables: Sequence[Table], texts: Iterable[str]) -> str:
-    """Which text columns hold these texts as whole cells, whatever their case and accents; empty where nothing is wanted."""
+def lookup_sql(tables: Sequence[AskedTable], texts: Iterable[str]) -> str:
+    """Which text columns hold these texts as whole cells, whatever their case and accents; empty
+    where nothing is wanted."""
     wanted = ", ".join(f"({literal(text)})" for text in dict.fromkeys(texts))
     parts = [
-        f'SELECT {literal(t.name)} AS "table", {literal(c.name)} AS "column", {quoted(c.name)} AS "value" FROM {t.source} '
+        f'SELECT {literal(t.name)} AS "table", {literal(c.name)} AS "column", {quoted(c.name)} AS '
+        f'"value" FROM {t.source} '
         f"WHERE strip_accents(lower(trim({quoted(c.name)}))) IN (FROM wanted) GROUP BY 3"
         for t in tables
         for c in t.columns
         if c.type == "VARCHAR"
     ]
-    return f"WITH wanted(text) AS (VALUES {wanted}) {' UNION ALL '.join(parts)}" if wanted and parts else ""
+    return (
+        f"WITH wanted(text) AS (VALUES {wanted}) {' UNION ALL '.join(parts)}"
+        if wanted and parts
+        else ""
+    )

@@ -1,0 +1,278 @@
+"""Mutants tried by tests that are loaded once: a plugin of pytest that forks for each mutant and
+changes the code in the fork.
+
+The file on the disk is changed as well, for the processes that tests start.
+"""
+
+from __future__ import annotations
+
+import ast
+import contextlib
+import functools
+import json
+import os
+import signal
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from types import CodeType, FrameType, FunctionType
+from typing import Any
+
+import pytest
+
+from bench._mutants.mutate import Mutant
+
+TRACING = 1_500.0
+"""Seconds that the tests of a part may take when they are run once as they are."""
+PATIENCE = 60.0
+"""Seconds of tests that one mutant is tried with, as long as none fails; the shortest tests go
+first."""
+SLOWER = 4.0
+"""How much longer than before they may take, beside half a minute: what takes longer hangs."""
+PASSED, FAILED, UNFIT = 0, 1, 3
+"""How a fork ends; unfit is a mutant that cannot be put in the place of the code."""
+
+Tests = Mapping[str, Mapping[str, Any]]
+"""Test -> `seconds`, and `ran`: `path:Class.method` of what it runs."""
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What became of a mutant."""
+
+    mutant: Mutant
+    end: str
+    """`noticed`, `hangs`, `lives`, `untested` (no test runs its function) or `unfit`."""
+
+    @property
+    def lives(self) -> bool:
+        """Whether no test noticed."""
+        return self.end in ("lives", "untested")
+
+
+class Trials:
+    """Runs in place of pytest's own loop over tests."""
+
+    def __init__(self, folder: Path, sample: Sequence[Mutant], told: Callable[[str], None]) -> None:
+        self.outcomes: list[Outcome] = []
+        self._folder = folder
+        self._sample = sample
+        self._told = told
+        self._items: dict[str, pytest.Item] = {}
+        self._failed: set[str] = set()
+        self._writes = 0
+
+    def pytest_runtestloop(self, session: pytest.Session) -> bool:
+        """Trace the tests once, then try each mutant."""
+        self._items = {item.nodeid: item for item in session.items}
+        tests = self._traced()
+        self._told(f"{len(self._sample)} mutants, {len(tests)} tests")
+        for mutant in self._sample:
+            outcome = Outcome(mutant, self._tried(mutant, chosen(mutant, tests), tests))
+            self.outcomes.append(outcome)
+            if outcome.lives:
+                self._told(f"  {outcome.end}: {mutant}")
+        return True
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        """What is skipped cannot tell a mutant either."""
+        if not report.passed:
+            self._failed.add(report.nodeid)
+
+    def _traced(self) -> Tests:
+        into = self._folder / "trace.json"
+        self._forked(functools.partial(self._trace_into, into), TRACING)
+        if not into.is_file():
+            raise SystemExit(
+                f"The tests cannot run as they "
+                f"are:\n{(self._folder / 'tests.log').read_text()[-2_000:]}"
+            )
+        found: Tests = json.loads(into.read_text())
+        return found
+
+    def _trace_into(self, into: Path) -> int:
+        tracer = Tracer(f"{self._folder / 'leaf'}{os.sep}")
+        tests = {}
+        for item, after in _with_next(list(self._items.values())):
+            began = time.monotonic()
+            with tracer:
+                item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+            tests[item.nodeid] = {"seconds": time.monotonic() - began, "ran": tracer.ran()}
+        into.write_text(
+            json.dumps({name: test for name, test in tests.items() if name not in self._failed})
+        )
+        return PASSED
+
+    def _tried(self, mutant: Mutant, names: Sequence[str], tests: Tests) -> str:
+        if not names:
+            return "untested"
+        limit = 30 + SLOWER * sum(float(tests[name]["seconds"]) for name in names)
+        path = self._folder / mutant.path
+        source = path.read_bytes()
+        self._write(path, mutant.applied(source))
+        try:
+            status = self._forked(functools.partial(self._run, mutant, source, names), limit)
+        finally:
+            self._write(path, source)
+        return (
+            "hangs" if status is None else {PASSED: "lives", UNFIT: "unfit"}.get(status, "noticed")
+        )
+
+    def _run(self, mutant: Mutant, source: bytes, names: Sequence[str]) -> int:
+        try:
+            put_in_place(mutant, source)
+        except (LookupError, ValueError):
+            return UNFIT
+        for item, after in _with_next([self._items[name] for name in names]):
+            item.config.hook.pytest_runtest_protocol(item=item, nextitem=after)
+            if self._failed:
+                return FAILED
+        return PASSED
+
+    def _forked(self, work: Callable[[], int], limit: float) -> int | None:
+        """The exit status of a fork with a session of its own, which ends with all that it started;
+        None after the limit."""
+        pid = os.fork()
+        if pid == 0:
+            status = FAILED
+            try:
+                os.setsid()
+                output = os.open(self._folder / "tests.log", os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
+                os.dup2(output, 1)
+                os.dup2(output, 2)
+                status = work()
+            finally:
+                os._exit(status)
+        try:
+            return _waited(pid, limit)
+        finally:
+            with contextlib.suppress(ProcessLookupError, PermissionError):
+                os.killpg(pid, signal.SIGKILL)
+
+    def _write(self, path: Path, source: bytes) -> None:
+        # Compiled files are known by the second in which their source was changed, and several
+        # mutants fit into one.
+        self._writes += 1
+        path.write_bytes(source)
+        os.utime(path, (time.time(), 1_600_000_000 + self._writes))
+
+
+class Tracer:
+    """Notes which functions of a folder are called, in all threads that begin meanwhile."""
+
+    def __init__(self, folder: str) -> None:
+        self._folder = folder
+        self._called: set[tuple[str, str]] = set()
+
+    def __enter__(self) -> None:
+        self._called.clear()
+        threading.settrace(self._note)
+        sys.settrace(self._note)
+
+    def __exit__(self, *_: object) -> None:
+        sys.settrace(None)
+
+    def ran(self) -> list[str]:
+        """`agent/loop.py:Agent.run`."""
+        called = self._called.copy()
+        return sorted(
+            {
+                f"{path.removeprefix(self._folder)}:{name.replace('.<locals>', '')}"
+                for path, name in called
+            }
+        )
+
+    def _note(self, frame: FrameType, _event: str, _argument: object) -> None:
+        if frame.f_code.co_filename.startswith(self._folder):
+            self._called.add((frame.f_code.co_filename, frame.f_code.co_qualname))
+
+
+def chosen(mutant: Mutant, tests: Tests) -> list[str]:
+    """The tests that run the function, the shortest first, for as long as patience lasts; of a
+    constant, those of its file."""
+    file = mutant.path.removeprefix("leaf/") + ":"
+    name = file + mutant.function
+    found = [
+        test
+        for test, seen in tests.items()
+        if any(
+            ran == name or ran.startswith(f"{name}." if mutant.function else file)
+            for ran in seen["ran"]
+        )
+    ]
+    names: list[str] = []
+    seconds = 0.0
+    for test in sorted(found, key=lambda test: float(tests[test]["seconds"])):
+        seconds += float(tests[test]["seconds"])
+        if names and seconds > PATIENCE:
+            break
+        names.append(test)
+    return names
+
+
+def put_in_place(mutant: Mutant, source: bytes) -> None:
+    """Give the loaded function its changed code, or the module its changed constant. A module that
+    is not loaded yet is read from the disk later. Raises LookupError, ValueError where that cannot
+    be.
+    """
+    module = sys.modules.get(mutant.path.removesuffix(".py").replace("/", "."))
+    if module is None:
+        return
+    changed = mutant.applied(source)
+    if not mutant.function:
+        tree = ast.parse(changed)
+        statement = next(
+            s for s in tree.body if s.lineno <= mutant.line <= (s.end_lineno or s.lineno)
+        )
+        exec(compile(ast.Module([statement], []), mutant.path, "exec"), vars(module))  # noqa: S102 - our own code
+        return
+    owner: Any = module
+    names = mutant.function.split(".")
+    for depth, name in enumerate(names, 1):
+        owner = _plain(vars(owner)[name])
+        if isinstance(owner, FunctionType):
+            code = _code(
+                compile(changed, owner.__code__.co_filename, "exec", dont_inherit=True),
+                names[:depth],
+            )
+            owner.__code__ = code
+            return
+    raise LookupError(mutant.function)
+
+
+def _plain(found: Any) -> Any:
+    """The function under what it was decorated with."""
+    for inner in ("__func__", "fget", "func", "__wrapped__"):
+        if not isinstance(found, FunctionType) or inner == "__wrapped__":
+            found = getattr(found, inner, None) or found
+    return found
+
+
+def _code(code: CodeType, names: Sequence[str]) -> CodeType:
+    for name in names:
+        # Of several with one name the last one stands, as in a class.
+        code = [
+            const
+            for const in code.co_consts
+            if isinstance(const, CodeType) and const.co_name == name
+        ][-1]
+    return code
+
+
+def _with_next(items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, pytest.Item | None]]:
+    yield from zip(items, [*items[1:], None], strict=True)
+
+
+def _waited(pid: int, limit: float) -> int | None:
+    end = time.monotonic() + limit
+    while time.monotonic() < end:
+        done, status = os.waitpid(pid, os.WNOHANG)
+        if done:
+            return os.waitstatus_to_exitcode(status)
+        time.sleep(0.01)
+    os.killpg(pid, signal.SIGKILL)
+    os.waitpid(pid, 0)
+    return None

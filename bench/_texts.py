@@ -1,0 +1,218 @@
+"""The part of `bench.sandbox` about text of a model or a file: what acts where it is drawn or opened,
+and what takes longer the longer it is than its length."""
+
+from __future__ import annotations
+
+import csv
+import re
+import tempfile
+import time
+from collections.abc import Callable, Iterator
+from functools import partial
+from pathlib import Path
+
+from markdown_it import MarkdownIt
+
+from bench._attempts import Outcome
+from leaf.exports.manifest import Manifest
+from leaf.exports.notebook import _text
+from leaf.exports.readme import readme
+from leaf.shapes.harmless import harmless_markdown
+from leaf.tables.child import export_csv
+from leaf.ui.live.html import pieces
+from leaf.ui.markdown import label, literal, marked, paragraph, safe
+from tests.test_harmless import ATTACKS
+from tests.test_ui_markdown import HOSTILE, drawn
+
+SECONDS = 2.0
+SIZE = 200_000
+"""Characters of a text that is to take long; an answer has a tenth at most."""
+GROWTH = 12.0
+"""By which four times the text may take longer: 4 for one that grows with its length, 16 for one
+that grows with its square."""
+SLOW = 0.2
+"""Seconds below which a growth says nothing."""
+ACTS = ("<img", "<svg", "<script", "<!--", "<iframe", 'href="javascript:', 'href="data:')
+
+LONG = {
+    "openings of pictures": "![",
+    "openings of links": "[",
+    "ends of links": "](",
+    "openings of links and pictures in turn": "[![",
+    "code of growing length": "",
+    "single backticks": "`x ",
+    "stars": "*a ",
+    "stars without a blank": "*",
+    "underlines in turn": "_*",
+    "openings of tags": "<a ",
+    "openings of comments": "<!-- ",
+    "quotes in quotes": "> ",
+    "lists in lists": "- ",
+    "references": "[a]: b\n",
+    "the same reference": "[a][a] ",
+    "bars of a table": "|",
+    "rows of a table": "|a|b|\n",
+    "entities": "&#1;",
+    "dollars": "$1 ",
+    "strokes": "\\",
+    "fences": "```\n",
+    "half fences": "``\n",
+    "strikes": "~~a ",
+    "addresses": "<http://",
+    "blanks": " ",
+    "lines": "\n",
+    "footnotes": "[^1] ",
+    "descriptions of pictures": "![" + "a" * 999 + "](",
+}
+WAYS: dict[str, Callable[[str], object]] = {
+    "drawn": safe,
+    "drawn while it is written": lambda text: pieces(safe(text)),
+    "exported": harmless_markdown,
+    "drawn as it stands": paragraph,
+    "marked": lambda text: marked(text, [(at, at + 1) for at in range(0, len(text), 7)]),
+}
+NAMES = (
+    *(
+        "![x](https://evil.example/a.png)",
+        "[a](javascript:alert(1))",
+        "<img src=x onerror=alert(1)>",
+    ),
+    *(
+        "https://evil.example",
+        ":red[x]",
+        ":material/home:",
+        "a\n\n# b",
+        "$\\href{https://evil}{x}$",
+    ),
+    *("|a|b|\n|-|-|\n|![x](y)|z|", "`a` ![x](https://evil.example)", "\u202egpj.exe", "a" * 10_000),
+)
+"""What a server may call a model."""
+FORMULAS = (
+    *(
+        "=1+1",
+        "+1+1",
+        "-1+1",
+        "@SUM(A1)",
+        "\t=1",
+        "\r=1",
+        "\n=1",
+        "＝1+1",
+        "＋1+1",
+        "－1+1",
+        "＠A1",
+    ),
+    *('=HYPERLINK("https://evil.example")', "-cmd|' /C calc'!A0", "=IMPORTXML(A1)", '"=1+1'),
+)
+
+
+def texts(only: str) -> Iterator[Outcome]:
+    """Every text, by every way on which it is drawn or leaves."""
+    for name, check in {**_exports(), **_pages(), **_names(), **_cells()}.items():
+        if only in name:
+            began = time.monotonic()
+            said = check()
+            yield Outcome(name, not said, time.monotonic() - began, said[:150], limit=SECONDS)
+    for what, piece in LONG.items():
+        name = f"a long text of {what}"
+        if only in name:
+            yield _long(name, piece)
+
+
+def _exports() -> dict[str, Callable[[], str]]:
+    """What acts in an exported chat, each in three places of one."""
+
+    def acts(attack: str) -> str:
+        return next(
+            (
+                document
+                for document in (attack, f"Before\n{attack}\n\nafter", attack.replace("\n", "\r\n"))
+                if _acts(_read(harmless_markdown(document)))
+            ),
+            "",
+        )
+
+    def in_names(text: str) -> str:
+        told = Manifest(format="leaf-chat", version=1, title=text)
+        return next((t for t in (readme(told), _text(text)["source"]) if _acts(_read(t))), "")
+
+    exported = {f"exported: {text!r}": partial(acts, text) for text in ATTACKS}
+    titled = {f"the title of a bundle: {text!r}": partial(in_names, text) for text in ATTACKS[:6]}
+    return {**exported, **titled}
+
+
+def _pages() -> dict[str, Callable[[], str]]:
+    """What acts in a page: drawn by a parser that takes every address, and by the one of answers."""
+
+    def acts(text: str) -> str:
+        page = drawn(safe(text))
+        live = "".join(piece.html for piece in pieces(safe(text)))
+        addresses = re.findall(r'(?:href|src)="([^"]*)"', page + live)
+        wrong = [
+            a for a in addresses if not a.lower().startswith(("http://", "https://", "mailto:"))
+        ]
+        return str(wrong) if wrong else page if _acts(page + live) else ""
+
+    return {f"drawn: {text!r}": partial(acts, text) for text in HOSTILE}
+
+
+def _names() -> dict[str, Callable[[], str]]:
+    def acts(name: str) -> str:
+        page = drawn(label(name, 32)) + drawn(literal(name))
+        free = re.search(r"(?<!\\):(?:red|material)", label(name, 32) + literal(name))
+        long = len(label(name, 32).replace("\\", "")) > 80
+        return page[:200] if _acts(page) or "<a" in page or "<h1" in page or free or long else ""
+
+    return {f"the name of a model: {name[:60]!r}": partial(acts, name) for name in NAMES}
+
+
+def _cells() -> dict[str, Callable[[], str]]:
+    def acts(cell: str) -> str:
+        import duckdb
+
+        con = duckdb.connect()
+        con.execute("CREATE TABLE t (a VARCHAR)")
+        con.execute("INSERT INTO t VALUES (?)", [cell])
+        with tempfile.TemporaryDirectory() as folder:
+            source = str(Path(folder) / "t.parquet")
+            con.execute(f"COPY t TO '{source}' (FORMAT parquet)")
+            export_csv(source, folder, 512, raw=False)
+            with (Path(folder) / "export.csv").open(newline="", encoding="utf-8") as file:
+                written = list(csv.reader(file))[1][0]
+        return written if written[:1] in "=+-@\t\r\n＝＋－＠" else ""
+
+    return {f"a cell of a CSV: {cell!r}": partial(acts, cell) for cell in FORMULAS}
+
+
+def _read(document: str) -> str:
+    """As notebooks and forges read Markdown: with HTML."""
+    return str(MarkdownIt("commonmark", {"html": True}).enable("table").render(document))
+
+
+def _acts(page: str) -> bool:
+    return any(sign in page for sign in ACTS)
+
+
+def _long(name: str, piece: str) -> Outcome:
+    """Whether four times the text takes much more than four times as long, by any way."""
+    worst, said = 0.0, ""
+    for way, work in WAYS.items():
+        whole = _time(work, _text_of(piece, SIZE))
+        if (
+            whole > SLOW
+            and (growth := whole / max(_time(work, _text_of(piece, SIZE // 4)), 1e-3)) > GROWTH
+        ):
+            said += f"{way}: {growth:.1f} times for four times the text; "
+        worst = max(worst, whole)
+    return Outcome(name, not said, worst, said, limit=SECONDS)
+
+
+def _text_of(piece: str, size: int) -> str:
+    if piece:
+        return piece * (size // len(piece))
+    return " ".join("`" * n for n in range(1, int((2 * size) ** 0.5)))
+
+
+def _time(work: Callable[[str], object], text: str) -> float:
+    began = time.monotonic()
+    work(text)
+    return time.monotonic() - began

@@ -1,0 +1,232 @@
+"""Mutation testing: small wrong changes of the code, one at a time, and whether the tests that run
+that code notice.
+
+A sample of mutants (`_mutants/mutate.py`) of each part is drawn with a seed. The tests of a part
+run once as they are, which says which of them run which functions and how long they take; then, for
+each mutant, those that run its function, the shortest first, until one fails
+(`_mutants/trials.py`). A mutant lives if all of them pass; what makes them hang counts as noticed.
+
+    nice -n 10 python -m bench.mutants                      # a sample of every part
+    nice -n 10 python -m bench.mutants loop totals -n 60    # two parts, sixty mutants each
+    python -m bench.mutants --again FILE                    # those that lived in an earlier output
+
+Works in a copy of the tree; PostgreSQL, browsers and corpora of third parties are left out. Needs
+Linux (`fork`).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import pickle
+import random
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from bench._figures import Figure, Report, changed
+from bench._mutants.mutate import Mutant, mutants, sound
+from bench._mutants.trials import Outcome, Trials
+
+ROOT = Path(__file__).parents[1]
+LIVING = 0.15
+"""Target: at most this part of the mutants lives."""
+SEED = 20261122
+SAMPLE = 45
+"""Mutants of each part."""
+LEFT_OUT = "not browser and not postgres and not corpora"
+
+
+@dataclass(frozen=True)
+class Part:
+    """Files that are changed, and the tests that should notice."""
+
+    files: tuple[str, ...]
+    tests: tuple[str, ...]
+
+
+STORE = (
+    "messages",
+    "chats",
+    "files",
+    "chat_files",
+    "members",
+    "budgets",
+    "jobs",
+    "changes",
+    "migrate",
+    "participants",
+)
+PARTS = {
+    "loop": Part(
+        tuple(
+            f"leaf/agent/{name}.py"
+            for name in ("loop", "turns", "calls", "draft", "steps", "finishers", "budget")
+        ),
+        (
+            "test_agent_loop",
+            "test_agent_hooks",
+            "test_events",
+            "test_citations",
+            "test_file_budget",
+        ),
+    ),
+    "runs": Part(
+        ("leaf/runs/*.py",), ("test_runs", "test_idle", "test_runs_sqlite", "test_errors")
+    ),
+    "store": Part(
+        tuple(f"leaf/store/{name}.py" for name in STORE),
+        (
+            "test_store",
+            "test_changes",
+            "test_members",
+            "test_budgets",
+            "test_jobs",
+            "test_file_words",
+        ),
+    ),
+    "totals": Part(
+        ("leaf/readers/tabular/total*.py",),
+        (
+            "test_integrity",
+            "test_readers_tables",
+            "test_readers_tables_sheets",
+            "test_readers_tables_records",
+        ),
+    ),
+    "receipts": Part(
+        ("leaf/provenance/receipts/*.py", "leaf/provenance/basis.py"),
+        ("test_receipts", "test_coverage", "test_agent_keyless"),
+    ),
+}
+
+
+def copied(folder: Path) -> None:
+    """The working tree, as far as git knows of it."""
+    listed = subprocess.run(
+        ["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True
+    ).stdout.decode()
+    for name in filter(None, listed.split("\0")):
+        if (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, folder / name)
+
+
+def drawn(folder: Path, part: Part, number: int, seed: int) -> list[Mutant]:
+    """The sample, in the order of files and lines."""
+    sources = {
+        path: path.read_bytes() for pattern in part.files for path in sorted(folder.glob(pattern))
+    }
+    every = [
+        (m, sources[path])
+        for path in sources
+        for m in mutants(str(path.relative_to(folder)), sources[path].decode())
+    ]
+    random.Random(seed).shuffle(every)
+    sample = islice((mutant for mutant, source in every if sound(mutant, source)), number)
+    return sorted(sample, key=lambda m: (m.path, m.span, m.kind))
+
+
+def tried(folder: Path, name: str, sample: Sequence[Mutant]) -> list[Outcome]:
+    """What the tests of a part make of the sample, in a process whose modules are those of the
+    copy."""
+    into = folder / "outcomes"
+    pid = os.fork()
+    if pid == 0:
+        os._exit(_in_copy(folder, PARTS[name], sample, into))
+    _, status = os.waitpid(pid, 0)
+    if status or not into.is_file():
+        raise SystemExit(f"The tests of {name} could not be run: see above.")
+    found: list[Outcome] = pickle.loads(into.read_bytes())
+    return found
+
+
+def _in_copy(folder: Path, part: Part, sample: Sequence[Mutant], into: Path) -> int:
+    import pytest
+
+    os.chdir(folder)
+    sys.path[:] = [
+        str(folder),
+        *(entry for entry in sys.path if Path(entry or ".").resolve() not in (ROOT, folder)),
+    ]
+    trials = Trials(folder, sample, lambda said: print(said, flush=True))
+    options = [
+        "-q",
+        "-s",
+        "-p",
+        "no:cacheprovider",
+        "--basetemp",
+        str(folder / "t"),
+        "-m",
+        LEFT_OUT,
+        "-W",
+        "ignore",
+    ]
+    ended = pytest.main([*options, *(f"tests/{test}.py" for test in part.tests)], plugins=[trials])
+    into.write_bytes(pickle.dumps(trials.outcomes))
+    return 0 if ended in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) else 1
+
+
+def measure(
+    names: Sequence[str], number: int, seed: int, again: Collection[str] | None
+) -> list[Outcome]:
+    """Draw and try; says each mutant that lives as soon as it is known."""
+    every: list[Outcome] = []
+    for name in names:
+        with tempfile.TemporaryDirectory(
+            prefix="leaf-mutants-", ignore_cleanup_errors=True
+        ) as home:
+            folder = Path(home).resolve()
+            copied(folder)
+            sample = drawn(folder, PARTS[name], number, seed)
+            sample = [m for m in sample if again is None or str(m) in again]
+            print(f"\n{name}", flush=True)
+            found = tried(folder, name, sample) if sample else []
+            print(f"  {line(found)}", flush=True)
+            every += found
+    return every
+
+
+def line(outcomes: Sequence[Outcome]) -> str:
+    """How many of the mutants live."""
+    ends = [outcome.end for outcome in outcomes if outcome.end != "unfit"]
+    living = ends.count("lives") + ends.count("untested")
+    return (
+        f"{living} of {len(ends)} live ({living / max(1, len(ends)):.0%}; "
+        f"{ends.count('untested')} of them untested), "
+        f"{ends.count('noticed')} noticed, {ends.count('hangs')} hang"
+    )
+
+
+def main() -> int:
+    """1 where more live than may."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
+    parser.add_argument("parts", nargs="*", metavar="PART", help=f"{', '.join(PARTS)} (all)")
+    parser.add_argument("-n", type=int, default=SAMPLE, help="mutants of each part")
+    parser.add_argument("--seed", type=int, default=SEED)
+    parser.add_argument(
+        "--again", type=Path, metavar="FILE", help="an earlier output: try those alone that lived"
+    )
+    given = parser.parse_args()
+    rooms = {name.rpartition("/")[0] for part in PARTS.values() for name in part.files}
+    report = Report("mutants", rooms, changed(parser, given))
+    lines = given.again.read_text().splitlines() if given.again else []
+    lived = {
+        text.partition(": ")[2] for text in lines if text.startswith(("  lives: ", "  untested: "))
+    }
+    outcomes = measure(
+        given.parts or list(PARTS), given.n, given.seed, lived if given.again else None
+    )
+    print(f"\nall: {line(outcomes)}")
+    share = sum(outcome.lives for outcome in outcomes) / max(1, len(outcomes))
+    what = f"{len(outcomes)} small wrong changes of the code that no test notices"
+    return report.end([Figure("", what, share, LIVING, False, "{:.1%}")])
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

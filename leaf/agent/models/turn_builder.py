@@ -1,0 +1,144 @@
+"""A turn of a model, put together from the events of a Messages API stream."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from leaf.agent.models.base import Emit, ModelEvent, ModelTurn, TokenUsage, TurnCutError
+from leaf.shapes.raw import RawBlock, RawEvent
+
+
+class TurnBuilder:
+    """Puts a turn together from stream events and says what arrives."""
+
+    def __init__(self, emit: Emit) -> None:
+        self.began = False
+        self._emit = emit
+        self._blocks: dict[int, RawBlock] = {}
+        self._inputs: dict[int, list[str]] = {}
+        self._texts: dict[int, list[str]] = {}
+        """Of each block what came of its text, put together when it ends: to add each word to a
+        long text would copy it."""
+        self._broken: dict[str, str] = {}
+        self._usage: RawEvent = {}
+        self._stop_reason = ""
+        self._model = ""
+
+    def add(self, event: RawEvent) -> None:
+        """Raises ValueError for an event that is not the API's."""
+        try:
+            self._add(event)
+        except (KeyError, TypeError, AttributeError) as e:
+            raise ValueError("a stream event is not the API's") from e
+
+    def _add(self, event: RawEvent) -> None:
+        kind = event.get("type")
+        if kind == "message_start":
+            self.began = True
+            self._model = event["message"].get("model") or ""
+            self._count(event["message"].get("usage"))
+        elif kind == "content_block_start":
+            self._start(event["index"], event["content_block"])
+        elif kind == "content_block_delta":
+            self._delta(event["index"], event["delta"])
+        elif kind == "content_block_stop":
+            self._end(event["index"])
+        elif kind == "message_delta":
+            self._stop_reason = event["delta"].get("stop_reason") or self._stop_reason
+            self._count(event.get("usage"))
+
+    def finish(self, model: str, seconds: float) -> ModelTurn:
+        if not self.began:
+            raise ValueError("the stream held no message")
+        if not self._stop_reason:
+            raise TurnCutError(
+                "The model's answer ended before it was complete.", "Ask again.", retryable=True
+            )
+        for index in list(self._texts):
+            self._join(index)
+        blocks = [self._blocks[i] for i in sorted(self._blocks)]
+        content = [block for block in blocks if block["type"] != "text" or block["text"].strip()]
+        return ModelTurn(
+            content,
+            self._stop_reason,
+            self._usage_so_far(),
+            self._model or model,
+            seconds,
+            self._broken,
+        )
+
+    def _start(self, index: int, given: RawEvent) -> None:
+        block = {key: value for key, value in given.items() if value is not None}
+        self._blocks[index] = block
+        if block["type"] == "tool_use":
+            self._inputs[index] = []
+            self._say(index, "start", call_id=block["id"], name=block["name"])
+        elif kind := _KINDS.get(block["type"]):
+            self._say(index, "start")
+            for citation in block.get("citations") or ():
+                self._emit(ModelEvent("citation", index=index, citation=citation))
+            if block.get(kind[1]):
+                self._say(index, "delta", delta=block[kind[1]])
+
+    def _delta(self, index: int, delta: RawEvent) -> None:
+        block = self._blocks[index]
+        if delta["type"] == "input_json_delta":
+            self._inputs.setdefault(index, []).append(delta["partial_json"])
+            self._say(index, "delta", delta=delta["partial_json"])
+        elif delta["type"] == "signature_delta":
+            block["signature"] = delta["signature"]
+        elif delta["type"] == "citations_delta":
+            block.setdefault("citations", []).append(delta["citation"])
+            self._emit(ModelEvent("citation", index=index, citation=delta["citation"]))
+        elif kind := _KINDS.get(block["type"]):
+            self._texts.setdefault(index, [block.get(kind[1], "")]).append(delta[kind[1]])
+            self._say(index, "delta", delta=delta[kind[1]])
+
+    def _join(self, index: int) -> None:
+        block = self._blocks[index]
+        block[_KINDS[block["type"]][1]] = "".join(self._texts.pop(index))
+
+    def _end(self, index: int) -> None:
+        block = self._blocks[index]
+        if index in self._texts:
+            self._join(index)
+        text = "".join(self._inputs.get(index, ()))
+        if text:
+            try:
+                block["input"] = json.loads(text)
+            except ValueError:
+                block["input"] = None
+        if block["type"] == "tool_use" and not isinstance(block.get("input"), dict):
+            self._broken[block["id"]] = text
+            block["input"] = {}
+        self._say(index, "end")
+
+    def _say(
+        self, index: int, phase: Any, *, delta: str = "", call_id: str = "", name: str = ""
+    ) -> None:
+        if kind := _KINDS.get(self._blocks[index]["type"]):
+            self._emit(ModelEvent(kind[0], phase, index, delta, call_id, name))
+
+    def _count(self, usage: RawEvent | None) -> None:
+        """Take over the figures that are given: each message_delta has totals, not increments."""
+        self._usage.update(
+            {key: value for key, value in (usage or {}).items() if value is not None}
+        )
+        self._emit(ModelEvent("usage", usage=self._usage_so_far()))
+
+    def _usage_so_far(self) -> TokenUsage:
+        created = self._usage.get("cache_creation_input_tokens", 0)
+        cached = self._usage.get("cache_read_input_tokens", 0)
+        fresh = self._usage.get("input_tokens", 0)
+        return TokenUsage(
+            fresh + created + cached, cached, created, self._usage.get("output_tokens", 0)
+        )
+
+
+_KINDS: dict[str, tuple[Any, str]] = {
+    "text": ("text", "text"),
+    "thinking": ("reasoning", "thinking"),
+    "tool_use": ("tool-input", "input"),
+}
+"""Block type -> kind of its events, and the field that its deltas add to."""

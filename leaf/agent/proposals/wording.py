@@ -1,0 +1,167 @@
+"""The words of a query: as a person would say it, as long as the rules read that in this one way."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice, product
+
+from leaf.agent.proposals.ideas import figure_of
+from leaf.agent.proposals.roles import roles_of
+from leaf.agent.rules import answers
+from leaf.agent.rules.grammar import ROWS, Query
+from leaf.agent.rules.tables import AskedColumn, AskedTable
+from leaf.agent.rules.understanding import as_chart, compared, understood
+
+LONGEST = 150
+"""Characters of a question."""
+TRIED = 16
+"""Ways to say one query that are tried."""
+Say = Callable[[AskedColumn], str]
+_FIGURES = {"sum": "total", "avg": "average", "max": "highest", "min": "lowest", "median": "median"}
+_ENGLISH = re.compile(r"[A-Za-z]+[a-rt-z]")
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A question, and the query that it stands for."""
+
+    question: str
+    sql: str
+    table: str
+    """SQL name of the table that it asks."""
+    least: int = 1
+    """Rows that must come of it, or it says nothing."""
+
+
+def worded(
+    query: Query,
+    table: AskedTable,
+    tables: Sequence[AskedTable],
+    *,
+    drawn: bool = False,
+    named: bool = False,
+) -> Proposal | None:
+    """The first way to say it that is read as this query alone, of all `tables` of the chat; None
+    where there is none. `named`: it says which table it means, since there are others."""
+    alone = [] if named else [""]
+    endings = [*alone, f" in {table.title}"] if named or len(tables) > 1 else alone
+    for said, ending in islice(product(_ways(query, drawn), endings), TRIED):
+        question = _sentence(said, ending)
+        if len(question) > LONGEST or not question.isprintable():
+            continue
+        if understood(question, tables) == (table, query):
+            shown = as_chart(question) if drawn else question
+            return Proposal(shown, answers.sql_of(query, table), table.name, _least(query, drawn))
+    return None
+
+
+def comparison(one: AskedTable, other: AskedTable, tables: Sequence[AskedTable]) -> Proposal | None:
+    """The main figures of two tables side by side, by a breakdown that both have; None where they
+    have none, or no words for it are read so."""
+    ours, theirs = roles_of(one), roles_of(other)
+    common = [
+        (c, d)
+        for c in ours.categories
+        for d in theirs.categories
+        if c.words == d.words and c.type == d.type and set(c.values) & set(d.values)
+    ]
+    if not common or not ours.measures or not theirs.measures:
+        return None
+    first, second = (
+        Query(figures=(figure_of(roles.measures[0]),), groups=((key, ""),))
+        for roles, key in zip((ours, theirs), common[0], strict=True)
+    )
+    for say in (_spaced, _plain, _marked):
+        left, right = (
+            f"{_figure(query, say)} in {table.title}"
+            for table, query in ((one, first), (other, second))
+        )
+        question = f"Compare {left} with {right} by {say(common[0][0])}"
+        meant = ((one, first), (other, second))
+        if len(question) <= LONGEST and compared(question, tables) == meant:
+            return Proposal(question, answers.joined_sql(*meant), one.name, 2)
+    return None
+
+
+def _least(query: Query, drawn: bool) -> int:
+    single = not query.groups or (query.kind == "top" and query.limit == 1)
+    return 3 if drawn else 1 if single else 2
+
+
+def _sentence(said: str, ending: str) -> str:
+    asked = said.endswith("?")
+    return said[:1].upper() + said[1:].removesuffix("?") + ending + ("?" if asked else "")
+
+
+def _ways(query: Query, drawn: bool) -> Iterator[str]:
+    """Names without marks, then as they are written, then in marks; each without and with the
+    column that says when."""
+    for say in (_many, _spaced, _plain, _marked):
+        for exact in (False, True):
+            yield _said(query, say, exact, drawn)
+
+
+def _spaced(c: AskedColumn) -> str:
+    return " ".join(c.name.replace("_", " ").split())
+
+
+def _many(c: AskedColumn) -> str:
+    """The plural, for a list of the first ones."""
+    name = _spaced(c)
+    if not _ENGLISH.fullmatch(name.rpartition(" ")[2]):
+        return name
+    return re.sub(r"(?<=[^aeiou])ys$", "ies", f"{name}s")
+
+
+def _plain(c: AskedColumn) -> str:
+    return c.name
+
+
+def _marked(c: AskedColumn) -> str:
+    return f"`{c.name}`"
+
+
+def _said(query: Query, say: Say, exact: bool, drawn: bool) -> str:
+    one = _spaced if say is _many else say
+    figure = _figure(query, one)
+    groups = " and ".join(_group(c, step, one, exact) for c, step in query.groups)
+    where = "".join(_condition(*condition, one, exact) for condition in query.filters)
+    if query.kind == "top" and query.limit == 1:
+        if query.figures == (ROWS,):
+            return f"which {groups} has the most rows{where}?"
+        rank = "highest" if query.rank == "max" else "lowest"
+        return f"which {groups} has the {rank} {figure}{where}?"
+    if query.kind == "top":
+        label, _ = query.groups[0]
+        figure = figure.removeprefix("highest ")
+        return f"top {query.limit} {say(label)} by {figure}{where}"
+    if query.kind == "share":
+        return f"share of {figure} by {groups}{where}"
+    if query.figures == (ROWS,) and not drawn:
+        by = f" by {groups}" if groups else ""
+        return f"how many rows are there{by}{where}?"
+    return f"{figure} by {groups}{where}" if groups else f"what is the {figure}{where}?"
+
+
+def _figure(query: Query, say: Say) -> str:
+    function, column = query.figures[0]
+    if not column.name:
+        return "number of rows"
+    name = say(column)
+    if function == "sum" and column.words[:1] == ("total",):
+        return f"sum of {name}"
+    return f"{_FIGURES.get(function, function)} {name}"
+
+
+def _group(c: AskedColumn, step: str, say: Say, exact: bool) -> str:
+    if not step:
+        return say(c)
+    return f"{step} of {say(c)}" if exact else step
+
+
+def _condition(c: AskedColumn, test: str, values: Sequence[str], say: Say, exact: bool) -> str:
+    if test == "one of":
+        return f' where {say(c)} is "{values[0]}"' if exact else f" for {say(c)} {values[0]}"
+    return f" where {say(c)} in {values[0]}" if exact else f" in {values[0]}"

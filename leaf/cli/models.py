@@ -1,0 +1,49 @@
+"""`models list` and `models test`: what answers the local user. A connection is made on the settings
+page, or by the environment."""
+
+from __future__ import annotations
+
+import argparse
+
+from leaf.cli.common import FAILED, OK, opened, print_json
+
+
+def add(parser: argparse.ArgumentParser) -> None:
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    listing = commands.add_parser("list", help="the models that can be chosen, the default first")
+    listing.add_argument("--json", action="store_true")
+    listing.set_defaults(command=_models_list)
+    test = commands.add_parser("test", help="ask a model for one word")
+    test.add_argument("model", metavar="MODEL", nargs="?", default="", help="(the default)")
+    test.add_argument("--json", action="store_true")
+    test.set_defaults(command=_models_test)
+
+
+def _models_list(given: argparse.Namespace) -> int:
+    with opened() as leaf:
+        models = leaf.session(leaf.local_scope()).models
+        found = models.list()
+        connection = models.connection()
+    if given.json:
+        print_json(found, indent=2)
+        return OK
+    print(connection.words)
+    for model in found if connection.source != "none" else ():
+        print(f"{model.id}  {model.name}" if model.name != model.id else model.id)
+    return OK
+
+
+def _models_test(given: argparse.Namespace) -> int:
+    with opened() as leaf:
+        models = leaf.session(leaf.local_scope()).models
+        connection = models.connection()
+        if connection.source == "none":
+            print(connection.words)
+            return FAILED
+        found = models.try_used(given.model)
+    if given.json:
+        print_json(found, indent=2)
+        return OK
+    print(connection.words)
+    print(f"{found.model} answered {found.duration}.")
+    return OK

@@ -1,0 +1,211 @@
+"""Files of Drive on their way into the library: which revisions are there, the bytes of one that is
+not, and what is entered of them."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, BinaryIO, Literal, Protocol
+
+from leaf.drive import changes, content, listing
+from leaf.drive.client import Client
+from leaf.drive.model import BroughtFile, DriveItem
+from leaf.readers.base import CONTAINERS, Window
+from leaf.settings import Settings
+from leaf.store import drive_files
+from leaf.store.database import Database
+from leaf.store.drive_files import Revision
+from leaf.store.model import File, Json, Scope
+
+Source = Literal["upload", "drive", "generated", "sample"]
+
+
+class AddedFile(Protocol):
+    """What the library gives back for a file that it was given."""
+
+    @property
+    def file(self) -> File: ...
+
+
+class DriveLibrary(Protocol):
+    """What Drive needs of the library, which is not below this package."""
+
+    def keep(
+        self, scope: Scope, name: str, stream: BinaryIO, *, source: Source = ..., folder: str = ...
+    ) -> Any: ...
+
+    def enter(
+        self,
+        scope: Scope,
+        kept: Sequence[Any],
+        *,
+        stop: threading.Event | None = ...,
+        on_answer: Callable[[], None] = ...,
+    ) -> Iterator[Sequence[tuple[int, AddedFile]]]: ...
+
+    def unpack(self, scope: Scope, file_id: str, stop: threading.Event | None = ...) -> object: ...
+
+    def get(self, scope: Scope, file_id: str) -> File: ...
+
+    def peek(self, path: Path, name: str) -> Window: ...
+
+
+@dataclass(frozen=True)
+class Fetched:
+    """What there is of an item in the library."""
+
+    item: DriveItem
+    """As it was when it came down."""
+    file: File | None = None
+    """Where this revision is there already."""
+    held: Any = None
+    """Else its bytes, as the library keeps them until they are entered."""
+
+
+class Fetcher:
+    """Brings revisions into the library, each once. Safe to call from any number of threads."""
+
+    def __init__(
+        self,
+        settings: Settings,
+        db: Database,
+        library: DriveLibrary,
+        client: Callable[[Scope], Client],
+    ) -> None:
+        """`client` gives that of the caller's connection, or raises DriveNotConnectedError."""
+        self._settings = settings
+        self._db = db
+        self._library = library
+        self._client = client
+        self._beginning = threading.Lock()
+
+    def current(self, scope: Scope, ref: str) -> DriveItem:
+        """What an id, `ref` or address names now; shortcuts are followed."""
+        return listing.get_item(self._client(scope), ref)
+
+    def bring_item(
+        self,
+        scope: Scope,
+        item: DriveItem,
+        on_progress: Callable[[int], None] | None,
+        stop: threading.Event | None,
+    ) -> BroughtFile:
+        """An item of which the revision is known."""
+        others = drive_files.revisions(self._db, scope, item.id)
+        found = self.fetch(scope, item, on_progress, stop)
+        file = found.file or next(file for _, file in self.enter(scope, [found], stop))
+        return BroughtFile(
+            replace(found.item, file_id=file.id), file, found.file is None, _others(others, file.id)
+        )
+
+    def fetch(
+        self,
+        scope: Scope,
+        item: DriveItem,
+        on_progress: Callable[[int], None] | None,
+        stop: threading.Event | None,
+        *,
+        folder: str = "",
+    ) -> Fetched:
+        """The file of a revision that is in the library, else its bytes, kept there and not entered
+        yet.
+
+        `folder` stands before its name in the library.
+        """
+        kept = drive_files.revisions(self._db, scope, item.id)
+        if same := next((r for r in kept if r.revision == item.revision), None):
+            drive_files.keep(self._db, scope, item.id, item.revision, same.file_id, _row(item))
+            return Fetched(item, self._library.get(scope, same.file_id))
+        client = self._client(scope)
+        self.begin_changes(client, scope, item.drive_id)
+        try:
+            return Fetched(
+                item, held=self._download(scope, client, item, on_progress, stop, folder)
+            )
+        except content.ChangedError:
+            item = listing.get_item(client, item.ref)
+            return Fetched(
+                item, held=self._download(scope, client, item, on_progress, stop, folder)
+            )
+
+    def enter(
+        self,
+        scope: Scope,
+        fetched: Sequence[Fetched],
+        stop: threading.Event | None,
+        on_answer: Callable[[], None] = lambda: None,
+    ) -> Iterator[tuple[int, File]]:
+        """Look at what was fetched, together, and enter it: (place in `fetched`, file) as they
+        come."""
+        for found in self._library.enter(
+            scope, [one.held for one in fetched], stop=stop, on_answer=on_answer
+        ):
+            for index, entered in found:
+                item = fetched[index].item
+                drive_files.keep(
+                    self._db, scope, item.id, item.revision, entered.file.id, _row(item)
+                )
+                if entered.file.kind in CONTAINERS:
+                    self._library.unpack(scope, entered.file.id, stop)
+                yield index, self._library.get(scope, entered.file.id)
+
+    def as_kept(self, scope: Scope, kept: Sequence[Revision]) -> BroughtFile:
+        """The newest revision in the library, without a call."""
+        file = self._library.get(scope, kept[0].file_id)
+        item = listing.item_of(kept[0].item)
+        return BroughtFile(
+            replace(item, file_id=file.id, revision=kept[0].revision),
+            file,
+            False,
+            _others(kept, file.id),
+        )
+
+    def begin_changes(self, client: Client, scope: Scope, shared_drive: str) -> None:
+        """Ask once from where on changes count, however many files of a folder come at the same
+        time."""
+        with self._beginning:
+            changes.begin(client, self._db, scope, shared_drive)
+
+    def _download(
+        self,
+        scope: Scope,
+        client: Client,
+        item: DriveItem,
+        on_progress: Callable[[int], None] | None,
+        stop: threading.Event | None,
+        folder: str,
+    ) -> Any:
+        """What the library keeps of it."""
+        limit = self._settings.max_upload_bytes
+        with (
+            content.fetched(
+                client, item, self._settings.home, limit, on_progress=on_progress, stop=stop
+            ) as path,
+            path.open("rb") as stream,
+        ):
+            return self._library.keep(
+                scope, content.name_of(item), stream, source="drive", folder=folder
+            )
+
+
+def _others(kept: Sequence[Revision], file_id: str) -> tuple[str, ...]:
+    """Files of the library with other revisions than this one."""
+    return tuple(dict.fromkeys(r.file_id for r in kept if r.file_id != file_id))
+
+
+def _row(item: DriveItem) -> Json:
+    """What is kept of an item, as Drive would say it."""
+    return {
+        "id": item.id,
+        "name": item.name,
+        "mimeType": item.mime_type,
+        "size": item.size,
+        "modifiedTime": item.modified.isoformat() if item.modified else None,
+        "owners": [{"displayName": item.owner}] if item.owner else [],
+        "webViewLink": item.link,
+        "parents": list(item.parents),
+        "driveId": item.drive_id,
+        "resourceKey": item.resource_key,
+    }

@@ -1,0 +1,151 @@
+"""Backups while Leaf runs: rows of one moment, and the bytes that they name, each checked."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import BinaryIO
+
+from leaf import __version__
+from leaf.errors import NotFoundError, StoreError
+from leaf.keeping import archive
+from leaf.keeping.archive import PIECE, Manifest, Writer
+from leaf.store import Store, rows
+from leaf.store.blob_names import KEPT
+from leaf.store.changes import TOPICS
+from leaf.store.database import Snapshot
+from leaf.store.vault import KEY_FILE
+
+SECRET_TABLES = ("integrations", "oauth_states", "drive_tokens")
+"""Rows that let somebody act for a person elsewhere. They are left out unless asked for."""
+KEPT_FOLDERS = ("transcripts", "results")
+KEPT_FILES = ("default_model.txt", "rates.json")
+"""Of the data folder: what took long to make, and what somebody chose. Converted tables, indexes
+and packages are made anew when they are needed."""
+_HASHES = " UNION ".join(
+    f"SELECT workspace_id, sha256 FROM {table} WHERE sha256 <> ''" for table in KEPT
+)
+OF_NOW = ("processes", "run_leases")
+"""Tables that say which processes run at this moment, and mean nothing elsewhere."""
+BYTES = ("blobs", "blob_pieces")
+"""Where a database keeps bytes: they are saved as blobs."""
+
+
+@dataclass(frozen=True)
+class BackupMade:
+    """What is in a backup."""
+
+    path: str
+    rows: int
+    blobs: int
+    bytes: int
+    """Of the blobs."""
+    missing: int
+    """Blobs that were lost or damaged before."""
+    secrets: bool
+
+
+def backup(store: Store, home: Path, target: Path, *, secrets: bool = False) -> BackupMade:
+    """Save everything under a new name: a folder, or one file if it ends in `.zip`. Others go on
+    working. Raises InvalidInputError, StoreError."""
+    with archive.making(target) as writer:
+        with store.db.snapshot() as snapshot:
+            manifest = _begun(store, snapshot, secrets=secrets)
+            _check_room(snapshot, target)
+            left_out = (*BYTES, *OF_NOW) if secrets else (*BYTES, *OF_NOW, *SECRET_TABLES)
+            for table in TOPICS:
+                if table not in left_out:
+                    manifest.rows[table] = _add_table(writer, snapshot, table)
+            wanted = snapshot.read(f"SELECT * FROM ({_HASHES}) AS named ORDER BY 1, 2")
+        _add_files(writer, home, secrets=secrets)
+        named = [(str(row["workspace_id"]), str(row["sha256"])) for row in wanted]
+        writer.add("blobs.jsonl", list(_add_blobs(writer, store, named, manifest)))
+        archive.write_manifest(writer, manifest)
+    total = sum(manifest.rows.values())
+    return BackupMade(
+        str(target), total, manifest.blobs, manifest.bytes, len(manifest.missing), secrets
+    )
+
+
+def _begun(store: Store, snapshot: Snapshot, *, secrets: bool) -> Manifest:
+    applied = snapshot.read(f"SELECT number, checksum FROM {rows.MIGRATIONS} ORDER BY number")
+    checksums = {str(row["number"]): str(row["checksum"]) for row in applied}
+    newest = max(int(row["number"]) for row in applied)
+    at = datetime.now(UTC).isoformat(timespec="seconds")
+    return Manifest(__version__, newest, checksums, store.db.engine, at, secrets)
+
+
+def _check_room(snapshot: Snapshot, target: Path) -> None:
+    """Before anything is written; a disk that fills up meanwhile is told as well."""
+    named = " UNION ".join(
+        f"SELECT workspace_id, sha256, size FROM {t}" for t in ("files", "made_files", "results")
+    )
+    found = snapshot.read(f"SELECT coalesce(sum(size), 0) AS size FROM ({named}) AS named")
+    needed, free = int(found[0]["size"]), shutil.disk_usage(target.parent).free
+    if needed > free:
+        raise StoreError(
+            f"The backup takes about {needed / 1e9:,.1f} GB, and the disk of {target.parent} has "
+            f"{free / 1e9:,.1f} GB left.",
+            "Free some space, or name another disk.",
+        )
+
+
+def _add_table(writer: Writer, snapshot: Snapshot, table: str) -> int:
+    count = -1  # the first line has the names of the columns
+
+    def counted() -> Iterator[bytes]:
+        nonlocal count
+        for line in rows.lines(snapshot, table):
+            count += 1
+            yield line
+
+    writer.add(f"rows/{table}.jsonl", counted())
+    return count
+
+
+def _add_files(writer: Writer, home: Path, *, secrets: bool) -> None:
+    found = [path for name in KEPT_FOLDERS for path in sorted((home / name).rglob("*"))]
+    found += [home / name for name in (*KEPT_FILES, *((KEY_FILE,) if secrets else ()))]
+    for path in found:
+        name = path.relative_to(home).as_posix()
+        if path.is_file() and not path.is_symlink() and archive.is_plain(name):
+            writer.add(f"files/{name}", _pieces(path))
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(PIECE):
+            yield piece
+
+
+def _hash(stream: BinaryIO) -> str:
+    digest = hashlib.sha256()
+    while piece := stream.read(PIECE):
+        digest.update(piece)
+    return digest.hexdigest()
+
+
+def _add_blobs(
+    writer: Writer, store: Store, named: list[tuple[str, str]], manifest: Manifest
+) -> Iterator[bytes]:
+    """A line for each blob that is there and whole."""
+    for workspace_id, sha256 in named:
+        name = f"blobs/{workspace_id}/{sha256}"
+        try:
+            with store.blobs.open(workspace_id, sha256) as stream:
+                there = _hash(stream) == sha256
+                stream.seek(0)
+                part = writer.add(name, iter(lambda: stream.read(PIECE), b"")) if there else None
+        except NotFoundError:
+            part = None
+        if part is None or part.sha256 != sha256:
+            manifest.missing.append([workspace_id, sha256])
+            continue
+        manifest.blobs += 1
+        manifest.bytes += part.size
+        yield json.dumps([workspace_id, sha256, part.size]).encode() + b"\n"

@@ -1,0 +1,165 @@
+"""Deleting for good: rows, bytes, what was made of them, and what databases keep of deleted rows.
+
+Rows go in one transaction. Before it ends, what has to follow is noted in the data folder
+(`removing/`, ids and hashes only), so that a killed process leaves nothing behind: the next start
+does it. Doing it twice does no harm, since nothing is removed that a row still names.
+"""
+
+from __future__ import annotations
+
+import json
+import logging
+import secrets
+import threading
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from leaf.errors import LeafError
+from leaf.files.library import Library
+from leaf.runs.runs import Runs
+from leaf.settings.private import write_private
+from leaf.store import Store, audit, chats, messages, removal
+from leaf.store.database import Transaction
+from leaf.store.model import Scope
+from leaf.store.removal import Gone
+from leaf.tables.notebooks import Notebooks
+from leaf.tables.tables import Tables
+
+OPERATOR = Scope("", "")
+"""In the audit log: whoever runs Leaf, in no workspace."""
+logger = logging.getLogger(__name__)
+
+
+@dataclass
+class Scrubbing:
+    """Rewrites of the databases: one that began after a deletion does for it as well."""
+
+    lock: threading.Lock = field(default_factory=threading.Lock)
+    wanted: int = 0
+    done: int = 0
+
+
+class Remover:
+    """Deletes for good. Safe to call from any number of threads."""
+
+    def __init__(
+        self,
+        store: Store,
+        library: Library,
+        tables: Tables,
+        runs: Runs,
+        home: Path,
+        python: Notebooks | None,
+    ) -> None:
+        self._store = store
+        self._library = library
+        self._tables = tables
+        self._runs = runs
+        self._python = python
+        self._notes = home / "removing"
+        self._scrubbing = Scrubbing()
+
+    def chat(self, scope: Scope, chat_id: str) -> bool:
+        """Delete a chat; answers that are being written are ended. Files stay in the library.
+
+        Returns whether the last byte is gone: False means that rows are left in a file of a
+        database that could not be rewritten now, which the next start does. Raises NotFoundError,
+        InvalidInputError for one who only takes part.
+        """
+        db = self._store.db
+        with db.transaction(scope) as tx:
+            chats.check_host(tx, scope, chat_id, "delete it")
+        if chats.get(db, scope, chat_id, deleted=True).deleted_at is None:
+            unfinished = messages.unfinished(db, scope, chat_id)
+            chats.delete(db, scope, chat_id)
+            self._runs.end(unfinished)
+
+        return self._remove(lambda tx: [removal.purge_chat_in(tx, scope, chat_id)], scope)
+
+    def file(self, scope: Scope, file_id: str) -> bool:
+        """Delete a file, with what came out of it; returns as `chat`. Chats keep what they said of
+        it. Raises NotFoundError, InvalidInputError for one who neither added it nor owns the
+        workspace."""
+        return self._remove(lambda tx: [removal.purge_file_in(tx, scope, file_id)], scope)
+
+    def unscoped_workspace(self, workspace_id: str) -> bool:
+        """Delete a workspace with all that is in it; returns as `chat`. For the operator. Raises
+        NotFoundError."""
+        self._runs.end(removal.unfinished_of(self._store.db, workspace_id))
+
+        def remove(tx: Transaction) -> list[Gone]:
+            audit.add(tx, OPERATOR, "workspace deleted for good", workspace_id)
+            return [removal.remove_workspace(tx, workspace_id)]
+
+        return self._remove(remove)
+
+    def unscoped_account(self, email: str) -> bool:
+        """Delete a user, what is theirs alone, and all that says who they are; returns as `chat`.
+        For the operator. Raises NotFoundError, InvalidInputError for the only owner of a workspace
+        with others."""
+
+        def remove(tx: Transaction) -> list[Gone]:
+            user_id, gone = removal.remove_account(tx, email)
+            audit.add(tx, OPERATOR, "account deleted for good", user_id)
+            return gone
+
+        return self._remove(remove)
+
+    def finish(self) -> None:
+        """Carry out what processes that were killed have left to do."""
+        for note in sorted(self._notes.glob("*.json")):
+            try:
+                left = [Gone.from_json(one) for one in json.loads(note.read_text())]
+            except (OSError, ValueError, KeyError, TypeError):
+                logger.warning("the note %s cannot be read", note.name)
+                continue
+            self._carry_out(left, note)
+
+    def _remove(
+        self, remove: Callable[[Transaction], list[Gone]], scope: Scope | None = None
+    ) -> bool:
+        note = self._notes / f"{secrets.token_hex(8)}.json"
+        self._notes.mkdir(exist_ok=True, mode=0o700)
+        try:
+            with self._store.db.transaction(scope) as tx:
+                gone = remove(tx)
+                tx.concerns(one.workspace_id for one in gone)
+                write_private(note, json.dumps([one.to_json() for one in gone]))
+        except BaseException:
+            note.unlink(missing_ok=True)
+            raise
+        return self._carry_out(gone, note)
+
+    def _carry_out(self, gone: list[Gone], note: Path) -> bool:
+        """Whether all of it could be done; else the note stays."""
+        try:
+            for one in gone:
+                self._let_go(one)
+            self._scrub()
+        except LeafError as e:
+            logger.warning("what was deleted is not gone yet: %s", e)
+            return False
+        note.unlink(missing_ok=True)
+        self._store.space.look_again()
+        return True
+
+    def _let_go(self, noted: Gone) -> None:
+        gone = removal.confirmed(self._store.db, noted)
+        if gone.messages:
+            self._runs.forget(gone.messages)
+        self._library.let_go(gone)
+        self._tables.let_go(gone)
+        if self._python is not None:
+            self._python.let_go(gone)
+
+    def _scrub(self) -> None:
+        state = self._scrubbing
+        state.wanted += 1
+        mine = state.wanted
+        with state.lock:
+            if state.done >= mine:
+                return
+            covers = state.wanted
+            self._store.db.scrub()
+            state.done = covers

@@ -1,0 +1,158 @@
+"""A backup brought back: checked whole before anything is touched, then written in one
+transaction."""
+
+from __future__ import annotations
+
+import shutil
+import sys
+from collections.abc import Iterator
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+
+from leaf.errors import InvalidInputError, StoreError
+from leaf.keeping import archive
+from leaf.keeping.archive import Manifest, Part, Source
+from leaf.settings import Settings
+from leaf.settings.private import keep_private
+from leaf.store import audit, open_database, rows
+from leaf.store.blobs import Blobs
+from leaf.store.changes import TOPICS
+from leaf.store.database import Transaction
+from leaf.store.migrate import apply, migrations
+from leaf.store.model import Scope
+from leaf.store.objects.database import DatabaseObjects
+from leaf.store.objects.opening import open_objects
+
+
+@dataclass(frozen=True)
+class Restored:
+    """What came back."""
+
+    rows: int
+    blobs: int
+    missing: int
+    """Blobs that were lost before the backup was made."""
+    made_at: str
+    secrets: bool
+
+
+def restore(settings: Settings, source: Path, *, replace: bool = False) -> Restored:
+    """Bring a backup back into the data folder and the database of the settings; no other process
+    may use them. With `replace`, what is in them is deleted.
+
+    Raises InvalidInputError for a backup that is damaged or of a newer version and for a target
+    that is not empty, StoreError.
+    """
+    with archive.opened(source) as (found, manifest):
+        _check_version(source, manifest)
+        _verify(source, found, manifest)
+        keep_private(settings.home)
+        with closing(open_database(settings)) as db:
+            objects = open_objects(settings, db)
+            blobs = Blobs(settings.home, objects, settings.storage.cache_bytes)
+            inside = isinstance(objects, DatabaseObjects)
+            with db.migration() as tx:
+                if not replace and not rows.is_empty(tx):
+                    raise InvalidInputError(
+                        "There are chats or files in the data already, so nothing was restored.",
+                        "Set LEAF_HOME (and LEAF_DATABASE_URL) to an empty place, or add "
+                        "--replace, which deletes what is there.",
+                    )
+                if not inside:
+                    _restore_blobs(blobs, found)
+                _load(tx, found, manifest)
+                _check_counts(tx, manifest)
+                audit.add(tx, Scope("", ""), "backup restored", manifest.made_at)
+            if inside:  # their tables were made anew with all others
+                _restore_blobs(blobs, found)
+            _restore_files(settings.home, found, manifest)
+            if replace:
+                db.scrub()
+    return Restored(
+        sum(manifest.rows.values()),
+        manifest.blobs,
+        len(manifest.missing),
+        manifest.made_at,
+        manifest.secrets,
+    )
+
+
+def _check_version(source: Path, manifest: Manifest) -> None:
+    known = {m.number: m.checksum for m in migrations()}
+    if manifest.schema > max(known):
+        raise InvalidInputError(
+            f"{source} was made by a newer version of Leaf ({manifest.leaf}, schema "
+            f"{manifest.schema}; this one knows {max(known)}).",
+            "Update Leaf. Nothing was changed.",
+        )
+    if strange := [t for t in manifest.rows if t not in TOPICS]:
+        raise archive.damaged(source, f"it has a table '{strange[0][:80]}'")
+
+
+def _verify(source: Path, found: Source, manifest: Manifest) -> None:
+    """Read all of it. Raises InvalidInputError where anything is not what it was."""
+    for name, part in manifest.parts.items():
+        archive.verify(source, found, name, part)
+    count = 0
+    for workspace_id, sha256, size in _blobs(found):
+        name = f"blobs/{workspace_id}/{sha256}"
+        if not archive.is_plain(name):
+            raise archive.damaged(source, f"a blob is called '{name[:80]}'")
+        archive.verify(source, found, name, Part(sha256, size))
+        count += 1
+    missing = [table for table in manifest.rows if f"rows/{table}.jsonl" not in manifest.parts]
+    if count != manifest.blobs or missing:
+        raise archive.damaged(source, "parts of it are missing")
+
+
+def _blobs(found: Source) -> Iterator[tuple[str, str, int]]:
+    for workspace_id, sha256, size in archive.lines(found, "blobs.jsonl"):
+        yield str(workspace_id), str(sha256), int(size)
+
+
+def _restore_blobs(blobs: Blobs, found: Source) -> None:
+    """Before the rows that name them, where that can be: bytes without a row do no harm."""
+    for workspace_id, sha256, _ in _blobs(found):
+        with found.open(f"blobs/{workspace_id}/{sha256}") as stream:
+            kept = blobs.put(workspace_id, stream, sys.maxsize)  # type: ignore[arg-type]
+        if kept.sha256 != sha256:
+            blobs.delete(workspace_id, kept.sha256)
+            raise StoreError(
+                f"A file was not written as it is in the backup ({sha256[:12]}…).",
+                "Check the disk, then try again.",
+            )
+
+
+def _load(tx: Transaction, found: Source, manifest: Manifest) -> None:
+    """The rows into the schema of their version, which is then brought up to date as any other."""
+    known = migrations()
+    rows.make_anew(tx, [m for m in known if m.number <= manifest.schema])
+    for table in manifest.rows:
+        with found.open(f"rows/{table}.jsonl") as file:
+            rows.load(tx, table, file)
+    apply(tx, known)
+
+
+def _check_counts(tx: Transaction, manifest: Manifest) -> None:
+    """Raises StoreError, which takes everything back."""
+    for table, count in manifest.rows.items():
+        if not rows.columns(tx, table):
+            continue  # a later version has done without it
+        there = tx.read(f"SELECT count(*) AS n FROM {table}")[0]["n"]
+        if there < count and manifest.schema == max(m.number for m in migrations()):
+            raise StoreError(
+                f"Of {count:,} rows of '{table}' {there:,} were restored; nothing was changed.",
+                "Try again; if that does not help, use another backup.",
+            )
+
+
+def _restore_files(home: Path, found: Source, manifest: Manifest) -> None:
+    for name in manifest.parts:
+        if not name.startswith("files/"):
+            continue
+        path = home / name.removeprefix("files/")
+        path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with found.open(name) as stream, path.open("wb") as file:
+            path.chmod(0o600)
+            shutil.copyfileobj(stream, file)

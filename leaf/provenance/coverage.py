@@ -1,0 +1,228 @@
+"""How much of each file an answer rests on, added up over its steps so that nothing counts twice,
+and said in words.
+
+The part `data-coverage` is made once, by `basis.of_answer`; page, command line and exports draw
+what `covered_of` gives:
+- files: entries of `merge_coverage`, what the answer rests on;
+- looked: the same of what was read while nobody can tell whether the answer rests on it;
+- described: names of tables of which only the columns were looked at;
+- untouched: names of files and tables that were there and were not opened; more: how many there are
+  beyond those.
+Answers of earlier versions hold a list, which is `files`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from leaf.shapes.part_values import data_in
+from leaf.shapes.parts import CoverageData, Part
+from leaf.shapes.results import Covered, Doubt, NoteOnTable, Output
+
+_Key = tuple[str, str, str, str]
+
+NAMED = 3
+"""Names of files that one line holds."""
+
+
+def merge_coverage(outputs: Iterable[Output]) -> list[Covered]:
+    """One entry a table, or a file, and unit, in the order of first use: `tools.base.Coverage` as
+    JSON.
+
+    Ranges are united. A scan without ranges may overlap any of them, so it counts by itself and the
+    larger figure stands.
+    """
+    merged: dict[_Key, _Sum] = {}
+    for output in outputs:
+        for cover in output["coverage"]:
+            merged.setdefault(key_of(cover), _Sum(cover)).add(cover)
+    return [summed.whole() for summed in merged.values()]
+
+
+@dataclass
+class _Sum:
+    """What several calls saw of one table or file."""
+
+    first: Covered
+    total: int = 0
+    ranges: list[list[int]] = field(default_factory=list)
+    doubtful: list[Doubt] = field(default_factory=list)
+    notes: list[NoteOnTable] = field(default_factory=list)
+    scan: Covered | None = None
+    """The largest of those that saw all, without ranges."""
+
+    def add(self, cover: Covered) -> None:
+        self.total = max(self.total, cover["total"])
+        self.ranges = unite([*self.ranges, *cover["ranges"]])
+        self.doubtful += [said for said in cover.get("doubtful") or () if said not in self.doubtful]
+        self.notes += [said for said in cover.get("notes") or () if said not in self.notes]
+        if not cover["ranges"] and cover["seen"] >= (self.scan or cover)["seen"]:
+            self.scan = cover
+
+    def whole(self) -> Covered:
+        united = sum(last - first + 1 for first, last in self.ranges)
+        scanned = self.scan["seen"] if self.scan else 0
+        return {
+            **self.first,
+            "seen": min(max(united, scanned), self.total),
+            "total": self.total,
+            "ranges": self.ranges,
+            "doubtful": self.doubtful,
+            "notes": self.notes,
+            "excluded": self.scan.get("excluded", "") if self.scan else "",
+        }
+
+
+def key_of(cover: Covered) -> _Key:
+    """What two entries are the same by."""
+    return (
+        str(cover["file_id"]),
+        str(cover["name"]),
+        str(cover["unit"]),
+        str(cover.get("table") or ""),
+    )
+
+
+def covered_of(parts: Iterable[Part]) -> CoverageData:
+    """The coverage that is kept with an answer, in the form of today; empty where none is."""
+    kept = next((data for part in parts if (data := data_in(part, "coverage")) is not None), None)
+    return as_today(kept)
+
+
+def as_today(kept: CoverageData | Sequence[Covered] | None) -> CoverageData:
+    """The data of a part, of this or an earlier version."""
+    if isinstance(kept, Sequence):
+        return {"files": list(kept)} if kept else {}
+    return kept or {}
+
+
+def amount(cover: Covered, name: str = "") -> str:
+    """`6 of 8 rows of sales.csv; 2 left out as totals`, `3 passages of report.pdf`."""
+    of = f" of {name}" if name else ""
+    if cover["unit"] == "passages":
+        return f"{cover['seen']:,} passage{'s' if cover['seen'] != 1 else ''}{of}"
+    left = f"; {cover['excluded']}" if cover.get("excluded") else ""
+    return f"{cover['seen']:,} of {cover['total']:,} {cover['unit']}{of}{left}"
+
+
+def in_words(cover: Covered) -> str:
+    """The same with its name."""
+    return amount(cover, str(cover["name"]))
+
+
+def line(covered: CoverageData, *, named: bool = False) -> str:
+    """`6 of 8 rows; 2 left out as totals · 12 of 340 pages · not touched: costs.csv`; empty for an
+    answer that touched nothing.
+
+    Files are named where several have the same unit, or always.
+    """
+    files = covered.get("files") or ()
+    units = [item["unit"] for item in files]
+    said = [
+        amount(item, str(item["name"]) if named or units.count(item["unit"]) > 1 else "")
+        for item in files
+    ]
+    said += [f"looked at {in_words(item)}" for item in covered.get("looked") or ()]
+    said += _listed("only the columns of ", covered.get("described") or ())
+    said += _listed("not touched: ", covered.get("untouched") or (), int(covered.get("more") or 0))
+    text = " · ".join(said)
+    return text[:1].upper() + text[1:]
+
+
+def short(covered: CoverageData) -> str:
+    """The same in few words, what has the same unit added up: `5,012 of 5,012 rows, 3 passages`."""
+    files, described = covered.get("files") or (), covered.get("described") or ()
+    sums: dict[str, list[int]] = {}
+    for item in files or covered.get("looked") or ():
+        summed = sums.setdefault(item["unit"], [0, 0])
+        summed[0] += item["seen"]
+        summed[1] += item["total"]
+    said = ", ".join(_short_amount(unit, *summed) for unit, summed in sums.items())
+    if not said:
+        return "Only the columns were looked at" if described else ""
+    return said if files else f"Looked at {said}"
+
+
+def _short_amount(unit: str, seen: int, total: int) -> str:
+    if unit == "passages":
+        return f"{seen:,} passage{'s' if seen != 1 else ''}"
+    return f"{seen:,} of {total:,} {unit}"
+
+
+def missing(covered: CoverageData) -> list[str]:
+    """What of the files the answer does not rest on: `2 rows left out as totals`, `328 of 340 pages
+    not read`, `not read: costs.csv`."""
+    files = covered.get("files") or ()
+    several = len({item["name"] for item in files}) > 1
+    said = []
+    for item in files:
+        of = f" of {item['name']}" if several else ""
+        if excluded := item.get("excluded"):
+            number, _, why = excluded.partition(" ")
+            unit = item["unit"].removesuffix("s") if number == "1" else item["unit"]
+            said.append(f"{number} {unit} {why}{of}")
+        elif item["unit"] != "passages" and item["seen"] < item["total"]:
+            left = item["total"] - item["seen"]
+            said.append(f"{left:,} of {item['total']:,} {item['unit']}{of} not read")
+    untouched, more = covered.get("untouched") or (), int(covered.get("more") or 0)
+    return said + _listed("not read: ", untouched, more)
+
+
+def lines(covered: CoverageData) -> list[str]:
+    """Each file by itself: `6 of 8 rows of sales.csv; 2 left out as totals`."""
+    said = [in_words(item) for item in covered.get("files") or ()]
+    said += [f"Looked at {in_words(item)}" for item in covered.get("looked") or ()]
+    return said + _listed("Only the columns of ", covered.get("described") or ())
+
+
+def sentence(covered: CoverageData) -> str:
+    """The line for a text: `Read: 6 of 8 rows of sales.csv; 2 left out as totals`."""
+    said = line(covered, named=True)
+    return f"Read: {said}" if covered.get("files") and said else said
+
+
+def _listed(before: str, names: Sequence[str], more: int = 0) -> list[str]:
+    if not names:
+        return []
+    beyond = len(names) - NAMED + more if len(names) > NAMED else more
+    return [before + ", ".join(names[:NAMED]) + (f" and {beyond:,} more" if beyond else "")]
+
+
+def doubts(covered: CoverageData) -> list[str]:
+    """What stays doubtful of the rows that were read: `2 rows that may be totals are counted as
+    data (S!A7:F7, A14:F14)`."""
+    return _said(covered, "doubtful")
+
+
+def notes(covered: CoverageData) -> list[str]:
+    """How the tables were read, as far as it changes the figures of the answer."""
+    return _said(covered, "notes")
+
+
+def _said(covered: CoverageData, name: Literal["doubtful", "notes"]) -> list[str]:
+    """Each sentence once; with the name of its table where the answer rests on several."""
+    entries = [*(covered.get("files") or ()), *(covered.get("looked") or ())]
+    several = len({entry["name"] for entry in entries}) > 1
+    said = []
+    for entry in entries:
+        for one in entry.get(name) or ():
+            cells = (
+                f" ({one['cells']})" if one.get("cells") and one["cells"] not in one["text"] else ""
+            )
+            said.append(
+                (f"{entry['name']}: " if several else "") + str(one["text"]).rstrip(".") + cells
+            )
+    return list(dict.fromkeys(said))
+
+
+def unite(ranges: Iterable[Iterable[int]]) -> list[list[int]]:
+    """Inclusive ranges in order, those that touch or overlap joined."""
+    united: list[list[int]] = []
+    for first, last in sorted(tuple(r) for r in ranges):
+        if united and first <= united[-1][1] + 1:
+            united[-1][1] = max(united[-1][1], last)
+        else:
+            united.append([first, last])
+    return united

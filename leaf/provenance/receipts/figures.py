@@ -1,0 +1,301 @@
+"""The figures in an answer's text: numbers, percentages, amounts, dates, each with the precision
+that it is written with. Pure.
+
+What only looks like a figure is passed over (`leaf.provenance.receipts.names`). Numbers written as words
+are not figures here.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Literal
+
+from leaf.provenance.receipts.names import blanked
+
+Unit = Literal["number", "percent", "points", "date", "year", "time"]
+"""`points` are percentage points: a difference of two percentages, never a part of one."""
+
+
+@dataclass(frozen=True)
+class NumberRange:
+    """A number, and from where to where a value may lie to be written like it: half of the last
+    digit to either side, one whole digit to one side after `over` or `nearly`, half of the last
+    digit that is not 0 after `about`."""
+
+    value: float
+    low: float
+    high: float
+
+    def scaled(self, factor: float) -> NumberRange:
+        return NumberRange(self.value * factor, self.low * factor, self.high * factor)
+
+
+@dataclass(frozen=True)
+class Figure:
+    """One figure, as it stands in a text."""
+
+    start: int
+    end: int
+    """Its place in the text: `text[start:end]`."""
+    text: str
+    unit: Unit
+    readings: tuple[NumberRange, ...] = ()
+    """What it may mean: `1.234` is a thousand in Germany, and little more than one elsewhere. Empty
+    for dates and times."""
+    dates: tuple[str, ...] = ()
+    """ISO, as exact as it is written: `2024`, `2024-03`, `2024-03-05`, and `-03-05` of no year;
+    several where day and month may be the other way round."""
+
+    @property
+    def digits(self) -> int:
+        """How many digits say something: 3 in 1,230 and 0.0123."""
+        number = re.sub(r"\D", "", self.text).lstrip("0")
+        return len(number.rstrip("0") if not re.search(r"\d[.,]\d{1,2}\D*$", self.text) else number)
+
+
+MONTHS = {
+    name: i
+    for i, names in enumerate(
+        (
+            "january jan januar jänner janvier enero",
+            "february feb februar février fevrier febrero",
+            "march mar märz mrz mars marzo",
+            "april apr avril abril",
+            "may mai mayo",
+            "june jun juni juin junio",
+            "july jul juli juillet julio",
+            "august aug août aout agosto",
+            "september sep sept septembre septiembre",
+            "october oct oktober okt octobre octubre",
+            "november nov novembre noviembre",
+            "december dec dezember dez décembre decembre diciembre",
+        ),
+        1,
+    )
+    for name in names.split()
+}
+_LOWER = (
+    "janvier février mars avril mai juin juillet août septembre octobre novembre décembre "
+    "enero febrero marzo abril mayo junio"
+)
+_LOWER += " julio agosto septiembre octubre noviembre diciembre"
+"""Months that are not written with a capital; `may` and `march` without one are verbs."""
+_DAY_MONTH = rf"(?=[A-ZÄÖÜ]|(?:{_LOWER.replace(' ', '|')})\b)"
+_MONTH = rf"(?:{'|'.join(sorted(MONTHS, key=len, reverse=True))})\.?"
+_SCALES = {
+    "k": 1e3,
+    "thousand": 1e3,
+    "tsd": 1e3,
+    "m": 1e6,
+    "mn": 1e6,
+    "mm": 1e6,
+    "million": 1e6,
+    "millions": 1e6,
+    "mio": 1e6,
+    "millionen": 1e6,
+    "b": 1e9,
+    "bn": 1e9,
+    "billion": 1e9,
+    "billions": 1e9,
+    "mrd": 1e9,
+    "milliarden": 1e9,
+    "milliard": 1e9,
+    "milliards": 1e9,
+    "mil millones": 1e9,
+    "millones": 1e6,
+    "millón": 1e6,
+    "trillion": 1e12,
+    "tn": 1e12,
+}
+_THIN = "\u00a0\u202f\u2009'’"
+_NUMBER = rf"\d{{1,3}}(?:[,.{_THIN}]\d{{3}})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?"
+_POINTS = (
+    r"(?:(?:%|percent(?:age)?)[ -]?points?|Prozentpunkte?n?|%-Punkte?n?|points? de "
+    r"(?:pourcentage|%)|puntos porcentuales|pp|pts"
+    r")\b"
+)
+_FIGURE = re.compile(
+    rf"(?P<sign>(?<![\w)\]])[-−+])?(?:[$€£¥]\s?)?(?P<number>{_NUMBER})"
+    rf"(?:(?P<points>\s?{_POINTS})|(?P<percent>\s?(?:%|percent\b|per cent\b|Prozent\b|pour "
+    rf"cent\b|por ciento\b))"
+    rf"|[ \u00a0\u202f]?(?P<scale>{'|'.join(sorted(_SCALES, key=len, reverse=True))})\b\.?)?",
+    re.IGNORECASE,
+)
+_DATES = (
+    re.compile(r"\b(?P<y>(?:1[5-9]|20|21)\d\d)-(?P<m>\d\d)(?:-(?P<d>\d\d))?\b"),
+    re.compile(
+        rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s(?:of\s|de\s)?(?P<month>{_MONTH}),?\s(?:de\s)?(?P<y>\d{{4}})\b",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"\b(?P<month>{_MONTH})\s(?P<d>\d{{1,2}})(?:st|nd|rd|th)?,?\s(?P<y>\d{{4}})\b",
+        re.IGNORECASE,
+    ),
+    re.compile(rf"\b(?P<month>{_MONTH})\s(?:de\s)?(?P<y>\d{{4}})\b", re.IGNORECASE),
+    re.compile(
+        rf"\b(?P<d>\d{{1,2}})(?:st|nd|rd|th|er|\.)?\s(?:of\s|de\s)?(?-i:{_DAY_MONTH})(?P<month>{_MONTH})(?!\w)",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        rf"\b(?-i:(?=[A-Z]))(?P<month>{_MONTH})\s(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?![\w%]|[.,]\d|\s%)",
+        re.IGNORECASE,
+    ),
+    re.compile(r"\b(?P<a>\d{1,2})(?P<sep>[./])(?P<b>\d{1,2})(?P=sep)(?P<y>\d{4})\b"),
+)
+_TIME = re.compile(r"\b\d{1,2}:\d\d(?::\d\d)?\b")
+_YEAR = re.compile(r"(?:1[5-9]|20|21)\d\d")
+_POINT = re.compile(r"(?<![\d.,])\d{1,3}(?:,\d{3})*\.(?:\d{1,2}|\d{4,})(?![\d.,]\d|\d)")
+_COMMA = re.compile(r"(?<![\d.,])\d{1,3}(?:\.\d{3})*,(?:\d{1,2}|\d{4,})(?![\d.,]\d|\d)")
+LONGEST = 40
+"""Characters of a number; a longer one is a key or a hash."""
+_ABOUT = (
+    r"about|around|roughly|approximately|approx\.?|some|circa|ca\.|etwa|rund|ungefähr|environ|près de|unos|unas|cerca de"
+    r"|aproximadamente|alrededor de|~|≈"
+)
+_ABOVE = (
+    r"over|more than|above|at least|über|mehr als|mindestens|plus de|au moins|más de|al menos|>"
+)
+_BELOW = (
+    r"nearly|almost|under|less than|below|up to|at most|just short of|knapp|fast|unter|weniger "
+    r"als|höchstens|moins de|presque"
+    r"|menos de|casi|<"
+)
+_HEDGE = re.compile(
+    rf"(?:(?P<about>{_ABOUT})|(?P<above>{_ABOVE})|(?P<below>{_BELOW}))\s*$", re.IGNORECASE
+)
+
+
+def figures(text: str, names: Iterable[str] = ()) -> list[Figure]:
+    """All figures, in their order. `names` of files and columns that hold digits are not read as
+    figures."""
+    masked = blanked(text, names)
+    found: list[Figure] = []
+    for pattern in _DATES:
+        for match in pattern.finditer(masked):
+            if dates := _dates(match.groupdict()):
+                found.append(Figure(match.start(), match.end(), match.group(), "date", dates=dates))
+                masked = _blank(masked, match.start(), match.end())
+    for match in _TIME.finditer(masked):
+        found.append(Figure(match.start(), match.end(), match.group(), "time"))
+        masked = _blank(masked, match.start(), match.end())
+    found += _numbers(masked, text)
+    return sorted(found, key=lambda figure: figure.start)
+
+
+def _decimal_mark(text: str) -> str:
+    """The mark that this text writes before decimals, as far as its other numbers tell: `.`, `,`,
+    or nothing."""
+    point, comma = bool(_POINT.search(text)), bool(_COMMA.search(text))
+    return "" if point == comma else "." if point else ","
+
+
+def _numbers(masked: str, text: str) -> Iterator[Figure]:
+    point = _decimal_mark(masked)
+    for match in _FIGURE.finditer(masked):
+        start, end = match.span()
+        if (
+            end < len(masked)
+            and masked[end].isalpha()
+            and not (match["scale"] or match["percent"] or match["points"])
+        ):
+            end = match.end("number")
+        written = text[start:end].rstrip()
+        number = match["number"]
+        hedge = _HEDGE.search(text[max(0, start - 16) : start])
+        if (
+            _YEAR.fullmatch(number)
+            and not (match["percent"] or match["points"] or match["scale"])
+            and match["sign"] is None
+            and start == match.start("number")
+        ):
+            year = float(number)
+            yield Figure(
+                start,
+                start + len(written),
+                written,
+                "year",
+                (NumberRange(year, year, year),),
+                dates=(number,),
+            )
+            continue
+        scale = _SCALES[match["scale"].lower()] if match["scale"] else 1.0
+        sign = -1.0 if match["sign"] in ("-", "−") else 1.0
+        if len(number) > LONGEST:
+            continue
+        readings = tuple(
+            _around(sign * value, half, hedge).scaled(scale)
+            for value, half in _readings(number, point)
+        )
+        unit: Unit = "points" if match["points"] else "percent" if match["percent"] else "number"
+        yield Figure(start, start + len(written), written, unit, readings)
+
+
+def _around(value: float, half: float, hedge: re.Match[str] | None) -> NumberRange:
+    if hedge is None:
+        return NumberRange(value, value - half, value + half)
+    half = max(half, _last_digit(value) / 2)
+    if hedge["about"]:
+        return NumberRange(value, value - half, value + half)
+    return (
+        NumberRange(value, value - half, value + 2 * half)
+        if hedge["above"]
+        else NumberRange(value, value - 2 * half, value + half)
+    )
+
+
+def _last_digit(value: float) -> float:
+    """The place of the last digit that is not 0: 100 for 1,200; 0 for fractions, which are as exact
+    as they are written."""
+    if value == 0 or value != int(value):
+        return 0.0
+    digits = str(abs(int(value)))
+    return float(10 ** (len(digits) - len(digits.rstrip("0"))))
+
+
+def _readings(number: str, point: str) -> list[tuple[float, float]]:
+    """Value and half of the last digit, for each way to read the separators; `point` stands before
+    decimals, if that is known."""
+    plain = re.sub(f"[{_THIN}]", "", number)
+    marks = [c for c in plain if c in ",."]
+    if not marks:
+        return [(float(plain), 0.5)]
+    last = marks[-1]
+    whole, _, decimals = plain.rpartition(last)
+    as_decimal = (float(re.sub(r"[,.]", "", whole) + "." + decimals), 0.5 * 10.0 ** -len(decimals))
+    as_thousands = (float(re.sub(r"[,.]", "", plain)), 0.5)
+    if len(set(marks)) == 2:
+        return [as_decimal]
+    if len(marks) > 1:
+        return [as_thousands]
+    if len(decimals) != 3 or len(whole) > 3 or whole == "0":
+        return [as_decimal]
+    if point:
+        return [as_decimal if last == point else as_thousands]
+    return [as_thousands, as_decimal] if last == "," else [as_decimal, as_thousands]
+
+
+def _dates(found: dict[str, str | None]) -> tuple[str, ...]:
+    year = found.get("y") or ""
+    if found.get("a"):
+        a, b = int(found["a"] or 0), int(found["b"] or 0)
+        pairs = [(b, a), (a, b)]
+    else:
+        month = (
+            int(found["m"] or 0)
+            if found.get("m")
+            else MONTHS[(found["month"] or "").lower().rstrip(".")]
+        )
+        pairs = [(month, int(found.get("d") or 0))]
+    return tuple(
+        dict.fromkeys(
+            f"{year}-{month:02}" + (f"-{day:02}" if day else "")
+            for month, day in pairs
+            if 1 <= month <= 12 and 0 <= day <= 31
+        )
+    )
+
+
+def _blank(text: str, start: int, end: int) -> str:
+    return text[:start] + " " * (end - start) + text[end:]

@@ -1,0 +1,52 @@
+"""The words by which two texts are held to speak of the same thing. Pure."""
+
+from __future__ import annotations
+
+import re
+from functools import lru_cache
+
+_WORD = re.compile(r"[^\W\d_]{3,}")
+_CODE = re.compile(r"\b(?:[A-Z]{2}|[A-Z]{1,3}\d{1,4})\b")
+"""Short names: `EU`, `Q3`."""
+_FUNCTION_WORDS = (
+    "the and for are was were has have had not but that this these those than then with from into "
+    "its it's their there they them "
+    "his her our your you who whom which what when where how why will would can could should may "
+    "might must been being did does "
+    "also more most less all any some such only just very about over under per one two "
+    "der die das den dem des ein eine einen einem einer eines und oder aber nicht mit von vom zum "
+    "zur bei für auf aus ist sind "
+    "war waren hat haben hatte hatten wird werden wurde wurden als wie auch nur noch nach über "
+    "unter durch sich dass dies diese "
+    "dieser les une est sont été était étaient avec pour dans par sur aux ont avait que qui ses "
+    "son leur plus pas mais "
+    "los las una uno unos unas del con para fue fueron era eran han había como sus más pero entre "
+    "desde hasta"
+)
+_FUNCTION = frozenset(_FUNCTION_WORDS.split())
+"""Words that two texts share whatever they speak of."""
+_NUMBER = re.compile(r"\d+")
+_AMOUNT = re.compile(r"\d+(?:[.,]\d+)+")
+YEAR = re.compile(r"(?<!\d)(?:1[5-9]|20|21)\d\d(?!\d)")
+"""A year, wherever it stands in a text."""
+
+
+@lru_cache(maxsize=8_192)
+def tokens(text: str) -> frozenset[str]:
+    """Words and numbers by which two texts are held to speak of the same thing. A plural is its
+    singular."""
+    text = text.replace("_", " ")
+    words = (word for word in map(str.casefold, _WORD.findall(text)) if word not in _FUNCTION)
+    codes = (code.casefold() for code in _CODE.findall(text))
+    return frozenset(
+        (
+            *(word.rstrip("s") if len(word) > 4 else word for word in words),
+            *codes,
+            *_NUMBER.findall(text),
+        )
+    )
+
+
+def spoken(text: str) -> frozenset[str]:
+    """The same of a sentence: the digits of its amounts name nothing."""
+    return tokens(_AMOUNT.sub(" ", text))

@@ -1,0 +1,261 @@
+"""Word documents: paragraphs in order, headings as `#`, each row of a table on one line, text
+boxes, notes and comments.
+
+Text that a tracked change has deleted is left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from leaf.errors import UnreadableFileError
+from leaf.readers.base import Outline, Passage, TableInfo, Where
+from leaf.readers.documents.html import numbered
+from leaf.readers.documents.ooxml import Package, attribute, child, chosen, local, open_package
+from leaf.readers.tabular.grids import Grid, GridCell, expanded, is_table, write_grids
+from leaf.readers.window import CHARS_PER_TOKEN, Extent
+
+MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.wordprocessingml.document"
+DELETED = frozenset(
+    ("del", "moveFrom", "instrText", "delText", "delInstrText", "pPr", "rPr", "rt", "numPicBullet")
+)
+BREAKS = {"tab": "\t", "br": "\n", "cr": "\n", "noBreakHyphen": "-", "ptab": "\t"}
+WRAPPERS = frozenset(("sdt", "sdtContent", "customXml", "smartTag", "ins", "moveTo", "Choice"))
+HEADING = re.compile(r"heading\s*(\d)", re.I)
+
+
+class DocxReader:
+    """Paragraphs; footnotes, endnotes, comments, headers and footers stand at the end."""
+
+    def outline(self, path: Path) -> Outline:
+        with open_package(path) as package:
+            root = _main(package)
+            paragraphs, tables = _text(package, root), len(_grids(root))
+        tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
+        title = next((p.lstrip("# ") for p in paragraphs if p.startswith("#")), "")[:300]
+        return Outline(
+            "docx", MEDIA_TYPE, lines=len(paragraphs), tables=tables, tokens=tokens, title=title
+        )
+
+    def extent(self, path: Path, where: Where) -> Extent:
+        return Extent(len(_read(path)))
+
+    def passages(self, path: Path, where: Where) -> Iterator[Passage]:
+        yield from numbered(_read(path), where)
+
+    def tables(self, path: Path, out: Path) -> list[TableInfo]:
+        """Every table of the document, one inside another apart."""
+        with open_package(path) as package:
+            grids = _grids(_main(package))
+        return write_grids(grids, out)
+
+
+def _main(package: Package) -> Any:
+    """The root of the part with the text. Raises UnreadableFileError where there is none."""
+    root = package.xml(package.main("word/document.xml"))
+    if root is None or child(root, "body") is None:
+        raise UnreadableFileError(
+            "This Word document has no text part.", "Save it again from its application."
+        )
+    return root
+
+
+def _grids(root: Any) -> list[Grid]:
+    found = (expanded(_cells(table)) for table in root.iter() if local(table) == "tbl")
+    return [Grid("", rows) for rows in found if is_table(rows)]
+
+
+def _cells(table: Any) -> Iterator[list[GridCell]]:
+    """Cells by row. One that goes on from above says so itself, so that its text is the one above
+    it."""
+    above: dict[int, str] = {}
+    for row in _inside(table, "tr"):
+        if child(row, "trPr", "del") is not None:
+            continue
+        cells = []
+        column = 0
+        for cell in _inside(row, "tc"):
+            span = child(cell, "tcPr", "gridSpan")
+            width = (
+                int(attribute(span, "val"))
+                if span is not None and attribute(span, "val").isdigit()
+                else 1
+            )
+            merge = child(cell, "tcPr", "vMerge")
+            goes_on = merge is not None and attribute(merge, "val") != "restart"
+            text = above.get(column, "") if goes_on else _cell(cell, {})
+            above[column] = text
+            cells.append(GridCell(text, width))
+            column += width
+        yield cells
+
+
+def _read(path: Path) -> list[str]:
+    with open_package(path) as package:
+        return _text(package, _main(package))
+
+
+def _text(package: Package, root: Any) -> list[str]:
+    """The paragraphs of the text, then what stands outside it."""
+    main = package.main("word/document.xml")
+    parts = {relation.kind: relation.target for relation in package.relations(main).values()}
+    styles = _styles(package, parts.get("styles", "word/styles.xml"))
+    found = list(_blocks(child(root, "body"), styles))
+    for kind, label in (
+        ("footnotes", "footnote"),
+        ("endnotes", "endnote"),
+        ("comments", "comment"),
+    ):
+        found.extend(_notes(package, parts.get(kind, ""), label, styles))
+    found.extend(_margins(package, main, styles))
+    return found
+
+
+def _styles(package: Package, part: str) -> dict[str, str]:
+    """Style id -> what stands before its paragraphs: `## `, `- ` or nothing."""
+    root = package.xml(part)
+    found = {}
+    for style in root if root is not None else ():
+        if local(style) != "style":
+            continue
+        name = child(style, "name")
+        words = attribute(name, "val") if name is not None else ""
+        level = child(style, "pPr", "outlineLvl")
+        heading = HEADING.match(words)
+        if heading or (
+            level is not None
+            and attribute(level, "val").isdigit()
+            and int(attribute(level, "val")) < 9
+        ):
+            depth = int(heading[1]) if heading else int(attribute(level, "val")) + 1
+            found[attribute(style, "styleId")] = "#" * max(1, min(6, depth)) + " "
+        elif words.lower() == "title":
+            found[attribute(style, "styleId")] = "# "
+        elif child(style, "pPr", "numPr") is not None or words.lower().startswith("list"):
+            found[attribute(style, "styleId")] = "- "
+    return found
+
+
+def _blocks(parent: Any, styles: dict[str, str]) -> Iterator[str]:
+    """Paragraphs and rows, in order; wrappers are looked into."""
+    stack = list(reversed(parent))
+    while stack:
+        element = stack.pop()
+        name = local(element)
+        if name == "p":
+            yield from _paragraph(element, styles)
+        elif name == "tbl":
+            yield from _table(element, styles)
+        elif name == "AlternateContent":
+            stack.extend(reversed(chosen(element)))
+        elif name in WRAPPERS:
+            stack.extend(reversed(element))
+
+
+def _paragraph(paragraph: Any, styles: dict[str, str]) -> Iterator[str]:
+    """The paragraph, and after it the text boxes that are anchored in it."""
+    boxes: list[Any] = []
+    text = _words(paragraph, boxes).strip()
+    if text:
+        yield _prefix(paragraph, styles) + text
+    for box in boxes:
+        yield from _blocks(box, styles)
+
+
+def _words(parent: Any, boxes: list[Any]) -> str:
+    """The text of runs in order; text boxes are handed out to be read after it."""
+    words: list[str] = []
+    stack = list(reversed(parent))
+    while stack:
+        element = stack.pop()
+        name = local(element)
+        if name == "t":
+            words.append(element.text or "")
+        elif name in BREAKS:
+            words.append(BREAKS[name])
+        elif name == "sym":
+            words.append(_symbol(attribute(element, "char")))
+        elif name in ("footnoteReference", "endnoteReference"):
+            words.append(f"[{name.removesuffix('Reference')} {attribute(element, 'id')}]")
+        elif name == "txbxContent":
+            boxes.append(element)
+        elif name == "AlternateContent":
+            stack.extend(reversed(chosen(element)))
+        elif name not in DELETED:
+            stack.extend(reversed(element))
+    return "".join(words)
+
+
+def _symbol(code: str) -> str:
+    """A character of a symbol font; those in the private area say nothing outside their font."""
+    number = int(code, 16) if re.fullmatch(r"[0-9A-Fa-f]{1,6}", code) else 0
+    return chr(number) if 0x20 <= number < 0xD800 else ""
+
+
+def _prefix(paragraph: Any, styles: dict[str, str]) -> str:
+    properties = child(paragraph, "pPr")
+    if properties is None:
+        return ""
+    level = child(properties, "outlineLvl")
+    if level is not None and attribute(level, "val") in tuple("012345678"):
+        return "#" * min(6, int(attribute(level, "val")) + 1) + " "
+    style = child(properties, "pStyle")
+    prefix = styles.get(attribute(style, "val"), "") if style is not None else ""
+    depth = child(properties, "numPr", "ilvl")
+    if child(properties, "numPr") is not None and not prefix:
+        prefix = "- "
+    indent = (
+        int(attribute(depth, "val"))
+        if depth is not None and attribute(depth, "val").isdigit()
+        else 0
+    )
+    return "  " * min(indent, 8) + prefix if prefix == "- " else prefix
+
+
+def _table(table: Any, styles: dict[str, str]) -> Iterator[str]:
+    for row in _inside(table, "tr"):
+        if child(row, "trPr", "del") is not None:
+            continue
+        cells = [_cell(cell, styles) for cell in _inside(row, "tc")]
+        if any(cells):
+            yield " | ".join(cells)
+
+
+def _cell(cell: Any, styles: dict[str, str]) -> str:
+    return " ".join(" ".join(_blocks(cell, {})).split())
+
+
+def _inside(parent: Any, name: str) -> Iterator[Any]:
+    """Rows or cells, also inside wrappers, but not those of a table within."""
+    stack = list(reversed(parent))
+    while stack:
+        element = stack.pop()
+        if local(element) == name:
+            yield element
+        elif local(element) in WRAPPERS:
+            stack.extend(reversed(element))
+
+
+def _notes(package: Package, part: str, label: str, styles: dict[str, str]) -> Iterator[str]:
+    root = package.xml(part) if part else None
+    for note in root if root is not None else ():
+        if attribute(note, "type") in ("separator", "continuationSeparator", "continuationNotice"):
+            continue
+        text = " ".join(" ".join(_blocks(note, styles)).split())
+        author = attribute(note, "author")
+        if text:
+            yield f"[{label} {attribute(note, 'id')}{' by ' + author if author else ''}] {text}"
+
+
+def _margins(package: Package, main: str, styles: dict[str, str]) -> Iterator[str]:
+    """Headers and footers, each text once."""
+    seen: set[str] = set()
+    for relation in package.relations(main).values():
+        root = package.xml(relation.target) if relation.kind in ("header", "footer") else None
+        text = " ".join(" ".join(_blocks(root, {})).split()) if root is not None else ""
+        if text and text not in seen:
+            seen.add(text)
+            yield f"[{relation.kind}] {text}"

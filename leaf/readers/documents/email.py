@@ -1,0 +1,308 @@
+"""E-mail messages: who wrote what to whom, the text, and what was attached.
+
+Headers are decoded here, since the standard library's modern policy fails on unknown character sets
+and on group addresses.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from email import message_from_bytes, policy
+from email.errors import HeaderParseError
+from email.header import decode_header
+from email.message import Message
+from itertools import islice
+from pathlib import Path
+from urllib.parse import unquote
+
+from leaf.errors import FileTooLargeError, UnreadableFileError
+from leaf.readers.base import Note, Outline, Passage, Where
+from leaf.readers.documents.decoration import is_decoration
+from leaf.readers.documents.html import numbered, paragraphs_of
+from leaf.readers.encoding import decode
+from leaf.readers.window import CHARS_PER_TOKEN, Extent
+
+MAX_BYTES = 200_000_000
+MAX_PARTS = 2_000
+"""Parts that are read of one message: texts, attachments, and what only holds others."""
+MAX_BOUNDARIES = 5_000
+MAX_HEADER = 5_000
+"""Characters shown of one header; a list of recipients can be far longer."""
+SHOWN = ("From", "To", "Cc", "Bcc", "Reply-To", "Date", "Subject")
+MAX_HEADER_LINES = 20_000
+_FIELD = re.compile(rb"[!-9;-~]+[ \t]*:")
+_SPACED = re.compile(rb"^([!-9;-~]+)[ \t]+:")
+_BOUNDARY = re.compile(rb"boundary[ \t]*=[ \t]*(?:\"([^\"\r\n]{1,200})\"|([^\"\s;]{1,200}))", re.I)
+_SHOWN_PART = re.compile(r"cid:([^\s\"'>)]{1,300})", re.I)
+GAP = re.compile(r"\n\s*\n")
+
+
+@dataclass(frozen=True)
+class Attachment:
+    """Something that came with a message."""
+
+    name: str
+    """As the message calls it; made from its type where it has no name."""
+    media_type: str
+    part: Message
+
+    @property
+    def data(self) -> bytes:
+        """Its bytes, decoded."""
+        payload = self.part.get_payload(decode=True)
+        return payload if isinstance(payload, bytes) else b""
+
+
+@dataclass(frozen=True)
+class Mail:
+    """One message."""
+
+    headers: tuple[tuple[str, str], ...]
+    """Those that are shown, decoded."""
+    paragraphs: tuple[str, ...]
+    """Headers, text, list of attachments."""
+    attachments: tuple[Attachment, ...] = ()
+    """Without small pictures that only adorn the text."""
+    problem: str = ""
+    """Why it cannot be read."""
+    unread: int = 0
+    """Parts after the first `MAX_PARTS`."""
+
+
+class EmailReader:
+    """Paragraphs: the headers, the text, the list of attachments."""
+
+    def outline(self, path: Path) -> Outline:
+        mail = read(path)
+        tokens = int(sum(len(p) + 1 for p in mail.paragraphs) / CHARS_PER_TOKEN)
+        subject = dict(mail.headers).get("Subject", "")
+        members = len(mail.attachments) or None
+        notes = (Note("parts-unread", _unread(mail.unread), mail.unread),) if mail.unread else ()
+        kind = ("email", "message/rfc822")
+        return Outline(
+            *kind,
+            lines=len(mail.paragraphs),
+            members=members,
+            tokens=tokens,
+            title=subject,
+            notes=notes,
+        )
+
+    def extent(self, path: Path, where: Where) -> Extent:
+        return Extent(len(read(path).paragraphs))
+
+    def passages(self, path: Path, where: Where) -> Iterator[Passage]:
+        yield from numbered(list(read(path).paragraphs), where)
+
+
+def read(path: Path) -> Mail:
+    """The message in a file. Raises FileTooLargeError, UnreadableFileError."""
+    if path.stat().st_size > MAX_BYTES:
+        raise FileTooLargeError(
+            f"This e-mail is over {MAX_BYTES // 1_000_000} MB.",
+            "Save its attachments, and add those.",
+        )
+    mail = parse(path.read_bytes())
+    if mail.problem:
+        raise UnreadableFileError(mail.problem, "Open it, save it as PDF, and add that.")
+    return mail
+
+
+def parse(data: bytes) -> Mail:
+    """One message from its bytes. Never raises: a message that cannot be read says why."""
+    problem = "This e-mail is nested beyond what can be read."
+    if data.lower().count(b"boundary=") > MAX_BOUNDARIES:
+        return Mail((), (problem,), problem=problem)
+    some, unread = _first_parts(data)
+    try:
+        message = message_from_bytes(_with_whole_headers(some), policy=policy.compat32)
+        paragraphs, attachments = _content(message)
+    except (RecursionError, HeaderParseError):
+        return Mail((), (problem,), problem=problem)
+    headers = tuple((key, value) for key in SHOWN if (value := _header(message, key)))
+    paragraphs += [_unread(unread)] if unread else []
+    return Mail(headers, tuple(paragraphs), tuple(attachments), unread=unread)
+
+
+def _first_parts(data: bytes) -> tuple[bytes, int]:
+    """A message up to the part that is one too many, and how many are left: the standard library
+    would make an object of each."""
+    names = {quoted or bare for quoted, bare in _BOUNDARY.findall(data)}
+    if data.count(b"\n--") <= MAX_PARTS or not names:
+        return data, 0
+    begins = re.compile(
+        rb"^--(?:" + b"|".join(re.escape(name) for name in names) + rb")[ \t]*\r?$", re.M
+    )
+    places = [found.start() for found in begins.finditer(data)]
+    return (
+        (data[: places[MAX_PARTS]], len(places) - MAX_PARTS)
+        if len(places) > MAX_PARTS
+        else (data, 0)
+    )
+
+
+def _unread(parts: int) -> str:
+    return f"This message has {parts + MAX_PARTS:,} parts; only the first {MAX_PARTS:,} are read."
+
+
+def _with_whole_headers(data: bytes) -> bytes:
+    """The message with its headers mended: a line that is none would end them, and what follows
+    would be the text.
+
+    Such a line goes on with the header before it.
+    """
+    lines = data.split(b"\n", MAX_HEADER_LINES)
+    end = next((i for i, line in enumerate(lines) if not line.strip()), len(lines))
+    mended = []
+    for at, line in enumerate(lines[:end]):
+        whole = (
+            (at == 0 and line.startswith(b"From "))
+            or line[:1] in (b" ", b"\t")
+            or _FIELD.match(line)
+        )
+        mended.append(_SPACED.sub(rb"\1:", line) if whole else b" " + line)
+    if not any(_FIELD.match(line) for line in mended):
+        return data
+    return b"\n".join([*mended, *lines[end:]])
+
+
+def _content(message: Message) -> tuple[list[str], list[Attachment]]:
+    found = [_headers(message)]
+    attached: list[Attachment] = []
+    signs: list[Attachment] = []
+    shown = _shown_in_text(message)
+    for part in _leaves(message):
+        if isinstance(part, str):
+            found.append(part)
+        elif part.get_content_maintype() == "text" and not _is_attached(part):
+            found.extend(_text(part))
+        else:
+            one = Attachment(_name(part), part.get_content_type(), part)
+            within = part.get_content_disposition() == "inline" or _content_id(part) in shown
+            (signs if within and is_decoration(one.data, one.media_type) else attached).append(one)
+    if signs:
+        found.append(
+            "Small pictures in its text, such as logos:\n" + "\n".join(_described(a) for a in signs)
+        )
+    if attached:
+        found.append("Attachments:\n" + "\n".join(_described(a) for a in attached))
+    return [paragraph for paragraph in found if paragraph.strip()], attached
+
+
+def _shown_in_text(message: Message) -> set[str]:
+    """The ids of parts that the text shows in their places."""
+    pages = [
+        part
+        for part in islice(message.walk(), 2 * MAX_PARTS)
+        if part.get_content_type() == "text/html"
+    ]
+    return {unquote(found) for page in pages for found in _SHOWN_PART.findall(_decoded(page))}
+
+
+def _content_id(part: Message) -> str:
+    return str(part.get("Content-ID") or "").strip().strip("<>")
+
+
+def _leaves(message: Message) -> Iterator[Message | str]:
+    """Parts that are no containers, in order; before a forwarded message its headers. Of
+    alternatives the plain text."""
+    stack = [message]
+    for _ in range(2 * MAX_PARTS):
+        if not stack:
+            return
+        part = stack.pop()
+        parts = part.get_payload()
+        if not isinstance(parts, list):
+            yield part
+            continue
+        inner = [item for item in parts if isinstance(item, Message)]
+        if part.get_content_type() == "message/rfc822":
+            yield from ("Forwarded message:\n" + _headers(item) for item in inner)
+        elif part.get_content_type() == "multipart/alternative":
+            inner = _alternatives(inner)
+        stack.extend(reversed(inner))
+
+
+def _alternatives(parts: list[Message]) -> list[Message]:
+    plain = [
+        part for part in parts if part.get_content_type() == "text/plain" and _decoded(part).strip()
+    ]
+    return (
+        plain[:1] + [part for part in parts if part.get_content_maintype() != "text"]
+        if plain
+        else parts
+    )
+
+
+def _is_attached(part: Message) -> bool:
+    return part.get_content_disposition() == "attachment" or (
+        bool(_name(part)) and part.get_content_subtype() not in ("plain", "html")
+    )
+
+
+def _headers(message: Message) -> str:
+    lines = ((key, _header(message, key)) for key in SHOWN)
+    return "\n".join(f"{key}: {value}" for key, value in lines if value)
+
+
+def _header(message: Message, key: str) -> str:
+    values = [value for name, value in message.raw_items() if name.lower() == key.lower()]
+    return ", ".join(" ".join(_plain(str(value)).split()) for value in values)[:MAX_HEADER]
+
+
+def _plain(value: str) -> str:
+    """A header's encoded words and raw bytes as text; what cannot be decoded stays as it is
+    written."""
+    try:
+        pieces = decode_header(value)
+    except (HeaderParseError, ValueError):
+        return _repaired(value)
+    return "".join(
+        _repaired(p) if isinstance(p, str) else _in_charset(p, charset) for p, charset in pieces
+    )
+
+
+def _repaired(text: str) -> str:
+    """Bytes above ASCII arrive as surrogates."""
+    try:
+        raw = text.encode("ascii", "surrogateescape")
+    except UnicodeEncodeError:
+        return text
+    return decode(raw)[0]
+
+
+def _in_charset(data: bytes, charset: str | None) -> str:
+    if charset and charset.lower() not in ("unknown-8bit", "us-ascii", "ascii"):
+        try:
+            return data.decode(charset, "replace")
+        except (LookupError, ValueError):
+            pass  # no such character set: the bytes say more than the label
+    return decode(data)[0]
+
+
+def _decoded(part: Message) -> str:
+    data = part.get_payload(decode=True)
+    return _in_charset(data, part.get_content_charset()) if isinstance(data, bytes) else ""
+
+
+def _text(part: Message) -> list[str]:
+    text = _decoded(part).replace("\r\n", "\n").replace("\r", "\n").replace("\x00", "")
+    if part.get_content_subtype() == "html":
+        return paragraphs_of(text)[1] if text.strip() else []
+    return [paragraph.strip("\n") for paragraph in GAP.split(text)]
+
+
+def _name(part: Message) -> str:
+    try:
+        return " ".join(_plain(part.get_filename() or "").split())
+    except (LookupError, ValueError, TypeError):
+        return ""
+
+
+def _described(attachment: Attachment) -> str:
+    return (
+        f"- {attachment.name or 'without a name'} ({attachment.media_type}, "
+        f"{len(attachment.data):,} bytes)"
+    )

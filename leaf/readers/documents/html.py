@@ -1,0 +1,330 @@
+"""Web pages: the article where there is one, else all the text. Hostile nesting and size are
+limited."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from leaf.errors import FileTooLargeError, UnreadableFileError
+from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
+from leaf.readers.documents.article import article_of, left_aside
+from leaf.readers.documents.webarchive import page_in
+from leaf.readers.encoding import decode, guess_note, sniff_bytes
+from leaf.readers.tabular.grids import Grid, GridCell, expanded, is_table, write_grids
+from leaf.readers.window import CHARS_PER_TOKEN, Extent
+
+MAX_BYTES = 30_000_000
+MAX_TAGS = 2_000_000
+"""Tags of a page; the tree of so many takes half a gigabyte."""
+MAX_TEXT = 9_900_000
+"""Bytes of text without a tag between; of more, the parser drops everything."""
+MAX_DEPTH = 250
+
+CHARSET = re.compile(rb"<meta[^>]{0,200}?charset\s*=\s*[\"']?\s*([A-Za-z0-9_:.-]{2,40})", re.I)
+FIRST_BAR = re.compile(r"^\s*\| ?")
+HEADINGS = {f"h{level}": "#" * level + " " for level in range(1, 7)}
+BLOCKS = frozenset(HEADINGS) | {
+    *(
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "caption",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "div",
+        "dl",
+        "dt",
+    ),
+    *(
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "header",
+        "hr",
+        "html",
+        "legend",
+        "li",
+        "main",
+        "nav",
+        "ol",
+        "option",
+    ),
+    *("p", "pre", "section", "summary", "table", "tbody", "td", "tfoot", "th", "thead", "tr", "ul"),
+}
+SILENT = frozenset(
+    ("script", "style", "noscript", "template", "svg", "math", "head", "iframe", "object", "canvas")
+)
+
+
+class HtmlReader:
+    """Paragraphs: headings as `#`, list items as `- `, each row of a table on one line."""
+
+    def outline(self, path: Path) -> Outline:
+        page = _read(path)
+        tokens = int(sum(len(p) + 1 for p in page.paragraphs) / CHARS_PER_TOKEN)
+        return Outline(
+            *("html", "text/html"),
+            lines=len(page.paragraphs),
+            tables=len(page.grids),
+            tokens=tokens,
+            title=page.title,
+            notes=page.notes,
+        )
+
+    def extent(self, path: Path, where: Where) -> Extent:
+        page = _read(path)
+        return Extent(len(page.paragraphs), notes=page.notes)
+
+    def passages(self, path: Path, where: Where) -> Iterator[Passage]:
+        yield from numbered(_read(path).paragraphs, where)
+
+    def tables(self, path: Path, out: Path) -> list[TableInfo]:
+        """Every table of data, those that only place text left aside."""
+        return write_grids(_tables(_parse(_decoded(path)[0])), out)
+
+
+@dataclass(frozen=True)
+class WebPage:
+    """What a page holds, parsed once."""
+
+    title: str
+    paragraphs: list[str]
+    grids: list[Grid]
+    notes: tuple[Note, ...] = ()
+
+
+def page_of(text: str, *, whole: bool = False) -> WebPage:
+    """Paragraphs and tables of a page: the article where it is one, else everything.
+
+    `whole` takes everything at once, for pages without anything around their text. Raises
+    UnreadableFileError.
+    """
+    root = _parse(text)
+    if root is None:
+        return WebPage("", [], [])
+    title = " ".join("".join(root.xpath("//title[1]//text()")).split())[:300]
+    full, grids = _paragraphs(root), _tables(root)
+    article = [] if whole else article_of(text, root, full, sum(len(grid.rows) for grid in grids))
+    notes = _left_aside(left_aside(article, full)) if article else ()
+    return WebPage(title, article or full, grids, notes)
+
+
+def paragraphs_of(text: str, *, whole: bool = False) -> tuple[str, list[str]]:
+    """Title and paragraphs of a page; see `page_of`."""
+    page = page_of(text, whole=whole)
+    return page.title, page.paragraphs
+
+
+def _left_aside(paragraphs: list[str]) -> tuple[Note, ...]:
+    if not paragraphs:
+        return ()
+    count = "1 paragraph" if len(paragraphs) == 1 else f"{len(paragraphs):,} paragraphs"
+    first = " · ".join(" ".join(p.split())[:40] for p in paragraphs[:3])
+    text = (
+        f"This page's article is read; {count} around it (menus, links, comments) are left "
+        f"aside, such as: {first}."
+    )
+    return (Note("page-furniture", text, len(paragraphs)),)
+
+
+def _tables(root: Any) -> list[Grid]:
+    """The tables of a page."""
+    layout = _layout_tables(root) if root is not None else set()
+    found = []
+    for table in root.iter("table") if root is not None else ():
+        if table not in layout:
+            rows = expanded(
+                [[_cell(c) for c in row if c.tag in ("td", "th")] for row in table.iter("tr")]
+            )
+            if is_table(rows):
+                caption = " ".join("".join(element.itertext()) for element in table.iter("caption"))
+                found.append(Grid("", rows, " ".join(caption.split())[:300]))
+    return found
+
+
+def _cell(element: Any) -> GridCell:
+    words = " ".join(text for text in _visible(element))
+    return GridCell(" ".join(words.split()), _span(element, "colspan"), _span(element, "rowspan"))
+
+
+def _visible(element: Any) -> Iterator[str]:
+    """The texts of an element, without those of scripts and styles."""
+    if element.text:
+        yield element.text
+    for child in element:
+        if child.tag not in SILENT:
+            yield from _visible(child)
+        if child.tail:
+            yield child.tail
+
+
+def _span(element: Any, name: str) -> int:
+    digits = (element.get(name) or "").strip()
+    return int(digits) if digits.isascii() and digits.isdigit() and len(digits) < 6 else 1
+
+
+def numbered(paragraphs: list[str], where: Where) -> Iterator[Passage]:
+    """Paragraphs as passages, from and to where it was asked for."""
+    last = len(paragraphs) if where.last is None else int(where.last)
+    for number in range(int(where.first), min(last, len(paragraphs)) + 1):
+        yield Passage(paragraphs[number - 1], "paragraph", number)
+
+
+def _read(path: Path) -> WebPage:
+    if path.stat().st_size > MAX_BYTES:
+        message = f"This web page is over {MAX_BYTES // 1_000_000} MB."
+        raise FileTooLargeError(message, "Save its text or its tables as files of their own.")
+    text, note = _decoded(path)
+    page = page_of(text)
+    return replace(page, notes=(note, *page.notes)) if note else page
+
+
+def _decoded(path: Path) -> tuple[str, Note | None]:
+    """The page by its byte order mark, else by valid UTF-8, else by what its `meta` says, else by a
+    guess."""
+    data = path.read_bytes()
+    if (page := page_in(data)) is not None:
+        return page, None
+    encoding = sniff_bytes(data)
+    declared = CHARSET.search(data[:10_000])
+    if encoding.guessed and not encoding.name.startswith("utf") and declared:
+        name = declared[1].decode("ascii").lower()
+        name = "cp1252" if name in ("iso-8859-1", "latin1", "us-ascii", "ascii") else name
+        try:
+            return data.decode(name, "replace"), None
+        except LookupError:
+            pass  # the page names an encoding that does not exist; the guess stands, and is said
+    return decode(data)[0], guess_note(encoding)
+
+
+def _parse(text: str) -> Any:
+    """The page as a tree, None if it has none. Raises UnreadableFileError for one nested deeper
+    than any that a person made."""
+    from lxml import etree
+
+    if text.count("<") > MAX_TAGS:
+        message = f"This web page holds over {MAX_TAGS // 1_000_000} million tags."
+        raise FileTooLargeError(message, "Save its text or its tables as files of their own.")
+    data = text.replace("\x00", "").encode("utf-8", "replace")
+    if _has_long_text(data):
+        message = f"This web page holds over {MAX_TEXT / 1e6:.0f} MB of text without a tag."
+        raise FileTooLargeError(message, "Save its text as a text file (.txt), and add that.")
+    parser = etree.HTMLParser(
+        encoding="utf-8", no_network=True, huge_tree=False, remove_comments=True, remove_pis=True
+    )
+    try:
+        root = etree.fromstring(data, parser)
+    except etree.LxmlError as e:
+        raise UnreadableFileError(
+            "This web page cannot be parsed.", "Open it in a browser, and save it as PDF."
+        ) from e
+    depth = 0
+    for event, _ in etree.iterwalk(root, events=("start", "end")) if root is not None else ():
+        depth += 1 if event == "start" else -1
+        if depth > MAX_DEPTH:
+            message = f"This web page is nested deeper than {MAX_DEPTH} levels."
+            raise UnreadableFileError(message, "Open it in a browser, and save it as PDF.")
+    return root
+
+
+def _has_long_text(data: bytes) -> bool:
+    """Whether so many bytes without a tag stand in a row. Looks at a few places only, from tag to
+    tag as far as possible."""
+    at = 0
+    while at + MAX_TEXT <= len(data):
+        tag = data.rfind(b"<", at, at + MAX_TEXT)
+        if tag < at:
+            return True
+        at = tag + 1
+    return False
+
+
+class _Text:
+    """Collects paragraphs while a tree is walked."""
+
+    def __init__(self) -> None:
+        self.paragraphs: list[str] = []
+        self._words: list[str] = []
+        self.prefix = ""
+
+    def add(self, words: str | None) -> None:
+        if words:
+            self._words.append(words)
+
+    def end(self, *, keep_lines: bool = False) -> None:
+        """Close the paragraph that is open, if it holds anything."""
+        text = "".join(self._words)
+        text = text.strip("\n") if keep_lines else " ".join(text.split())
+        text = FIRST_BAR.sub("", text)
+        if text.strip():
+            self.paragraphs.append(self.prefix + text)
+            self.prefix = ""
+        self._words = []
+
+
+def _paragraphs(root: Any) -> list[str]:
+    """All the text of a page in order. Tables of data keep each row on one line; tables used for
+    layout are taken apart."""
+    from lxml import etree
+
+    layout = _layout_tables(root)
+    text = _Text()
+    in_row = in_pre = 0
+    walk = etree.iterwalk(root, events=("start", "end"))
+    for event, element in walk:
+        tag = element.tag if isinstance(element.tag, str) else ""
+        row = tag == "tr" and next(element.iterancestors("table"), None) not in layout
+        start = event == "start"
+        if row:
+            text.end()
+            in_row += 1 if start else -1
+        elif in_row:
+            text.add(
+                " | "
+                if tag in ("td", "th") and start
+                else " "
+                if tag in BLOCKS or tag == "br"
+                else ""
+            )
+        elif tag in BLOCKS:
+            text.end(keep_lines=in_pre > 0)
+            text.prefix = HEADINGS.get(tag) or ("- " if tag == "li" else "") if start else ""
+        elif tag == "br" and start:
+            text.end()
+        if tag == "pre":
+            in_pre += 1 if start else -1
+        if start and tag in SILENT:
+            walk.skip_subtree()
+        elif start:
+            text.add(_alternative(element) if tag == "img" else element.text)
+        if not start:
+            text.add(element.tail)
+    text.end()
+    return text.paragraphs
+
+
+def _alternative(image: Any) -> str:
+    words = " ".join((image.get("alt") or "").split())
+    return f"[picture: {words}]" if words else ""
+
+
+def _layout_tables(root: Any) -> set[Any]:
+    """Tables that hold tables, or whose rows have one cell: they place text, they are no data."""
+    found = set()
+    for table in root.iter("table"):
+        outer = next(table.iterancestors("table"), None)
+        if outer is not None:
+            found.add(outer)
+        if not any(len(row) > 1 for row in table.iter("tr")):
+            found.add(table)
+    return found

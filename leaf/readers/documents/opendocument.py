@@ -1,0 +1,161 @@
+"""OpenDocument texts and presentations: paragraphs or slides in order, tables by row, notes and
+comments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from leaf.errors import UnreadableFileError
+from leaf.readers.base import Outline, Passage, TableInfo, Where
+from leaf.readers.documents.html import numbered
+from leaf.readers.documents.ooxml import attribute, child, local, open_package
+from leaf.readers.tabular.grids import Grid, GridCell, expanded, is_table, write_grids
+from leaf.readers.window import CHARS_PER_TOKEN, Extent
+
+MEDIA = "application/vnd.oasis.opendocument."
+_BLOCKS = frozenset(("p", "h"))
+_SKIPPED = frozenset(("tracked-changes", "sequence-decls", "forms", "annotation-end"))
+_MAX_REPEATED = 1_000
+
+
+class OdtReader:
+    """A text: paragraphs, headings as `#`, list items as `- `, each row of a table on one line."""
+
+    def outline(self, path: Path) -> Outline:
+        body = _body(path, "text")
+        paragraphs = list(_blocks(body))
+        title = next((p.lstrip("# ") for p in paragraphs if p.startswith("#")), "")[:300]
+        tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
+        tables = len(_grids(body, ""))
+        return Outline(
+            "odt", MEDIA + "text", lines=len(paragraphs), tables=tables, tokens=tokens, title=title
+        )
+
+    def extent(self, path: Path, where: Where) -> Extent:
+        return Extent(len(list(_blocks(_body(path, "text")))))
+
+    def passages(self, path: Path, where: Where) -> Iterator[Passage]:
+        yield from numbered(list(_blocks(_body(path, "text"))), where)
+
+    def tables(self, path: Path, out: Path) -> list[TableInfo]:
+        """Every table of the text."""
+        return write_grids(_grids(_body(path, "text"), ""), out)
+
+
+class OdpReader:
+    """A presentation: slides in order, each with its notes."""
+
+    def outline(self, path: Path) -> Outline:
+        slides = _slides(path)
+        texts = [_slide(slide) for slide in slides]
+        title = next((text.split("\n")[0] for text in texts if text), "")[:300]
+        tables = sum(len(_grids(slide, "")) for slide in slides)
+        tokens = int(sum(map(len, texts)) / CHARS_PER_TOKEN)
+        return Outline(
+            "odp",
+            MEDIA + "presentation",
+            pages=len(slides),
+            tables=tables,
+            tokens=tokens,
+            title=title,
+        )
+
+    def extent(self, path: Path, where: Where) -> Extent:
+        return Extent(len(_slides(path)))
+
+    def passages(self, path: Path, where: Where) -> Iterator[Passage]:
+        slides = _slides(path)
+        last = len(slides) if where.last is None else min(int(where.last), len(slides))
+        for number in range(int(where.first), last + 1):
+            yield Passage(_slide(slides[number - 1]) or "(no text on this slide)", "slide", number)
+
+    def tables(self, path: Path, out: Path) -> list[TableInfo]:
+        """Every table, with its slide."""
+        slides = enumerate(_slides(path), 1)
+        return write_grids(
+            [grid for number, slide in slides for grid in _grids(slide, f"slide {number}")], out
+        )
+
+
+def _body(path: Path, name: str) -> Any:
+    with open_package(path) as package:
+        root = package.xml("content.xml")
+        body = child(root, "body", name) if root is not None else None
+    if body is None:
+        raise UnreadableFileError(
+            "This OpenDocument file has no content.", "Save it again from its application."
+        )
+    return body
+
+
+def _slides(path: Path) -> list[Any]:
+    return [page for page in _body(path, "presentation") if local(page) == "page"]
+
+
+def _slide(page: Any) -> str:
+    lines = []
+    for item in page:
+        prefix = "[notes] " if local(item) == "notes" else ""
+        lines += [prefix + text for text in _blocks([item])]
+    return "\n".join(lines)
+
+
+def _blocks(parent: Any) -> Iterator[str]:
+    """Paragraphs and rows in order."""
+    stack = [(item, "") for item in reversed(list(parent))]
+    while stack:
+        element, prefix = stack.pop()
+        name = local(element)
+        if name in _BLOCKS:
+            text = " ".join(_words(element).split(" ")).strip()
+            level = attribute(element, "outline-level") if name == "h" else ""
+            if text:
+                yield (
+                    "#" * min(6, int(level)) + " " if level.isdigit() and int(level) else prefix
+                ) + text
+        elif name == "table":
+            yield from (" | ".join(row) for row in expanded(_cells(element)) if any(row))
+        elif name not in _SKIPPED:
+            inner = "- " if name == "list-item" else prefix
+            stack.extend((item, inner) for item in reversed(list(element)))
+
+
+def _words(element: Any) -> str:
+    """The text of a paragraph; blanks, tabs and breaks are elements of their own."""
+    words = [element.text or ""]
+    for item in element:
+        name = local(item)
+        if name == "s":
+            count = attribute(item, "c")
+            words.append(" " * (min(int(count), 100) if count.isdigit() else 1))
+        elif name in ("tab", "line-break"):
+            words.append("\t" if name == "tab" else "\n")
+        elif name in ("annotation", "note"):
+            told = " ".join(" ".join(_blocks(item)).split())
+            words.append(
+                f" [{'comment' if name == 'annotation' else 'footnote'}: {told}] " if told else ""
+            )
+        elif name:
+            words.append(_words(item))
+        words.append(item.tail or "")
+    return "".join(words)
+
+
+def _cells(table: Any) -> Iterator[list[GridCell]]:
+    for row in (item for item in table.iter() if local(item) == "table-row"):
+        cells: list[GridCell] = []
+        for cell in row:
+            if local(cell) not in ("table-cell", "covered-table-cell"):
+                continue
+            text = " ".join(" ".join(_blocks(cell)).split())
+            repeated = attribute(cell, "number-columns-repeated")
+            count = min(int(repeated), _MAX_REPEATED) if repeated.isdigit() else 1
+            cells += [GridCell(text)] * count
+        yield cells
+
+
+def _grids(parent: Any, place: str) -> list[Grid]:
+    found = (expanded(_cells(table)) for table in parent.iter() if local(table) == "table")
+    return [Grid(place, rows) for rows in found if is_table(rows)]

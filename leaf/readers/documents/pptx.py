@@ -1,0 +1,320 @@
+"""Presentations: slides in the order in which they are shown, with tables, charts, grouped shapes,
+notes and comments."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+from leaf.errors import UnreadableFileError
+from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
+from leaf.readers.documents.ooxml import (
+    Package,
+    Relation,
+    attribute,
+    child,
+    chosen,
+    local,
+    open_package,
+)
+from leaf.readers.tabular.grids import Grid, GridCell, expanded, is_table, write_grids
+from leaf.readers.window import CHARS_PER_TOKEN, Extent
+
+MEDIA_TYPE = "application/vnd.openxmlformats-officedocument.presentationml.presentation"
+TITLES = ("title", "ctrTitle")
+RUNNING = ("dt", "ftr", "sldNum", "hdr")
+"""Placeholders that repeat on every slide."""
+
+
+class PptxReader:
+    """Slides; hidden ones are read too, and say that they are hidden."""
+
+    def outline(self, path: Path) -> Outline:
+        with open_package(path) as package:
+            parts = _slides(package)
+            roots = [_root(package, part) for part in parts]
+            tables = len(_grids(package))
+            texts = [_slide(package, part, root) for part, root in zip(parts, roots, strict=True)]
+        hidden = [number for number, root in enumerate(roots, 1) if _is_hidden(root)]
+        title = next(
+            (text.split("\n")[0].removeprefix("# ") for text in texts if text.startswith("# ")), ""
+        )[:300]
+        tokens = int(sum(map(len, texts)) / CHARS_PER_TOKEN)
+        notes = _hidden_note(hidden)
+        return Outline(
+            "pptx",
+            MEDIA_TYPE,
+            pages=len(parts),
+            tables=tables,
+            tokens=tokens,
+            title=title,
+            notes=notes,
+        )
+
+    def extent(self, path: Path, where: Where) -> Extent:
+        with open_package(path) as package:
+            return Extent(len(_slides(package)))
+
+    def passages(self, path: Path, where: Where) -> Iterator[Passage]:
+        with open_package(path) as package:
+            parts = _slides(package)
+            last = len(parts) if where.last is None else min(int(where.last), len(parts))
+            for number in range(int(where.first), last + 1):
+                root = _root(package, parts[number - 1])
+                hidden = "(hidden slide)\n" if _is_hidden(root) else ""
+                yield Passage(
+                    hidden
+                    + (_slide(package, parts[number - 1], root) or "(no text on this slide)"),
+                    "slide",
+                    number,
+                )
+
+    def tables(self, path: Path, out: Path) -> list[TableInfo]:
+        """Every table of the slides, and the numbers behind every chart, each with its slide."""
+        with open_package(path) as package:
+            return write_grids(_grids(package), out)
+
+
+def _grids(package: Package) -> list[Grid]:
+    found = []
+    for number, part in enumerate(_slides(package), 1):
+        root = _root(package, part)
+        relations = package.relations(part)
+        for shape in _shapes(root):
+            data = (
+                child(shape, "graphic", "graphicData") if local(shape) == "graphicFrame" else None
+            )
+            for item in data if data is not None else ():
+                title, rows = "", []
+                if local(item) == "tbl":
+                    rows = expanded(_cells(item))
+                elif local(item) == "chart":
+                    title, rows = _chart_rows(package, relations.get(_relation_id(item)))
+                if is_table(rows):
+                    found.append(Grid(f"slide {number}", rows, title))
+    return found
+
+
+def _cells(table: Any) -> Iterator[list[GridCell]]:
+    above: dict[int, str] = {}
+    for row in (item for item in table if local(item) == "tr"):
+        cells = []
+        for column, cell in enumerate(item for item in row if local(item) == "tc"):
+            goes_on = attribute(cell, "vMerge") in ("1", "true")
+            text = above.get(column, "") if goes_on else " ".join(" ".join(_text(cell)).split())
+            above[column] = text
+            cells.append(GridCell(text))
+        yield cells
+
+
+def _hidden_note(hidden: list[int]) -> tuple[Note, ...]:
+    if not hidden:
+        return ()
+    place = (
+        ("slides " if len(hidden) > 1 else "slide ")
+        + ", ".join(map(str, hidden[:12]))
+        + (" …" if len(hidden) > 12 else "")
+    )
+    text = f"{len(hidden):,} slides are hidden in the presentation; they are read too."
+    return (
+        Note(
+            "hidden-slide",
+            "1 slide is hidden in the presentation; it is read too." if len(hidden) == 1 else text,
+            len(hidden),
+            place,
+        ),
+    )
+
+
+def _slides(package: Package) -> list[str]:
+    """Part names of the slides in the order of the presentation."""
+    main = package.main("ppt/presentation.xml")
+    root = package.xml(main)
+    if root is None:
+        raise UnreadableFileError(
+            "This presentation has no list of slides.", "Save it again from its application."
+        )
+    relations = package.relations(main)
+    listed = child(root, "sldIdLst")
+    ids = [_relation_id(item) for item in listed] if listed is not None else []
+    return [relations[key].target for key in ids if key in relations]
+
+
+def _relation_id(element: Any, name: str = "id") -> str:
+    """The attribute `r:id`; an element may have a plain `id` beside it."""
+    return next(
+        (
+            str(value)
+            for key, value in element.attrib.items()
+            if key.startswith("{") and key.endswith("}" + name)
+        ),
+        "",
+    )
+
+
+def _root(package: Package, part: str) -> Any:
+    root = package.xml(part)
+    if root is None:
+        raise UnreadableFileError(
+            f"This presentation lacks its part {part}.", "Save it again from its application."
+        )
+    return root
+
+
+def _is_hidden(slide: Any) -> bool:
+    return attribute(slide, "show") in ("0", "false")
+
+
+def _slide(package: Package, part: str, root: Any) -> str:
+    relations = package.relations(part)
+    titles: list[str] = []
+    body: list[str] = []
+    for shape in _shapes(root):
+        kind = _placeholder(shape)
+        if kind in TITLES:
+            titles.append(" ".join(" ".join(_text(shape)).split()))
+        elif kind not in RUNNING:
+            body.extend(_shape(package, relations, shape))
+    lines = [f"# {title}" for title in titles if title] + body
+    for relation in relations.values():
+        if relation.kind == "notesSlide":
+            lines.extend(_notes(package, relation.target))
+        elif relation.kind == "comments":
+            lines.extend(_comments(package, relation.target))
+    return "\n".join(lines)
+
+
+def _shapes(root: Any) -> Iterator[Any]:
+    """Shapes, tables, charts and diagrams, also inside groups, in the order in which they are
+    drawn."""
+    tree = child(root, "cSld", "spTree")
+    stack = list(reversed(tree)) if tree is not None else []
+    while stack:
+        element = stack.pop()
+        name = local(element)
+        if name in ("sp", "graphicFrame", "cxnSp"):
+            yield element
+        elif name == "grpSp":
+            stack.extend(reversed(element))
+        elif name == "AlternateContent":
+            stack.extend(reversed(chosen(element)))
+
+
+def _placeholder(shape: Any) -> str:
+    """The kind of placeholder that a shape fills; empty for other shapes."""
+    for name in ("nvSpPr", "nvGraphicFramePr"):
+        place = child(shape, name, "nvPr", "ph")
+        if place is not None:
+            return attribute(place, "type") or "body"
+    return ""
+
+
+def _shape(package: Package, relations: dict[str, Relation], shape: Any) -> Iterator[str]:
+    if local(shape) != "graphicFrame":
+        yield from _text(shape)
+        return
+    data = child(shape, "graphic", "graphicData")
+    for item in data if data is not None else ():
+        name = local(item)
+        if name == "tbl":
+            yield from _table(item)
+        elif name == "chart":
+            yield from _chart(package, relations.get(_relation_id(item)))
+        elif name == "relIds":
+            diagram = relations.get(_relation_id(item, "dm"))
+            root = package.xml(diagram.target) if diagram else None
+            yield from _text(root) if root is not None else ()
+
+
+def _text(parent: Any) -> Iterator[str]:
+    """Paragraphs that hold text; bullets are indented by their level."""
+    for paragraph in parent.iter():
+        if local(paragraph) == "p":
+            text = _words(paragraph)
+            level = attribute(p, "lvl") if (p := child(paragraph, "pPr")) is not None else ""
+            if text.strip():
+                yield (
+                    "  " * int(level) + "- " if level in tuple("12345678") else ""
+                ) + text.strip()
+
+
+def _words(paragraph: Any) -> str:
+    words: list[str] = []
+    for element in paragraph.iter():
+        name = local(element)
+        if name == "t":
+            words.append(element.text or "")
+        elif name == "br":
+            words.append("\n")
+        elif name == "tab":
+            words.append("\t")
+    return "".join(words)
+
+
+def _table(table: Any) -> Iterator[str]:
+    for row in (item for item in table if local(item) == "tr"):
+        cells = [" ".join(" ".join(_text(cell)).split()) for cell in row if local(cell) == "tc"]
+        if any(cells):
+            yield " | ".join(cells)
+
+
+def _chart(package: Package, relation: Relation | None) -> Iterator[str]:
+    """Title, axis titles, and the numbers as rows: category, then one cell a series."""
+    title, rows = _chart_rows(package, relation)
+    if rows:
+        yield f"Chart: {title}"
+        yield from (" | ".join(row).strip() for row in rows)
+
+
+def _chart_rows(package: Package, relation: Relation | None) -> tuple[str, list[list[str]]]:
+    """What a chart is called, and its numbers: a row of names, then a row for each category. Both
+    empty where there is none."""
+    root = package.xml(relation.target) if relation else None
+    if root is None:
+        return "", []
+    titles = [
+        " ".join(" ".join(_text(item)).split()) for item in root.iter() if local(item) == "title"
+    ]
+    series = [item for item in root.iter() if local(item) == "ser"]
+    columns = [_points(item, "val", "yVal") for item in series]
+    labels = next((points for item in series if (points := _points(item, "cat", "xVal"))), {})
+    rows = [["", *(" ".join(_points(item, "tx").values()) for item in series)]]
+    for index in sorted(set(labels).union(*columns)) if columns else ():
+        rows.append([labels.get(index, ""), *(column.get(index, "") for column in columns)])
+    return " · ".join(title for title in titles if title), rows
+
+
+def _points(series: Any, *names: str) -> dict[int, str]:
+    """Cached values of a series by their index."""
+    found: dict[int, str] = {}
+    for part in (item for item in series if local(item) in names):
+        for point in part.iter():
+            if (
+                local(point) == "pt"
+                and (value := child(point, "v")) is not None
+                and attribute(point, "idx").isdigit()
+            ):
+                found.setdefault(int(attribute(point, "idx")), (value.text or "").strip())
+    return found
+
+
+def _notes(package: Package, part: str) -> Iterator[str]:
+    root = package.xml(part)
+    for shape in _shapes(root) if root is not None else ():
+        if _placeholder(shape) not in (*RUNNING, "sldImg"):
+            for line in _text(shape):
+                yield f"[notes] {line}"
+
+
+def _comments(package: Package, part: str) -> Iterator[str]:
+    root = package.xml(part)
+    for comment in root.iter() if root is not None else ():
+        if local(comment) == "cm":
+            text = " ".join(
+                " ".join(
+                    item.text or "" for item in comment.iter() if local(item) in ("text", "t")
+                ).split()
+            )
+            if text:
+                yield f"[comment] {text}"

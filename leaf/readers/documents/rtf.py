@@ -1,0 +1,61 @@
+"""Rich Text documents, by striprtf: their text, rows of tables on one line."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+
+from leaf.errors import FileTooLargeError, UnreadableFileError
+from leaf.readers.base import Outline, Passage, Where
+from leaf.readers.documents.html import numbered
+from leaf.readers.window import CHARS_PER_TOKEN, Extent
+
+MAX_BYTES = 50_000_000
+MAX_WITHOUT_PICTURES = 20_000_000
+"""Bytes but for those of pictures; a novel has one million."""
+MAX_GROUPS = 2_000_000
+"""Groups, which striprtf keeps one in another."""
+PICTURE = re.compile(rb"[0-9a-fA-F]{60,}\s?")
+"""A line of a picture's bytes."""
+
+
+class RtfReader:
+    """Paragraphs."""
+
+    def outline(self, path: Path) -> Outline:
+        paragraphs = _read(path)
+        tokens = int(sum(len(p) + 1 for p in paragraphs) / CHARS_PER_TOKEN)
+        return Outline("rtf", "application/rtf", lines=len(paragraphs), tokens=tokens)
+
+    def extent(self, path: Path, where: Where) -> Extent:
+        return Extent(len(_read(path)))
+
+    def passages(self, path: Path, where: Where) -> Iterator[Passage]:
+        yield from numbered(_read(path), where)
+
+
+def _read(path: Path) -> list[str]:
+    from striprtf.striprtf import rtf_to_text
+
+    if path.stat().st_size > MAX_BYTES:
+        raise FileTooLargeError(
+            f"This document is over {MAX_BYTES // 1_000_000} MB.",
+            "Save it as .docx or PDF, and add that.",
+        )
+    data = PICTURE.sub(b"", path.read_bytes())
+    if len(data) > MAX_WITHOUT_PICTURES or data.count(b"{") > MAX_GROUPS:
+        raise FileTooLargeError(
+            "This Rich Text document is too long.", "Save it as .docx or PDF, and add that."
+        )
+    try:
+        text = rtf_to_text(data.decode("latin-1"), errors="replace")
+    except (ValueError, LookupError, IndexError, RecursionError) as e:
+        raise UnreadableFileError(
+            "This Rich Text document is damaged.", "Save it as .docx or PDF, and add that."
+        ) from e
+    lines = (
+        " | ".join(line.strip().strip("|").split("|")) if "|" in line else line.strip()
+        for line in text.split("\n")
+    )
+    return [line for line in lines if line]

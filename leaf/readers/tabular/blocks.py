@@ -1,0 +1,405 @@
+"""Tables in a grid of cells: title rows, header rows, body, notes below. Found by the cells' types,
+never assumed.
+
+Shared by delimited text and spreadsheets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import pairwise
+
+from leaf.readers.base import Note, TableInfo
+from leaf.readers.tabular.cells import FOOTER, is_empty, is_rule, kind_of, places, unique_names
+from leaf.readers.tabular.grid import (
+    SAMPLE,
+    Grid,
+    GridContent,
+    GridView,
+    Merge,
+    Region,
+    TableBlock,
+    column_kinds,
+    first_text,
+)
+from leaf.readers.tabular.header import (
+    below_names,
+    first_data,
+    header_names,
+    header_rows,
+    lower_names,
+)
+from leaf.readers.tabular.headings import proven_headings
+from leaf.readers.tabular.regions import find_regions, is_table, split_columns
+from leaf.readers.tabular.sheet_grid import SheetGrid
+
+
+def with_doubts(info: TableInfo, block: TableBlock) -> TableInfo:
+    """A table with the rows of its block that are kept though they may be headings."""
+    if not block.doubtful:
+        return info
+    rows = tuple(i + 1 for i in block.doubtful)
+    return replace(
+        info, doubtful=(("title", rows[:1_000]),), doubtful_counts=(("title", len(rows)),)
+    )
+
+
+def find_tables(
+    grid: Grid,
+    *,
+    widths: Sequence[int] | None = None,
+    merges: Sequence[Merge] = (),
+    row_numbers: Sequence[int] | None = None,
+) -> GridContent:
+    """Every table of a grid, from the top, left before right. `row_numbers` are the rows' 1-based
+    numbers for notes."""
+    numbers = row_numbers or range(1, len(grid) + 1)
+    filled = (
+        list(grid.filled)
+        if isinstance(grid, SheetGrid)
+        else [len(row) - row.count("") for row in grid]
+    )
+    for i in [i for i, count in enumerate(filled) if 0 < count <= 3]:
+        if all(is_empty(c) for c in grid[i]):
+            filled[i] = 0
+    for i in [
+        i for i, row in enumerate(grid) if row and type(row[0]) is str and row[0][:1] in _DASHES
+    ]:
+        if filled[i] > 1 and all(is_empty(cell) or is_rule(cell) for cell in grid[i]):
+            filled[i] = 0  # a line drawn with dashes, all across
+    view = GridView(grid, filled, widths, merges, lambda i: str(numbers[i]))
+    regions = [part for region in find_regions(view) for part in split_columns(view, region)]
+    blocks: list[TableBlock] = []
+    loose: list[int] = []
+    for region in regions:
+        if is_table(view, region, alone=len(regions) == 1):
+            blocks.append(_analyse(view, region, numbers, blocks))
+        else:
+            loose += [*region.titles, *region.rows, *region.footers]
+    notes: list[Note] = []
+    blocks = _naming_repeats(blocks, numbers)
+    if loose:
+        rows = sorted({numbers[i] for i in loose})
+        cells = sum(filled[i] for i in set(loose))
+        text = (
+            f"{cells} cells in {len(rows)} rows belong to no table and were not loaded into "
+            f"one; they can be read as text."
+        )
+        notes.append(Note("loose-cells", text, cells, places(rows)))
+    if len(blocks) > 1:
+        text = f"{len(blocks)} separate tables were found here; each was loaded on its own."
+        notes.append(Note("several-blocks", text, len(blocks)))
+    return GridContent(tuple(blocks), tuple(notes))
+
+
+_DASHES = frozenset("-=_–—")
+
+
+def _naming_repeats(blocks: list[TableBlock], numbers: Sequence[int]) -> list[TableBlock]:
+    """Blocks whose header says in part what that of a block above says: it may be a row of one
+    table for both."""
+    said = []
+    for at, block in enumerate(blocks):
+        above = next(
+            (b for b in reversed(blocks[max(0, at - 20) : at]) if _names_in_part(b, block)), None
+        )
+        if above:
+            row = numbers[block.top]
+            text = (
+                f"Row {row} names columns in part as row {numbers[above.top]} does; it was "
+                f"taken for a header of its own."
+            )
+            block = replace(
+                block, notes=(*block.notes, Note("header-assumed", text, 0, places([row])))
+            )
+        said.append(block)
+    return said
+
+
+def _names_in_part(above: TableBlock, block: TableBlock) -> bool:
+    """Whether two tables with headers stand in the same columns, and most but not all of their
+    names are the same."""
+    if above.columns != block.columns or not above.header_rows or not block.header_rows:
+        return False
+    same = sum(a == b for a, b in zip(above.names, block.names, strict=True))
+    return 0.5 * len(block.names) <= same < len(block.names)
+
+
+def _analyse(
+    view: GridView, region: Region, numbers: Sequence[int], earlier: Sequence[TableBlock]
+) -> TableBlock:
+    """Titles, header, body and notes of one region."""
+    columns = _columns_in_use(view, region)
+    rows = region.rows
+    rows, below = _cut_footers(view, rows, columns)
+    profile = column_kinds(view, rows, columns)
+    data, sure = first_data(view, rows, columns, profile)
+    lender = None if sure or region.titles else _lender(earlier, columns)
+    data -= lender is not None
+    data = below_names(view, rows, columns, profile, data)
+    header, above, data = _header_of(view, region, rows, columns, profile, data)
+    body_rows = rows[data:]
+    raw = header_names(view, header, columns)
+    names, empty, repeated = (lender.names, 0, 0) if lender and not header else unique_names(raw)
+    body, again = _without_repeats(view, header, body_rows, columns)
+    notes: list[Note] = []
+    titles = [numbers[i] for i in (*region.titles, *above)]
+    if titles:
+        text = (
+            f"{_rows(len(titles))} above the header {_are(len(titles))} titles or remarks and "
+            f"not part of the table."
+        )
+        notes.append(Note("preamble", text, len(titles), places(titles)))
+        notes += _title_doubts(view, titles, above, columns, numbers)
+    notes += _footer_notes([numbers[i] for i in (*below, *region.footers)])
+    if lender and not header and body:
+        text = (
+            f"No header row was found: the columns have the names of the table above, of row "
+            f"{numbers[lender.top]}."
+        )
+        notes.append(Note("no-header", text, 0, places([numbers[body[0]]])))
+    else:
+        notes += _header_notes(header, body, sure, names, empty, repeated, numbers)
+    if again:
+        text = f"The header is repeated in {_rows(len(again))}, which {_are(len(again))} left out."
+        notes.append(Note("header-repeated", text, len(again), places([numbers[i] for i in again])))
+    notes += _gap_notes(view, body, columns, numbers)
+    headings = proven_headings(view, header, body, columns)
+    lines = [i for i in _headings(view, region, body) if i not in headings]
+    if lines:
+        text = (
+            f"{_rows(len(lines))} between parts of the table may be headings or remarks; "
+            f"kept as data."
+        )
+        notes.append(Note("titles-doubtful", text, len(lines), places([numbers[i] for i in lines])))
+    edge = [*header, *body] or rows
+    extent = edge[0], edge[-1], columns[0], columns[-1]
+    return TableBlock(
+        *extent,
+        names,
+        tuple(columns),
+        body,
+        header[-1] - header[0] + 1 if header else 0,
+        tuple(notes),
+        tuple(lines),
+        tuple(headings),
+    )
+
+
+def _footer_notes(footers: Sequence[int]) -> list[Note]:
+    """Of rows by their numbers."""
+    if not footers:
+        return []
+    text = f"{_rows(len(footers))} below the table {_are(len(footers))} notes and not part of it."
+    return [Note("footer", text, len(footers), places(footers))]
+
+
+def _header_of(
+    view: GridView,
+    region: Region,
+    rows: list[int],
+    columns: list[int],
+    profile: list[str],
+    data: int,
+) -> tuple[list[int], list[int], int]:
+    """Rows of the header, rows above them, and where the rows of the body begin."""
+    if region.names:
+        named = set(region.names)
+        header = [i for i in rows if i in named]
+        return header, [], rows.index(header[-1]) + 1
+    header, above = header_rows(view, rows[:data], columns)
+    if not header:
+        return header, above, data
+    late = [i for i in rows[:data] if i > header[-1]]
+    header += lower_names(
+        view, late, header, columns, [p for p, kind in enumerate(profile) if kind in "ndb"]
+    )
+    return header, above, rows.index(header[-1]) + 1
+
+
+def _lender(earlier: Sequence[TableBlock], columns: Sequence[int]) -> TableBlock | None:
+    """The nearest table above in the same columns that has a header."""
+    return next(
+        (b for b in reversed(earlier[-20:]) if b.header_rows and b.columns == tuple(columns)), None
+    )
+
+
+_MANY_TITLES = 10
+"""Rows above a header; a report's head is shorter."""
+
+
+def _title_doubts(
+    view: GridView,
+    titles: Sequence[int],
+    above: Sequence[int],
+    columns: Sequence[int],
+    numbers: Sequence[int],
+) -> list[Note]:
+    """Rows above the header that were left out and may be rows of data: many of them, or filled as
+    rows of a table are."""
+    rows = [numbers[i] for i in above if view.fill(i, columns) >= max(3, 0.5 * len(columns))]
+    if len(titles) > _MANY_TITLES:
+        rows = list(titles)
+    if not rows:
+        return []
+    text = (
+        f"{_rows(len(rows))} above the header {_are(len(rows))} left out as titles, but may "
+        f"be rows of data."
+    )
+    return [Note("titles-doubtful", text, len(rows), places(rows))]
+
+
+def _headings(view: GridView, region: Region, body: Sequence[int]) -> list[int]:
+    """Lines of text between the parts of a table that are rows of its body."""
+    if not region.headings:
+        return []
+    lines = set(region.headings)
+    return [i for i in body if i in lines]
+
+
+def _rows(count: int) -> str:
+    return f"{count:,} row{'s' if count != 1 else ''}"
+
+
+def _are(count: int) -> str:
+    return "are" if count != 1 else "is"
+
+
+def _columns_in_use(view: GridView, region: Region) -> list[int]:
+    columns = []
+    for c in range(region.left, region.right + 1):
+        if any(not is_empty(view.cell(i, c)) for i in region.rows):
+            columns.append(c)
+    return columns
+
+
+def _header_notes(
+    header: list[int],
+    body: Sequence[int],
+    sure: bool,
+    names: tuple[str, ...],
+    empty: int,
+    repeated: int,
+    numbers: Sequence[int],
+) -> list[Note]:
+    notes = []
+    if not header:
+        text = f"No header row was found: the columns are named {names[0]} to {names[-1]}."
+        notes.append(Note("no-header", text, 0, places([numbers[body[0]]]) if body else ""))
+        return notes
+    place = places([numbers[i] for i in header])
+    if len(header) > 1:
+        text = (
+            f"The header takes {len(header)} rows; names are joined from top to bottom, as in "
+            f"'{max(names, key=len)[:80]}'."
+        )
+        notes.append(Note("header-two-rows", text, len(header), place))
+    if not sure:
+        text = (
+            "Header and values look alike (all text), so that the first row was taken for the "
+            "header by its place."
+        )
+        notes.append(Note("header-assumed", text, 0, place))
+    if empty:
+        unnamed = [n for n in names if n.startswith("column_")][:6]
+        notes.append(
+            Note(
+                "names-empty",
+                f"{empty} columns have no name; they are called {', '.join(unnamed)}.",
+                empty,
+                place,
+            )
+        )
+    if repeated:
+        notes.append(
+            Note(
+                "names-repeated",
+                f"{repeated} column names are repeated; a number was added to each.",
+                repeated,
+                place,
+            )
+        )
+    return notes
+
+
+def _gap_notes(
+    view: GridView, body: Sequence[int], columns: Sequence[int], numbers: Sequence[int]
+) -> list[Note]:
+    notes = []
+    gaps = [numbers[b] - 1 for a, b in pairwise(body) if b - a > 1 and not view.filled[b - 1]]
+    if gaps:
+        notes.append(
+            Note(
+                "rows-empty",
+                f"Empty rows inside the table were left out in {len(gaps)} places.",
+                len(gaps),
+                places(gaps),
+            )
+        )
+    return notes
+
+
+def _cut_footers(
+    view: GridView, rows: list[int], columns: Sequence[int]
+) -> tuple[list[int], list[int]]:
+    """Lines of text at the end of a table: one cell only, where rows have more, and worded or
+    written as a remark."""
+    if len(columns) < 2 or len(rows) < 3:
+        return rows, []
+    fills = [view.fill(i, columns) for i in rows[:SAMPLE]]
+    if sum(f >= 2 for f in fills) < max(2, 0.3 * len(fills)):
+        return rows, []
+    end = start = len(rows)
+    # What stands among remarks or below one, alone in its row, is one too: a remark goes on in the
+    # next line.
+    while start > 2 and len(rows) - start < 60:
+        if _is_remark(view, rows, start - 1, columns):
+            end = start - 1
+        elif not _stands_alone_in(view, rows[start - 1], columns):
+            break
+        start -= 1
+    return rows[:end], rows[end:]
+
+
+def _stands_alone_in(view: GridView, row: int, columns: Sequence[int]) -> bool:
+    """Whether a row holds words in its first column and nothing else."""
+    return view.filled[row] == 1 and kind_of(view.cell(row, columns[0])) == "t"
+
+
+def _is_remark(view: GridView, rows: list[int], at: int, columns: Sequence[int]) -> bool:
+    row = rows[at]
+    if view.filled[row] != 1:
+        few = (
+            view.widths is not None
+            and view.widths[row] < len(columns)
+            and view.filled[row] <= 3
+            and len(columns) > 3
+        )
+        return few and bool(FOOTER.match(first_text(view, row)))
+    text = first_text(view, row)
+    if kind_of(text) != "t":
+        return False
+    if is_empty(view.cell(row, columns[0])):
+        column = next(c for c in columns if not is_empty(view.cell(row, c)))
+        above = [kind_of(view.cell(i, column)) for i in rows[max(0, at - 5) : at]]
+        return "t" not in above and any(k in "nyd" for k in above)
+    after_gap = at > 0 and row - rows[at - 1] > 1
+    short = view.widths is not None and view.widths[row] == 1 and len(columns) > 2
+    return after_gap or short or bool(FOOTER.match(text)) or len(text) > 60
+
+
+def _without_repeats(
+    view: GridView, header: list[int], body: Sequence[int], columns: list[int]
+) -> tuple[Sequence[int], list[int]]:
+    """Rows that repeat the header (files put one after the other, printed pages) are no data."""
+    if len(header) != 1 or len(columns) < 2:
+        return body, []
+    head = view.grid[header[0]]
+    if sum(not is_empty(c) for c in head) < 2:
+        return body, []
+    again = [i for i in body if view.grid[i] == head]
+    if not again:
+        return body, []
+    drop = set(again)
+    return [i for i in body if i not in drop], again

@@ -1,0 +1,218 @@
+"""What a cell holds, told from its text or value; and how columns, rows and cells are called in
+notes."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Sequence
+from datetime import date, datetime, time, timedelta
+from typing import Any
+
+from leaf.readers.base import KIND, ROW
+
+MISSING = frozenset(
+    {
+        "na",
+        "n/a",
+        "#n/a",
+        "nan",
+        "null",
+        "none",
+        "nil",
+        "-",
+        "--",
+        "–",
+        "—",
+        "..",
+        "...",
+        ".",
+        "missing",
+        "k.a.",
+        "n.a.",
+    }
+    | {
+        "(na)",
+        "(n/a)",
+        "(n.a.)",
+        "(x)",
+        "(d)",
+        "(s)",
+        "(b)",
+        "(z)",
+        "not available",
+        "not applicable",
+        "n.d.",
+        "x x",
+    }
+)
+"""Words for "no value", in lower case. They count as missing only in columns that hold something
+other than text."""
+_NO_VALUES = """
+…  ‥  *  **  ***  †  ‡  :  ;  ?  ??  ---  ----  -----  _  __  /  //  •  ·  ⋅  −  ‐  ‑  ―  －  ー  ~  <na>  <null>  (null)  [null]
+\\n  nat  #null!  #value!  #div/0!  #ref!  #num!  #name?  n/d  nd  n.e.c.  n.n.  s/d  s.d.  s.o.  n.v.  n.b.  n.a  n.d  o.a.  k.a
+tbd  tba  unknown  undefined  suppressed  withheld  n / a  n. a.  k. a.  n. v.  no data  no value  no answer  not reported
+not stated  not known  not recorded  insufficient data  data not available  data suppressed  data unavailable  unbekannt
+keine angabe  keine angaben  keine daten  ohne angabe  nicht verfügbar  nicht bekannt  inconnu  non disponible  non renseigné
+sans objet  desconocido  no disponible  sin datos  desconhecido  não disponível  sem dados  sconosciuto  non disponibile
+onbekend  niet beschikbaar  неизвестно  нет данных  н/д  不明  データなし  未知  不详  暂无  无数据  無資料  없음  미상
+"""
+NO_VALUE = MISSING | frozenset(re.split(r"\s{2,}|\n", _NO_VALUES.strip()))
+"""The same with words and signs that may be a name elsewhere: what they mean is known only below
+the header of a typed column."""
+_NUMBER = re.compile(
+    r"\(?[+\-−–]?\s?(?:[$€£¥₹]|[A-Z]{2,3}\$?\s)?\s?(?:\d[\d.,'’\u00a0\u202f]*|\d{1,3}(?: "
+    r"\d{3})+(?:[.,]\d+)?|[.,]\d+)"
+    r"(?:[eE][+-]?\d+)?\s?(?:%|[$€£¥₹]|[A-Z]{3})?\)?",
+    re.ASCII,
+)
+_DATE = re.compile(
+    r"\d{4}[-/.]\d{1,2}[-/.]\d{1,2}(?:[T ].*)?|\d{1,2}[-/.]\d{1,2}[-/.]\d{2,4}(?: "
+    r".*)?|\d{1,2}:\d{2}(?::\d{2}(?:\.\d+)?)?"
+    r"|\d{1,2}[- ][A-Za-z]{3,9}\.?[- ]\d{2,4}|[A-Z][a-z]{2,8} \d{1,2}, \d{4}",
+    re.ASCII,
+)
+_YEAR_NAME = re.compile(
+    r"\(?(?:19|20)\d\d(?:\.0)?(?:\s?[-/–]\s?(?:\d\d|(?:19|20)\d\d))?\)?"
+    r"(?:\s?[*†‡]|\s?\\\d|\s\(?\d\)?|[\s,-]{0,2}\(?[A-Za-z][A-Za-z. ]{0,14}\)?)?",
+    re.ASCII,
+)
+"""`2008`, `2008 \\1`, `2006-07`, `1982-Census`, `2004, estimate`: years as columns are called by
+them."""
+_UNIT = re.compile(r"\(\s*(?:[$€£¥]?\s?1[0,. ]*|[^\W\d][^()]*|[$€£¥%])\s*\)")
+"""`(1,000)`, `(percent)`, `(mil. dol.)`: what a column is counted in, as offices print it below its
+name."""
+CODE = re.compile(r"\(?[A-Z]{1,2}\)?|\([A-Z]+\)")
+"""`D`, `(NA)`: letters that offices print where a number is withheld."""
+_YEAR = re.compile(r"(?:19|20)\d\d(?:\.0)?", re.ASCII)
+FOOTER = re.compile(
+    r"(?i)(?:source|note|notes|nb|remark|quelle|anmerkung|hinweis|fuente|fonte|stand|generated|created|exported|report|copyright|"
+    r"end of|last (?:update|modified)|updated|legend|see|data as "
+    r"of|disclaimer|confidential|rows?:|records?:|total rows|"
+    r"total records|page |sources|notes?|footnotes?|inquiries|contact|symbols?|abbreviations?)\b"
+    r"|[*†‡©¹²³]|\(?\d{1,2}\)\s|\d{1,2}\.?\s+[^\W\d]|\\\d|\S{1,2}\s*[:=]\s|--|==|#"
+)
+
+
+def is_empty(cell: Any) -> bool:
+    """Nothing, or only white space."""
+    return cell is None or (isinstance(cell, str) and (not cell or cell.isspace()))
+
+
+def kind_of(cell: Any) -> str:
+    """One letter: e(mpty), m(issing word), y(ear), n(umber), d(ate), b(oolean), t(ext)."""
+    if isinstance(cell, bool):
+        return "b"
+    if isinstance(cell, int | float):
+        return "y" if 1900 <= cell <= 2100 and cell == int(cell) else "n"
+    if isinstance(cell, date | datetime | time | timedelta):
+        return "d"
+    if is_empty(cell):
+        return "e"
+    text = str(cell).strip()
+    if text.lower() in MISSING:
+        return "m"
+    if _YEAR.fullmatch(text):
+        return "y"
+    if _DATE.fullmatch(text):
+        return "d"
+    if _NUMBER.fullmatch(text):
+        return "n"
+    return "b" if text.lower() in ("true", "false") else "t"
+
+
+def is_year_name(cell: Any) -> bool:
+    """Whether a cell is a year, or one with a mark or a word after it."""
+    return kind_of(cell) == "y" or (
+        isinstance(cell, str) and bool(_YEAR_NAME.fullmatch(cell.strip()))
+    )
+
+
+def is_unit(cell: Any) -> bool:
+    """Whether a cell is a unit in brackets."""
+    return isinstance(cell, str) and bool(_UNIT.fullmatch(cell.strip())) and kind_of(cell) != "m"
+
+
+def is_rule(cell: Any) -> bool:
+    """Whether a cell is a line drawn with dashes."""
+    return isinstance(cell, str) and bool(cell) and not cell.strip(" -=_–—")
+
+
+def shape_of(cell: Any) -> str:
+    """The outline of a text: runs of capitals, small letters and digits folded, so that codes of
+    one make look alike."""
+    text = re.sub(r"[0-9]+", "9", str(cell).strip()[:40])
+    text = re.sub(r"[^\W\d_a-zà-öø-ÿß]+", "A", text)
+    return re.sub(r"[^\W\d_A-ZÀ-ÖØ-Þ]+", "a", text)
+
+
+def unique_names(raw: Iterable[Any]) -> tuple[tuple[str, ...], int, int]:
+    """Readable unique names, how many were empty, how many were repeated (compared without case, as
+    SQL does)."""
+    texts = [name_of(cell) for cell in raw]
+    taken = {t.lower() for t in texts if t}
+    seen: set[str] = {ROW, KIND}
+    names: list[str] = []
+    empty = repeated = 0
+    for position, text in enumerate(texts, 1):
+        name = text or f"column_{position}"
+        if not text:
+            empty += 1
+        if name.lower() in seen or (not text and name.lower() in taken):
+            repeated += bool(text)
+            number = 2
+            while f"{name}_{number}".lower() in seen | taken:
+                number += 1
+            name = f"{name}_{number}"
+        seen.add(name.lower())
+        names.append(name)
+    return tuple(names), empty, repeated
+
+
+def name_of(cell: Any) -> str:
+    if cell is None:
+        return ""
+    if isinstance(cell, float) and cell == int(cell):
+        cell = int(cell)
+    if isinstance(cell, datetime) and cell.time() == time():
+        cell = cell.date()
+    text = re.sub(r"\s+", " ", unicodedata.normalize("NFC", str(cell))).strip().strip("\ufeff")
+    return text[:200]
+
+
+def places(numbers: Sequence[int], what: str = "rows", shown: int = 8) -> str:
+    """`rows 17, 40, 81 and 5 more`, of 1-based numbers; runs are joined."""
+    runs: list[list[int]] = []
+    for n in numbers:
+        if runs and n == runs[-1][1] + 1:
+            runs[-1][1] = n
+        else:
+            runs.append([n, n])
+    parts = [str(a) if a == b else f"{a}-{b}" for a, b in runs[:shown]]
+    more = len(runs) - shown
+    return f"{what if len(numbers) != 1 else what.rstrip('s')} {', '.join(parts)}" + (
+        f" and {more} more places" if more > 0 else ""
+    )
+
+
+def column_letter(column: int) -> str:
+    """`A` for 0, `AA` for 26."""
+    letters = ""
+    column += 1
+    while column:
+        column, rest = divmod(column - 1, 26)
+        letters = chr(65 + rest) + letters
+    return letters
+
+
+def column_number(letters: bytes) -> int:
+    """1 for `A`, 27 for `AA`."""
+    number = 0
+    for letter in letters:
+        number = number * 26 + letter - 64
+    return number
+
+
+def cell_range(top: int, left: int, bottom: int, right: int) -> str:
+    """`A4:F1204`, from 0-based places."""
+    return f"{column_letter(left)}{top + 1}:{column_letter(right)}{bottom + 1}"

@@ -1,0 +1,178 @@
+"""What is said of columns whose text was read as something else, or was not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from leaf.readers.base import Note
+from leaf.readers.notes import NO_VALUE_TAIL
+from leaf.readers.tabular.cells import places
+from leaf.readers.tabular.column import Column, Counts, known, layers_of, text_of
+from leaf.readers.tabular.plans import CURRENCY, TEXT, ParsePlan
+from leaf.readers.tabular.sql import identifier, literal
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+NAMED_ALONE = 40
+"""Columns with words for no value that have a note of their own."""
+
+
+def notes_of(
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    columns: list[Column],
+    counts: dict[str, Counts],
+    doubtful: list[Column],
+) -> list[Note]:
+    notes = []
+    typed = [c for c in columns if c.plan.kind != "text"]
+    empty = [c for c in typed if counts[c.source].missing]
+    if empty:
+        words = [
+            (c.name, counts[c.source].missing, _words_for_nothing(connection, relation, c))
+            for c in empty[:NAMED_ALONE]
+        ]
+        rest = [(c.name, counts[c.source].missing) for c in empty[NAMED_ALONE:]]
+        notes += missing_notes(words, rest)
+    percent = [c for c in typed if c.plan.percent]
+    if percent:
+        text = f"Percent signs were taken off {_names(percent)}: 12.5% is 12.5."
+        count = sum(counts[c.source].values for c in percent)
+        notes.append(Note("percent", text, count, short=f"{_names(percent)}: percent."))
+    notes += [_currency(connection, relation, c, counts) for c in typed if c.plan.currency]
+    comma = [c for c in typed if c.plan.style in (",", " ,") and c.plan.kind == "decimal"]
+    if comma:
+        text = f"The comma was read as the decimal mark in {_names(comma)} (1.234,5 is 1234.5)."
+        notes.append(
+            Note("decimal-comma", text, len(comma), short=f"{_names(comma)}: decimal comma.")
+        )
+    short = [c for c in typed if c.plan.style.endswith("2")]
+    if short:
+        notes.append(
+            Note(
+                "two-digit-years",
+                f"Years have two digits in {_names(short)}; 69 to 99 were read as 19xx.",
+                len(short),
+            )
+        )
+    notes += [_doubt(c) for c in doubtful]
+    return [n for n in notes if n.text]
+
+
+def mixed_note(
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    column: Column,
+    plan: ParsePlan,
+    bad: int,
+    values: int,
+    row_number: Callable[[int], int],
+) -> Note:
+    layers = layers_of(
+        relation, [column], f"row_number() OVER () AS n, {identifier(column.source)} AS raw, "
+    )
+    found = connection.execute(
+        f"SELECT n, raw FROM {layers} WHERE {plan.bad(known(column))} LIMIT 5"
+    ).fetchall()
+    examples = ", ".join(f"'{str(v)[:40]}'" for v in dict.fromkeys(v for _, v in found))
+    what = {"integer": "numbers", "decimal": "numbers", "boolean": "true or false"}.get(
+        plan.kind, "dates"
+    )
+    text = f"'{column.name}' stays text: {bad:,} of {values:,} values are no {what} ({examples})."
+    return Note("cells-unparsed", text, bad, places([row_number(n) for n, _ in found]))
+
+
+def missing_notes(
+    columns: Iterable[tuple[str, int, Sequence[str]]], rest: Sequence[tuple[str, int]] = ()
+) -> list[Note]:
+    """For each column with words for no value how many there are, as a query needs it of its own
+    columns alone, and which.
+
+    `columns` are names, counts and words; `rest` are names and counts of those that share a note.
+    """
+    notes = []
+    for name, count, words in columns:
+        said = such_as(words)
+        text = f"{count:,} cells such as {said} in '{name}' were read as empty."
+        notes.append(
+            Note("missing-words", text, count, short=f"{count:,} {said} in '{name}'{NO_VALUE_TAIL}")
+        )
+    if rest:
+        count = sum(n for _, n in rest)
+        names = ", ".join(f"'{name}'" for name, _ in rest[:6]) + (
+            f" and {len(rest) - 6} more columns" if len(rest) > 6 else ""
+        )
+        notes.append(
+            Note("missing-words", f"{count:,} cells in {names} were read as empty.", count)
+        )
+    return notes
+
+
+def such_as(words: Iterable[str]) -> str:
+    """`'(NA)', '..'`: at most three of what was read as no value."""
+    return ", ".join(f"'{word}'" for word in list(dict.fromkeys(words))[:3])
+
+
+def _words_for_nothing(
+    connection: duckdb.DuckDBPyConnection, relation: str, column: Column
+) -> list[str]:
+    absent = f"{text_of(column)} IS NOT NULL AND {known(column)} IS NULL"
+    found = connection.execute(
+        f"SELECT {text_of(column)} FROM {layers_of(relation, [column])} WHERE {absent} LIMIT 50"
+    ).fetchall()
+    return list(dict.fromkeys(str(row[0]) for row in found))[:3]
+
+
+def _currency(
+    connection: duckdb.DuckDBPyConnection, relation: str, column: Column, counts: dict[str, Counts]
+) -> Note:
+    """Says which sign was taken off; with two signs in a column the amounts do not add up, so that
+    it stays text."""
+    x = identifier(column.source)
+    sign = f"regexp_extract({x}, {literal(CURRENCY)})"
+    signs = [
+        r[0]
+        for r in connection.execute(
+            f"SELECT DISTINCT {sign} FROM {relation} WHERE {sign} <> '' ORDER BY 1"
+        ).fetchall()
+    ]
+    values = counts[column.source].values
+    if len(signs) > 1:
+        column.plan = TEXT
+        text = f"'{column.name}' stays text: it mixes {', '.join(signs)}."
+        return Note(
+            "currency-mixed", text, values, short=f"'{column.name}' is text: {', '.join(signs)}."
+        )
+    text = f"'{''.join(signs)}' was taken off the numbers in '{column.name}'."
+    return Note("currency-stripped", text, values, short=f"'{column.name}' in {''.join(signs)}.")
+
+
+def _doubt(column: Column) -> Note:
+    plan = column.plan
+    if column.marks and plan.kind in ("integer", "decimal"):
+        sign = "comma" if column.marks.mark == "," else "dot"
+        reading = "a mark of thousands" if plan.kind == "integer" else "the decimal mark"
+        example = column.marks.example
+        text = (
+            f"In '{column.name}' the {sign} of numbers such as {example} was read as "
+            f"{reading}; nothing else shows it."
+        )
+        return Note("numbers-ambiguous", text, 1)
+    if plan.kind == "text":
+        text = f"'{column.name}' stays text: its dates can be read as day/month or as month/day."
+        return Note("dates-ambiguous", text, 1)
+    order = "day before month" if plan.style.startswith("dmy") else "month before day"
+    return Note(
+        "dates-ambiguous",
+        f"Dates in '{column.name}' were read with the {order}, as another column of this "
+        f"table shows.",
+        1,
+    )
+
+
+def _names(columns: Sequence[Column]) -> str:
+    names = ", ".join(f"'{c.name}'" for c in columns[:6])
+    return names + (f" and {len(columns) - 6} more columns" if len(columns) > 6 else "")

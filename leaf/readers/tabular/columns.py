@@ -1,0 +1,321 @@
+"""The types of columns: proposed from a sample, proven over every value, and written as Parquet by
+DuckDB.
+
+All or nothing: a column becomes a number, date, time or boolean only if every value in it is one or
+is a word for "no value". Otherwise it stays text, and how many values stood in the way is said. So
+nothing is lost, and nothing is read as something that it may not be.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from leaf.readers.base import Note
+from leaf.readers.tabular.cells import NO_VALUE
+from leaf.readers.tabular.column import (
+    Column,
+    Counts,
+    known,
+    layers_of,
+    text_of,
+    trimmed,
+    without_missing,
+)
+from leaf.readers.tabular.column_notes import mixed_note, notes_of
+from leaf.readers.tabular.plans import SAMPLE, ParsePlan, ThousandsMarks, marks_of, propose
+from leaf.readers.tabular.sql import copy, identifier
+
+if TYPE_CHECKING:
+    import duckdb
+    import pyarrow as pa
+
+
+MAX_COLUMNS = 16_384
+"""As many as a spreadsheet has."""
+BATCH = 100
+"""Columns proven in one query."""
+_WIDE = 150
+"""Above this number of columns they are converted in slices."""
+_GROUP = 122_880
+"""Rows of a part of a file that is read at a time, as DuckDB writes them."""
+
+
+@dataclass(frozen=True)
+class WrittenTable:
+    """A table that stands on disk."""
+
+    rows: int
+    columns: tuple[tuple[str, str], ...]
+    notes: tuple[Note, ...]
+
+
+def write(
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    columns: Sequence[Column],
+    target: Path,
+    *,
+    comma_first: bool = False,
+    row_number: Callable[[int], int] = lambda n: n,
+) -> WrittenTable:
+    """Decide each text column's type over all rows of `relation` (SQL) and write the table.
+
+    `row_number` maps the n-th row to its number in the file.
+    """
+    notes = _decide(connection, relation, [c for c in columns if c.text], comma_first, row_number)
+    rows = copy(connection, _select(relation, columns), target)
+    return WrittenTable(rows, _types(columns), tuple(notes))
+
+
+def write_table(
+    connection: duckdb.DuckDBPyConnection,
+    table: pa.Table,
+    columns: Sequence[Column],
+    target: Path,
+    *,
+    comma_first: bool = False,
+    row_number: Callable[[int], int] = lambda n: n,
+) -> WrittenTable:
+    """The same for a table in memory. A wide one goes by in slices: DuckDB's planning grows faster
+    than the number of columns."""
+    from pyarrow import table as arrow_table
+
+    arrays, notes = [], []
+    size = max(1, len(columns)) if len(columns) <= _WIDE else BATCH
+    for start in range(0, len(columns), size):
+        batch = columns[start : start + size]
+        connection.register("block", table.select([c.source for c in batch]))
+        try:
+            notes += _decide(
+                connection, "block", [c for c in batch if c.text], comma_first, row_number
+            )
+            connection.complete()
+            arrays += connection.sql(_select("block", batch)).to_arrow_table().columns
+        finally:
+            connection.unregister("block")
+    written = arrow_table(arrays, names=[c.name for c in columns])
+    _write_arrow(written, target)
+    return WrittenTable(int(written.num_rows), _types(columns), tuple(notes))
+
+
+def _write_arrow(table: pa.Table, target: Path) -> None:
+    """As Parquet: texts by dictionary, numbers without, which takes half of DuckDB's time for them
+    and no more room."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    texts = [
+        f.name
+        for f in table.schema
+        if pa.types.is_string(f.type) or pa.types.is_large_string(f.type)
+    ]
+    target.parent.mkdir(parents=True, exist_ok=True)
+    pq.write_table(table, target, compression="zstd", use_dictionary=texts, row_group_size=_GROUP)
+
+
+def _types(columns: Sequence[Column]) -> tuple[tuple[str, str], ...]:
+    return tuple((c.name, c.plan.type if c.text else c.type) for c in columns)
+
+
+def _select(relation: str, columns: Sequence[Column]) -> str:
+    """The query that gives the columns their names, types and values."""
+    typed = [c for c in columns if c.text and c.plan.kind != "text"]
+    wordy = [c for c in typed if c.plan.missing]
+    values = []
+    for c in columns:
+        source = identifier(c.source)
+        if c.text:
+            source = (
+                f"nullif({source}, '')"
+                if c.plan.kind == "text"
+                else c.plan.sql(known(c) if c.plan.missing else text_of(c))
+            )
+        values.append(f"{source} AS {identifier(c.name)}")
+    sources = ", ".join(identifier(c.source) for c in columns)
+    layers = f"(SELECT {sources}{trimmed(typed)} FROM {relation})"
+    if wordy:
+        layers = f"(SELECT *{without_missing(wordy)} FROM {layers})"
+    return f"SELECT {', '.join(values)} FROM {layers}"
+
+
+def _decide(
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    columns: list[Column],
+    comma_first: bool,
+    row_number: Callable[[int], int],
+) -> list[Note]:
+    _propose_all(connection, relation, columns, comma_first)
+    unproven = [c for c in columns if c.proposals]
+    counts = _proof(connection, relation, unproven)
+    choices = {c.source: _fitting(c, counts[c.source]) for c in unproven}
+    order = {p.style[:3] for fitting in choices.values() for p in _settled(fitting)}
+    decimals = _decimal_marks(unproven, choices)
+    doubtful: list[Column] = []
+    mixed: list[tuple[Column, ParsePlan, int]] = []
+    for column in unproven:
+        fitting = choices[column.source]
+        if fitting:
+            _choose(column, fitting, order, decimals, comma_first, doubtful)
+            if not counts[column.source].missing:
+                column.plan = replace(column.plan, missing=False)
+        else:
+            plan, bad = min(
+                zip(column.proposals, counts[column.source].bad, strict=True),
+                key=lambda item: item[1],
+            )
+            if bad < 0.5 * counts[column.source].values:
+                mixed.append((column, plan, bad))
+    notes = [
+        mixed_note(connection, relation, *item, counts[item[0].source].values, row_number)
+        for item in mixed[:20]
+    ]
+    return notes + notes_of(connection, relation, unproven, counts, doubtful)
+
+
+def _propose_all(
+    connection: duckdb.DuckDBPyConnection, relation: str, columns: list[Column], comma_first: bool
+) -> None:
+    for start in range(0, len(columns), 500):
+        batch = columns[start : start + 500]
+        select = ", ".join(identifier(c.source) for c in batch)
+        rows = connection.execute(f"SELECT {select} FROM {relation} LIMIT {SAMPLE}").fetchall()
+        for position, column in enumerate(batch):
+            sample = [r[position] for r in rows if r[position]]
+            if len(rows) == SAMPLE and not any(
+                s.strip() and s.strip().lower() not in NO_VALUE for s in sample
+            ):
+                value, layers = known(column), layers_of(relation, [column])
+                late = f"SELECT {value} FROM {layers} WHERE {value} IS NOT NULL LIMIT {SAMPLE}"
+                sample = [r[0] for r in connection.execute(late).fetchall()]
+            column.proposals = propose(sample, comma_first)
+            column.marks = marks_of(sample) if column.proposals else None
+
+
+def _proof(
+    connection: duckdb.DuckDBPyConnection, relation: str, columns: list[Column]
+) -> dict[str, Counts]:
+    """Count what does not fit: first against what is likeliest, then, where that fails, against the
+    other proposals."""
+    rest = {}
+    for column in columns:
+        if column.marks or column.proposals[0].style[:3] in ("dmy", "mdy"):
+            continue
+        rest[column.source] = column.proposals[1:]
+        column.proposals = column.proposals[:1]
+    counts = _prove(connection, relation, columns)
+    again = [c for c in columns if all(counts[c.source].bad) and rest.get(c.source)]
+    for column in again:
+        column.proposals = [*column.proposals, *rest[column.source]]
+    return counts | _prove(connection, relation, again)
+
+
+def _prove(
+    connection: duckdb.DuckDBPyConnection, relation: str, columns: list[Column]
+) -> dict[str, Counts]:
+    result = {}
+    for start in range(0, len(columns), BATCH):
+        batch = columns[start : start + BATCH]
+        select = []
+        for column in batch:
+            select += [f"count({known(column)})", f"count({text_of(column)})"]
+            select += [f"count(*) FILTER {plan.bad(known(column))}" for plan in column.proposals]
+        row = (
+            connection.execute(
+                f"SELECT {', '.join(select)} FROM {layers_of(relation, batch)}"
+            ).fetchone()
+            or ()
+        )
+        at = 0
+        for column in batch:
+            values, given = int(row[at]), int(row[at + 1])
+            end = at + 2 + len(column.proposals)
+            result[column.source] = Counts(
+                values, given - values, tuple(int(n) for n in row[at + 2 : end])
+            )
+            at = end
+    return result
+
+
+def _fitting(column: Column, counts: Counts) -> list[ParsePlan]:
+    return [plan for plan, bad in zip(column.proposals, counts.bad, strict=True) if not bad]
+
+
+def _settled(fitting: list[ParsePlan]) -> list[ParsePlan]:
+    """Date plans whose order of day and month the values themselves decide."""
+    orders = {p.style[:3] for p in fitting if p.style[:3] in ("dmy", "mdy") and "." not in p.style}
+    return [p for p in fitting if p.style[:3] in orders] if len(orders) == 1 else []
+
+
+def _decimal_marks(columns: list[Column], choices: dict[str, list[ParsePlan]]) -> set[str]:
+    """The decimal marks that columns show beyond doubt: by a fraction, or by thousands marked more
+    than once."""
+    found = set()
+    for column in columns:
+        plans = choices[column.source][:1]
+        if plans and not (column.marks and _readings(choices[column.source])):
+            plan = plans[0]
+            if plan.kind == "decimal" or (
+                plan.kind == "integer" and plan.style in (".", ",", "in.")
+            ):
+                found.add("." if plan.style == "plain" else plan.style[-1:])
+    return found
+
+
+def _readings(fitting: list[ParsePlan]) -> bool:
+    """Whether plans with either decimal mark fit."""
+    return (
+        len(
+            {
+                "." if p.style == "plain" else p.style[-1:]
+                for p in fitting
+                if p.kind in ("integer", "decimal")
+            }
+        )
+        > 1
+    )
+
+
+def _choose(
+    column: Column,
+    fitting: list[ParsePlan],
+    order: set[str],
+    decimals: set[str],
+    comma_first: bool,
+    doubtful: list[Column],
+) -> None:
+    first = fitting[0]
+    orders = {p.style[:3] for p in fitting if "." not in p.style and p.style[:3] in ("dmy", "mdy")}
+    if len(orders) == 2 and first.style[:3] in orders:
+        if len(order) != 1:
+            doubtful.append(column)
+            return
+        first = next(p for p in fitting if p.style[:3] in order)
+        doubtful.append(column)
+    elif column.marks and _readings(fitting):
+        first, sure = _by_marks(column.marks, fitting, decimals, comma_first)
+        if not sure:
+            doubtful.append(column)
+    column.plan = first
+
+
+def _by_marks(
+    marks: ThousandsMarks, fitting: list[ParsePlan], decimals: set[str], comma_first: bool
+) -> tuple[ParsePlan, bool]:
+    """The reading of numbers such as 1,234, and whether the file or the column shows it rather than
+    habit."""
+    if len(decimals) == 1:
+        decimal, sure = next(iter(decimals)), True
+    elif comma_first:
+        decimal, sure = ",", marks.thousands and marks.mark == "."
+    else:
+        thousands = marks.thousands or marks.mark == ","
+        decimal, sure = (
+            (".," if marks.mark == "," else ",.")[0 if thousands else 1],
+            marks.thousands,
+        )
+    fits = (p for p in fitting if ("." if p.style == "plain" else p.style[-1:]) == decimal)
+    return next(fits, fitting[0]), sure

@@ -1,0 +1,224 @@
+"""What is wrong or doubled in the rows of data: duplicates, repeated keys, columns that are sums,
+dates that are none."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from leaf.readers.tabular.sql import literal
+from leaf.readers.tabular.table_file import KEY, TableFile, counted
+
+if TYPE_CHECKING:
+    from leaf.readers.tabular.table_file import Bools, Floats
+
+_DAY = re.compile(
+    r"(?i)(?:^|[\W_])(?:date|datum|day|tag|fecha|data|dato|am|on|at|dt|period|month|monat)(?:$|[\W_])"
+)
+_HEAD = 1_000
+"""Rows that are added up before all others are."""
+_SERIAL = (20_000, 60_000)
+"""Spreadsheet days between 1954 and 2064."""
+
+
+@dataclass(frozen=True)
+class Defect:
+    """What is wrong, at positions of rows or in a column; -1 where it is in none."""
+
+    kind: str
+    text: str
+    count: int
+    rows: tuple[int, ...] = ()
+    column: int = -1
+    short: str = ""
+    """For a model."""
+
+
+def defects(table: TableFile, marked: Iterable[int]) -> list[Defect]:
+    """Of the rows of data: duplicates, repeated keys, columns that are sums, dates as numbers or in
+    several orders."""
+    import numpy as np
+
+    data = np.ones(table.rows, dtype=bool)
+    data[list(marked)] = False
+    return [
+        *_duplicates(table, data),
+        *_sum_columns(table, data),
+        *_serials(table, data),
+        *_mixed_dates(table),
+    ]
+
+
+def _duplicates(table: TableFile, data: Bools) -> list[Defect]:
+    found = []
+    again: set[int] = set()
+    if table.rows > 2 and 1 < len(table.names) <= 200:
+        again = set(_repeated(table.hashes(range(len(table.names))), data))
+        if 0 < len(again) <= 0.5 * table.rows and len(table.names) > 1:
+            text = (
+                f"{counted(len(again))} "
+                f"{'are copies of others' if len(again) != 1 else 'is a copy of another'}."
+            )
+            short = f"{len(again):,} repeated row{'s' if len(again) != 1 else ''}."
+            found.append(
+                Defect("duplicate-rows", text, len(again), tuple(sorted(again)), short=short)
+            )
+    left = data.copy()
+    left[list(again)] = False
+    for index in [i for i, name in enumerate(table.names[:50]) if KEY.search(name)]:
+        kind = table.types[index]
+        if not kind.startswith(("VARCHAR", "BIGINT", "INTEGER", "UUID")) or left.sum() < 8:
+            continue
+        filled = table.filled(index) & left
+        repeated = _repeated(table.hashes([index]), filled)
+        if repeated and len(repeated) <= 0.1 * filled.sum():
+            text = (
+                f"'{table.names[index]}' looks like a key, but {counted(len(repeated))} hold "
+                f"a value that came before."
+            )
+            found.append(Defect("duplicate-keys", text, len(repeated), tuple(repeated), index))
+    return found
+
+
+def _sum_columns(table: TableFile, data: Bools) -> list[Defect]:
+    """Columns that are, in each row, the sum of two or more columns beside them."""
+    import numpy as np
+
+    columns = table.numeric[:60]
+    if len(columns) < 3 or data.sum() < 2:
+        return []
+    sample = np.flatnonzero(data)[:20_000]
+    values = table.numbers(columns, int(sample[-1]) + 1)[sample]
+    found = []
+    for at, index in enumerate(columns):
+        given = ~np.isnan(values[:, at])
+        if given.sum() < 2 or len(np.unique(values[given, at])) < 2:
+            continue
+        for step in (-1, 1):
+            members = _summed(values[given], at, step)
+            if members:
+                names = ", ".join(f"{table.names[columns[m]]}" for m in sorted(members)[:6])
+                more = f" and {len(members) - 6} more" if len(members) > 6 else ""
+                text = (
+                    f"'{table.names[index]}' is the sum of {names}{more}: adding them all "
+                    f"counts twice."
+                )
+                found.append(Defect("sum-columns", text, len(members), (), index))
+                break
+    return found
+
+
+def _serials(table: TableFile, data: Bools) -> list[Defect]:
+    import numpy as np
+
+    found = []
+    for index in table.numeric:
+        if not _DAY.search(table.names[index]):
+            continue
+        values = table.numbers([index])[:, 0][data]
+        values = values[~np.isnan(values)]
+        if (
+            len(values) > 1
+            and ((values >= _SERIAL[0]) & (values <= _SERIAL[1])).all()
+            and len(np.unique(values)) > 1
+        ):
+            text = (
+                f"'{table.names[index]}' holds days as a spreadsheet counts them: "
+                f"DATE '1899-12-30' + CAST(\"{table.names[index]}\" AS INTEGER) gives the date."
+            )
+            found.append(Defect("date-serials", text, len(values), (), index))
+    return found
+
+
+def _mixed_dates(table: TableFile) -> list[Defect]:
+    found = []
+    for index in table.texts[:50]:
+        column = table.column(index)
+        if not any(
+            _LIKE_DATE.search(str(value))
+            for (value,) in table.asked(column, f"WHERE {column} IS NOT NULL LIMIT 20")
+        ):
+            continue
+        orders = _orders(table, column)
+        dates = sum(orders.values())
+        kinds = [k for k in orders if k != "either" and orders[k]]
+        if dates < 2 or dates < 0.8 * int(table.asked(f"count({column})")[0][0]) or len(kinds) < 2:
+            continue
+        said = ", ".join(f"{orders[k]:,} {_ORDERS[k]}" for k in orders if orders[k])
+        text = f"'{table.names[index]}' holds dates in several orders ({said}) and stays text."
+        found.append(Defect("dates-mixed", text, dates, (), index))
+    return found
+
+
+def _orders(table: TableFile, column: str) -> dict[str, int]:
+    """How many dates are written in which order."""
+    x = f"trim({column})"
+    slash = r"^(\d{1,2})[/-](\d{1,2})[/-](\d{2}|\d{4})$"
+    a = f"TRY_CAST(regexp_extract({x}, {literal(slash)}, 1) AS INTEGER)"
+    b = f"TRY_CAST(regexp_extract({x}, {literal(slash)}, 2) AS INTEGER)"
+    tests = {
+        "iso": rf"regexp_full_match({x}, '\d{{4}}[-/.]\d{{1,2}}[-/.]\d{{1,2}}')",
+        "dots": rf"regexp_full_match({x}, '\d{{1,2}}\.\d{{1,2}}\.(\d{{2}}|\d{{4}})')",
+        "words": rf"regexp_full_match({x}, '(\d{{1,2}}[ -][A-Za-z]{{3,9}}[ "
+        rf"-]\d{{2,4}}|[A-Za-z]{{3,9}} \d{{1,2}}, \d{{4}})')",
+        "dmy": f"({a} > 12 AND {a} <= 31 AND {b} <= 12)",
+        "mdy": f"({b} > 12 AND {b} <= 31 AND {a} <= 12)",
+        "either": f"({a} <= 12 AND {b} <= 12)",
+    }
+    select = ", ".join(f"count(*) FILTER (WHERE {test})" for test in tests.values())
+    return {name: int(n) for name, n in zip(tests, table.asked(select)[0], strict=True)}
+
+
+_LIKE_DATE = re.compile(r"\w+[-/. ]+\w+[-/., ]+\d")
+_ORDERS = {
+    "iso": "with the year first",
+    "dots": "with dots, day first",
+    "words": "with the month as a word",
+    "dmy": "with the day before the month",
+    "mdy": "with the month before the day",
+    "either": "that can be read both ways, as 03/04",
+}
+
+
+def _summed(values: Floats, at: int, step: int) -> list[int]:
+    """The neighbours to one side that add up to a column in (nearly) every row."""
+    import numpy as np
+
+    total = np.zeros(len(values))
+    members: list[int] = []
+    other = at + step
+    while 0 <= other < values.shape[1] and len(members) < 40:
+        total = total + np.nan_to_num(values[:, other])
+        members.append(other)
+        other += step
+        if len(members) < 2:
+            continue
+        head = slice(_HEAD)
+        if (~_close(total[head], values[head, at], 0.0051)).sum() > 0.02 * len(total) + 1:
+            continue  # these alone are too many
+        close = _close(total, values[:, at], 0.0051 * bool((total % 1).any()))
+        if close.mean() >= 0.98:
+            used = [m for m in members if np.nan_to_num(values[:, m]).any()]
+            return used if len(used) > 1 else []
+    return []
+
+
+def _close(total: Floats, printed: Floats, loose: float) -> Bools:
+    import numpy as np
+
+    return np.asarray(np.abs(total - printed) <= 1e-6 * np.maximum(1.0, np.abs(total)) + loose)
+
+
+def _repeated(hashes: Any, data: Any) -> list[int]:
+    """Positions of rows whose hash came before."""
+    import numpy as np
+
+    rows = np.flatnonzero(data)
+    known = np.sort(hashes[rows])
+    if not (known[1:] == known[:-1]).any():
+        return []
+    order = rows[np.argsort(hashes[rows], kind="stable")]
+    same = hashes[order][1:] == hashes[order][:-1]
+    return [int(r) for r in np.sort(order[1:][same])]

@@ -1,0 +1,230 @@
+"""Delimited text: CSV, TSV and their kin, with what people and programs do to them.
+
+Two ways lead to Parquet. A large file whose samples are clean goes through DuckDB with the dialect
+and the columns given, in one pass and never whole in memory; DuckDB guesses nothing, the first
+value that does not fit stops it, and its rows are counted against the file's lines. Everything else
+is read record by record, mended, counted and typed over all values.
+
+A row's number is its record's place in the file from 1, empty lines, titles and header counted:
+what a spreadsheet shows.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from leaf.errors import UnreadableFileError
+from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
+from leaf.readers.tabular.blocks import with_doubts
+from leaf.readers.tabular.cells import is_empty, unique_names
+from leaf.readers.tabular.column import Column
+from leaf.readers.tabular.columns import write_table
+from leaf.readers.tabular.delimited_large import streamed, through_duckdb
+from leaf.readers.tabular.delimited_source import (
+    HEAD_ROWS,
+    DelimitedSource,
+    blocks_of,
+    check_rows,
+    count_lines,
+    open_source,
+    read_grid,
+    records_of,
+)
+from leaf.readers.tabular.grid import TableBlock, hard_columns
+from leaf.readers.tabular.integrity import examine
+from leaf.readers.tabular.place import TablePlace
+from leaf.readers.tabular.sql import connect
+from leaf.readers.tabular.text_sink import ragged_notes
+from leaf.readers.tabular.titles import title_above
+from leaf.readers.tabular.total_words import called_totals, softened
+from leaf.readers.window import Extent
+
+if TYPE_CHECKING:
+    import duckdb
+
+FAST_BYTES = 4_000_000
+"""From this size on the one-pass way is tried."""
+GRID_BYTES = 32_000_000
+"""Up to this size a messy file is held in memory, so that every block of it is found."""
+
+
+class DelimitedReader:
+    """CSV, TSV and other delimited text."""
+
+    def outline(self, path: Path) -> Outline:
+        """Exact for files of some megabytes; of larger ones the lines are counted and the rest is
+        told from the beginning."""
+        source = open_source(path)
+        size = path.stat().st_size
+        if size <= FAST_BYTES:
+            grid, notes = read_grid(source)
+            found = blocks_of(source, grid)
+            title = title_above(grid, found.blocks)
+            largest = max(found.blocks, key=lambda b: len(b.body), default=None)
+            rows, columns = (len(largest.body), len(largest.names)) if largest else (0, 0)
+            notes += found.notes + (largest.notes if largest else ())
+            notes += tuple(n for block in found.blocks for n in called_totals(grid, block))
+        else:
+            head = list(islice(records_of(source), HEAD_ROWS))
+            found = blocks_of(source, head)
+            title = title_above(head, found.blocks)
+            first = found.blocks[0] if found.blocks else None
+            rows = max(
+                0,
+                count_lines(path, source.encoding) - (first.body[0] if first and first.body else 0),
+            )
+            columns, notes = (
+                (len(first.names) if first else 0),
+                source.notes + (first.notes if first else ()),
+            )
+            if any("\n" in cell for row in head for cell in row):
+                notes += (
+                    Note(
+                        "rows-estimated",
+                        "Cells go over several lines, so that the number of rows is an estimate.",
+                    ),
+                )
+        return Outline(
+            "csv",
+            "text/csv",
+            rows=rows,
+            columns=columns,
+            tokens=int(size / 2.5),
+            title=title,
+            notes=notes,
+        )
+
+    def extent(self, path: Path, where: Where) -> Extent:
+        """Records of the file, title and header rows among them, as the numbers of passages count
+        them."""
+        source = open_source(path)
+        if path.stat().st_size > FAST_BYTES:
+            return Extent(count_lines(path, source.encoding), notes=source.notes)
+        grid, notes = read_grid(source)
+        found = blocks_of(source, grid)
+        largest = max(found.blocks, key=lambda b: len(b.body), default=None)
+        return Extent(len(grid), notes=notes + found.notes + (largest.notes if largest else ()))
+
+    def passages(self, path: Path, where: Where) -> Iterator[Passage]:
+        """One passage a row: its cells joined by ` | `. The first one carries the header if it
+        begins below it."""
+        source = open_source(path)
+        first, last = int(where.first), where.last
+        records = records_of(source)
+        head: list[list[str]] = list(islice(records, HEAD_ROWS))
+        found = blocks_of(source, head)
+        names = " | ".join(found.blocks[0].names) if found.blocks else ""
+        header_end = found.blocks[0].body[0] if found.blocks and found.blocks[0].body else 0
+        with_header = bool(names) and first > header_end
+        for number, cells in enumerate(chain(head, records), 1):
+            if last is not None and number > last:
+                return
+            if number < first or all(is_empty(c) for c in cells):
+                continue
+            chosen = (
+                cells if where.columns is None else cells[where.columns[0] - 1 : where.columns[1]]
+            )
+            text = " | ".join(" ".join(c.split()) for c in chosen)
+            yield Passage(f"[columns: {names}]\n{text}" if with_header else text, "row", number)
+            with_header = False
+
+    def tables(self, path: Path, out: Path) -> list[TableInfo]:
+        """Every table of the file as Parquet; most have one."""
+        source = open_source(path)
+        size = path.stat().st_size
+        if size >= FAST_BYTES:
+            info = through_duckdb(source, out)
+            if info:
+                return [info]
+        return _from_grid(source, out) if size <= GRID_BYTES else [streamed(source, out)]
+
+
+def _from_grid(source: DelimitedSource, out: Path) -> list[TableInfo]:
+    grid, notes = read_grid(source)
+    found = blocks_of(source, grid)
+    if not found.blocks:
+        raise UnreadableFileError("This file holds no table.", "Read it as text instead.")
+    infos = []
+    with connect(out) as connection:
+        for number, block in enumerate(found.blocks):
+            infos.append(
+                _write_block(
+                    connection, source, grid, block, out / f"{number}.parquet", notes + found.notes
+                )
+            )
+    return infos
+
+
+def _write_block(
+    connection: duckdb.DuckDBPyConnection,
+    source: DelimitedSource,
+    grid: list[list[str]],
+    block: TableBlock,
+    target: Path,
+    notes: tuple[Note, ...],
+) -> TableInfo:
+    import pyarrow as pa
+
+    names, columns, body = block.names, block.columns, block.body
+    header = grid[block.top + block.header_rows - 1] if block.header_rows else []
+    widths = Counter(len(grid[i]) for i in body)
+    usual = widths.most_common(1)[0][0] if widths else len(columns)
+    extra: tuple[Note, ...] = ()
+    if (
+        header
+        and len(widths) == 1
+        and block.header_rows == 1
+        and len(header) == usual - 1
+        and names[-1].startswith("column_")
+    ):
+        names, _, _ = unique_names(["", *header])
+        extra = (
+            Note(
+                "header-shifted",
+                "The header has one name fewer than the rows have cells; the first column "
+                "has no name.",
+            ),
+        )
+    words = softened(grid, body, hard_columns(grid, body, columns))
+    arrays = []
+    for c in columns:
+        cells = [row[c] if c < len(row) else None for row in map(grid.__getitem__, body)]
+        for position in (p for p, found in words.items() if c in found):
+            cells[position] = None
+        arrays.append(pa.array(cells, pa.string()))
+    table = pa.Table.from_arrays(arrays, names=[f"c{n}" for n in range(len(columns))])
+    plan = [Column(f"c{n}", name) for n, name in enumerate(names)]
+    written = write_table(
+        connection,
+        table,
+        plan,
+        target,
+        comma_first=source.comma_first,
+        row_number=lambda n: body[n - 1] + 1,
+    )
+    check_rows(written, len(body), source)
+    ragged = _ragged(grid, block, max(usual, len(header)) if header else usual)
+    lines = f"lines {block.top + 1}-{block.bottom + 1}"
+    all_notes = notes + block.notes + extra + ragged + written.notes
+    info = with_doubts(
+        TableInfo(target.name, "", lines, written.rows, written.columns, notes=all_notes), block
+    )
+    place = TablePlace("", block.top + 1, block.bottom + 1, columns, block.header_rows)
+    soft = {position: next(iter(found.values())) for position, found in words.items()}
+    return examine(
+        connection, target.parent, info, [i + 1 for i in body], place, soft, block.heading_positions
+    )
+
+
+def _ragged(grid: Sequence[Sequence[str]], block: TableBlock, usual: int) -> tuple[Note, ...]:
+    short = [i + 1 for i in block.body if len(grid[i]) < usual]
+    long = [
+        i + 1
+        for i in block.body
+        if len(grid[i]) > usual and any(not is_empty(c) for c in grid[i][usual:])
+    ]
+    return ragged_notes(short, long, len(short), len(long), len(block.body), usual)

@@ -1,0 +1,309 @@
+"""Large delimited files, never whole in memory: a clean one through DuckDB in one pass, a messy one
+row by row."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain, islice
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from leaf.errors import UnreadableFileError
+from leaf.readers.base import Note, TableInfo
+from leaf.readers.encoding import open_text
+from leaf.readers.progress import watched
+from leaf.readers.tabular.cells import is_empty, places, unique_names
+from leaf.readers.tabular.column import Column
+from leaf.readers.tabular.columns import WrittenTable, write
+from leaf.readers.tabular.delimited_source import (
+    HEAD_ROWS,
+    SAMPLE_CHARACTERS,
+    DelimitedSource,
+    blocks_of,
+    check_rows,
+    count_lines,
+    reader,
+    repair_notes,
+)
+from leaf.readers.tabular.dialect import Records
+from leaf.readers.tabular.grid import TableBlock
+from leaf.readers.tabular.integrity import examine
+from leaf.readers.tabular.place import TablePlace
+from leaf.readers.tabular.plans import TEXT, ParsePlan, guarded_plans
+from leaf.readers.tabular.sql import connect, copy, identifier, literal
+from leaf.readers.tabular.text_sink import TextSink
+
+if TYPE_CHECKING:
+    import duckdb
+
+
+def through_duckdb(source: DelimitedSource, out: Path) -> TableInfo | None:
+    """The table of a large clean file, or None where its samples or its rows are not clean."""
+    dialect = source.dialect
+    if (
+        source.encoding.name != "utf-8"
+        or source.encoding.mixed_newlines
+        or source.encoding.newline == "\r"
+    ):
+        return None
+    if len(dialect.delimiter) > 1 or dialect.skip_space or dialect.escape or dialect.sep_line:
+        return None
+    layout = _clean_layout(source)
+    if layout is None:
+        return None
+    block, samples, header = layout
+    import duckdb
+
+    relation = _read_csv(source, block)
+    target = out / "0.parquet"
+    with connect(out) as connection:
+        try:
+            with watched(connection, source.path.stat().st_size):
+                written = _in_one_pass(connection, relation, block, samples, target)
+            written = written or _in_two_passes(
+                connection, relation, source, block, header, out, target
+            )
+        except duckdb.Error:
+            target.unlink(missing_ok=True)
+            return None
+        if written is None or not _all_rows_there(connection, source, block, written, target):
+            target.unlink(missing_ok=True)
+            return None
+        lines = f"lines {block.top + 1}-{block.body[0] + written.rows}"
+        notes = source.notes + block.notes + written.notes
+        info = TableInfo(target.name, "", lines, written.rows, written.columns, notes=notes)
+        return _examined(connection, out, info, block, block.body[0])
+
+
+def _clean_layout(source: DelimitedSource) -> tuple[TableBlock, list[list[str]], list[str]] | None:
+    """The head's one table, sample values by column from the head, the middle and the end, and its
+    header where that is one row.
+
+    None if anything is odd.
+    """
+    with open_text(source.path, source.encoding) as file:
+        head_lines = file.read(SAMPLE_CHARACTERS).splitlines(keepends=True)[:-1]
+    records = Records(head_lines, source.dialect)
+    grid = list(records)
+    if (
+        records.repaired
+        or records.nuls
+        or records.lines_read != len(grid)
+        or _has_controls(source.path)
+    ):
+        return None
+    found = blocks_of(source, grid)
+    if (
+        len(found.blocks) != 1
+        or found.notes
+        or found.blocks[0].doubtful
+        or found.blocks[0].headings
+    ):
+        return None
+    block = found.blocks[0]
+    width = len(grid[block.body[0]]) if block.body else 0
+    if width < 2 or len(block.columns) != width or any(len(grid[i]) != width for i in block.body):
+        return None
+    if list(block.body) != list(range(block.body[0], len(grid))):
+        return None
+    rows = [grid[i] for i in block.body]
+    for line_group in _slices(source):
+        probe = Records(line_group, source.dialect)
+        more = [row for row in probe if row != [""]]
+        if probe.repaired or any(len(row) != width for row in more):
+            return None
+        rows += more
+    return block, [list(column) for column in zip(*rows, strict=True)], _header_cells(block, grid)
+
+
+def _header_cells(block: TableBlock, grid: Sequence[Sequence[str]]) -> list[str]:
+    """The cells of a header of one row with two names or more, by which it is known again further
+    down; else none."""
+    cells = list(grid[block.top]) if block.header_rows == 1 else []
+    return cells if sum(not is_empty(cell) for cell in cells) > 1 else []
+
+
+def _has_controls(path: Path) -> bool:
+    """Whether a file in UTF-8 holds control characters of the second kind anywhere."""
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 22):
+            if b"\xc2" in chunk and re.search(rb"\xc2[\x80-\x84\x86-\x9f]", chunk):
+                return True
+    return False
+
+
+def _slices(source: DelimitedSource) -> Iterator[list[str]]:
+    """Whole lines from three places further on, the end among them."""
+    size = source.path.stat().st_size
+    with source.path.open("rb") as file:
+        for start in (size // 3, 2 * size // 3, max(0, size - 65_536)):
+            file.seek(start)
+            data = file.read(65_536)
+            lines = data.decode("utf-8", "replace").splitlines(keepends=True)
+            yield lines[1:] if start + 65_536 >= size else lines[1:-1]
+
+
+def _read_csv(source: DelimitedSource, block: TableBlock) -> str:
+    columns = ", ".join(f"'c{n}': 'VARCHAR'" for n in range(len(block.names)))
+    dialect = source.dialect
+    return (
+        f"read_csv({literal(str(source.path))}, auto_detect = false, header = false, skip = "
+        f"{block.body[0]}, "
+        f"delim = {literal(dialect.delimiter)}, quote = {literal(dialect.quote)}, escape = "
+        f"{literal(dialect.quote)}, "
+        f"columns = {{{columns}}}, null_padding = false, strict_mode = true)"
+    )
+
+
+def _in_one_pass(
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    block: TableBlock,
+    samples: list[list[str]],
+    target: Path,
+) -> WrittenTable | None:
+    """Convert with the types that the samples show; None at the first value of another kind."""
+    import duckdb
+
+    plans = guarded_plans(samples)
+    if plans is None:
+        return None
+    select = ", ".join(
+        f"{plan.guarded(f'c{n}')} AS {identifier(block.names[n])}" for n, plan in enumerate(plans)
+    )
+    try:
+        rows = copy(connection, f"SELECT {select} FROM {relation}", target)
+    except duckdb.InvalidInputException as e:
+        if "unexpected value" in str(e):
+            return None
+        raise
+    return WrittenTable(rows, _types(block, plans), ())
+
+
+def _types(block: TableBlock, plans: Iterable[ParsePlan]) -> tuple[tuple[str, str], ...]:
+    return tuple((name, plan.type) for name, plan in zip(block.names, plans, strict=True))
+
+
+def _in_two_passes(
+    connection: duckdb.DuckDBPyConnection,
+    relation: str,
+    source: DelimitedSource,
+    block: TableBlock,
+    header: Sequence[str],
+    out: Path,
+    target: Path,
+) -> WrittenTable | None:
+    """All as text first, then typed over all values; None where the header comes again, as no value
+    then is of one type."""
+    text = out / "text.tmp"
+    try:
+        with watched(connection, source.path.stat().st_size):
+            copy(connection, f"SELECT * FROM {relation}", text, compression="snappy")
+        columns = [Column(f"c{n}", name) for n, name in enumerate(block.names)]
+        first = block.body[0]
+        stored = f"read_parquet({literal(str(text))})"
+        again = " AND ".join(f"c{n} = {literal(name)}" for n, name in enumerate(header) if name)
+        if again and connection.execute(f"SELECT 1 FROM {stored} WHERE {again} LIMIT 1").fetchone():
+            return None
+        return write(
+            connection,
+            stored,
+            columns,
+            target,
+            comma_first=source.comma_first,
+            row_number=lambda n: first + n,
+        )
+    finally:
+        text.unlink(missing_ok=True)
+
+
+def _all_rows_there(
+    connection: duckdb.DuckDBPyConnection,
+    source: DelimitedSource,
+    block: TableBlock,
+    written: WrittenTable,
+    target: Path,
+) -> bool:
+    """Rows written against the file's lines, with line breaks inside cells and a last empty line
+    allowed for."""
+    lines = count_lines(source.path, source.encoding) - block.body[0]
+    if written.rows == lines:
+        return True
+    texts = [identifier(name) for name, kind in written.columns if kind == TEXT.type]
+    if not texts:
+        return False
+    inside = " + ".join(f"sum(length({t}) - length(replace({t}, chr(10), '')))" for t in texts)
+    row = connection.execute(
+        f"SELECT {inside} FROM read_parquet({literal(str(target))})"
+    ).fetchone()
+    return row is not None and written.rows + int(row[0] or 0) == lines
+
+
+def streamed(source: DelimitedSource, out: Path) -> TableInfo:
+    """A large messy file as one table: laid out by its beginning, read record by record."""
+    rows, records = reader(source)
+    head = list(islice(rows, HEAD_ROWS))
+    found = blocks_of(source, head)
+    if not found.blocks:
+        raise UnreadableFileError("This file holds no table.", "Read it as text instead.")
+    block = max(found.blocks, key=lambda b: len(b.body))
+    start = block.body[0] if block.body else block.bottom + 1
+    width = max(len(block.names), source.dialect.width)
+    sink = TextSink(out / "text.tmp", width, start, _header_cells(block, head))
+    sink.add_all(chain(head[start:], rows))
+    sink.close()
+    size = source.path.stat().st_size
+    names, _, _ = unique_names([*block.names, *[""] * (sink.width - len(block.names))])
+    columns = [Column(f"c{n}", name) for n, name in enumerate(names)]
+    try:
+        with connect(out) as connection:
+            relation = f"read_parquet({literal(str(sink.path))})"
+            with watched(connection, size, after=size):
+                written = write(
+                    connection,
+                    relation,
+                    columns,
+                    out / "0.parquet",
+                    comma_first=source.comma_first,
+                    row_number=sink.number_of,
+                )
+            check_rows(written, sink.rows, source)
+            notes = source.notes + repair_notes(records) + block.notes + _passed_over(block, head)
+            notes += sink.notes() + written.notes
+            lines = f"lines {block.top + 1}-{start + sink.seen}"
+            info = TableInfo("0.parquet", "", lines, written.rows, written.columns, notes=notes)
+            return _examined(connection, out, info, block, start, sink.gaps)
+    finally:
+        sink.path.unlink(missing_ok=True)
+
+
+def _examined(
+    connection: duckdb.DuckDBPyConnection,
+    out: Path,
+    info: TableInfo,
+    block: TableBlock,
+    start: int,
+    gaps: Sequence[int] = (),
+) -> TableInfo:
+    """A table whose rows follow one another from the file's row `start`, 0-based, but for the rows
+    `gaps`, 1-based."""
+    last = start + info.rows + len(gaps)
+    left = set(gaps)
+    numbers = (
+        [n for n in range(start + 1, last + 1) if n not in left]
+        if left
+        else range(start + 1, last + 1)
+    )
+    place = TablePlace("", block.top + 1, last, tuple(range(len(info.columns))), block.header_rows)
+    return examine(connection, out, info, numbers, place)
+
+
+def _passed_over(block: TableBlock, head: Sequence[Sequence[str]]) -> tuple[Note, ...]:
+    """A note on rows above the one table of a large file where more stands there than its
+    titles."""
+    rows = [i + 1 for i in range(block.top) if not all(is_empty(c) for c in head[i])]
+    if len(rows) <= sum(note.count for note in block.notes if note.kind == "preamble"):
+        return ()
+    text = f"{len(rows):,} rows above the table were not loaded; they can be read as text."
+    return (Note("loose-cells", text, len(rows), places(rows)),)

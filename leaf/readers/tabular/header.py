@@ -1,0 +1,343 @@
+"""Within the rows of one table: where data begins, which rows above it are its header, and the
+names that they give."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Sequence
+from itertools import pairwise
+from statistics import median
+from typing import Any
+
+from leaf.readers.tabular.cells import (
+    is_empty,
+    is_rule,
+    is_unit,
+    is_year_name,
+    kind_of,
+    name_of,
+    shape_of,
+)
+from leaf.readers.tabular.grid import SAMPLE, GridView, first_text, fits_in
+
+
+def first_data(
+    view: GridView, rows: list[int], columns: list[int], profile: list[str]
+) -> tuple[int, bool]:
+    """Position in `rows` of the first row of data, and whether the types (not just the place) say
+    so."""
+    sample = rows[:SAMPLE]
+    typical = median([view.fill(i, columns) for i in rows[: 2 * SAMPLE]])
+    hard = [p for p, kind in enumerate(profile) if kind in "ndb"]
+    if hard:
+        named = False
+        for at, row in enumerate(sample):
+            if not named and view.fill(row, columns) < max(1, 0.34 * typical):
+                continue
+            if _is_data(view, rows, at, columns, profile, hard, sparse=named):
+                return at, True
+            texts = sum(kind == "t" for p, kind in enumerate(view.kinds(row, columns)) if p in hard)
+            named = texts >= 2 and texts >= 0.5 * len(hard)
+        return min(1, len(rows)), True
+    return _first_text_row(view, rows, columns, typical)
+
+
+def below_names(
+    view: GridView, rows: list[int], columns: list[int], profile: list[str], data: int
+) -> int:
+    """Where data begins if a full row of names stands further up: what comes below it is data,
+    whatever its types.
+
+    At most two more rows of words may belong to the header (units, a second level); a row with a
+    number in a column of numbers, or with words for "no value", does not.
+    """
+    at = next((n for n in range(data) if are_names(view, rows[n], columns)), None)
+    if at is None or at + 1 >= data:
+        return data
+    between = rows[at + 1 : data]
+    if len(between) > 2:
+        return at + 1
+    hard = [p for p, kind in enumerate(profile) if kind in "ndb"]
+    below = [[str(view.cell(i, c)).strip() for c in columns] for i in rows[data : data + 60]]
+    for n, row in enumerate(between, at + 1):
+        if is_unit_row(view, row, columns) or _names_years(view, rows, n, columns, hard):
+            continue
+        kinds = view.kinds(row, columns)
+        cells = [str(view.cell(row, c)).strip() for c in columns]
+        if any(
+            cell and sum(line[p] == cell for line in below) >= 2 for p, cell in enumerate(cells)
+        ):
+            return n
+        if "m" in kinds or any(kinds[p] in "nd" for p in hard):
+            return n
+    return data
+
+
+def are_names(view: GridView, row: int, columns: list[int]) -> bool:
+    """Whether a row is full of different words (or years), as one that names columns is."""
+    cells = [view.cell(row, c) for c in columns]
+    given = [str(cell).strip().lower() for cell in cells if not is_empty(cell)]
+    if len(given) < 2 or len(given) < 0.7 * len(columns) or len(set(given)) < len(given):
+        return False
+    kinds = [kind_of(cell) for cell in cells if not is_empty(cell)]
+    return "t" in kinds and all(kind in "ty" for kind in kinds) and max(map(len, given)) <= 120
+
+
+def _is_data(
+    view: GridView,
+    rows: list[int],
+    at: int,
+    columns: list[int],
+    profile: list[str],
+    hard: list[int],
+    *,
+    sparse: bool,
+) -> bool:
+    """Whether a row holds what its columns hold; below a row of names few cells suffice
+    (`sparse`)."""
+    if is_unit_row(view, rows[at], columns):
+        return False
+    kinds = view.kinds(rows[at], columns)
+    given = [(profile[p], kinds[p]) for p in hard if kinds[p] != "e"]
+    if not given or (len(given) < 0.3 * len(hard) and not sparse):
+        return False
+    if sum(fits_in(p, k) for p, k in given) < 0.6 * len(given):
+        return False
+    if all(k == "m" for _, k in given):
+        return at > 0 and any(k == "t" for k in kinds)
+    return not _is_year_header(view, rows, at, columns, kinds, hard)
+
+
+def _is_year_header(
+    view: GridView, rows: list[int], at: int, columns: list[int], kinds: list[str], hard: list[int]
+) -> bool:
+    """`Region, 2019, 2020`, or a row that numbers the columns: numbers that are names, as those
+    below are of another make."""
+    if _names_years(view, rows, at, columns, hard):
+        return True
+    cells = [view.cell(rows[at], columns[p]) for p in hard if kinds[p] in "yn"]
+    if len(cells) < 3 or at + 1 >= len(rows) or any(kinds[p] not in "yne" for p in hard):
+        return False
+    try:
+        values = [float(str(c).replace(",", ".")) for c in cells]
+    except ValueError:
+        return False
+    steps = {b - a for a, b in pairwise(values)}
+    counted = len(steps) == 1 and abs(next(iter(steps))) == 1 and values[0] in (0, 1, 5)
+    texts_above = at > 0 and "t" in view.kinds(rows[at - 1], columns)
+    others_text = all(kinds[p] in "te" for p in range(len(columns)) if p not in hard)
+    return counted and others_text and not texts_above and at == 0 and len(hard) < len(columns)
+
+
+def _names_years(
+    view: GridView, rows: list[int], at: int, columns: list[int], hard: list[int]
+) -> bool:
+    """Whether a row has years and words where the rows below have other numbers, and is no row of a
+    name and its counts."""
+    cells = {
+        p: cell
+        for p in hard
+        if not is_empty(cell := view.cell(rows[at], columns[p])) and not is_rule(cell)
+    }
+    years = [p for p, cell in cells.items() if is_year_name(cell)]
+    if len(years) < 2 or any(kind_of(cell) != "t" for p, cell in cells.items() if p not in years):
+        return False
+    values = [str(cells[p]).strip() for p in years]
+    if len(cells) < 3 and len(set(values)) < len(values):
+        return False
+    below = [view.kinds(i, columns) for i in rows[at + 1 : at + 6]]
+    given = [kinds[p] for kinds in below for p in years if kinds[p] != "e"]
+    if not given or given.count("y") >= 0.5 * len(given):
+        return False
+    named = at > 0 and all(kind_of(view.cell(rows[at - 1], columns[p])) == "t" for p in years)
+    return not named or is_empty(view.cell(rows[at], columns[0]))
+
+
+def _first_text_row(
+    view: GridView, rows: list[int], columns: list[int], typical: float
+) -> tuple[int, bool]:
+    """Where all is text: the shapes of the values (codes, addresses) and repetition tell header
+    from data."""
+    at = next(
+        (n for n, i in enumerate(rows[:SAMPLE]) if view.fill(i, columns) >= max(1, 0.6 * typical)),
+        0,
+    )
+    head_row = view.grid[rows[at]]
+    below = [i for i in rows[at + 1 : at + 1 + SAMPLE] if view.grid[i] != head_row]
+    if not below:
+        unlike = len({str(view.cell(rows[at], c)) for c in columns}) == len(columns)
+        return (at + 1, False) if unlike else (at, True)
+    same = different = repeated = 0
+    for c in columns:
+        values = [str(view.cell(i, c)).strip() for i in below if not is_empty(view.cell(i, c))]
+        head = str(view.cell(rows[at], c)).strip()
+        if not values or not head:
+            continue
+        shape, count = Counter(shape_of(v) for v in values).most_common(1)[0]
+        if count >= 0.8 * len(values) and len(values) > 1:
+            same += shape_of(head) == shape and not re.fullmatch(r"A?a?|Aa( Aa)*", shape)
+            different += shape_of(head) != shape
+        repeated += head in values
+    if repeated >= max(1, 0.3 * len(columns)) or same > different:
+        return at, True
+    return at + 1, different > 0
+
+
+def may_name(view: GridView, row: int) -> bool:
+    """Whether a row holds nothing but what names columns: words, years, units, dates, and lines
+    between them."""
+    cells = [cell for cell in view.grid[row] if not is_empty(cell)]
+    if len(cells) <= 2 and first_text(view, row).endswith(":"):
+        return False
+    return all(
+        kind_of(cell) in "tyd" or is_year_name(cell) or is_unit(cell) or is_rule(cell)
+        for cell in cells
+    ) and (max((len(str(cell)) for cell in cells), default=0) <= 120)
+
+
+def is_unit_row(view: GridView, row: int, columns: Sequence[int]) -> bool:
+    """Whether a row says what its columns are counted in, and nothing else but a name for that."""
+    cells = [view.cell(row, c) for c in columns[1:]]
+    given = [cell for cell in cells if not is_empty(cell)]
+    return len(given) > 1 and all(is_unit(cell) for cell in given)
+
+
+def lower_names(
+    view: GridView,
+    late: Sequence[int],
+    header: Sequence[int],
+    columns: Sequence[int],
+    hard: Sequence[int],
+) -> list[int]:
+    """Of the rows between the fullest row of a header and the data, those that are lower rows of
+    the header."""
+    found: list[int] = []
+    texts = [c for p, c in enumerate(columns) if p not in hard]
+    for row in late:
+        above = not all(is_empty(view.cell(row, c)) for c in texts)
+        named = any(not is_empty(view.cell(row, columns[p])) for p in hard)
+        if not named or not may_name(view, row) or (above and not is_unit_row(view, row, columns)):
+            break
+        found.append(row)
+    return found
+
+
+def header_rows(view: GridView, rows: list[int], columns: list[int]) -> tuple[list[int], list[int]]:
+    """Of the rows above the data: those that make the header, and those above it that are
+    titles."""
+    if not rows:
+        return [], []
+    fills = [view.fill(i, columns) for i in rows]
+    best = max(fills[-4:])
+    at = max(n for n in range(max(0, len(rows) - 4), len(rows)) if fills[n] >= 0.6 * best)
+    if (
+        fills[at] < 0.34 * len(columns)
+        and len(columns) > 3
+        and not _has_merge(view, rows[at], columns)
+    ):
+        return [], rows[: at + 1]
+    header = [rows[at]]
+    while at > 0 and len(header) < 5 and _is_upper(view, rows[at - 1], rows[at], columns):
+        at -= 1
+        header.insert(0, rows[at])
+    return header, rows[:at]
+
+
+def _is_near(view: GridView, row: int, lower: int, columns: Sequence[int]) -> bool:
+    """Whether two rows may make one header: with nothing between them, or each with names where the
+    other has none."""
+    if row == lower - 1:
+        return True
+    upper_only = any(
+        not is_empty(view.cell(row, c)) and is_empty(view.cell(lower, c)) for c in columns
+    )
+    return upper_only and view.fill(row, columns) > 1 and not any(view.filled[row + 1 : lower])
+
+
+def _has_merge(view: GridView, row: int, columns: Sequence[int]) -> bool:
+    return any(
+        r1 <= row <= r2 and columns[0] <= c1 <= columns[-1] and c2 > c1
+        for (r1, c1), (r2, c2) in view.merges
+    )
+
+
+def _is_upper(view: GridView, row: int, lower: int, columns: list[int]) -> bool:
+    """Whether a row above a header row belongs to it: groups over several columns, and not a title
+    or `key, value` remark."""
+    at = [p for p, c in enumerate(columns) if not is_empty(view.cell(row, c))]
+    if (
+        not at
+        or not _is_near(view, row, lower, columns)
+        or (view.widths is not None and view.widths[row] == 1)
+    ):
+        return False
+    if len(at) == 1:
+        spans = [
+            c2 - c1 + 1 for (r1, c1), (_, c2) in view.merges if r1 == row and c1 == columns[at[0]]
+        ]
+        if spans:
+            return 1 < spans[0] < 0.6 * (columns[-1] - columns[0] + 1)
+        return at[0] > 0 and len(columns) > 2
+    if any(kind_of(view.cell(row, columns[p])) not in "tyn" for p in at):
+        return False
+    if at == list(range(len(at))) and len(at) <= 2 and len(columns) > 3:
+        return False
+    if at == list(range(len(columns))):
+        texts = [str(view.cell(row, c)).strip() for c in columns]
+        if texts == [str(view.cell(lower, c)).strip() for c in columns]:
+            return True
+        return len(set(texts)) < len(texts) or _completes(view, row, lower, columns)
+    return True
+
+
+def _completes(view: GridView, row: int, lower: int, columns: list[int]) -> bool:
+    """A full row above another: a header only if the lower one is no full set of names of its
+    own."""
+    names = [str(view.cell(lower, c)).strip() for c in columns]
+    return "" in names or len(set(names)) < len(names)
+
+
+def header_names(view: GridView, header: list[int], columns: list[int]) -> list[Any]:
+    """Names from top to bottom; groups are carried to the right over the columns they stand
+    above."""
+    if not header:
+        return ["" for _ in columns]
+    levels = [[view.cell(i, c) for c in columns] for i in header]
+    for depth, row in enumerate(header[:-1]):
+        levels[depth] = _carry(view, row, header[depth + 1 :], columns, levels[depth])
+    names = []
+    for position in range(len(columns)):
+        parts: list[str] = []
+        for level in levels:
+            part = name_of(level[position]) if not is_empty(level[position]) else ""
+            if part and part not in parts:
+                parts.append(part)
+        names.append(" / ".join(parts))
+    return names
+
+
+def _carry(
+    view: GridView, row: int, lower: Sequence[int], columns: list[int], cells: list[Any]
+) -> list[Any]:
+    given = [p for p, cell in enumerate(cells) if not is_empty(cell)]
+    if len(given) > 2 and given[-1] - given[0] == len(given) - 1:
+        return cells
+    merged = {
+        c: c1
+        for (r1, c1), (r2, c2) in view.merges
+        if r1 <= row <= r2 and c2 > c1
+        for c in range(c1, c2 + 1)
+    }
+    out = list(cells)
+    first = 1 + all(
+        is_empty(view.cell(i, columns[0])) for i in lower
+    )  # what names the first column alone is no group
+    for position, c in enumerate(columns):
+        if not is_empty(out[position]):
+            continue
+        if c in merged:
+            out[position] = view.cell(row, merged[c])
+        elif not merged and position >= first and any(not is_empty(view.cell(i, c)) for i in lower):
+            out[position] = out[position - 1]
+    return out

@@ -1,0 +1,75 @@
+"""Rows of a table that hold words in the first column and nothing else: headings of the rows below
+them, where that is proven."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from leaf.readers.tabular.cells import is_empty, kind_of
+from leaf.readers.tabular.grid import GridView
+
+_LONGEST = 120
+"""Characters of a heading."""
+
+
+def proven_headings(
+    view: GridView, header: Sequence[int], body: Sequence[int], columns: Sequence[int]
+) -> list[int]:
+    """Rows of the body that are set apart as headings are: by a gap above alone, a colon, capitals,
+    or as the first below names.
+
+    A row of data whose values are all missing looks the same but for that, so that a table of which
+    more than a third are such rows has none that are proven.
+    """
+    if len(columns) < 3:
+        return []
+    lone = [
+        at
+        for at, i in enumerate(body[:-1])
+        if view.filled[i] == 1 and _is_heading(view, i, columns[0])
+    ]
+    if not lone or 3 * len(lone) > len(body):
+        return []
+    known = set(lone)
+    loud = _few_capitals(view, body, columns[0])
+    proven: set[int] = set()
+    for at in lone:
+        if not _leads(view, body, at, known):
+            continue
+        text = str(view.cell(body[at], columns[0])).strip()
+        apart = at > 0 and body[at] - body[at - 1] > 1 and body[at + 1] - body[at] == 1
+        if apart or text.endswith(":") or (loud and text.isupper()) or at - 1 in proven:
+            proven.add(at)
+    first = [at for at in lone if at < 2 and at == lone.index(at) and _leads(view, body, at, known)]
+    if first and (proven - set(first) or _is_apart(view, header, body, columns)):
+        proven |= set(first)
+    return [body[at] for at in sorted(proven)]
+
+
+def _is_heading(view: GridView, row: int, column: int) -> bool:
+    cell = view.cell(row, column)
+    return kind_of(cell) in "ty" and len(str(cell)) <= _LONGEST
+
+
+def _leads(view: GridView, body: Sequence[int], at: int, known: set[int]) -> bool:
+    """Whether rows with values stand below, or another such row first."""
+    return at + 1 in known or view.filled[body[at + 1]] > 1
+
+
+def _few_capitals(view: GridView, body: Sequence[int], column: int) -> bool:
+    """Whether few words of the first column are in capitals, so that these say something."""
+    texts = [
+        str(view.cell(i, column))
+        for i in body[:500]
+        if view.filled[i] > 1 and not is_empty(view.cell(i, column))
+    ]
+    return sum(text.isupper() for text in texts) <= 0.1 * len(texts)
+
+
+def _is_apart(
+    view: GridView, header: Sequence[int], body: Sequence[int], columns: Sequence[int]
+) -> bool:
+    """Whether a gap parts the first row from the names, or these lack one for the first column."""
+    if not header:
+        return False
+    return body[0] - header[-1] > 1 or all(is_empty(view.cell(i, columns[0])) for i in header)

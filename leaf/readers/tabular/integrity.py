@@ -1,0 +1,217 @@
+"""What is wrong, doubled or hidden in a table that stands on disk: rows of totals marked, and every
+finding with its cells.
+
+Called once for each table after its columns have their types. A table without totals and gaps keeps
+its Parquet as it is; of another one `_row` and `_kind` are added. Linear in rows, in numbers of one
+column type at a time; large tables are searched for words by DuckDB and only their candidates are
+looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from leaf.readers.base import KIND, ROW, Note, TableInfo
+from leaf.readers.tabular.cells import column_letter, places
+from leaf.readers.tabular.defects import Defect, defects
+from leaf.readers.tabular.place import TablePlace, locate, runs_of
+from leaf.readers.tabular.sql import literal
+from leaf.readers.tabular.table_file import TableFile, counted
+from leaf.readers.tabular.total_rows import TotalRows
+from leaf.readers.tabular.totals import DoubtfulRow, ProvenRow
+
+if TYPE_CHECKING:
+    import duckdb
+
+LISTED = 1_000
+
+
+def examine(
+    connection: duckdb.DuckDBPyConnection,
+    folder: Path,
+    info: TableInfo,
+    numbers: Sequence[int],
+    place: TablePlace,
+    soft: Mapping[int, str] | None = None,
+    headings: Sequence[int] = (),
+) -> TableInfo:
+    """The table with its rows marked and its findings.
+
+    `numbers` are the rows' numbers in the file; `soft` are words that were taken out of columns of
+    numbers or dates, by position; `headings` are positions of rows that are headings of others.
+    """
+    target = folder / info.parquet
+    table = TableFile(connection, target, info.columns, info.rows)
+    totals = TotalRows(table)
+    marks, doubts = totals.find(soft or {})
+    marks = {row: ProvenRow("heading") for row in headings if row < info.rows} | marks
+    doubts = {row: doubt for row, doubt in doubts.items() if row not in marks}
+    regular = not len(numbers) or numbers[-1] - numbers[0] == len(numbers) - 1
+    notes = [
+        *info.notes,
+        *_total_notes(marks, doubts, numbers),
+        *_differing(info, totals.summed, marks, doubts, numbers, place),
+    ]
+    if table.whole:
+        notes += [_located(n, info.columns, place, numbers) for n in defects(table, marks)]
+    notes = [locate(n, info.columns, place) for n in notes]
+    if marks or not regular:
+        _add_columns(connection, target, numbers, marks)
+    kinds = _by_kind(marks, numbers)
+    doubted = dict(info.doubtful) | _by_kind(doubts, numbers)
+    counts = dict(info.doubtful_counts) | {
+        kind: len(found) for kind, found in _by_kind(doubts, numbers).items()
+    }
+    return replace(
+        info,
+        rows=info.rows - len(marks),
+        notes=tuple(notes),
+        first_row=numbers[0] if len(numbers) else 1,
+        marked=bool(marks) or not regular,
+        left_out=tuple((kind, tuple(found[:LISTED])) for kind, found in kinds.items()),
+        left_out_counts=tuple((kind, len(found)) for kind, found in kinds.items()),
+        doubtful=tuple((kind, tuple(found[:LISTED])) for kind, found in doubted.items()),
+        doubtful_counts=tuple(counts.items()),
+    )
+
+
+def _by_kind(
+    found: Mapping[int, ProvenRow] | Mapping[int, DoubtfulRow], numbers: Sequence[int]
+) -> dict[str, list[int]]:
+    kinds: dict[str, list[int]] = {}
+    for row in sorted(found):
+        kinds.setdefault(found[row].kind, []).append(numbers[row])
+    return kinds
+
+
+def _located(
+    finding: Defect, columns: Sequence[tuple[str, str]], place: TablePlace, numbers: Sequence[int]
+) -> Note:
+    """A finding of positions as a note of rows of the file."""
+    rows = [numbers[r] for r in finding.rows]
+    said = places(rows) if rows else ""
+    note = Note(finding.kind, finding.text, finding.count, said, short=finding.short)
+    if finding.column >= 0 and place.sheet:
+        letter = column_letter(place.columns[finding.column])
+        cells = (
+            ", ".join(
+                f"{letter}{a}" if a == b else f"{letter}{a}:{letter}{b}"
+                for a, b in runs_of(rows)[:12]
+            )
+            if rows
+            else place.column(finding.column)
+        )
+        return replace(note, place=f"sheet {place.sheet}!{cells}", cells=cells)
+    return note
+
+
+def _total_notes(
+    marks: Mapping[int, ProvenRow], doubts: Mapping[int, DoubtfulRow], numbers: Sequence[int]
+) -> list[Note]:
+    notes = []
+    for kind, slug, what in (
+        ("subtotal", "subtotal-rows", "subtotal"),
+        ("total", "total-rows", "total"),
+        ("note", "summary-rows", "average or other summary"),
+        ("heading", "heading-rows", "heading"),
+    ):
+        at = [numbers[row] for row in sorted(marks) if marks[row].kind == kind]
+        if at:
+            text = (
+                f"{len(at):,} {what} row{'s' if len(at) != 1 else ''} "
+                f"{'are' if len(at) != 1 else 'is'} left out of queries."
+            )
+            notes.append(Note(slug, text, len(at), places(at)))
+    return notes + _doubt_notes(doubts, numbers)
+
+
+def _doubt_notes(doubts: Mapping[int, DoubtfulRow], numbers: Sequence[int]) -> list[Note]:
+    """One note for all rows that are kept and may be totals."""
+    if not doubts:
+        return []
+    worded = [numbers[row] for row in sorted(doubts) if doubts[row].worded]
+    summed = [numbers[row] for row in sorted(doubts) if not doubts[row].worded]
+    at = sorted([*worded, *summed])
+    said = []
+    if worded:
+        one = len(worded) == 1
+        said.append(
+            f"{counted(len(worded))} {'is' if one else 'are'} called a total or an average, which "
+            f"the numbers do not prove"
+        )
+    if summed:
+        one = len(summed) == 1
+        verbs = ("equals", "is") if one else ("equal", "are")
+        said.append(
+            f"{counted(len(summed))} {verbs[0]} the sum of rows nearby or {verbs[1]} summed twice"
+        )
+    text = (
+        f"Kept as data, but doubtful: {'; '.join(said)}. A sum over the whole column may "
+        f"count things twice."
+    )
+    return [Note("totals-doubtful", text, len(at), places(at))]
+
+
+def _differing(
+    info: TableInfo,
+    columns: Sequence[int],
+    marks: Mapping[int, ProvenRow],
+    doubts: Mapping[int, DoubtfulRow],
+    numbers: Sequence[int],
+    place: TablePlace,
+) -> list[Note]:
+    """Printed totals that their rows do not give."""
+    found = [(row, *off) for row, mark in marks.items() for off in mark.off]
+    found = sorted(
+        found + [(row, *off) for row, doubt in doubts.items() if doubt.worded for off in doubt.off]
+    )
+    if not found:
+        return []
+    said = "; ".join(
+        f"'{info.columns[columns[c]][0]}' in row {numbers[row]} is {printed:,.10g}, its rows give "
+        f"{total:,.10g}"
+        for row, c, printed, total in found[:3]
+    )
+    more = f"; and {len(found) - 3} more" if len(found) > 3 else ""
+    text = (
+        f"{len(found):,} printed total{'s do' if len(found) != 1 else ' does'} not add up: "
+        f"{said}{more}."
+    )
+    rows = sorted({numbers[row] for row, *_ in found})
+    if not place.sheet:
+        return [Note("totals-differ", text, len(found), places(rows))]
+    cells = ", ".join(
+        f"{column_letter(place.columns[columns[c]])}{numbers[row]}" for row, c, *_ in found[:12]
+    )
+    return [Note("totals-differ", text, len(found), f"sheet {place.sheet}!{cells}", cells)]
+
+
+def _add_columns(
+    connection: duckdb.DuckDBPyConnection,
+    target: Path,
+    numbers: Sequence[int],
+    marks: Mapping[int, ProvenRow],
+) -> None:
+    """Write the table anew with `_row` and `_kind`."""
+    import numpy as np
+    import pyarrow as pa
+
+    from leaf.readers.tabular.sql import copy
+
+    codes = np.zeros(len(numbers), dtype=np.int8)
+    kinds = ["data", "subtotal", "total", "note", "heading"]
+    for row, mark in marks.items():
+        codes[row] = kinds.index(mark.kind)
+    rows = pa.array(np.asarray(numbers, dtype=np.int64))
+    column = pa.DictionaryArray.from_arrays(pa.array(codes), pa.array(kinds)).cast(pa.string())
+    connection.complete()
+    connection.register("marks", pa.table({ROW: rows, KIND: column}))
+    fresh = target.with_suffix(".marked")
+    try:
+        copy(connection, f"FROM read_parquet({literal(str(target))}) POSITIONAL JOIN marks", fresh)
+    finally:
+        connection.unregister("marks")
+    fresh.replace(target)

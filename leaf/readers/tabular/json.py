@@ -1,0 +1,466 @@
+"""JSON and JSON Lines: records become tables, what is no table is read as text by the lines of its
+pretty-printed form.
+
+Objects inside records become columns `a.b`; lists stay JSON text, since a row for each member would
+count the record repeatedly.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+from leaf.errors import FileTooLargeError, UnreadableFileError
+from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
+from leaf.readers.encoding import open_text, sniff_encoding
+from leaf.readers.tabular.cells import places, unique_names
+from leaf.readers.tabular.column import Column
+from leaf.readers.tabular.columns import MAX_COLUMNS, WrittenTable, write
+from leaf.readers.tabular.json_records import Record, dump, flatten, tables_in
+from leaf.readers.tabular.sql import connect, literal
+from leaf.readers.tabular.values import describe, write_values
+
+MAX_WHOLE_BYTES = 300_000_000
+"""A JSON document is held in memory whole; JSON Lines have no limit."""
+MAX_VALUES = 30_000_000
+"""Values of a document: each takes 8 to 100 bytes of memory, however few it has in the file."""
+_PIECE = 1 << 22
+_LONGEST_LINE = 50_000_000
+"""Characters of a record; what has no end by then is one document."""
+_MEMORY_BYTES = 32_000_000
+"""JSON Lines above this size are written in chunks."""
+_CHUNK = 20_000
+MAX_DEPTH = 200
+"""Levels of lists and objects; no table is deeper, and what walks through them calls itself for
+each."""
+_CHARACTERS = 2.5
+
+
+class JsonReader:
+    """JSON, JSON Lines and GeoJSON."""
+
+    def outline(self, path: Path) -> Outline:
+        """Records and columns of the largest table, or lines if there is none."""
+        tokens = int(path.stat().st_size / _CHARACTERS)
+        if _is_lines(path):
+            lines = _Lines(path)
+            keys: dict[str, None] = {}
+            rows = 0
+            for record in lines:
+                rows += 1
+                if rows <= 2_000:
+                    keys.update(dict.fromkeys(flatten(record)))
+            return Outline(
+                "json",
+                "application/x-ndjson",
+                rows=rows,
+                columns=len(keys),
+                tokens=tokens,
+                notes=lines.notes(),
+            )
+        value = _load(path)
+        found = tables_in(value)
+        if not found:
+            return Outline("json", "application/json", lines=_line_count(value), tokens=tokens)
+        largest = max(found, key=lambda t: len(t.records))
+        keys = {}
+        for record in largest.records[:2_000]:
+            keys.update(dict.fromkeys(flatten(record)))
+        names = tuple(t.path for t in found) if len(found) > 1 else ()
+        return Outline(
+            "json",
+            "application/json",
+            sheets=names,
+            rows=len(largest.records),
+            columns=len(keys),
+            tokens=tokens,
+        )
+
+    def passages(self, path: Path, where: Where) -> Iterator[Passage]:
+        """One passage a record, as JSON; of a document without records, or if lines are asked for,
+        a passage a line."""
+        if _is_lines(path) and where.unit != "line":
+            yield from _within((dump(r) for r in _Lines(path)), where, "row")
+            return
+        value = _load(path) if not _is_lines(path) else list(_Lines(path))
+        found = tables_in(value)
+        if where.sheet:
+            found = [t for t in found if t.path.lower() == where.sheet.lower()]
+        if len(found) == 1 and where.unit != "line":
+            yield from _within(
+                (dump(r) for r in found[0].records),
+                where,
+                "row",
+                found[0].path if where.sheet else "",
+            )
+            return
+        yield from _within(_pretty(value), where, "line")
+
+    def tables(self, path: Path, out: Path) -> list[TableInfo]:
+        """Each list of records as a table; none for a document without one."""
+        with connect(out) as connection:
+            if _is_lines(path):
+                lines = _Lines(path)
+                if path.stat().st_size > _MEMORY_BYTES:
+                    written = _in_chunks(connection, lines, out)
+                else:
+                    written = _write(connection, list(lines), out / "0.parquet")
+                return [_info("0.parquet", "", written, lines.notes(), "lines")]
+            infos = []
+            found = tables_in(_load(path))
+            for number, table in enumerate(found):
+                written = _write(connection, table.records, out / f"{number}.parquet")
+                name = table.path if len(found) > 1 else ""
+                infos.append(
+                    _info(f"{number}.parquet", name, written, table.notes, table.path or "records")
+                )
+            return infos
+
+
+def _info(
+    file: str, sheet: str, written: WrittenTable, notes: tuple[Note, ...], what: str
+) -> TableInfo:
+    return TableInfo(
+        file,
+        sheet,
+        f"{what} 1-{written.rows}",
+        written.rows,
+        written.columns,
+        notes=notes + written.notes,
+    )
+
+
+def _within(texts: Iterable[str], where: Where, unit: str, sheet: str = "") -> Iterator[Passage]:
+    for number, text in enumerate(texts, 1):
+        if where.last is not None and number > where.last:
+            return
+        if number >= where.first:
+            yield Passage(text, unit, number, sheet)
+
+
+def _pretty(value: Any) -> Iterator[str]:
+    """The lines of a document as `json.dumps` sets it with an indent of two, made as they are asked
+    for."""
+    line = ""
+    for piece in json.JSONEncoder(ensure_ascii=False, indent=2).iterencode(value):
+        begun, *others = piece.split("\n")
+        line += begun
+        for other in others:
+            yield line
+            line = other
+    yield line
+
+
+def _line_count(value: Any) -> int:
+    """How many lines `_pretty` gives."""
+    if not isinstance(value, dict | list) or not value:
+        return 1
+    inner = value.values() if isinstance(value, dict) else value
+    return 2 + len(value) + sum(_line_count(v) - 1 for v in inner if isinstance(v, dict | list))
+
+
+def _load(path: Path) -> Any:
+    """The whole document. Python's own parser takes what orjson refuses: NaN, big integers, other
+    encodings."""
+    import orjson
+
+    size = path.stat().st_size
+    if not size:
+        raise UnreadableFileError(
+            "This file is empty.", "Upload the file again, or check how it was exported."
+        )
+    if size > MAX_WHOLE_BYTES:
+        limit = MAX_WHOLE_BYTES // 1_000_000
+        raise FileTooLargeError(
+            f"This file is over the limit of {limit} MB for one JSON document.",
+            "Save it as JSON Lines or Parquet.",
+        )
+    if _has_over(path, MAX_VALUES):
+        message = (
+            f"It holds over {MAX_VALUES / 1e6:g} million values, more than one JSON document may."
+        )
+        raise FileTooLargeError(message, "Save it as JSON Lines, CSV or Parquet.")
+    try:
+        value = orjson.loads(path.read_bytes())
+    except orjson.JSONDecodeError:
+        value = None
+    try:
+        if value is not None and not _has_big_numbers(value):
+            return value
+        with open_text(path, sniff_encoding(path)) as file:
+            value = json.load(file)
+        _has_big_numbers(value)
+        return _without_surrogates(value)
+    except json.JSONDecodeError as e:
+        message = f"This file is no valid JSON: {e.msg} in line {e.lineno:,}, column {e.colno:,}."
+        raise UnreadableFileError(message, "The file may be cut short; export it again.") from e
+    except RecursionError as e:
+        raise UnreadableFileError("This file is nested too deeply to be read.") from e
+
+
+def _has_over(path: Path, values: int) -> bool:
+    """Whether there are more commas outside of texts; those inside are told apart only where there
+    are so many in all."""
+    with path.open("rb") as file:
+        commas = sum(piece.count(b",") for piece in iter(lambda: file.read(_PIECE), b""))
+    return commas > values and _separators(path, values) > values
+
+
+def _separators(path: Path, enough: int) -> int:
+    """Commas outside of texts, counted until there are enough."""
+    count, inside, rest = 0, False, b""
+    with path.open("rb") as file:
+        while count <= enough and (piece := file.read(_PIECE)):
+            data = rest + piece
+            cut = (
+                len(data) - (len(data) - len(data.rstrip(b"\\"))) % 2
+            )  # a last backslash belongs to what follows
+            data, rest = data[:cut], data[cut:]
+            parts = data.replace(b"\\\\", b"").replace(b'\\"', b"").split(b'"')
+            count += sum(part.count(b",") for part in parts[inside::2])
+            inside ^= len(parts) % 2 == 0
+    return count
+
+
+def _without_surrogates(value: Any) -> Any:
+    """Halves of characters, which JSON can write and no text can hold, as the sign for what is
+    unreadable."""
+    if isinstance(value, str):
+        return value.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+    if isinstance(value, dict):
+        return {_without_surrogates(k): _without_surrogates(v) for k, v in value.items()}
+    if isinstance(value, list):
+        return [_without_surrogates(v) for v in value]
+    return value
+
+
+def _has_big_numbers(value: Any) -> bool:
+    """Whether orjson may have rounded an integer: it reads those beyond 64 bits as floats. Raises
+    RecursionError."""
+    level = [value]
+    for _ in range(MAX_DEPTH):
+        deeper: list[Any] = []
+        for item in level:
+            if isinstance(item, float):
+                if abs(item) >= 2**63 and abs(item) != float("inf") and item == int(item):
+                    return True
+            elif isinstance(item, dict | list):
+                inner = item.values() if isinstance(item, dict) else item
+                deeper.extend(v for v in inner if isinstance(v, float | dict | list))
+        if not deeper:
+            return False
+        level = deeper
+    raise RecursionError(f"nested more than {MAX_DEPTH} levels deep")
+
+
+def _is_lines(path: Path) -> bool:
+    """Whether each of the first two lines is a JSON value of its own."""
+    with open_text(path, sniff_encoding(path)) as file:
+        values = 0
+        for _ in range(50):
+            read = file.readline(_LONGEST_LINE)
+            if len(read) == _LONGEST_LINE:
+                return False
+            line = read.strip()
+            if not line:
+                continue
+            if line[0] not in "{[" or not _parses(line):
+                return False
+            values += 1
+            if values == 2:
+                return True
+    return False
+
+
+def _parses(line: str) -> bool:
+    import orjson
+
+    try:
+        orjson.loads(line)
+    except orjson.JSONDecodeError:
+        try:
+            json.loads(line)
+        except (json.JSONDecodeError, RecursionError):
+            return False
+    return True
+
+
+def _line(line: str) -> Any:
+    """One record. Raises JSONDecodeError, RecursionError."""
+    import orjson
+
+    try:
+        value = orjson.loads(line)
+    except orjson.JSONDecodeError:
+        value = json.loads(line)
+        _has_big_numbers(value)
+        return _without_surrogates(value)
+    return json.loads(line) if _has_big_numbers(value) or "00000000000000" in line else value
+
+
+class _Lines:
+    """The records of JSON Lines; may be gone through several times. Lines that are no JSON are
+    skipped and counted."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self.skipped: list[int] = []
+        self.count = 0
+
+    def __iter__(self) -> Iterator[Any]:
+        self.skipped, self.count = [], 0
+        encoding = sniff_encoding(self._path)
+        with open_text(self._path, encoding) as file:
+            for number, line in enumerate(file, 1):
+                if not line.strip():
+                    continue
+                try:
+                    value = _line(line)
+                except (json.JSONDecodeError, RecursionError):
+                    self.skipped.append(number)
+                    continue
+                self.count += 1
+                yield value
+        if len(self.skipped) > self.count:
+            raise UnreadableFileError(
+                f"This file is no valid JSON: {len(self.skipped):,} lines cannot be read."
+            )
+
+    def notes(self) -> tuple[Note, ...]:
+        if not self.skipped:
+            return ()
+        count = len(self.skipped)
+        text = (
+            f"{count:,} line{'s' if count > 1 else ''} that {'are' if count > 1 else 'is'} no "
+            f"valid JSON were left out."
+        )
+        return (Note("rows-skipped", text, count, places(self.skipped, "lines")),)
+
+
+def _flat_rows(records: list[Any]) -> tuple[list[str], list[Record]]:
+    """Names and flat records; a list of lists takes its first list as names if only that one is all
+    text."""
+    if records and isinstance(records[0], list):
+        first = records[0]
+        named = all(isinstance(c, str) for c in first) and any(
+            not isinstance(c, str) for row in records[1:] for c in row
+        )
+        keys = (
+            [str(c) for c in first] if named else [f"column_{n}" for n in range(1, len(first) + 1)]
+        )
+        names = list(unique_names(keys)[0])
+        rows = [
+            {
+                k: dump(c) if isinstance(c, dict | list) else c
+                for k, c in zip(names, row, strict=True)
+            }
+            for row in records[named:]
+        ]
+        return names, rows
+    flat = [flatten(r) for r in records]
+    found: dict[str, None] = {}
+    for row in flat:
+        found.update(dict.fromkeys(row))
+        _check_width(len(found))
+    return list(found), flat
+
+
+def _check_width(columns: int) -> None:
+    if columns > MAX_COLUMNS:
+        raise FileTooLargeError(
+            f"Its records have over {MAX_COLUMNS:,} different members, and each would be a column.",
+            "Export a record for each pair of name and value.",
+        )
+
+
+def _write(connection: Any, records: list[Any], target: Path) -> WrittenTable:
+    keys, rows = _flat_rows(records)
+    if not keys:
+        raise UnreadableFileError(
+            "The records of this JSON file have no members.", "Read it as text instead."
+        )
+    names, _, _ = unique_names(keys)
+    values = [[row.get(key) for row in rows] for key in keys]
+    written = write_values(connection, names, values, target)
+    if written.rows != len(rows):
+        raise UnreadableFileError(f"{len(rows):,} records were read but {written.rows:,} written.")
+    return written
+
+
+def _in_chunks(connection: Any, lines: _Lines, out: Path) -> WrittenTable:
+    """Large JSON Lines: kinds by column in a first pass, values in a second."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    kinds: dict[str, set[type]] = {}
+    for record in lines:
+        for key, member in flatten(record).items():
+            kinds.setdefault(key, set()).add(
+                type(member) if not isinstance(member, int) or abs(member) < 2**53 else str
+            )
+        _check_width(len(kinds))
+    names, _, _ = unique_names(kinds)
+    columns, fields, convert = [], [], []
+    for n, (name, found) in enumerate(zip(names, kinds.values(), strict=True)):
+        kind, arrow, change = _native(found - {type(None)})
+        columns.append(Column(f"c{n}", name, text=kind == "text", type=kind))
+        fields.append((f"c{n}", arrow))
+        convert.append(change)
+    chunked = out / "records.tmp"
+    schema = pa.schema(fields)
+    try:
+        with pq.ParquetWriter(chunked, schema, compression="zstd") as writer:
+            for rows in _chunks(flatten(r) for r in lines):
+                arrays = [
+                    pa.array(
+                        [None if (v := row.get(key)) is None else change(v) for row in rows],
+                        field.type,
+                    )
+                    for key, field, change in zip(kinds, schema, convert, strict=True)
+                ]
+                writer.write_table(pa.Table.from_arrays(arrays, schema=schema))
+        written = write(
+            connection, f"read_parquet({literal(str(chunked))})", columns, out / "0.parquet"
+        )
+    finally:
+        chunked.unlink(missing_ok=True)
+    if written.rows != lines.count:
+        raise UnreadableFileError(
+            f"{lines.count:,} records were read but {written.rows:,} written."
+        )
+    mixed = [
+        c.name
+        for c, found in zip(columns, kinds.values(), strict=True)
+        if len(found - {type(None), int, float}) > 1
+    ]
+    note = Note(
+        "types-mixed",
+        f"{len(mixed)} columns mix values of several kinds; kept as text: {', '.join(mixed[:6])}.",
+        len(mixed),
+    )
+    return WrittenTable(written.rows, written.columns, written.notes + ((note,) if mixed else ()))
+
+
+def _native(kinds: set[type]) -> tuple[str, Any, Callable[[Any], Any]]:
+    import pyarrow as pa
+
+    if kinds == {bool}:
+        return "BOOLEAN", pa.bool_(), bool
+    if kinds == {int}:
+        return "BIGINT", pa.int64(), int
+    if kinds and kinds <= {int, float}:
+        return "DOUBLE", pa.float64(), float
+    return "text", pa.string(), describe
+
+
+def _chunks(rows: Iterator[Record]) -> Iterator[list[Record]]:
+    chunk: list[Record] = []
+    for row in rows:
+        chunk.append(row)
+        if len(chunk) >= _CHUNK:
+            yield chunk
+            chunk = []
+    if chunk:
+        yield chunk

@@ -1,0 +1,215 @@
+"""Parquet files: already tables, so that they are copied as they are unless their columns hold
+lists or records."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from leaf.errors import UnreadableFileError
+from leaf.readers.base import Note, Outline, Passage, TableInfo, Where
+from leaf.readers.tabular.cells import unique_names
+from leaf.readers.tabular.sql import connect, copy, identifier, literal
+from leaf.readers.tabular.typed import TypedSource, plain, write
+from leaf.readers.tabular.values import describe
+
+if TYPE_CHECKING:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+_NESTED = ("STRUCT", "MAP", "UNION")
+
+_NOTHING = '"NULL"'
+"""The type of a column without a value and without a type."""
+
+
+class ParquetReader:
+    """Apache Parquet."""
+
+    def outline(self, path: Path) -> Outline:
+        """From the file's own metadata; no data is read."""
+        names, rows, size = _described(path)
+        media_type = "application/vnd.apache.parquet"
+        return Outline("parquet", media_type, rows=rows, columns=len(names), tokens=int(size / 2.5))
+
+    def passages(self, path: Path, where: Where) -> Iterator[Passage]:
+        """One passage a row; row groups before the first one asked for are not read."""
+        left, right = where.columns or (1, 1 << 30)
+        header = ""
+        for before, batch in _batches(path, int(where.first)):
+            names = batch.schema.names
+            if not header:
+                header = f"[columns: {' | '.join(names[left - 1 : right])}]\n"
+                shown = header
+            columns = [plain(batch.column(i)) for i in range(left - 1, min(right, len(names)))]
+            for number, cells in enumerate(zip(*columns, strict=True), before + 1):
+                if where.last is not None and number > where.last:
+                    return
+                if number >= where.first:
+                    yield Passage(shown + " | ".join(describe(c) for c in cells), "row", number)
+                    shown = ""
+
+    def tables(self, path: Path, out: Path) -> list[TableInfo]:
+        """The file itself, or a copy with nested values as JSON text and column names made
+        unique."""
+        import duckdb
+
+        target = out / "0.parquet"
+        source = f"read_parquet({literal(str(path))})"
+        given, count, _ = _described(path)
+        by_arrow = TypedSource("", tuple(given), count, lambda: _read(path))
+        with connect(out) as connection:
+            if _has_durations(path):
+                return [write(connection, by_arrow, target)]
+            try:
+                described = connection.execute(f"DESCRIBE SELECT * FROM {source}").fetchall()
+                names, _, repeated = unique_names(given)
+                nested = {
+                    name
+                    for name, kind, *_ in described
+                    if kind.endswith("[]") or kind.startswith(_NESTED) or "]" in kind
+                }
+                empty = {name for name, kind, *_ in described if kind == _NOTHING}
+                plain = (
+                    not nested and not empty and list(names) == given == [d[0] for d in described]
+                )
+                if plain:
+                    # a page that is damaged would else be found by each query anew
+                    connection.execute(f"SELECT max(hash(COLUMNS(*))) FROM {source}").fetchall()
+                    out.mkdir(parents=True, exist_ok=True)
+                    shutil.copyfile(path, target)
+                else:
+                    parts = [
+                        f"{_value(d[0], d[0] in nested, d[0] in empty)} AS {identifier(n)}"
+                        for d, n in zip(described, names, strict=True)
+                    ]
+                    count = copy(connection, f"SELECT {', '.join(parts)} FROM {source}", target)
+                columns = tuple(
+                    (n, "VARCHAR" if d[0] in nested | empty else str(d[1]))
+                    for d, n in zip(described, names, strict=True)
+                )
+            except duckdb.Error:
+                # Few files are read by the one library and not by the other; maps without values
+                # are.
+                return [write(connection, by_arrow, target)]
+        notes = tuple(_notes(len(nested), repeated))
+        return [TableInfo(target.name, "", f"rows 1-{count}", count, columns, notes=notes)]
+
+
+def _notes(nested: int, repeated: int) -> Iterator[Note]:
+    """What was changed, by the number of columns."""
+    if nested:
+        text = f"Lists and records in {nested} columns were turned into JSON text."
+        yield Note("nested", text, nested)
+    if repeated:
+        text = f"{repeated} column names are repeated; a number was added to each."
+        yield Note("names-repeated", text, repeated)
+
+
+def _described(path: Path) -> tuple[list[str], int, int]:
+    """Names of the columns, rows, and bytes unpacked. Some files are read by one of Arrow and
+    DuckDB only."""
+    import duckdb
+
+    try:
+        with _opened(path) as file:
+            meta = file.metadata
+            size = sum(meta.row_group(i).total_byte_size for i in range(meta.num_row_groups))
+            return list(file.schema_arrow.names), int(meta.num_rows), size
+    except UnreadableFileError:
+        with duckdb.connect(":memory:") as connection:
+            try:
+                relation = connection.sql(f"FROM read_parquet({literal(str(path))})")
+                return list(relation.columns), len(relation), path.stat().st_size
+            except duckdb.Error as e:
+                raise _damaged() from e
+
+
+def _batches(path: Path, first: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+    """Batches from the one that holds row `first` on, each with the number of rows before it."""
+    try:
+        yield from _by_arrow(path, first)
+    except _UnopenedError:
+        yield from _by_duckdb(path)
+
+
+def _by_duckdb(path: Path) -> Iterator[tuple[int, pa.RecordBatch]]:
+    import duckdb
+
+    number = 0
+    with duckdb.connect(":memory:") as connection:
+        try:
+            for batch in connection.sql(f"FROM read_parquet({literal(str(path))})").to_arrow_reader(
+                1_000
+            ):
+                yield number, batch
+                number += batch.num_rows
+        except duckdb.Error as e:
+            raise _damaged() from e
+
+
+def _by_arrow(path: Path, first: int) -> Iterator[tuple[int, pa.RecordBatch]]:
+    with _opened(path) as file:
+        number, group = 0, 0
+        while (
+            group < file.num_row_groups and number + file.metadata.row_group(group).num_rows < first
+        ):
+            number += file.metadata.row_group(group).num_rows
+            group += 1
+        for batch in file.iter_batches(1_000, row_groups=list(range(group, file.num_row_groups))):
+            if number + batch.num_rows >= first:
+                yield number, batch
+            number += batch.num_rows
+
+
+def _read(path: Path) -> Iterator[pa.RecordBatch]:
+    return (batch for _, batch in _batches(path, 1))
+
+
+def _value(column: str, nested: bool, empty: bool) -> str:
+    if nested:
+        return f"CAST(to_json({identifier(column)}) AS VARCHAR)"
+    return f"CAST({identifier(column)} AS VARCHAR)" if empty else identifier(column)
+
+
+def _has_durations(path: Path) -> bool:
+    """Whether Arrow's own notes in the file call some integers durations, which Parquet itself does
+    not know."""
+    import pyarrow as pa
+
+    try:
+        with _opened(path) as file:
+            return any(pa.types.is_duration(field.type) for field in file.schema_arrow)
+    except UnreadableFileError:
+        return False
+
+
+def _damaged() -> UnreadableFileError:
+    return UnreadableFileError(
+        "This file is no readable Parquet file.",
+        "It may be cut short or encrypted: export it again.",
+    )
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[pq.ParquetFile]:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        file = pq.ParquetFile(path)
+        file.schema_arrow  # noqa: B018  Arrow looks at it when it is asked for
+    except (pa.ArrowException, OSError) as e:
+        raise _UnopenedError(*_damaged().args) from e
+    try:
+        with file:
+            yield file
+    except (pa.ArrowException, OSError) as e:
+        raise _damaged() from e
+
+
+class _UnopenedError(UnreadableFileError):
+    """Arrow takes nothing of the file, so that another reader may begin anew."""

@@ -1,0 +1,302 @@
+"""Ways to read a column of text as numbers, dates, times or booleans: which may fit a sample, the
+narrower first. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import cache
+
+from leaf.readers.tabular.cells import NO_VALUE
+from leaf.readers.tabular.sql import literal
+
+SAMPLE = 1_000
+CURRENCY = r"(?:[$€£¥₹₽₩₺]|US\$|R\$|USD|EUR|GBP|CHF|JPY|CAD|AUD|SEK|NOK|DKK|PLN|CZK|INR|CNY|BRL)"
+_SIGN = "[-+−]?"
+_SPACE = "[ \u00a0\u202f\u2009'’]"
+BLANKS = " \t\n\u00a0"
+_WHOLE = {
+    ".": r"(?:0|[1-9][0-9]{0,14}|[1-9][0-9]{0,2}(?:,[0-9]{3})+)",
+    ",": r"(?:0|[1-9][0-9]{0,14}|[1-9][0-9]{0,2}(?:\.[0-9]{3})+)",
+    " .": rf"(?:0|[1-9][0-9]{{0,14}}|[1-9][0-9]{{0,2}}(?:{_SPACE}[0-9]{{3}})+)",
+    " ,": rf"(?:0|[1-9][0-9]{{0,14}}|[1-9][0-9]{{0,2}}(?:{_SPACE}[0-9]{{3}})+)",
+    "in.": r"(?:0|[1-9][0-9]{0,14}|[1-9][0-9]?(?:,[0-9]{2})*,[0-9]{3})",
+}
+"""Integer part by style: `.` is 1,234.5, `,` is 1.234,5, ` .` and ` ,` are 1 234.5 and 1 234,5,
+`in.` is 12,34,567.5."""
+
+
+@dataclass(frozen=True)
+class ParsePlan:
+    """One way to read a column's text. `{x}` stands for the trimmed text, NULL if empty."""
+
+    kind: str
+    """`text`, `integer`, `decimal`, `boolean`, `date`, `timestamp`."""
+    type: str
+    """DuckDB type."""
+    pattern: str = ""
+    """What each value has to match in full; the same in Python and in DuckDB."""
+    value: str = "{x}"
+    """SQL that gives the value; it may fail or be NULL for a value that matches the pattern but
+    does not exist (31 February)."""
+    style: str = ""
+    """Decimal mark of numbers, order of dates."""
+    percent: bool = False
+    currency: bool = False
+    missing: bool = True
+    """Whether words such as N/A are taken for no value."""
+    exact: str = ""
+    """SQL for the same as the pattern, where it can be had without one: DuckDB takes some time to
+    make ready each pattern."""
+
+    def sql(self, x: str) -> str:
+        """SQL for the value of a trimmed text `x`."""
+        return self.value.replace("{x}", x)
+
+    def bad(self, x: str) -> str:
+        """SQL that is true for a trimmed text `x` that this plan cannot read."""
+        return (
+            f"({x} IS NOT NULL AND NOT coalesce({self._fits_sql(x)} AND ({self.sql(x)}) IS "
+            f"NOT NULL, false))"
+        )
+
+    def guarded(self, column: str) -> str:
+        """The value in one pass; the query fails at the first value that does not fit."""
+        x = f"nullif({column}, '')"
+        if self.kind == "text":
+            return x
+        return (
+            f"CASE WHEN {x} IS NULL THEN NULL WHEN {self._fits_sql(x)} THEN {self.sql(x)} "
+            f"ELSE error('unexpected value') END"
+        )
+
+    def _fits_sql(self, x: str) -> str:
+        return (
+            self.exact.replace("{x}", x)
+            if self.exact
+            else f"regexp_full_match({x}, {literal(self.pattern)})"
+        )
+
+    def fits(self, text: str) -> bool:
+        return bool(_compiled(self.pattern).fullmatch(text))
+
+
+TEXT = ParsePlan("text", "VARCHAR")
+
+
+@cache
+def _compiled(pattern: str) -> re.Pattern[str]:
+    return re.compile(pattern, re.ASCII)
+
+
+def _number(
+    style: str, *, percent: bool = False, currency: bool = False, whole: bool = False
+) -> ParsePlan:
+    """Numbers with marked thousands; `whole` ones have no fraction and become integers."""
+    mark = style[-1]
+    core = (
+        f"(?:{_WHOLE[style]})"
+        if whole
+        else rf"(?:{_WHOLE[style]}(?:[{mark}][0-9]*)?|[{mark}][0-9]+)"
+    )
+    if style == "." and not whole:
+        core += "(?:[eE][-+]?[0-9]{1,3})?"
+    money = f"(?:{CURRENCY}\\s?)?" if currency else ""
+    tail = (r"\s?%" if percent else "") + (f"(?:\\s?{CURRENCY})?" if currency else "")
+    bare = rf"{_SIGN}{money}{_SIGN}{core}{tail}"
+    pattern = rf"{bare}|\({money}{core}{tail}\)" if currency or style == "." else bare
+    x = "replace({x}, '−', '-')"
+    strip = [_SPACE] + ([CURRENCY, "%"] if currency or percent else [])
+    x = f"regexp_replace({x}, {literal('|'.join(strip))}, '', 'g')"
+    x = f"replace(replace({x}, '.', ''), ',', '.')" if mark == "," else f"replace({x}, ',', '')"
+    if "\\(" in pattern:
+        x = f"regexp_replace({x}, '^\\((.*)\\)$', '-\\1')"
+    kind, sql_type = ("integer", "BIGINT") if whole else ("decimal", "DOUBLE")
+    return ParsePlan(
+        kind, sql_type, pattern, f"TRY_CAST({x} AS {sql_type})", style, percent, currency
+    )
+
+
+def _times(date_pattern: str, formats: Sequence[str], style: str) -> list[ParsePlan]:
+    """A date, and the same with a time of day behind it."""
+    full = [
+        f"{f} {t}"
+        for f in formats
+        for t in ("%H:%M:%S", "%H:%M", "%I:%M:%S %p", "%I:%M %p", "%H:%M:%S.%g")
+    ]
+    lists = ", ".join(literal(f) for f in formats)
+    all_lists = ", ".join(literal(f) for f in [*full, *formats])
+    clock = r"(?: [0-9]{1,2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,3})?)?(?: [AaPp][Mm])?)?"
+    return [
+        ParsePlan(
+            "date", "DATE", date_pattern, f"CAST(try_strptime({{x}}, [{lists}]) AS DATE)", style
+        ),
+        ParsePlan(
+            "timestamp",
+            "TIMESTAMP",
+            date_pattern + clock,
+            f"try_strptime({{x}}, [{all_lists}])",
+            style,
+        ),
+    ]
+
+
+@cache
+def _plans() -> tuple[ParsePlan, ...]:
+    """Every way to read a column, the narrower first."""
+    marked = [
+        _number(style, percent=percent, currency=currency, whole=whole)
+        for percent, currency in ((False, False), (True, False), (False, True))
+        for style in (".", ",", " .", " ,", "in.")
+        for whole in (True, False)
+    ]
+    return *_plain(), *_dates(), *marked
+
+
+def _plain() -> list[ParsePlan]:
+    """Whole numbers, true and false, dates by ISO 8601, and decimals without marks of thousands."""
+    clock = r"[0-9]{2}:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,9})?)?"
+    iso = "[0-9]{4}-[0-9]{2}-[0-9]{2}"
+    whole, day_iso = "TRY_CAST({x} AS BIGINT)", "TRY_CAST({x} AS DATE)"
+    zone = r"(?:Z|[-+][0-9]{2}:?[0-9]{2})"
+    zoned = (
+        "TRY_CAST(regexp_replace({x}, '([-+][0-9][0-9])([0-9][0-9])$', '\\1:\\2') AS TIMESTAMPTZ)"
+    )
+    return [
+        ParsePlan(
+            "integer",
+            "BIGINT",
+            "0|-?[1-9][0-9]{0,17}",
+            whole,
+            exact=f"coalesce(CAST({whole} AS VARCHAR) = {{x}}, false)",
+        ),
+        *(_number(style, whole=True) for style in (".", " .")),
+        ParsePlan(
+            "boolean",
+            "BOOLEAN",
+            "(?i)true|false",
+            "(lower({x}) = 'true')",
+            exact="(lower({x}) = 'true' OR lower({x}) = 'false')",
+        ),
+        ParsePlan(
+            "date",
+            "DATE",
+            iso,
+            day_iso,
+            "iso",
+            exact=f"coalesce(CAST({day_iso} AS VARCHAR) = {{x}}, false)",
+        ),
+        ParsePlan(
+            "timestamp", "TIMESTAMP", rf"{iso}(?:[ T]{clock})?", "TRY_CAST({x} AS TIMESTAMP)", "iso"
+        ),
+        ParsePlan("timestamp", "TIMESTAMPTZ", rf"{iso}[ T]{clock} ?{zone}", zoned, "iso"),
+        ParsePlan(
+            "decimal",
+            "DOUBLE",
+            r"[-+]?(?:(?:0|[1-9][0-9]{0,14})(?:\.[0-9]*)?|\.[0-9]+)(?:[eE][-+]?[0-9]{1,3})?",
+            "TRY_CAST({x} AS DOUBLE)",
+            "plain",
+        ),
+    ]
+
+
+def _dates() -> list[ParsePlan]:
+    """Dates as people write them."""
+    day, month = "[0-9]{1,2}", "[A-Za-z]{3}"
+    plans = [
+        *_times(f"[0-9]{{4}}/{day}/{day}", ["%Y/%m/%d"], "ymd"),
+        *_times(f"[0-9]{{4}}-{day}-{day}", ["%Y-%m-%d"], "ymd"),
+        *_times(rf"{day}\.{day}\.[0-9]{{4}}", ["%d.%m.%Y"], "dmy."),
+        *_times(rf"{day}\.{day}\.[0-9]{{2}}", ["%d.%m.%y"], "dmy.2"),
+    ]
+    for sep in "/-":
+        for year, code, two in (("[0-9]{4}", "%Y", ""), ("[0-9]{2}", "%y", "2")):
+            plans += _times(f"{day}{sep}{day}{sep}{year}", [f"%d{sep}%m{sep}{code}"], "dmy" + two)
+            plans += _times(f"{day}{sep}{day}{sep}{year}", [f"%m{sep}%d{sep}{code}"], "mdy" + two)
+    plans += _times(f"{day}[ -]{month}[ -][0-9]{{4}}", ["%d-%b-%Y", "%d %b %Y"], "text")
+    plans += _times(f"{day} [A-Za-z]{{3,9}} [0-9]{{4}}", ["%d %B %Y"], "text")
+    plans += _times(f"[A-Za-z]{{3,9}} {day}, [0-9]{{4}}", ["%B %d, %Y", "%b %d, %Y"], "text")
+    return plans
+
+
+def propose(sample: Sequence[str], comma_first: bool = False) -> list[ParsePlan]:
+    """The plans that may fit a column, likelier first: those that read at least four fifths of the
+    sample's values."""
+    values = [v for v in (s.strip(BLANKS) for s in sample) if v and v.lower() not in NO_VALUE]
+    if not values:
+        return []
+    distinct = list(dict.fromkeys(values))[:SAMPLE]
+    if not any(c.isdigit() for v in distinct[:20] for c in v) and not all(
+        v.lower() in ("true", "false") for v in distinct[:20]
+    ):
+        return []
+    found = []
+    for plan in _plans():
+        allowed = len(distinct) - max(1 if len(distinct) > 2 else 0, len(distinct) // 5)
+        misses = 0
+        for seen, v in enumerate(distinct, 1):
+            misses += not plan.fits(v)
+            if misses > len(distinct) - allowed or (misses > 3 and misses > seen // 2):
+                break
+        else:
+            found.append((misses, plan))
+    perfect = [plan for misses, plan in found if not misses]
+    plain = [plan for plan in perfect if not plan.percent and not plan.currency]
+    plans = plain or perfect or [plan for _, plan in found]
+    if comma_first:
+        plans.sort(key=lambda plan: plan.style in ("plain", ".", " ."))
+        plans.sort(key=lambda plan: plan.kind == "decimal")
+    return plans
+
+
+def guarded_plans(samples: Sequence[Sequence[str]]) -> list[ParsePlan] | None:
+    """Plans for columns so plain that one pass may convert them and stop at the first surprise;
+    None if a column is not."""
+    plans = []
+    for sample in samples:
+        values = [s for s in sample if s]
+        proposals = propose(values)
+        if not proposals:
+            plans.append(TEXT)
+            continue
+        first = next((p for p in proposals if all(p.fits(v) for v in values)), None)
+        if (
+            first is None
+            or first.style not in ("", "iso", "plain")
+            or (first.style == "plain" and marks_of(values))
+        ):
+            return None
+        plans.append(replace(first, missing=False))
+    return plans
+
+
+@dataclass(frozen=True)
+class ThousandsMarks:
+    """What a column of numbers such as 1,234 says by itself: each has one mark, with three digits
+    behind it."""
+
+    mark: str
+    """`,` or `.`."""
+    example: str
+    thousands: bool
+    """Whether the values speak for a mark of thousands: its numbers differ in length, and none is
+    as long without one."""
+
+
+def marks_of(values: Sequence[str]) -> ThousandsMarks | None:
+    """The column's only mark where it may be one of thousands or of a fraction for all that the
+    values prove; else None."""
+    bare = [s.strip().lstrip("-+−$€£¥ (").rstrip("%$€£¥ )") for s in values]
+    marked = [v for v in dict.fromkeys(bare) if "," in v or "." in v]
+    if not marked or not all(re.fullmatch(r"[1-9]\d{0,2}[.,]\d{3}", v, re.ASCII) for v in marked):
+        return None
+    if len({"," in v for v in marked}) > 1:
+        return None
+    mark = "," if "," in marked[0] else "."
+    lengths = {v.index(mark) for v in marked}
+    plain = [v for v in bare if v.isdigit()]
+    short = bool(plain) and all(len(v) <= 3 for v in plain)
+    long = any(len(v) > 3 for v in plain)
+    shown = len(marked) >= 3 and (short or (mark == "," and len(lengths) > 1)) and not long
+    return ThousandsMarks(mark, marked[0], shown)

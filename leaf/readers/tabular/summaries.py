@@ -1,0 +1,85 @@
+"""Rows of averages, least and greatest values and counts: proven where every number is what its
+word says, to its last digit."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from math import log2
+from typing import TYPE_CHECKING
+
+from leaf.readers.tabular.labels import Label
+
+if TYPE_CHECKING:
+    from leaf.readers.tabular.spans import Bools, Floats, TableNumbers
+
+_LEAST = re.compile(r"min")
+_MOST = re.compile(r"max")
+_MIDDLE = re.compile(r"median")
+_COUNT = re.compile(r"count|anzahl")
+_SPREAD = re.compile(r"std")
+
+
+def summaries(
+    numbers: TableNumbers, labels: Mapping[int, Label], apart: set[int]
+) -> dict[int, float]:
+    """Row -> bits, of rows of which all numbers are what their word says of the rows of data;
+    `apart` are totals among them."""
+    import numpy as np
+
+    data: Bools = np.asarray(~np.isnan(numbers.values).all(axis=1))
+    data[[*apart, *labels]] = False
+    found = {}
+    for row, label in labels.items():
+        near = data.copy()
+        bits = _bits(numbers, row, label.word, near)
+        if bits is None and any(r < row for r in apart):
+            near[: max(r for r in apart if r < row)] = False  # of the last group alone
+            bits = _bits(numbers, row, label.word, near)
+        if bits is not None:
+            found[row] = bits
+    return found
+
+
+def _bits(numbers: TableNumbers, row: int, word: str, data: Bools) -> float | None:
+    import numpy as np
+
+    rows = np.flatnonzero(data)
+    bits = 0.0
+    given = np.flatnonzero(~np.isnan(numbers.values[row]))
+    for c in given:
+        column = numbers.values[rows, c]
+        column = column[~np.isnan(column)]
+        printed = float(numbers.values[row, c])
+        if len(column) < 2:
+            return None
+        if _LEAST.match(word) or _MOST.match(word):
+            if printed != (column.min() if _LEAST.match(word) else column.max()):
+                return None
+            bits += log2(len(column) / max(1, int((column == printed).sum())))
+            continue
+        slack = max(1e-9 * abs(printed), 0.51 * _step(printed))
+        if abs(_value(word, column) - printed) > slack:
+            return None
+        bits += min(24.0, max(0.0, log2(1 + float(np.ptp(column)) / (2 * slack))))
+    return bits if len(given) else None
+
+
+def _value(word: str, column: Floats) -> float:
+    import numpy as np
+
+    if _MIDDLE.match(word):
+        return float(np.median(column))
+    if _COUNT.match(word):
+        return float(len(column))
+    if _SPREAD.match(word):
+        return float(column.std(ddof=1))
+    return float(column.mean())
+
+
+def _step(value: float) -> float:
+    """The last digit that a number is printed with, up to six decimals; 0 for finer ones."""
+    for decimals in range(7):
+        if abs(value - round(value, decimals)) <= 1e-9 * max(1.0, abs(value)):
+            return float(10.0**-decimals)
+    return 0.0

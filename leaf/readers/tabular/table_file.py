@@ -1,0 +1,121 @@
+"""A table's Parquet as it was just written, looked at column by column."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from leaf.readers.tabular.sql import identifier, literal
+
+if TYPE_CHECKING:
+    import duckdb
+    import numpy as np
+
+    Bools = np.ndarray[Any, np.dtype[np.bool_]]
+    Floats = np.ndarray[Any, np.dtype[np.float64]]
+
+WHOLE_ROWS = 1_000_000
+"""Up to here rows are judged by their numbers alone as well, and searched for duplicates."""
+KEY = re.compile(
+    r"(?i)(?:^|[\W_])(?:id|ids|key|uuid|guid|sku|code|nr|no|num|number|nummer|invoice|rechnung)\.?$"
+)
+"""Names of columns that tell rows apart."""
+_NUMERIC = ("TINYINT", "SMALLINT", "INTEGER", "BIGINT", "HUGEINT", "FLOAT", "DOUBLE", "DECIMAL")
+
+
+_AT_ONCE = 8
+"""Columns of numbers that a query gives."""
+
+
+class TableFile:
+    """A Parquet file, its columns' names and DuckDB types, and what can be asked of them."""
+
+    def __init__(
+        self,
+        connection: duckdb.DuckDBPyConnection,
+        path: Path,
+        columns: Sequence[tuple[str, str]],
+        rows: int,
+    ) -> None:
+        self.connection, self.rows = connection, rows
+        self.relation = f"read_parquet({literal(str(path))})"
+        self.names = [name for name, _ in columns]
+        self.types = [kind for _, kind in columns]
+        self.texts = [i for i, kind in enumerate(self.types) if kind == "VARCHAR"]
+        self.numeric = [i for i, kind in enumerate(self.types) if kind.startswith(_NUMERIC)]
+
+    @property
+    def whole(self) -> bool:
+        """Whether it is short enough to have every row looked at."""
+        return self.rows <= WHOLE_ROWS
+
+    def column(self, index: int) -> str:
+        """A column's name as SQL."""
+        return identifier(self.names[index])
+
+    def asked(self, what: str, rest: str = "") -> list[tuple[Any, ...]]:
+        """Rows of `SELECT what FROM the table rest`."""
+        return self.connection.execute(f"SELECT {what} FROM {self.relation} {rest}").fetchall()
+
+    def numbers(self, columns: Sequence[int], first: int | None = None) -> Floats:
+        """Rows × columns, all rows or the first ones; NaN where a cell is empty."""
+        import numpy as np
+
+        rows = self.rows if first is None else min(first, self.rows)
+        values = np.full((rows, len(columns)), np.nan, order="F")
+        for start in range(0, len(columns), _AT_ONCE):
+            batch = columns[start : start + _AT_ONCE]
+            select = ", ".join(f"{self._number(index)} AS v{at}" for at, index in enumerate(batch))
+            found = self.connection.execute(
+                f"SELECT {select} FROM {self.relation} LIMIT {rows}"
+            ).fetchnumpy()
+            for at in range(len(batch)):
+                column = found.pop(f"v{at}")
+                values[:, start + at] = (
+                    np.ma.filled(column, np.nan)
+                    if isinstance(column, np.ma.MaskedArray)
+                    else column
+                )
+        values[~np.isfinite(values)] = np.nan
+        return values
+
+    def _number(self, index: int) -> str:
+        """SQL: a column's values as numbers, also where they are written in text."""
+        if self.types[index] == "VARCHAR":
+            return f"TRY_CAST({bare(self.names[index])} AS DOUBLE)"
+        return f"CAST({self.column(index)} AS DOUBLE)"
+
+    def empty(self, index: int) -> Bools:
+        """By row, whether a column has no value."""
+        return self._flags(f"{self.column(index)} IS NULL")
+
+    def filled(self, index: int) -> Bools:
+        """By row, whether a column has a value."""
+        return self._flags(f"{self.column(index)} IS NOT NULL")
+
+    def _flags(self, what: str) -> Bools:
+        import numpy as np
+
+        return np.asarray(
+            self.connection.execute(f"SELECT {what} AS v FROM {self.relation}").fetchnumpy()["v"],
+            dtype=bool,
+        )
+
+    def hashes(self, columns: Sequence[int]) -> Any:
+        """By row, a hash of its values in some columns."""
+        names = ", ".join(self.column(i) for i in columns)
+        return self.connection.execute(
+            f"SELECT hash({names}) AS v FROM {self.relation}"
+        ).fetchnumpy()["v"]
+
+
+def bare(name: str) -> str:
+    """SQL: a text without the marks of thousands."""
+    return f"regexp_replace({identifier(name)}, '[, ]', '', 'g')"
+
+
+def counted(count: int) -> str:
+    """`1 row`, `2,000 rows`."""
+    return f"{count:,} row{'s' if count != 1 else ''}"

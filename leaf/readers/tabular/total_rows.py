@@ -1,0 +1,335 @@
+"""Which rows of a written table may be totals: words in its columns of text and gaps in its keys,
+held against its numbers."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from leaf.readers.tabular.labels import HINT, LONGEST, REST, Label, label_of
+from leaf.readers.tabular.overlaps import MOST_ROWS
+from leaf.readers.tabular.sql import literal
+from leaf.readers.tabular.sums import SEARCHED, Sign
+from leaf.readers.tabular.table_file import KEY, TableFile, bare
+from leaf.readers.tabular.totals import DoubtfulRow, ProvenRow, find
+
+if TYPE_CHECKING:
+    from leaf.readers.tabular.spans import SumSpan
+    from leaf.readers.tabular.table_file import Bools, Floats
+
+LABEL_COLUMNS = 8
+"""Text columns, from the left, in which words such as Total are looked for."""
+MAX_CELLS = 40_000_000
+"""Numbers held at a time; of longer tables fewer columns are summed."""
+_FEW = 100_000
+"""Different texts of a column that are looked at one by one."""
+_RATE = re.compile(
+    r"(?i)%|percent|\bpct|prozent|pourcent|porcent|\bshare\b|\banteil|\brates?\b|\bratio|\bquote|average|\bavg|\bmean\b|"
+    r"median|durchschnitt|"
+    r"price|preis|\bprix|precio|prezzo|\bper\b|\bindex\b|\brank|\byear\b|\bjahr\b|latitude|longitude|\blat\b|\blon\b|"
+    r"change from|growth"
+)
+"""Names of columns that are not added up."""
+_ORDINARY = 200
+"""Rows with one word beside filled key cells from which on it is a value like others."""
+_NAMED = 200_000
+"""Rows up to which names beside words are compared with the names of the parts."""
+_LOOKED_AT = 5_000
+"""Rows from all over a table that tell whether a column of text holds numbers."""
+
+
+class TotalRows:
+    """The search for totals in one table."""
+
+    def __init__(self, table: TableFile) -> None:
+        self.table = table
+        self.summed: list[int] = []
+        """Columns that were added up."""
+
+    def labels(self, soft: Mapping[int, str]) -> dict[int, tuple[Label, int]]:
+        """Row -> word and its column; -1 where it stood in place of a number or a date."""
+        labels: dict[int, tuple[Label, int]] = {
+            row: (label, -1) for row, text in soft.items() if (label := label_of(text))
+        }
+        for index, words in self._words(self.table.texts[:LABEL_COLUMNS]).items():
+            column = self.table.column(index)
+            rows = self._holding(column, list(words))
+            if 2 * len(rows) > max(
+                2, self.table.rows
+            ):  # where most rows are called subtotals, they are what the table is about
+                words = {
+                    text: label
+                    for text, label in words.items()
+                    if label.exact and label.kind == "total"
+                }
+                rows = self._holding(column, list(words)) if words else []
+            if 2 * len(rows) > max(2, self.table.rows):
+                continue
+            for row, text in rows:
+                label = words[text]
+                if row not in labels or (label.exact and not labels[row][0].exact):
+                    labels[row] = (label, index)
+        return labels
+
+    def _holding(self, column: str, texts: Sequence[str]) -> list[tuple[int, str]]:
+        """Rows with one of these texts; at most a few more than half of all."""
+        listed = ", ".join(literal(text) for text in texts)
+        rest = f"WHERE {column} IN ({listed}) LIMIT {self.table.rows // 2 + 2}"
+        return [
+            (int(row), str(text))
+            for row, text in self.table.asked(f"file_row_number, {column}", rest)
+        ]
+
+    def _words(self, columns: Sequence[int]) -> dict[int, dict[str, Label]]:
+        """By column, the different texts that are words for totals or averages; columns without one
+        are left out."""
+        if not columns:
+            return {}
+        # In a long table few texts are told apart faster than all of its rows are searched.
+        few = (
+            []
+            if self.table.whole
+            else [i for i in columns if not self._varied(self.table.column(i))]
+        )
+        texts = {i: found for i in few if len(found := self._different(i)) <= _FEW}
+        texts |= self._like_words([i for i in columns if i not in texts])
+        labels = {
+            i: {text: label for text in texts.get(i, ()) if (label := label_of(text))}
+            for i in columns
+        }
+        return {i: found for i, found in labels.items() if found}
+
+    def _different(self, index: int) -> list[str]:
+        column = self.table.column(index)
+        return [
+            text
+            for (text,) in self.table.asked(
+                f"DISTINCT {column}", f"WHERE {column} IS NOT NULL LIMIT {_FEW + 1}"
+            )
+        ]
+
+    def _like_words(self, columns: Sequence[int]) -> dict[int, list[str]]:
+        """Of each column, the texts that may be words for totals: in one query, as the pattern
+        takes time to be made ready."""
+        texts: dict[int, list[str]] = {i: [] for i in columns}
+        if not columns:
+            return texts
+        parts = [
+            f"SELECT DISTINCT {i} AS i, {x} AS x FROM {self.table.relation} WHERE length({x}) "
+            f"<= {LONGEST}"
+            for i in columns
+            for x in [self.table.column(i)]
+        ]
+        query = (
+            f"WITH t AS MATERIALIZED ({' UNION ALL '.join(parts)}) SELECT i, x FROM t WHERE "
+            f"regexp_matches(x, {literal(HINT)})"
+        )
+        for i, text in self.table.connection.execute(
+            f"{query} LIMIT {5_000 * len(columns)}"
+        ).fetchall():
+            texts[i].append(text)
+        return texts
+
+    def _varied(self, column: str) -> bool:
+        """Whether a column of a long table holds many different texts, told from its beginning."""
+        query = (
+            f"SELECT count(DISTINCT {column}) FROM (SELECT {column} FROM "
+            f"{self.table.relation} LIMIT 100000)"
+        )
+        return int(self.table.connection.execute(query).fetchall()[0][0]) > 2_000
+
+    def find(self, soft: Mapping[int, str]) -> tuple[dict[int, ProvenRow], dict[int, DoubtfulRow]]:
+        """Rows that are proven to be totals or averages, and rows that may be."""
+        import numpy as np
+
+        labels = self.labels(soft) if self.table.rows else {}
+        if self.table.rows == 1:  # a block of its own: nothing is left to prove it by
+            return {}, {
+                row: DoubtfulRow("total", True)
+                for row, (label, _) in labels.items()
+                if label.exact and label.sure
+            }
+        nearly = self._nearly_numbers()
+        columns = sorted([*self.table.numeric, *nearly])[
+            : max(2, MAX_CELLS // max(1, self.table.rows))
+        ]
+        if self.table.rows < 2 or not columns or (not self.table.whole and not labels):
+            return {}, {}
+        named = self._key_names(columns)
+        keys = [i for i in range(len(self.table.types)) if i not in columns or i in named][
+            :LABEL_COLUMNS
+        ]
+        empty = {index: self.table.empty(index) for index in keys}
+        if not labels and not self._gaps(empty).any() and self._long():
+            return {}, {}
+        values = self.table.numbers(columns)
+        self.summed = columns
+        steps = np.array([_step(values[:, c]) for c in range(len(columns))])
+        rates = np.array(
+            [
+                index in named or self._is_rate(index, values[:, c])
+                for c, index in enumerate(columns)
+            ]
+        )
+        signs = self._signs(labels, empty, values, nearly)
+        names = _Names(self.table, [i for i in self.table.texts if i not in nearly][:4])
+        return find(
+            values,
+            steps,
+            rates,
+            signs,
+            lambda row, span: names.shared(signs[row].label, span),
+            names.rest,
+        )
+
+    def _nearly_numbers(self) -> set[int]:
+        """Columns of text that hold numbers in most of their cells: a few words do not keep the
+        others from being added up."""
+        if not self.table.texts or not self.table.whole:
+            return set()
+        some = [i for i in self.table.texts[:200] if self._holds_numbers(i)]
+        if not some:
+            return set()
+        found = self.table.asked(", ".join(self._counts(i) for i in some))[0]
+        return {
+            i
+            for i, good, given in zip(some, found[::2], found[1::2], strict=True)
+            if good >= 2 and 2 * good > given
+        }
+
+    def _holds_numbers(self, index: int) -> bool:
+        """Whether any of some rows from all over the table holds a number; a column of mostly
+        numbers shows one."""
+        step = max(1, self.table.rows // _LOOKED_AT)
+        good, given = self.table.asked(self._counts(index), f"WHERE file_row_number % {step} = 0")[
+            0
+        ]
+        return bool(good) or given < min(100, _LOOKED_AT // 10)
+
+    def _counts(self, index: int) -> str:
+        """SQL: how many values of a column of text are numbers, and how many there are."""
+        return (
+            f"count(TRY_CAST({bare(self.table.names[index])} AS DOUBLE)), "
+            f"count({self.table.column(index)})"
+        )
+
+    def _key_names(self, columns: Sequence[int]) -> set[int]:
+        """Columns that are called keys; a word that most columns of numbers end with, as in
+        `Ontario number`, is their unit."""
+        words = {
+            i: found[0].strip(" ._").lower()
+            for i in columns
+            if (found := KEY.search(self.table.names[i]))
+        }
+        count = Counter(words.values())
+        return {
+            i for i, word in words.items() if count[word] < 2 or 2 * count[word] <= len(columns)
+        }
+
+    def _is_rate(self, index: int, values: Floats) -> bool:
+        """Whether a column does not add up, by its name or its values: a rate, a price, a year, a
+        number of a thing."""
+        import numpy as np
+
+        if _RATE.search(self.table.names[index]):
+            return True
+        given = values[~np.isnan(values)]
+        return len(given) > 2 and bool(
+            ((given >= 1900) & (given <= 2100) & (given == np.round(given))).all()
+        )
+
+    def _long(self) -> bool:
+        """Whether so many rows hold numbers that without a word or a gap none of them is looked
+        for."""
+        if self.table.rows <= SEARCHED:
+            return False
+        counts = ", ".join(
+            f"count(*) FILTER (isfinite(CAST({self.table.column(i)} AS DOUBLE)))"
+            for i in self.table.numeric[:8]
+        )
+        return bool(counts) and max(self.table.asked(counts)[0]) > MOST_ROWS
+
+    def _gaps(self, empty: Mapping[int, Bools]) -> Bools:
+        """By row, whether half of its keys are empty, of those that most rows have."""
+        import numpy as np
+
+        regular = [flags for flags in empty.values() if flags.mean() <= 0.4]
+        return (
+            np.asarray(np.mean(regular, axis=0) >= 0.5)
+            if self.table.whole and regular
+            else np.zeros(self.table.rows, dtype=bool)
+        )
+
+    def _signs(
+        self,
+        labels: Mapping[int, tuple[Label, int]],
+        empty: Mapping[int, Bools],
+        values: Floats,
+        nearly: set[int],
+    ) -> dict[int, Sign]:
+        """What marks rows as totals before anything is added up; `empty` says where keys have no
+        value."""
+        import numpy as np
+
+        regular = [index for index, flags in empty.items() if flags.mean() <= 0.4]
+        times = Counter((label.text, index) for label, index in labels.values())
+        signs: dict[int, Sign] = {}
+        for row, (label, index) in labels.items():
+            others = [empty[k][row] for k in regular if k > index]
+            state = (
+                0 if not others else 1 if np.mean(others) >= 0.6 else -1 if not any(others) else 0
+            )
+            left = [k for k in self.table.texts if k < index and k not in nearly]
+            stub = index < 0 or all(k in empty and empty[k][row] for k in left)
+            often = times[label.text, index]
+            if often <= _ORDINARY or state >= 0:
+                signs[row] = Sign(label, index, stub, state, often)
+        blank = self._gaps(empty) & ~np.isnan(values).all(axis=1)
+        if blank.mean() <= 0.4:
+            signs |= {
+                int(row): Sign(None, keys=1)
+                for row in np.flatnonzero(blank)
+                if int(row) not in signs
+            }
+        return signs
+
+
+class _Names:
+    """Cells of names, for words such as `North total` that name their parts."""
+
+    def __init__(self, table: TableFile, columns: Sequence[int]) -> None:
+        self._table, self._columns = table, columns
+        self._cells: list[list[str]] | None = None
+
+    def shared(self, label: Label | None, span: SumSpan) -> bool:
+        """Whether all parts hold the name beside the word in one of their cells."""
+        if label is None or not label.name or self._table.rows > _NAMED:
+            return False
+        parts = [self._rows()[row] for row in span.parts[:50]]
+        return any(all(row[c] == label.name for row in parts) for c in range(len(self._columns)))
+
+    def rest(self, row: int) -> bool:
+        """Whether a row is called what is left of another: a profit, a balance, a net amount."""
+        return any(len(cell) <= LONGEST and REST.search(cell) for cell in self._rows()[row])
+
+    def _rows(self) -> list[list[str]]:
+        if self._cells is None:
+            names = (
+                ", ".join(f"lower(trim({self._table.column(i)}))" for i in self._columns) or "''"
+            )
+            self._cells = [[cell or "" for cell in row] for row in self._table.asked(names)]
+        return self._cells
+
+
+def _step(column: Floats) -> float:
+    """The smallest step that a column's numbers are printed with, up to four decimals; 0 for finer
+    ones."""
+    import numpy as np
+
+    sample = column[~np.isnan(column)][:2_000]
+    for decimals in range(5):
+        if np.allclose(sample, np.round(sample, decimals), rtol=0, atol=1e-9):
+            return float(10.0**-decimals)
+    return 0.0

@@ -1,0 +1,93 @@
+"""Words for totals in a grid that is not written yet: in its outline, and where they would turn
+columns of numbers into text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
+
+from leaf.readers.base import Note
+from leaf.readers.tabular.cells import places
+from leaf.readers.tabular.labels import Label, label_of
+from leaf.readers.tabular.place import TablePlace, locate
+from leaf.readers.tabular.table_file import WHOLE_ROWS, counted
+from leaf.readers.tabular.total_rows import LABEL_COLUMNS
+
+if TYPE_CHECKING:
+    from leaf.readers.tabular.grid import TableBlock
+
+
+def called_totals(grid: Sequence[Sequence[Any]], block: TableBlock, sheet: str = "") -> list[Note]:
+    """Rows of a table that was only looked at whose first text is a word for totals; arithmetic
+    says later if they are some."""
+    known: dict[str, Label | None] = {}
+    found: list[tuple[int, Label]] = []
+    for i in block.body[:WHOLE_ROWS]:
+        row = grid[i]
+        for c in block.columns[:LABEL_COLUMNS]:
+            cell = row[c] if c < len(row) else None
+            if type(cell) is str and cell and cell[0] not in _STARTS and not cell.isspace():
+                if cell not in known:
+                    known[cell] = label_of(cell)
+                label = known[cell]
+                if label:
+                    found.append((i + 1, label))
+                break
+    # A name such as Total Care proves nothing; beside a plain Total, North Total is one as well.
+    if not any(label.exact for _, label in found):
+        return []
+    rows = [row for row, _ in found]
+    one = len(rows) == 1
+    text = (
+        f"{counted(len(rows))} {'is' if one else 'are'} called a total or an average; queries "
+        f"leave out those that are one."
+    )
+    place = TablePlace(sheet, block.top + 1, block.bottom + 1, block.columns, block.header_rows)
+    return [locate(Note("totals-called", text, len(rows), places(rows)), (), place)]
+
+
+def counts_of_true(
+    grid: Sequence[Sequence[Any]], body: Sequence[int], columns: Sequence[int]
+) -> bool:
+    """Whether the last row is called a total and says of columns of true and false how many are
+    true: they would become text."""
+    if len(body) < 3:
+        return False
+    last = grid[body[-1]]
+    cells = {c: last[c] for c in columns if c < len(last) and last[c] not in (None, "")}
+    numbers = {c: cell for c, cell in cells.items() if type(cell) in (int, float)}
+    called = [cell for c, cell in cells.items() if c not in numbers]
+    if not numbers or len(called) != 1 or type(called[0]) is not str or not label_of(called[0]):
+        return False
+    for c, count in numbers.items():
+        values = [
+            grid[i][c] for i in body[:-1] if c < len(grid[i]) and grid[i][c] not in (None, "")
+        ]
+        if any(type(value) is not bool for value in values) or sum(values) != count:
+            return False
+    return True
+
+
+def softened(
+    grid: Sequence[Sequence[Any]], body: Sequence[int], hard: Sequence[int]
+) -> dict[int, dict[int, str]]:
+    """Words such as Total in columns of numbers or dates: position in `body` -> column -> word.
+    They would turn it into text."""
+    found: dict[int, dict[int, str]] = {}
+    for c in hard[:LABEL_COLUMNS]:
+        for position, i in enumerate(body):
+            row = grid[i]
+            if c < len(row):
+                cell = row[c]
+                if (
+                    type(cell) is str
+                    and cell
+                    and cell[0] not in _STARTS
+                    and (label := label_of(cell))
+                    and label.exact
+                ):
+                    found.setdefault(position, {})[c] = cell.strip()
+    return found
+
+
+_STARTS = frozenset("0123456789-+.$€£¥(")

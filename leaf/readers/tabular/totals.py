@@ -1,0 +1,369 @@
+"""Which rows of a table are totals of others: left out only where structure and arithmetic prove it
+together, else doubtful.
+
+Evidence is added up in bits, as logarithms of how much likelier it is in a total than in a row of
+data. Structure: the word, the column it stands in, empty key cells, an edge of the table, a name
+that the parts carry. Arithmetic: every column that adds up agrees to the printed digits, counted by
+how many other numbers it might have been. Zeros say nothing, one small number little.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from leaf.readers.tabular.labels import Label, is_rate, is_said
+from leaf.readers.tabular.overlaps import overlapping
+from leaf.readers.tabular.spans import SumSpan, TableNumbers
+from leaf.readers.tabular.summaries import summaries
+from leaf.readers.tabular.sums import SEARCHED, Sign, SumSearch
+
+if TYPE_CHECKING:
+    from leaf.readers.tabular.spans import Bools, Floats, Ints
+
+PROOF = 10.0
+"""Bits from which on a row is left out: a row of data looks like that once in a thousand times."""
+_LINES = 4
+"""Rows called totals from which on it counts how many of them are some."""
+
+
+@dataclass(frozen=True)
+class ProvenRow:
+    """A row that is proven to be no data."""
+
+    kind: str
+    """`subtotal`, `total` or `note` (averages, least, greatest, counts)."""
+    first: int = -1
+    last: int = -1
+    """The rows that it sums lie between these, both inclusive."""
+    off: tuple[tuple[int, float, float], ...] = ()
+    """(column, printed, sum of the rows) where they differ although they should not."""
+
+
+@dataclass(frozen=True)
+class DoubtfulRow:
+    """A row that is kept as data and may be none."""
+
+    kind: str
+    """`total`, `subtotal` or `summary`."""
+    worded: bool
+    """Whether a word says so; else its numbers are the sum of others."""
+    off: tuple[tuple[int, float, float], ...] = ()
+
+
+def find(
+    values: Floats,
+    steps: Floats,
+    rates: Bools,
+    signs: Mapping[int, Sign],
+    linked: Callable[[int, SumSpan], bool],
+    is_rest: Callable[[int], bool] = lambda row: False,
+) -> tuple[dict[int, ProvenRow], dict[int, DoubtfulRow]]:
+    """Rows that are proven to be no data, and rows that are kept and may be none.
+
+    `values` is rows × numeric columns, NaN where empty; `linked` says whether the parts carry the
+    name beside a word, `is_rest` whether a row is called what is left of another.
+    """
+    import numpy as np
+
+    n = len(values)
+    if n < 2 or not values.shape[1]:
+        return {}, {}
+    numbers = TableNumbers(values, steps, rates)
+    apart = [
+        r
+        for r, s in signs.items()
+        if s.keys > 0 or (s.label and s.label.kind != "average" and s.label.sure and s.stub)
+    ]
+    marks, doubts = _averages(numbers, signs, apart)
+    some: Bools = np.asarray(~np.isnan(values).all(axis=1))
+    some[list(marks)] = False
+    rows = np.flatnonzero(some)
+    sums = {
+        r: s for r, s in signs.items() if some[r] and not (s.label and s.label.kind == "average")
+    }
+    search = SumSearch(numbers, sums, linked, n <= SEARCHED)
+    search.run(rows)
+    search.rest(rows)
+    _judge(search, sums, rows, marks, doubts)
+    for row in overlapping(numbers, rows, {*marks, *doubts}, is_rest):
+        doubts[row] = DoubtfulRow("subtotal", False)
+    return marks, doubts
+
+
+def _averages(
+    numbers: TableNumbers, signs: Mapping[int, Sign], apart: Iterable[int]
+) -> tuple[dict[int, ProvenRow], dict[int, DoubtfulRow]]:
+    called = {r: s for r, s in signs.items() if s.label and s.label.kind == "average"}
+    if not called:
+        return {}, {}
+    bits = summaries(numbers, {r: s.label for r, s in called.items() if s.label}, set(apart))
+    marks, doubts = {}, {}
+    for row, sign in called.items():
+        structure = _structure(sign)
+        if row in bits and structure + bits[row] >= PROOF:
+            marks[row] = ProvenRow("note")
+        elif structure >= 4 or (row in bits and bits[row] >= 4 and sign.stub) or _is_summary(sign):
+            doubts[row] = DoubtfulRow("summary", True)
+    return marks, doubts
+
+
+def _is_summary(sign: Sign) -> bool:
+    """Whether a row that is called so once, in the column of names, is one of averages (`Country
+    mean`) or of changes."""
+    label = sign.label
+    if label is None or not sign.stub or sign.times > 1 or sign.keys < 0:
+        return False
+    return is_rate(label) or (bool(label.name) and is_said(label))
+
+
+def _structure(sign: Sign) -> float:
+    """Bits of what is seen before anything is added up."""
+    label = sign.label
+    word = 1.0 if label is None else 0.0
+    if label is not None and label.sure:
+        word = 6.0 if label.exact or label.kind == "subtotal" else 0.0
+    place = 1.0 if sign.stub else -2.0
+    return word + place + (0.0, 4.0, -8.0)[sign.keys]
+
+
+def _judge(
+    search: SumSearch,
+    signs: Mapping[int, Sign],
+    rows: Ints,
+    marks: dict[int, ProvenRow],
+    doubts: dict[int, DoubtfulRow],
+) -> None:
+    bonus = _consistency(search, signs)
+    within = _nested(search.found)
+    ends = (int(rows[0]), int(rows[-1])) if len(rows) else (-1, -1)
+    proven = {}
+    for row, span in search.found.items():
+        sign = signs.get(row)
+        if sign is None:
+            continue
+        score = (
+            _structure(sign)
+            + bonus.get(row, 0.0)
+            + _arithmetic(search, span)
+            + 2 * (row in ends)
+            + 4 * (row in within)
+        )
+        score += 5 * (sign.label is not None and bool(sign.label.name) and search.linked(row, span))
+        if score >= PROOF and not _contradicted(sign, span):
+            proven[row] = span
+    if _mostly_lines(signs, proven):
+        proven = {}
+    bare = [row for row in proven if signs[row].label is None]
+    if len(bare) > 0.4 * len(rows):
+        proven = {row: span for row, span in proven.items() if signs[row].label is not None}
+    data = [int(r) for r in rows if int(r) not in proven]
+    if not data:
+        proven, data = {}, [int(r) for r in rows]
+    extents = _extents(search.found)
+    for row, span in proven.items():
+        kind = _kind(row, signs[row].label, (data[0], data[-1]), {r: extents[r] for r in proven})
+        marks[row] = ProvenRow(kind, *extents[row], span.off)
+    doubts |= _doubted(search, signs, marks, rows)
+
+
+def _arithmetic(search: SumSearch, span: SumSpan) -> float:
+    """Bits of the sum, less those for how many sums were tried, and for numbers that are none."""
+    tries = 0.0 if span.near else search.least / 2 - 3
+    return span.bits + 3 * span.whole - tries - min(8, 3 * span.inside)
+
+
+def _contradicted(sign: Sign, span: SumSpan) -> bool:
+    """Whether a column says that it is no total: where a plain Total is right in others, that
+    column is a mistake in the file."""
+    if span.inside > len(span.agree):
+        return True  # of columns that nothing calls rates, more deny the sum than agree with it
+    if not span.off:
+        return sign.label is None and span.bits < PROOF
+    plain = (
+        sign.label is not None
+        and sign.label.sure
+        and (sign.label.exact or sign.keys > 0)
+        and sign.keys >= 0
+    )
+    alike = all(total and 0.5 <= printed / total <= 2 for _, printed, total in span.off)
+    return not (plain and alike and span.bits >= 4 and len(span.off) <= len(span.agree))
+
+
+def _mostly_lines(signs: Mapping[int, Sign], proven: Mapping[int, SumSpan]) -> bool:
+    """Whether most rows that are called totals are not the sum of rows beside them, as in a balance
+    sheet.
+
+    There they are lines like others: to leave out some and keep the rest makes no column add up.
+    """
+    called = [
+        row
+        for row, sign in signs.items()
+        if sign.label is not None and sign.label.sure and sign.stub
+    ]
+    return len(called) >= _LINES and 2 * sum(row in proven for row in called) < len(called)
+
+
+def _consistency(search: SumSearch, signs: Mapping[int, Sign]) -> dict[int, float]:
+    """Rows with such words in one column speak for each other, or against: an ordinary value comes
+    again without a sum."""
+    groups: dict[tuple[int, str], list[int]] = defaultdict(list)
+    for row, sign in signs.items():
+        if sign.label is not None:
+            groups[
+                sign.column, sign.label.text.lower() if sign.label.exact else sign.label.word
+            ].append(row)
+    bonus: dict[int, float] = {}
+    for rows in groups.values():
+        share = sum(r in search.found and not search.found[r].off for r in rows) / len(rows)
+        exact = signs[rows[0]].label
+        value = 3.0 if share == 1 and len(rows) > 1 else 0.0
+        if share < 0.5 and exact is not None and exact.exact and len(rows) > 1:
+            value = -8.0
+        bonus |= dict.fromkeys(rows, value)
+    return bonus
+
+
+def _extents(found: Mapping[int, SumSpan]) -> dict[int, tuple[int, int]]:
+    """Row -> first and last row that it covers, those that its parts sum among them; parts are
+    found before their sums."""
+    extents: dict[int, tuple[int, int]] = {}
+    for row, span in found.items():
+        edges = [extents.get(part, (part, part)) for part in (span.parts[0], span.parts[-1])]
+        extents[row] = (min(row, *(e[0] for e in edges)), max(row, *(e[1] for e in edges)))
+    return extents
+
+
+def _nested(found: Mapping[int, SumSpan]) -> set[int]:
+    """Rows that together are the parts of another sum, each one a sum itself: the whole agrees at
+    two levels."""
+    nested: set[int] = set()
+    for span in found.values():
+        if len(span.parts) > 1 and all(part in found for part in span.parts):
+            nested.update(span.parts)
+    return nested
+
+
+def _kind(
+    row: int, label: Label | None, edges: tuple[int, int], extents: Mapping[int, tuple[int, int]]
+) -> str:
+    """A total covers all rows of data, a subtotal some; of several, the widest is the total unless
+    a word says so."""
+    first, last = extents[row]
+    if first > edges[0] or last < edges[1] or (label is not None and label.kind == "subtotal"):
+        return "subtotal"
+    widest = max(b - a for a, b in extents.values())
+    return "total" if (label is not None and label.exact) or last - first == widest else "subtotal"
+
+
+def _doubted(
+    search: SumSearch, signs: Mapping[int, Sign], marks: Mapping[int, ProvenRow], rows: Ints
+) -> dict[int, DoubtfulRow]:
+    """Words in the place of a total, sums without a word, and the parts of a row that other rows
+    sum up to as well."""
+    doubts: dict[int, DoubtfulRow] = {}
+    bare = [r for r in search.found if r not in marks and r not in signs]
+    if len(bare) > max(
+        2, 0.4 * len(rows)
+    ):  # a series in which each row is the sum of those before is no table of totals
+        bare = [r for r in bare if search.certain(search.found[r])]
+    doubts |= {r: DoubtfulRow("subtotal", False) for r in bare}
+    for row in search.again:
+        one, other = search.found[row], search.again[row]
+        hundred = search.numbers.hundred(search.numbers.values[row])
+        if not (one.off or other.off or hundred):
+            parts = min(one.parts, other.parts, key=len)
+            doubts |= {
+                r: DoubtfulRow("subtotal", False)
+                for r in parts
+                if r not in marks and r not in doubts
+            }
+            if row not in marks:
+                doubts[row] = DoubtfulRow("total", False)
+    for row, sign in signs.items():
+        if row in marks:
+            continue
+        span = search.found.get(row)
+        if sign.label is None:
+            if span is not None and span.bits >= search.least / 2:
+                doubts[row] = DoubtfulRow("subtotal", False)
+        elif _is_doubtful(search, sign, span, row, rows):
+            kind = "subtotal" if sign.label.kind == "subtotal" or not sign.label.exact else "total"
+            doubts[row] = DoubtfulRow(
+                kind, True, span.off if span else _differs(search, row, rows, signs, marks)
+            )
+    return doubts
+
+
+def _is_doubtful(search: SumSearch, sign: Sign, span: SumSpan | None, row: int, rows: Ints) -> bool:
+    """Whether a word that nothing proves may be one for a total all the same, and not an ordinary
+    value of its column."""
+    assert sign.label is not None
+    label = sign.label
+    ordinary = (
+        sign.times > 1
+        and (sign.keys < 0 or not (label.sure and label.exact))
+        and not (label.sure and label.exact and sign.stub)
+    )
+    if ordinary and sign.keys <= 0:
+        return False
+    if span is not None and span.bits >= 3 and not ordinary:
+        return True
+    if ordinary or (not sign.stub and sign.keys <= 0):
+        return False
+    if label.sure and (label.exact or label.kind == "subtotal"):
+        return True
+    said = label.sure and is_said(label)
+    return (
+        sign.keys > 0
+        or ((label.exact or said) and sign.times == 1)
+        or (sign.keys == 0 and _greatest(search, row, rows))
+    )
+
+
+def _greatest(search: SumSearch, row: int, rows: Ints) -> bool:
+    """Whether no row near it is larger in most columns, as the sum of its neighbours would be."""
+    import numpy as np
+
+    at = int(np.searchsorted(rows, row))
+    near = np.abs(search.numbers.values[rows[max(0, at - 4) : at + 5]])
+    own = np.abs(search.numbers.values[row])
+    given = ~np.isnan(own) & (own != 0)
+    if not given.any() or len(near) < 3:
+        return False
+    largest = np.nanmax(np.where(np.isnan(near), 0, near), axis=0)
+    return bool((own[given] >= largest[given]).mean() >= 0.6)
+
+
+def _differs(
+    search: SumSearch,
+    row: int,
+    rows: Ints,
+    signs: Mapping[int, Sign],
+    marks: Mapping[int, ProvenRow],
+) -> tuple[tuple[int, float, float], ...]:
+    """Of a plain Total at the end of a table: its numbers and what the rows above give instead,
+    where they are of one size."""
+    import numpy as np
+
+    sign = signs[row]
+    if sign.label is None or not (sign.label.exact and sign.label.sure) or row != int(rows[-1]):
+        return ()
+    parts = np.array(
+        [int(r) for r in rows if r != row and int(r) not in marks and int(r) not in signs],
+        dtype=int,
+    )
+    if len(parts) < 2:
+        return ()
+    numbers, off = search.numbers, []
+    for c in np.flatnonzero(~np.isnan(numbers.values[row]) & numbers.additive):
+        column = numbers.values[parts, c]
+        printed, total = float(numbers.values[row, c]), float(np.nansum(column))
+        within = (
+            np.nanmin(column) <= printed <= np.nanmax(column) if (~np.isnan(column)).any() else True
+        )
+        if not within and total and 0.3 <= printed / total <= 3:
+            off.append((int(c), printed, total))
+    return tuple(off)

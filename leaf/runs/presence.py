@@ -1,0 +1,204 @@
+"""This process among the others of the same history: its heart beats, and it takes up what those
+leave that are gone.
+
+Who is gone is told by the database's clock alone. A process that was frozen and wakes finds its
+answers taken; what it still tries to write is not kept (`store/fence.py`), and it drops them. While
+a process is alone and writes nothing its heart stands still: nobody asks.
+"""
+
+from __future__ import annotations
+
+import logging
+import threading
+import time
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from leaf.errors import LeafError
+from leaf.runs.board import Board, ticket_of
+from leaf.runs.engine import VERSION, Engine
+from leaf.store import leases, messages
+from leaf.store.changes import RUNS, STREAMS, Change
+from leaf.store.database import Database
+from leaf.store.leases import NOBODY, Holder, Lease
+from leaf.store.model import Message, Unfinished
+
+if TYPE_CHECKING:
+    from leaf.runs.dispatch import Dispatcher
+
+BEGUN_SECONDS = 60.0
+"""After which an answer is not just about to be begun by a process that knows no leases."""
+
+logger = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True)
+class LeaseTimes:
+    """Seconds."""
+
+    beat: float = 3.0
+    """Between two beats of the heart."""
+    silence: float = 10.0
+    """Without a beat after which a process is taken for gone."""
+    stop: float = 2.0
+    """For which whoever writes an answer may take to stop it before it is stopped without them."""
+
+
+class Presence:
+    """One a process, where several share a history."""
+
+    def __init__(
+        self,
+        board: Board,
+        dispatcher: Dispatcher,
+        db: Database,
+        engine: Engine,
+        times: LeaseTimes,
+    ) -> None:
+        self.times = times
+        self._board = board
+        self._dispatcher = dispatcher
+        self._db = db
+        self._engine = engine
+        self._news = threading.Event()
+        self._told = True
+        """Whether others said that there is something to do."""
+        self._entered = False
+        self._alone = False
+        """Whether there was no other process at the last beat."""
+        self._beaten = float("-inf")
+        """`time.monotonic()` of the last beat."""
+
+    @property
+    def holder(self) -> Holder:
+        """This process."""
+        return Holder(self._engine.process_id, VERSION, self._board.limits.per_user)
+
+    def heard(self, changes: Collection[Change]) -> None:
+        """Others let it know that something is to be done, or that there is more to read."""
+        topics = {change.topic for change in changes}
+        if RUNS in topics:
+            self._told = True
+        if RUNS in topics or self._alone:  # then its heart may stand still
+            self._news.set()
+        if STREAMS in topics and self._entered:
+            self._engine.wake_readers()
+
+    def tell_streams(self) -> None:
+        """Let others know that there is more to read, if there are any."""
+        if self._alone or self._board.closed:
+            return
+        try:
+            leases.unscoped_tell_streams(self._db)
+        except LeafError as e:  # they look by themselves, later
+            logger.info("others were not told of a stream: %s", e.message)
+
+    def wake(self) -> None:
+        """Have it look now."""
+        self._news.set()
+
+    def enter(self) -> None:
+        """Be there, and let go what earlier processes in this one's place held."""
+        self._entered = True
+        leases.unscoped_enter(self._db, self.holder)
+        leases.unscoped_release_seats(
+            self._db, self._engine.process_id, frozenset(self._engine.executors)
+        )
+
+    def keep(self) -> None:
+        """Beat and look, as long as there is anybody to do it for. Runs until `close`."""
+        while not self._board.ending:
+            try:
+                self._alone = self._look()
+            except Exception as e:  # noqa: BLE001 - the next beat may do
+                if not self._board.closed:
+                    why = e.message if isinstance(e, LeafError) else type(e).__name__
+                    logger.warning("the heart of this process missed a beat: %s", why)
+                self._alone = False
+            load = self._board.load()
+            idle = self._alone and not (load.running or load.waiting)
+            self._news.wait(None if idle else self.times.beat)
+            self._news.clear()
+
+    def adopt(self) -> None:
+        """Take up what nobody writes, as far as there is room, and have what waits wait here as
+        well: whoever is first begins it."""
+        known = leases.unscoped_known(self._db)
+        unfinished = messages.unscoped_unfinished(self._db)
+        for found in unfinished:
+            if found.message.status == "pending":
+                self._board.wait(ticket_of(found))
+            elif found.message.id not in known:
+                self._find_owner(found)
+        self._take_free({found.message.id: found for found in unfinished})
+
+    def _look(self) -> bool:
+        """One beat. Returns whether there is no other process.
+
+        Who comes late to it judges nobody: just started or woken, or the database was away, and the
+        others had no chance to be heard either.
+        """
+        told, self._told = self._told, False
+        late = time.monotonic() - self._beaten > 2 * self.times.beat
+        standing = leases.unscoped_beat(self._db, self._engine.process_id, self.times.silence)
+        self._beaten = time.monotonic()
+        if standing is None:
+            logger.warning("this process was taken for gone, and is back")
+            leases.unscoped_enter(self._db, self.holder)
+        self._look_at_mine()
+        if standing is not None and not late and (standing.silent or standing.left):
+            leases.unscoped_release_silent(self._db, self._engine.process_id, self.times.silence)
+            told = True
+        if told:
+            self.adopt()
+        return standing is not None and not standing.others
+
+    def _look_at_mine(self) -> None:
+        """Stop what is to be stopped, and let go what another has taken."""
+        with self._board.news:
+            live = list(self._board.live)
+        mine = leases.unscoped_mine(self._db, self._engine.process_id) if live else {}
+        for message_id in live:
+            if message_id not in mine:
+                self._board.lose(message_id)
+            elif mine[message_id].stop:
+                self._board.stop(message_id)
+
+    def _take_free(self, unfinished: dict[str, Unfinished]) -> None:
+        for lease in leases.unscoped_mine(self._db, NOBODY).values():
+            if self._board.closed or self._board.load().running >= self._board.limits.total:
+                return
+            if lease.message_id in self._board.live:
+                continue  # what is left of it here ends first
+            if found := unfinished.get(lease.message_id):
+                self._take(found, lease)
+            else:
+                leases.unscoped_sweep(self._db)
+
+    def _take(self, found: Unfinished, lease: Lease) -> None:
+        """One answer, if nobody is quicker. One of another version is left to those that can go on
+        with it, as long as there are any."""
+        if lease.version != VERSION and leases.unscoped_can_run(self._db, lease.version):
+            return
+        if leases.unscoped_take(self._db, lease.message_id, self.holder):
+            logger.info("run %s is taken over", lease.message_id)
+            try:
+                self._dispatcher.go_on(found, stop=lease.stop)
+            except LeafError as e:  # it is this process's now, and owed
+                self._board.remember(ticket_of(found))
+                self._board.park(lease.message_id, e.message)
+
+    def _find_owner(self, found: Unfinished) -> None:
+        """An answer without a lease was begun by a version that knew none, or came with a backup.
+        Without a record, after a while, nobody is at it; with one it is this process's where its
+        name is."""
+        record = self._engine.record(found.message.id)
+        if record is None and _idle_seconds(found.message) < BEGUN_SECONDS:
+            return
+        if record is None or record.executor in self._engine.executors:
+            leases.unscoped_leave_to_all(self._db, found, record.version if record else VERSION)
+
+
+def _idle_seconds(message: Message) -> float:
+    return time.time() - message.updated_at.timestamp() if message.updated_at else 0.0

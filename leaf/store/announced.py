@@ -1,0 +1,111 @@
+"""Files of a job that were named before their bytes came: they come, are cancelled, and come again.
+The jobs themselves stand in `jobs`."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from leaf.errors import NotFoundError
+from leaf.store import jobs
+from leaf.store.database import Database, Transaction, now, one_of
+from leaf.store.jobs import ItemState, Job, JobItem, State
+from leaf.store.model import Json, Scope
+
+NOT_OVER: tuple[ItemState, ...] = ("coming", "waiting")
+URGENT = (
+    "CASE state WHEN 'failed' THEN 0 WHEN 'unreadable' THEN 0 WHEN 'coming' THEN 1 "
+    "WHEN 'waiting' THEN 1 WHEN 'cancelled' THEN 2 ELSE 3 END"
+)
+"""What a person looks for first, where not all can be shown."""
+
+
+def item(db: Database, scope: Scope, job_id: str, position: int) -> JobItem:
+    """Raises NotFoundError."""
+    jobs.get(db, scope, job_id)
+    rows = db.read(
+        "SELECT position, name, given, state, file_id, problem FROM job_items "
+        "WHERE job_id = :job AND position = :position",
+        {"job": job_id, "position": position},
+    )
+    if not rows:
+        raise NotFoundError("There is no such file in this job.", "Add it again.")
+    return JobItem(**rows[0])
+
+
+def shown(db: Database, scope: Scope, job_id: str, limit: int) -> list[JobItem]:
+    """So many items at most, in their order; of more those that need somebody, then those that are
+    under way. Raises NotFoundError."""
+    jobs.get(db, scope, job_id)
+    rows = db.read(
+        "SELECT position, name, given, state, file_id, problem FROM job_items WHERE job_id = :job "
+        f"ORDER BY {URGENT}, position LIMIT :limit",
+        {"job": job_id, "limit": limit},
+    )
+    return sorted((JobItem(**row) for row in rows), key=lambda found: found.position)
+
+
+def came(db: Database, scope: Scope, job_id: str, position: int, name: str, given: Json) -> bool:
+    """The bytes of a file are here; False if it is not expected any more. Raises NotFoundError."""
+    with db.transaction(scope) as tx:
+        jobs.get(tx, scope, job_id)
+        rows = tx.read(
+            "UPDATE job_items SET state = 'waiting', name = :name, given = :given "
+            "WHERE job_id = :job AND position = :position AND state = 'coming' RETURNING position",
+            {"job": job_id, "position": position, "name": name, "given": given},
+        )
+        _settle(tx, job_id)
+        return bool(rows)
+
+
+def turn(
+    db: Database,
+    scope: Scope,
+    job_id: str,
+    before: Sequence[ItemState],
+    state: ItemState,
+    problem: str = "",
+    position: int | None = None,
+) -> int:
+    """Give items, or the one at a position, another state, if they are in one of those before; how
+    many there were. Raises NotFoundError."""
+    known, names = one_of("state", before)
+    one = "" if position is None else " AND position = :position"
+    given: Json = {"job": job_id, "new": state, "problem": problem, **names}
+    if position is not None:
+        given["position"] = position
+    with db.transaction(scope) as tx:
+        jobs.get(tx, scope, job_id)
+        rows = tx.read(
+            "UPDATE job_items SET state = :new, problem = :problem "
+            f"WHERE job_id = :job AND {known}{one} RETURNING position",
+            given,
+        )
+        _settle(tx, job_id)
+        return len(rows)
+
+
+def reopen(db: Database, scope: Scope, job_id: str, state: State, holder: str) -> Job:
+    """Go on with a job, however it ended: a file of it comes again, or is looked at again. Raises
+    NotFoundError."""
+    with db.transaction(scope) as tx:
+        if jobs.get(tx, scope, job_id).state != state:
+            tx.execute(
+                "UPDATE jobs SET state = :state, problem = '', ended_at = NULL, holder = :holder, "
+                "beat_at = :at WHERE id = :id",
+                {"id": job_id, "state": state, "holder": holder, "at": now()},
+            )
+        return jobs.get(tx, scope, job_id)
+
+
+def _settle(tx: Transaction, job_id: str) -> None:
+    """With the last file that comes or will not come, nothing arrives any more."""
+    tx.execute("UPDATE jobs SET beat_at = :at WHERE id = :id", {"id": job_id, "at": now()})
+    coming = tx.read(
+        "SELECT 1 AS yes FROM job_items WHERE job_id = :id AND state = 'coming' LIMIT 1",
+        {"id": job_id},
+    )
+    if not coming:
+        tx.execute(
+            "UPDATE jobs SET state = 'working' WHERE id = :id AND state = 'arriving'",
+            {"id": job_id},
+        )

@@ -1,0 +1,148 @@
+"""Looking after blobs as a whole: whether all that the database names are there, copies from one place
+to another, and what nobody names any more."""
+
+from __future__ import annotations
+
+import hashlib
+import tempfile
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from pathlib import Path
+
+from leaf.errors import BlobGoneError
+from leaf.store import Store, blob_names
+from leaf.store.database import now
+from leaf.store.objects.base import BlobEntry, BlobKey, ObjectStore
+
+Told = Callable[[int, int], None]
+"""How many are done, of how many."""
+FRESH = timedelta(days=1)
+"""Blobs younger than this may be about to be named."""
+
+
+@dataclass
+class BlobCount:
+    """What was done with blobs, and with which of them it could not be done."""
+
+    done: int = 0
+    size: int = 0
+    """Bytes of those."""
+    left: int = 0
+    """That needed nothing, or were left alone."""
+    problems: list[str] = field(default_factory=list)
+    """A sentence for each that needs somebody."""
+
+    def add(self, size: int) -> None:
+        self.done += 1
+        self.size += size
+
+
+def check(store: Store, told: Told) -> BlobCount:
+    """Read every blob that the database names, from where it lasts, and compare its hash. Raises
+    StorageError."""
+    named, found = blob_names.unscoped_named(store.db), BlobCount()
+    place = store.blobs.place
+    for number, (key, what) in enumerate(sorted(named.items()), 1):
+        problem, size = _examined(place, key)
+        if not problem:
+            found.add(size)
+        elif store.blobs.store is not None and not _examined(store.blobs.folder, key)[0]:
+            found.problems.append(f"{what}: in the data folder alone; storage move copies it.")
+        else:
+            found.problems.append(f"{what}: {problem} (SHA-256 {key.sha256}).")
+        told(number, len(named))
+    return found
+
+
+def move(
+    source: ObjectStore, target: ObjectStore, told: Told, *, remove: bool = False
+) -> BlobCount:
+    """Copy every blob that the target lacks, and read it back. What is there already is not copied
+    again, so an interrupted move goes on. `remove` takes away from the source what the target is
+    known to hold. Raises StorageError."""
+    entries, found = list(source.entries()), BlobCount()
+    for number, entry in enumerate(entries, 1):
+        there = target.find(entry.key)
+        if there is not None and there.size == entry.size and not remove:
+            found.left += 1
+        elif problem := _copied(source, target, entry):
+            found.problems.append(f"{entry.key.place}: {problem}.")
+        else:
+            found.add(entry.size)
+            if remove:
+                source.delete(entry.key)
+        told(number, len(entries))
+    return found
+
+
+def sweep(store: Store, told: Told, *, trial: bool = False) -> BlobCount:
+    """Delete the blobs of this database's workspaces that it does not name and that are older than
+    a day, wherever they stand; with `trial` only count them. Raises StorageError."""
+    named, ours = blob_names.unscoped_named(store.db), blob_names.unscoped_workspaces(store.db)
+    blobs, found = store.blobs, BlobCount()
+    nobodys = [entry for entry in _everywhere(store) if entry.key not in named]
+    for number, entry in enumerate(nobodys, 1):
+        if entry.key.workspace_id not in ours or not _is_old(blobs.place, entry):
+            found.left += 1
+        else:
+            found.add(entry.size)
+            if not trial:
+                blobs.delete(*entry.key)
+        told(number, len(nobodys))
+    return found
+
+
+def _everywhere(store: Store) -> Iterable[BlobEntry]:
+    """Of each blob one entry, from where it lasts, the folder or the cache."""
+    blobs = store.blobs
+    places = [blobs.cache.files] if blobs.cache is not None else []
+    found: dict[BlobKey, BlobEntry] = {}
+    for place in (*places, blobs.folder, blobs.place):
+        found.update({entry.key: entry for entry in place.entries()})
+    return found.values()
+
+
+def _is_old(place: ObjectStore, entry: BlobEntry) -> bool:
+    """Whether it is, asked anew: somebody may have put the same bytes since they were listed."""
+    latest = place.find(entry.key) or entry
+    return now() - latest.written_at > FRESH
+
+
+def _examined(place: ObjectStore, key: BlobKey) -> tuple[str, int]:
+    """What is wrong with a blob, empty for nothing, and its size."""
+    digest, size = hashlib.sha256(), 0
+    try:
+        for piece in place.pieces(key):
+            digest.update(piece)
+            size += len(piece)
+    except BlobGoneError:
+        return f"missing from {place.name}", 0
+    return ("" if digest.hexdigest() == key.sha256 else f"altered in {place.name}"), size
+
+
+def _copied(source: ObjectStore, target: ObjectStore, entry: BlobEntry) -> str:
+    """Why it could not be copied; empty if it was, or was there."""
+    if not _examined(target, entry.key)[0]:
+        return ""
+    with _spooled(source.pieces(entry.key)) as (path, sha256, size):
+        if sha256 != entry.key.sha256:
+            return f"altered in {source.name}, so it was not copied"
+        if target.largest and size > target.largest:
+            return f"too large for {target.name}"
+        target.put(entry.key, path, size)
+    return _examined(target, entry.key)[0]
+
+
+@contextmanager
+def _spooled(pieces: Iterator[bytes]) -> Iterator[tuple[Path, str, int]]:
+    """The bytes as a file, with their hash and size."""
+    digest, size = hashlib.sha256(), 0
+    with tempfile.TemporaryDirectory(prefix="leaf-move-") as folder:
+        path = Path(folder) / "blob"
+        with path.open("wb") as file:
+            for piece in pieces:
+                digest.update(piece)
+                size += file.write(piece)
+        yield path, digest.hexdigest(), size

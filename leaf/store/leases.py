@@ -1,0 +1,335 @@
+"""Which process writes which answer, where several share one history.
+
+Each process has a row in which its heart beats, and a lease on each answer that it writes. A lease
+has a token, raised whenever somebody else takes the answer: see `fence`. A lease of nobody is there
+for whoever takes it first. All times are the database's own; no machine's clock is asked.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
+
+from leaf.errors import NotFoundError
+from leaf.store import chats, messages
+from leaf.store.changes import EVERYWHERE, RUNS, STREAMS
+from leaf.store.database import Database, Transaction, now, one_of
+from leaf.store.model import Message, Scope, Unfinished
+
+NOBODY = ""
+_QUIET = "extract(epoch FROM now() - p.beat_at) > :silence"
+
+
+@dataclass(frozen=True)
+class Holder:
+    """A process, as others know it."""
+
+    id: str
+    version: str
+    """Of the order of the steps that it can run."""
+    per_user: int
+    """Answers that are written for one person at once, by all processes together."""
+
+
+@dataclass(frozen=True)
+class Lease:
+    """Who writes an answer."""
+
+    message_id: str
+    process_id: str
+    """`NOBODY`: whoever takes it."""
+    token: int
+    version: str
+    stop: bool
+
+
+@dataclass(frozen=True)
+class Standing:
+    """What a process learns when its heart beats."""
+
+    others: int
+    """Other processes."""
+    silent: int
+    """Those among them that were not heard for so long that they are gone."""
+    left: int
+    """Answers that nobody writes."""
+
+
+# --- processes
+
+
+def unscoped_enter(db: Database, holder: Holder) -> None:
+    """Be one of the processes from now on, and let the others know."""
+    with db.transaction() as tx:
+        tx.concerns([EVERYWHERE])
+        tx.tell(RUNS)
+        _appear(tx, holder)
+
+
+def unscoped_beat(db: Database, process_id: str, silence: float) -> Standing | None:
+    """One beat; None where this process was taken for gone, and what it wrote is others' now."""
+    with db.transaction() as tx:
+        tx.concerns([])
+        rows = tx.read(
+            f"""
+            UPDATE processes SET beat_at = now() WHERE id = :id RETURNING
+                (SELECT count(*) FROM processes p WHERE p.id <> :id) AS others,
+                (SELECT count(*) FROM processes p WHERE p.id <> :id AND {_QUIET}) AS silent,
+                (SELECT count(*) FROM run_leases l WHERE NOT EXISTS (
+                    SELECT 1 FROM processes p WHERE p.id = l.process_id AND NOT {_QUIET})) AS left_over
+            """,
+            {"id": process_id, "silence": silence},
+        )
+    return Standing(*(int(v) for v in rows[0].values())) if rows else None
+
+
+def unscoped_release_silent(db: Database, process_id: str, silence: float) -> int:
+    """Take away what processes hold that were not heard for so long; returns how many answers that
+    are. Of several that try, one does it, and all hear of it."""
+    with db.transaction() as tx:
+        gone = tx.read(
+            f"DELETE FROM processes AS p WHERE p.id <> :id AND {_QUIET} RETURNING p.id",
+            {"id": process_id, "silence": silence},
+        )
+        freed = _free(tx, "process_id NOT IN (SELECT id FROM processes)", {})
+        if gone or freed:
+            tx.concerns([EVERYWHERE])
+            tx.tell(RUNS)
+    return freed
+
+
+def unscoped_release_seats(db: Database, process_id: str, seats: Collection[str]) -> None:
+    """The same for earlier processes in whose place this one is: a locked file says that they are
+    gone."""
+    with db.transaction() as tx:
+        rows = tx.read("SELECT id FROM processes UNION SELECT process_id AS id FROM run_leases")
+        gone = [str(row["id"]) for row in rows]
+        gone = [one for one in gone if one.partition(".")[0] in seats and one != process_id]
+        those, ids = one_of("id", gone)
+        tx.execute(f"DELETE FROM processes WHERE {those}", ids)
+        those, ids = one_of("process_id", gone)
+        _free(tx, those, ids)
+        tx.concerns([EVERYWHERE])
+
+
+def unscoped_drain(db: Database, process_id: str) -> None:
+    """Take nothing up from now on, and let the others take what waits."""
+    with db.transaction() as tx:
+        tx.concerns([EVERYWHERE])
+        tx.tell(RUNS)
+        tx.execute("UPDATE processes SET draining = TRUE WHERE id = :id", {"id": process_id})
+
+
+def unscoped_leave(db: Database, process_id: str) -> None:
+    """Be none of the processes any more; what this one writes is there for the others."""
+    with db.transaction() as tx:
+        tx.concerns([EVERYWHERE])
+        tx.tell(RUNS)
+        tx.execute("DELETE FROM processes WHERE id = :id", {"id": process_id})
+        _free(tx, "process_id = :id", {"id": process_id})
+
+
+def unscoped_tell_streams(db: Database) -> None:
+    """Let other processes know that there is more to read of running answers."""
+    with db.transaction() as tx:
+        tx.concerns([EVERYWHERE])
+        tx.tell(STREAMS)
+
+
+def unscoped_can_run(db: Database, version: str) -> bool:
+    """Whether there is a process that runs this version and goes on."""
+    return bool(
+        db.read(
+            "SELECT 1 AS yes FROM processes WHERE version = :version AND NOT draining LIMIT 1",
+            {"version": version},
+        )
+    )
+
+
+# --- leases
+
+
+def claim(
+    db: Database, scope: Scope, message_id: str, holder: Holder | None = None
+) -> Literal["claimed", "busy", "full", "gone"]:
+    """Make a pending answer the running one of its chat, in one commit: of several processes that
+    try, one succeeds. `holder` is the one that tries, where there are several.
+
+    `busy` while another answer of the chat is being written or comes first; `full` while as many
+    are written for whoever asked as may be at once, wherever they are; `gone` when it was
+    withdrawn, stopped or begun meanwhile.
+    """
+    at = now()
+    with db.transaction(scope) as tx:
+        try:
+            message = messages.get(tx, scope, message_id)
+            chats.hold(tx, scope, message.chat_id, at)
+            message = messages.get(tx, scope, message_id)
+        except NotFoundError:
+            return "gone"
+        if message.status != "pending":
+            return "gone"
+        if tx.read(
+            "SELECT id FROM messages WHERE chat_id = :chat AND status = 'streaming'",
+            {"chat": message.chat_id},
+        ):
+            return "busy"
+        if holder and _comes_later(tx, message):
+            return "busy"
+        if holder and _is_full(tx, scope, holder):
+            return "full"
+        tx.execute(
+            "UPDATE messages SET status = 'streaming', updated_at = :at WHERE id = :id",
+            {"at": at, "id": message_id},
+        )
+        if holder:
+            _appear(tx, holder)
+            _insert(tx, scope, message, holder.id, holder.version)
+    return "claimed"
+
+
+def unscoped_mine(db: Database, process_id: str) -> dict[str, Lease]:
+    """The leases of a process by message id; of `NOBODY` what can be taken."""
+    rows = db.read(
+        "SELECT message_id, process_id, token, version, stop FROM run_leases WHERE "
+        "process_id = :id ORDER BY taken_at, message_id",
+        {"id": process_id},
+    )
+    return {str(row["message_id"]): Lease(**row) for row in rows}
+
+
+def unscoped_token(db: Database, message_id: str, process_id: str) -> int | None:
+    """Under which this process writes an answer; None if it is not this one's."""
+    rows = db.read(
+        "SELECT token FROM run_leases WHERE message_id = :message AND process_id = :id",
+        {"message": message_id, "id": process_id},
+    )
+    return int(rows[0]["token"]) if rows else None
+
+
+def unscoped_is_written(db: Database, message_id: str, silence: float) -> bool:
+    """Whether a process has an answer that was heard in these seconds."""
+    return bool(
+        db.read(
+            "SELECT 1 AS yes FROM run_leases l JOIN processes p ON p.id = l.process_id WHERE "
+            f"l.message_id = :message AND NOT {_QUIET}",
+            {"message": message_id, "silence": silence},
+        )
+    )
+
+
+def unscoped_known(db: Database) -> frozenset[str]:
+    """Ids of the answers that have a lease, whoever holds it."""
+    return frozenset(str(r["message_id"]) for r in db.read("SELECT message_id FROM run_leases"))
+
+
+def unscoped_leave_to_all(db: Database, found: Unfinished, version: str) -> None:
+    """Give an answer that is being written without a lease one of nobody's: it was begun before
+    there were any."""
+    with db.transaction(found.scope) as tx:
+        _insert(tx, found.scope, found.message, NOBODY, version)
+
+
+def unscoped_take(db: Database, message_id: str, holder: Holder) -> bool:
+    """Take an answer of nobody's; False if another was quicker."""
+    with db.transaction() as tx:
+        tx.concerns([])
+        _appear(tx, holder)
+        rows = tx.read(
+            "UPDATE run_leases SET process_id = :id, token = token + 1, version = :version, "
+            "taken_at = now() WHERE message_id = :message AND process_id = '' RETURNING token",
+            {"id": holder.id, "version": holder.version, "message": message_id},
+        )
+    return bool(rows)
+
+
+def unscoped_seize(db: Database, found: Unfinished, holder: Holder) -> None:
+    """Take an answer away from whoever has it: what that one writes from now on is not kept."""
+    with db.transaction(found.scope) as tx:
+        _appear(tx, holder)
+        _insert(tx, found.scope, found.message, NOBODY, holder.version)
+        tx.execute(
+            "UPDATE run_leases SET process_id = :id, token = token + 1, taken_at = now() "
+            "WHERE message_id = :message",
+            {"id": holder.id, "message": found.message.id},
+        )
+        tx.tell(RUNS)
+
+
+def unscoped_want_stop(db: Database, found: Unfinished, silence: float) -> bool:
+    """Tell whoever writes an answer to stop it. False if nobody was heard for so long who could."""
+    with db.transaction(found.scope) as tx:
+        tx.tell(RUNS)
+        rows = tx.read(
+            "UPDATE run_leases AS l SET stop = TRUE WHERE l.message_id = :message RETURNING "
+            "(SELECT count(*) FROM processes p WHERE p.id = l.process_id AND NOT "
+            f"{_QUIET}) AS heard",
+            {"message": found.message.id, "silence": silence},
+        )
+    return bool(rows and rows[0]["heard"])
+
+
+def unscoped_sweep(db: Database) -> None:
+    """Forget leases of answers that are not written any more, as of chats deleted for good."""
+    with db.transaction() as tx:
+        tx.concerns([])
+        tx.execute(
+            "DELETE FROM run_leases WHERE message_id NOT IN (SELECT id FROM messages WHERE "
+            "status IN ('pending', 'streaming'))"
+        )
+
+
+def _appear(tx: Transaction, holder: Holder) -> None:
+    """Beat, whether or not this process is known."""
+    tx.execute(
+        "INSERT INTO processes (id, version, draining, started_at, beat_at) VALUES (:id, "
+        ":version, FALSE, now(), now()) ON CONFLICT (id) DO UPDATE SET beat_at = now()",
+        {"id": holder.id, "version": holder.version},
+    )
+
+
+def _insert(tx: Transaction, scope: Scope, message: Message, process_id: str, version: str) -> None:
+    tx.execute(
+        "INSERT INTO run_leases (message_id, process_id, token, version, workspace_id, user_id, "
+        "chat_id, stop, taken_at) VALUES (:message, :id, 1, :version, :workspace, :user, :chat, "
+        "FALSE, now()) ON CONFLICT DO NOTHING",
+        {
+            "message": message.id,
+            "id": process_id,
+            "version": version,
+            "workspace": scope.workspace_id,
+            "user": scope.user_id,
+            "chat": message.chat_id,
+        },
+    )
+
+
+def _free(tx: Transaction, condition: str, given: dict[str, str]) -> int:
+    rows = tx.read(
+        "UPDATE run_leases SET process_id = '', token = token + 1 WHERE process_id <> '' AND "
+        f"{condition} RETURNING message_id",
+        given,
+    )
+    return len(rows)
+
+
+def _comes_later(tx: Transaction, message: Message) -> bool:
+    """Whether a question of the same chat was asked before and waits, in whichever process."""
+    return bool(
+        tx.read(
+            "SELECT id FROM messages WHERE chat_id = :chat AND status = 'pending' AND "
+            "(created_at < :at OR (created_at = :at AND id < :id)) LIMIT 1",
+            {"chat": message.chat_id, "at": message.created_at, "id": message.id},
+        )
+    )
+
+
+def _is_full(tx: Transaction, scope: Scope, holder: Holder) -> bool:
+    """Held to the end of the transaction, so that two processes do not count at the same time."""
+    tx.execute("UPDATE users SET name = name WHERE id = :user", {"user": scope.user_id})
+    rows = tx.read(
+        "SELECT count(*) AS running FROM run_leases WHERE user_id = :user",
+        {"user": scope.user_id},
+    )
+    return int(rows[0]["running"]) >= holder.per_user

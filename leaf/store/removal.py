@@ -1,0 +1,476 @@
+"""Deleting for good: all rows of a chat, a file, a workspace or an account, and what has to go with
+them that is no row.
+
+`purge_chat_in` and `purge_file_in` ask first whether the caller may; the others are given a
+transaction in which that was asked, or an operator's command.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
+from typing import Any
+
+from leaf.errors import InvalidInputError, NotFoundError
+from leaf.store import audit, blob_names, chats, files
+from leaf.store.blob_names import KEPT
+from leaf.store.database import Database, Row, Transaction, one_of
+from leaf.store.model import Scope
+from leaf.store.results import OUTSIDE
+
+_SHA256 = re.compile(r"\b[0-9a-f]{64}\b")
+BATCH = 1_000
+"""Ids that are asked for at a time."""
+WORKSPACE_TABLES = (
+    "files",
+    "documents",
+    "results",
+    "result_numbers",
+    "made_files",
+    "cells",
+    "consents",
+    "derived_pictures",
+    "transcripts",
+    "chat_packages",
+    "model_files",
+    "jobs",
+    "usage_steps",
+    "usage_days",
+    "usage_chats",
+    "budgets",
+    "integrations",
+    "oauth_states",
+    "drive_files",
+    "drive_folders",
+    "drive_changes",
+    "drive_tokens",
+    "invitations",
+    "workspace_members",
+    "audit",
+    "run_leases",
+)
+"""Those whose rows name their workspace. A test holds the list to the schema."""
+PERSONAL_TABLES = (
+    "integrations",
+    "oauth_states",
+    "drive_files",
+    "drive_folders",
+    "drive_changes",
+    "drive_tokens",
+    "jobs",
+    "file_contexts",
+    "invitations",
+    "chat_participants",
+    "workspace_members",
+    "logins",
+    "identities",
+)
+"""Those whose rows are one person's, wherever they stand. What was used stays counted, under an id
+that is nobody's any more; what was asked in chats with others stays in these chats."""
+
+
+@dataclass(frozen=True)
+class Gone:
+    """What rows that are deleted leave behind elsewhere."""
+
+    workspace_id: str
+    chats: tuple[str, ...] = ()
+    """Their folders of packages and of results, their Python."""
+    messages: tuple[str, ...] = ()
+    """Answers, by whose ids the run database knows them."""
+    hashes: tuple[str, ...] = ()
+    """Bytes of which something was made, and which go unless other rows name them."""
+    whole: bool = False
+    """All that is kept of the workspace."""
+
+    def __add__(self, other: Gone) -> Gone:
+        return Gone(
+            self.workspace_id,
+            self.chats + other.chats,
+            self.messages + other.messages,
+            tuple(dict.fromkeys(self.hashes + other.hashes)),
+            self.whole or other.whole,
+        )
+
+    def to_json(self) -> dict[str, Any]:
+        return {field.name: getattr(self, field.name) for field in fields(self)}
+
+    @classmethod
+    def from_json(cls, given: dict[str, Any]) -> Gone:
+        return cls(
+            str(given["workspace_id"]),
+            tuple(map(str, given["chats"])),
+            tuple(map(str, given["messages"])),
+            tuple(map(str, given["hashes"])),
+            bool(given["whole"]),
+        )
+
+
+@dataclass(frozen=True)
+class WorkspaceRecord:
+    """A workspace, as the operator sees it."""
+
+    id: str
+    name: str
+    owners: str
+    """Their addresses."""
+    members: int
+    chats: int
+    files: int
+
+
+@dataclass(frozen=True)
+class AccountRecord:
+    """An account, as the operator sees it."""
+
+    id: str
+    email: str
+    name: str
+    workspaces: int
+
+
+def unscoped_workspaces(db: Database) -> list[WorkspaceRecord]:
+    """All of them, oldest first."""
+    rows = db.read(
+        """
+        SELECT w.id, w.name,
+            coalesce((SELECT string_agg(u.email, ', ' ORDER BY u.email) FROM workspace_members m JOIN users u ON u.id = m.user_id
+                WHERE m.workspace_id = w.id AND m.role = 'owner'), '') AS owners,
+            (SELECT count(*) FROM workspace_members m WHERE m.workspace_id = w.id) AS members,
+            (SELECT count(*) FROM chats c WHERE c.workspace_id = w.id) AS chats,
+            (SELECT count(*) FROM files f WHERE f.workspace_id = w.id) AS files
+        FROM workspaces w ORDER BY w.created_at, w.id
+        """
+    )
+    return [WorkspaceRecord(**row) for row in rows]
+
+
+def unscoped_accounts(db: Database) -> list[AccountRecord]:
+    """All of them, oldest first."""
+    rows = db.read(
+        "SELECT u.id, u.email, u.name, (SELECT count(*) FROM workspace_members m WHERE m.user_id = "
+        "u.id) AS workspaces FROM users u ORDER BY u.created_at, u.id"
+    )
+    return [AccountRecord(**row) for row in rows]
+
+
+def purge_chat_in(tx: Transaction, scope: Scope, chat_id: str) -> Gone:
+    """Delete a chat for good. Raises NotFoundError, and InvalidInputError for one who only takes
+    part."""
+    chats.check_host(tx, scope, chat_id, "delete it")
+    audit.add(tx, scope, "chat deleted for good", chat_id)
+    return remove_chat(tx, scope.workspace_id, chat_id)
+
+
+def purge_file_in(tx: Transaction, scope: Scope, file_id: str) -> Gone:
+    """Delete a file for good, with what came out of it. Raises NotFoundError, and InvalidInputError
+    for one who neither added it nor owns the workspace."""
+    files.check_may_purge(tx, scope, file_id)
+    inside = files.members(tx, scope, file_id, deleted=None)
+    audit.add(tx, scope, "file deleted for good", file_id)
+    return remove_files(tx, scope.workspace_id, [file_id, *(one.id for one in inside)])
+
+
+def remove_chat(tx: Transaction, workspace_id: str, chat_id: str) -> Gone:
+    """Delete a chat with all that belongs to it alone: what was written in it, too. Files that
+    were added to it stay in the library."""
+    given = {"chat": chat_id, "workspace": workspace_id}
+    messages = _column(tx, "SELECT id FROM messages WHERE chat_id = :chat", given)
+    hashes = _column(tx, "SELECT sha256 FROM results WHERE chat_id = :chat", given)
+    hashes += _column(tx, "SELECT sha256 FROM made_files WHERE chat_id = :chat", given)
+    figures = _forget_pictures(tx, workspace_id, _own_figures(tx, workspace_id, chat_id))
+    gone = Gone(workspace_id, (chat_id,), tuple(messages), (*_named(hashes), *figures))
+    gone += remove_files(tx, workspace_id, _own_texts(tx, chat_id))
+    tx.execute("DELETE FROM file_contexts WHERE chat_id = :chat AND NOT shared", given)
+    _forget_jobs(tx, [j for j, asked in _ended(tx, workspace_id) if asked.get("target") == chat_id])
+    chats.delete_rows(tx, ":chat", given)
+    return gone
+
+
+def remove_files(tx: Transaction, workspace_id: str, file_ids: Sequence[str]) -> Gone:
+    """Delete files with all that was made of them, in whichever chat; what chats say of them stays
+    there. A chat keeps the names by which it called them, so that no other file takes these."""
+    those, ids = one_of("id", file_ids)
+    given = {"workspace": workspace_id, **ids}
+    hashes = _column(tx, f"SELECT sha256 FROM files WHERE {those}", given)
+    tx.execute(f"DELETE FROM files WHERE {those}", given)
+    those, ids = one_of("file_id", file_ids)
+    drive_ids = _column(tx, f"SELECT drive_id FROM drive_files WHERE {those}", ids)
+    for table in ("file_contexts", "job_items", "drive_files"):
+        tx.execute(f"DELETE FROM {table} WHERE {those}", ids)
+    seen, ids = one_of("drive_id", drive_ids)
+    tx.execute(
+        f"DELETE FROM drive_changes WHERE workspace_id = :workspace AND {seen}",
+        {"workspace": workspace_id, **ids},
+    )
+    free = [sha256 for sha256 in _named(hashes) if not _is_file(tx, workspace_id, sha256)]
+    pictures = _forget_pictures(tx, workspace_id, free)
+    captions = _forget_transcripts(tx, workspace_id, free)
+    rows = _forget_results_outside(tx, workspace_id, file_ids)
+    return Gone(workspace_id, hashes=(*free, *pictures, *captions, *rows))
+
+
+def remove_workspace(tx: Transaction, workspace_id: str) -> Gone:
+    """Delete a workspace with everything in it. Raises NotFoundError."""
+    given = {"workspace": workspace_id}
+    if not tx.read("SELECT 1 AS yes FROM workspaces WHERE id = :workspace", given):
+        raise NotFoundError(
+            f"No workspace '{workspace_id}'.", "See: python -m leaf workspaces list"
+        )
+    those = "SELECT id FROM chats WHERE workspace_id = :workspace"
+    gone = Gone(
+        workspace_id,
+        (*_column(tx, those, given),),
+        tuple(_column(tx, f"SELECT id FROM messages WHERE chat_id IN ({those})", given)),
+        tuple(_all_hashes(tx, workspace_id)),
+        whole=True,
+    )
+    chats.delete_rows(tx, those, given)
+    those = "SELECT id FROM files WHERE workspace_id = :workspace"
+    tx.execute(f"DELETE FROM file_contexts WHERE file_id IN ({those})", given)
+    those = "SELECT id FROM jobs WHERE workspace_id = :workspace"
+    tx.execute(f"DELETE FROM job_items WHERE job_id IN ({those})", given)
+    for table in WORKSPACE_TABLES:
+        tx.execute(f"DELETE FROM {table} WHERE workspace_id = :workspace", given)
+    tx.execute("DELETE FROM workspaces WHERE id = :workspace", given)
+    return gone
+
+
+def remove_account(tx: Transaction, email: str) -> tuple[str, list[Gone]]:
+    """Delete a user: the workspaces that nobody else belongs to, their own chats in others, and
+    all that says who they are. Returns their id, which lines of the audit log keep.
+
+    Raises NotFoundError, and InvalidInputError where others would be left without an owner.
+    """
+    rows = tx.read(
+        "SELECT id, email FROM users WHERE email = :email", {"email": email.strip().lower()}
+    )
+    if not rows:
+        raise NotFoundError(
+            f"Nobody here has the address {email}.", "See: python -m leaf users list"
+        )
+    user = {"user": str(rows[0]["id"]), "email": str(rows[0]["email"])}
+    alone, shared = _memberships(tx, user)
+    found = [remove_workspace(tx, workspace_id) for workspace_id in alone]
+    for workspace_id in shared:
+        gone = Gone(workspace_id)
+        for chat_id in _chats_of_one(tx, workspace_id, user):
+            gone += remove_chat(tx, workspace_id, chat_id)
+        found.append(gone)
+    jobs = "SELECT id FROM jobs WHERE user_id = :user"
+    tx.execute(f"DELETE FROM job_items WHERE job_id IN ({jobs})", user)
+    outside = {"chat": f"{OUTSIDE}:{user['user']}"}
+    for table in ("results", "result_numbers"):
+        tx.execute(f"DELETE FROM {table} WHERE chat_id = :chat", outside)
+    for table in PERSONAL_TABLES:
+        tx.execute(f"DELETE FROM {table} WHERE user_id = :user", user)
+    tx.execute("DELETE FROM invitations WHERE email = :email", user)
+    tx.execute("DELETE FROM budgets WHERE subject = :user", user)
+    tx.execute("DELETE FROM audit WHERE subject = :email", user)
+    tx.execute("DELETE FROM users WHERE id = :user", user)
+    return user["user"], found
+
+
+def in_use(db: Database, workspace_id: str, sha256: str) -> tuple[bool, bool]:
+    """Whether rows of the workspace still name these bytes, and whether a file does."""
+    is_file = _is_file(db, workspace_id, sha256)
+    return is_file or blob_names.is_named(db, Scope(workspace_id, ""), sha256), is_file
+
+
+def unfinished_of(db: Database, workspace_id: str) -> list[str]:
+    """Answers of a workspace that wait or are being written."""
+    return _column(
+        db,
+        "SELECT m.id FROM messages m JOIN chats c ON c.id = m.chat_id WHERE c.workspace_id = "
+        ":workspace AND m.status IN ('pending', 'streaming')",
+        {"workspace": workspace_id},
+    )
+
+
+def confirmed(db: Database, gone: Gone) -> Gone:
+    """What of it is really gone: a note may be older than the end of its transaction, which then
+    never came."""
+    if gone.whole and _there(db, "workspaces", [gone.workspace_id]):
+        return Gone(gone.workspace_id)
+    chats_left, messages_left = _there(db, "chats", gone.chats), still_there(db, gone.messages)
+    return replace(
+        gone,
+        chats=tuple(c for c in gone.chats if c not in chats_left),
+        messages=tuple(m for m in gone.messages if m not in messages_left),
+    )
+
+
+def still_there(db: Database, message_ids: Sequence[str]) -> set[str]:
+    """Those of the messages that the history has."""
+    return _there(db, "messages", message_ids)
+
+
+def _there(db: Database, table: str, ids: Sequence[str]) -> set[str]:
+    found: set[str] = set()
+    for start in range(0, len(ids), BATCH):
+        those, names = one_of("id", ids[start : start + BATCH])
+        found |= set(_column(db, f"SELECT id FROM {table} WHERE {those}", names))
+    return found
+
+
+def _column(db: Database | Transaction, sql: str, given: Row) -> list[str]:
+    return [str(next(iter(row.values()))) for row in db.read(sql, given)]
+
+
+def _named(hashes: Iterable[str]) -> list[str]:
+    """Each once; a lost result has none."""
+    return [sha256 for sha256 in dict.fromkeys(hashes) if sha256]
+
+
+def _is_file(db: Database | Transaction, workspace_id: str, sha256: str) -> bool:
+    return bool(
+        db.read(
+            "SELECT 1 AS yes FROM files WHERE workspace_id = :workspace AND sha256 = :sha256 LIMIT 1",
+            {"workspace": workspace_id, "sha256": sha256},
+        )
+    )
+
+
+def _own_texts(tx: Transaction, chat_id: str) -> list[str]:
+    """The files that Leaf wrote as versions of documents of this chat, and of no other's."""
+    return _column(
+        tx,
+        """
+        SELECT DISTINCT f.id FROM documents d JOIN document_versions v ON v.document_id = d.id JOIN files f ON f.id = v.file_id
+        WHERE d.chat_id = :chat AND f.source = 'generated' AND NOT EXISTS (
+            SELECT 1 FROM documents e JOIN document_versions w ON w.document_id = e.id
+            WHERE w.file_id = f.id AND e.chat_id <> :chat)
+        """,
+        {"chat": chat_id},
+    )
+
+
+def _own_figures(tx: Transaction, workspace_id: str, chat_id: str) -> list[str]:
+    """Sources of the pictures that code drew in this chat and that are shown in no other. Of rows of
+    earlier versions only messages say where a figure was drawn."""
+    given: Row = {"workspace": workspace_id, "chat": chat_id, "own": f"figure:{chat_id}:%"}
+    figures = "FROM derived_pictures WHERE workspace_id = :workspace AND source_sha256"
+    own = _column(tx, f"SELECT source_sha256 {figures} LIKE :own", given)
+    elder = f"SELECT sha256 {figures} LIKE 'figure:%' AND source_sha256 NOT LIKE 'figure:%:%'"
+    drawn = set(_column(tx, elder, given))
+    if not drawn:
+        return own
+    said = "CAST(m.parts AS TEXT)"
+    here = tx.read(f"SELECT {said} AS text FROM messages m WHERE m.chat_id = :chat", given)
+    shown = drawn & {found for row in here for found in _SHA256.findall(str(row["text"]))}
+    elsewhere = (
+        f"SELECT 1 AS yes FROM messages m JOIN chats c ON c.id = m.chat_id WHERE c.workspace_id = "
+        f":workspace AND m.chat_id <> :chat AND {said} LIKE :sha256 LIMIT 1"
+    )
+    mine = [s for s in sorted(shown) if not tx.read(elsewhere, {**given, "sha256": f"%{s}%"})]
+    return [*own, *(f"figure:{sha256}" for sha256 in mine)]
+
+
+def _forget_pictures(tx: Transaction, workspace_id: str, sources: Collection[str]) -> list[str]:
+    """Forget what was made from these bytes; returns the pictures' own."""
+    those, names = one_of("source_sha256", list(sources))
+    given = {"workspace": workspace_id, **names}
+    condition = f"workspace_id = :workspace AND {those}"
+    made = _named(_column(tx, f"SELECT sha256 FROM derived_pictures WHERE {condition}", given))
+    tx.execute(f"DELETE FROM derived_pictures WHERE {condition}", given)
+    copies, names = one_of("sha256", made)
+    tx.execute(
+        f"DELETE FROM model_files WHERE workspace_id = :workspace AND {copies}",
+        {"workspace": workspace_id, **names},
+    )
+    return made
+
+
+def _forget_transcripts(tx: Transaction, workspace_id: str, sources: Collection[str]) -> list[str]:
+    """Forget what was said in these recordings; returns the hashes of the captions."""
+    those, names = one_of("source_sha256", list(sources))
+    given = {"workspace": workspace_id, **names}
+    condition = f"workspace_id = :workspace AND {those}"
+    said = _named(_column(tx, f"SELECT sha256 FROM transcripts WHERE {condition}", given))
+    tx.execute(f"DELETE FROM transcripts WHERE {condition}", given)
+    return said
+
+
+def _forget_results_outside(
+    tx: Transaction, workspace_id: str, file_ids: Sequence[str]
+) -> list[str]:
+    """Delete results of calls outside of chats that rest on these files: nobody else would."""
+    given: Row = {"workspace": workspace_id, "outside": f"{OUTSIDE}:%"}
+    rows = tx.read(
+        "SELECT chat_id, number, sha256, CAST(about AS TEXT) AS about FROM results "
+        "WHERE workspace_id = :workspace AND chat_id LIKE :outside",
+        given,
+    )
+    gone = [row for row in rows if any(file_id in str(row["about"]) for file_id in file_ids)]
+    for row in gone:
+        tx.execute(
+            "DELETE FROM results WHERE workspace_id = :workspace AND chat_id = :chat AND "
+            "number = :number",
+            {"workspace": workspace_id, "chat": row["chat_id"], "number": row["number"]},
+        )
+    return _named(str(row["sha256"]) for row in gone)
+
+
+def _ended(tx: Transaction, workspace_id: str) -> list[tuple[str, dict[str, Any]]]:
+    """Jobs that are over, and what they were asked. One that goes on is pruned after its end."""
+    rows = tx.read(
+        "SELECT id, asked FROM jobs WHERE workspace_id = :workspace AND ended_at IS NOT NULL",
+        {"workspace": workspace_id},
+    )
+    return [(str(row["id"]), dict(row["asked"])) for row in rows]
+
+
+def _forget_jobs(tx: Transaction, job_ids: Sequence[str]) -> None:
+    for table, column in (("job_items", "job_id"), ("jobs", "id")):
+        those, names = one_of(column, job_ids)
+        tx.execute(f"DELETE FROM {table} WHERE {those}", names)
+
+
+def _all_hashes(tx: Transaction, workspace_id: str) -> list[str]:
+    """Also of files that were handed to a job and not entered yet."""
+    found = (f"SELECT sha256 FROM {table} WHERE workspace_id = :workspace" for table in KEPT)
+    given = {"workspace": workspace_id}
+    items = _column(
+        tx,
+        "SELECT CAST(i.given AS TEXT) AS given FROM job_items i JOIN jobs j ON j.id = i.job_id "
+        "WHERE j.workspace_id = :workspace",
+        given,
+    )
+    handed = (sha256 for item in items for sha256 in _SHA256.findall(item))
+    return _named([*_column(tx, " UNION ".join(found), given), *handed])
+
+
+def _memberships(tx: Transaction, user: Row) -> tuple[list[str], list[str]]:
+    """The user's workspaces: those that are theirs alone, and those with others."""
+    rows = tx.read(
+        """
+        SELECT m.workspace_id, w.name,
+            (SELECT count(*) FROM workspace_members o WHERE o.workspace_id = m.workspace_id) AS members,
+            (SELECT count(*) FROM workspace_members o
+                WHERE o.workspace_id = m.workspace_id AND o.role = 'owner' AND o.user_id <> :user) AS owners
+        FROM workspace_members m JOIN workspaces w ON w.id = m.workspace_id WHERE m.user_id = :user
+        """,
+        user,
+    )
+    for row in rows:
+        if row["members"] > 1 and not row["owners"]:
+            raise InvalidInputError(
+                f"{user['email']} is the only owner of '{row['name']}', which others belong to.",
+                "Make somebody else an owner first, or purge that workspace.",
+            )
+    alone = [str(row["workspace_id"]) for row in rows if row["members"] == 1]
+    return alone, [str(row["workspace_id"]) for row in rows if row["members"] > 1]
+
+
+def _chats_of_one(tx: Transaction, workspace_id: str, user: Row) -> list[str]:
+    """Chats of a workspace in which this user takes part and nobody else."""
+    return _column(
+        tx,
+        """
+        SELECT c.id FROM chats c JOIN chat_participants p ON p.chat_id = c.id AND p.user_id = :user
+        WHERE c.workspace_id = :workspace AND NOT EXISTS (
+            SELECT 1 FROM chat_participants o WHERE o.chat_id = c.id AND o.user_id <> :user)
+        """,
+        {"workspace": workspace_id, "user": user["user"]},
+    )

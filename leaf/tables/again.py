@@ -1,0 +1,251 @@
+"""Results made again and compared with what was kept."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Literal
+
+from leaf.errors import NotFoundError, ResultGoneError
+from leaf.sandbox.pool import Pool
+from leaf.store.model import ChatFile, Scope
+from leaf.tables.convert import new_folder
+from leaf.tables.keeping import KeptResults
+from leaf.tables.paging import QUERY_LIMITS
+from leaf.tables.queries import Queries
+from leaf.tables.results import StoredResult
+from leaf.tables.written import RowsWritten
+
+
+@dataclass(frozen=True)
+class Recomputed:
+    """What became of a result when its query ran again."""
+
+    outcome: Literal["same", "different", "gone"]
+    """`gone`: it cannot be computed again, since a file that it was made from is not there any
+    more."""
+    text: str
+    """In one sentence for a person."""
+    cells: tuple[tuple[int, str, str | None, str | None], ...] = ()
+    """The first different cells: row from 1, column, value then, value now."""
+    seconds: float = 0.0
+    kept_as: str = ""
+    """The new result that its rows became, where those of the old one were gone and these are not
+    they."""
+
+
+@dataclass(frozen=True)
+class Remade:
+    """Rows that were made anew."""
+
+    parquet: Path
+    answer: RowsWritten
+    """columns, types and total, as the child says them."""
+    seconds: float
+    origins: dict[str, Any]
+    """Of a query, the tables and results that it read now, as they are kept with a result."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Two results side by side, as the child says it: see `compare.compare`."""
+
+    rows_kept: int
+    rows_again: int
+    columns_kept: list[str]
+    columns_again: list[str]
+    cells: int
+    first: tuple[tuple[int, str, str | None, str | None], ...]
+
+
+class Recomputer:
+    """Runs what made a result once more."""
+
+    def __init__(self, pool: Pool, queries: Queries, kept: KeptResults) -> None:
+        self._pool = pool
+        self._queries = queries
+        self._kept = kept
+
+    def recompute(
+        self,
+        scope: Scope,
+        chat_id: str,
+        files: Sequence[ChatFile],
+        result_id: str,
+        stop: threading.Event | None = None,
+    ) -> Recomputed:
+        """Run a kept result's query again over the files as they are now, and compare.
+
+        The new rows are not kept, unless those of the result are gone: then they are put back where
+        they are the same to the byte, and become a new result otherwise. `files` are all of the
+        chat, the deleted ones among them. Raises NotFoundError, QueryError, SandboxError,
+        FileError.
+        """
+        one = self._kept.get(scope, chat_id, result_id)
+        if one.how != "query":
+            raise self._no_query(scope, one)
+        there = {f.file.id: f for f in files if f.file.deleted_at is None}
+        names = {f.file.id: f.file.name for f in files}
+        gone = [
+            names.get(t["file_id"]) or str(t["name"])
+            for t in one.tables
+            if t["file_id"] not in there
+        ]
+        if gone:
+            return Recomputed(
+                "gone",
+                f"{', '.join(dict.fromkeys(gone))} was deleted, so this cannot be computed again.",
+            )
+        changed = [
+            names[t["file_id"]]
+            for t in one.tables
+            if there[t["file_id"]].file.sha256 != t["sha256"]
+        ]
+        began = time.monotonic()
+        with new_folder(self._kept.folder(scope, chat_id)) as folder:
+            ran = self._queries.run(
+                scope, chat_id, list(there.values()), str(one.about["sql"]), folder, stop
+            )
+            seconds = round(time.monotonic() - began, 3)
+            origins = {"tables": ran.origins, "results": [r.name for r in ran.results]}
+            new = Remade(folder / "result.parquet", ran.answer, seconds, origins)
+            return self._settle(scope, chat_id, one, new, sorted(set(changed)), stop)
+
+    def compare_frame(
+        self,
+        scope: Scope,
+        chat_id: str,
+        result_id: str,
+        parquet: Path,
+        seconds: float,
+        stop: threading.Event | None = None,
+    ) -> Recomputed:
+        """Compare a kept result with a table that Python code made anew; where its rows are gone,
+        as in `recompute`.
+
+        Raises NotFoundError, UnreadableFileError, SandboxError.
+        """
+        one = self._kept.get(scope, chat_id, result_id)
+        with new_folder(self._kept.folder(scope, chat_id)) as folder:
+            answer = self._queries.adopt(parquet, folder, stop)
+            new = Remade(folder / "result.parquet", answer, seconds, {})
+            return self._settle(scope, chat_id, one, new, (), stop)
+
+    def _settle(
+        self,
+        scope: Scope,
+        chat_id: str,
+        one: StoredResult,
+        new: Remade,
+        changed: Sequence[str],
+        stop: threading.Event | None,
+    ) -> Recomputed:
+        """Compare with the rows of the result, or, where they are gone, with what is recorded."""
+        try:
+            kept = self._kept.rows_of(scope, one)
+        except ResultGoneError:
+            return self._remake(scope, chat_id, one, new, changed)
+        return _recomputed(self._compare(kept, new.parquet, stop), changed, new.seconds)
+
+    def _remake(
+        self,
+        scope: Scope,
+        chat_id: str,
+        one: StoredResult,
+        new: Remade,
+        changed: Sequence[str],
+    ) -> Recomputed:
+        if self._kept.put_back(scope, one, new.parquet):
+            return Recomputed(
+                "same",
+                f"The rows of {one.name} were gone and are back: computed again, they are the same "
+                f"to the byte.",
+                seconds=new.seconds,
+            )
+        about = {
+            **one.about,
+            **new.origins,
+            **{key: getattr(new.answer, key) for key in ("columns", "types", "total")},
+            "seconds": new.seconds,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "again": one.name,
+        }
+        name = self._kept.keep(scope, chat_id, new.parquet, about).name
+        return Recomputed(
+            "different",
+            f"{_differing(one, new.answer)}{_since(changed)} They are the new result {name}; the "
+            f"rows of {one.name} stay gone.",
+            seconds=new.seconds,
+            kept_as=name,
+        )
+
+    def _no_query(self, scope: Scope, one: StoredResult) -> NotFoundError:
+        """Why a result that no query made is not computed again here."""
+        try:
+            self._kept.rows_of(scope, one)
+        except ResultGoneError as gone:
+            return gone
+        return NotFoundError(f"{one.name} was made by no query.", "Ask for it again.")
+
+    def _compare(self, kept: Path, again: Path, stop: threading.Event | None) -> Compared:
+        inputs = {"kept.parquet": kept, "again.parquet": again}
+        arguments = {
+            "kept": "in:kept.parquet",
+            "again": "in:again.parquet",
+            "memory_mb": QUERY_LIMITS.memory_mb,
+        }
+        return self._pool.call(
+            "leaf.tables.compare:compare",
+            arguments,
+            returns=Compared,
+            inputs=inputs,
+            limits=QUERY_LIMITS,
+            stop=stop,
+        )
+
+
+def _differing(one: StoredResult, answer: RowsWritten) -> str:
+    """In which way rows differ from what is recorded of a result whose own are gone."""
+    total, again = int(one.about["total"]), int(answer.total)
+    if list(one.about["columns"]) != list(answer.columns):
+        return "Computed again, the columns are others than were recorded."
+    if total != again:
+        return f"Computed again, there are {again:,} rows in place of {total:,}."
+    if not one.row.sha256:
+        return (
+            f"Computed again, there are {again:,} rows as before; whether they are the same is not "
+            f"known, since only their number was recorded."
+        )
+    return (
+        f"Computed again, there are {again:,} rows as before, but they are not those that were "
+        f"recorded to the byte."
+    )
+
+
+def _since(changed: Sequence[str]) -> str:
+    return f" {', '.join(changed)} changed since." if changed else ""
+
+
+def _recomputed(found: Compared, changed: Sequence[str], seconds: float) -> Recomputed:
+    """The comparison in words."""
+    since = _since(changed)
+    rows, again = found.rows_kept, found.rows_again
+    if found.columns_kept != found.columns_again:
+        return Recomputed(
+            "different", f"Computed again, the columns are others.{since}", seconds=seconds
+        )
+    if rows != again:
+        return Recomputed(
+            "different",
+            f"Computed again, there are {again:,} rows in place of {rows:,}.{since}",
+            seconds=seconds,
+        )
+    if found.cells:
+        cells = f"{found.cells:,} cell{'s are' if found.cells > 1 else ' is'} different"
+        return Recomputed("different", f"Computed again, {cells}.{since}", found.first, seconds)
+    same = f"all {rows:,} rows are the same" if rows != 1 else "the row is the same"
+    return Recomputed("same", f"Computed again in {seconds:.1f} s: {same}.{since}", seconds=seconds)

@@ -1,0 +1,37 @@
+"""Which rows of a table's Parquet SQL sees by its name, and which by NAME__all."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from leaf.tables.sql import literal
+
+Json = dict[str, Any]
+
+ALL = "__all"
+"""Behind a table's name: every row of it, totals and notes among them, with `_row` and `_kind`."""
+ROW, KIND = "_row", "_kind"
+
+
+def data_rows(path: str, rows: Json, numbered: bool) -> str:
+    """SQL for a table's rows of data, with `_row` if it is wanted. The rows of a result have no
+    numbers but their own columns."""
+    source = f"read_parquet({literal(path)})"
+    if rows.get("result"):
+        return f"FROM {source}"
+    if rows.get("marked"):
+        columns = f"EXCLUDE ({KIND})" if numbered else f"EXCLUDE ({ROW}, {KIND})"
+        return f"SELECT * {columns} FROM {source}" + (
+            "" if rows["whole"] else f" WHERE {KIND} = 'data'"
+        )
+    return (
+        f"SELECT *, file_row_number + {int(rows.get('first', 1))} AS {ROW} FROM {source}"
+        if numbered
+        else f"FROM {source}"
+    )
+
+
+def all_rows(path: str, rows: Json) -> str:
+    if rows.get("marked"):
+        return f"FROM read_parquet({literal(path)})"
+    return f"SELECT *, 'data' AS {KIND} FROM ({data_rows(path, rows, True)})"

@@ -1,0 +1,110 @@
+"""Tables and results as the page gets them with an output: their places, columns, rows and
+findings."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import asdict
+from typing import cast
+
+from leaf.shapes.results import Beside, ColumnShown, Finding, ProfileShown, TableRead, TableShown
+from leaf.tables.profiles import Profile
+from leaf.tables.queries import QueryResult
+from leaf.tables.table import Table
+from leaf.tools import remarks
+
+TABLES_LISTED = 20
+
+
+def place_of(table: Table) -> str:
+    """Locator of a table in its file: `sheet Summary!A4:F1204`, `lines 3-1204`, `slide 3`."""
+    if table.sheet and not table.inside:
+        return f"sheet {table.sheet}!{table.place}" if table.place else f"sheet {table.sheet}"
+    return table.place
+
+
+def beside_json(tables: Sequence[Table]) -> list[Beside]:
+    """Tables of the same files that a call did not read, for what an answer did not touch."""
+    return [
+        {"file_id": t.file_id, "name": t.label, "table": t.name} for t in tables[:TABLES_LISTED]
+    ]
+
+
+def findings_json(table: Table) -> list[Finding]:
+    """What the page shows of how a table was read; the short words of a note are for the model."""
+    return [
+        cast("Finding", {key: value for key, value in asdict(finding).items() if key != "short"})
+        for finding in table.findings
+    ]
+
+
+def excluded_at(table: Table) -> str:
+    """`2 left out as subtotals (rows 4, 7 of Q3.xlsx, sheet Data)`."""
+    sheet = f", sheet {table.sheet}" if table.sheet else ""
+    return f"{table.excluded} ({table.excluded_places} of {table.file_name}{sheet})"
+
+
+def profile_json(table: Table, profile: Profile) -> ProfileShown:
+    columns: list[ColumnShown] = [
+        {
+            "name": c.name,
+            "type": c.type,
+            "nulls": c.nulls,
+            "distinct": c.distinct,
+            "min": c.min,
+            "max": c.max,
+            "mean": c.mean,
+            "std": c.std,
+            "quartiles": list(c.quartiles),
+            "top": [list(pair) for pair in c.top],
+        }
+        for c in profile.columns
+    ]
+    return {
+        "name": table.name,
+        "file": table.file_name,
+        "handle": table.handle,
+        "file_id": table.file_id,
+        "place": place_of(table),
+        "rows": profile.rows,
+        "columns": columns,
+        "sample": [list(row) for row in profile.sample],
+    }
+
+
+def table_json(result: QueryResult) -> TableShown:
+    """What the page draws of a result."""
+    return {
+        "columns": result.columns,
+        "types": result.types,
+        "rows": result.rows,
+        "total": result.total,
+        "result_id": result.result_id,
+        "seconds": result.seconds,
+        "sql": result.sql,
+        "clipped": result.clipped,
+        "scanned": [_scanned(t, t.name in result.data_only) for t in result.tables],
+        "left_out": [
+            f"{t.name}: {excluded_at(t)}"
+            for t in result.tables
+            if t.name in result.data_only and t.left_out
+        ],
+        "places": list(result.places),
+        "said": list(result.said),
+    }
+
+
+def _scanned(table: Table, data_only: bool) -> TableRead:
+    """Where a result's rows come from: table, file as it was then, place in it, and how many rows
+    were read of how many."""
+    read = remarks.coverage(remarks.ReadTable(table, data_only))
+    return {
+        "name": table.name,
+        "file": table.file_name,
+        "file_id": table.file_id,
+        "sha256": table.sha256,
+        "sheet": table.sheet,
+        "place": place_of(table),
+        "rows": read.seen,
+        "total": read.total,
+    }

@@ -1,0 +1,355 @@
+// Where one reads: what grows, comes above or is drawn anew never moves it. Streamlit's own following of the end is not used (the
+// composer stands inside `st.bottom`): it pulls back whoever scrolls while it glides. leaf/ui/reading.py says what the page tells.
+
+const PARTS = '[class*="st-key-question-"], [class*="st-key-answer-"]'
+const PIECES = '[data-testid="stElementContainer"], .leaf-live-body > *'
+const NEAR = 80
+const ABOVE = 12
+const BY_HAND = 1000
+const COMES = 10_000
+const ANEW = 500
+
+const UPWARD = new Set(["ArrowUp", "PageUp", "Home"])
+const SAID = '[class*="st-key-said-"]'
+const STEP = '[data-testid="stExpander"], .leaf-step, .leaf-thought'
+const STEPS = '[class*="st-key-steps-"]'
+const KEYS = new Set([...UPWARD, "ArrowDown", "PageDown", "End", " ", "Tab"])
+
+// One of: at the end, which is followed; at one's own question, with the answer growing below it; or anywhere else.
+const END = "end"
+const QUESTION = "question"
+const PLACE = "place"
+
+const keyOf = (part) => [...part.classList].find((name) => /^st-key-(question|answer)-/.test(name))
+// Pieces of an answer by number: what the page has drawn of it, then what still grows.
+const piecesOf = (part) => {
+  const drawn = [...(part.querySelector(SAID)?.children ?? [])]
+  return [...drawn, ...[...(part.querySelector(".leaf-live-body")?.children ?? [])].slice(drawn.length)]
+}
+const typing = (target) => target instanceof Element && target.closest("input, textarea, [contenteditable]")
+
+class Reading {
+  constructor(main, pill) {
+    this.main = main
+    this.pill = pill
+    this.data = {}
+    this.mode = END
+    this.acted = this.touched = -Infinity
+    this.expected = null
+    this.sizes = new ResizeObserver(() => this.settle())
+    this.drawn = new MutationObserver(() => this.look())
+    this.listen()
+    pill.onclick = () => this.toEnd()
+    this.look()
+  }
+
+  listen() {
+    const events = {
+      wheel: (event) => event.deltaY && this.act(event.deltaY < 0),
+      touchmove: () => (this.touched = performance.now()),
+      pointerdown: (event) => this.press(event),
+      scroll: (event) => event.target === this.main && this.scrolled(),
+    }
+    this.stops = Object.entries(events).map(([name, act]) => {
+      this.main.addEventListener(name, act, { passive: true, capture: true })
+      return () => this.main.removeEventListener(name, act, { capture: true })
+    })
+    const pressed = (event) => KEYS.has(event.key) && (event.key === "Tab" || !typing(event.target)) && this.act(UPWARD.has(event.key))
+    window.addEventListener("keydown", pressed, { passive: true, capture: true })
+    this.stops.push(() => window.removeEventListener("keydown", pressed, { capture: true }))
+  }
+
+  // The page made the element anew: the reader notices nothing. Later it is another visit, of the same page.
+  takeOver(before) {
+    this.data = before.data
+    if (before.main !== this.main || (before.ended && performance.now() - before.ended > ANEW)) return
+    const { mode, question, until, marks, anchor, reads, news, newest, acted, touched } = before
+    Object.assign(this, { mode, question, until, marks, anchor, reads, news, newest, acted, touched, before: this.top })
+    this.room = before.ended ? 0 : before.room
+  }
+
+  dispose() {
+    this.ended = performance.now()
+    this.sizes.disconnect()
+    this.drawn.disconnect()
+    for (const stop of this.stops) stop()
+    if (reading !== this) return
+    for (const room of ["--leaf-room", "--leaf-room-above"]) this.main.style.removeProperty(room)
+  }
+
+  // From the page
+
+  update(data) {
+    const before = this.data
+    this.data = data
+    if (data.asked && data.asked !== before.asked) {
+      this.mode = QUESTION
+      this.question = CSS.escape(data.question)
+      this.until = performance.now() + COMES
+    } else if (data.target && (data.target !== before.target || data.chat !== before.chat)) {
+      this.mode = QUESTION
+      this.question = CSS.escape(data.target)
+      this.until = performance.now() + COMES
+      this.marks = true
+    } else if (data.chat !== before.chat) {
+      this.mode = END
+      this.question = ""
+    } else return
+    this.anchor = this.reads = null
+    this.main.style.removeProperty("--leaf-room-above")
+    this.news = false
+    this.newest = ""
+    this.settle()
+  }
+
+  // What the reader does
+
+  act(upward) {
+    this.acted = performance.now()
+    if (upward && this.mode === END && this.top > 0) this.stay()
+  }
+
+  byHand() {
+    const now = performance.now()
+    return now - this.acted < BY_HAND || now - this.touched < 2 * BY_HAND
+  }
+
+  // Whoever presses something wants to see what comes of it in that place.
+  press(event) {
+    const inside = event.target instanceof Element && event.target.closest('[data-testid="stMainBlockContainer"]')
+    if (inside || event.target === this.main) this.acted = performance.now() // the scroll bar is part of it; the composer is not
+    if (inside) this.stay(event.target.closest(PIECES))
+  }
+
+  scrolled() {
+    const top = this.top
+    const upward = top < this.before
+    this.before = top
+    if (this.expected !== null && Math.abs(top - this.expected) <= 1) {
+      this.expected = null
+      return this.show()
+    }
+    this.expected = null
+    if (this.byHand()) {
+      this.acted = performance.now() // it goes on of itself, or the scroll bar is held
+      if (this.below() <= NEAR && !upward) this.follow()
+      else this.stay()
+    } else this.settle()
+    this.show()
+  }
+
+  follow() {
+    this.mode = END
+    this.news = false
+  }
+
+  toEnd() {
+    this.follow()
+    this.settle()
+  }
+
+  stay(piece) {
+    this.mode = PLACE
+    this.anchor = this.mark(piece)
+  }
+
+  // The part that is read, and the piece of it at the window's top: a piece that is drawn anew is found by its part.
+  mark(pressed) {
+    const edge = this.edge
+    const piece = pressed?.closest(PARTS) ? pressed : null
+    const seen = (element) => element.getBoundingClientRect().bottom > edge
+    const part = piece?.closest(PARTS) ?? [...this.main.querySelectorAll(PARTS)].find(seen)
+    if (!part) return null
+    const inner = piece ?? [...part.querySelectorAll(PIECES)].find(seen) ?? part
+    const at = (element) => element.getBoundingClientRect().top - edge
+    const number = piecesOf(part).findIndex((one) => one.contains(inner))
+    return { key: keyOf(part), part: at(part), inner, number, at: at(inner) }
+  }
+
+  // Where everything is
+
+  get top() {
+    return this.main.scrollTop
+  }
+
+  get asked() {
+    return this.question && this.main.querySelector(`.st-key-question-${this.question}, .st-key-answer-${this.question}`)
+  }
+
+  // It stands behind others, whose answers are still read.
+  get waits() {
+    return this.main.querySelector(`.st-key-question-waits-${this.question}`)
+  }
+
+  // The first line that can be read, below what lies over the page.
+  get edge() {
+    const header = document.querySelector('[data-testid="stHeader"]')
+    return Math.max(this.main.getBoundingClientRect().top, header?.getBoundingClientRect().bottom ?? 0)
+  }
+
+  get block() {
+    return this.main.querySelector('[data-testid="stMainBlockContainer"]')
+  }
+
+  get bar() {
+    return this.main.querySelector('[data-testid="stBottom"]')
+  }
+
+  // Where the window ends for what is read: above the composer.
+  get floor() {
+    const end = this.main.getBoundingClientRect().top + this.main.clientHeight
+    return Math.min(end, this.bar?.getBoundingClientRect().top ?? end)
+  }
+
+  // Where what can be read ends; the room below a short answer is not part of it.
+  get end() {
+    return this.block?.lastElementChild?.getBoundingClientRect().bottom ?? 0
+  }
+
+  below() {
+    return this.end - this.floor
+  }
+
+  go(top) {
+    const most = this.main.scrollHeight - this.main.clientHeight
+    const wanted = Math.max(0, Math.min(Math.round(top), most))
+    if (Math.abs(wanted - this.top) < 1) return
+    this.expected = wanted
+    this.main.scrollTop = wanted
+  }
+
+  // Something was drawn: what is observed may be another element.
+  look() {
+    const wanted = [this.main, this.block, this.block?.lastElementChild, this.bar].filter(Boolean)
+    if (!this.watched || wanted.some((one, i) => one !== this.watched[i])) {
+      this.sizes.disconnect()
+      this.drawn.disconnect()
+      wanted.forEach((one) => this.sizes.observe(one))
+      for (const one of [this.main, this.block]) if (one) this.drawn.observe(one, { childList: true })
+      this.watched = wanted
+    }
+  }
+
+  // After each layout, before it is painted.
+  settle() {
+    if (this.ended) return
+    this.look()
+    this.makeRoom()
+    if (this.mode === QUESTION && this.collapsed()) {
+      this.mode = PLACE
+      this.anchor = this.reads
+      this.makeRoomAbove()
+    }
+    if (this.mode === END) this.go(this.main.scrollHeight)
+    else if (this.mode === PLACE) this.keep()
+    else this.atQuestion()
+    if (this.mode === QUESTION) this.reads = this.behindSteps()
+    this.show()
+  }
+
+  // The first piece behind the steps of an answer that grows, if it is seen: it stays where it is when they become one line.
+  behindSteps() {
+    const parts = [...this.main.querySelectorAll(PARTS)]
+    const part = parts[parts.indexOf(this.asked) + 1]
+    if (!part) return null
+    // It grew until now, and is about to be drawn whole.
+    if (!part.querySelector(".leaf-live:not([data-over])")) return this.reads?.key === keyOf(part) ? this.reads : null
+    const pieces = piecesOf(part)
+    const number = pieces.findLastIndex((one) => one.matches(STEP) || one.querySelector(STEP)) + 1
+    const inner = pieces[number]
+    const at = (element) => element.getBoundingClientRect().top - this.edge
+    if (number < 2 || !inner || at(inner) > this.floor - this.edge) return null
+    return { key: keyOf(part), part: at(part), inner, number, at: at(inner) }
+  }
+
+  // Where there is nothing above to scroll back to, as before the first question of a chat.
+  makeRoomAbove() {
+    const moved = this.movedBy(this.anchor)
+    if (this.top + moved < 0) this.main.style.setProperty("--leaf-room-above", `${-this.top - moved}px`)
+  }
+
+  collapsed() {
+    return this.reads && this.main.querySelector(`.${CSS.escape(this.reads.key)} ${STEPS}`)
+  }
+
+  atQuestion() {
+    const asked = this.asked
+    if (asked && this.marks) this.point(asked)
+    if (asked) this.go(this.top + asked.getBoundingClientRect().top - this.edge - ABOVE)
+    else if (this.waits) this.go(this.main.scrollHeight)
+    else if (performance.now() > this.until) this.mode = END
+  }
+
+  // A link leads here.
+  point(part) {
+    this.marks = false
+    part.animate([{ backgroundColor: "rgb(224 164 60 / 0.28)" }, { backgroundColor: "transparent" }], { duration: 2600, easing: "ease-in" })
+  }
+
+  // A question at the window's top needs as much below it.
+  makeRoom() {
+    const asked = this.asked
+    let room = 0
+    if (asked && this.block?.lastElementChild) {
+      const long = this.block.lastElementChild.getBoundingClientRect().bottom - asked.getBoundingClientRect().top
+      const own = parseFloat(getComputedStyle(this.block).paddingBottom) - (this.room ?? 0)
+      room = Math.max(0, Math.ceil(this.floor - this.edge - ABOVE - long - own))
+    }
+    if (room !== (this.room ?? 0)) {
+      this.room = room
+      this.main.style.setProperty("--leaf-room", `${room}px`)
+    }
+  }
+
+  keep() {
+    const moved = this.movedBy(this.anchor)
+    if (Math.abs(moved) >= 1) this.go(this.top + moved)
+  }
+
+  movedBy(anchor) {
+    if (!anchor) return 0
+    const part = this.main.querySelector("." + CSS.escape(anchor.key))
+    const inner = anchor.inner.isConnected ? anchor.inner : part && piecesOf(part)[anchor.number]
+    if (!part && !inner) return 0
+    return (inner ?? part).getBoundingClientRect().top - this.edge - (inner ? anchor.at : anchor.part)
+  }
+
+  // The way back to the end
+  show() {
+    const parts = this.main.querySelectorAll(PARTS)
+    const last = parts[parts.length - 1]
+    const newest = last ? `${keyOf(last)} ${Math.round(last.getBoundingClientRect().height)}` : ""
+    const below = this.below()
+    if (this.newest && newest !== this.newest && this.mode !== END && below > NEAR) this.news = true
+    if (below <= NEAR) this.news = false
+    this.newest = newest
+    const hidden = this.mode === END || below <= NEAR
+    if (this.pill.hidden !== hidden) this.pill.hidden = hidden
+    if (hidden) return
+    const said = this.news ? this.data.news : ""
+    if (this.pill.lastChild.textContent !== said) this.pill.lastChild.textContent = said
+    const { left, width } = this.block.getBoundingClientRect()
+    this.pill.style.left = `${left + width / 2}px`
+    this.pill.style.top = `${this.floor - 48}px`
+  }
+}
+
+let reading = null
+
+export default function ({ data, parentElement }) {
+  const main = document.querySelector("#stMain")
+  const pill = parentElement.querySelector(".leaf-to-end")
+  if (!main || !pill) return
+  if (!reading || reading.ended || reading.main !== main || reading.pill !== pill) {
+    const before = reading
+    reading = new Reading(main, pill)
+    if (before) reading.takeOver(before)
+    before?.dispose()
+  }
+  const mine = reading
+  mine.update(data)
+  return () => {
+    // The page may end the element and begin it anew in the same place.
+    setTimeout(() => pill.isConnected || mine.dispose())
+  }
+}

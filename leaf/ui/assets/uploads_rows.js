@@ -1,0 +1,232 @@
+// The list of files as it is drawn: one job is a line, and behind it a row for each file. Goes before uploads.js.
+
+const make = (tag, className, ...children) => {
+  const element = document.createElement(tag)
+  if (className) element.className = className
+  element.append(...children)
+  return element
+}
+
+const press = (label, title, act) => {
+  const button = make("button", "leaf-press", label)
+  button.type = "button"
+  if (title) button.setAttribute("aria-label", title), (button.title = title)
+  button.onclick = act
+  return button
+}
+
+const set = (element, text) => element.textContent === text || (element.textContent = text)
+const count = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`
+const percent = (share) => `${Math.floor(100 * Math.min(1, share))} %`
+const size = (bytes) => {
+  if (bytes < 1000) return `${bytes} B`
+  const power = bytes < 1e6 ? 1 : bytes < 1e9 ? 2 : 3
+  const value = bytes / 1000 ** power
+  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${["", "kB", "MB", "GB"][power]}`
+}
+
+class JobView {
+  constructor(uploads, id) {
+    this.uploads = uploads
+    this.id = id
+    this.rows = new Map()
+    this.toggle = make("button", "leaf-job-toggle", make("span", "leaf-icon", "chevron_right"), make("span", "leaf-job-line"))
+    this.toggle.type = "button"
+    this.toggle.firstChild.setAttribute("aria-hidden", "true")
+    this.toggle.firstChild.translate = false
+    this.toggle.onclick = () => {
+      uploads.opened.set(id, !this.open)
+      uploads.drawNow()
+    }
+    this.bar = make("progress")
+    this.bar.max = 1
+    this.bar.setAttribute("aria-label", "All files")
+    this.acts = make("span", "leaf-job-acts")
+    this.list = make("ul", "leaf-job-rows")
+    this.problem = make("p", "leaf-job-problem")
+    this.element = make("section", "leaf-job", make("div", "leaf-job-head", this.toggle, this.bar, this.acts), this.problem, this.list)
+    this.element.setAttribute("aria-label", "Files on their way")
+  }
+
+  show(job) {
+    const rows = this.uploads.rows(job)
+    const { opened } = this.uploads
+    this.open = opened.get(this.id) ?? (job.here && job.total <= OPEN_UP_TO)
+    set(this.toggle.lastChild, this.uploads.line(job))
+    this.toggle.setAttribute("aria-expanded", String(this.open))
+    this.bar.value = this.uploads.share(job, rows)
+    this.bar.hidden = job.over
+    set(this.problem, job.problem || job.note || "")
+    this.problem.hidden = !this.problem.textContent || (this.open && Boolean(job.note) && rows.some((row) => row.state === "reading"))
+    this.list.hidden = !this.open
+    this.drawActs(job)
+    if (this.open) this.drawRows(job, rows)
+  }
+
+  drawActs(job) {
+    const { uploads } = this
+    const kind = !job.over ? "cancel" : job.done + job.coming < job.total ? "left" : job.chat || job.done === job.failed + job.cancelled ? "close" : "ask"
+    if (this.kind === kind) return
+    this.kind = kind
+    const close = () => {
+      for (const one of [...uploads.local.values()]) if (one.job === this.id) uploads.forgetLocal(one.key)
+      uploads.close(this.id)
+    }
+    const stop = async () => {
+      for (const one of [...uploads.local.values()]) if (one.job === this.id) uploads.forgetLocal(one.key)
+      await uploads.call("DELETE", `/${this.id}`)
+      uploads.look()
+    }
+    const goOn = async () => {
+      await uploads.call("POST", `/${this.id}/go-on`)
+      uploads.look()
+    }
+    const acts = []
+    if (kind === "cancel") acts.push(press("Cancel all", "Cancel all that is not ready yet", stop))
+    if (kind === "left") acts.push(press("Go on", "Go on with what is left", goOn))
+    if (kind === "ask" && uploads.data.here === "files") acts.push(press("Ask about them", "", () => uploads.tell("ask", this.id)))
+    if (kind !== "cancel") acts.push(press("✕", "Close this list", close))
+    this.acts.replaceChildren(...acts)
+  }
+
+  drawRows(job, rows) {
+    for (const row of rows) {
+      let view = this.rows.get(row.n)
+      if (!view) {
+        view = new RowView(this.uploads, this.id, row.n)
+        this.rows.set(row.n, view)
+        this.list.append(view.element)
+      }
+      view.show(row)
+    }
+    const kept = new Set(rows.map((row) => row.n))
+    for (const [n, view] of this.rows) if (!kept.has(n)) view.element.remove(), this.rows.delete(n)
+    this.more ??= make("li", "leaf-row-more")
+    const more = job.total - rows.length
+    if (more > 0) set(this.more, `and ${more.toLocaleString("en")} more`), this.list.append(this.more)
+    else this.more.remove()
+  }
+}
+
+class RowView {
+  constructor(uploads, job, number) {
+    this.uploads = uploads
+    this.path = `/${job}/${number}`
+    this.key = `${job}/${number}`
+    this.name = make("bdi", "leaf-row-name")
+    this.size = make("span", "leaf-row-size")
+    this.state = make("span", "leaf-row-state")
+    this.bar = make("progress")
+    this.bar.max = 1
+    this.acts = make("span", "leaf-row-acts")
+    this.said = make("p", "leaf-row-said")
+    this.element = make("li", "leaf-row", make("span", "leaf-row-head", this.name, this.size), this.bar, this.state, this.acts, this.said)
+  }
+
+  show(row) {
+    this.element.dataset.state = row.state
+    set(this.name, row.name)
+    this.name.title = row.name
+    set(this.size, row.size ? size(row.size) : "")
+    set(this.state, this.uploads.words(row))
+    const moves = ["sending", "looking", "reading"].includes(row.state)
+    this.bar.hidden = !moves
+    if (row.share >= 0) this.bar.value = row.share
+    else this.bar.removeAttribute("value")
+    this.bar.setAttribute("aria-label", `${row.name}: ${this.uploads.words(row)}`)
+    const told = row.state === "reading" ? "" : row.said || (row.state === "failed" && !row.one && row.sendable ? "Choose it again to add it." : "")
+    set(this.said, told)
+    this.said.hidden = !told
+    this.drawActs(row)
+  }
+
+  drawActs(row) {
+    const again = row.state === "failed" && (row.one || row.again)
+    const cancels = row.open || row.state === "reading"
+    const removes = row.state === "failed" || row.state === "unreadable"
+    const kind = `${again ? "again " : ""}${cancels ? "cancel" : removes ? "remove" : ""}${row.one ? " local" : ""}`
+    if (this.kind === kind) return
+    this.kind = kind
+    const acts = []
+    if (again) acts.push(press("Retry", `Try ${row.name} again`, () => this.again()))
+    if (cancels) acts.push(press("Cancel", `Cancel ${row.name}`, () => this.cancel()))
+    if (removes) acts.push(press("Remove", `Remove ${row.name}`, () => this.cancel()))
+    this.acts.replaceChildren(...acts)
+  }
+
+  async again() {
+    const one = this.uploads.local.get(this.key)
+    if (one) {
+      one.tries = 0
+      one.line = false
+      return this.uploads.enqueue(one)
+    }
+    await this.uploads.call("POST", `${this.path}/again`)
+    this.uploads.look()
+  }
+
+  async cancel() {
+    this.uploads.forgetLocal(this.key)
+    const gone = await this.uploads.call("DELETE", this.path)
+    if (!gone.ok) this.uploads.say(gone.error)
+    this.uploads.look()
+  }
+}
+
+// How far files are, in figures and words; `local` is what this tab sends.
+
+class Figures {
+  rows(job) {
+    return job.items.map((item) => {
+      const one = this.local.get(`${job.id}/${item.n}`)
+      const row = { ...item, one, job }
+      if (one && (item.state === "waiting" || item.state === "sending" || item.state === "failed")) {
+        row.state = one.state
+        row.share = one.file.size ? one.sent / one.file.size : 1
+        row.said = one.problem
+      }
+      row.open = ["waiting", "sending", "looking"].includes(row.state)
+      return row
+    })
+  }
+
+  words(row) {
+    const far = row.share >= 0 ? ` ${percent(row.share)}` : ""
+    const words = {
+      waiting: "waiting",
+      sending: row.share >= 1 ? "sent, is being kept" : `sending${far}`,
+      looking: "looking at it",
+      left: "not looked at",
+      reading: `reading${far}`,
+      ready: "ready",
+      failed: "failed",
+      unreadable: "cannot be read",
+      cancelled: "cancelled",
+    }[row.state]
+    return row.state === "reading" && row.said ? `${words}: ${row.said}` : words
+  }
+
+  share(job, rows) {
+    const part = (row) => (row.state === "sending" ? row.share / 2 : row.state === "looking" ? 0.5 : row.state === "waiting" ? 0 : row.state === "reading" ? 0.5 + Math.max(0, row.share) / 2 : 1)
+    const wanted = rows.filter((row) => row.state !== "cancelled")
+    if (rows.length < job.total) return (job.done + job.total - job.coming) / (2 * Math.max(1, job.total))
+    const weight = (row) => (row.size || 0) + 1000
+    const all = wanted.reduce((sum, row) => sum + weight(row), 0)
+    return all ? wanted.reduce((sum, row) => sum + weight(row) * part(row), 0) / all : 1
+  }
+
+  line(job) {
+    const rows = this.rows(job)
+    const away = rows.filter((row) => row.one && row.state === "failed" && !["failed", "unreadable"].includes(job.items.find((i) => i.n === row.n).state)).length
+    const failed = job.failed + away
+    const total = job.total - job.cancelled
+    const ready = Math.max(0, job.done - job.failed - job.cancelled)
+    if (!total) return "Cancelled."
+    const pieces = [`${ready.toLocaleString("en")} of ${count(total, "file")} ready`]
+    if (failed) pieces.push(`${failed.toLocaleString("en")} failed`)
+    if (job.cancelled) pieces.push(`${job.cancelled.toLocaleString("en")} cancelled`)
+    if (!job.over && total) pieces.push(percent(this.share(job, rows)))
+    if (!job.here) pieces.push(job.chat ? "for another chat" : "for your files")
+    return pieces.join(" · ")
+  }
+}

@@ -1,0 +1,102 @@
+"""The audit log in Settings, for owners: newest first, by kind and person, fifty lines a page."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+import streamlit as st
+
+from leaf.store.audit import KINDS, PAGE, AuditLine
+from leaf.store.model import Member
+from leaf.ui import markdown, words
+from leaf.ui.state import current_visit, later, session
+
+TALL, TALL_FROM = 420, 10
+"""Pixels, and from how many lines on they scroll by themselves: what stands below is not pushed
+away."""
+KIND_NAMES = {
+    "": "Everything",
+    "sign-in": "Sign-ins",
+    "people": "People and sharing",
+    "drive": "Google Drive",
+    "export": "Exports and downloads",
+    "deletion": "Deletions",
+    "settings": "Settings",
+    "operation": "Backups",
+}
+
+
+def draw() -> None:
+    """Nothing for a member who is no owner."""
+    members = session().team.members()
+    mine = session().scope.user_id
+    if not any(m.user_id == mine and m.role == "owner" for m in members):
+        return
+    st.header("Audit log", anchor=False)
+    st.caption(
+        "Who signed in, shared, exported, deleted and changed settings in this workspace. "
+        "What was asked, read or written stands nowhere in it."
+    )
+    kind, person = _draw_choice(members)
+    count = session().team.audit_count(kind=kind, person=person)
+    if not count:
+        st.caption("Nothing of this was written down yet.")
+        return
+    number = 1
+    if count > PAGE:
+        number = st.pagination((count + PAGE - 1) // PAGE, key=f"audit-page-{kind}-{person}")
+    found = session().team.audit(kind=kind, person=person, offset=(number - 1) * PAGE)
+    _draw_lines(found, {m.user_id: m.name for m in members})
+    st.download_button(
+        f"All {count:,} as CSV" if count > 1 else "As CSV",
+        later(lambda own: own.team.audit_csv(kind=kind, person=person)),
+        file_name="audit.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        key="audit-csv",
+        on_click="ignore",
+    )
+
+
+def _draw_choice(members: list[Member]) -> tuple[str, str]:
+    names = {"": "Everybody", **{m.user_id: m.name for m in members}}
+    with st.container(horizontal=True, key="audit-choice"):
+        kind = st.selectbox(
+            "What",
+            ["", *KINDS],
+            format_func=lambda k: KIND_NAMES[k],
+            key="audit-kind",
+            width=240,
+        )
+        person = ""
+        if current_visit() is not None:
+            person = st.selectbox(
+                "Who", list(names), format_func=lambda i: names[i], key="audit-person", width=240
+            )
+    return kind or "", person or ""
+
+
+def _draw_lines(found: list[AuditLine], names: dict[str, str]) -> None:
+    """A table; ids are what lines tell of, so that names of deleted things stand nowhere."""
+    rows = [
+        "| When (UTC) | Who | What | On |",
+        "|---|---|---|---|",
+        *(
+            f"| {line.happened_at:%Y-%m-%d %H:%M:%S} | {_who(line, names)} "
+            f"| {markdown.label(line.action, 60)}{', refused' if line.outcome == 'refused' else ''} "
+            f"| {markdown.label(_subject(line, names), 90)} |"
+            for line in found
+        ),
+    ]
+    tall: int | Literal["content"] = TALL if len(found) > TALL_FROM else "content"
+    with st.container(key="audit-lines", height=tall, border=False):
+        st.markdown("\n".join(rows))
+
+
+def _who(line: AuditLine, names: dict[str, str]) -> str:
+    return markdown.label(names.get(line.user_id) or line.who or line.user_id[:8] or "–", 40)
+
+
+def _subject(line: AuditLine, names: dict[str, str]) -> str:
+    """People by name, other things by the end of their id, which tells them apart."""
+    return " ".join(names.get(one) or words.short_id(one) for one in line.subject.split())

@@ -1,0 +1,116 @@
+"""What stands under an answer: one line of what it rests on and what it took, and above that, where
+there is something, what is doubtful. Each piece is a link that opens its detail beside the page.
+
+All pieces are one element, since drawing costs by the element.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+import streamlit as st
+
+from leaf.provenance import coverage
+from leaf.provenance.citations import citation_of
+from leaf.shapes.part_values import is_source, newest
+from leaf.shapes.parts import Cited, Part
+from leaf.store.model import Message
+from leaf.ui import freshness, markdown, marks, words
+
+Section = Literal["data", "figures", "sources", "cost", "all"]
+LONGEST = 130
+"""Characters of the line of doubts; what is beyond them is counted."""
+LONGEST_PIECE = 90
+
+
+@dataclass(frozen=True)
+class EvidencePiece:
+    """A few words, and where their detail stands."""
+
+    text: str
+    section: Section
+
+
+def draw_doubts(message: Message) -> None:
+    """`2 figures without a receipt · 3 rows left out as totals`; nothing where nothing is in
+    doubt."""
+    drawn, length = list[EvidencePiece](), 0
+    found = doubts(message)
+    for piece in found:
+        length += len(piece.text) + 3
+        if drawn and length > LONGEST:
+            break
+        drawn.append(piece)
+    if rest := found[len(drawn) :]:
+        drawn.append(EvidencePiece(f"{len(rest)} more", "all"))
+    if drawn:
+        st.caption(f":orange[:material/warning:] {_linked(drawn, message.id)}")
+
+
+def draw_line(message: Message) -> None:
+    """`5,000 of 5,000 rows · 8 of 8 figures traced · 2 sources · 2 s · $0.0041 ⋯`."""
+    if found := pieces(message.parts):
+        more = f"[⋯]({marks.EVIDENCE}{message.id}.all)"
+        st.caption(f"{_linked(found, message.id)} {more}", width="stretch")
+
+
+def _linked(found: Iterable[EvidencePiece], message_id: str) -> str:
+    return " · ".join(
+        f"[{markdown.label(piece.text, LONGEST_PIECE)}]"
+        f"({marks.EVIDENCE}{message_id}.{piece.section})"
+        for piece in found
+    )
+
+
+def pieces(parts: Sequence[Part]) -> list[EvidencePiece]:
+    """What an answer rests on and what it took, each in few words."""
+    receipts = newest(parts, "receipts")
+    used = rests_on(parts)
+    names = {use["file_id"] or use["name"] for use in used}
+    found = [
+        EvidencePiece(coverage.short(coverage.covered_of(parts)), "data"),
+        EvidencePiece(
+            words.traced(receipts) if receipts and receipts.get("figures") else "", "figures"
+        ),
+        EvidencePiece(words.count(len(names), "source") if names else "", "sources"),
+        EvidencePiece(words.taken(newest(parts, "usage") or {}), "cost"),
+    ]
+    return [piece for piece in found if piece.text]
+
+
+def doubts(message: Message) -> list[EvidencePiece]:
+    """What a reader has to know before they trust it, the worst first."""
+    parts = message.parts
+    covered = coverage.covered_of(parts)
+    used = rests_on(parts)
+    found: list[EvidencePiece] = []
+    if (receipts := newest(parts, "receipts")) and receipts.get("figures"):
+        said = [*words.opposite(receipts), *words.untraced(receipts)]
+        found += [EvidencePiece(text, "figures") for text in said]
+    if unverified := sum(use.get("verified") is False for use in used):
+        found.append(EvidencePiece(f"{words.count(unverified, 'quote')} not verified", "sources"))
+    changed = freshness.since(message.chat_id, [use["file_id"] for use in used])
+    found += [EvidencePiece(text, "sources") for text, _ in changed]
+    found += _few(coverage.doubts(covered), "doubts about the rows")
+    found += [EvidencePiece(text, "data") for text in coverage.missing(covered)]
+    found += _few(coverage.notes(covered), "notes on how the data was read")
+    return found
+
+
+def _few(said: Sequence[str], many: str) -> list[EvidencePiece]:
+    """The sentence itself, or how many there are."""
+    if len(said) > 1:
+        return [EvidencePiece(f"{len(said)} {many}", "data")]
+    return [EvidencePiece(text, "data") for text in said]
+
+
+def sources(parts: Sequence[Part]) -> list[Cited]:
+    """The `tools.base.Source` values behind an answer, in the order of their use."""
+    return [p["providerMetadata"]["leaf"] for p in parts if is_source(p) and not citation_of(p)]
+
+
+def rests_on(parts: Sequence[Part]) -> list[Cited]:
+    """Every place behind an answer, the cited ones among them."""
+    return [*filter(None, map(citation_of, parts)), *sources(parts)]

@@ -1,0 +1,151 @@
+"""The detail behind the line under an answer, beside the page: what was read, the figures with their
+receipts, the sources, and what the answer took."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from leaf.provenance import coverage
+from leaf.provenance.citations import citation_of
+from leaf.shapes.part_values import newest
+from leaf.shapes.parts import BudgetData, Cited
+from leaf.store.model import Message
+from leaf.ui import citations, evidence, freshness, markdown, receipts, words
+from leaf.ui.preview import show as show_preview
+from leaf.ui.preview import show_receipt
+from leaf.ui.state import session
+
+TITLES = {
+    "all": "Details of this answer",
+    "data": "Data read",
+    "figures": "Figures",
+    "sources": "Sources",
+    "cost": "Time and cost",
+}
+"""Sections by their names in links; the first is all of them."""
+ACTIONS = {
+    "read": "Read",
+    "found": "Found by search",
+    "described": "Columns looked at",
+    "queried": "Queried",
+    "viewed": "Looked at",
+    "computed": "Used in Python",
+}
+
+
+def draw(message_id: str, section: str) -> None:
+    """One section, or all, each under its heading.
+
+    Raises NotFoundError if the answer is gone.
+    """
+    message = session().messages.get(message_id)
+    with st.container(key="evidence"):
+        for name, draw_section in SECTIONS.items():
+            if section == name:
+                draw_section(message)
+            elif section == "all":
+                st.markdown(f"##### {TITLES[name]}", anchors=False)
+                draw_section(message)
+
+
+def _draw_data(message: Message) -> None:
+    covered = coverage.covered_of(message.parts)
+    for said in coverage.doubts(covered):
+        st.caption(f":orange[:material/warning:] {markdown.label(said, 300)}")
+    for said in coverage.missing(covered):
+        st.caption(f":orange[:material/warning:] {markdown.label(_sentence(said), 300)}")
+    lines = [f"- {markdown.label(said, 300)}" for said in coverage.lines(covered)]
+    st.markdown("\n".join(lines) if lines else "No file was read for this answer.")
+    for said in coverage.notes(covered):
+        st.caption(f":material/info: {markdown.label(said, 300)}")
+    _draw_budget(newest(message.parts, "budget"))
+
+
+def _sentence(said: str) -> str:
+    return said[:1].upper() + said[1:]
+
+
+def _draw_budget(budget: BudgetData | None) -> None:
+    """How much of each file the model read."""
+    if not budget or not budget.get("used"):
+        return
+    st.caption(markdown.label(words.budget(budget), 160))
+    for file in budget["files"]:
+        name, said = markdown.label(file["name"], 60), markdown.label(words.decision(file), 200)
+        st.caption(f"{name} · {said}")
+    if budget.get("more"):
+        st.caption(f"and {words.count(budget['more'], 'more file')}")
+
+
+def _draw_figures(message: Message) -> None:
+    found = newest(message.parts, "receipts")
+    if not found or not found.get("figures"):
+        st.markdown("No figures to trace.")
+        return
+    st.caption(" · ".join([words.traced(found), *words.opposite(found), *words.untraced(found)]))
+    receipts.draw_figures(found["receipts"], message.id, show_receipt)
+
+
+def _draw_sources(message: Message) -> None:
+    """What the numbers in the text stand for, then each other place, once, with how it was used."""
+    cited = [found for part in message.parts if (found := citation_of(part))]
+    used = evidence.rests_on(message.parts)
+    if not used:
+        st.markdown("This answer rests on no file.")
+    for _, said in freshness.since(message.chat_id, [use["file_id"] for use in used]):
+        st.caption(f":orange[:material/update: {markdown.label(said, 300)}]")
+    citations.draw(cited, message.id)
+    quoted = {(found["file_id"], found["place"]) for found in cited}
+    places: dict[tuple[str, str], list[Cited]] = {}
+    for use in evidence.sources(message.parts):
+        if (use["file_id"], use["place"]) not in quoted:
+            places.setdefault((use["file_id"], use["place"]), []).append(use)
+    with st.container(key=f"sources-{message.id}", gap="xsmall"):
+        for number, uses in enumerate(places.values()):
+            _draw_place(number, uses, message.id)
+
+
+def _draw_place(number: int, uses: Sequence[Cited], message_id: str) -> None:
+    source = uses[0]
+    title = markdown.label(" · ".join(filter(None, (source["name"], source["place"]))), 70)
+    if st.button(
+        title,
+        key=f"source-{message_id}-{number}",
+        icon=words.name_icon(source["name"]),
+        type="tertiary",
+        help="Open the source at this place",
+    ):
+        show_preview(source["file_id"], source["place"])
+        st.rerun()
+    done = dict.fromkeys((use["action"], use["query"], use["quote"]) for use in uses)
+    for action, query, quote in done:
+        _draw_use(action, query, quote)
+
+
+def _draw_use(action: str, query: str, quote: str) -> None:
+    said = ACTIONS.get(action, action.capitalize())
+    words_sought = f": {query}" if query and action not in ("queried", "computed") else ""
+    st.caption(markdown.label(said + words_sought, 200))
+    if query and not words_sought:
+        language = "sql" if action == "queried" else "python"
+        st.code(query.strip(), language=language, wrap_lines=True)
+    if quote:
+        st.markdown("> " + markdown.label(quote, 420))
+
+
+def _draw_cost(message: Message) -> None:
+    usage = newest(message.parts, "usage") or {}
+    lines = [f"- {markdown.label(said, 300)}" for said in words.usage(usage)]
+    if usage.get("model") not in (None, "", "keyless"):
+        lines.append(f"- Model: {markdown.label(usage['model'], 80)}")
+    st.markdown("\n".join(lines) if lines else "Nothing was measured.")
+
+
+SECTIONS = {
+    "data": _draw_data,
+    "figures": _draw_figures,
+    "sources": _draw_sources,
+    "cost": _draw_cost,
+}

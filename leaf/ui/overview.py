@@ -1,0 +1,111 @@
+"""What files hold that are about to be asked about: shape, dates, doubts and one chart; of several files
+a line each, opened when wanted."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import cast
+
+import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.sessions.overviews import DateRange, Overview, TableOverview
+from leaf.shapes.results import ChartShown
+from leaf.store.model import File
+from leaf.ui import markdown, tabular, words
+from leaf.ui.state import session
+
+FILES = 12
+DOUBTS = 3
+UNREAD = ("no-text-layer", "pages-damaged", "text-garbled", "chapters-unread", "parts-unread")
+STEPS = {"day": "day", "weekday": "weekday", "month": "month"}
+
+
+def draw(files: Sequence[File]) -> None:
+    """Files that a person put beside a question; those that came out of others stand with them."""
+    there = {file.id for file in files}
+    shown = [f for f in files if f.parent_id not in there and not f.outline.get("error")]
+    if not shown:
+        return
+    with st.container(key="overviews", gap="xsmall"):
+        for file in shown[:FILES]:
+            if len(shown) == 1:
+                st.markdown(f"**{_line(file)}**")
+                _draw_file(file)
+                continue
+            line = st.expander(
+                _line(file), key=f"overview-{file.id}", type="compact", on_change="rerun"
+            )
+            if line.open:
+                with line:
+                    _draw_file(file)
+        if len(shown) > FILES:
+            st.caption(f"and {len(shown) - FILES} more files")
+
+
+def _line(file: File) -> str:
+    return markdown.label(" · ".join(filter(None, (file.name, words.counts(file.outline)))), 160)
+
+
+def _draw_file(file: File) -> None:
+    try:
+        found = session().files.overview(file.id)
+    except LeafError as e:
+        st.caption(markdown.label(str(e), 300))
+        return
+    with st.container(key=f"overview-of-{file.id}", gap="xsmall"):
+        for number, table in enumerate(found.tables):
+            _draw_table(table, f"{file.id}-{number}", named=len(found.tables) + found.more > 1)
+        if found.more:
+            st.caption(f"and {words.count(found.more, 'more table')}")
+        _draw_text(found)
+        for said in found.said:
+            st.caption(markdown.label(said, 300))
+
+
+def _draw_table(table: TableOverview, key: str, *, named: bool) -> None:
+    if named:
+        shape = f"{words.count(table.rows, 'row')} × {words.count(table.columns, 'column')}"
+        st.caption(markdown.label(f"{table.label}: {shape}", 200))
+    if table.facts.dates:
+        st.caption(f":material/calendar_month: {markdown.label(covered(table.facts.dates), 300)}")
+    if table.left_out:
+        st.caption(f":material/info: {markdown.label(table.left_out, 200)}")
+    for doubt in table.doubts[:DOUBTS]:
+        st.caption(f":orange[:material/warning:] {markdown.label(doubt, 300)}")
+    if len(table.doubts) > DOUBTS:
+        st.caption(f"and {words.count(len(table.doubts) - DOUBTS, 'more note')}")
+    if table.facts.chart:
+        _draw_chart(cast("ChartShown", table.facts.chart), key)
+
+
+def _draw_chart(chart: ChartShown, key: str) -> None:
+    """Low as it is, its title stands above it as a line of its own."""
+    spec = {name: value for name, value in chart["spec"].items() if name != "title"}
+    title = str(chart["spec"].get("title", ""))
+    st.caption(f":material/show_chart: {markdown.label(title, 160)}")
+    tabular.chart({**chart, "spec": spec}, key=f"overview-chart-{key}", alt=title)
+
+
+def covered(dates: DateRange) -> str:
+    """`order_date: 2024-01-01 to 2024-12-31, 3 days missing (2024-05-01 to 2024-05-03)`."""
+    said = f"{dates.column}: {dates.first} to {dates.last}"
+    if not dates.step:
+        return said
+    if not dates.missing:
+        return f"{said}, no {STEPS[dates.step]} missing"
+    gaps = ", ".join(a if a == b else f"{a} to {b}" for a, b in dates.gaps)
+    missing = words.count(dates.missing, STEPS[dates.step])
+    return f"{said}, {missing} missing{f' ({gaps})' if gaps else ''}"
+
+
+def _draw_text(found: Overview) -> None:
+    """Its headings, its tables, what could not be read."""
+    outline = found.file.outline
+    if found.headings:
+        st.caption(f":material/toc: {markdown.label(' · '.join(found.headings), 300)}")
+    if outline.get("tables"):
+        st.caption(f":material/table: {words.count(int(outline['tables']), 'table')} inside")
+    for note in outline.get("notes") or ():
+        if note.get("kind") in UNREAD and note.get("text"):
+            st.caption(f":orange[:material/warning:] {markdown.label(note['text'], 300)}")

@@ -1,0 +1,61 @@
+"""Questions that a press asks: to begin with, and under the last answer."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.shapes.part_values import newest
+from leaf.store.model import Chat, Message
+from leaf.ui import composer, markdown
+from leaf.ui.state import session
+
+KEPT = "follow-ups"
+"""Message id -> questions, in the state of the session."""
+
+
+def draw(questions: Sequence[str], key: str, ask: Callable[[str], None]) -> None:
+    """A button for each, as wide as its place; `ask` gets the one that is pressed."""
+    with st.container(key=f"{key}s", gap="xsmall"):
+        for number, question in enumerate(questions):
+            if st.button(
+                markdown.label(question, 160),
+                key=f"{key}-{number}",
+                icon=":material/north_east:",
+                width="stretch",
+            ):
+                ask(question)
+
+
+def place(messages: Sequence[Message]) -> Any:
+    """Where those that follow the last answer will stand, as tall as they will be; filled by
+    `draw_follow_ups` when all else of the page is drawn, so that nothing waits for them and nothing
+    moves when they come. None where there will be none."""
+    last = messages[-1] if messages else None
+    if last is None or last.role != "assistant" or last.status != "completed":
+        return None
+    if newest(last.parts, "questions") or not session().attached.list(last.chat_id):
+        return None
+    known: list[str] | None = st.session_state.get(KEPT, {}).get(last.id)
+    return st.container(key="follow-ups-place") if known is None or known else None
+
+
+def draw_follow_ups(place: Any, chat: Chat, last: Message) -> None:
+    """Under the last answer. They are made once in a tab."""
+    if place is None:
+        return
+    kept: dict[str, list[str]] = st.session_state.setdefault(KEPT, {})
+    if last.id not in kept:
+        try:
+            found = session().messages.follow_ups(last.id)
+        except LeafError:
+            found = []  # nothing was asked for, so there is nothing to say
+        kept.clear()
+        kept[last.id] = [one.question for one in found]
+    if kept[last.id]:
+        with place, st.container(key=f"follows-{last.id}", gap="xsmall"):
+            st.caption("Ask next")
+            draw(kept[last.id], "follow-up", lambda question: composer.ask(chat, question))

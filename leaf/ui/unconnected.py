@@ -1,0 +1,74 @@
+"""A page that cannot open its websocket says so instead of staying empty. Streamlit's page is served as
+it is, with one script more."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.responses import FileResponse
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+SCRIPT = "/_leaf/unconnected.js"
+ASSET = Path(__file__).resolve().parent / "assets" / "unconnected.js"
+TAG = f'<script src=".{SCRIPT}" defer></script></head>'.encode()
+"""Relative as Streamlit's own, since a host may put a prefix of its own before ours."""
+
+
+class Unconnected:
+    """ASGI middleware around Streamlit. `based` gives a path as browsers ask for it."""
+
+    def __init__(self, app: ASGIApp, based: Callable[[str], str]) -> None:
+        self.app = app
+        self.script = based(SCRIPT)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http" or scope["method"] != "GET":
+            await self.app(scope, receive, send)
+        elif scope["path"] == self.script:
+            answer = FileResponse(ASSET, media_type="text/javascript")
+            await answer(scope, receive, send)
+        elif "text/html" in Headers(scope=scope).get("accept", ""):
+            await self.app(_plain(scope), receive, _Extended(send))
+        else:
+            await self.app(scope, receive, send)
+
+
+def _plain(scope: Scope) -> Scope:
+    """The page has to come uncompressed: it is a few kilobytes."""
+    kept = [(name, value) for name, value in scope["headers"] if name != b"accept-encoding"]
+    return {**scope, "headers": kept}
+
+
+class _Extended:
+    """Sends a page with the script in its head, and everything else as it comes."""
+
+    def __init__(self, send: Send) -> None:
+        self._send = send
+        self._begun: Message | None = None
+        self._body = b""
+
+    async def __call__(self, message: Message) -> None:
+        if message["type"] == "http.response.start" and _is_page(message):
+            self._begun = message
+            return
+        if self._begun is None or message["type"] != "http.response.body":
+            await self._send(message)
+            return
+        self._body += message.get("body", b"")
+        if not message.get("more_body"):
+            begun, self._begun = self._begun, None
+            page = self._body.replace(b"</head>", TAG, 1)
+            MutableHeaders(scope=begun)["content-length"] = str(len(page))
+            await self._send(begun)
+            await self._send({"type": "http.response.body", "body": page})
+
+
+def _is_page(message: Message) -> bool:
+    headers = Headers(raw=message["headers"])
+    return (
+        message["status"] == 200
+        and headers.get("content-type", "").startswith("text/html")
+        and "content-encoding" not in headers
+    )

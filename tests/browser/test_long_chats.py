@@ -1,0 +1,69 @@
+"""A long chat: its end is drawn, and what is read stays where it is when earlier messages come."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from bench._long_chat import fill
+from bench.page import quiet
+from tests.browser.conftest import App
+from tests.browser.test_python import shot
+from tests.live_kit import wait_until
+
+pytestmark = pytest.mark.browser
+
+TITLE = "A long one"
+
+
+@pytest.fixture(scope="module")
+def running(module_app: Callable[..., App], tmp_path_factory: pytest.TempPathFactory) -> App:
+    home = tmp_path_factory.mktemp("long") / "home"
+    fill(home, {TITLE: 60})
+    return module_app(home)
+
+
+def questions(page: Page) -> list[str]:
+    """Numbers of the questions that are drawn, from top to bottom."""
+    texts = page.locator('[class*="st-key-bubble-"]').all_inner_texts()
+    return [text.partition("N")[2][:4] for text in texts if "Question N" in text]
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)]
+)
+def test_earlier_messages_come_above_what_is_read_and_leave_it_in_its_place(
+    running: App, browser: Browser, scheme: str, width: int
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(running.url)
+    if width < 500:
+        page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_role("button", name=TITLE).first.click()
+    expect(page.get_by_text("Question N0059").first).to_be_visible()
+    if width < 500:
+        page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
+    quiet(page)
+    drawn = questions(page)
+    assert drawn[-1] == "0059"
+    assert len(drawn) < 20
+    more = page.locator(".st-key-load-earlier button")
+    page.mouse.move(width / 2, 400)
+    page.mouse.wheel(0, -100_000)
+    wait_until(lambda: page.evaluate("document.querySelector('#stMain').scrollTop") < 50)
+    expect(more).to_contain_text("Earlier messages (")
+    first = page.locator('[class*="st-key-bubble-"]', has_text=f"Question N{drawn[0]}")
+    quiet(page)
+    before = first.bounding_box()
+    assert before is not None
+    assert before["y"] > 0, "who scrolls up is not carried back"
+    more.click()
+    expect(page.get_by_text(f"Question N{int(drawn[0]) - 5:04}").first).to_be_attached()
+    wait_until(lambda: abs((first.bounding_box() or {"y": 1e9})["y"] - before["y"]) < 40)
+    shot(page, f"earlier-{scheme}-{width}")
+    assert len(questions(page)) > len(drawn)
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    context.close()

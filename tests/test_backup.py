@@ -1,0 +1,334 @@
+"""Backups of a Leaf that runs, and what comes back of them: rows and bytes, all of them, or
+nothing."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import shutil
+import threading
+import zipfile
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leaf.app import Leaf
+from leaf.errors import InvalidInputError, LeafError, StoreError
+from leaf.keeping import archive
+from leaf.keeping.backup import BYTES, OF_NOW
+from leaf.keeping.restore import restore
+from leaf.settings import Settings
+from leaf.store import rows
+from leaf.store.blob_names import unscoped_named
+from leaf.store.changes import TOPICS
+from leaf.store.database import now
+from leaf.store.migrate import migrations
+from tests.leaf_kit import SALES, add, finished, opened, text_of
+from tests.test_cli import Cli, new_cli  # noqa: F401 - a fixture
+
+SECRET = "refresh-token-of-ann"
+
+
+def filled(leaf: Leaf) -> None:
+    """A chat with an answer, files, a result, a document, a connection, awkward texts."""
+    session = leaf.session(leaf.local_scope())
+    sales, notes = (
+        add(session, "sales.csv", SALES),
+        add(session, "Größe 'x'.txt", "ß\t€\n".encode()),
+    )
+    chat = session.chats.create()
+    session.chats.rename(chat.id, "Quote \"' \\ ; -- :name %s ☃")
+    asked = session.messages.send(chat.id, "total revenue by region", [sales.id, notes.id])
+    assert "400" in text_of(finished(session, asked.id))
+    with leaf._house.store.db.transaction() as tx:
+        given = {"w": session.scope.workspace_id, "u": session.scope.user_id, "at": now()}
+        tx.execute(
+            "INSERT INTO integrations (id, workspace_id, user_id, provider, account, secret, state, "
+            f"created_at, updated_at) VALUES ('i', :w, :u, 'google', 'ann', '{SECRET}', "
+            """'{"b": 1,  "a": [1.50, null]}', :at, :at)""",
+            given,
+        )
+
+
+def all_rows(leaf: Leaf, without: tuple[str, ...] = ()) -> dict[str, list[str]]:
+    with leaf._house.store.db.snapshot() as snapshot:
+        return {
+            table: sorted(line.decode() for line in rows.lines(snapshot, table))
+            for table in TOPICS
+            if table not in (*without, *BYTES, *OF_NOW)
+        }
+
+
+def assert_same(there: dict[str, list[str]], before: dict[str, list[str]]) -> None:
+    """All rows, and one line more in the audit log."""
+    log = set(there["audit"]) - set(before["audit"])
+    assert ["backup restored" in line for line in log] == [True]
+    assert {**there, "audit": before["audit"]} == before
+    assert set(before["audit"]) <= set(there["audit"])
+
+
+def all_bytes(leaf: Leaf) -> dict[str, str]:
+    """Every blob that rows name, wherever it stands, and the hash of what is in it."""
+    store = leaf._house.store
+    found = {}
+    for key in unscoped_named(store.db):
+        with store.blobs.open(key.workspace_id, key.sha256) as stream:
+            found[key.place] = hashlib.sha256(stream.read()).hexdigest()
+    return found
+
+
+@pytest.mark.parametrize("form", ["folder", "saved.zip"])
+def test_everything_comes_back(settings: Settings, tmp_path: Path, form: str) -> None:
+    target = tmp_path / form
+    with opened(settings.home, database_url=settings.database_url) as leaf:
+        filled(leaf)
+        before, made = all_rows(leaf), leaf.backup(target, secrets=True)
+        assert made.rows == sum(len(lines) - 1 for lines in before.values())
+        taken = all_bytes(leaf)
+        assert (made.blobs, made.missing) == (len(taken), 0)
+    empty = Settings(home=tmp_path / "other")
+    back = restore(empty, target)
+    assert (back.rows, back.blobs, back.missing) == (made.rows, made.blobs, 0)
+    with opened(empty.home) as leaf:
+        assert_same(all_rows(leaf), before)
+        assert all_bytes(leaf) == taken
+        session = leaf.session(leaf.local_scope())
+        (chat,) = session.chats.list()
+        again = finished(session, session.messages.send(chat.id, "average revenue by month").id)
+        assert again.status == "completed"
+        assert session.results.page(chat.id, "r1").rows
+
+
+def test_what_one_database_saved_the_other_takes(tmp_path: Path, settings: Settings) -> None:
+    """Into DuckDB as into PostgreSQL."""
+    with opened(tmp_path / "home") as leaf:
+        filled(leaf)
+        before, taken = all_rows(leaf), all_bytes(leaf)
+        leaf.backup(tmp_path / "saved", secrets=True)
+    empty = replace(settings, home=tmp_path / "other")
+    restore(empty, tmp_path / "saved")
+    with opened(empty.home, database_url=empty.database_url) as leaf:
+        assert_same(all_rows(leaf), before)
+        assert all_bytes(leaf) == taken
+
+
+def test_no_secret_is_in_a_backup_unless_asked_for(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with opened(home) as leaf:
+        filled(leaf)
+        (home / "secret.key").write_text("the key")
+        before = all_rows(leaf)
+        leaf.backup(tmp_path / "plain")
+        leaf.backup(tmp_path / "whole", secrets=True)
+
+    def said(folder: str) -> bytes:
+        return b"".join(p.read_bytes() for p in (tmp_path / folder).rglob("*") if p.is_file())
+
+    assert SECRET.encode() in said("whole")
+    assert b"the key" in said("whole")
+    assert SECRET.encode() not in said("plain")
+    assert b"the key" not in said("plain")
+    empty = Settings(home=tmp_path / "other")
+    assert not restore(empty, tmp_path / "plain").secrets
+    with opened(empty.home) as leaf:
+        without = ("integrations", "oauth_states", "drive_tokens")
+        assert_same(all_rows(leaf, without), {t: r for t, r in before.items() if t not in without})
+        assert len(all_rows(leaf)["integrations"]) == 1
+
+
+def test_the_rows_are_those_of_one_moment(tmp_path: Path) -> None:
+    with opened(tmp_path / "home") as leaf:
+        session = leaf.session(leaf.local_scope())
+        over = threading.Event()
+
+        def write() -> None:
+            while not over.is_set():
+                session.chats.rename(session.chats.create().id, "x")
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        try:
+            for number in range(5):
+                leaf.backup(tmp_path / f"saved{number}")
+        finally:
+            over.set()
+            writer.join()
+    for number in range(5):
+        folder = tmp_path / f"saved{number}" / "rows"
+        chats, people = (
+            [json.loads(line)[0] for line in (folder / f"{t}.jsonl").read_text().splitlines()[1:]]
+            for t in ("chats", "chat_participants")
+        )
+        assert sorted(chats) == sorted(people)
+
+
+def saved(tmp_path: Path, form: str = "saved") -> Path:
+    with opened(tmp_path / "home") as leaf:
+        filled(leaf)
+        leaf.backup(tmp_path / form)
+    return tmp_path / form
+
+
+def spoil_blob(folder: Path) -> None:
+    path = next(p for p in (folder / "blobs").rglob("*") if p.is_file())
+    path.chmod(0o600)
+    path.write_bytes(path.read_bytes()[:-1] + b"!")
+
+
+def spoil_rows(folder: Path) -> None:
+    path = folder / "rows" / "chats.jsonl"
+    path.write_text(path.read_text().replace("Quote", "Quota"))
+
+
+def spoil_manifest(folder: Path) -> None:
+    (folder / "manifest.json").write_text("{")
+
+
+def lose_blob(folder: Path) -> None:
+    next(p for p in (folder / "blobs").rglob("*") if p.is_file()).unlink()
+
+
+def change(**values: Any) -> Callable[[Path], None]:
+    def spoil(folder: Path) -> None:
+        path = folder / "manifest.json"
+        path.write_text(json.dumps({**json.loads(path.read_text()), **values}))
+
+    return spoil
+
+
+@pytest.mark.parametrize(
+    ("spoil", "said"),
+    [
+        (spoil_blob, "damaged: blobs/"),
+        (lose_blob, "cannot be read"),
+        (spoil_rows, "damaged: rows/chats.jsonl is not what it was"),
+        (spoil_manifest, "its manifest cannot be read"),
+        (change(format=2), "newer version"),
+        (change(schema=9_999), "newer version"),
+        (change(blobs=99), "parts of it are missing"),
+        (change(parts={"../x": {"sha256": "", "size": 0}}), "a part is called"),
+        (lambda folder: (folder / "manifest.json").unlink(), "not a backup of Leaf"),
+        (shutil.rmtree, "There is no backup"),
+    ],
+)
+def test_a_bad_backup_is_refused_and_nothing_is_changed(
+    tmp_path: Path, spoil: Callable[[Path], None], said: str
+) -> None:
+    folder = saved(tmp_path)
+    spoil(folder)
+    empty = Settings(home=tmp_path / "other")
+    with pytest.raises(LeafError, match=said) as caught:
+        restore(empty, folder)
+    assert not empty.home.exists()
+    assert "Error" not in str(caught.value)
+
+
+def test_half_a_zip_is_refused(tmp_path: Path) -> None:
+    path = saved(tmp_path, "saved.zip")
+    whole = path.read_bytes()
+    path.write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(InvalidInputError, match="no whole ZIP"):
+        restore(Settings(home=tmp_path / "other"), path)
+
+
+def test_only_an_empty_place_is_restored_into_unless_told(tmp_path: Path) -> None:
+    folder = saved(tmp_path)
+    other = Settings(home=tmp_path / "other")
+    with opened(other.home) as leaf:
+        session = leaf.session(leaf.local_scope())
+        session.chats.rename(session.chats.create().id, "Already here")
+    with pytest.raises(InvalidInputError, match="nothing was restored"):
+        restore(other, folder)
+    with opened(other.home) as leaf:
+        assert [c.title for c in leaf.session(leaf.local_scope()).chats.list()] == ["Already here"]
+    restore(other, folder, replace=True)
+    with opened(other.home) as leaf:
+        assert ["Quote" in c.title for c in leaf.session(leaf.local_scope()).chats.list()] == [True]
+    assert b"Already here" not in (other.home / "leaf.duckdb").read_bytes()
+
+
+def test_a_backup_of_an_earlier_schema_is_brought_up_to_date(tmp_path: Path) -> None:
+    """As one of version 15 would be: without the tables that came later."""
+    folder = saved(tmp_path)
+    path = folder / "manifest.json"
+    given = json.loads(path.read_text())
+    later = {"results", "result_numbers", "usage_days", "usage_chats", "usage_zone", "audit"}
+    later |= {"transcripts", "chat_packages", "consents"}  # the last which has a column more since
+    given["schema"] = 15
+    given["rows"] = {t: n for t, n in given["rows"].items() if t not in later}
+    path.write_text(json.dumps(given))
+    other = Settings(home=tmp_path / "other")
+    restore(other, folder)
+    with opened(other.home) as leaf:
+        session = leaf.session(leaf.local_scope())
+        assert len(session.chats.list()) == 1
+        applied = leaf._house.store.db.read("SELECT max(number) AS n FROM leaf_migrations")
+        assert applied == [{"n": max(m.number for m in migrations())}]
+
+
+def test_a_failed_backup_leaves_nothing_and_a_name_is_never_taken_over(tmp_path: Path) -> None:
+    with opened(tmp_path / "home") as leaf:
+        filled(leaf)
+        (tmp_path / "there").mkdir()
+        with pytest.raises(InvalidInputError, match="is there already"):
+            leaf.backup(tmp_path / "there")
+        with pytest.raises(InvalidInputError, match="no folder"):
+            leaf.backup(tmp_path / "nowhere" / "x")
+        before = sorted(tmp_path.iterdir())
+        for name in ("x", "x.zip"):
+            with pytest.raises(StoreError, match="is full"):
+                fill_the_disk(tmp_path / name)
+            assert sorted(tmp_path.iterdir()) == before
+
+
+def fill_the_disk(target: Path) -> None:
+    with archive.making(target) as it:
+        it.add("rows/a.jsonl", [b"half"])
+        raise OSError(28, "No space left on device")
+
+
+def test_lost_and_damaged_files_are_counted_and_the_rest_is_saved(tmp_path: Path) -> None:
+    home = tmp_path / "home"
+    with opened(home) as leaf:
+        filled(leaf)
+        session = leaf.session(leaf.local_scope())
+        first, second = sorted(session.files.list(), key=lambda f: f.size)
+        store = leaf._house.store
+        store.blobs.local(session.scope.workspace_id, first.sha256).unlink()
+        made = leaf.backup(tmp_path / "saved.zip")
+    assert made.missing == 1
+    with zipfile.ZipFile(tmp_path / "saved.zip") as found:
+        assert json.loads(found.read("manifest.json"))["missing"][0][1] == first.sha256
+    back = restore(replace(Settings(), home=tmp_path / "other"), tmp_path / "saved.zip")
+    assert back.missing == 1
+    with opened(tmp_path / "other") as leaf:
+        assert leaf.session(leaf.local_scope()).files.path(second.id).read_bytes() == SALES
+
+
+def test_the_commands_save_delete_and_restore(
+    new_cli: Callable[..., Cli],  # noqa: F811
+    tmp_path: Path,
+) -> None:
+    cli = new_cli()
+    (tmp_path / "sales.csv").write_bytes(SALES)
+    assert cli("ask", "total revenue by region", "-f", str(tmp_path / "sales.csv")).returncode == 0
+    made = cli("backup", str(tmp_path / "saved.zip"))
+    assert made.returncode == 0, made.stderr
+    assert "Without connections" in made.stdout
+    chat = json.loads(cli("chats", "list", "--json").stdout)[0]["id"]
+    assert "--yes" in cli("chats", "purge", chat).stderr
+    assert "deleted for good" in cli("chats", "purge", chat, "--yes").stdout
+    assert json.loads(cli("chats", "list", "--json").stdout) == []
+    file = json.loads(cli("files", "list", "--json").stdout)[0]["id"]
+    assert "deleted for good" in cli("files", "purge", file, "--yes").stdout
+    assert "local" in cli("users", "list").stdout
+    assert "Workspace" in cli("workspaces", "list").stdout
+    other = Cli(tmp_path / "other")
+    assert "as of" in other("restore", str(tmp_path / "saved.zip")).stdout
+    assert [c["id"] for c in json.loads(other("chats", "list", "--json").stdout)] == [chat]
+    assert "nothing was restored" in other("restore", str(tmp_path / "saved.zip")).stderr
+    gone = other("users", "purge", "local", "--yes")
+    assert "deleted for good" in gone.stdout, gone.stderr

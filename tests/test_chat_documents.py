@@ -1,0 +1,157 @@
+"""A chat as PDF and Word: its words, queries and rows, its charts as pictures, and nothing that a
+text of it could have fetched or drawn."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import docx
+import pypdf
+import pytest
+
+from leaf.agent.export import PICTURES, ChatDocument, chat_document
+from leaf.errors import InvalidInputError, NotFoundError
+from leaf.sessions.session import Session
+from leaf.shapes.parts import Part
+from leaf.store.model import Message
+from tests.leaf_kit import add, finished, opened
+from tests.messages_server import MessagesServer, Turn
+
+SALES = "region,revenue\nNorth,300\nSouth,120.5\nWest,7\n"
+QUERY = "SELECT region, sum(revenue) AS revenue FROM sales GROUP BY ALL ORDER BY ALL"
+CHART = {
+    "title": "Revenue by region",
+    "mark": "bar",
+    "encoding": {"x": {"field": "region"}, "y": {"field": "revenue"}},
+}
+SAID = (
+    "North leads with **300**, see ![chart](picture:0) and ![x](https://evil.example/x.png).\n\n"
+    "![alone](picture:0)\n\nשלום 🙂"
+)
+
+
+@dataclass
+class Asked:
+    session: Session
+    chat_id: str
+
+
+@pytest.fixture(scope="module")
+def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
+    """A chat with a table, a chart and an answer that would like to show other pictures."""
+    turns = [
+        Turn.call(("query_tables", {"sql": QUERY})),
+        Turn.call(("make_chart", {"spec": CHART, "sql": QUERY})),
+        Turn.say(SAID),
+    ]
+    with (
+        MessagesServer(turns) as server,
+        opened(
+            tmp_path_factory.mktemp("home"),
+            api_key="k",
+            model_url=server.url,
+            model="claude-sonnet-5-5",
+        ) as leaf,
+    ):
+        session = leaf.session(leaf.local_scope())
+        file = add(session, "sales.csv", SALES.encode())
+        chat = session.chats.create()
+        message = session.messages.send(chat.id, "Who leads, and by how much?", [file.id])
+        assert finished(session, message.id).status == "completed"
+        yield Asked(session, chat.id)
+
+
+def test_a_pdf_has_what_was_said_queried_and_drawn(asked: Asked) -> None:
+    made = pypdf.PdfReader(io.BytesIO(asked.session.chats.export(asked.chat_id, "pdf")))
+    text = "\n".join(page.extract_text() for page in made.pages)
+    for said in (
+        "Who leads, and by how much?",
+        "North leads with",
+        "GROUP BY ALL",
+        "120.5",
+        "3 of 3",
+    ):
+        assert said in text
+    assert "are not in the PDF's fonts" in text, "what could not be shown is said in the document"
+    pictures = [picture for page in made.pages for picture in page.images]
+    assert len(pictures) == 1
+    assert pictures[0].image is not None
+    assert min(pictures[0].image.size) > 200
+
+
+def test_a_word_document_has_them_too_and_says_what_the_chart_is(asked: Asked) -> None:
+    found = asked.session.chats.export(asked.chat_id, "docx")
+    made = docx.Document(io.BytesIO(found))
+    text = "\n".join(paragraph.text for paragraph in made.paragraphs)
+    assert "Who leads, and by how much?" in text
+    assert "שלום 🙂" in text
+    assert [cell.text for cell in made.tables[0].columns[0].cells] == [
+        "region",
+        "North",
+        "South",
+        "West",
+    ]
+    described = [found.get("descr") for found in made.element.body.xpath(".//wp:docPr")]
+    assert described == ["Revenue by region"]
+    fetched = [
+        r.target_ref for r in made.part.rels.values() if r.is_external and "image" in r.reltype
+    ]
+    assert fetched == []
+
+
+def test_another_person_gets_nothing(asked: Asked) -> None:
+    with pytest.raises(NotFoundError):
+        asked.session.chats.export("no-such-chat", "pdf")
+
+
+def answer(*parts: Part) -> Message:
+    return Message("a", "c", "", "assistant", "completed", list(parts), [])
+
+
+def chart_step(number: int) -> Part:
+    return {
+        "type": "tool-make_chart",
+        "toolCallId": f"c{number}",
+        "state": "output-available",
+        "input": {},
+        "output": {
+            "text": "",
+            "summary": f"Chart {number}",
+            "data": {
+                "chart": {
+                    "spec": {"title": f"Title {number} ](x) <b>", "mark": "bar"},
+                    "columns": ["a"],
+                    "rows": [[1]],
+                }
+            },
+        },
+    }
+
+
+def documented(count: int, drawn: bytes | str = b"png") -> ChatDocument:
+    return chat_document("T", [answer(*map(chart_step, range(count)))], lambda _: drawn)
+
+
+def test_charts_beyond_the_most_and_those_that_cannot_be_drawn_are_named() -> None:
+    made = documented(PICTURES + 2)
+    assert len(made.pictures) == PICTURES
+    assert made.text.count("(picture:") == PICTURES
+    assert made.text.count("is not drawn here") == 2
+    made = documented(1, "The rows of r1 are gone.")
+    assert made.pictures == []
+    assert "The rows of r1 are gone." in made.text
+
+
+def test_a_title_cannot_end_the_picture_or_begin_another() -> None:
+    (line,) = [line for line in documented(1).text.splitlines() if "picture:" in line]
+    assert line == "![Title 0 (x) b](picture:0)"
+
+
+def test_a_text_that_is_too_long_says_which_form_takes_it(asked: Asked, tmp_path: Path) -> None:
+    from leaf.documents import pdf
+
+    with pytest.raises(InvalidInputError, match="1,000,000"):
+        pdf.write("x" * (pdf.MOST_TEXT + 1), "T", tmp_path / "t.pdf")

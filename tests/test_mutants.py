@@ -1,0 +1,126 @@
+"""Mutants: which changes are made of code, how one takes the place of what is loaded, and which
+tests it is tried with."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+
+from bench._mutants.mutate import Mutant, mutants, sound
+from bench._mutants.trials import chosen, put_in_place
+
+SOURCE = '''"""Two steps."""
+from functools import lru_cache
+LIMIT = 4
+
+
+class Counter:
+    start: int = 7
+
+    def __init__(self) -> None:
+        self.count = 0
+
+    @property
+    def full(self) -> bool:
+        """Whether it is over 2."""
+        return self.count >= LIMIT and not self.start == 9
+
+    def add(self, more: int = 1) -> int:
+        def double(number: int) -> int:
+            return number + number
+
+        self.count += double(more)
+        if self.full:
+            self.reset()
+        return self.count
+
+    def reset(self) -> None:
+        self.count = 0
+
+
+@lru_cache
+def half(number: int) -> float:
+    return number / 2  # größer
+'''
+PATH = "leaf/counted_for_tests.py"
+
+
+@pytest.fixture
+def module() -> Iterator[ModuleType]:
+    made = ModuleType("leaf.counted_for_tests")
+    exec(compile(SOURCE, PATH, "exec", dont_inherit=True), vars(made))  # noqa: S102 - the source above
+    sys.modules[made.__name__] = made
+    yield made
+    del sys.modules[made.__name__]
+
+
+def mutant(after: str) -> Mutant:
+    return next(m for m in mutants(PATH, SOURCE) if m.after == after)
+
+
+def test_every_kind_of_change_is_made_where_code_runs() -> None:
+    found = mutants(PATH, SOURCE)
+    assert {m.kind for m in found} == {
+        "compared",
+        "and/or",
+        "not",
+        "computed",
+        "constant",
+        "returned",
+        "removed",
+        "condition",
+    }
+    assert all(sound(m, SOURCE.encode()) for m in found)
+    assert len({m.applied(SOURCE.encode()) for m in found}) == len(found)
+    assert {m.function for m in found} == {
+        "",
+        "Counter.__init__",
+        "Counter.full",
+        "Counter.add",
+        "Counter.add.double",
+        "Counter.reset",
+        "half",
+    }
+    assert "7" not in {m.before for m in found}  # a field is made once, when the class is
+    assert not any("Whether" in m.before for m in found)
+
+
+@pytest.mark.parametrize(
+    "after",
+    [
+        "(number) - (number)",
+        "5",
+        "((self.count >= LIMIT) or (not self.start == 9))",
+        "(not (self.full))",
+    ],
+)
+def test_a_mutant_takes_the_place_of_loaded_code(module: ModuleType, after: str) -> None:
+    whole = module.Counter()
+    assert [whole.add(), whole.add()] == [2, 0]
+    put_in_place(mutant(after), SOURCE.encode())
+    changed = module.Counter()
+    assert [changed.add(), changed.add()] != [2, 0]
+
+
+def test_what_is_decorated_is_changed_beneath(module: ModuleType) -> None:
+    put_in_place(mutant("(number) * (2)"), SOURCE.encode())
+    assert module.half(3) == 6
+
+
+def test_a_mutant_is_tried_with_the_tests_that_run_its_function_the_shortest_first() -> None:
+    file = PATH.removeprefix("leaf/")
+    tests = {
+        "slow": {"seconds": 5.0, "ran": [f"{file}:Counter.add"]},
+        "quick": {"seconds": 0.1, "ran": [f"{file}:Counter.add", f"{file}:Counter.add.double"]},
+        "other": {"seconds": 0.1, "ran": [f"{file}:half", "agent/loop.py:Counter.add"]},
+        "endless": {"seconds": 900.0, "ran": [f"{file}:Counter.add"]},
+    }
+    assert chosen(mutant("(not (self.full))"), tests) == ["quick", "slow"]
+    assert chosen(mutant("(number) - (number)"), tests) == ["quick"]
+    assert chosen(mutant("(number) * (2)"), tests) == ["other"]
+    assert chosen(mutant("5"), tests) == ["quick", "other", "slow"]
+    assert Path(PATH).name in str(mutant("5"))

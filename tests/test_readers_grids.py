@@ -1,0 +1,118 @@
+"""Tables inside web pages, Word documents and presentations."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import docx
+import duckdb
+import pytest
+
+from leaf.readers.base import TableInfo
+from leaf.readers.tabular.grids import MAX_SPAN, GridCell, expanded
+from leaf.readers.worker import inspect, reader_of
+
+Loaded = tuple[TableInfo, list[tuple[Any, ...]]]
+
+
+def load(path: Path, kind: str) -> list[Loaded]:
+    reader: Any = reader_of(kind)
+    out = path.parent / "out"
+    infos = reader.tables(path, out)
+    assert inspect(str(path), path.name)["outline"]["tables"] is not None
+    assert {p.name for p in out.iterdir()} == {i.parquet for i in infos}
+    return [
+        (i, duckdb.connect().execute(f"SELECT * FROM read_parquet('{out / i.parquet}')").fetchall())
+        for i in infos
+    ]
+
+
+def page(tmp_path: Path, body: str) -> Path:
+    path = tmp_path / "a.html"
+    path.write_text(f"<!doctype html><html><body><p>Some words.</p>{body}</body></html>")
+    return path
+
+
+def test_tables_of_a_page_have_types_and_those_of_its_layout_are_left_aside(tmp_path: Path) -> None:
+    body = """
+      <table><tr><td><table><caption>Sales <b>2024</b></caption>
+        <tr><th>Region</th><th>Units</th><th>Share</th></tr>
+        <tr><td>North</td><td>1,204</td><td>12.5</td></tr>
+        <tr><td>South, inner</td><td>3,001</td><td>87.5</td></tr></table></td></tr></table>
+      <table><tr><td>menu</td></tr><tr><td>more</td></tr></table>
+      <table><tr><th>Day</th><th>Note</th></tr><tr><td>2024-01-02</td><td>x<script>evil()</script></td></tr></table>"""
+    sales, days = load(page(tmp_path, body), "html")
+    assert sales[0].columns == (("Region", "VARCHAR"), ("Units", "BIGINT"), ("Share", "DOUBLE"))
+    assert sales[1] == [("North", 1204, 12.5), ("South, inner", 3001, 87.5)]
+    assert "Sales 2024" in sales[0].notes[0].text
+    assert (sales[0].sheet, days[0].sheet) == ("table 1", "table 2")
+    assert days[1][0][1] == "x"
+
+
+def test_a_cell_over_several_rows_holds_for_each(tmp_path: Path) -> None:
+    body = """<table><tr><th>Land</th><th>City</th><th>People</th></tr>
+      <tr><td rowspan="2">Ö</td><td>Wien</td><td>1900000</td></tr><tr><td>Graz</td><td>290000</td></tr>
+      <tr><td>D</td><td>Bonn</td><td>330000</td></tr></table>"""
+    ((_, rows),) = load(page(tmp_path, body), "html")
+    assert rows == [("Ö", "Wien", 1_900_000), ("Ö", "Graz", 290_000), ("D", "Bonn", 330_000)]
+
+
+def test_a_page_without_tables_has_none(tmp_path: Path) -> None:
+    assert load_none(page(tmp_path, "<p>Nothing here.</p>")) == 0
+
+
+def load_none(path: Path) -> int:
+    reader: Any = reader_of("html")
+    assert reader.tables(path, path.parent / "out") == []
+    return int(inspect(str(path), path.name)["outline"]["tables"])
+
+
+def test_spans_without_end_are_bounded() -> None:
+    rows = expanded([[GridCell("a", columns=10**9, rows=10**9)], [GridCell("b")]])
+    assert [len(row) for row in rows] == [MAX_SPAN + 1, MAX_SPAN + 1]
+
+
+def test_tables_of_a_word_document_with_merged_cells(tmp_path: Path) -> None:
+    document = docx.Document()
+    document.add_paragraph("Report")
+    table = document.add_table(rows=4, cols=3)
+    for r, row in enumerate(
+        [
+            ("Land", "City", "People"),
+            ("A", "Wien", "1900000"),
+            ("A", "Graz", "290000"),
+            ("D", "Bonn", "330000"),
+        ]
+    ):
+        for c, text in enumerate(row):
+            table.cell(r, c).text = text
+    table.cell(2, 0).text = ""
+    table.cell(1, 0).merge(table.cell(2, 0))
+    path = tmp_path / "a.docx"
+    document.save(str(path))
+    ((info, rows),) = load(path, "docx")
+    assert [name for name, _ in info.columns] == ["Land", "City", "People"]
+    assert rows == [("A", "Wien", 1_900_000), ("A", "Graz", 290_000), ("D", "Bonn", 330_000)]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "how_we_refactor.pptx",
+        "electronics_german.pptx",
+        "page.html",
+        "headings.docx",
+        "long_document.docx",
+    ],
+)
+def test_real_documents_give_as_many_tables_as_their_outline_says(
+    tmp_path: Path, real_data: Path, name: str
+) -> None:
+    path = tmp_path / name
+    path.write_bytes((real_data / name).read_bytes())
+    found = load(path, path.suffix[1:])
+    assert len({info.sheet for info, _ in found}) <= inspect(str(path), name)["outline"]["tables"]
+    assert all(
+        len(rows) == info.rows + sum(n for _, n in info.left_out_counts) for info, rows in found
+    )

@@ -1,0 +1,363 @@
+"""What is a header, a title or a heading: rows are left out on evidence, and what was left out or
+is doubtful is named."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from leaf.readers.base import TableInfo
+from leaf.readers.tabular.blocks import find_tables
+from leaf.readers.tabular.delimited import DelimitedReader
+from leaf.readers.tabular.grid import TableBlock
+from leaf.readers.tabular.sheets import SheetsReader
+
+
+def grid_of(text: str) -> list[list[Any]]:
+    rows = [
+        [_value(cell.strip()) for cell in line.split("|")] for line in text.strip("\n").split("\n")
+    ]
+    width = max(map(len, rows))
+    return [row + [""] * (width - len(row)) for row in rows]
+
+
+def _value(cell: str) -> Any:
+    try:
+        return float(cell)
+    except ValueError:
+        return cell
+
+
+def blocks_of(text: str) -> tuple[TableBlock, ...]:
+    return find_tables(grid_of(text)).blocks
+
+
+def kept(blocks: Sequence[TableBlock]) -> list[int]:
+    """Rows of all bodies, numbered from 1."""
+    return sorted(i + 1 for block in blocks for i in block.body)
+
+
+def notes_of(block: TableBlock) -> dict[str, str]:
+    return {note.kind: note.place for note in block.notes}
+
+
+CODES = """
+Code | Topic | Skill
+IT01.01 | Speech | Listen to others.
+ | | Ask when in doubt.
+
+IT01.02 | Writing | Write letters.
+ | | Answer at once.
+ | | Keep copies.
+
+IT01.03 | Writing | Keep a diary.
+ | | Read it again.
+ | | Burn it.
+"""
+
+
+def test_first_row_of_a_later_block_of_text_is_data_where_its_values_are_of_the_make_of_those_above() -> (
+    None
+):
+    (block,) = blocks_of(CODES)
+    assert block.names == ("Code", "Topic", "Skill")
+    assert kept([block]) == [2, 3, 5, 6, 7, 9, 10, 11]
+
+
+def test_later_block_of_text_with_nothing_in_common_keeps_its_first_row_and_takes_the_names_above() -> (
+    None
+):
+    first, second = blocks_of("""
+Name | Town
+Ada | London
+Grace | Arlington
+Emmy | Erlangen
+
+Hypatia | Alexandria
+Sofia | Stockholm
+Maryam | Tehran
+Rosa | Zürich
+""")
+    assert second.names == first.names == ("Name", "Town")
+    assert kept([first, second]) == [2, 3, 4, 6, 7, 8, 9]
+    assert notes_of(second)["no-header"] == "row 6"
+
+
+def test_header_that_each_printed_page_repeats_is_a_header_and_named() -> None:
+    page = "Code | Topic | Skill\nA | Speech | Listen\nB | Writing | Letters\n"
+    (block,) = blocks_of(page + page.replace("A |", "C |").replace("B |", "D |"))
+    assert block.names == ("Code", "Topic", "Skill")
+    assert kept([block]) == [2, 3, 5, 6]
+    assert notes_of(block)["header-repeated"] == "row 4"
+
+
+def test_sparse_sheet_of_texts_below_a_full_row_of_names_is_a_table() -> None:
+    text = "Focus | Aim | Way | Who\nSchool | Growth | Visits\n" + "\n".join(
+        f" | | Step {name}" for name in "ABCDEFGHIJ"
+    )
+    (block,) = blocks_of(text)
+    assert block.names == ("Focus", "Aim", "Way", "Who")
+    assert kept([block]) == list(range(2, 13))
+
+
+SECTIONS = """
+Item | Unit | 2001 | 2002
+Wheat | t | 10.5 | 11.5
+Rye | t | 3.5 | 4.5
+
+Animals:
+Cows | head | 120.5 | 130.5
+Sheep | head | 80.5 | 90.5
+
+Average of sales | percent
+
+Milk | l | 7.5 | 8.5
+"""
+
+
+def test_parts_below_headings_are_one_table_and_the_headings_are_kept_and_named() -> None:
+    (block,) = blocks_of(SECTIONS)
+    assert kept([block]) == [2, 3, 5, 6, 7, 9, 11]
+    assert [i + 1 for i in block.headings] == [5]
+    assert [i + 1 for i in block.doubtful] == [9]
+    assert notes_of(block)["titles-doubtful"] == "row 9"
+
+
+@pytest.mark.parametrize(
+    "below",
+    [
+        "Second table\nPlace | Kind | Miles | Feet\nOslo | a | 1.5 | 2.5\nRome | b | 3.5 | 4.5",
+        "Second table\nItem | Unit | 2003 | 2004\nOslo | a | 1.5 | 2.5\nRome | b | 3.5 | 4.5",
+    ],
+    ids=["other names", "other years"],
+)
+def test_table_with_a_header_of_its_own_below_a_heading_stays_a_table(below: str) -> None:
+    first, second = blocks_of(
+        f"Item | Unit | 2001 | 2002\nWheat | t | 10.5 | 11.5\nRye | t | 3.5 | 4.5\n\n{below}"
+    )
+    assert (first.doubtful, second.header_rows) == ((), 1)
+    assert len(second.body) == 2
+
+
+def test_remark_between_two_bands_does_not_join_them() -> None:
+    above = "Item | 2001 | 2002\nWheat | 10.5 | 11.5\nRye | 3.5 | 4.5"
+    below = "Oats | 1.5 | 2.5\nRice | 2.5 | 3.5"
+    assert len(blocks_of(f"{above}\n\nSource: the office\nSecond part\n\n{below}")) == 2
+
+
+def test_header_whose_rows_stand_apart_belongs_to_the_rows_below() -> None:
+    (block,) = blocks_of("""
+Worker | Own firm | | Wages |
+
+ | Men | Women | Men | Women
+
+All | 10.5 | 6.5 | 12.5 | 9.5
+
+Young | 1.5 | 2.5 | 3.5 | 4.5
+Old | 9.5 | 4.5 | 9.5 | 5.5
+""")
+    assert block.names == (
+        "Worker",
+        "Own firm / Men",
+        "Own firm / Women",
+        "Wages / Men",
+        "Wages / Women",
+    )
+    assert kept([block]) == [5, 7, 8]
+
+
+def test_years_that_repeat_below_groups_that_stand_apart_are_names() -> None:
+    (block,) = blocks_of("""
+State | Total | | White |
+
+ | 2010 | 2015 | 2010 | 2015
+
+Ohio | 310.5 | 325.5 | 246.5 | 256.5
+Iowa | 21.5 | 22.5 | 19.5 | 20.5
+""")
+    assert block.names[1:] == ("Total / 2010", "Total / 2015", "White / 2010", "White / 2015")
+    assert kept([block]) == [5, 6]
+
+
+def test_header_of_many_rows_with_gaps_units_and_years_is_one_header() -> None:
+    (block,) = blocks_of("""
+Table 1. Jobs | | | |
+
+See notes | | | |
+
+Branch | Code | Jobs | | Wages |
+
+ | | 2007 \\1 | 2008 | 2007 \\1 | 2008
+
+Unit | | (1,000) | (1,000) | (mil. dol.) | (mil. dol.)
+Mining | 21 | 810.5 | 815.5 | 64.5 | 66.5
+
+Retail | 44 | 412.5 | 402.5 | 36.5 | (NA)
+Hotels | 72 | 312.5 | 302.5 | 16.5 | 18.5
+""")
+    assert block.names[2:4] == ("Jobs / 2007 \\1 / (1,000)", "Jobs / 2008 / (1,000)")
+    assert kept([block]) == [10, 12, 13]
+
+
+def test_years_with_words_after_them_are_names_and_numbers_below_them_are_not() -> None:
+    (block,) = blocks_of(
+        "Item | 1982-Census | 1983 | 2006-07 | 2008*\nFarms | 2407 | 2379 | 2293 | 2\nLand | 1 "
+        "| 2 | 3 | 4"
+    )
+    assert block.names == ("Item", "1982-Census", "1983", "2006-07", "2008*")
+    assert kept([block]) == [2, 3]
+
+
+def test_first_row_of_a_name_and_counts_that_look_like_years_is_data() -> None:
+    (block,) = blocks_of(
+        "Town | Flats | Houses\nGraz | 1950 | 2001\nLinz | 310 | 15\nWels | 96 | 12\nEnns | 85 | 11"
+    )
+    assert kept([block]) == [2, 3, 4, 5]
+
+
+def test_lines_of_dashes_are_no_rows() -> None:
+    (block,) = blocks_of(
+        "Item | 2001 | 2002\n---- | ---- | ----\nWheat | 10.5 | 11.5\n==== | ==== | ====\nRye "
+        "| 3.5 | 4.5"
+    )
+    assert block.names == ("Item", "2001", "2002")
+    assert kept([block]) == [3, 5]
+
+
+def test_empty_column_between_filled_rows_parts_no_table() -> None:
+    (block,) = blocks_of(
+        "Item | Sales | | Remark | Clerk\nWheat | 10.5 | | good | Ada\nRye | 3.5 | | bad | Bo"
+    )
+    assert block.names == ("Item", "Sales", "Remark", "Clerk")
+
+
+def test_tables_side_by_side_of_different_heights_are_two() -> None:
+    first, second = blocks_of(
+        "Item | Sales | | Clerk | Age\nWheat | 10.5 | | Ada | 36\nRye | 3.5 | | Bo | 51\nOats | 2 "
+        "| |\nHay | 5 | |"
+    )
+    assert (first.names, second.names) == (("Item", "Sales"), ("Clerk", "Age"))
+
+
+def test_headings_are_proven_by_gaps_colons_and_capitals_alone() -> None:
+    rows = (
+        "Name | Age | Town\nAnn | 31 | Graz\nBob | |\nCid | 45 | Linz\nDora | 22 | Wels\nEva "
+        "| 61 | Enns"
+    )
+    (block,) = blocks_of(rows)
+    assert (block.headings, kept([block])) == ((), [2, 3, 4, 5, 6])
+    (block,) = blocks_of(rows.replace("Bob", "GUESTS:"))
+    assert [i + 1 for i in block.headings] == [3]
+
+
+def test_heading_row_is_left_out_of_queries_and_said(tmp_path: Path) -> None:
+    path = tmp_path / "groups.csv"
+    path.write_text(
+        "Group,2001,2002\n\nMEN\nYoung,10,11\nOld,12,14\n\nWOMEN\nYoung,9,8\nOld,13,15\n"
+    )
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    assert (info.rows, info.left_out) == (4, (("heading", (3, 7)),))
+    assert (
+        next(n.text for n in info.notes if n.kind == "heading-rows")
+        == "2 heading rows are left out of queries."
+    )
+
+
+def test_many_rows_above_a_header_are_suspect_and_named() -> None:
+    titles = "\n".join(f"Remark {name} of the office" for name in "ABCDEFGHIJKL")
+    (block,) = blocks_of(
+        f"{titles}\nCity | Sales | Costs\nOslo | 1.5 | 2.5\nRome | 3.5 | 4.5\nGraz | 5.5 | 6.5"
+    )
+    assert notes_of(block)["titles-doubtful"] == notes_of(block)["preamble"] == "rows 1-12"
+
+
+def test_few_titles_are_no_doubt() -> None:
+    (block,) = blocks_of(
+        "Sales of 2024\nCity | Sales | Costs\nOslo | 1.5 | 2.5\nRome | 3.5 | 4.5\nGraz | 5.5 | 6.5"
+    )
+    assert notes_of(block) == {"preamble": "row 1"}
+
+
+def test_later_header_that_says_in_part_what_the_first_says_is_named() -> None:
+    _, second = blocks_of("""
+People | Madison | Carolina
+Population | 20.5 | 9.5
+Children | 4.5 | 6.5
+
+Land | Madison | Carolina
+Area | 449.5 | 486.5
+Density | 46.5 | 196.5
+""")
+    assert notes_of(second)["header-assumed"] == "row 5"
+
+
+def test_headings_of_a_csv_are_left_out_or_doubtful(tmp_path: Path) -> None:
+    path = tmp_path / "sections.csv"
+    path.write_text(
+        "\n".join(
+            ",".join(cell.strip() for cell in line.split("|"))
+            for line in SECTIONS.strip("\n").split("\n")
+        )
+    )
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    assert (info.left_out, info.doubtful) == ((("heading", (5,)),), (("title", (9,)),))
+
+
+def test_headings_of_a_sheet_are_left_out_or_doubtful(tmp_path: Path) -> None:
+    info = sheet_of(tmp_path, grid_of(SECTIONS))
+    assert (info.left_out, info.doubtful) == ((("heading", (5,)),), (("title", (9,)),))
+    (names,) = duckdb.connect().execute(
+        f"SELECT count(Item) FROM '{tmp_path / info.parquet}'"
+    ).fetchone() or (0,)
+    assert names == 7
+
+
+def sheet_of(folder: Path, grid: list[list[Any]]) -> TableInfo:
+    from openpyxl import Workbook
+
+    book = Workbook()
+    for row in grid:
+        book.active.append([None if cell == "" else cell for cell in row])
+    book.save(folder / "book.xlsx")
+    (info,) = SheetsReader().tables(folder / "book.xlsx", folder)
+    return info
+
+
+def test_cells_of_a_sheet_without_a_table_are_named_with_their_sheet(tmp_path: Path) -> None:
+    from openpyxl import Workbook
+
+    book = Workbook()
+    book.active.title = "Cover"
+    book.active["B2"] = "Made by the office"
+    book.create_sheet("Data")
+    for row in (["City", "Sales"], ["Oslo", 1.5], ["Rome", 2.5], ["Graz", 3.5]):
+        book["Data"].append(row)
+    book.save(tmp_path / "book.xlsx")
+    (note,) = (
+        n for n in SheetsReader().outline(tmp_path / "book.xlsx").notes if n.kind == "loose-cells"
+    )
+    assert "sheet 'Cover'" in note.text
+
+
+def test_rows_above_the_one_table_of_a_large_messy_file_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "large.csv"
+    rows = "".join(f"{n},{'long' * 150} {n},{n}.5{',' if n % 7 else ''}\n" for n in range(55_000))
+    path.write_text("Office,Head\nOslo,Ada\nRome,Grace\n\nNumber,Text,Value\n" + rows)
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    assert info.rows == 55_000
+    assert {n.kind: n.place for n in info.notes}["loose-cells"] == "rows 1-3"
+
+
+@pytest.mark.parametrize(
+    "name", ["saus__10s1160.xls__Data", "saus__10s0591.xls__Data", "saus__10s1350.xls__Data"]
+)
+def test_tables_of_the_statistical_abstract_are_whole(
+    name: str, foreign: Path, tmp_path: Path
+) -> None:
+    (path,) = (foreign / "strudel" / "csv").glob(f"{name}.csv*")
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    assert "loose-cells" not in {n.kind for n in info.notes}

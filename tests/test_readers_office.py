@@ -1,0 +1,151 @@
+"""OpenDocument texts and presentations, Rich Text, e-books, Outlook messages."""
+
+from __future__ import annotations
+
+import zipfile
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pytest
+
+from leaf.errors import EncryptedFileError, FileError
+from leaf.readers.base import Where
+from leaf.readers.detect import detect
+from leaf.readers.worker import inspect, reader_of
+
+SPACES = " ".join(
+    f'xmlns:{name}="urn:oasis:names:tc:opendocument:xmlns:{name}:1.0"'
+    for name in ("office", "text", "table", "draw", "presentation")
+)
+TABLE = """<table:table>
+  <table:table-row><table:table-cell><text:p>Region</text:p></table:table-cell>
+    <table:table-cell><text:p>Units</text:p></table:table-cell></table:table-row>
+  <table:table-row><table:table-cell><text:p>North</text:p></table:table-cell>
+    <table:table-cell><text:p>1204</text:p></table:table-cell></table:table-row>
+  <table:table-row><table:table-cell><text:p>Süd</text:p></table:table-cell>
+    <table:table-cell><text:p>3001</text:p></table:table-cell></table:table-row></table:table>"""
+
+
+def zipped(path: Path, parts: dict[str, str]) -> Path:
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in parts.items():
+            archive.writestr(name, text)
+    return path
+
+
+def open_document(path: Path, kind: str, body: str, manifest: str = "") -> Path:
+    whole = f"<office:body><office:{kind}>{body}</office:{kind}></office:body>"
+    content = f"<office:document-content {SPACES}>{whole}</office:document-content>"
+    media = f"application/vnd.oasis.opendocument.{kind}"
+    return zipped(
+        path, {"mimetype": media, "content.xml": content, "META-INF/manifest.xml": manifest}
+    )
+
+
+def texts(path: Path) -> list[str]:
+    kind = detect(path, path.name)[0]
+    return [p.text for p in reader_of(kind).passages(path, Where())]
+
+
+def rows(path: Path) -> list[tuple[Any, ...]]:
+    reader: Any = reader_of(detect(path, path.name)[0])
+    (info,) = reader.tables(path, path.parent / "out")
+    return (
+        duckdb.connect()
+        .execute(f"SELECT * FROM read_parquet('{path.parent / 'out' / info.parquet}')")
+        .fetchall()
+    )
+
+
+def test_a_text_document_is_read_in_order_and_its_tables_are_tables(tmp_path: Path) -> None:
+    body = (
+        "<text:tracked-changes><text:p>deleted</text:p></text:tracked-changes><text:h "
+        'text:outline-level="2">Über uns</text:h>'
+        '<text:p>A<text:s text:c="2"/>b<text:tab/>c'
+        "<text:note><text:note-body><text:p>see there</text:p></text:note-body></text:note>"
+        "</text:p><text:list><text:list-item><text:p>one</text:p></text:list-item></text:list>"
+        + TABLE
+    )
+    path = open_document(tmp_path / "a.odt", "text", body)
+    found = texts(path)
+    assert found[0] == "## Über uns"
+    assert "[footnote: see there]" in found[1]
+    assert found[2:] == ["- one", "Region | Units", "North | 1204", "Süd | 3001"]
+    assert rows(path) == [("North", 1204), ("Süd", 3001)]
+    assert inspect(str(path), "a.odt")["outline"]["tables"] == 1
+
+
+def test_a_presentation_is_read_by_slides_with_its_notes(tmp_path: Path) -> None:
+    frame = "<draw:frame><draw:text-box><text:p>{}</text:p></draw:text-box></draw:frame>"
+    notes = f"<presentation:notes>{frame.format('say hello')}</presentation:notes>"
+    body = f"<draw:page>{frame.format('Plan')}{notes}</draw:page><draw:page><draw:frame>{TABLE}</draw:frame></draw:page>"
+    path = open_document(tmp_path / "a.odp", "presentation", body)
+    assert texts(path) == ["Plan\n[notes] say hello", "Region | Units\nNorth | 1204\nSüd | 3001"]
+    assert rows(path) == [("North", 1204), ("Süd", 3001)]
+    assert inspect(str(path), "a.odp")["outline"]["pages"] == 2
+
+
+def test_a_protected_text_document_says_so(tmp_path: Path) -> None:
+    path = open_document(tmp_path / "a.odt", "text", "<text:p/>", "<manifest:encryption-data/>")
+    with pytest.raises(EncryptedFileError, match="text document protected by a password"):
+        detect(path, "a.odt")
+
+
+def test_an_e_book_is_read_in_the_order_of_its_spine(tmp_path: Path) -> None:
+    page = (
+        "<html xmlns='http://www.w3.org/1999/xhtml'><body><h1>{}</h1><p>Text of "
+        "it.</p></body></html>"
+    )
+    parts = {
+        "mimetype": "application/epub+zip",
+        "META-INF/container.xml": "<container><rootfiles><rootfile "
+        "full-path='OPS/book.opf'/></rootfiles></container>",
+        "OPS/book.opf": "<package><metadata><title>Ein "
+        "Buch</title></metadata><manifest><item id='b' "
+        "href='two%20b.xhtml'/>"
+        "<item id='a' href='one.xhtml'/></manifest><spine><itemref idref='a'/><itemref "
+        "idref='b'/></spine></package>",
+        "OPS/one.xhtml": page.format("Eins"),
+        "OPS/two b.xhtml": page.format("Zwei"),
+    }
+    path = zipped(tmp_path / "a.epub", parts)
+    assert texts(path) == ["# Eins", "Text of it.", "# Zwei", "Text of it."]
+    assert inspect(str(path), "a.epub")["outline"]["title"] == "Ein Buch"
+
+
+def test_rich_text_is_read(tmp_path: Path) -> None:
+    path = tmp_path / "a.rtf"
+    path.write_bytes(
+        rb"{\rtf1\ansi\ansicpg1252 Gr\'fc\'dfe \b aus\b0  Wien\par Second \u20013?\par}"
+    )
+    assert texts(path) == ["Grüße aus Wien", "Second 中"]
+
+
+def test_outlook_messages_are_read_with_their_attachments_named(foreign: Path) -> None:
+    folder = foreign / "poi" / "hsmf"
+    found = texts(folder / "example_received_unicode.msg")
+    assert "From: " in found[0]
+    assert "Subject: This is a test message please ignore" in found[0]
+    assert "alfresco.gif (image/gif" in found[-1]
+    assert "öäü" in texts(folder / "HTMLBodyBinary_UTF-8.msg")[0]
+
+
+def test_every_foreign_message_is_read_or_refused_in_words(foreign: Path) -> None:
+    refused = []
+    for path in (foreign / "poi" / "hsmf").glob("*.msg"):
+        try:
+            inspect(str(path), path.name)
+        except FileError:
+            refused.append(path.name)
+    assert len(refused) <= 1
+
+
+@pytest.mark.parametrize("name", ["a.odt", "a.epub"])
+def test_a_document_without_its_content_is_refused_in_words(tmp_path: Path, name: str) -> None:
+    media = (
+        "application/epub+zip" if name == "a.epub" else "application/vnd.oasis.opendocument.text"
+    )
+    path = zipped(tmp_path / name, {"mimetype": media})
+    with pytest.raises(FileError, match="has no"):
+        inspect(str(path), name)

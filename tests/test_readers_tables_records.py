@@ -1,0 +1,319 @@
+"""Tables out of JSON, JSON Lines and Parquet."""
+
+from __future__ import annotations
+
+import json
+from datetime import date
+from pathlib import Path
+from typing import Any
+
+import duckdb
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from leaf.errors import FileTooLargeError, UnreadableFileError
+from leaf.readers.base import TableInfo, Where
+from leaf.readers.tabular.delimited import DelimitedReader
+from leaf.readers.tabular.json import JsonReader
+from leaf.readers.tabular.parquet import ParquetReader
+
+
+def load(path: Path, out: Path) -> list[tuple[TableInfo, list[tuple[Any, ...]]]]:
+    infos = (
+        ParquetReader().tables(path, out)
+        if path.suffix == ".parquet"
+        else JsonReader().tables(path, out)
+    )
+    return [
+        (i, duckdb.connect().execute(f"SELECT * FROM read_parquet('{out / i.parquet}')").fetchall())
+        for i in infos
+    ]
+
+
+def load_json(tmp_path: Path, value: Any) -> list[tuple[TableInfo, list[tuple[Any, ...]]]]:
+    path = tmp_path / "a.json"
+    path.write_text(value if isinstance(value, str) else json.dumps(value))
+    return load(path, tmp_path / "out")
+
+
+def test_nested_records_become_columns_and_lists_stay_json(tmp_path: Path) -> None:
+    records = [
+        {
+            "id": 1,
+            "who": {"name": "Eva", "address": {"zip": "0123"}},
+            "tags": ["a", "b"],
+            "ok": True,
+        },
+        {"id": 2, "who": {"name": "Olaf"}, "score": 1.5, "day": "2024-01-02"},
+    ]
+    ((info, rows),) = load_json(tmp_path, records)
+    assert info.columns == (
+        ("id", "BIGINT"), ("who.name", "VARCHAR"), ("who.address.zip", "VARCHAR"), ("tags", "VARCHAR"), ("ok", "BOOLEAN"),
+        ("score", "DOUBLE"), ("day", "DATE"),
+    )  # fmt: skip
+    assert rows == [
+        (1, "Eva", "0123", '["a","b"]', True, None, None),
+        (2, "Olaf", None, None, None, 1.5, date(2024, 1, 2)),
+    ]
+
+
+def test_one_list_inside_an_object_is_the_table_and_the_rest_is_named(tmp_path: Path) -> None:
+    ((info, rows),) = load_json(tmp_path, {"page": 1, "data": [{"a": 1}, {"a": 2}]})
+    assert rows == [(1,), (2,)]
+    assert [n.text for n in info.notes] == ["1 members beside the tables were not loaded: page."]
+
+
+def test_several_lists_are_several_tables_under_their_names(tmp_path: Path) -> None:
+    found = load_json(tmp_path, {"orders": [{"a": 1}], "meta": {"people": [{"b": "x"}]}})
+    assert [(i.sheet, r) for i, r in found] == [("orders", [(1,)]), ("meta.people", [("x",)])]
+
+
+def test_columns_of_lists_and_rows_of_lists_are_tables(tmp_path: Path) -> None:
+    assert load_json(tmp_path, {"a": [1, 2], "b": ["x", "y"]})[0][1] == [(1, "x"), (2, "y")]
+    ((info, rows),) = load_json(tmp_path, [["id", "name"], [1, "x"], [2, "y"]])
+    assert [n for n, _ in info.columns] == ["id", "name"]
+    assert rows == [(1, "x"), (2, "y")]
+
+
+def test_geojson_features_are_rows(tmp_path: Path) -> None:
+    feature = {
+        "type": "Feature",
+        "geometry": {"type": "Point", "coordinates": [1.5, 2]},
+        "properties": {"name": "Graz"},
+    }
+    ((info, rows),) = load_json(
+        tmp_path, {"type": "FeatureCollection", "features": [feature, feature]}
+    )
+    names = [n for n, _ in info.columns]
+    assert rows[0][names.index("properties.name")] == "Graz"
+    assert rows[0][names.index("geometry.coordinates")] == "[1.5,2]"
+
+
+def test_integer_beyond_64_bits_keeps_its_digits(tmp_path: Path) -> None:
+    assert load_json(tmp_path, '[{"n": 123456789012345678901234567890}, {"n": 1}]')[0][1] == [
+        ("123456789012345678901234567890",), ("1",),
+    ]  # fmt: skip
+
+
+def test_json_that_is_no_table_is_read_by_lines(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('{"name": "x", "on": true}')
+    assert load(path, tmp_path / "out") == []
+    passages = list(JsonReader().passages(path, Where("line", 2, 3)))
+    assert [(p.unit, p.number, p.text) for p in passages] == [
+        ("line", 2, '  "name": "x",'),
+        ("line", 3, '  "on": true'),
+    ]
+    assert JsonReader().outline(path).lines == 4
+
+
+def test_lines_of_a_document_are_those_of_its_pretty_form(tmp_path: Path) -> None:
+    value = {"a": [1, [], {}, [2.5, None, "x\ny, z"]], "b": {"c": {"d": "ü"}}, "e": []}
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps(value))
+    lines = [p.text for p in JsonReader().passages(path, Where())]
+    assert lines == json.dumps(value, ensure_ascii=False, indent=2).split("\n")
+    assert JsonReader().outline(path).lines == len(lines)
+
+
+@pytest.mark.parametrize(
+    ("text", "refused"),
+    [
+        pytest.param(json.dumps(list(range(30))), True, id="numbers"),
+        pytest.param(json.dumps([{"a": n, "b": 1} for n in range(12)]), True, id="records"),
+        pytest.param(
+            json.dumps(["a,b,c," * 20, 'say ",,,,", \\ and \\" too' + "," * 30]),
+            False,
+            id="commas in texts",
+        ),
+        pytest.param(json.dumps(list(range(20))), False, id="few"),
+    ],
+)
+def test_a_document_of_too_many_values_is_refused_in_a_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, refused: bool
+) -> None:
+    monkeypatch.setattr("leaf.readers.tabular.json.MAX_VALUES", 20)
+    path = tmp_path / "numbers.json"
+    path.write_text(text)
+    for piece in (7, 1 << 22):
+        monkeypatch.setattr("leaf.readers.tabular.json._PIECE", piece)
+        if not refused:
+            assert JsonReader().outline(path).kind == "json"
+            continue
+        with pytest.raises(FileTooLargeError, match=r"It holds over .* million values.*JSON Lines"):
+            JsonReader().outline(path)
+
+
+@pytest.mark.parametrize("count", [50, 40_000])
+def test_json_lines_small_and_large_load_whole(tmp_path: Path, count: int) -> None:
+    path = tmp_path / "a.jsonl"
+    with path.open("w") as file:
+        for n in range(count):
+            file.write(
+                json.dumps(
+                    {
+                        "id": n,
+                        "who": {"name": f"person {n % 90}"},
+                        "amount": n / 4,
+                        "tags": [n],
+                        "pad": "x" * 1000,
+                    }
+                )
+                + "\n"
+            )
+        file.write('{"id": -1, "late": 7}\n')
+    ((info, rows),) = load(path, tmp_path / "out")
+    assert info.rows == len(rows) == count + 1
+    assert [n for n, _ in info.columns] == ["id", "who.name", "amount", "tags", "pad", "late"]
+    assert dict(info.columns)["late"] == "BIGINT"
+    assert rows[3][:4] == (3, "person 3", 0.75, "[3]")
+    assert rows[-1] == (-1, None, None, None, None, 7)
+
+
+def test_broken_json_line_is_left_out_and_named(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"a": 1}\n{"a": 2}\n{"a": \n{"a": 4}\n')
+    ((info, rows),) = load(path, tmp_path / "out")
+    assert rows == [(1,), (2,), (4,)]
+    assert [(n.kind, n.count, n.place) for n in info.notes] == [("rows-skipped", 1, "line 3")]
+
+
+def test_truncated_json_says_where(tmp_path: Path) -> None:
+    with pytest.raises(UnreadableFileError, match="line 1, column"):
+        load_json(tmp_path, '{"data": [{"a": 1}, {"a"')
+
+
+def test_json_records_are_read_by_row(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text(json.dumps([{"n": n} for n in range(20)]))
+    assert [(p.number, p.text) for p in JsonReader().passages(path, Where("row", 5, 6))] == [
+        (5, '{"n":4}'),
+        (6, '{"n":5}'),
+    ]
+
+
+def test_parquet_is_copied_and_read_from_late_rows(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(
+        pa.table({"id": range(5000), "name": [f"n{i}" for i in range(5000)]}),
+        path,
+        row_group_size=1000,
+    )
+    ((info, rows),) = load(path, tmp_path / "out")
+    assert (info.rows, rows[4321], info.columns) == (
+        5000,
+        (4321, "n4321"),
+        (("id", "BIGINT"), ("name", "VARCHAR")),
+    )
+    passages = list(ParquetReader().passages(path, Where("row", 4001, 4002)))
+    assert [(p.number, p.text) for p in passages] == [
+        (4001, "[columns: id | name]\n4000 | n4000"),
+        (4002, "4001 | n4001"),
+    ]
+    outline = ParquetReader().outline(path)
+    assert (outline.rows, outline.columns) == (5000, 2)
+
+
+def test_nested_parquet_columns_become_json_text(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"id": [1], "tags": [["a", "b"]], "who": [{"name": "Eva"}]}), path)
+    ((info, rows),) = load(path, tmp_path / "out")
+    assert rows == [(1, '["a","b"]', '{"name":"Eva"}')]
+    assert [n.kind for n in info.notes] == ["nested"]
+
+
+def test_truncated_parquet_is_one_clear_error(tmp_path: Path) -> None:
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table({"id": [1, 2]}), path)
+    path.write_bytes(path.read_bytes()[:-10])
+    with pytest.raises(UnreadableFileError, match="no readable Parquet"):
+        load(path, tmp_path / "out")
+
+
+def test_control_characters_are_read_as_windows_means_them(tmp_path: Path) -> None:
+    path = tmp_path / "notes.csv"
+    path.write_text("Name,Sum\nO\x92Neil \x96 caf\xe9,10.5\nAnn,3.5\n", encoding="utf-8")
+    (info,) = DelimitedReader().tables(path, tmp_path)
+    found = duckdb.connect().execute(f"SELECT Name FROM '{tmp_path / info.parquet}'").fetchall()
+    assert found == [("O’Neil – café",), ("Ann",)]
+    assert next(n.count for n in info.notes if n.kind == "controls-mended") == 1
+
+
+def test_records_with_too_many_different_members_are_refused_in_a_sentence(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text("\n".join(json.dumps({f"k{i}_{j}": 1 for j in range(20)}) for i in range(900)))
+    with pytest.raises(FileTooLargeError, match="different members"):
+        JsonReader().tables(path, tmp_path)
+
+
+@pytest.mark.parametrize("count", [2, 40])
+def test_records_under_their_keys_are_a_table_that_begins_with_the_key(
+    tmp_path: Path, count: int
+) -> None:
+    value = {
+        f"k{n}": {"name": f"n{n}", "size": n, **({"note": "x"} if n % 3 else {})}
+        for n in range(1, count + 1)
+    }
+    ((info, rows),) = load_json(tmp_path, value)
+    assert info.columns[:3] == (("key", "VARCHAR"), ("name", "VARCHAR"), ("size", "BIGINT"))
+    assert len(rows) == count
+    assert rows[0] == ("k1", "n1", 1, "x")
+
+
+def test_records_under_their_keys_inside_a_document_are_a_table(tmp_path: Path) -> None:
+    people = {f"u{n}": {"key": n, "name": "x", "orders": [{"a": 1}]} for n in range(5)}
+    ((info, rows),) = load_json(tmp_path, {"made": "today", "data": {"users": people}})
+    assert [name for name, _ in info.columns] == ["_key", "key", "name", "orders"]
+    assert rows[4][:2] == ("u4", 4)
+    assert [n.kind for n in info.notes] == ["members-left"]
+
+
+def test_columns_of_a_data_frame_under_their_labels_are_put_side_by_side(tmp_path: Path) -> None:
+    value = {
+        "name": {"0": "a", "1": "b"},
+        "size": {"0": 1, "1": 2},
+        "day": {"0": "2024-01-02", "1": "2024-01-03"},
+    }
+    ((_, rows),) = load_json(tmp_path, value)
+    assert rows == [("a", 1, date(2024, 1, 2)), ("b", 2, date(2024, 1, 3))]
+    ((info, rows),) = load_json(tmp_path, {"a": {"7": 1, "9": 2}, "b": {"7": 3, "9": 4}})
+    assert [name for name, _ in info.columns] == ["key", "a", "b"]
+    assert rows == [(7, 1, 3), (9, 2, 4)]
+
+
+def test_rows_beside_the_names_of_their_columns_have_them(tmp_path: Path) -> None:
+    value = {"columns": ["a", "b"], "index": ["x", "y"], "data": [[1, "p"], [2, "q"]]}
+    ((info, rows),) = load_json(tmp_path, value)
+    assert [name for name, _ in info.columns] == ["key", "a", "b"]
+    assert rows == [("x", 1, "p"), ("y", 2, "q")]
+    ((info, rows),) = load_json(tmp_path, {**value, "index": [0, 1]})
+    assert [name for name, _ in info.columns] == ["a", "b"]
+
+
+def test_columns_whose_labels_are_words_are_told_by_their_kinds(tmp_path: Path) -> None:
+    value = {"name": {"x": "a", "y": "b", "z": "c"}, "size": {"x": 1, "y": 2, "z": 3}}
+    ((info, rows),) = load_json(tmp_path, value)
+    assert [name for name, _ in info.columns] == ["key", "name", "size"]
+    assert rows[0] == ("x", "a", 1)
+
+
+@pytest.mark.parametrize(
+    "value",
+    [
+        {"server": {"host": "a", "port": 1}, "log": {"level": "info"}, "paths": {"home": "/"}},
+        {
+            "scripts": {"build": "x", "test": "y"},
+            "dependencies": {"react": "1", "vue": "2"},
+            "engines": {"node": "20"},
+        },
+        {
+            "en": {f"word {n}": "x" for n in range(300)},
+            "de": {f"word {n}": "y" for n in range(300)},
+        },
+        {"a": {"x": 1, "y": "one"}, "b": {"x": "two", "y": 2}, "c": {"x": True, "y": None}},
+        {"a": {"inner": {"x": 1}}, "b": {"inner": {"x": 2}}},
+    ],
+)
+def test_objects_of_no_one_shape_stay_what_they_are(tmp_path: Path, value: Any) -> None:
+    assert load_json(tmp_path, value) == []

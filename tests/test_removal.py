@@ -1,0 +1,384 @@
+"""Deleting for good: a word that was planted everywhere is nowhere afterwards, in no file of the
+data folder and in no column of a database."""
+
+from __future__ import annotations
+
+import json
+import os
+import sqlite3
+import threading
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from io import BytesIO
+from pathlib import Path
+
+import duckdb
+import pytest
+
+from leaf.app import Leaf
+from leaf.errors import InvalidInputError, LeafError, NotFoundError
+from leaf.sessions.session import Session
+from leaf.settings import Settings
+from leaf.store import removal, rows
+from leaf.store.changes import TOPICS
+from leaf.store.duckdb import DuckDatabase
+from leaf.store.model import Message, Scope
+from tests.leaf_kit import CLAIMS, add, finished, opened
+from tests.messages_server import MessagesServer, Turn
+
+MARK = "Quetzalcoatlus"
+"""Short enough that no compression of a page would split it, and nobody else's word."""
+CSV = f"region,note,revenue\nNorth,{MARK} one,100\nSouth,{MARK} two,250.5\n".encode()
+CODE = f"""
+import matplotlib.pyplot as plt
+{MARK.lower()} = 1
+plt.plot([1, 2, 3])
+plt.title("{MARK}")
+plt.show()
+open("{MARK}.txt", "w").write("{MARK} was written")
+print("{MARK} printed")
+"""
+TURNS = [
+    Turn.call(
+        ("query_tables", {"sql": f"SELECT region, note FROM sales WHERE note LIKE '{MARK}%'"}),
+        text=f"{MARK}, first.",
+    ),
+    Turn.call(("run_python", {"code": CODE})),
+    Turn.call(("search_files", {"query": f"{MARK} paper"})),
+    Turn.call(("create_document", {"title": f"{MARK} report", "content": f"# {MARK}\n\nAll."})),
+    Turn.say(f"There are two rows of {MARK}."),
+]
+
+
+@dataclass
+class Planted:
+    """A Leaf in which the word stands in everything of one chat and its files."""
+
+    leaf: Leaf
+    session: Session
+    home: Path
+    url: str
+    chat_id: str
+    answer: Message
+    files: list[str]
+
+    def found(self) -> list[str]:
+        """Where the word is. DuckDB's file is read after it was closed as well: see `places`."""
+        return places(self.home, self.url)
+
+
+@pytest.fixture
+def url(settings: Settings) -> str:
+    return settings.database_url
+
+
+@contextmanager
+def planted(home: Path, url: str) -> Iterator[Planted]:
+    with (
+        MessagesServer(TURNS) as server,
+        opened(home, database_url=url, model_url=server.url, api_key="k") as leaf,
+    ):
+        session = leaf.session(leaf.local_scope())
+        chat = session.chats.create()
+        session.chats.rename(chat.id, f"About {MARK}")
+        sales = add(session, "sales.csv", CSV)
+        session.files.set_words(sales.id, f"{MARK} said so", chat_id=chat.id)
+        job = session.jobs.begin(1, context=f"{MARK} of a job", target=chat.id, origin="test")
+        paper = f"{MARK} paper\n\nThe {MARK} is described here.\n".encode()
+        session.jobs.take(job.id, [(f"{MARK} paper.txt", BytesIO(paper))])
+        session.jobs.all_arrived(job.id)
+        assert session.jobs.wait(job.id, 60).state == "done"
+        (text,) = [f for f in session.files.list() if f.name.endswith("paper.txt")]
+        asked = session.messages.send(chat.id, f"What of {MARK}?", [sales.id, text.id])
+        answer = finished(session, asked.id)
+        assert answer.status == "completed", answer.error
+        session.files.preview(sales.id)
+        yield Planted(leaf, session, home, url, chat.id, answer, [sales.id, text.id])
+
+
+def places(home: Path, url: str) -> list[str]:
+    """Every file of a folder with the word in its bytes or its name, and every column of a database
+    with it, as it is and in lower case."""
+    found = []
+    for path in (p for p in home.rglob("*") if p.is_file()):
+        content = path.read_bytes().lower() + str(path.relative_to(home)).encode().lower()
+        if MARK.lower().encode() in content:
+            found.append(str(path.relative_to(home)))
+        if path.suffix == ".sqlite":
+            found += [f"{path.name}: {column}" for column in _sqlite_columns(path)]
+    if url:
+        found += _postgres_columns(url)
+    return found
+
+
+def _sqlite_columns(path: Path) -> list[str]:
+    found = []
+    with closing(sqlite3.connect(path)) as db:
+        tables = db.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
+        for (table,) in tables:
+            for row in db.execute(f'SELECT * FROM "{table}"'):
+                if MARK.lower() in repr(row).lower():
+                    found.append(table)
+    return found
+
+
+def _postgres_columns(url: str) -> list[str]:
+    import psycopg
+
+    with psycopg.connect(url) as db:
+        tables = db.execute(
+            "SELECT table_schema, table_name FROM information_schema.tables "
+            "WHERE table_schema NOT IN ('pg_catalog', 'information_schema')"
+        ).fetchall()
+        return [
+            f"{schema}.{table}"
+            for schema, table in tables
+            if db.execute(
+                f'SELECT 1 FROM "{schema}"."{table}" t WHERE t::text ILIKE %s LIMIT 1',
+                [f"%{MARK}%"],
+            ).fetchone()
+        ]
+
+
+def rows_with_the_word(leaf: Leaf) -> list[str]:
+    """The tables with the word in any column, as Leaf itself reads them."""
+    with leaf._house.store.db.transaction() as tx:
+        return [
+            table
+            for table in sorted(TOPICS)
+            if rows.columns(tx, table)
+            and MARK.lower() in repr(tx.read(f"SELECT * FROM {table}")).lower()
+        ]
+
+
+def test_nothing_is_left_of_a_chat_and_its_files(tmp_path: Path, url: str) -> None:
+    with planted(tmp_path, url) as it:
+        before = rows_with_the_word(it.leaf)
+        planted_in = {"chats", "messages", "files", "cells", "documents", "results", "made_files"}
+        assert planted_in | {"file_contexts", "jobs", "job_items"} <= set(before)
+        there = " ".join(it.found())
+        for kind in (
+            ("blobs", "tables", "search") if url else ("blobs", "runs.sqlite", "leaf.duckdb")
+        ):
+            assert kind in there, there
+        if url:
+            assert "dbos.streams" in there
+            assert "dbos.operation_outputs" in there
+        it.session.chats.delete(it.chat_id)
+        assert it.session.chats.purge(it.chat_id)
+        assert all(it.session.files.purge(file_id) for file_id in it.files)
+        assert rows_with_the_word(it.leaf) == []
+        assert it.found() == []
+        kept = [p for name in ("blobs", "tables", "packages") for p in (tmp_path / name).rglob("*")]
+        assert [p for p in kept if p.is_file()] == []  # pictures, too, which hold no word
+        with pytest.raises(NotFoundError):
+            it.session.chats.get(it.chat_id)
+        assert not list((tmp_path / "removing").iterdir())
+    assert places(tmp_path, url) == []
+
+
+def test_a_file_alone_leaves_what_chats_said_of_it_and_nothing_else(tmp_path: Path) -> None:
+    with planted(tmp_path, "") as it:
+        scope = it.session.scope
+        outside = it.session.tools.run(
+            "query_tables", {"sql": "SELECT * FROM sales"}, file_ids=it.files[:1]
+        )
+        assert MARK in outside.text
+        for file_id in it.files:
+            it.session.files.purge(file_id)
+        assert set(rows_with_the_word(it.leaf)) <= {
+            *("chats", "messages", "cells", "documents", "document_versions", "files", "results"),
+            *("made_files", "chat_files", "jobs", "file_contexts"),
+        }
+        house = it.leaf._house
+        assert not list((tmp_path / "tables" / scope.workspace_id).rglob("*.parquet"))
+        index = tmp_path / "search" / f"{scope.workspace_id}.sqlite"
+        assert MARK.lower().encode() not in index.read_bytes().lower()
+        assert [row.source for row in house.library.list(scope)] == ["generated"]
+        assert it.session.results.page(it.chat_id, "r1").rows
+        assert it.session.chats.thread(it.chat_id).messages
+
+
+def test_what_others_rest_on_stays(tmp_path: Path) -> None:
+    with planted(tmp_path, "") as it:
+        session = it.session
+        other = session.chats.create()
+        again = add(session, "again.csv", CSV)
+        session.attached.add(other.id, [again.id])
+        session.tools.run("query_tables", {"sql": "SELECT * FROM again"}, chat_id=other.id)
+        written = session.documents.list()[0]
+        session.chats.purge(it.chat_id)
+        session.files.purge(it.files[0])
+        assert session.files.path(again.id).read_bytes() == CSV
+        assert session.results.page(other.id, "r1").rows[0][0] == "North"
+        assert session.files.preview(again.id).tables
+        with pytest.raises(NotFoundError):
+            session.documents.get(written.id)
+
+
+@pytest.mark.parametrize("what", ["workspace", "account"])
+def test_nothing_is_left_of_a_workspace_or_an_account(tmp_path: Path, url: str, what: str) -> None:
+    with planted(tmp_path, url) as it:
+        workspace_id = it.session.scope.workspace_id
+        bob = signed_in(it.leaf, "Bob")
+        keeps = add(it.leaf.session(bob), "bobs.csv", b"a,b\n1,2\n")
+        if what == "workspace":
+            assert it.leaf.purge_workspace(workspace_id)
+        else:
+            assert it.leaf.purge_account("local")
+        assert rows_with_the_word(it.leaf) == []
+        assert it.found() == []
+        assert workspace_id not in {w.id for w in it.leaf.workspaces()}
+        left = [p for p in tmp_path.rglob("*") if p.is_file() and workspace_id in str(p)]
+        assert left == []
+        assert it.leaf.session(bob).files.path(keeps.id).exists()
+    assert places(tmp_path, url) == []
+
+
+def signed_in(leaf: Leaf, name: str) -> Scope:
+    mail = f"{name.split()[0].lower()}@example.org"
+    claims = {**CLAIMS, "sub": name, "name": name, "email": mail, "nonce": os.urandom(8).hex()}
+    return leaf.sign_in(claims).scope
+
+
+def test_an_account_leaves_the_workspaces_of_others_and_takes_its_own_chats(tmp_path: Path) -> None:
+    with opened(tmp_path) as leaf:
+        ann = signed_in(leaf, "Ann Example")
+        leaf.session(ann).team.invite("bob@example.org")
+        bob = Scope(ann.workspace_id, signed_in(leaf, f"Bob {MARK}").user_id)
+        own, joint = leaf.session(bob).chats.create(), leaf.session(ann).chats.create()
+        leaf.session(bob).chats.rename(own.id, f"{MARK} alone")
+        leaf.session(ann).chats.add_participant(joint.id, "bob@example.org")
+        with pytest.raises(InvalidInputError, match="only owner"):
+            leaf.purge_account("ann@example.org")
+        assert leaf.purge_account("bob@example.org")
+        assert rows_with_the_word(leaf) == []
+        assert [a.email for a in leaf.accounts()] == ["ann@example.org"]
+        assert [p.email for p in leaf.session(ann).chats.participants(joint.id)] == [
+            "ann@example.org"
+        ]
+        with pytest.raises(NotFoundError, match=r"nobody@example\.org"):
+            leaf.purge_account("nobody@example.org")
+
+
+def test_who_may_not_delete_a_file_for_good_is_told_who_may(tmp_path: Path) -> None:
+    with opened(tmp_path) as leaf:
+        ann = signed_in(leaf, "Ann Example")
+        leaf.session(ann).team.invite("bob@example.org")
+        bob = Scope(ann.workspace_id, signed_in(leaf, "Bob Example").user_id)
+        anns, bobs = (
+            add(leaf.session(who), f"{who.user_id}.csv", f"a\n{who.user_id}\n".encode()).id
+            for who in (ann, bob)
+        )
+        with pytest.raises(InvalidInputError, match="added by somebody else"):
+            leaf.session(bob).files.purge(anns)
+        leaf.session(bob).files.purge(bobs)
+        leaf.session(ann).files.purge(anns)
+        assert leaf.session(ann).files.list() == []
+
+
+def test_a_killed_removal_is_finished_by_the_next_start(tmp_path: Path) -> None:
+    """What a process leaves that dies once the rows are gone: the note, and all the bytes."""
+    with planted(tmp_path, "") as it:
+        remover = it.leaf._house.remover
+        remover._carry_out = lambda *_: False  # type: ignore[method-assign]
+        it.session.chats.purge(it.chat_id)
+        for file_id in it.files:
+            it.session.files.purge(file_id)
+        assert it.found() != []
+    notes = [path.read_text() for path in (tmp_path / "removing").iterdir()]
+    assert len(notes) == 3
+    assert not any(MARK in note for note in notes)
+    with opened(tmp_path) as leaf:
+        leaf.launch()
+    assert places(tmp_path, "") == []
+
+
+def test_a_note_whose_transaction_never_ended_removes_nothing(tmp_path: Path) -> None:
+    with planted(tmp_path, "") as it:
+        store, scope = it.leaf._house.store, it.session.scope
+        before = {p for p in tmp_path.rglob("*") if p.is_file() and "blobs" in p.parts}
+        hashes = tuple(f.sha256 for f in it.session.files.list())
+        noted = [
+            removal.Gone(scope.workspace_id, (it.chat_id,), (it.answer.id,), hashes),
+            removal.Gone(scope.workspace_id, hashes=hashes, whole=True),
+        ]
+        folder = tmp_path / "removing"
+        folder.mkdir()
+        (folder / "x.json").write_text(json.dumps([one.to_json() for one in noted]))
+        it.leaf._house.remover.finish()
+        assert not list(folder.iterdir())
+        assert {p for p in tmp_path.rglob("*") if p.is_file() and "blobs" in p.parts} == before
+        assert it.leaf._house.runs.steps(it.answer.id)
+        assert list((tmp_path / "tables").rglob("*.parquet"))
+        assert store.db.read("SELECT count(*) AS n FROM chats") == [{"n": 1}]
+
+
+def test_every_table_that_names_its_workspace_is_emptied_with_it(tmp_path: Path) -> None:
+    with opened(tmp_path) as leaf:
+        rows = leaf._house.store.db.read(
+            "SELECT table_name, column_name FROM information_schema.columns "
+            "WHERE column_name IN ('workspace_id', 'chat_id', 'user_id')"
+        )
+    columns: dict[str, set[str]] = {}
+    for row in rows:
+        columns.setdefault(str(row["table_name"]), set()).add(str(row["column_name"]))
+    with_chat = {t for t, c in columns.items() if c & {"workspace_id", "chat_id"}}
+    of_chats = {"messages", "chat_files", "chat_participants", "file_contexts", "chats"}
+    of_users = {"logins"}  # which remember the workspace that was open last
+    assert with_chat - of_users == {*removal.WORKSPACE_TABLES, *of_chats}
+
+
+# The file of DuckDB
+
+
+def test_a_database_is_the_same_after_it_was_rewritten(tmp_path: Path) -> None:
+    with opened(tmp_path) as leaf:
+        session = leaf.session(leaf.local_scope())
+        session.chats.rename(session.chats.create().id, "Stays")
+        db = leaf._house.store.db
+        told = "SELECT sql FROM duckdb_tables() UNION ALL SELECT sql FROM duckdb_indexes()"
+        before = db.read(f"SELECT * FROM ({told}) ORDER BY 1"), db.read("SELECT * FROM chats")
+        db.scrub()
+        assert before == (
+            db.read(f"SELECT * FROM ({told}) ORDER BY 1"),
+            db.read("SELECT * FROM chats"),
+        )
+        session.chats.create()
+    with opened(tmp_path) as leaf:
+        assert len(leaf.session(leaf.local_scope()).chats.list()) == 2
+    assert {p.name for p in tmp_path.glob("leaf.duckdb*")} == {"leaf.duckdb"}
+
+
+def test_readers_and_writers_go_on_while_the_file_is_exchanged(tmp_path: Path) -> None:
+    db = DuckDatabase(tmp_path / "x.duckdb")
+    with db.transaction() as tx:
+        tx.execute("CREATE TABLE t (n INTEGER PRIMARY KEY)")
+    over, failed, read = threading.Event(), [], [0]
+
+    def look() -> None:
+        while not over.is_set():
+            try:
+                rows = db.read("SELECT count(*) AS n, max(n) AS top FROM t")
+                if rows[0]["n"]:
+                    assert rows[0]["n"] == rows[0]["top"] + 1
+                read[0] += 1
+            except (LeafError, duckdb.Error, AssertionError) as e:
+                failed.append(e)
+
+    threads = [threading.Thread(target=look) for _ in range(3)]
+    for thread in threads:
+        thread.start()
+    for number in range(60):
+        with db.transaction() as tx:
+            tx.execute("INSERT INTO t VALUES (:n)", {"n": number})
+        if number % 6 == 0:
+            db.scrub()
+    over.set()
+    for thread in threads:
+        thread.join()
+    assert failed == []
+    assert read[0]
+    assert db.read("SELECT count(*) AS n FROM t") == [{"n": 60}]
+    db.close()

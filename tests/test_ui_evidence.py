@@ -1,0 +1,60 @@
+"""The line under an answer, what is said above it, and the notice that no model is connected."""
+
+from __future__ import annotations
+
+from tests.leaf_kit import finished, text_of
+from tests.test_ui_pages import Leaf, add, leaf, open_page, words_of
+
+__all__ = ["leaf"]
+
+SALES = b"region,revenue\nNorth,100\nSouth,120\nNorth,200\nTotal,420\n"
+
+
+def test_one_line_stands_under_an_answer_and_what_is_left_out_above_it(leaf: Leaf) -> None:
+    session = leaf.session(leaf.local_scope())
+    files = [add(leaf, "sales.csv", SALES), add(leaf, "costs.csv", b"place,cost\nX,1\n")]
+    chat = session.chats.create()
+    question = "What is the total revenue by region in sales?"
+    answer = finished(session, session.messages.send(chat.id, question, file_ids=files).id)
+    page = open_page(chat=chat.id)
+    doubts, line = [c.value for c in page.caption if "#leaf-evidence-" in c.value]
+    assert "[1 row left out as a total](#leaf-evidence-" in doubts
+    assert "not read\\: costs" in doubts
+    assert line.startswith(f"[3 of 4 rows](#leaf-evidence-{answer.id}.data) · [")
+    assert f"[1 source](#leaf-evidence-{answer.id}.sources)" in line
+    assert line.endswith(f"[⋯](#leaf-evidence-{answer.id}.all)")
+    assert " steps · 1 query" in page.expander[0].label
+
+
+def test_each_part_opens_its_detail(leaf: Leaf) -> None:
+    session = leaf.session(leaf.local_scope())
+    chat = session.chats.create()
+    asked = session.messages.send(
+        chat.id, "total revenue by region", file_ids=[add(leaf, "sales.csv", SALES)]
+    )
+    finished(session, asked.id)
+    page = open_page(chat=chat.id)
+    seen = {}
+    for section in ("data", "figures", "sources", "cost", "all"):
+        page.session_state["preview"] = {"evidence": asked.id, "section": section}
+        seen[section] = words_of(page.run())
+        assert not page.exception
+    assert "3 of 4 rows of sales\\.csv" in seen["data"]
+    assert "figures traced" in seen["figures"].replace("#leaf-evidence", "")
+    assert "Queried" in seen["sources"]
+    for title in ("Data read", "Figures", "Sources", "Time and cost"):
+        assert f"##### {title}" in seen["all"]
+
+
+def test_that_no_model_is_connected_is_said_once_in_a_chat(leaf: Leaf) -> None:
+    session = leaf.session(leaf.local_scope())
+    chat = session.chats.create()
+    said = [
+        text_of(finished(session, session.messages.send(chat.id, question).id))
+        for question in ("hello", "hello again", "SELECT 1")
+    ]
+    assert ["No model is connected" in text for text in said] == [True, False, False]
+    other = session.chats.create()
+    assert "No model is connected" in text_of(
+        finished(session, session.messages.send(other.id, "hello").id)
+    )

@@ -1,0 +1,113 @@
+"""Pages are drawn a few at a time, in the order in which they came; none keeps the others waiting."""
+
+from __future__ import annotations
+
+import threading
+import time
+
+import pytest
+
+from leaf.ui.turns import SHARE, Turns
+from tests.live_kit import wait_until
+
+
+def test_a_few_are_drawn_at_a_time_in_their_order() -> None:
+    turns = Turns(at_once=2, counts=60)
+    going_on = [threading.Event() for _ in range(6)]
+    begun: list[int] = []
+
+    def draw(number: int) -> None:
+        with turns.turn():
+            begun.append(number)
+            assert going_on[number].wait(20)
+
+    pages = []
+    for number in range(6):
+        pages.append(threading.Thread(target=draw, args=(number,)))
+        pages[-1].start()
+        wait_until(lambda n=number: len(turns._line) + len(turns._drawn) == n + 1)
+    for number in range(6):
+        wait_until(lambda n=number: begun == list(range(min(6, n + 2))))
+        going_on[number].set()
+    for page in pages:
+        page.join(20)
+    assert begun == list(range(6))
+    assert not turns._line
+    assert not turns._drawn
+
+
+def test_nobody_keeps_others_waiting_with_many_tabs() -> None:
+    turns = Turns(at_once=3, counts=60, each=2)
+    going_on, begun = threading.Event(), list[str]()
+    lock = threading.Lock()
+
+    def draw(who: str) -> None:
+        with turns.turn(who):
+            with lock:
+                begun.append(who)
+            assert going_on.wait(20)
+
+    pages = [threading.Thread(target=draw, args=("flood",)) for _ in range(20)]
+    for page in pages:
+        page.start()
+    wait_until(lambda: len(begun) == 2 and len(turns._line) == 18)
+    for who in ("ann", "bob"):
+        pages.append(threading.Thread(target=draw, args=(who,)))
+        pages[-1].start()
+        count = len(pages)
+        wait_until(lambda n=count: len(turns._line) + len(turns._drawn) == n)
+    wait_until(lambda: begun == ["flood", "flood", "ann"])
+    going_on.set()
+    for page in pages:
+        page.join(20)
+    assert begun[3] == "bob"
+    assert begun.count("flood") == 20
+
+
+def test_who_has_pages_drawn_without_end_has_them_drawn_at_a_steady_pace(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("leaf.ui.turns.AHEAD", 0.2)
+    turns = Turns()
+
+    def draw(who: str, seconds: float) -> float:
+        """Seconds until the turn came, and a page that takes some of the processor."""
+        asked = time.monotonic()
+        with turns.turn(who):
+            waited, used = time.monotonic() - asked, time.thread_time()
+            while time.thread_time() - used < seconds:
+                pass
+        return waited
+
+    first, second = draw("flood", 0.15), draw("flood", 0.01)
+    assert draw("ann", 0.01) < 0.2
+    assert first < 0.2
+    assert second > 0.15 / SHARE - 0.2 - 0.1
+
+
+def test_one_that_waits_for_something_keeps_nobody_from_beginning() -> None:
+    turns = Turns(at_once=1, counts=0.1)
+    going_on = threading.Event()
+    begun = threading.Event()
+
+    def wait() -> None:
+        with turns.turn():
+            begun.set()
+            going_on.wait(20)
+
+    page = threading.Thread(target=wait)
+    page.start()
+    assert begun.wait(20)
+    began = time.monotonic()
+    with turns.turn():
+        assert time.monotonic() - began < 15
+    going_on.set()
+    page.join(20)
+
+
+def test_a_drawing_that_fails_gives_its_turn_back() -> None:
+    turns = Turns(at_once=1, counts=60)
+    for _ in range(3):
+        with pytest.raises(ValueError, match="broken"), turns.turn():
+            raise ValueError("broken")
+    assert not turns._drawn
