@@ -6,7 +6,12 @@ ADDRESS ?= 127.0.0.1
 CLUSTER_PORT ?= 8080
 WORKERS ?= 3
 BIN := .venv/bin
-TESTS = $(BIN)/python -m pytest -n $(WORKERS) --dist worksteal
+KEPT = -p cacheprovider -o cache_dir=.venv/.tested
+NO_BROWSER = --ignore tests/browser --ignore tests/start_up
+# $(call tests,ARGUMENTS,WHICH): what failed beside other tests is run once more alone, and both runs are printed. What then
+# passes leans on the clock or on its neighbours: mend it all the same.
+tests = $(BIN)/python -m pytest $(KEPT) $(1) $(2) || { [ $$? -eq 1 ] && echo "Once more, alone:" && \
+	$(BIN)/python -m pytest $(KEPT) --last-failed --last-failed-no-failures none -rfE $(2); }
 BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/__init__.py bench/_%,$(wildcard bench/*.py)))
 
 .PHONY: run demo-drive demo-cluster test quick browser start-up check lint types contracts figures format docs pictures lock sbom audit bench peers clean
@@ -21,17 +26,17 @@ demo-cluster: .venv/.dev ## Three Leafs, PostgreSQL, an S3 server and nginx on l
 	$(BIN)/python -m tests.demo_cluster --port $(CLUSTER_PORT)
 
 test: check ## Lint, types, import contracts, every test
-	$(TESTS) --ignore tests/browser --ignore tests/start_up
+	$(call tests,-n $(WORKERS) --dist worksteal,$(NO_BROWSER))
 	$(MAKE) --no-print-directory browser start-up
 
 quick: .venv/.dev ## The tests that need no browser, no PostgreSQL, no foreign corpora and no environments of their own
-	$(TESTS) --ignore tests/browser --ignore tests/start_up -m "not postgres and not corpora"
+	$(BIN)/python -m pytest -n $(WORKERS) --dist worksteal $(NO_BROWSER) -m "not postgres and not corpora"
 
 browser: .venv/.dev ## The app in headless Chromium
-	$(BIN)/python -m pytest -n 2 --dist loadfile tests/browser
+	$(call tests,-n 2 --dist loadfile,tests/browser)
 
 start-up: .venv/.dev ## The start on Python 3.11, 3.12 and 3.13, each with an old and a new SQLite, in clean environments
-	$(BIN)/python -m pytest -n 2 --dist loadgroup tests/start_up
+	$(call tests,-n 2 --dist loadgroup,tests/start_up)
 
 check: .venv/.dev ## Lint, types, import contracts and the age of documented figures, beside one another
 	@$(MAKE) --no-print-directory -j 4 lint types contracts figures

@@ -338,31 +338,42 @@ def test_a_written_file_is_added_to_the_chat_and_read_there(chat: Chat) -> None:
     )
 
 
-def test_a_figure_is_shown_in_its_own_chat_alone(chat: Chat) -> None:
-    (picture,) = chat("import matplotlib.pyplot as plt\nplt.plot([9, 1, 7])\nplt.show()").pictures
-    other, own = Chat(chat.leaf), chat.leaf.session(chat.scope)
-    db = chat.leaf._house.store.db
-    for earlier in (False, True):
-        if earlier:  # as versions kept it that did not name the chat: a finished answer does
-            with db.transaction(chat.scope) as tx:
-                tx.execute(
-                    "UPDATE derived_pictures SET source_sha256 = :source WHERE sha256 = :sha256",
-                    {"source": f"figure:{picture.sha256}", "sha256": picture.sha256},
+def test_a_figure_is_shown_in_its_own_chat_alone(tmp_path: Path) -> None:
+    # Of its own: deleting a chat opens the run database, of which a process has one.
+    with opened(tmp_path) as leaf:
+        chat = Chat(leaf)
+        (picture,) = chat(
+            "import matplotlib.pyplot as plt\nplt.plot([9, 1, 7])\nplt.show()"
+        ).pictures
+        other, own = Chat(chat.leaf), chat.leaf.session(chat.scope)
+        db = chat.leaf._house.store.db
+        for earlier in (False, True):
+            if earlier:  # as versions kept it that did not name the chat: a finished answer does
+                with db.transaction(chat.scope) as tx:
+                    tx.execute(
+                        "UPDATE derived_pictures SET source_sha256 = :source WHERE sha256 = :sha256",
+                        {"source": f"figure:{picture.sha256}", "sha256": picture.sha256},
+                    )
+                with pytest.raises(NotFoundError):
+                    own.python.figure(chat.id, picture.sha256)
+                part = {"type": "text", "text": picture.sha256, "state": "done"}
+                messages.finish(
+                    db,
+                    chat.scope,
+                    chat.answer.id,
+                    parts=[part],
+                    raw=[],
+                    usage={},
+                    status="completed",
                 )
+            assert own.python.figure(chat.id, picture.sha256).startswith(b"\x89PNG")
             with pytest.raises(NotFoundError):
-                own.python.figure(chat.id, picture.sha256)
-            part = {"type": "text", "text": picture.sha256, "state": "done"}
-            messages.finish(
-                db, chat.scope, chat.answer.id, parts=[part], raw=[], usage={}, status="completed"
-            )
-        assert own.python.figure(chat.id, picture.sha256).startswith(b"\x89PNG")
-        with pytest.raises(NotFoundError):
-            own.python.figure(other.id, picture.sha256)
-        with pytest.raises(NotFoundError):
-            own.files.seen_picture(picture.sha256)
-    own.chats.purge(chat.id)
-    left = db.read("SELECT sha256 FROM derived_pictures")
-    assert picture.sha256 not in {row["sha256"] for row in left}
+                own.python.figure(other.id, picture.sha256)
+            with pytest.raises(NotFoundError):
+                own.files.seen_picture(picture.sha256)
+        own.chats.purge(chat.id)
+        left = db.read("SELECT sha256 FROM derived_pictures")
+        assert picture.sha256 not in {row["sha256"] for row in left}
 
 
 def test_what_is_too_much_to_keep_is_said(chat: Chat) -> None:
