@@ -6,12 +6,11 @@ ADDRESS ?= 127.0.0.1
 CLUSTER_PORT ?= 8080
 WORKERS ?= 3
 BIN := .venv/bin
-KEPT = -p cacheprovider -o cache_dir=.venv/.tested
 NO_BROWSER = --ignore tests/browser --ignore tests/start_up
 # $(call tests,ARGUMENTS,WHICH): what failed beside other tests is run once more alone, and both runs are printed. What then
 # passes leans on the clock or on its neighbours: mend it all the same.
-tests = $(BIN)/python -m pytest $(KEPT) $(1) $(2) || { [ $$? -eq 1 ] && echo "Once more, alone:" && \
-	$(BIN)/python -m pytest $(KEPT) --last-failed --last-failed-no-failures none -rfE $(2); }
+tests = $(BIN)/python -m pytest $(1) $(2) || { [ $$? -eq 1 ] && echo "Once more, alone:" && \
+	$(BIN)/python -m pytest --last-failed --last-failed-no-failures none -rfE $(2); }
 BENCHES := $(patsubst bench/%.py,%,$(filter-out bench/__init__.py bench/_%,$(wildcard bench/*.py)))
 
 .PHONY: run demo-drive demo-cluster test quick browser start-up check lint types contracts figures format docs pictures lock sbom audit bench peers clean
