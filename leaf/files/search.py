@@ -11,6 +11,7 @@ from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing
+from contextvars import copy_context
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -202,7 +203,11 @@ class Search:
         batched = {file.id for file in mine} if len(mine) > 1 else set()
         others = [file for file in files if file.id not in batched]
         with ThreadPoolExecutor(PARALLEL, thread_name_prefix="leaf-index") as threads:
-            said = list(threads.map(lambda file: self._add(scope, file, stop, on_progress), others))
+            running = [
+                threads.submit(copy_context().run, self._add, scope, file, stop, on_progress)
+                for file in others
+            ]
+            said = [one.result() for one in running]
         return reasons | {
             file.name: reason for file, reason in zip(others, said, strict=True) if reason
         }

@@ -19,6 +19,7 @@ from leaf.files.names import split_path
 from leaf.jobs.announced import CLOSED, NOT_HERE, AnnouncedFiles, ItemProgress, given
 from leaf.jobs.places import Place, Places
 from leaf.jobs.work import Watch
+from leaf.sandbox.slots import working_for
 from leaf.store import Store, announced, jobs
 from leaf.store.jobs import Job, JobItem, Kind, State
 from leaf.store.model import Json, Scope
@@ -329,7 +330,7 @@ class JobService:
         state: State = "done"
         problem = ""
         try:
-            with self._turn(live):
+            with self._turn(live), working_for(live.scope.user_id):
                 self._works[live.job.kind](live.scope, live.job, live)
         except RunError:
             return self._let_go(live)

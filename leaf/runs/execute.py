@@ -28,6 +28,7 @@ from leaf.provenance.receipts.documents import of_messages
 from leaf.runs.citing import FileCitationResolver
 from leaf.runs.run import Run
 from leaf.runs.steps import LeaveError
+from leaf.sandbox.slots import working_for
 from leaf.settings import RunLimits
 from leaf.shapes.chunks import Chunk, chunk
 from leaf.shapes.raw import ToolInput
@@ -129,8 +130,9 @@ class Executor:
                 stream(c)
 
         try:
-            agent, task = self._task(scope, message, steps, run.stop)
-            outcome = agent.answer(task, emit, steps, run.stop)
+            with working_for(scope.user_id):
+                agent, task = self._task(scope, message, steps, run.stop)
+                outcome = agent.answer(task, emit, steps, run.stop)
             steps("save", SaveStep, partial(self._finish, scope, message, outcome, stream, last))
         except StoreError as e:
             raise LeaveError(e.message) from e

@@ -13,11 +13,12 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor, as_completed
 from contextlib import suppress
+from contextvars import copy_context
 from dataclasses import replace
 from typing import Generic, TypeVar
 
 from leaf.errors import FileError, LeafError, NotFoundError, RunError, SandboxError, StoreError
-from leaf.sandbox.limits import TICK, CallLimits
+from leaf.sandbox.limits import CallLimits
 from leaf.sandbox.pool import BatchItem, Pool
 
 FILES = 64
@@ -55,7 +56,7 @@ def call_each(
     try:
         work = _Work(pool, function, items, returns, limits, takes, left, on_answer)
         running: list[Future[list[tuple[int, T | LeafError]]]] = [
-            threads.submit(work.do, batch) for batch in batches(items)
+            threads.submit(copy_context().run, work.do, batch) for batch in batches(items)
         ]
         for future in as_completed(running):
             yield future.result()
@@ -108,13 +109,8 @@ class _Work(Generic[T]):
 
     def do(self, batch: list[int]) -> list[tuple[int, T | LeafError]]:
         """Answers for all of a batch, in as many children as that takes."""
-        while not self._pool.batches.acquire(timeout=TICK):
-            if self._stop.is_set():
-                raise RunError("Stopped.")
-        try:
+        with self._pool.batches.taken(self._stop):
             return self._answers(batch)
-        finally:
-            self._pool.batches.release()
 
     def _answers(self, batch: list[int]) -> list[tuple[int, T | LeafError]]:
         found: list[tuple[int, T | LeafError]] = []

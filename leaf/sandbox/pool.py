@@ -25,16 +25,15 @@ from leaf.sandbox.boxes import is_full, move_outputs, own_space, put_input, real
 from leaf.sandbox.capacity import Capacity, room
 from leaf.sandbox.children import Children
 from leaf.sandbox.limits import (
-    TICK,
     CallLimits,
     disk_error,
     memory_error,
     output_error,
-    raise_if_stopped,
     resource_limits,
     space_error,
 )
 from leaf.sandbox.process import Child
+from leaf.sandbox.slots import Slots
 
 T = TypeVar("T")
 log = logging.getLogger(__name__)
@@ -102,11 +101,11 @@ class Pool:
         self._children = Children(home, size=size, preload=preload, paths=paths, confined=confined)
         self._room = space or room()
         running = running or self._room.running
-        self._slots = threading.BoundedSemaphore(running)
+        self._slots = Slots(running)
         self.together = max(1, min(_cores(), running - 1))
         """Children that may work on batches at one time: as many as there are cores, and one fewer
         than may run."""
-        self.batches = threading.BoundedSemaphore(self.together)
+        self.batches = Slots(self.together)
 
     def call(
         self,
@@ -208,9 +207,7 @@ class Pool:
     ) -> Iterator[Child]:
         """A child that was handed the request that `prepare` makes for it; it ends with the
         context."""
-        while not self._slots.acquire(timeout=TICK):
-            raise_if_stopped(stop)
-        try:
+        with self._slots.taken(stop):
             child = self._children.take(stop)
             try:
                 while not child.send(prepare(child)):  # it died while it waited
@@ -221,8 +218,6 @@ class Pool:
                 raise disk_error(e) from e
             finally:
                 self._children.give_back(child)
-        finally:
-            self._slots.release()
 
     def _within(
         self, limits: CallLimits, arguments: Mapping[str, Any]

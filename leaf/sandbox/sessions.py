@@ -24,6 +24,7 @@ from leaf.sandbox.fonts import copy_fonts, list_fonts
 from leaf.sandbox.limits import TICK, CallLimits, raise_if_stopped
 from leaf.sandbox.namespace import CellCall, Known, Namespace, PythonCell, Supply
 from leaf.sandbox.ran import OUTPUT_MB, Ran, checked, text
+from leaf.sandbox.slots import Slots
 from leaf.sandbox.written import copy_new, look
 
 PRELOAD = ("leaf.sandbox.cells:warm_up", "duckdb")
@@ -69,7 +70,7 @@ class Sessions:
         self._count = count
         self._kept = kept_mb * 1024**2
         self.limits = limits
-        self._slots = threading.BoundedSemaphore(running)
+        self._slots = Slots(running)
         self._guard = threading.Condition()
         self._sessions: dict[str, Namespace] = {}
         self._held: set[str] = set()
@@ -248,12 +249,8 @@ class Sessions:
                 raise errors.SandboxError("Leaf is shutting down.")
             self._held.add(chat)
         try:
-            while not self._slots.acquire(timeout=TICK):
-                raise_if_stopped(stop)
-            try:
+            with self._slots.taken(stop):
                 yield
-            finally:
-                self._slots.release()
         finally:
             with self._guard:
                 self._held.discard(chat)

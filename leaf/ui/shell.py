@@ -9,6 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from leaf.sandbox.slots import working_for
 from leaf.ui import browser, frame, gate, preview, sidebar, state, toasts, watcher
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
@@ -44,7 +45,7 @@ if page != chat:
     st.set_page_config(page_title=f"{page.title} · Leaf")
     if "chat" in st.query_params:
         browser.clean_address("chat", "message")
-with state.turns().turn(state.drawn_for()):
+with state.turns().turn(state.drawn_for()), working_for(state.drawn_for()):
     with st.sidebar:
         sidebar.draw(chat, [files, documents, drive, usage, settings], active)
     page.run()
