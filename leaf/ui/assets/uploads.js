@@ -442,7 +442,7 @@ class Uploads extends Figures {
     const hint = this.part("hint")
     const failed = this.held ? this.failed() : []
     if (failed.length) this.held = "failed" // whoever then puts that right sends it again
-    if (this.held === "failed" && !failed.length) this.held = false
+    if (this.held === "failed" && !failed.length && !this.comes()) this.held = false // not while the list is drawn anew
     if (this.held && !failed.length && !this.comes()) return this.sendHeld()
     hint.hidden = !this.held
     if (!this.held) return hint.replaceChildren()
