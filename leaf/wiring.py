@@ -48,6 +48,7 @@ def build(settings: Settings) -> Leaf:
     from leaf.documents.documents import DocumentService
     from leaf.drive.drive import DriveService
     from leaf.keeping.remover import Remover
+    from leaf.runs.edited import StepEditor
     from leaf.runs.execute import Executor
     from leaf.sandbox.pool import Pool
     from leaf.sessions.house import House
@@ -94,6 +95,7 @@ def build(settings: Settings) -> Leaf:
         budgets,
         jobs,
         remover,
+        StepEditor(store, library, tables, drive, documents, python),
         python,
     )
     return Leaf(house, lambda: _close(house, pool), prepare=connections.prepare)
@@ -102,6 +104,7 @@ def build(settings: Settings) -> Leaf:
 def _close(house: House, pool: Pool) -> None:
     """What works is closed before what it works on."""
     house.runs.close()
+    house.editor.close()
     house.jobs.close()
     house.library.close()
     if house.python is not None:

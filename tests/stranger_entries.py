@@ -23,6 +23,7 @@ IDS = {
     "head": "message",
     "message": "message",
     "call_id": "step of an answer",
+    "edit_id": "edited step",
     "key": "question of a step",
     "file_id": "file",
     "file_ids": "file",
@@ -56,7 +57,7 @@ model draft text title limit last first form name stream context shared on_progr
 on_answer path paths words look row wanted spec columns rows number position timeout allow
 feedback handle slug ending older newer content base deleted sort range whose allowance total
 origin sources problem redirect_uri page_size kinds modified_after stop max_age given kind
-offset role
+offset role code
 """
 PLAIN = frozenset(NOBODYS.split())
 """Parameters that name nobody's."""
@@ -209,6 +210,12 @@ METHODS: Mapping[str, Entry] = {
     "results.export": gone(mixed="", uses={"form": Literally("csv")}),
     "results.draw": own(owner="fails", uses={"form": Literally("png")}),
     "results.number_next": gone(owner="change", uses={"number": Literally(50)}),
+    "edits.run": gone(uses={"code": Literally("SELECT 1 AS one")}),
+    "edits.get": gone(),
+    "edits.of": empty(),
+    "edits.wait": gone(uses={"timeout": Literally(0.0)}),
+    "edits.stop": gone(owner="any"),
+    "edits.discard": gone(owner="fails"),
     "drive.connection": own(),
     "drive.begin": own(),
     "drive.finish": drive(uses={"query": "came"}),

@@ -314,11 +314,17 @@ def fill(leaf: Leaf, visit: Visit, google: DriveServer, who: str) -> Given:
     calls = {str(part["type"]): part for part in answer.parts if "toolCallId" in part}
     (report,) = own.documents.list()
     consents.ask(leaf._house.store.db, scope, chat.id, f"{answer.id}/asks", f"May {private}?")
+    call_id = calls["tool-query_tables"]["toolCallId"]
+    edited = own.edits.run(
+        answer.id, call_id, f"SELECT '{private} edited' AS word FROM {shared.lower()}_harvest"
+    )
+    assert own.edits.wait(edited.id, 60).state == "done"
     given: Given = {
         "chat_id": chat.id,
         "message_id": answer.id,
         "question_id": answer.parent_id,
-        "call_id": calls["tool-query_tables"]["toolCallId"],
+        "call_id": call_id,
+        "edit_id": edited.id,
         "key": f"{answer.id}/asks",
         "file_id": file.id,
         "document_id": report.id,
@@ -450,7 +456,7 @@ def _ids(leaf: Leaf, own: Session, given: Given) -> tuple[frozenset[str], frozen
         "SELECT id FROM messages WHERE chat_id = :chat", {"chat": given["chat_id"]}
     )
     kinds = ("chat_id", "document_id", "job_id", "done_job_id", "figure", "written", "call_id")
-    kinds += ("cell_id", "sheet_id", "sheet_file_id", "ref", "folder_ref")
+    kinds += ("edit_id", "cell_id", "sheet_id", "sheet_file_id", "ref", "folder_ref")
     private = {given[kind] for kind in kinds if kind in given}
     private |= {str(row["id"]) for row in said} | {own.documents.get(given["document_id"]).file_id}
     if "came" in given:

@@ -25,6 +25,7 @@ from leaf.store import (
     Store,
     chat_files,
     chats,
+    edited_steps,
     files,
     leases,
     members,
@@ -316,7 +317,7 @@ def test_words_are_found_in_new_and_in_old_chats_alike(
 GROWS = {
     "chats", "chat_participants", "messages", "usage_steps", "usage_days", "usage_chats", "files",
     "file_contexts", "chat_files", "documents", "document_versions", "document_receipts", "cells",
-    "consents", "made_files",
+    "consents", "made_files", "edited_steps",
 }  # fmt: skip
 SMALL_CHATS = 600
 
@@ -363,6 +364,14 @@ def hot(db: Any, scope: Scope) -> dict[str, Callable[[], object]]:
     def withdraw() -> None:
         messages.withdraw(db, scope, messages.add_exchange(db, scope, chat_id, text("?")).answer.id)
 
+    def edit() -> None:
+        done = edited_steps.begin(db, scope, edited_steps.EditedStep(
+            "", "", answer.id, "c", "", "", "query_tables", {"sql": "SELECT 1"}, "running",
+            answer.created_at,
+        ))  # fmt: skip
+        edited_steps.unscoped_beat(db, done.id, "")
+        edited_steps.finish(db, scope, done.id, "done")
+
     def count() -> None:
         usage.unscoped_record(
             db, scope, answer.id, f"more {next(step)}", chat_id=chat_id, model="m",
@@ -375,6 +384,8 @@ def hot(db: Any, scope: Scope) -> dict[str, Callable[[], object]]:
         "a chat": lambda: chats.get(db, scope, chat_id),
         "its messages": lambda: messages.thread(db, scope, chat_id, last=30),
         "its files": lambda: chat_files.list_chat_files(db, scope, chat_id),
+        "edited steps of an answer": lambda: edited_steps.of_message(db, scope, answer.id),
+        "edit a step": edit,
         "its people": lambda: participants.list_participants(db, scope, chat_id),
         "chats of a file": lambda: files.references(db, scope, file.id),
         "a file by its bytes": lambda: files.with_bytes(db, scope, file.sha256),
@@ -436,6 +447,8 @@ OTHERS = (
     "INSERT INTO document_receipts SELECT 'd' || n, 1, '{}' FROM generate_series(1, 5000) AS t(n)",
     "INSERT INTO cells SELECT 'k' || n, 'w', '#' || n, 'm' || n, 1, '', '[]', now() FROM "
     "generate_series(1, 5000) AS t(n)",
+    "INSERT INTO edited_steps SELECT 'e' || n, 'w' || n % 50, '#' || n, 'm' || n, 'c', 'u' || n, 't', "
+    "'{}', 'done', NULL, '', '', FALSE, now(), now() FROM generate_series(1, 5000) AS t(n)",
     "INSERT INTO consents SELECT 'k' || n, 'w', '#' || n, '', '', 'u', now(), NULL FROM "
     "generate_series(1, 5000) AS t(n)",
     "INSERT INTO made_files SELECT '#' || n, 'h' || n, 'n', 'w' || n % 50, 'm', 1, now() FROM "

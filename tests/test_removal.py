@@ -94,6 +94,11 @@ def planted(home: Path, url: str) -> Iterator[Planted]:
         answer = finished(session, asked.id)
         assert answer.status == "completed", answer.error
         session.files.preview(sales.id)
+        call = next(p for p in answer.parts if p["type"] == "tool-query_tables")
+        step = session.edits.run(
+            answer.id, str(call.get("toolCallId")), f"SELECT '{MARK} edited' AS note FROM sales"
+        )
+        assert session.edits.wait(step.id, 60).state == "done"
         yield Planted(leaf, session, home, url, chat.id, answer, [sales.id, text.id])
 
 
@@ -156,7 +161,8 @@ def test_nothing_is_left_of_a_chat_and_its_files(tmp_path: Path, url: str) -> No
     with planted(tmp_path, url) as it:
         before = rows_with_the_word(it.leaf)
         planted_in = {"chats", "messages", "files", "cells", "documents", "results", "made_files"}
-        assert planted_in | {"file_contexts", "jobs", "job_items"} <= set(before)
+        planted_in |= {"edited_steps", "file_contexts", "jobs", "job_items"}
+        assert planted_in <= set(before)
         there = " ".join(it.found())
         for kind in (
             ("blobs", "tables", "search") if url else ("blobs", "runs.sqlite", "leaf.duckdb")
@@ -189,7 +195,7 @@ def test_a_file_alone_leaves_what_chats_said_of_it_and_nothing_else(tmp_path: Pa
             it.session.files.purge(file_id)
         assert set(rows_with_the_word(it.leaf)) <= {
             *("chats", "messages", "cells", "documents", "document_versions", "files", "results"),
-            *("made_files", "chat_files", "jobs", "file_contexts"),
+            *("made_files", "chat_files", "jobs", "file_contexts", "edited_steps"),
         }
         house = it.leaf._house
         assert not list((tmp_path / "tables" / scope.workspace_id).rglob("*.parquet"))

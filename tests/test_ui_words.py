@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from leaf.runs.records import Load
 from leaf.runs.waiting import QueuePlace
+from leaf.store.edited_steps import EditedStep
 from leaf.ui import tabular, words
 
 
@@ -41,6 +42,16 @@ def test_money(dollars: float, text: str) -> None:
 )
 def test_seconds(value: float, text: str) -> None:
     assert words.seconds(value) == text
+
+
+@pytest.mark.parametrize(
+    ("author", "said"),
+    [("Ann", "Ann"), ("You", "you"), ("", "somebody whose account is gone")],
+)
+def test_an_edited_step_says_who_edited_it(author: str, said: str) -> None:
+    made = datetime(2025, 3, 3, 12, tzinfo=UTC)
+    step = EditedStep("e", "c", "m", "t", "u", author, "query_tables", {}, "done", made)
+    assert words.edited_by(step, date(2026, 1, 1)) == f"Edited by {said} · 3 Mar 2025"
 
 
 def test_days_are_grouped_as_people_speak_of_them() -> None:

@@ -9,6 +9,7 @@ attached     the files of a chat
 transcripts  what is said in recordings
 documents    what is written in chats
 results      rows, again and elsewhere; charts
+edits        steps of answers that a person edits and runs
 drive        Google Drive
 python       what code drew and wrote
 jobs         adding many files, in the background

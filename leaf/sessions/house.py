@@ -12,6 +12,7 @@ from leaf.drive.drive import DriveService
 from leaf.files.library import Library
 from leaf.jobs.jobs import JobService
 from leaf.keeping.remover import Remover
+from leaf.runs.edited import StepEditor
 from leaf.runs.runs import Runs
 from leaf.settings import Settings
 from leaf.store import Store
@@ -35,6 +36,7 @@ class House:
     budgets: Budgets
     jobs: JobService
     remover: Remover
+    editor: StepEditor
     python: Notebooks | None = None
     """None on a machine that cannot confine Python."""
 

@@ -8,9 +8,11 @@ from tempfile import TemporaryDirectory
 from typing import Literal
 
 from leaf.errors import NotFoundError
+from leaf.runs.edited import part_of
 from leaf.sessions.house import Part
 from leaf.shapes.part_values import call_in, tool_name
-from leaf.store import audit, chats, messages
+from leaf.shapes.parts import ToolPart
+from leaf.store import audit, chats, edited_steps, messages
 from leaf.tables.again import Recomputed
 from leaf.tables.paging import FIRST, ResultPage, RowsWanted
 from leaf.tables.results import StoredResult
@@ -45,6 +47,8 @@ class Results(Part):
         SandboxError."""
         chats.get(self._db, self._scope, chat_id)
         one = self._house.tables.results.get(self._scope, chat_id, result_id)
+        if one.how == "code" and one.edited:
+            return self._run_edited(one.edited, result_id)
         if one.how == "code" and (call_id := self._cell_of(one)):
             return self._run_cell(one.row.message_id, call_id, result_id)
         files = self._house.library.chat_files(self._scope, chat_id, deleted=True)
@@ -68,9 +72,18 @@ class Results(Part):
         """
         return self._run_cell(message_id, call_id)
 
+    def _run_edited(self, edit_id: str, result_id: str) -> Recomputed:
+        step = edited_steps.get(self._db, self._scope, edit_id)
+        return self._run_again(step.message_id, part_of(step), result_id, edited=True)
+
     def _run_cell(self, message_id: str, call_id: str, result_id: str = "") -> Recomputed:
+        message = messages.get(self._db, self._scope, message_id)
+        return self._run_again(message_id, call_in(message.parts, call_id), result_id)
+
+    def _run_again(
+        self, message_id: str, part: ToolPart | None, result_id: str, *, edited: bool = False
+    ) -> Recomputed:
         house, message = self._house, messages.get(self._db, self._scope, message_id)
-        part = call_in(message.parts, call_id)
         cell = part is not None and declared(tool_name(part)).replay == "cell"
         if part is None or not cell or house.python is None:
             raise NotFoundError(
@@ -84,6 +97,7 @@ class Results(Part):
             message,
             part,
             result_id=result_id,
+            edited=edited,
         )
 
     def export(self, chat_id: str, result_id: str, form: ResultForm = "csv") -> Path:

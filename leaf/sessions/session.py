@@ -9,6 +9,7 @@ from leaf.sessions.attached import Attached
 from leaf.sessions.chats import Chats
 from leaf.sessions.documents import Documents
 from leaf.sessions.drive import Drive
+from leaf.sessions.edits import Edits
 from leaf.sessions.files import Files
 from leaf.sessions.house import House
 from leaf.sessions.jobs import Jobs
@@ -31,6 +32,7 @@ PARTS = (
     Transcripts,
     Documents,
     Results,
+    Edits,
     Drive,
     Models,
     Python,
@@ -59,6 +61,7 @@ class Session:
         self.transcripts = Transcripts(house, scope)
         self.documents = Documents(house, scope)
         self.results = Results(house, scope)
+        self.edits = Edits(house, scope)
         self.drive = Drive(house, scope)
         self.models = Models(house, scope)
         self.python = Python(house, scope)

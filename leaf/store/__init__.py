@@ -9,6 +9,7 @@ documents                                            versions of documents
 leases  fence          which process writes which answer, and that no other does
 usage  usage_days  budgets                           what answers used, the same added up, what they may use
 cells  consents        Python that ran in a chat; what a step asked and was told
+edited_steps           steps of answers that a person ran again with code of their own
 blob_names  care       what each blob belongs to; checking, moving and sweeping all of them
 transcripts  chat_packages                           words of recordings; packages that chats have installed
 results  made_files                                  rows that a chat keeps under r1, r2 …; files that Python wrote

@@ -49,6 +49,7 @@ TOPICS = {
     "derived_pictures": SILENT,
     "model_files": SILENT,
     "cells": SILENT,
+    "edited_steps": "edits",
     "consents": SILENT,
     "made_files": SILENT,
     "results": SILENT,

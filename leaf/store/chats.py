@@ -39,6 +39,7 @@ BELONGING = (
     "drive_folders",
     "documents",
     "cells",
+    "edited_steps",
     "made_files",
     "results",
     "result_numbers",

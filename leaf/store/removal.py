@@ -29,6 +29,7 @@ WORKSPACE_TABLES = (
     "result_numbers",
     "made_files",
     "cells",
+    "edited_steps",
     "consents",
     "derived_pictures",
     "transcripts",

@@ -81,7 +81,7 @@ def _write_about(book: Any, about: Json, written: _SheetWriter, bold: Any) -> No
     write = _SheetWriter(sheet)
     query = str(about.get("query") or "")
     for label, value in (
-        ("Query", query[:CELL]),
+        ("Query, edited by a person" if about.get("edited") else "Query", query[:CELL]),
         ("Rows", about.get("rows")),
         ("Computed", about.get("created")),
         ("Seconds", about.get("seconds")),

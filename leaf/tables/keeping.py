@@ -9,6 +9,7 @@ import shutil
 import sys
 import threading
 from collections.abc import Collection, Mapping
+from dataclasses import replace
 from pathlib import Path
 from types import NoneType
 from typing import Any
@@ -198,7 +199,8 @@ class KeptResults:
         if turn and one.row.turn == turn:
             raise NotFoundError(f"Result {result_id} is made in this turn.", results.SIDE_BY_SIDE)
         parquet = self.rows_of(scope, one)
-        return self._pages.of_parquet(parquet, wanted, stop, sql=str(one.about.get("sql") or ""))
+        page = self._pages.of_parquet(parquet, wanted, stop, sql=str(one.about.get("sql") or ""))
+        return replace(page, edited=one.edited)
 
     def export(
         self,
@@ -271,6 +273,7 @@ def _told(about: Json, names: Mapping[str, str]) -> Json:
     return {
         **facts,
         "query": about.get("sql") or about.get("code"),
+        "edited": bool(about.get("edited")),
         "rows": about["total"],
         "sources": sources,
     }

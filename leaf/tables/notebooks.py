@@ -92,14 +92,17 @@ class Notebooks:
         seconds: float = 0.0,
         stop: threading.Event,
         progress: Callable[[str], None] = lambda _text: None,
+        after: int | None = None,
     ) -> Rested:
         """Run a cell at the end of the branch of `message_id`, and keep it if it succeeds.
 
-        Outside of an answer nothing is kept and nothing was before. Raises what `Sessions.run`
-        raises.
+        With `after` it runs after so many of the branch's cells, in a namespace of its own. Then,
+        and outside of an answer, nothing is kept; outside of one nothing was before. Raises what
+        `Sessions.run` raises.
         """
-        owner = f"{scope.workspace_id}/{chat_id if message_id else uuid4()}"
-        earlier = self._earlier(scope, chat_id, message_id, key) if message_id else []
+        lasts = bool(message_id) and after is None
+        owner = f"{scope.workspace_id}/{chat_id if lasts else uuid4()}"
+        earlier = self._earlier(scope, chat_id, message_id, key)[:after] if message_id else []
         cell = PythonCell(key or str(uuid4()), code, len(earlier) + 1, tuple(files))
         given = self._given.setdefault(owner, {})
         turn = turn_of(key)
@@ -122,10 +125,10 @@ class Notebooks:
                 progress=progress,
             )
         finally:
-            if not message_id:
+            if not lasts:
                 self._given.pop(owner, None)
                 self.sessions.forget(owner)
-        if message_id and ran.failure is None:
+        if lasts and ran.failure is None:
             cells.add(self._store.db, scope, chat_id, message_id, cell.key, code, files)
         return self._rested(scope, ran, (*earlier, cell), given, chat_files, stop)
 
@@ -179,9 +182,12 @@ class Notebooks:
         open_file: OpenFile,
         out: Path,
         stop: threading.Event | None = None,
+        *,
+        files: Sequence[str] | None = None,
     ) -> Ran:
         """Run cell `number` of the branch of `message_id` once more, after those before it, in a
-        namespace of its own.
+        namespace of its own; with `files`, which it opens, one that a person edited and that is
+        not among the branch's.
 
         Nothing is kept. Raises NotFoundError where the cell is not the one that is kept, and what
         `Sessions.run` raises.
@@ -189,6 +195,8 @@ class Notebooks:
         stop = stop or threading.Event()
         cells_before = self._earlier(scope, chat_id, message_id, "")
         cell = next((c for c in cells_before if c.number == number and c.code == code), None)
+        if files is not None:
+            cell = PythonCell(str(uuid4()), code, number, tuple(files))
         if cell is None:
             raise NotFoundError("This cell is not kept any more, so it cannot be run again.")
         owner = f"{scope.workspace_id}/{uuid4()}"
@@ -246,6 +254,10 @@ class Notebooks:
             }
 
         return supply
+
+    def count(self, scope: Scope, chat_id: str, message_id: str) -> int:
+        """Cells that have run on the branch that ends with this message."""
+        return len(self._earlier(scope, chat_id, message_id, ""))
 
     def forget(self, scope: Scope, chat_id: str) -> None:
         """Let go of a chat's variables; they are made anew when they are needed."""

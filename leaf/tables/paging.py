@@ -53,6 +53,8 @@ class ResultPage:
     """Of a table: the rows' numbers in its file, in order. Of a result empty."""
     whole: int = 0
     """Rows before the filter; `total` are those that meet it."""
+    edited: str = ""
+    """Of a result that a person's code made: the edited step."""
 
 
 @dataclass(frozen=True)

@@ -121,11 +121,13 @@ class Queries:
         on_progress: OnProgress | None = None,
         *,
         turn: str = "",
+        edited: str = "",
     ) -> QueryResult:
         """Run one reading statement over the tables of `files` and keep its whole result under a
         new id.
 
-        `turn` names the turn of a model that it belongs to, whose other results it does not see.
+        `turn` names the turn of a model that it belongs to, whose other results it does not see;
+        `edited` the step of which a person edited the statement.
 
         Raises QueryError, NotFoundError (with the nearest names), SandboxError and its kinds,
         RunError after `stop`.
@@ -142,6 +144,7 @@ class Queries:
                 **{key: getattr(answer, key) for key in ("columns", "types", "total")},
                 "seconds": seconds,
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
+                **({"edited": edited} if edited else {}),
             }
             kept = self._kept.keep(scope, chat_id, folder / "result.parquet", about, turn)
         return QueryResult(
@@ -172,11 +175,12 @@ class Queries:
         results: Sequence[ResultRead] = (),
         turn: str = "",
         read: Collection[str] | None = None,
+        edited: str = "",
     ) -> QueryResult:
         """Keep a table that Python code made under a new id, like the result of a query; `tables`
         are what it rests on, of those named in `data_only` their rows of data alone, and `results`
         the kept results among that; `read` are the columns of the tables that the code reads, by
-        `touched.key`, None for any.
+        `touched.key`, None for any; `edited` names the step of which a person edited the code.
 
         The file is read in a confined child, and what is kept is what that one writes.
         Raises UnreadableFileError, SandboxError and its kinds, RunError after `stop`.
@@ -195,6 +199,7 @@ class Queries:
                 **{key: getattr(answer, key) for key in ("columns", "types", "total")},
                 "seconds": seconds,
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
+                **({"edited": edited} if edited else {}),
             }
             kept = self._kept.keep(scope, chat_id, folder / "result.parquet", about, turn)
         return QueryResult(

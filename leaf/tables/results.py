@@ -46,6 +46,11 @@ class StoredResult:
         return "query" if self.about.get("sql") else "code" if self.about.get("code") else ""
 
     @property
+    def edited(self) -> str:
+        """The edited step that it is of; empty where no person edited what made it."""
+        return str(self.about.get("edited") or "")
+
+    @property
     def is_cut(self) -> bool:
         """Whether its own statement ends at a LIMIT that left rows out, or may have."""
         found = _LIMIT.search(str(self.about.get("sql") or ""))
@@ -105,12 +110,14 @@ def behind(find: Find, one: StoredResult, depth: int = DEPTH) -> Iterator[Stored
 def caveats(find: Find, one: StoredResult, sha256: Mapping[str, str]) -> list[str]:
     """What a query over the result has to say of it. `sha256` are the bytes of the chat's live
     files by id."""
+    every = {b.name: b for b in behind(find, one)}.values()
     said = [
         f"{before.name} ends at its own LIMIT ({int(before.about['total']):,} rows): it is not "
         f"the whole."
-        for before in {b.name: b for b in behind(find, one)}.values()
+        for before in every
         if before.is_cut
     ]
+    said += [edited_by_hand(before.name) for before in every if before.edited]
     for table in one.tables:
         name = str(table.get("file") or table["name"])
         if table["file_id"] not in sha256:
@@ -121,6 +128,11 @@ def caveats(find: Find, one: StoredResult, sha256: Mapping[str, str]) -> list[st
                 f"present rows."
             )
     return list(dict.fromkeys(said))
+
+
+def edited_by_hand(name: str) -> str:
+    """What is said of a result that a person's code made."""
+    return f"{name} comes from a step that a person edited and ran."
 
 
 def lost(one: StoredResult, why: str) -> ResultGoneError:

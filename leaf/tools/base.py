@@ -230,6 +230,17 @@ class ToolOutput:
 
 
 @dataclass(frozen=True)
+class EditedCall:
+    """What a call has to know that a person makes, with code of their own, beside one of an
+    answer."""
+
+    id: str
+    """Of the edited step, which is kept with its results."""
+    cells_before: int = 0
+    """Cells of Python that had run in the chat before the step that was edited."""
+
+
+@dataclass(frozen=True)
 class ToolContext:
     """What a call may use. Made anew for each call, so that tools keep no state."""
 
@@ -252,6 +263,14 @@ class ToolContext:
     python: Notebooks | None = None
     """Where Python runs; None where the machine cannot confine it."""
     permissions: Permissions | None = None
+    edited: EditedCall | None = None
+    """Set where a person edited a step of `message_id`; the variables of the chat's Python then stay
+    as they are."""
+
+    @property
+    def edit_id(self) -> str:
+        """Of the edited step that the call is; empty for a call of an answer."""
+        return self.edited.id if self.edited else ""
 
     @property
     def key(self) -> str:
@@ -343,6 +362,12 @@ class Tool:
             for name, field in self.input_model.model_fields.items()
             if field.title
         }
+
+    @property
+    def code_input(self) -> str:
+        """The parameter with the SQL or Python of a call, which a person may edit and run; empty
+        for a tool without one."""
+        return {"query": "sql", "chart": "sql", "cell": "code"}.get(self.replay, "")
 
 
 SEVERAL_NAMED = 20

@@ -11,6 +11,7 @@ from leaf.errors import InvalidInputError
 from leaf.shapes.results import ChartShown, ToldResult
 from leaf.tables import charts
 from leaf.tables.paging import ResultPage, RowsWanted
+from leaf.tables.results import edited_by_hand
 from leaf.tools import remarks
 from leaf.tools.base import Source, Tool, ToolContext, ToolOutput
 from leaf.tools.table_data import place_of
@@ -82,10 +83,12 @@ def make_chart(context: ToolContext, given: MakeChartInput) -> ToolOutput:
     title = spec.get("title")
     name = title if isinstance(title, str) and title else f"a chart of {result_id}"
     said = remarks.new(readings, context.hooks.told)
+    by_hand = [edited_by_hand(result_id)] if page.edited and not given.sql else []
     return ToolOutput(
         "\n".join(
             [
                 f"Chart drawn from {result_id} ({page.total:,} rows); the user sees it.{cut}",
+                *by_hand,
                 *said.spoken,
             ]
         ),

@@ -87,6 +87,7 @@ def run_python(context: ToolContext, given: RunPythonInput) -> ToolOutput:
             seconds=given.timeout,
             stop=context.stop,
             progress=context.progress,
+            after=context.edited.cells_before if context.edited else None,
         )
         if rested.ran.failure is not None:
             raise _error(rested.ran, notebooks.packages, context.files)
@@ -120,6 +121,7 @@ def _keep(context: ToolContext, code: str, rested: Rested) -> _Made:
         results=rested.results,
         turn=context.turn,
         read=rested.read,
+        edited=context.edit_id,
     )
     results = [
         (name, keep_frame(path, code, name, rested.tables, context.stop))

@@ -11,6 +11,7 @@ from typing import Any
 from leaf.errors import not_found
 from leaf.files.library import Library
 from leaf.sandbox.ran import Ran
+from leaf.shapes.part_values import data_of
 from leaf.store.model import ChatFile, Message, Scope
 from leaf.tables.again import Recomputed
 from leaf.tables.notebooks import Notebooks
@@ -26,9 +27,11 @@ def again(
     part: Mapping[str, Any],
     stop: threading.Event | None = None,
     result_id: str = "",
+    *,
+    edited: bool = False,
 ) -> Recomputed:
-    """`part` is the `tool-run_python` part of the message; with `result_id` that table of it alone
-    is compared. Raises NotFoundError, SandboxError and
+    """`part` is the `tool-run_python` part of the message, or such a one of a step of it that a
+    person `edited`; with `result_id` that table of it alone is compared. Raises NotFoundError, SandboxError and
     its kinds, FileError."""
     there = library.chat_files(scope, message.chat_id, deleted=True)
     live = [c for c in there if c.file.deleted_at is None]
@@ -54,9 +57,22 @@ def again(
             open_file,
             Path(folder),
             stop,
+            files=list(part["input"].get("files") or ()) if edited else None,
         )
         data = part["output"]["data"]
         return _compared(tables, scope, message.chat_id, data, ran, stop, result_id)
+
+
+def cells_before(notebooks: Notebooks, scope: Scope, message: Message, call_id: str) -> int:
+    """How many cells of its branch had run when this step of an answer began. One that failed has
+    no number of its own and comes after the last one that did not."""
+    before = notebooks.count(scope, message.chat_id, message.parent_id)
+    for part in message.parts:
+        cell = (data_of(part).get("python") or {}).get("cell")
+        if part.get("toolCallId") == call_id:
+            return int(cell) - 1 if cell else before
+        before = int(cell) if cell else before
+    return before
 
 
 def results_shown(part: Mapping[str, Any]) -> list[str]:

@@ -26,9 +26,9 @@ from leaf.ui.preview import show as show_preview
 from leaf.ui.state import session
 
 
-def draw_item(place: Any, item: Item, chat_id: str, message_id: str) -> Any:
+def draw_item(place: Any, item: Item, chat_id: str, message_id: str, *, whole: bool = False) -> Any:
     """Draw one item at the end of `place`, or instead of `place` where that is an element; the
-    element that holds it now."""
+    element that holds it now. `whole`: of an answer that is not being written any more."""
     if item.kind == "text":
         return place.markdown(marks.drawn(markdown.safe(item.text), message_id))
     if item.kind == "code":
@@ -44,7 +44,7 @@ def draw_item(place: Any, item: Item, chat_id: str, message_id: str) -> Any:
             f":gray[:small[:material/unfold_less: {markdown.label(item.text, 300)}]]"
         )
     if item.kind == "step":
-        return steps.draw(place, item, chat_id, message_id)
+        return steps.draw(place, item, chat_id, message_id, whole=whole)
     if item.kind == "document":
         return document_card.draw(place, item, message_id)
     if item.kind == "writing":
@@ -108,7 +108,7 @@ def draw_answer(message: Message, *, grew: bool = False) -> None:
         if work and item is work[0]:
             _draw_work(work, message)
         elif item not in work:
-            draw_item(st, item, message.chat_id, message.id)
+            draw_item(st, item, message.chat_id, message.id, whole=True)
         elif grew:
             st.empty()
 
@@ -135,7 +135,7 @@ def _draw_work(work: Sequence[Item], message: Message) -> None:
         line.caption("Opening …")
         return
     for item in work:
-        draw_item(line, item, message.chat_id, message.id)
+        draw_item(line, item, message.chat_id, message.id, whole=True)
 
 
 def draw_question(message: Message) -> None:

@@ -9,10 +9,10 @@ import streamlit as st
 
 from leaf.provenance import coverage
 from leaf.provenance.citations import citation_of
-from leaf.shapes.part_values import newest
-from leaf.shapes.parts import BudgetData, Cited
+from leaf.shapes.part_values import is_tool, newest, succeeded
+from leaf.shapes.parts import BudgetData, Cited, Part, ToolPart
 from leaf.store.model import Message
-from leaf.ui import citations, evidence, freshness, markdown, receipts, words
+from leaf.ui import citations, edits, evidence, freshness, markdown, receipts, words
 from leaf.ui.preview import show as show_preview
 from leaf.ui.preview import show_receipt
 from leaf.ui.state import session
@@ -102,17 +102,32 @@ def _draw_sources(message: Message) -> None:
     for use in evidence.sources(message.parts):
         if (use["file_id"], use["place"]) not in quoted:
             places.setdefault((use["file_id"], use["place"]), []).append(use)
+    steps = _steps_with_code(message.parts)
     with st.container(key=f"sources-{message.id}", gap="xsmall"):
         for number, uses in enumerate(places.values()):
-            _draw_place(number, uses, message.id)
+            _draw_place(number, uses, message, steps)
 
 
-def _draw_place(number: int, uses: Sequence[Cited], message_id: str) -> None:
+def _steps_with_code(parts: Sequence[Part]) -> dict[str, ToolPart]:
+    """SQL or Python as sources tell it -> the step that ran it."""
+    return {
+        query: part
+        for part in parts
+        if is_tool(part) and (output := succeeded(part))
+        for source in output.get("sources") or ()
+        if (query := source.get("query", ""))
+    }
+
+
+def _draw_place(
+    number: int, uses: Sequence[Cited], message: Message, steps: dict[str, ToolPart]
+) -> None:
+    """Code of `steps` can be edited where it is told first."""
     source = uses[0]
     title = markdown.label(" · ".join(filter(None, (source["name"], source["place"]))), 70)
     if st.button(
         title,
-        key=f"source-{message_id}-{number}",
+        key=f"source-{message.id}-{number}",
         icon=words.name_icon(source["name"]),
         type="tertiary",
         help="Open the source at this place",
@@ -122,6 +137,9 @@ def _draw_place(number: int, uses: Sequence[Cited], message_id: str) -> None:
     done = dict.fromkeys((use["action"], use["query"], use["quote"]) for use in uses)
     for action, query, quote in done:
         _draw_use(action, query, quote)
+        if part := steps.pop(query, None):
+            key = f"panel-{message.id}-{part['toolCallId']}"
+            edits.draw(part, message.chat_id, message.id, key)
 
 
 def _draw_use(action: str, query: str, quote: str) -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
 from functools import partial
 
 import streamlit as st
 
-from leaf.errors import InvalidInputError, LeafError, ResultGoneError
+from leaf.errors import InvalidInputError, LeafError, NotFoundError, ResultGoneError
 from leaf.sessions.results import ResultForm
 from leaf.sessions.session import Session
 from leaf.tables.again import Recomputed
@@ -121,12 +123,24 @@ def draw_panel(chat_id: str, result_id: str, show: Show) -> None:
     except InvalidInputError as e:
         st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
         return
+    _say_who(page)
     tabular.draw(page.columns, page.rows, page.types, key="preview-result-rows", tall=18)
     _draw_place(page, bool(where))
     _draw_downloads(chat_id, result_id, page)
     if page.sql:
         with st.expander("Query", type="compact", key="preview-result-query"):
             st.code(page.sql.strip(), language="sql", wrap_lines=True)
+
+
+def _say_who(page: ResultPage) -> None:
+    """Who edited the code that made it, where a person did."""
+    if page.edited:
+        with suppress(
+            NotFoundError
+        ):  # of code that failed after it had its rows, and was discarded
+            step = session().edits.get(page.edited)
+            said = words.edited_by(step, datetime.now().astimezone().date())
+            st.caption(f":material/edit: {markdown.label(said, 100)}")
 
 
 def _columns(chat_id: str, result_id: str) -> list[str]:

@@ -296,6 +296,7 @@ def open_workspace(workspace_id: str) -> None:
             "deleted-file",
             "deleted-document",
             "editing",
+            "editing-step",
             "shown-from",
             "suggested-for",
         ):

@@ -13,7 +13,7 @@ PERIOD = 60.0
 EVERY_PAGE = frozenset({"chats", "messages", "team"})
 """What the sidebar shows."""
 TOPICS = {
-    "": EVERY_PAGE | {"files", "documents", "jobs", "budgets", "drive"},
+    "": EVERY_PAGE | {"files", "documents", "jobs", "budgets", "drive", "edits"},
     "files": EVERY_PAGE | {"files", "jobs"},
     "documents": EVERY_PAGE | {"documents"},
     "drive": EVERY_PAGE | {"drive", "files", "jobs"},

@@ -23,6 +23,7 @@ from leaf.shapes.parts import (
     UsageData,
 )
 from leaf.shapes.results import TableRead
+from leaf.store.edited_steps import EditedStep
 from leaf.store.model import File
 
 if TYPE_CHECKING:
@@ -386,6 +387,12 @@ def scanned(table: TableRead) -> str:
     if table.get("sha256"):
         pieces.append(f"content {str(table['sha256'])[:12]}")
     return " · ".join(pieces)
+
+
+def edited_by(step: EditedStep, today: date) -> str:
+    """`Edited by Ann · 14:02`; the one user of an app without sign-in is named You."""
+    author = {"You": "you", "": "somebody whose account is gone"}.get(step.author, step.author)
+    return f"Edited by {author} · {when(step.made_at, today)}"
 
 
 def file_name(title: str) -> str:
