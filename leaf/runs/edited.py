@@ -21,6 +21,7 @@ from leaf.shapes.part_values import call_in, tool_name
 from leaf.shapes.parts import ToolPart
 from leaf.shapes.raw import ToolInput
 from leaf.store import Store, edited_steps, messages
+from leaf.store.database import now
 from leaf.store.edited_steps import LOST, EditedStep
 from leaf.store.model import Json, Message, Scope
 from leaf.tables.notebooks import Notebooks
@@ -95,7 +96,7 @@ class StepEditor:
             name,
             given,
             "running",
-            message.created_at,
+            now(),
         )
         with self._guard:
             if self._closed:
