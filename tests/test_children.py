@@ -19,6 +19,7 @@ from starlette.applications import Starlette
 from starlette.responses import Response
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from streamlit.file_util import get_static_dir
 
 from leaf.errors import LeafError, SandboxError, UnreadableFileError
 from leaf.files.library import Library
@@ -36,7 +37,7 @@ from leaf.sandbox.sessions import Sessions
 from leaf.store import Store, users
 from leaf.store.model import ChatFile, File, Scope
 from leaf.tables.tables import Tables
-from leaf.ui.server import HEADERS, MEDIA_POLICY, SecurityHeaders
+from leaf.ui.server import CONTENT_SECURITY_POLICY, MEDIA_POLICY, SecurityHeaders, page_policy
 from tests import pictures_kit
 
 HERE = Path(__file__).resolve().parent
@@ -390,7 +391,16 @@ def test_what_files_hold_is_never_served_as_a_page(
     assert answer.headers["content-type"].partition(";")[0] == served
     assert answer.headers.get("content-disposition", "").startswith("attachment") == saved
     page = client.get("/page")
-    assert page.headers["content-security-policy"] == HEADERS["content-security-policy"]
+    assert page.headers["content-security-policy"] == page_policy()
+
+
+def test_of_scripts_within_a_page_only_streamlits_own_may_run() -> None:
+    scripts = page_policy().partition("script-src")[2].partition(";")[0]
+    added = re.findall(r"'sha256-[\w+/]{43}='", scripts)
+    page = (Path(get_static_dir()) / "index.html").read_text(encoding="utf-8")
+    assert len(added) == page.count("<script>") > 0
+    assert scripts.split() == ["'self'", "blob:", *added]
+    assert re.sub(r" 'sha256-[^']+'", "", page_policy()) == CONTENT_SECURITY_POLICY
 
 
 # What the kernel refuses, also where it is older

@@ -48,3 +48,42 @@ def test_what_the_map_names_in_a_module_is_defined_there() -> None:
     for path, names in named:
         missing = set(re.findall(r"`([\w.]+)`", names)) - _defined_in(ROOT / "leaf" / path)
         assert {name for name in missing if not name.endswith(".py")} == set(), path
+
+
+def _said_by(script: Path) -> set[str]:
+    """What a script of the page can say: each of its texts, `…` for what is put into one."""
+    found: set[str] = set()
+    for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
+        if isinstance(node, ast.Constant) and isinstance(node.value, str):
+            found.add(node.value)
+        if isinstance(node, ast.JoinedStr):
+            parts = (p.value if isinstance(p, ast.Constant) else "…" for p in node.values)
+            found.add("".join(str(part) for part in parts))
+    return found
+
+
+def _said_on_the_page() -> set[str]:
+    face = [*(ROOT / "leaf" / "ui").rglob("*.py"), *(ROOT / "leaf" / "pages").glob("*.py")]
+    scripts = (ROOT / "leaf" / "ui" / "assets").glob("*.js")
+    said = {text for script in scripts for text in re.findall(r'"([^"\n]+)"', script.read_text())}
+    return said.union(*map(_said_by, face))
+
+
+def _stands_there(name: str, said: set[str]) -> bool:
+    """Whether a text is one of those, or two of them, one put into the other."""
+    inside = (
+        re.fullmatch(re.escape(text).replace("…", "(.+)"), name)
+        for text in said
+        if text.count("…") == 1 and re.search(r"[A-Za-z]{4}", text)
+    )
+    return name in said or any(found and found[1] in said for found in inside)
+
+
+def test_what_is_bold_in_the_guide_stands_on_the_page_in_the_same_words() -> None:
+    page = (ROOT / "docs" / "use.md").read_text(encoding="utf-8")
+    guide, _, _ = page.partition("## Formats")
+    leads = r"\*\*[^*]+\.\*\* "  # "**Long pastes.** A pasted table …"
+    named = set(re.findall(r"\*\*(.+?)\*\*", re.sub(leads, "", guide)))
+    said = _said_on_the_page()
+    assert {name for name in named if not _stands_there(name, said)} == set()
+    assert len(named) > 60

@@ -6,6 +6,7 @@ import re
 
 from leaf.app import Leaf
 from leaf.store import audit
+from leaf.ui.audit import LINES
 from tests.test_ui_pages import add, leaf, open_page, words_of  # noqa: F401 - a fixture
 
 
@@ -40,7 +41,7 @@ def test_deleted_chats_and_files_come_back_or_go_for_good_after_a_question(leaf:
     assert "stand here until" in words_of(open_page("settings"))
 
 
-def test_the_log_is_shown_by_kind_fifty_lines_at_a_time(leaf: Leaf) -> None:  # noqa: F811
+def test_the_log_is_shown_by_kind_a_few_lines_at_a_time(leaf: Leaf) -> None:  # noqa: F811
     session = leaf.session(leaf.local_scope())
     assert "Nothing of this was written down yet" in words_of(open_page("settings"))
     session.chats.delete(session.chats.create().id)
@@ -48,7 +49,7 @@ def test_the_log_is_shown_by_kind_fifty_lines_at_a_time(leaf: Leaf) -> None:  # 
         audit.note(leaf._house.store.db, session.scope, "usage exported")
     page = open_page("settings")
     table = next(m.value for m in page.markdown if m.value.startswith("| When"))
-    assert table.count("usage exported") == 50
+    assert table.count("usage exported") == LINES
     assert "chat deleted" not in table
     next(s for s in page.selectbox if s.key == "audit-kind").select("deletion").run()
     table = next(m.value for m in page.markdown if m.value.startswith("| When"))

@@ -1,19 +1,17 @@
-"""The audit log in Settings, for owners: newest first, by kind and person, fifty lines a page."""
+"""The audit log in Settings, for owners: newest first, by kind and person, page by page."""
 
 from __future__ import annotations
 
-from typing import Literal
-
 import streamlit as st
 
-from leaf.store.audit import KINDS, PAGE, AuditLine
+from leaf.store.audit import KINDS, AuditLine
 from leaf.store.model import Member
 from leaf.ui import markdown, words
 from leaf.ui.state import current_visit, later, session
 
-TALL, TALL_FROM = 420, 10
-"""Pixels, and from how many lines on they scroll by themselves: what stands below is not pushed
-away."""
+LINES = 12
+"""On a page: what stands below is not pushed away, and nothing scrolls within the page, which a
+keyboard could not do."""
 KIND_NAMES = {
     "": "Everything",
     "sign-in": "Sign-ins",
@@ -43,9 +41,9 @@ def draw() -> None:
         st.caption("Nothing of this was written down yet.")
         return
     number = 1
-    if count > PAGE:
-        number = st.pagination((count + PAGE - 1) // PAGE, key=f"audit-page-{kind}-{person}")
-    found = session().team.audit(kind=kind, person=person, offset=(number - 1) * PAGE)
+    if count > LINES:
+        number = st.pagination((count + LINES - 1) // LINES, key=f"audit-page-{kind}-{person}")
+    found = session().team.audit(kind=kind, person=person, limit=LINES, offset=(number - 1) * LINES)
     _draw_lines(found, {m.user_id: m.name for m in members})
     st.download_button(
         f"All {count:,} as CSV" if count > 1 else "As CSV",
@@ -88,8 +86,7 @@ def _draw_lines(found: list[AuditLine], names: dict[str, str]) -> None:
             for line in found
         ),
     ]
-    tall: int | Literal["content"] = TALL if len(found) > TALL_FROM else "content"
-    with st.container(key="audit-lines", height=tall, border=False):
+    with st.container(key="audit-lines"):
         st.markdown("\n".join(rows))
 
 

@@ -10,6 +10,20 @@ import streamlit as st
 from leaf.errors import LeafError, SettingsError, StoreBusyError
 from leaf.ui import markdown
 
+COLOURS = {
+    "paper": "backgroundColor",
+    "quiet": "secondaryBackgroundColor",
+    "blue": "blueTextColor",
+    "green": "greenTextColor",
+    "orange": "orangeTextColor",
+    "red": "redTextColor",
+    "gray": "grayTextColor",
+}
+"""What the style sheet calls the theme's colours."""
+ON_PRIMARY = "light-dark(#FFFFFF, #0D1210)"
+"""What is written on buttons in the theme's first colour. Streamlit writes white on it, which the
+dark theme's light green leaves at a contrast of 2.3."""
+
 
 def style(sheet: Path) -> None:
     """The style sheet, with the colours of the theme that this browser shows.
@@ -20,12 +34,18 @@ def style(sheet: Path) -> None:
     the sheet hides it.
     """
     theme = "dark" if st.context.theme.type == "dark" else "light"
-    paper = st.get_option(f"theme.{theme}.backgroundColor")
-    quiet = st.get_option(f"theme.{theme}.secondaryBackgroundColor")
+    named = "; ".join(f"--leaf-{name}: {_both(option)}" for name, option in COLOURS.items())
     st.html(
-        f"<style>:root {{ --leaf-paper: {paper}; --leaf-quiet: {quiet}; "
-        f"}}\n{sheet.read_text()}</style><span></span>"
+        f"<style>:root {{ color-scheme: {theme}; {named}; --leaf-on-primary: {ON_PRIMARY}; }}\n"
+        f"{sheet.read_text()}</style><span></span>"
     )
+
+
+def _both(option: str) -> str:
+    """A colour of both themes, of which the browser takes the one that it shows: no script runs
+    when the system goes dark in the evening."""
+    light, dark = (st.get_option(f"theme.{theme}.{option}") for theme in ("light", "dark"))
+    return f"light-dark({light}, {dark})"
 
 
 def draw_not_ready(problem: LeafError) -> None:

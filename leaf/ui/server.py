@@ -4,7 +4,10 @@ routes of their own; who may come is decided first; every response carries heade
 from __future__ import annotations
 
 import asyncio
+import base64
+import hashlib
 import logging
+import re
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -35,10 +38,11 @@ from leaf.ui.upload_routes import UploadRoutes
 from leaf.ui.visitors import HEALTH, Visitors, is_local
 from leaf.ui.wake import still_file_watchers
 
+SCRIPTS = "script-src 'self' blob:"
 CONTENT_SECURITY_POLICY = "; ".join(
     (
         "default-src 'self'",
-        "script-src 'self' blob:",
+        SCRIPTS,
         "style-src 'self' 'unsafe-inline'",
         "img-src 'self' data: blob:",
         "media-src 'self' data: blob:",
@@ -230,12 +234,25 @@ def _close_media(headers: MutableHeaders) -> None:
             headers["content-type"] = OTHER
 
 
+def page_policy() -> str:
+    """`CONTENT_SECURITY_POLICY`, and by their hashes the scripts that stand within Streamlit's own
+    page: a browser that refuses them says an error on every visit."""
+    from streamlit.file_util import get_static_dir
+
+    page = Path(get_static_dir()) / "index.html"
+    within = re.findall(rb"<script>(.*?)</script>", page.read_bytes(), re.DOTALL)
+    hashes = [base64.b64encode(hashlib.sha256(script).digest()).decode() for script in within]
+    allowed = "".join(f" 'sha256-{one}'" for one in hashes)
+    return CONTENT_SECURITY_POLICY.replace(SCRIPTS, SCRIPTS + allowed)
+
+
 class SecurityHeaders:
     """ASGI middleware that adds `HEADERS` to every HTTP response, and for what files hold stricter
     ones."""
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
+        self._headers = HEADERS | {"content-security-policy": page_policy()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -247,7 +264,7 @@ class SecurityHeaders:
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
+                for name, value in self._headers.items():
                     headers[name] = value
                 if is_media:
                     _close_media(headers)

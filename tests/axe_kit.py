@@ -1,0 +1,147 @@
+"""axe-core over pages that a browser shows. It comes with the installed package
+`axe-playwright-python`; nothing is fetched."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from importlib.resources import files
+from typing import Any
+
+from playwright.sync_api import ConsoleMessage, Page
+
+SCRIPT = files("axe_playwright_python").joinpath("axe.min.js").read_text(encoding="utf-8")
+GRAVE = ("serious", "critical")
+LOOKS = ("color-contrast",)
+"""Rules that depend on the colours; the others say the same in light and dark."""
+RUN = """async ({only, known}) => {
+  const rules = {"target-size": {enabled: true}, "color-contrast": {enabled: true}};
+  const runOnly = only.length ? {type: "rule", values: only} : undefined;
+  const found = await axe.run(
+    document, {resultTypes: ["violations"], elementRef: true, rules, runOnly});
+  return found.violations.flatMap(({id, nodes, help}) => nodes.map(node => ({
+    rule: id, impact: node.impact, help, selector: node.target.flat().join(" "),
+    html: node.html.slice(0, 240), mend: node.failureSummary,
+    known: known.findIndex(one => one.rule === id && node.element.matches(one.selector)),
+  })));
+}"""
+SHOWS = """scheme => {
+  const app = document.querySelector(".stApp");
+  return !app || getComputedStyle(app).colorScheme === scheme
+    && app.dataset.testScriptState !== "running" && !document.querySelector("[data-stale=true]");
+}"""
+"""In these colours, and nothing is pale because it is drawn anew."""
+STILL = "*, *::before, *::after { transition: none !important; }"
+
+
+@dataclass(frozen=True)
+class Known:
+    """A violation inside of somebody else's widget, which nothing of Leaf reaches."""
+
+    rule: str
+    selector: str
+    """Matches the element itself."""
+    reason: str
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One element that breaks one rule."""
+
+    where: str
+    rule: str
+    impact: str
+    selector: str
+    html: str
+    mend: str
+
+    def __str__(self) -> str:
+        return (
+            f"{self.where}: {self.rule} ({self.impact})\n  {self.selector}\n  {self.html}\n  "
+            + (self.mend.replace("\n", "\n  "))
+        )
+
+
+@dataclass
+class Look:
+    """A size of the window and a scheme of colours."""
+
+    name: str
+    width: int
+    height: int
+    scheme: str
+    only: tuple[str, ...] = ()
+    """The rules to ask for; empty for all."""
+
+
+LOOKED_AT = (
+    Look("wide, light", 1440, 900, "light"),
+    Look("wide, dark", 1440, 900, "dark", LOOKS),
+    Look("narrow, dark", 390, 844, "dark", LOOKS),
+    Look("narrow, light", 390, 844, "light"),
+)
+"""In an order in which one thing changes at a time."""
+
+
+@dataclass
+class Inspection:
+    """What axe-core finds on the pages of one tab, and what the browser's console says."""
+
+    page: Page
+    known: Sequence[Known] = ()
+    home: str = ""
+    """Where the pages are; what the console says on others is not heard."""
+    findings: list[Finding] = field(default_factory=list)
+    met: set[int] = field(default_factory=set)
+    """Indices of the known ones that occurred."""
+    errors: list[str] = field(default_factory=list)
+    where: str = ""
+
+    def __post_init__(self) -> None:
+        self.page.add_init_script(SCRIPT)
+        self.page.on("console", self._heard)
+        self.page.on("pageerror", lambda error: self._hear(str(error)))
+
+    def look(self, where: str, looks: Sequence[Look] = LOOKED_AT) -> None:
+        """Look at the page as it stands, in each size and scheme; then it is as it was in the
+        first."""
+        for look in looks:
+            self.where = f"{where} ({look.name})"
+            self._set(look)
+            self._ask(look.only)
+        self._set(looks[0])
+
+    def _set(self, look: Look) -> None:
+        self.page.set_viewport_size({"width": look.width, "height": look.height})
+        self.page.emulate_media(color_scheme=look.scheme)  # type: ignore[arg-type]
+        self.page.wait_for_function(SHOWS, arg=look.scheme)
+        self.page.add_style_tag(content=STILL)
+
+    def _ask(self, only: Sequence[str]) -> None:
+        given = {"only": list(only), "known": [vars(one) for one in self.known]}
+        found: list[dict[str, Any]] = self.page.evaluate(RUN, given)
+        for one in found:
+            if one["known"] >= 0:
+                self.met.add(one["known"])
+            else:
+                self.findings.append(
+                    Finding(
+                        self.where,
+                        one["rule"],
+                        one["impact"] or "",
+                        one["selector"],
+                        one["html"],
+                        one["mend"] or one["help"],
+                    )
+                )
+
+    def _heard(self, message: ConsoleMessage) -> None:
+        if message.type == "error":
+            self._hear(f"{message.text} ({message.location.get('url')})")
+
+    def _hear(self, words: str) -> None:
+        if self.page.url.startswith(self.home):
+            self.errors.append(f"after {self.where or 'nothing'}: {words}")
+
+    def grave(self) -> list[Finding]:
+        return [one for one in self.findings if one.impact in GRAVE]

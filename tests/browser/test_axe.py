@@ -1,0 +1,262 @@
+"""Every page in its main states, wide and narrow, light and dark, as axe-core judges it: nothing
+that keeps somebody from reading or using it, and no error in the browser's console."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+from playwright.sync_api import Browser, expect
+
+from leaf.ui import entrance
+from tests.axe_kit import Inspection, Known
+from tests.browser.conftest import PATIENCE, App
+from tests.browser.test_journeys import (
+    add_by_composer,
+    ask,
+    composer,
+    finished,
+    open_steps,
+)
+from tests.browser.test_sign_in import login_provider, sign_in
+from tests.drive_server import ANA, DriveServer, fill
+from tests.messages_server import Json, MessagesServer, Turn
+
+__all__ = ["login_provider"]
+pytestmark = pytest.mark.browser
+
+KNOWN = (
+    Known(
+        "scrollable-region-focusable",
+        "[data-testid=stCode] > pre",
+        "A tall block of code scrolls within itself. Streamlit gives it no place among the tab "
+        "stops; Chromium from version 130 on and Firefox reach what scrolls by themselves.",
+    ),
+    Known(
+        "aria-dialog-name",
+        "[data-testid=stToast]",
+        "A short notice refers to a title for its name, and Streamlit gives its notices no title; "
+        "their words are read out, and nothing has to be answered.",
+    ),
+)
+"""What axe-core finds within Streamlit's own widgets and nothing of Leaf reaches."""
+KNOWN_ERRORS = {
+    r"status of 404 .*/[a-z]+/_stcore/(health|host-config)": "A page below the root asks for its "
+    "server in two places, and the browser tells of the one where it is not.",
+}
+"""What Streamlit's own page says in the console, and why."""
+
+SALES = "region,revenue,day\n" + "".join(
+    f"{('North', 'South', 'East')[i % 3]},{100 + i * 7 % 90},2025-{1 + i // 28:02}-{1 + i % 28:02}\n"
+    for i in range(28 * 6)
+)
+SQL = "SELECT region, sum(revenue) AS revenue FROM sales GROUP BY region ORDER BY 2 DESC"
+CHART = {
+    "mark": "bar",
+    "title": "Revenue by region",
+    "encoding": {
+        "x": {"field": "revenue", "type": "quantitative"},
+        "y": {"field": "region", "type": "nominal"},
+    },
+}
+ANSWER = """**North** leads with **300**; next year it will be 9,999 [1] [f1#rows 1-2 "quite another thing"].
+
+| region | revenue |
+|---|---:|
+| North | 300 |
+| South | 120 |
+
+> As the table says, `North` is first.
+
+```sql
+SELECT region FROM sales
+```"""
+LONG = "\n\n".join(f"Paragraph {i} of **an answer** that takes its time." for i in range(1, 41))
+CODE = "print(sales.revenue.sum())\nsales.groupby('region').revenue.sum()"
+
+
+def brain(body: Json) -> Turn:
+    """The model of this file, by the words of the newest question."""
+    if not body.get("tools"):
+        return Turn.say("# Minutes\n\nA short document with a [link](https://example.org).\n")
+    newest = body["messages"][-1]["content"]
+    said = " ".join(block.get("text", "") for block in newest if isinstance(block, dict))
+    if newest[0]["type"] == "tool_result":
+        return Turn.say(ANSWER if len(newest) > 1 else "It is written.")
+    if "slowly" in said:
+        return Turn.say(LONG, thinking="I think about it.", pieces=400, delay=0.1)
+    if "document" in said:
+        given = {"title": "Minutes", "document_type": "report", "files": ["f1"]}
+        return Turn.call(("create_document", given))
+    return Turn.call(
+        ("make_chart", {"sql": SQL, "spec": CHART}),
+        ("query_tables", {"sql": SQL}),
+        ("run_python", {"code": CODE}),
+        ("read_file", {"file": "f9"}),
+        ("read_file", {"file": "f1"}),
+        thinking="I add up the revenue by region.",
+    )
+
+
+@pytest.fixture(scope="module")
+def guarded(
+    module_app: Callable[..., App], login_provider: str, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[App]:
+    """One Leaf with sign-in, a model and Google Drive."""
+    folder = tmp_path_factory.mktemp("guarded")
+    secrets = folder / "secrets.toml"
+    secrets.write_text(
+        '[auth]\nredirect_uri = "http://127.0.0.1:{port}/oauth2callback"\n'
+        'cookie_secret = "a secret of the tests, long enough"\n\n'
+        '[auth.firm]\nclient_id = "leaf"\nclient_secret = '
+        f'"client-secret-of-tests"\nserver_metadata_url = "{login_provider}"\n'
+    )
+    with MessagesServer(brain) as model, DriveServer() as google:
+        fill(google)
+        drive = google.settings()
+        yield module_app(
+            folder / "home",
+            model.url,
+            secrets=secrets,
+            LEAF_ALLOWED_DOMAINS="example.org",
+            OAUTHLIB_INSECURE_TRANSPORT="1",
+            LEAF_GOOGLE_CLIENT_ID=drive.client_id,
+            LEAF_GOOGLE_CLIENT_SECRET=drive.client_secret,
+            LEAF_GOOGLE_API_URL=drive.api_url,
+            LEAF_GOOGLE_AUTH_URL=drive.auth_url,
+            LEAF_GOOGLE_TOKEN_URL=drive.token_url,
+            LEAF_GOOGLE_REVOKE_URL=drive.revoke_url,
+        )
+
+
+@pytest.fixture(scope="module")
+def inspection(
+    guarded: App, browser: Browser, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Inspection]:
+    """The walk through Leaf, once for the tests of this file."""
+    context = browser.new_context(viewport={"width": 1440, "height": 900}, color_scheme="light")
+    context.set_default_timeout(PATIENCE)
+    walked = Inspection(context.new_page(), KNOWN, guarded.url)
+    _walk(walked, guarded, tmp_path_factory.mktemp("files") / "sales.csv")
+    yield walked
+    context.close()
+
+
+def _walk(walked: Inspection, app: App, sales: Path) -> None:
+    page = walked.page
+    sales.write_text(SALES, encoding="utf-8")
+    page.goto(app.url)
+    expect(page.get_by_role("button", name="Sign in with Firm")).to_be_visible()
+    walked.look("sign-in")
+    sign_in(page, "Ann")
+    expect(composer(page)).to_be_visible()
+    walked.look("empty chat")
+    _walk_chat(walked, sales)
+    _walk_files(walked, app)
+    _walk_drive(walked, app)
+    _walk_rest(walked, app)
+    page.goto("about:blank")
+    page.set_content(entrance.PAGE.format(again="", message=entrance.MESSAGE, hint=entrance.HINT))
+    walked.look("the page before Leaf")
+
+
+def _walk_chat(walked: Inspection, sales: Path) -> None:
+    page = walked.page
+    add_by_composer(page, sales)
+    expect(page.locator(".st-key-overviews").locator("canvas, svg.marks").first).to_be_visible()
+    walked.look("a file beside an empty chat")
+    ask(page, "Which region leads?")
+    expect(finished(page)).to_be_visible()
+    expect(page.locator("[data-testid=stVegaLiteChart]").filter(visible=True).last).to_be_visible()
+    expect(page.locator(".st-key-follow-ups button").first).to_be_visible()
+    walked.look("a finished answer")
+    open_steps(page)
+    inside = "[class*=st-key-steps-of-] [data-testid=stExpander] [data-testid=stExpander]"
+    expect(page.locator(inside)).to_have_count(6)
+    for step in page.locator(inside).all():
+        step.locator("summary").click()
+        expect(step.locator("[data-testid=stExpanderDetails] *").first).to_be_visible()
+    expect(page.get_by_text("Opening …").filter(visible=True)).to_have_count(0)
+    walked.look("steps opened")
+    page.locator('a[href^="#leaf-evidence-"][href$=".all"]').filter(visible=True).last.click()
+    panel = page.locator(".st-key-preview")
+    expect(panel.get_by_role("heading", name="Time and cost")).to_be_visible()
+    walked.look("evidence opened")
+    page.get_by_role("button", name=re.compile("^Open all")).filter(visible=True).first.click()
+    expect(panel.get_by_role("heading", name=re.compile("^Result"))).to_be_visible()
+    walked.look("a result opened")
+    panel.get_by_role("button", name="Close the preview").filter(visible=True).click()
+    ask(page, "Answer slowly")
+    expect(page.get_by_text("Paragraph 2 of")).to_be_visible()
+    walked.look("an answer is written")
+    page.keyboard.press("Escape")
+    composer(page).press("Escape")
+    expect(page.get_by_text("Stopped. What was found so far is kept.")).to_be_visible()
+    ask(page, "Write a document")
+    expect(page.get_by_text("It is written.")).to_be_visible()
+    expect(finished(page)).to_have_count(2)  # one was stopped
+    page.get_by_role("button", name="Open", exact=True).filter(visible=True).last.click()
+    expect(panel.get_by_text("A short document")).to_be_visible()
+    walked.look("a document")
+
+
+def _walk_files(walked: Inspection, app: App) -> None:
+    page = walked.page
+    page.goto(f"{app.url}/files")
+    row = page.get_by_role("button", name="sales.csv", exact=True).filter(visible=True)
+    row.click()
+    expect(page.locator(".st-key-preview").get_by_text("of 168")).to_be_visible()
+    walked.look("files, with a preview")
+
+
+def _walk_drive(walked: Inspection, app: App) -> None:
+    page = walked.page
+    page.goto(f"{app.url}/drive")
+    expect(page.get_by_text("cannot change, share or delete")).to_be_visible()
+    walked.look("drive, not connected")
+    page.get_by_role("button", name="Connect Google Drive").filter(visible=True).first.click()
+    page.get_by_role("link", name=f"Allow as {ANA}").click()
+    expect(page.get_by_text("read only")).to_be_visible()
+    page.get_by_test_id("stToast").first.hover()  # while it is pointed at, it stays
+    walked.look("drive, with a short notice")
+    page.mouse.move(0, 0)
+
+
+def _walk_rest(walked: Inspection, app: App) -> None:
+    page = walked.page
+    page.goto(f"{app.url}/documents")
+    expect(page.get_by_text("version 1").first).to_be_visible()
+    walked.look("documents")
+    page.goto(f"{app.url}/usage")
+    expect(page.get_by_role("heading", name="By chat")).to_be_visible()
+    walked.look("usage")
+    page.get_by_role("button", name="Rename, export or delete this chat").filter(
+        visible=True
+    ).first.click()
+    page.get_by_role("menuitem", name="Delete").click()
+    expect(page.get_by_role("button", name="Undo").filter(visible=True)).to_be_visible()
+    page.goto(f"{app.url}/settings")
+    expect(page.get_by_role("heading", name="Your data")).to_be_visible()
+    expect(page.get_by_role("heading", name="Audit log")).to_be_visible()
+    walked.look("settings, with the audit log and what was deleted")
+    page.get_by_role("button", name=re.compile("^Delete .* for good")).first.click()
+    expect(page.get_by_role("dialog").get_by_text("This cannot be undone")).to_be_visible()
+    walked.look("a question before something is deleted")
+
+
+def test_no_page_has_a_grave_violation(inspection: Inspection) -> None:
+    found = inspection.grave()
+    assert not found, f"{len(found)} violations:\n\n" + "\n\n".join(map(str, found))
+
+
+def test_what_is_known_of_widgets_still_occurs(inspection: Inspection) -> None:
+    gone = [one for number, one in enumerate(KNOWN) if number not in inspection.met]
+    assert not gone, f"mended elsewhere, take them out of the list: {gone}"
+
+
+def test_no_page_says_an_error_in_the_console(inspection: Inspection) -> None:
+    known = {error: [k for k in KNOWN_ERRORS if re.search(k, error)] for error in inspection.errors}
+    assert [error for error, matched in known.items() if not matched] == []
+    assert {k for matched in known.values() for k in matched} == set(KNOWN_ERRORS)
