@@ -25,6 +25,7 @@
     │   └── DriveNotConnectedError    no connection, or one that has ended
     ├── StoreError              the database or the disk failed
     │   ├── StoreBusyError         another process holds the database
+    │   ├── StoreAwayError         the database does not answer; it may be back in a moment
     │   └── StorageError           where files are stored cannot be reached, or refuses
     └── RunError                a run that cannot be started, watched or stopped
 
@@ -201,6 +202,11 @@ class StoreBusyError(StoreError):
     def __init__(self, message: str, hint: str = "", *, pid: int | None = None) -> None:
         super().__init__(message, hint)
         self.pid = pid
+
+
+class StoreAwayError(StoreError):
+    """The database does not answer; it may be back in a moment. What was being done is not known to
+    be done."""
 
 
 class StorageError(StoreError):

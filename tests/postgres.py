@@ -9,8 +9,10 @@ import pwd
 import shutil
 import subprocess
 import tempfile
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
 from pathlib import Path
+from urllib.parse import parse_qsl
 
 import pytest
 
@@ -31,9 +33,9 @@ def owner() -> str | None:
 
 
 @contextlib.contextmanager
-def server(connections: int = 60) -> Iterator[str]:
+def server(connections: int = 60, settings: Sequence[str] = ()) -> Iterator[str]:
     """The part of an address that stands after the name of the database; skips where PostgreSQL is
-    not installed."""
+    not installed. `settings` are further ones, as in `work_mem = 8MB`."""
     bin_folder = programs()
     if bin_folder is None:
         pytest.skip("PostgreSQL is not installed (apt-get install postgresql)")
@@ -67,16 +69,40 @@ def server(connections: int = 60) -> Iterator[str]:
             "C.UTF-8",
             "--no-sync",
         )
-        options = (
-            f"-k {folder} -c listen_addresses='' -c fsync=off -c max_connections={connections}"
+        given = (
+            f"unix_socket_directories = '{folder}'",
+            "listen_addresses = ''",
+            "fsync = off",
+            f"max_connections = {connections}",
+            *settings,
         )
-        run("pg_ctl", "-D", str(data), "-l", str(folder / "log"), "-o", options, "-w", "start")
+        with (data / "postgresql.conf").open("a") as configuration:
+            configuration.write("\n".join(["", *given, ""]))
+        run("pg_ctl", "-D", str(data), "-l", str(folder / "log"), "-w", "start")
         try:
             yield f"?host={folder}&user=leaf"
         finally:
             run("pg_ctl", "-D", str(data), "-m", "immediate", "-w", "stop")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+def restart(address: str, away: float = 0.0) -> None:
+    """Have the server fall over, and start it again after so many seconds: its connections are cut at
+    once, and it finds what was committed in its log."""
+    bin_folder = programs()
+    assert bin_folder is not None
+    folder = dict(parse_qsl(address.removeprefix("?")))["host"]
+
+    def control(*words: str) -> None:
+        command = [str(bin_folder / "pg_ctl"), "-D", f"{folder}/data", "-l", f"{folder}/log", "-w"]
+        subprocess.run(
+            [*command, *words], check=True, capture_output=True, user=owner(), cwd=folder
+        )
+
+    control("-m", "immediate", "stop")
+    time.sleep(away)
+    control("start")
 
 
 def fresh(address: str) -> str:

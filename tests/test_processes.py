@@ -309,6 +309,23 @@ def test_an_answer_of_another_version_is_left_to_those_that_can_go_on_with_it(
         assert text_of(desk.end(asked.id)) == text_for("question-1")
 
 
+def test_a_question_whose_claim_was_kept_and_not_confirmed_is_answered(
+    tmp_path: Path, postgres_url: str
+) -> None:
+    """As when the database falls over between the commit and its word of that."""
+    with (
+        MessagesServer(SlowModel(seconds=0.2)) as server,
+        Desk(tmp_path, server.url, database_url=postgres_url, times=QUICK) as desk,
+    ):
+        desk.runs.launch()
+        asked = desk.save("question-1")
+        holder = desk.runs._dispatcher.holder
+        assert leases.claim(desk.db, desk.scope, asked.id, holder) == "claimed"
+        desk.runs._dispatcher.unsure.add(asked.id)
+        desk.runs.start(desk.scope, asked)
+        assert text_of(desk.end(asked.id)) == text_for("question-1")
+
+
 # Leases
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import shutil
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -19,7 +20,8 @@ from leaf.store import users
 from leaf.store.model import Scope
 from leaf.store.objects.base import key_of
 from leaf.tables.again import Recomputed
-from leaf.tools.base import ToolOutput
+from leaf.tools import registry
+from leaf.tools.base import Hooks, ToolOutput, context_of
 from tests.leaf_kit import SALES, add, finished, opened, text_of
 from tests.messages_server import MessagesServer, Turn
 from tests.test_coverage import SHEET, covered_of, workbook  # noqa: F401 - a fixture
@@ -55,6 +57,23 @@ class Chat:
         return self.leaf.session(self.scope).tools.run(
             "run_python", {"code": code}, chat_id=self.id
         )
+
+    def call(self, key: str, name: str, given: dict[str, Any]) -> ToolOutput:
+        """As an answer makes a call, each time that it is carried out."""
+        house, message_id = self.leaf._house, key.partition("/")[0]
+        rooms = (house.library, house.tables, house.drive, house.documents)
+        files = house.library.chat_files(self.scope, self.id)
+        context = context_of(
+            self.scope,
+            self.id,
+            files,
+            *rooms,
+            threading.Event(),
+            Hooks(key=key),
+            message_id,
+            house.python,
+        )
+        return registry.run(name, given, context)
 
     @property
     def folder(self) -> Path:
@@ -374,6 +393,34 @@ def test_a_row_says_who_made_a_result_and_what_it_is(tmp_path: Path, database: s
         assert hashlib.sha256(parquet.read_bytes()).hexdigest() == row.sha256
         assert (row.about["sql"], row.about["total"], row.version) == (BY_REGION, 3, rows.VERSION)
         assert row.about["columns"] == ["region", "total"]
+
+
+def test_a_call_that_is_carried_out_again_keeps_each_thing_once(
+    tmp_path: Path, database: str
+) -> None:
+    """As after a kill between what it kept and the record of its step."""
+    writes = "import time\nopen('at.txt', 'w').write(str(time.time_ns()))\nsales.head(2)"
+    with opened(tmp_path, database_url=database) as leaf:
+        chat = Chat(leaf, sales__csv=SALES)
+        db = leaf._house.store.db
+        for _ in range(2):
+            queried = chat.call("m1/tool-1-1-query_tables", "query_tables", {"sql": BY_REGION})
+            assert "Result r1: 3 rows" in queried.text
+        for _ in range(2):
+            ran = chat.call("m1/tool-2-1-run_python", "run_python", {"code": writes})
+            assert [table["result_id"] for table in ran.data.tables] == ["r2"]
+            (made,) = ran.data.written
+        assert rows.numbers(db, chat.scope, chat.id) == [1, 2]
+        kept = db.read("SELECT sha256, call FROM made_files")
+        assert [(one["sha256"], one["call"]) for one in kept] == [
+            (made["sha256"], "m1/tool-2-1-run_python")
+        ]
+        written = leaf.session(chat.scope).python.written(chat.id, made["sha256"], "at.txt")
+        assert written.stat().st_size == made["size"]
+        assert chat.rows("SELECT * FROM r1") == queried.data.table["rows"]
+        other = chat.call("m1/tool-3-1-run_python", "run_python", {"code": writes})
+        assert [table["result_id"] for table in other.data.tables] == ["r4"]
+        assert len(db.read("SELECT sha256 FROM made_files")) == 2
 
 
 def test_a_blob_with_other_bytes_is_not_taken_for_the_result(chat: Chat) -> None:

@@ -24,6 +24,7 @@ from leaf.errors import (
     InvalidInputError,
     NotFoundError,
     SettingsError,
+    StoreAwayError,
     StoreBusyError,
     StoreError,
 )
@@ -945,7 +946,7 @@ def test_connections_cut_by_the_server_are_replaced(postgres_url: str, tmp_path:
     cut = (
         "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = current_database()"
     )
-    with pytest.raises(StoreError, match="The database failed"):
+    with pytest.raises(StoreAwayError, match="connection to the database was lost"):
         store.db.read(cut)
     assert users.ensure_local_user(store.db) == scope
     store.close()

@@ -18,7 +18,7 @@ from leaf.agent.models.base import ModelTurn
 from leaf.agent.narrate import unique_id
 from leaf.agent.steps import ToolStep, TurnCall
 from leaf.agent.writer import Writer
-from leaf.errors import InvalidInputError, LeafError, not_found
+from leaf.errors import InvalidInputError, LeafError, StoreAwayError, not_found
 from leaf.provenance.receipts.answer import passages_behind
 from leaf.shapes.chunks import chunk, shown_chunk
 from leaf.shapes.raw import RawBlock, ToolInput
@@ -113,6 +113,8 @@ class Calls:
             output_result(call.raw_id, gave)
             content = content_of(gave, self._endpoint.calibration.rates(task.model))
             output = {**gave, "seconds": round(time.monotonic() - started, 3)}
+        except StoreAwayError:
+            raise  # the model cannot help it: the call is made again when the database is back
         except LeafError as e:
             error = str(e)
         except Exception:  # noqa: BLE001 - a fault in one tool is logged and told to the model; the answer goes on without it

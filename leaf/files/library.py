@@ -443,10 +443,16 @@ class Library:
         )
 
     def keep_written(
-        self, scope: Scope, chat_id: str, message_id: str, name: str, path: Path
+        self,
+        scope: Scope,
+        chat_id: str,
+        message_id: str,
+        name: str,
+        path: Path,
+        call: str = "",
     ) -> MadeFile:
-        """Keep a file that Python wrote in a chat, unopened. Raises NotFoundError, StoreError,
-        SpaceError."""
+        """Keep a file that Python wrote in a chat, unopened; of one `call` the newest of each name.
+        Raises NotFoundError, StoreError, SpaceError."""
         self._store.space.check()
         with path.open("rb") as stream:
             kept = self._store.blobs.put(scope.workspace_id, stream, self.limit_bytes)
@@ -456,6 +462,7 @@ class Library:
             chat_id,
             message_id,
             MadeFile(kept.sha256, clean_name(name), kept.size),
+            call,
         )
 
     def written(self, scope: Scope, chat_id: str, sha256: str, name: str) -> Path:

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from leaf.agent.ends import STOPPED
 from leaf.agent.events import reduce
 from leaf.agent.steps import parse_step
-from leaf.errors import LeafError, RunError
+from leaf.errors import LeafError, RunError, StoreError
 from leaf.runs import failures
 from leaf.runs.board import BUSY_SECONDS, Board, ticket_of
 from leaf.runs.engine import VERSION, Engine, KeptStep, Record
@@ -40,6 +40,9 @@ class Dispatcher:
         self._engine = engine
         self.holder: Holder | None = None
         """This process, once it is among others of the same history."""
+        self.unsure: set[str] = set()
+        """Answers of which it is not known whether they were claimed: the database fell over under
+        it."""
 
     def dispatch(self) -> None:
         """Begin what waits, as far as the limits allow. Runs until `close`."""
@@ -57,11 +60,15 @@ class Dispatcher:
                 self._claim(entry)
             except LeafError as e:
                 logger.warning("run %s waits: %s", entry.message_id, e)
+                self.unsure.add(entry.message_id)
                 self._board.leave_alone(entry.chat_id, FAILED_SECONDS)
 
     def _claim(self, entry: QueueEntry) -> None:
         told = self._board.told
         claimed = leases.claim(self._db, entry.scope, entry.message_id, self.holder)
+        if claimed == "gone" and self.holder and self._was_claimed(entry.message_id):
+            claimed = "claimed"  # then already, and nobody said so
+        self.unsure.discard(entry.message_id)
         if claimed in ("busy", "full"):
             one = entry.chat_id if claimed == "busy" else entry.scope.user_id
             self._board.leave_alone(one, BUSY_SECONDS, told)
@@ -76,6 +83,10 @@ class Dispatcher:
             self._board.remember(entry)
             self.begin(entry.message_id)
 
+    def _was_claimed(self, message_id: str) -> bool:
+        """Whether this process claimed it before, and the word of that was lost."""
+        return message_id in self.unsure and self.is_mine(message_id)
+
     def begin(self, message_id: str) -> None:
         """Hand a claimed run to the run database; if that cannot be written, later again."""
         try:
@@ -86,7 +97,12 @@ class Dispatcher:
 
     def begin_again(self, message_id: str) -> None:
         """The same for one that was left for a while: another may have taken it meanwhile."""
-        if self.is_mine(message_id):
+        try:
+            mine = self.is_mine(message_id)
+        except StoreError as e:  # the database is still away, and the answer still owed
+            self._board.park(message_id, e.message)
+            return
+        if mine:
             self.begin(message_id)
         else:
             self._board.let_go(message_id)

@@ -15,7 +15,7 @@ from collections.abc import Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from leaf.errors import LeafError
+from leaf.errors import LeafError, StoreError
 from leaf.runs.board import Board, ticket_of
 from leaf.runs.engine import VERSION, Engine
 from leaf.store import leases, messages
@@ -141,7 +141,11 @@ class Presence:
         """
         told, self._told = self._told, False
         late = time.monotonic() - self._beaten > 2 * self.times.beat
-        standing = leases.unscoped_beat(self._db, self._engine.process_id, self.times.silence)
+        try:
+            standing = leases.unscoped_beat(self._db, self._engine.process_id, self.times.silence)
+        except StoreError:
+            self._told = self._told or told
+            raise
         self._beaten = time.monotonic()
         if standing is None:
             logger.warning("this process was taken for gone, and is back")

@@ -318,6 +318,9 @@ class Runs:
         except LeaveError as e:
             self._leave(message_id, e.reason)
             raise
+        except StoreError as e:  # before its first step; a run knows by itself
+            self._leave(message_id, e.message)
+            raise LeaveError(e.message) from e
         except FencedError as e:
             self.board.lose(message_id)
             self._leave(message_id)

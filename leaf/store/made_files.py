@@ -21,15 +21,25 @@ class MadeFile:
     """Bytes."""
 
 
-def add(db: Database, scope: Scope, chat_id: str, message_id: str, made: MadeFile) -> MadeFile:
-    """Keep it in its chat; the same file once. Raises NotFoundError for a chat that the caller does
-    not see."""
+def add(
+    db: Database, scope: Scope, chat_id: str, message_id: str, made: MadeFile, call: str = ""
+) -> MadeFile:
+    """Keep it in its chat; the same file once. Of a tool call that is carried out again, since it was
+    interrupted, it takes the place of the file that the call wrote under that name before, which
+    nobody was shown. Raises NotFoundError for a chat that the caller does not see."""
     with db.transaction(scope) as tx:
         chats.get(tx, scope, chat_id)
+        if call:
+            tx.execute(
+                "DELETE FROM made_files WHERE chat_id = :chat AND call = :call AND name = :name "
+                "AND sha256 <> :sha256",
+                {"chat": chat_id, "call": call, "name": made.name, "sha256": made.sha256},
+            )
         tx.execute(
             """
-            INSERT INTO made_files (chat_id, sha256, name, workspace_id, message_id, size, created_at)
-            VALUES (:chat, :sha256, :name, :workspace, :message, :size, :at)
+            INSERT INTO made_files
+                (chat_id, sha256, name, workspace_id, message_id, call, size, created_at)
+            VALUES (:chat, :sha256, :name, :workspace, :message, :call, :size, :at)
             ON CONFLICT (chat_id, sha256, name) DO NOTHING
             """,
             {
@@ -38,6 +48,7 @@ def add(db: Database, scope: Scope, chat_id: str, message_id: str, made: MadeFil
                 "name": made.name,
                 "workspace": scope.workspace_id,
                 "message": message_id,
+                "call": call,
                 "size": made.size,
                 "at": now(),
             },

@@ -12,7 +12,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
-from leaf.errors import SettingsError, StoreError
+from leaf.errors import SettingsError, StoreAwayError, StoreError
 from leaf.store import fence
 from leaf.store.changes import ChangedTopics, Hub
 from leaf.store.database import Engine, Params, Row, Snapshot, Transaction, bind, translate, utc
@@ -98,8 +98,7 @@ class PostgresDatabase:
     def close(self) -> None:
         self._closed = True
         self._listener.close()
-        while self._idle:
-            self._idle.pop()[1].close()
+        self._let_go_idle()
 
     def _send(self, sql: str, params: Params) -> None:
         """Run a statement by itself."""
@@ -112,7 +111,7 @@ class PostgresDatabase:
         import psycopg
 
         if not self._free.acquire(timeout=WAIT_SECONDS):
-            raise StoreError(
+            raise StoreAwayError(
                 "The database is busy: no connection became free in time.", "Try again in a moment."
             )
         connection: Connection[Row] | None = None
@@ -136,6 +135,13 @@ class PostgresDatabase:
                 "Let it own the database, or create and change tables in it.",
             ) from e
         except psycopg.Error as e:
+            if connection is not None and connection.broken:
+                self._let_go_idle()
+                raise StoreAwayError(
+                    "The connection to the database was lost, so it is not known whether this was "
+                    "saved.",
+                    "What was saved before is kept. Look, and try again in a moment.",
+                ) from e
             raise StoreError(
                 f"The database failed: {_first_line(e)}",
                 "What was saved before is kept. Try again.",
@@ -147,11 +153,22 @@ class PostgresDatabase:
                 connection.close()
             self._free.release()
 
+    def _let_go_idle(self) -> None:
+        """One that was lost is seldom alone: the server fell over, and the others lead nowhere."""
+        while (idle := self._pop_idle()) is not None:
+            idle[1].close()
+
+    def _pop_idle(self) -> tuple[float, Connection[Row]] | None:
+        try:
+            return self._idle.pop()
+        except IndexError:  # also where another thread was quicker
+            return None
+
     def _take(self) -> Connection[Row]:
         import psycopg
 
-        while self._idle:
-            since, connection = self._idle.pop()
+        while (idle := self._pop_idle()) is not None:
+            since, connection = idle
             if time.monotonic() - since < STALE_SECONDS:
                 return connection
             try:
@@ -235,12 +252,12 @@ def _connect(url: str) -> Connection[Row]:
         ) from e
     except psycopg.OperationalError as e:
         if _FULL_UP.search(str(e)):
-            raise StoreError(
+            raise StoreAwayError(
                 f"The PostgreSQL database at {_address(url)} takes no more connections.",
                 "Try again in a moment; nothing was lost. If it lasts, allow it more connections, "
                 "or put a pooler before it: each Leaf opens some tens.",
             ) from e
-        raise StoreError(
+        raise StoreAwayError(
             f"The PostgreSQL database at {_address(url)} cannot be reached.",
             "Check LEAF_DATABASE_URL, the password in it, and that the server runs.",
         ) from e

@@ -42,6 +42,9 @@ class ResultRow:
     """The answer that made it; empty outside of answers."""
     turn: str = ""
     """The turn of the model in that answer."""
+    call: str = ""
+    """What of which tool call it is: the same where the call was interrupted and is carried out
+    again. Empty outside of answers."""
     made_at: datetime = field(default_factory=now)
     version: int = VERSION
 
@@ -59,9 +62,12 @@ def standing(db: Database, scope: Scope, chat_id: str) -> bool | None:
 
 def add(db: Database, scope: Scope, chat_id: str, made: ResultRow) -> int:
     """Keep a result under the chat's next number, which is given back; that of `made` does not
-    count. Raises NotFoundError for a chat that the caller does not see."""
+    count. What the same call made when it was interrupted is replaced, and its number stays.
+    Raises NotFoundError for a chat that the caller does not see."""
     with db.transaction(scope) as tx:
         _hold(tx, scope, chat_id)
+        if made.call and (known := _made_before(tx, scope, chat_id, made)):
+            return known
         rows = tx.read(
             "UPDATE result_numbers SET given = given + 1 WHERE workspace_id = :workspace AND "
             "chat_id = :chat RETURNING given",
@@ -167,6 +173,25 @@ def _hold(tx: Transaction, scope: Scope, chat_id: str) -> bool:
     )
 
 
+def _made_before(tx: Transaction, scope: Scope, chat_id: str, made: ResultRow) -> int:
+    """The number that the call has given already, now of what it made this time; 0 if none."""
+    rows = tx.read(
+        "UPDATE results SET sha256 = :sha256, size = :size, version = :version, about = :about, "
+        "made_at = :at WHERE workspace_id = :workspace AND chat_id = :chat AND call = :call "
+        "RETURNING number",
+        {
+            **_place(scope, chat_id),
+            "sha256": made.sha256,
+            "size": made.size,
+            "version": made.version,
+            "about": made.about,
+            "at": made.made_at,
+            "call": made.call,
+        },
+    )
+    return int(rows[0]["number"]) if rows else 0
+
+
 def _raise_to(tx: Transaction, scope: Scope, chat_id: str, highest: int) -> None:
     tx.execute(
         "UPDATE result_numbers SET given = :highest WHERE workspace_id = :workspace AND "
@@ -177,14 +202,15 @@ def _raise_to(tx: Transaction, scope: Scope, chat_id: str, highest: int) -> None
 
 def _insert(tx: Transaction, scope: Scope, chat_id: str, number: int, made: ResultRow) -> None:
     tx.execute(
-        "INSERT INTO results (workspace_id, chat_id, number, message_id, turn, sha256, size, "
-        "version, about, made_at) VALUES (:workspace, :chat, :number, :message, :turn, :sha256, "
-        ":size, :version, :about, :at)",
+        "INSERT INTO results (workspace_id, chat_id, number, message_id, turn, call, sha256, size, "
+        "version, about, made_at) VALUES (:workspace, :chat, :number, :message, :turn, :call, "
+        ":sha256, :size, :version, :about, :at)",
         {
             **_place(scope, chat_id),
             "number": number,
             "message": made.message_id,
             "turn": made.turn,
+            "call": made.call,
             "sha256": made.sha256,
             "size": made.size,
             "version": made.version,

@@ -53,15 +53,23 @@ class KeptResults:
         return self._home / plain_id(scope.workspace_id) / plain_id(chat_id)
 
     def keep(
-        self, scope: Scope, chat_id: str, parquet: Path, about: Json, turn: str = ""
+        self,
+        scope: Scope,
+        chat_id: str,
+        parquet: Path,
+        about: Json,
+        turn: str = "",
+        call: str = "",
     ) -> StoredResult:
-        """Keep a result under the chat's next id; `turn` is the model's that made it. Raises
+        """Keep a result under the chat's next id; `turn` is the model's that made it, and `call`
+        says what of which of its calls it is: under the same one it is kept once. Raises
         NotFoundError for a chat that the caller does not see, StoreError, SpaceError."""
         self._adopt(scope, chat_id)
         self._store.space.check()
         with parquet.open("rb") as stream:
             blob = self._store.blobs.put(scope.workspace_id, stream, sys.maxsize, lasting=False)
-        row = ResultRow(0, about, blob.sha256, blob.size, results.message_of(turn), turn)
+        of = results.message_of(turn)
+        row = ResultRow(0, about, blob.sha256, blob.size, of, turn, call)
         number = rows.add(self._store.db, scope, chat_id, row)
         return StoredResult(f"r{number}", row)
 

@@ -121,13 +121,15 @@ class Queries:
         on_progress: OnProgress | None = None,
         *,
         turn: str = "",
+        call: str = "",
         edited: str = "",
     ) -> QueryResult:
         """Run one reading statement over the tables of `files` and keep its whole result under a
         new id.
 
-        `turn` names the turn of a model that it belongs to, whose other results it does not see;
-        `edited` the step of which a person edited the statement.
+        `turn` names the turn of a model that it belongs to, whose other results it does not see,
+        and `call` its tool call, which keeps one result however often it is carried out; `edited`
+        the step of which a person edited the statement.
 
         Raises QueryError, NotFoundError (with the nearest names), SandboxError and its kinds,
         RunError after `stop`.
@@ -146,7 +148,7 @@ class Queries:
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
                 **({"edited": edited} if edited else {}),
             }
-            kept = self._kept.keep(scope, chat_id, folder / "result.parquet", about, turn)
+            kept = self._kept.keep(scope, chat_id, folder / "result.parquet", about, turn, call)
         return QueryResult(
             kept.name,
             answer.sql,
@@ -174,13 +176,15 @@ class Queries:
         data_only: Collection[str] = (),
         results: Sequence[ResultRead] = (),
         turn: str = "",
+        call: str = "",
         read: Collection[str] | None = None,
         edited: str = "",
     ) -> QueryResult:
         """Keep a table that Python code made under a new id, like the result of a query; `tables`
         are what it rests on, of those named in `data_only` their rows of data alone, and `results`
         the kept results among that; `read` are the columns of the tables that the code reads, by
-        `touched.key`, None for any; `edited` names the step of which a person edited the code.
+        `touched.key`, None for any; `call` says which table of which tool call it is, as for
+        `query`, and `edited` names the step of which a person edited the code.
 
         The file is read in a confined child, and what is kept is what that one writes.
         Raises UnreadableFileError, SandboxError and its kinds, RunError after `stop`.
@@ -201,7 +205,7 @@ class Queries:
                 "created": datetime.now(UTC).isoformat(timespec="seconds"),
                 **({"edited": edited} if edited else {}),
             }
-            kept = self._kept.keep(scope, chat_id, folder / "result.parquet", about, turn)
+            kept = self._kept.keep(scope, chat_id, folder / "result.parquet", about, turn, call)
         return QueryResult(
             kept.name,
             "",

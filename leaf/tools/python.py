@@ -109,7 +109,7 @@ def _keep(context: ToolContext, code: str, rested: Rested) -> _Made:
     ran = rested.ran
     written = [
         context.library.keep_written(
-            context.scope, context.chat_id, context.message_id, name, file.path
+            context.scope, context.chat_id, context.message_id, name, file.path, context.key
         )
         for name, file in _named(ran.written)
     ]
@@ -124,8 +124,18 @@ def _keep(context: ToolContext, code: str, rested: Rested) -> _Made:
         edited=context.edit_id,
     )
     results = [
-        (name, keep_frame(path, code, name, rested.tables, context.stop))
-        for path, name in ran.frames
+        (
+            name,
+            keep_frame(
+                path,
+                code,
+                name,
+                rested.tables,
+                context.stop,
+                call=context.key and f"{context.key}/{number}",
+            ),
+        )
+        for number, (path, name) in enumerate(ran.frames, 1)
     ]
     figures = (
         context.library.pictures.keep_figure(context.scope, context.chat_id, path, context.stop)

@@ -242,6 +242,7 @@ def run_query(context: ToolContext, sql: str) -> QueryResult:
             context.stop,
             context.progress,
             turn=context.turn,
+            call=context.key,
             edited=context.edit_id,
         )
 
