@@ -367,7 +367,7 @@ def hot(db: Any, scope: Scope) -> dict[str, Callable[[], object]]:
     def edit() -> None:
         done = edited_steps.begin(db, scope, edited_steps.EditedStep(
             "", "", answer.id, "c", "", "", "query_tables", {"sql": "SELECT 1"}, "running",
-            answer.created_at,
+            datetime.now(UTC),
         ))  # fmt: skip
         edited_steps.unscoped_beat(db, done.id, "")
         edited_steps.finish(db, scope, done.id, "done")
