@@ -60,7 +60,7 @@ format: .venv/.dev
 docs: .venv/.dev ## Tables in the pages that come from the code
 	PYTHONPATH=. $(BIN)/python docs/tables.py
 
-pictures: .venv/.dev ## The pictures of the README, from a scripted chat in headless Chromium
+pictures: .venv/.dev ## The pictures of the README and docs/use.md, from scripted chats in headless Chromium
 	$(BIN)/python -m tests.take_pictures
 
 bench: .venv/.dev ## Every measurement (BENCHES=tokens: that one), kept in bench/results; each prints its baselines of the same run

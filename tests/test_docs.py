@@ -87,3 +87,11 @@ def test_what_is_bold_in_the_guide_stands_on_the_page_in_the_same_words() -> Non
     said = _said_on_the_page()
     assert {name for name in named if not _stands_there(name, said)} == set()
     assert len(named) > 60
+
+
+def test_every_picture_is_shown_and_all_of_them_stay_small() -> None:
+    shown = "".join(page.read_text(encoding="utf-8") for page in [*ROOT.glob("*.md"), *PAGES])
+    pictures = sorted((ROOT / "docs" / "pictures").iterdir())
+    assert [p.name for p in pictures if f"pictures/{p.name}" not in shown] == []
+    assert len(pictures) >= 12
+    assert sum(p.stat().st_size for p in pictures) <= 1_500_000
