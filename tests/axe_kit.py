@@ -114,12 +114,18 @@ class Inspection:
     def _set(self, look: Look) -> None:
         self.page.set_viewport_size({"width": look.width, "height": look.height})
         self.page.emulate_media(color_scheme=look.scheme)  # type: ignore[arg-type]
+        self._scheme = look.scheme
         self.page.wait_for_function(SHOWS, arg=look.scheme)
         self.page.add_style_tag(content=STILL)
 
     def _ask(self, only: Sequence[str]) -> None:
         given = {"only": list(only), "known": [vars(one) for one in self.known]}
         found: list[dict[str, Any]] = self.page.evaluate(RUN, given)
+        for _ in range(5):
+            if self.page.evaluate(SHOWS, self._scheme):
+                break
+            self.page.wait_for_function(SHOWS, arg=self._scheme)  # it was drawn anew meanwhile
+            found = self.page.evaluate(RUN, given)
         for one in found:
             if one["known"] >= 0:
                 self.met.add(one["known"])
