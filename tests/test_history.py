@@ -508,7 +508,7 @@ def scanned(plan: Mapping[str, Any], limited: bool = False) -> set[str]:
     return found
 
 
-PARTIAL = {"messages_unfinished"}
+PARTIAL = {"messages_unfinished", "edited_steps_running"}
 """Indexes of few rows, whatever grows."""
 
 
