@@ -27,7 +27,7 @@ CORPORA = {
     "fuste/csv": "*.csv",
     "poi": "*.xlsx",
 }
-EACH, LARGEST = 9, 400_000
+EACH, LARGEST = 4, 400_000
 SHOPS = b"shop_id,shop_code,year,opened,country,share_percent,revenue,customer\n" + b"".join(
     b"%d,%d,%d,%d-%02d-%02d,%s,%0.1f,%d,c%d\n"
     % (
