@@ -4,7 +4,7 @@ PYTHON ?= $(shell for p in python3.13 python3.12 python3.11 python3; do \
 PORT ?= 8501
 ADDRESS ?= 127.0.0.1
 CLUSTER_PORT ?= 8080
-WORKERS ?= 3
+WORKERS ?= 4
 BIN := .venv/bin
 NO_BROWSER = --ignore tests/browser --ignore tests/start_up
 # $(call tests,ARGUMENTS,WHICH): what failed beside other tests is run once more alone, and both runs are printed. What then
