@@ -10,6 +10,7 @@ const AGAIN = 3000
 const OPEN_UP_TO = 6
 const FEW = 20
 const GONE_AFTER = 4000
+const OFFERED = 30000 // while something can still be pressed
 const DRAGS = 600
 const TABLE_LINES = 20
 const TABLE_CHARACTERS = 4000
@@ -367,7 +368,8 @@ class Uploads extends Figures {
     this.closing ??= new Set()
     if (this.closing.has(job.id)) return
     this.closing.add(job.id)
-    setTimeout(() => this.close(job.id), GONE_AFTER)
+    const offers = this.notices.some((notice) => notice.job === job.id && notice.act)
+    setTimeout(() => this.close(job.id), offers ? OFFERED : GONE_AFTER)
   }
 
   async close(id) {
