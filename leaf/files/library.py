@@ -443,27 +443,15 @@ class Library:
         )
 
     def keep_written(
-        self,
-        scope: Scope,
-        chat_id: str,
-        message_id: str,
-        name: str,
-        path: Path,
-        call: str = "",
+        self, scope: Scope, chat_id: str, message_id: str, name: str, path: Path, call: str = ""
     ) -> MadeFile:
         """Keep a file that Python wrote in a chat, unopened; of one `call` the newest of each name.
         Raises NotFoundError, StoreError, SpaceError."""
         self._store.space.check()
         with path.open("rb") as stream:
             kept = self._store.blobs.put(scope.workspace_id, stream, self.limit_bytes)
-        return made_files.add(
-            self._store.db,
-            scope,
-            chat_id,
-            message_id,
-            MadeFile(kept.sha256, clean_name(name), kept.size),
-            call,
-        )
+        made = MadeFile(kept.sha256, clean_name(name), kept.size)
+        return made_files.add(self._store.db, scope, chat_id, message_id, made, call)
 
     def written(self, scope: Scope, chat_id: str, sha256: str, name: str) -> Path:
         """Where the bytes of a file are that Python wrote in this chat. Raises NotFoundError."""
