@@ -3,6 +3,7 @@ outlives them."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import signal
 import socket
@@ -151,22 +152,33 @@ def test_many_threads_call_at_once(pool: Pool) -> None:
         )
 
 
-def test_a_child_found_dead_is_replaced(pool: Pool) -> None:
+@pytest.mark.parametrize("whole", [False, True], ids=["the child", "and its server"])
+def test_a_child_found_dead_is_replaced(pool: Pool, whole: bool) -> None:
     first = call(pool, "process_id")
     deadline = time.monotonic() + 20
     waiting: list[int] = []
     while not waiting and time.monotonic() < deadline:
-        waiting = [
-            pid
-            for pid in _children_of(os.getpid())
-            if pid != first and b"child.py" in _command(pid)
-        ]
+        waiting = [pid for pid in _children_of(os.getpid(), whole) if pid != first]
     assert waiting
     for pid in waiting:
-        os.kill(pid, signal.SIGKILL)
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, signal.SIGKILL)
         while _runs(pid) and time.monotonic() < deadline:
             time.sleep(0.001)
     assert call(pool, "echo", value="still here") == "still here"
+
+
+@landlock
+def test_whoever_works_as_the_server_dies_is_told_of_a_crash(confined: Pool) -> None:
+    with ThreadPoolExecutor(1) as threads:
+        working = threads.submit(lambda: call(confined, "sleep", seconds=60))
+        wait_until(lambda: len(_children_of(os.getpid(), servers=True)) > 1)
+        time.sleep(0.5)
+        for pid in _servers_of(os.getpid()):
+            os.kill(pid, signal.SIGKILL)
+        with pytest.raises(SandboxError, match="crashed"):
+            working.result(timeout=30)
+    assert call(confined, "echo", value="still here") == "still here"
 
 
 # --- errors
@@ -450,7 +462,7 @@ def test_children_do_not_outlive_a_killed_app(
     ) as app:
         assert app.stdout is not None
         app.stdout.readline()
-        children = _await_children(app.pid, 2)
+        children = _await_children(app.pid, 2 if busy else 1)
         app.kill()
     deadline = time.monotonic() + 20
     while any(_is_alive(pid) for pid in children) and time.monotonic() < deadline:
@@ -482,7 +494,7 @@ def test_close_ends_children_that_work_and_their_callers_are_told(tmp_path: Path
 def test_close_does_not_wait_for_a_child_that_starts(tmp_path: Path) -> None:
     pool = Pool(tmp_path, preload=("sandbox_functions:rest",), paths=[HERE])
     pool.warm()
-    wait_until(lambda: any(tmp_path.glob("boxes/*/0/tmp/.log")))
+    wait_until(lambda: any(tmp_path.glob("boxes/*/*/**/.log")))
     began = time.monotonic()
     pool.close()
     assert time.monotonic() - began < 8
@@ -533,16 +545,29 @@ def test_boxes_are_removed_after_each_call(tmp_path: Path, secret: Path) -> None
     assert secret.stat().st_nlink == 1
 
 
-def _children_of(pid: int) -> list[int]:
-    found = []
+def _children_of(pid: int, servers: bool = False) -> list[int]:
+    """The running `child.py`s below a process: those that answer, and with `servers` also those
+    that fork them."""
+    below: dict[int, list[int]] = {}
     for stat in Path("/proc").glob("[0-9]*/stat"):
         try:
             fields = stat.read_text().rpartition(")")[2].split()
         except OSError:
             continue
-        if int(fields[1]) == pid and fields[0] != "Z":
-            found.append(int(stat.parent.name))
-    return found
+        if fields[0] != "Z":
+            below.setdefault(int(fields[1]), []).append(int(stat.parent.name))
+    direct = [child for child in below.get(pid, ()) if _is_alive(child)]
+    forking = [child for child in direct if _forks(child)]
+    forked = [child for server in forking for child in below.get(server, ())]
+    return [child for child in direct if servers or child not in forking] + forked
+
+
+def _servers_of(pid: int) -> list[int]:
+    return [child for child in _children_of(pid, servers=True) if child not in _children_of(pid)]
+
+
+def _forks(pid: int) -> bool:
+    return b'"orders": null' not in _command(pid)
 
 
 def _await_children(pid: int, count: int) -> list[int]:
@@ -550,7 +575,7 @@ def _await_children(pid: int, count: int) -> list[int]:
     while len(found := _children_of(pid)) < count and time.monotonic() < deadline:
         time.sleep(0.05)
     assert found
-    return found
+    return _children_of(pid, servers=True)
 
 
 def _runs(pid: int) -> bool:

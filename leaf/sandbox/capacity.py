@@ -42,6 +42,26 @@ class Capacity:
         return 2 if self.tight else 4
 
 
+def limit_files(cgroup: Path = CGROUP, own: Path = Path("/proc/self/cgroup")) -> list[Path]:
+    """The files that say what this process's container may use of processors and memory. DuckDB
+    looks for them in every process, and ends one that finds a file which it may not open."""
+    try:
+        groups = {line.split(":", 2)[2].strip("/") for line in own.read_text().splitlines()}
+    except (OSError, IndexError):
+        return []
+    kinds = (
+        *(("", name) for name in ("cpu.max", "memory.max")),
+        *(("cpu", f"cpu.cfs_{name}_us") for name in ("quota", "period")),
+        ("memory", "memory.limit_in_bytes"),
+    )
+    return [
+        path
+        for group in sorted(groups)
+        for kind, name in kinds
+        if (path := cgroup / kind / group / name).is_file()
+    ]
+
+
 @functools.cache
 def room() -> Capacity:
     """Of this machine; looked at once."""

@@ -2,6 +2,9 @@
 answers one request, which may be to call a function several times, and ends, or hands its two pipes
 to the function that `serve` names and ends after that.
 
+Where CONFIG names `orders`, it is a fork server instead: it loads the libraries once, and each
+child is a fork of it that confines itself before it reads its first byte; see `forked`.
+
 Only the standard library is imported here. One line of JSON comes in, one goes out, on a copy of
 the first stdout: a parser that prints to stdout writes into a log file instead of the answer.
 """
@@ -30,20 +33,30 @@ def main() -> None:
     # of the start
     gc.disable()
     config = json.loads(sys.argv[1])
-    requests, answers = _take_pipes(config["log"])
+    forks = config["orders"] is not None
+    pipes: Any = None if forks else take_pipes(0, 1, config["log"])
     _yield_to_app()
-    _die_with_parent()
-    _limit(config["limits"])
+    die_with_parent()
+    if not forks:
+        limit(config["limits"])
     _make_importable(config)
-    if config["confined"]:
+    if config["confined"] and not forks:
         from leaf.sandbox import seccomp
 
         seccomp.close()  # before there is a second thread: the rules of a thread are its own
     for name in config["preload"]:
         with contextlib.suppress(Exception):  # the call that needs it will fail and say why
             _preload(name)
-    gc.freeze()
+    if forks:
+        from leaf.sandbox import forked
+
+        gc.collect()  # what warming up has left would be in every child, its threads would not
+        gc.freeze()
+        pipes = forked.serve(config["orders"], sys.modules[__name__])
+    else:
+        gc.freeze()
     gc.enable()
+    requests, answers = pipes
     send(answers, json.dumps({"ready": True}))
     if config["serve"]:
         module, _, function = config["serve"].partition(":")
@@ -54,7 +67,7 @@ def main() -> None:
         os._exit(0)
     threading.Thread(target=_end_with_pipe, args=(requests,), daemon=True).start()
     request = json.loads(line)
-    _limit(request["limits"])
+    limit(request["limits"])
     _tell_progress(request["progress"], answers)
     for arguments in request["arguments"]:
         send(answers, _answer(request["function"], arguments))
@@ -122,10 +135,10 @@ def send(answers: int, line: str) -> None:
         data = data[os.write(answers, data) :]
 
 
-def _take_pipes(log: str) -> tuple[Any, int]:
+def take_pipes(inwards: int, outwards: int, log: str) -> tuple[Any, int]:
     """Keep the two pipes to ourselves; descriptors 0 to 2 become nothing and the log, whoever
     writes there."""
-    requests, answers = os.fdopen(os.dup(0), "rb"), os.dup(1)
+    requests, answers = os.fdopen(os.dup(inwards), "rb"), os.dup(outwards)
     nothing = os.open(os.devnull, os.O_RDONLY)
     out = os.open(log, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
     for source, target in ((nothing, 0), (out, 1), (out, 2)):
@@ -139,7 +152,7 @@ def _end_with_pipe(requests: Any) -> None:
     os._exit(1)
 
 
-def _die_with_parent() -> None:
+def die_with_parent() -> None:
     """Ask Linux to end this process with the app, even while a library holds the interpreter's
     lock."""
     if sys.platform == "linux":
@@ -149,7 +162,7 @@ def _die_with_parent() -> None:
             ctypes.CDLL(None).prctl(1, 9)  # PR_SET_PDEATHSIG, SIGKILL
 
 
-def _limit(limits: dict[str, int]) -> None:
+def limit(limits: dict[str, int]) -> None:
     """Lower resource limits, name of the limit -> value. Where the system lacks one, the app's own
     watch remains."""
     try:

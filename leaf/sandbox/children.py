@@ -7,19 +7,22 @@ Each is taken by one caller, who alone asks it, and given back to be ended.
 from __future__ import annotations
 
 import atexit
+import contextlib
 import itertools
 import logging
 import threading
 import time
 from collections import deque
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
+from dataclasses import replace
 from pathlib import Path
 
-import leaf
 from leaf import errors
 from leaf.sandbox import confine
 from leaf.sandbox.boxes import open_boxes, remove_box
 from leaf.sandbox.bytecode import compile_ahead
+from leaf.sandbox.forkserver import ForkServer, can_confine_itself
+from leaf.sandbox.kinds import PACKAGE, ChildKind
 from leaf.sandbox.limits import TICK, CallLimits, disk_error, lasting_limits, raise_if_stopped
 from leaf.sandbox.process import Child
 
@@ -75,12 +78,15 @@ class Children:
         """
         self._home = home
         self._size = size
-        self._preload = tuple(preload)
-        self._paths = tuple(paths)
         self._confined = confined
-        self._serve = serve
-        self._without = tuple(without)
-        self._limits = lasting_limits(limits) if limits else {}
+        self._kind = ChildKind(
+            confined=bool(confined),
+            preload=tuple(preload),
+            paths=tuple(paths),
+            serve=serve,
+            limits=lasting_limits(limits) if limits else {},
+            without=tuple(without),
+        )
         self._changed = threading.Condition()
         self._waiting: deque[Child] = deque()
         self._busy: set[Child] = set()
@@ -91,7 +97,11 @@ class Children:
         self._failure: Exception | None = None
         self._patience = START_SECONDS
         self._keeper: threading.Thread | None = None
-        self._starting: Child | None = None
+        self._starting: Child | ForkServer | None = None
+        self._server: ForkServer | None = None
+        self._forks = True
+        """Whether children are forked: not where none of the first server came to be ready."""
+        self._has_forked = False
         self._closed = False
 
     def take(self, stop: threading.Event | None = None) -> Child:
@@ -118,6 +128,7 @@ class Children:
                 return child
             finally:
                 self._wanted -= 1
+                self._changed.notify_all()  # the next one may be short
 
     def give_back(self, child: Child) -> None:
         """End a child and remove its box; it is never lent again."""
@@ -160,24 +171,28 @@ class Children:
 
     def _keep(self) -> None:
         """The keeper's life: start children while they are short, end all at the close."""
-        confined = (
-            confine.confinement().kind == "landlock" if self._confined is None else self._confined
-        )
-        compile_ahead(Path(leaf.__file__).resolve().parent, (*self._preload, *LIBRARIES))
+        if self._confined is None:
+            confined = confine.confinement().kind == "landlock"
+            self._kind = replace(self._kind, confined=confined)
+        # a kernel that lacks protections cannot confine what has started already
+        self._forks = self._kind.confined and not self._kind.without and can_confine_itself()
+        compile_ahead(PACKAGE, (*self._kind.preload, *LIBRARIES))
         try:
             with open_boxes(self._home) as boxes:
-                self._start_children(boxes, confined)
+                self._start_children(boxes)
                 with self._changed:
                     children = [*self._busy, *self._waiting]
                 for child in children:
                     child.stop()
+                self._close_server()
         except OSError as e:
             log.warning("the sandbox has no place on the disk", exc_info=True)
+            self._close_server()
             with self._changed:
                 self._keeper = None
                 self._note_failure(e, count=GIVE_UP)
 
-    def _start_children(self, boxes: Path, confined: bool) -> None:
+    def _start_children(self, boxes: Path) -> None:
         slowest = 0.0
         for number in itertools.count():
             with self._changed:
@@ -186,7 +201,7 @@ class Children:
                     return
             began = time.monotonic()
             try:
-                child = self._started(boxes / str(number), confined)
+                child = self._started(boxes / str(number))
             except (OSError, RuntimeError) as e:
                 if self._closed:
                     return
@@ -197,22 +212,56 @@ class Children:
             self._patience = max(3.0, 8 * slowest)
             self._offer(child)
 
-    def _started(self, box: Path, confined: bool) -> Child:
+    def _started(self, box: Path) -> Child:
         """A child that is ready. A close meanwhile ends it, since nobody would call it. Raises
         RuntimeError or OSError."""
-        child = Child.start(
-            *(box, confined, self._preload, self._paths, self._serve, self._limits, self._without)
-        )
-        with self._changed:
-            self._starting = child
-            if self._closed:
-                child.kill()
-        try:
+        if self._forks:
+            try:
+                child = self._forked(box)
+            except RuntimeError:
+                if self._closed or self._has_forked:
+                    raise
+                log.warning("no child could be forked; each is started anew", exc_info=True)
+                self._close_server()
+                self._forks = False
+            else:
+                self._has_forked = True
+                return child
+        child = Child.start(box, self._kind)
+        with self._starts(child):
             child.wait_until_ready(self._patience)
+        return child
+
+    def _forked(self, box: Path) -> Child:
+        """A child of the server, which is started first where there is none."""
+        if self._server is not None and not self._server.is_alive():
+            self._close_server()
+        if self._server is None:
+            self._server = ForkServer(box.parent / f"server-{box.name}", self._kind)
+            with self._starts(self._server):
+                self._server.wait_until_ready(self._patience)
+        child = Child.start(box, self._kind, self._server)
+        with self._starts(child):
+            child.wait_until_ready(self._patience)
+        return child
+
+    @contextlib.contextmanager
+    def _starts(self, process: Child | ForkServer) -> Iterator[None]:
+        """While it lasts, a close ends the process, since nobody would call it."""
+        with self._changed:
+            self._starting = process
+            if self._closed:
+                process.kill()
+        try:
+            yield
         finally:
             with self._changed:
                 self._starting = None
-        return child
+
+    def _close_server(self) -> None:
+        if self._server is not None:
+            self._server.close()
+            self._server = None
 
     def _is_short(self) -> bool:
         """Whether another child is needed now. While calls run only one is kept ready, or starting

@@ -2,8 +2,10 @@
 `child.py`, who asks it `process.py`.
 
 On Linux with Landlock: `sandlock` gives the child the interpreter and its own folders, no network,
-no other process, an empty environment. Elsewhere: a plain process with resource limits where the
-system has them; `confinement()` says so.
+no other process, an empty environment. Children are forked from a process that has loaded their
+libraries where they can then confine themselves (`forkserver`), and started one by one where they
+cannot. Elsewhere: a plain process with resource limits where the system has them; `confinement()`
+says so.
 """
 
 from __future__ import annotations
@@ -20,54 +22,18 @@ import tempfile
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, Literal
+from typing import IO, Any, Literal, Protocol
 
+from leaf.sandbox.capacity import limit_files
+from leaf.sandbox.seccomp import CLOSED
+
+ITS_OWN = frozenset(
+    {"socket", "connect", "bind", "sendmsg", "sendmmsg", "fork", "vfork", "execve", "execveat"}
+)
+"""Calls that sandlock decides about itself, and those by which Python is yet to start."""
 DENIED_SYSCALLS = (
-    # Landlock rules do not cover these, and with them a child could change the mode, owner or times
-    # of any file of the user.
-    *(
-        "chmod",
-        "fchmod",
-        "fchmodat",
-        "fchmodat2",
-        "chown",
-        "fchown",
-        "lchown",
-        "fchownat",
-        "utimensat",
-    ),
-    *("setxattr", "lsetxattr", "fsetxattr", "removexattr", "lremovexattr", "fremovexattr"),
-    *("setxattrat", "removexattrat", "file_setattr", "chroot"),
-    # Nor these, which reach other processes of the same user.
-    *(
-        "tkill",
-        "rt_sigqueueinfo",
-        "rt_tgsigqueueinfo",
-        "pidfd_open",
-        "pidfd_send_signal",
-        "pidfd_getfd",
-    ),
-    *(
-        "setpriority",
-        "ioprio_set",
-        "sched_setaffinity",
-        "sched_setattr",
-        "sched_setparam",
-        "sched_setscheduler",
-    ),
-    # The clock, where Leaf runs as root.
-    *("clock_settime", "clock_adjtime", "adjtimex", "settimeofday"),
-    # Memory that no count of the process shows, and doors that no reader needs.
-    *(
-        "memfd_create",
-        "ptrace",
-        "process_vm_readv",
-        "process_vm_writev",
-        "io_uring_setup",
-        "userfaultfd",
-        "bpf",
-        "perf_event_open",
-    ),
+    *(name for name in CLOSED if name not in ITS_OWN),
+    *("fchmodat2", "setxattrat", "removexattrat", "file_setattr"),
 )
 YOUNG = ("NET_TCP", "FS_IOCTL_DEV", "SIGNAL_SCOPE", "ABSTRACT_UNIX_SOCKET_SCOPE")
 """Protections of Landlock that came with kernels 6.7, 6.10 and 6.12: a child starts without them,
@@ -140,8 +106,25 @@ class ExitStatus:
     code: int = 0
 
 
+class Started(Protocol):
+    """A running child with a pipe to it and one from it, however it was started."""
+
+    pid: int
+    stdin: IO[bytes]
+    stdout: IO[bytes]
+
+    def send_signal(self, number: int) -> None:
+        """Send a signal; nothing happens if the child is gone. Not after `wait`."""
+
+    def kill(self) -> None:
+        """End the child and whatever it started. May be called again, not after `wait`."""
+
+    def wait(self) -> ExitStatus:
+        """Reap the child and close the pipes. Call it once, after `kill`."""
+
+
 class Confined:
-    """A running child with a pipe to its stdin and one from its stdout."""
+    """A child of this process: `Started`."""
 
     def __init__(self, process: Any) -> None:
         self._process = process
@@ -149,8 +132,11 @@ class Confined:
         self.stdin: IO[bytes] = process.stdin
         self.stdout: IO[bytes] = process.stdout
 
+    def send_signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(self.pid, number)
+
     def kill(self) -> None:
-        """End the child and whatever it started. May be called again."""
         if isinstance(self._process, subprocess.Popen):
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(self.pid, signal.SIGKILL) if hasattr(
@@ -160,8 +146,6 @@ class Confined:
             self._process.kill()
 
     def wait(self) -> ExitStatus:
-        """Reap the child and close the pipes. Call it once, after the child was killed or closed
-        its stdout."""
         result = self._process.wait()
         for stream in (self.stdin, self.stdout):
             with contextlib.suppress(OSError):
@@ -195,7 +179,7 @@ def start(
     calling thread must outlive the child: Linux ends a child with the *thread* that started it.
     """
     command = [sys.executable, "-I", "-X", "utf8", str(script), argument]
-    env = _environment(folder)
+    env = environment(folder)
     if confined:
         from sandlock import StdioMode
 
@@ -228,6 +212,14 @@ def library_folders() -> list[Path]:
     return [Path(p) for p in candidates if p in sys.path and os.path.isdir(p)]
 
 
+def readable_paths(further: Sequence[Path]) -> list[str]:
+    """All that a child may read: the interpreter, its libraries, a little of the system, the limits
+    of the container, and `further`."""
+    runtime = [*SYSTEM_PATHS, sys.prefix, sys.base_prefix, *map(str, mimetypes.knownfiles)]
+    libraries = [str(p) for p in (*limit_files(), *library_folders(), *further)]
+    return [p for p in (*runtime, *libraries) if os.path.exists(p)]
+
+
 def _sandbox(
     folder: Path,
     *,
@@ -241,15 +233,8 @@ def _sandbox(
     watches the memory that the child really holds."""
     from sandlock import Protection, Sandbox
 
-    runtime = [
-        *SYSTEM_PATHS,
-        sys.prefix,
-        sys.base_prefix,
-        *mimetypes.knownfiles,
-        *map(str, library_folders()),
-    ]
     return Sandbox(
-        fs_readable=[p for p in (*runtime, *map(str, readable)) if os.path.exists(p)],
+        fs_readable=readable_paths(readable),
         fs_writable=[str(p) for p in writable],
         max_processes=1,
         extra_deny_syscalls=list(DENIED_SYSCALLS),
@@ -262,7 +247,7 @@ def _sandbox(
     )
 
 
-def _environment(folder: Path) -> dict[str, str]:
+def environment(folder: Path) -> dict[str, str]:
     """All that the child gets to see of the environment: one time zone, few threads, no keys."""
     home = str(folder)
     places = {"HOME": home, "TMPDIR": home, "TEMP": home, "TMP": home}

@@ -13,14 +13,15 @@ import signal
 import stat
 import threading
 import time
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, TypeVar
 
-import leaf
 from leaf import errors
 from leaf.sandbox import confine
 from leaf.sandbox.boxes import bytes_without_name, bytes_written, remove_box
+from leaf.sandbox.forkserver import ForkServer
+from leaf.sandbox.kinds import SCRIPT, ChildKind
 from leaf.sandbox.limits import (
     TICK,
     CallLimits,
@@ -43,7 +44,7 @@ class Child:
     """One confined process, its box, and the lines that it says. Whoever holds it is the only one
     who asks it."""
 
-    def __init__(self, process: confine.Confined, box: Path, confined: bool) -> None:
+    def __init__(self, process: confine.Started, box: Path, confined: bool) -> None:
         self.box = box
         self.confined = confined
         self._process = process
@@ -54,45 +55,34 @@ class Child:
         self._shows_files = False
 
     @classmethod
-    def start(
-        cls,
-        box: Path,
-        confined: bool,
-        preload: Sequence[str],
-        paths: Sequence[Path],
-        serve: str = "",
-        limits: Mapping[str, int] | None = None,
-        without: Collection[str] = (),
-    ) -> Child:
-        """Start one, which begins to load its libraries. Raises RuntimeError or OSError."""
+    def start(cls, box: Path, kind: ChildKind, server: ForkServer | None = None) -> Child:
+        """Start one, by the server if there is one, which begins to load its libraries. Raises
+        RuntimeError or OSError."""
         folders = [box / "in", box / "tmp", box / "out"]
         for folder in folders:
             folder.mkdir(parents=True, mode=0o700)
-        package = Path(leaf.__file__).resolve().parent
-        extra = [*confine.library_folders(), *(p.resolve() for p in paths)]
-        config = {
-            "package": str(package),
-            "paths": [str(p) for p in extra],
-            "preload": preload,
-            "serve": serve,
-            "confined": confined,
-            "log": str(box / "tmp" / ".log"),
-            "limits": {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": 512, **(limits or {})},
-        }
-        process = confine.start(
-            package / "sandbox" / "child.py",
-            json.dumps(config),
-            folder=box / "tmp",
-            readable=[package, *extra, box / "in"],
-            writable=[box / "tmp", box / "out"],
-            confined=confined,
-            without=without,
-        )
+        readable, writable = [*kind.imported(), box / "in"], [box / "tmp", box / "out"]
+        log, limits = box / "tmp" / ".log", kind.child_limits()
+        process: confine.Started
+        if server is not None:
+            process = server.fork(
+                box / "tmp", log=log, readable=readable, writable=writable, limits=limits
+            )
+        else:
+            process = confine.start(
+                SCRIPT,
+                json.dumps({**kind.config(), "log": str(log), "limits": limits, "orders": None}),
+                folder=box / "tmp",
+                readable=readable,
+                writable=writable,
+                confined=kind.confined,
+                without=kind.without,
+            )
         with contextlib.suppress(
             OSError
         ):  # if memory runs out, the kernel should end this one and not the app
             Path(f"/proc/{process.pid}/oom_score_adj").write_text("1000")
-        return cls(process, box, confined)
+        return cls(process, box, kind.confined)
 
     def wait_until_ready(self, seconds: float) -> None:
         """Wait until its libraries are loaded. Where it does not come to that in time, end it and
@@ -177,7 +167,9 @@ class Child:
 
     def kill(self) -> None:
         """End the process; whoever waits for its answer learns of it. Any thread may call this."""
-        self._process.kill()
+        with self._stopping:
+            if self._ending is None:
+                self._process.kill()
 
     def stop(self) -> confine.ExitStatus:
         """End the process and reap it. May be called again."""
@@ -190,9 +182,9 @@ class Child:
 
     def send_signal(self, number: int) -> None:
         """Send a signal; nothing happens if the child is gone."""
-        with self._stopping, contextlib.suppress(ProcessLookupError):
+        with self._stopping:
             if self._ending is None:
-                os.kill(self._process.pid, number)
+                self._process.send_signal(number)
 
     def memory(self) -> int:
         """Bytes of memory that are the child's own, what it shares with nobody but itself included;

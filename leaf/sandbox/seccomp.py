@@ -1,6 +1,9 @@
-"""What a confined child closes behind itself, besides what `confine` has closed from outside:
-capabilities, and system calls that are harmless on oneself and not on others. Standard library
-only; runs in the child, before any untrusted byte.
+"""What a confined child closes behind itself, besides its files: capabilities, and system calls that
+are harmless on oneself and not on others. Standard library only; runs in the child, before any
+untrusted byte.
+
+Refused calls are named one by one, since libraries need most; those that are younger than the list
+do not exist for a child.
 """
 
 from __future__ import annotations
@@ -12,6 +15,8 @@ import platform
 import struct
 from collections.abc import Mapping, Sequence
 
+from leaf.sandbox.syscalls import CALLS, MACHINES, YOUNGEST
+
 DAC_OVERRIDE = 1 << 1
 """The one capability that stays where Leaf runs as root: to read files of its own that belong to
 somebody else."""
@@ -22,66 +27,134 @@ LOAD, AND, EQUAL, AT_LEAST, RETURN = 0x20, 0x54, 0x15, 0x35, 0x06
 NUMBER, ARCHITECTURE, FIRST = 0, 4, 16
 """Offsets in `struct seccomp_data`: system call, architecture, the low half of the first
 argument; each further argument is 8 bytes behind."""
-CALLS = {
-    "x86_64": (
-        0xC000003E,
-        {
-            "socket": 41,
-            "prlimit64": 302,
-            "kill": 62,
-            "tgkill": 234,
-            "capset": 126,
-            "fcntl": 72,
-            "ioctl": 16,
-            "socketpair": 53,
-            "connect": 42,
-            "bind": 49,
-            "sendmsg": 46,
-            "sendmmsg": 307,
-            "fallocate": 285,
-            "unshare": 272,
-            "inotify_init": 253,
-            "inotify_init1": 294,
-            "inotify_add_watch": 254,
-            "fanotify_init": 300,
-            "fanotify_mark": 301,
-            "memfd_secret": 447,
-        },
-    ),
-    "aarch64": (
-        0xC00000B7,
-        {
-            "socket": 198,
-            "prlimit64": 261,
-            "kill": 129,
-            "tgkill": 131,
-            "capset": 91,
-            "fcntl": 25,
-            "ioctl": 29,
-            "socketpair": 199,
-            "connect": 203,
-            "bind": 200,
-            "sendmsg": 211,
-            "sendmmsg": 269,
-            "fallocate": 47,
-            "unshare": 97,
-            "inotify_init1": 26,
-            "inotify_add_watch": 27,
-            "fanotify_init": 262,
-            "fanotify_mark": 263,
-            "memfd_secret": 447,
-        },
-    ),
-}
-"""Machine -> its number for the kernel and those of the calls, where it has them."""
 CLOSED = (
     # Before kernel 6.12 Landlock leaves abstract sockets open, to whoever has any socket. A message
     # could also carry an open file away, where nobody counts what it takes on the disk.
-    *("socket", "connect", "bind", "sendmsg", "sendmmsg", "unshare"),
-    # Memory that no count of the process shows. sandlock knows the call by no name.
-    "memfd_secret",
+    *("socket", "connect", "bind", "listen", "accept", "accept4", "sendmsg", "sendmmsg"),
+    # Another process or program: there is this one.
+    *("fork", "vfork", "execve", "execveat"),
+    # What reaches other processes.
+    *(
+        "tkill",
+        "rt_sigqueueinfo",
+        "rt_tgsigqueueinfo",
+        "pidfd_open",
+        "pidfd_send_signal",
+        "pidfd_getfd",
+        "ptrace",
+        "process_vm_readv",
+        "process_vm_writev",
+        "process_madvise",
+        "process_mrelease",
+        "kcmp",
+        "migrate_pages",
+        "move_pages",
+        "setpriority",
+        "ioprio_set",
+        "sched_setaffinity",
+        "sched_setattr",
+        "sched_setparam",
+        "sched_setscheduler",
+    ),
+    # Memory, queues and semaphores that others find by a number, or that no count of the process
+    # shows.
+    *(
+        "memfd_create",
+        "memfd_secret",
+        "shmget",
+        "shmat",
+        "shmdt",
+        "shmctl",
+        "msgget",
+        "msgsnd",
+        "msgrcv",
+        "msgctl",
+        "semget",
+        "semop",
+        "semctl",
+        "semtimedop",
+        "mq_open",
+        "mq_unlink",
+    ),
+    # Mode, owner and times of files, which Landlock does not cover.
+    *(
+        "chmod",
+        "fchmod",
+        "fchmodat",
+        "chown",
+        "fchown",
+        "lchown",
+        "fchownat",
+        "utime",
+        "utimes",
+        "futimesat",
+        "utimensat",
+        "setxattr",
+        "lsetxattr",
+        "fsetxattr",
+        "removexattr",
+        "lremovexattr",
+        "fremovexattr",
+    ),
+    # Files by another way than their path, and other trees of files.
+    *(
+        "open_by_handle_at",
+        "name_to_handle_at",
+        "chroot",
+        "pivot_root",
+        "mount",
+        "umount2",
+        "fsopen",
+        "fsconfig",
+        "fsmount",
+        "fspick",
+        "move_mount",
+        "open_tree",
+        "mount_setattr",
+        "unshare",
+        "setns",
+        "quotactl",
+        "quotactl_fd",
+    ),
     # These tell when others open, read or change files, which Landlock does not hide.
     *("inotify_init", "inotify_init1", "inotify_add_watch", "fanotify_init", "fanotify_mark"),
+    # Calls that would pass by this list, and doors of the kernel that no reader needs.
+    *(
+        "io_uring_setup",
+        "io_uring_enter",
+        "io_uring_register",
+        "userfaultfd",
+        "bpf",
+        "perf_event_open",
+        "keyctl",
+        "add_key",
+        "request_key",
+        "personality",
+        "lookup_dcookie",
+        "nfsservctl",
+    ),
+    # The machine, where Leaf runs as root.
+    *(
+        "clock_settime",
+        "clock_adjtime",
+        "adjtimex",
+        "settimeofday",
+        "swapon",
+        "swapoff",
+        "reboot",
+        "sethostname",
+        "setdomainname",
+        "kexec_load",
+        "kexec_file_load",
+        "init_module",
+        "finit_module",
+        "delete_module",
+        "ioperm",
+        "iopl",
+        "acct",
+        "syslog",
+        "vhangup",
+    ),
 )
 """Calls that are refused whatever their arguments are."""
 SIGNALLING = (8, 10, 15, 1024, 1026)
@@ -91,20 +164,24 @@ TERMINAL = (0x5401, 0x802C542A, 0x5413, 0x5421, 0x541B, 0x5450, 0x5451)
 """All that `ioctl` is for: TCGETS and TCGETS2 (is it a terminal?), TIOCGWINSZ, FIONBIO, FIONREAD,
 FIONCLEX, FIOCLEX. Others name a process that is signalled, or change files that can only be read."""
 SOCK_STREAM, KIND_OF_SOCKET = 1, 0xF
-OTHER_TABLE = 0x40000000
-"""From here on numbers are those of another table of calls (x32)."""
+CLONE_THREAD = 0x10000
+OWN_RIGHTS = (1, 4, 28, 0x59616D61)
+"""What `prctl` is not for: PR_SET_PDEATHSIG, by which it ends with the app, PR_SET_DUMPABLE,
+PR_SET_SECUREBITS, PR_SET_PTRACER."""
 
 
 def close() -> None:
-    """Give up capabilities and refuse: sockets but pairs of streams, limits and signals of other
-    processes in every way that there is, watching of files, space on the disk without writing.
+    """Give up capabilities and refuse what `CLOSED` names, and besides: sockets but pairs of streams,
+    limits and signals of other processes, processes but threads, space on the disk without writing.
     Raises OSError.
 
-    On another machine than those of `CALLS` only what `confine` closes is closed.
+    On another machine than those of `MACHINES` only what `confine` closes is closed.
     """
-    if platform.machine() not in CALLS:
+    if platform.machine() not in MACHINES:
         return
-    architecture, calls = CALLS[platform.machine()]
+    architecture, place = MACHINES[platform.machine()]
+    found = {name: numbers[place] for name, numbers in CALLS.items()}
+    calls = {name: number for name, number in found.items() if number is not None}
     libc = ctypes.CDLL(None, use_errno=True)
     _give_up_capabilities(libc, calls["capset"])
     _filter(libc, program(architecture, calls, os.getpid()))
@@ -137,11 +214,16 @@ def program(architecture: int, calls: Mapping[str, int], pid: int) -> list[Line]
         (EQUAL, 1, 0, architecture),
         (RETURN, 0, 0, REFUSE),
         (LOAD, 0, 0, NUMBER),
-        (AT_LEAST, 0, 1, OTHER_TABLE),
-        (RETURN, 0, 0, REFUSE),
+        (AT_LEAST, 0, 1, YOUNGEST),  # and those of another table (x32)
+        (RETURN, 0, 0, ERROR | errno.ENOSYS),
         *(line for name in CLOSED if name in calls for line in _rule(calls[name], [])),
         # It takes space faster than anybody counts; who writes byte by byte instead is counted.
         *_rule(calls["fallocate"], [], ERROR | errno.EOPNOTSUPP),
+        # libraries ask for threads in the older way, whose arguments can be looked at, where they
+        # hear that this one does not exist
+        *_rule(calls["clone3"], [], ERROR | errno.ENOSYS),
+        *_rule(calls["clone"], _only(0, (CLONE_THREAD,), CLONE_THREAD)),
+        *_rule(calls["prctl"], _none_of(0, OWN_RIGHTS)),
         *_rule(calls["prlimit64"], _only(0, (0,))),  # 0 is oneself
         *_rule(calls["kill"], _only(0, (pid,))),
         *_rule(calls["tgkill"], _only(0, (pid,))),

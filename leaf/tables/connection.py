@@ -61,7 +61,7 @@ def check_reading(con: duckdb.DuckDBPyConnection, sql: str) -> None:
     changing one at once."""
     import duckdb
 
-    statements = duckdb.extract_statements(sql)
+    statements = con.extract_statements(sql)
     if not statements:
         raise QueryError("The query is empty.", "Write one SELECT statement.")
     if len(statements) > 1:

@@ -1,0 +1,190 @@
+"""The app's end of a fork server: a process that has loaded the libraries of the children once, so
+that a child costs a hundredth of a second and shares their memory. What runs in it is `forked.py`.
+
+A child is the server's, not this process's: it is reaped there, when this process asks for it, so
+that its number is nobody else's before. It ends with the server, and that with the thread that
+started it.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import functools
+import json
+import os
+import platform
+import signal
+import socket
+import subprocess
+import sys
+import threading
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import IO, Any
+
+from leaf.sandbox.confine import YOUNG, ExitStatus, environment, readable_paths
+from leaf.sandbox.kinds import SCRIPT, ChildKind
+from leaf.sandbox.syscalls import MACHINES
+
+ANSWER_SECONDS = 20.0
+"""Longest that the server may take for a fork, or to reap a child that was ended."""
+ANSWER_BYTES = 4096
+LANDLOCK_ABI = 6
+"""What a process needs to close its signals and abstract sockets by itself: Linux 6.12."""
+
+
+@functools.cache
+def can_confine_itself() -> bool:
+    """Whether a process of this machine can be confined after it has started: the kernel is young
+    enough, and its system calls are known."""
+    if sys.platform != "linux" or platform.machine() not in MACHINES:
+        return False
+    try:
+        import sandlock
+    except (ImportError, OSError, RuntimeError):
+        return False
+    abi: int = sandlock.landlock_abi_version()
+    return abi >= LANDLOCK_ABI
+
+
+class ForkServer:
+    """A server of one kind of children. Any number of threads may ask."""
+
+    def __init__(self, folder: Path, kind: ChildKind) -> None:
+        """Start it; `folder` is its own, for what libraries write as they load. Raises OSError."""
+        folder.mkdir(parents=True, mode=0o700)
+        self._log = folder / ".log"
+        self._asking = threading.Lock()
+        self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        config = {**kind.config(), "orders": theirs.fileno()}
+        with theirs, self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [sys.executable, "-I", "-X", "utf8", str(SCRIPT), json.dumps(config)],
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                cwd=folder,
+                env=environment(folder),
+                pass_fds=[theirs.fileno()],
+                start_new_session=True,
+            )
+
+    def wait_until_ready(self, seconds: float) -> None:
+        """Wait until it has loaded its libraries. Raises RuntimeError where it does not come to
+        that."""
+        if self._answer(seconds) != {"ready": True}:
+            raise RuntimeError("the fork server said something else")
+
+    def fork(
+        self,
+        folder: Path,
+        *,
+        log: Path,
+        readable: Sequence[Path],
+        writable: Sequence[Path],
+        limits: Mapping[str, int],
+    ) -> Forked:
+        """A new child that works in `folder`. Raises RuntimeError where the server is gone,
+        OSError."""
+        order = {
+            "folder": str(folder),
+            "log": str(log),
+            "readable": readable_paths(readable),
+            "writable": [str(p) for p in writable],
+            "env": environment(folder),
+            "limits": dict(limits),
+            "degraded": YOUNG,
+        }
+        requests, stdin = os.pipe()
+        stdout, answers = os.pipe()
+        try:
+            pid = self._ask(order, requests, answers)["pid"]
+            return Forked(self, pid, stdin, stdout)
+        except BaseException:
+            for end in (stdin, stdout):
+                os.close(end)
+            raise
+        finally:
+            for end in (requests, answers):
+                os.close(end)
+
+    def reap(self, pid: int) -> ExitStatus:
+        """How a child ended that was killed. Where the server is gone it has ended with it, and not
+        for what it did itself."""
+        try:
+            status: int = self._ask({"reap": pid})["status"]
+        except (RuntimeError, OSError):
+            return ExitStatus(code=1)
+        if os.WIFSIGNALED(status):
+            return ExitStatus(signal=os.WTERMSIG(status))
+        return ExitStatus(code=os.waitstatus_to_exitcode(status))
+
+    def is_alive(self) -> bool:
+        return self._process.poll() is None
+
+    def kill(self) -> None:
+        """End it, and its children with it. Any thread may call this, and more than once."""
+        self._process.kill()
+
+    def close(self) -> None:
+        """End it, its children, and reap it."""
+        self.kill()
+        with self._asking:
+            self._channel.close()
+        self._process.wait()
+
+    def said(self) -> str:
+        """The end of what it wrote to stdout and stderr."""
+        with contextlib.suppress(OSError):
+            return self._log.read_bytes()[-4_000:].decode(errors="replace")
+        return ""
+
+    def _ask(self, order: Mapping[str, Any], *descriptors: int) -> dict[str, Any]:
+        data = json.dumps(order).encode()
+        with self._asking:
+            try:
+                socket.send_fds(self._channel, [data], descriptors)
+                return self._answer(ANSWER_SECONDS)
+            except OSError as e:
+                raise RuntimeError(f"the fork server is gone ({e})") from e
+
+    def _answer(self, seconds: float) -> dict[str, Any]:
+        """Its next answer. One that answers too late is ended, since nobody could tell which order
+        its answers belong to."""
+        self._channel.settimeout(seconds)
+        try:
+            data = self._channel.recv(ANSWER_BYTES)
+        except TimeoutError as e:
+            self.kill()
+            raise RuntimeError(f"the fork server does not answer: {self.said()}") from e
+        if not data:
+            raise RuntimeError(f"the fork server has ended: {self.said()}")
+        answer: dict[str, Any] = json.loads(data)
+        return answer
+
+
+class Forked:
+    """A child of a fork server: `confine.Started`."""
+
+    def __init__(self, server: ForkServer, pid: int, stdin: int, stdout: int) -> None:
+        self._server = server
+        self.pid = pid
+        self.stdin: IO[bytes] = os.fdopen(stdin, "wb", buffering=0)
+        self.stdout: IO[bytes] = os.fdopen(stdout, "rb", buffering=0)
+        # not its number: with its server it may be gone, and that may be another's
+        self._handle = os.pidfd_open(pid)
+
+    def send_signal(self, number: int) -> None:
+        with contextlib.suppress(ProcessLookupError):
+            signal.pidfd_send_signal(self._handle, number)
+
+    def kill(self) -> None:
+        self.send_signal(signal.SIGKILL)
+
+    def wait(self) -> ExitStatus:
+        ending = self._server.reap(self.pid)
+        os.close(self._handle)
+        for stream in (self.stdin, self.stdout):
+            with contextlib.suppress(OSError):
+                stream.close()
+        return ending
