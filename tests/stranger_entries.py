@@ -136,7 +136,7 @@ METHODS: Mapping[str, Entry] = {
     "chats.restore": gone(owner="change", turn=6),
     "chats.set_model": gone(owner="change", uses={"model": Literally("m")}),
     "chats.thread": gone(),
-    "chats.running": empty(),
+    "chats.running": own(),
     "chats.participants": gone(),
     "chats.authors": gone(),
     "chats.add_participant": gone(owner="change", mixed="own", uses={"email": "colleague_email"}),

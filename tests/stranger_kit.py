@@ -340,9 +340,13 @@ def fill(leaf: Leaf, visit: Visit, google: DriveServer, who: str) -> Given:
         given["invitation_id"] = own.team.invitations()[-1].id
     if who == "owner":
         given |= _more(leaf, visit, chat.id, answer, calls["tool-run_python"])
-    place = f"https://{private.lower()}.example.org"
-    own.models.save(ModelDraft("server", place, private, private))
+    own.models.save(_connection(private))
     return given
+
+
+def _connection(private: str) -> ModelDraft:
+    """A model of one's own; nothing answers there."""
+    return ModelDraft("server", f"https://{private.lower()}.example.org", private, private)
 
 
 def _more(
@@ -405,7 +409,10 @@ def opened_world(made: Planted, home: Path, url: str = "", *, busy: bool = True)
         owner, colleague = people["owner"].given, people["colleague"].given
         owner["colleague_id"], owner["colleague_email"] = colleague["user_id"], colleague["email"]
         if busy:
+            models = people["owner"].session.models
+            models.remove()  # an answer that finds no server ends, and in the middle of a walk
             keep_busy(people["owner"])
+            models.save(_connection(PRIVATE))
         yield World(leaf, home, made.google, **people)
 
 

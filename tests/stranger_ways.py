@@ -109,7 +109,7 @@ COMMANDS: Mapping[str, Command] = {
         "workspaces purge ID --yes", 1, takes=ID, operator=True, spares=("workspace_id",)
     ),
     "backup": command("backup PATH", 1, operator=True),
-    "restore": command("restore PATH", 2, operator=True),
+    "restore": command("restore PATH", 1, 2, operator=True),
     "audit": command("audit", operator=True),
     "replay": command("replay PATH", 1),
     "doctor": command("doctor", 0, 1),

@@ -82,9 +82,9 @@ class Adding:
                         running[future],
                         found if isinstance(found, LeafError) else _file_of(found),
                     )
-            if failed is not None:
+            if failed is not None:  # those that have begun are waited for, here or at the end
                 self._over.set()
-                waiting = set()
+                waiting = {future for future in waiting if not future.cancel()}
             while len(came) >= TOGETHER or (came and not waiting):
                 some, came = came[:TOGETHER], came[TOGETHER:]
                 for outcome in self._entered(some):

@@ -103,11 +103,13 @@ class StepEditor:
                 raise RunError("Leaf is shutting down.", "Run it again when it is back.")
             step = edited_steps.begin(self._store.db, scope, wanted)
             run = self._running[step.id] = _Running()
-        for work in (self._carry_out, self._beat):
-            threading.Thread(
-                target=work, args=(scope, message, step, run), name=f"edited-{step.id}", daemon=True
-            ).start()
+        self._start(step, self._carry_out, scope, message, step, run)
+        self._start(step, self._beat, step, run)
         return step
+
+    def _start(self, step: EditedStep, work: Callable[..., None], *arguments: object) -> None:
+        name = f"edited-{step.id}"
+        threading.Thread(target=work, args=arguments, name=name, daemon=True).start()
 
     def stop(self, scope: Scope, edit_id: str) -> None:
         """End a running step, wherever it runs. Raises NotFoundError."""
@@ -158,7 +160,7 @@ class StepEditor:
                 del self._running[step.id]
             run.done.set()
 
-    def _beat(self, _scope: Scope, _message: Message, step: EditedStep, run: _Running) -> None:
+    def _beat(self, step: EditedStep, run: _Running) -> None:
         while not run.done.wait(BEAT):
             with suppress(StoreError):  # the next beat tells it
                 if edited_steps.unscoped_beat(self._store.db, step.id, run.progress):
