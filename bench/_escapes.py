@@ -231,6 +231,48 @@ ESCAPES = {
         "import socket\nfor family in range(1, 46):\n    for kind in (1, 2, 3, 5):\n        try:\n            socket.socket(family, kind)\n"
         f"            {OK}\n        except OSError:\n            pass\n"
     ),
+    # processes and the kernel, by raw calls
+    "clone by the newer call": (
+        f"{LIBC}import struct\na = ctypes.create_string_buffer(struct.pack('11Q', 0, 0, 0, 0, 17, *[0] * 6))\n"
+        f"pid = libc.syscall(435, a, 88)\nif pid == 0:\n    os._exit(0)\nassert pid > 0\n{OK}"
+    ),
+    "a sibling by clone": f"{LIBC}pid = libc.syscall(56, 0x8000 | 17, 0, 0, 0, 0)\nif pid == 0:\n    os._exit(0)\nassert pid > 0\n{OK}",
+    "a process by the calls of another machine": (
+        "import ctypes, mmap\nm = mmap.mmap(-1, 4096, prot=7)\nm.write(bytes.fromhex('b802000000cd80c3'))\n"  # fork, by int 0x80
+        "pid = ctypes.CFUNCTYPE(ctypes.c_int)(ctypes.addressof(ctypes.c_char.from_buffer(m)))()\n"
+        f"if pid == 0:\n    ctypes.CDLL(None)._exit(0)\nassert pid > 0\n{OK}"
+    ),
+    "a program by its folder": f"{LIBC}libc.syscall(322, -100, b'missing', None, None, 0)\nassert ctypes.get_errno() == 2\n{OK}",
+    "outlive the app": f"{LIBC}assert libc.prctl(1, 0, 0, 0, 0) == 0\n{OK}",
+    "outlive the app by a number of 64 bits": f"{LIBC}assert libc.syscall(157, ctypes.c_long(1 << 32 | 1), 0, 0, 0, 0) == 0\n{OK}",
+    "a session of one's own": f"{LIBC}assert libc.setsid() >= 0 or libc.syscall(109, 0, 0) == 0\n{OK}",
+    "signal the own group": f"import os\nos.kill(0, 0)\n{OK}",
+    "signal the parent by its descriptor": f"import os, signal\nsignal.pidfd_send_signal(os.pidfd_open(os.getppid()), 0)\n{OK}",
+    "read the parent's orders": f"open(f'/proc/{{__import__(\"os\").getppid()}}/mem', 'rb')\n{OK}",
+    "the parent's descriptors": f"import os\nassert os.listdir(f'/proc/{{os.getppid()}}/fd')\n{OK}",
+    "a socket that was left open": (
+        "import os, stat\nfor fd in range(3, 512):\n    try:\n        kind = os.fstat(fd).st_mode\n    except OSError:\n        continue\n"
+        f"    if stat.S_ISSOCK(kind):\n        {OK}\n"
+    ),
+    "a core of one's own": f"{LIBC}assert libc.prctl(62, 1, 0, 1, 0) == 0 or ctypes.get_errno() == 22\n{OK}",
+    "memory that is shared where it is the same": f"{LIBC}assert libc.prctl(67, 1, 0, 0, 0) == 0\n{OK}",
+    "a place for asynchronous reading": f"{LIBC}c = ctypes.c_ulong()\nassert libc.syscall(206, 8, ctypes.byref(c)) == 0\n{OK}",
+    "write what others have not yet written": f"{LIBC}assert libc.syncfs(os.open('.', os.O_RDONLY)) == 0\n{OK}",
+    "pages that are set aside for others": f"{LIBC}libc.syscall(9, ctypes.c_long(0), ctypes.c_long(2 << 20), 3, 0x40022, -1, ctypes.c_long(0))\nassert ctypes.get_errno() != 13\n{OK}",
+    "places for signals that others need": (
+        "import os, signal\nsignal.pthread_sigmask(signal.SIG_BLOCK, [40])\nfor _ in range(3000):\n    os.kill(os.getpid(), 40)\n"
+        f"assert int(open('/proc/self/status').read().partition('SigQ:')[2].split('/')[0]) > 2000\n{OK}"
+    ),
+    "segments of the processor": f"{LIBC}assert libc.syscall(154, 0, ctypes.create_string_buffer(16), 16) >= 0\n{OK}",
+    # the machine, by way of the own folder in /proc
+    "connections of the machine": f"open('/proc/self/net/tcp').read()\n{OK}",
+    "sockets of the machine by a thread": f"import os\nopen(f'/proc/self/task/{{os.getpid()}}/net/unix').read()\n{OK}",
+    "routes of the machine": f"open('/proc/thread-self/net/route').read()\n{OK}",
+    "what is mounted": f"assert ' rootfs ' not in open('/proc/self/mountinfo').read()\n{OK}",
+    "pairs of sockets of any family": (
+        "import socket\nfor family in (2, 10, 16, 17, 30, 40, 44):\n    try:\n        socket.socketpair(family)\n    except OSError as e:\n"
+        f"        if e.errno == 13:\n            continue\n    {OK}\n"
+    ),
     "send several messages with an open file": (
         f"{LIBC}import socket\na, b = socket.socketpair()\nassert libc.sendmmsg(a.fileno(), ctypes.create_string_buffer(64), 1, 0) >= 0\n{OK}"
     ),

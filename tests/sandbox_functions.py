@@ -3,7 +3,9 @@ hostile ones."""
 
 from __future__ import annotations
 
+import contextlib
 import ctypes
+import errno
 import fcntl
 import os
 import signal
@@ -183,6 +185,15 @@ def _libc(name: str, *arguments: Any) -> None:
         raise OSError(ctypes.get_errno(), name)
 
 
+def _refused(attempt: Callable[[], Any]) -> None:
+    """Only a refusal of the filter counts as one: another error comes from behind it."""
+    try:
+        attempt()
+    except OSError as e:
+        if e.errno == errno.EACCES:
+            raise
+
+
 def hide_files(way: str) -> str:
     """Fill the disk with files that no folder names."""
     libc = ctypes.CDLL(None)
@@ -201,6 +212,36 @@ def hide_files(way: str) -> str:
         time.sleep(0.05)
     time.sleep(5)
     return "done"
+
+
+def end_first_thread(size: int) -> None:
+    """Go on in another thread, which takes memory, when the first one has ended."""
+
+    def grow() -> None:
+        time.sleep(0.3)
+        held = bytearray(size)
+        held[::4096] = b"x" * len(held[::4096])
+        time.sleep(60)
+
+    threading.Thread(target=grow).start()
+    ctypes.CDLL(None).syscall(60 if os.uname().machine == "x86_64" else 93, 0)
+
+
+def of_machine() -> list[str]:
+    """Files of the own folder in /proc that tell of the machine, and can be read."""
+    own = f"/proc/{os.getpid()}"
+    places = [own, f"{own}/task/{os.getpid()}", "/proc/thread-self"]
+    found = []
+    for path in [f"{p}/{n}" for p in places for n in ("net/tcp", "net/unix", "net/route")]:
+        with contextlib.suppress(OSError):
+            found += [path] * bool(Path(path).read_text())
+    return found
+
+
+def of_itself() -> list[str]:
+    """What libraries read of the own folder in /proc, as far as it can be read."""
+    names = ("maps", "status", "stat", "statm", "cgroup")
+    return [*(n for n in names if Path("/proc/self", n).read_text()), *os.listdir("/proc/self/fd")]
 
 
 ATTEMPTS: dict[str, Callable[[str], Any]] = {
@@ -246,6 +287,13 @@ ATTEMPTS: dict[str, Callable[[str], Any]] = {
     "space": lambda _: _libc(
         "fallocate", _own_file(os.O_RDWR), 1, ctypes.c_long(0), ctypes.c_long(1 << 20)
     ),
+    "inet-pair": lambda _: _refused(lambda: socket.socketpair(socket.AF_INET)),
+    "tipc-pair": lambda _: _refused(lambda: socket.socketpair(30)),
+    "session": lambda _: os.setsid(),
+    "group": lambda _: os.setpgid(0, 0),
+    "sync": lambda _: _libc("syncfs", 1),
+    "outlive": lambda _: _libc("prctl", 1, 0, 0, 0, 0),
+    "merge": lambda _: _libc("prctl", 67, 1, 0, 0, 0),
     "unshare": lambda _: _libc("unshare", 0x400),
     # what libraries need
     "streams": lambda _: socket.socketpair()[0].close(),

@@ -4,6 +4,7 @@ outlives them."""
 from __future__ import annotations
 
 import contextlib
+import gc
 import os
 import signal
 import socket
@@ -30,8 +31,10 @@ from leaf.errors import (
     StoreError,
     UnreadableFileError,
 )
+from leaf.sandbox import forkserver
 from leaf.sandbox.capacity import OWN_MB, Capacity, memory_mb
 from leaf.sandbox.confine import confinement
+from leaf.sandbox.kinds import PACKAGE, ChildKind
 from leaf.sandbox.limits import CallLimits
 from leaf.sandbox.pool import Pool
 from tests.runs_kit import wait_until
@@ -391,7 +394,10 @@ SIGNALS = ["owner", "owner-ex", "which-signal", "owner-by-ioctl", "group-by-ioct
 FILES = ["lease", "file-flags", "file-attributes", "send-file", "inotify", "fanotify", "space"]
 
 
-@pytest.mark.parametrize("way", [*SIGNALS, *FILES, "datagrams", "packets", "unshare"])
+OTHERS = ["session", "group", "sync", "outlive", "merge", "inet-pair", "tipc-pair"]
+
+
+@pytest.mark.parametrize("way", [*SIGNALS, *FILES, *OTHERS, "datagrams", "packets", "unshare"])
 def test_what_older_kernels_leave_open_is_closed_by_seccomp(confined: Pool, way: str) -> None:
     assert call(confined, "attempt", way=way, argument=str(os.getpid())) != "done"
 
@@ -405,6 +411,108 @@ def test_what_libraries_need_is_left_open(confined: Pool, way: str) -> None:
 def test_files_without_a_name_count_as_written(confined: Pool, way: str) -> None:
     with pytest.raises(SandboxError, match="wrote more than 30 MB"):
         call(confined, "hide_files", CallLimits(seconds=20, output_mb=30), way=way)
+
+
+def test_the_machine_is_not_seen_by_the_own_folder_in_proc(confined: Pool) -> None:
+    assert call(confined, "of_machine") == []
+    assert {"maps", "status", "stat", "statm", "cgroup", "0"} <= set(call(confined, "of_itself"))  # type: ignore[call-overload]
+
+
+def test_nothing_goes_on_unseen_after_the_first_thread(pool: Pool) -> None:
+    began = time.monotonic()
+    with pytest.raises(SandboxError):
+        call(pool, "end_first_thread", CallLimits(seconds=15, memory_mb=300), size=600_000_000)
+    assert time.monotonic() - began < 8
+
+
+@landlock
+def test_a_child_that_does_not_end_makes_nobody_else_wait(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(forkserver, "ENDING_SECONDS", 0.3)
+    server, first = _server_and_child(tmp_path)
+    assert first.wait().signal == signal.SIGKILL  # it was not ended at all
+    second = _forked(server, tmp_path / "second")
+    second.kill()
+    assert second.wait().signal == signal.SIGKILL
+    assert server.is_alive()
+    server.close()
+
+
+@landlock
+def test_a_server_that_gets_no_further_process_says_so_and_goes_on(tmp_path: Path) -> None:
+    """Else the children of others would end with it."""
+    code = """
+        import json, os, socket, threading
+        from leaf.sandbox import child, forked
+        def fork():
+            raise BlockingIOError(11, "none left")
+        os.fork = fork
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        threading.Thread(target=forked.serve, args=(theirs.detach(), child), daemon=True).start()
+        for _ in range(3):
+            print(ours.recv(100).decode(), flush=True)
+            socket.send_fds(ours, [b'{"folder": "/"}'], os.pipe())
+        print(ours.recv(100).decode(), len(os.listdir("/proc/self/fd")) < 14, flush=True)
+    """
+    done = subprocess.run(
+        [sys.executable, "-c", textwrap.dedent(code)],
+        capture_output=True,
+        text=True,
+        cwd=HERE.parent,
+    )
+    assert done.stdout.count("none left") == 3, done.stderr
+
+
+@landlock
+def test_a_child_without_a_handle_closes_its_pipes_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A descriptor that is closed twice may be another's by then."""
+    server, first = _server_and_child(tmp_path)
+
+    def none(_pid: int) -> int:
+        raise OSError(24, "too many open files")
+
+    monkeypatch.setattr(os, "pidfd_open", none)
+    with pytest.raises(OSError, match="too many") as failure:
+        _forked(server, tmp_path / "second")
+    opened = [os.open(os.devnull, os.O_RDONLY) for _ in range(8)]
+    del failure
+    gc.collect()
+    for descriptor in opened:
+        os.close(descriptor)  # raises if it is closed already
+    first.kill()
+    server.close()
+
+
+@landlock
+def test_a_server_that_does_not_answer_is_gone_before_the_system_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Else one death is three failures to fork, after which callers are told."""
+    server, _ = _server_and_child(tmp_path)
+    monkeypatch.setattr(server._process, "poll", lambda: None)
+    assert server.is_alive()
+    server.kill()
+    with pytest.raises(RuntimeError, match="fork server"):
+        _forked(server, tmp_path / "second")
+    assert not server.is_alive()
+    server.close()
+
+
+def _server_and_child(folder: Path) -> tuple[forkserver.ForkServer, forkserver.Forked]:
+    if not forkserver.can_confine_itself():
+        pytest.skip("this kernel starts each child anew")
+    server = forkserver.ForkServer(folder / "server", ChildKind(confined=True, preload=()))
+    server.wait_until_ready(20)
+    return server, _forked(server, folder / "first")
+
+
+def _forked(server: forkserver.ForkServer, folder: Path) -> forkserver.Forked:
+    folder.mkdir()
+    readable = [PACKAGE]
+    return server.fork(folder, log=folder / ".log", readable=readable, writable=[folder], limits={})
 
 
 def test_threads_are_allowed(confined: Pool) -> None:

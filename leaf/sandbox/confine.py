@@ -28,9 +28,13 @@ from leaf.sandbox.capacity import limit_files
 from leaf.sandbox.seccomp import CLOSED
 
 ITS_OWN = frozenset(
-    {"socket", "connect", "bind", "sendmsg", "sendmmsg", "fork", "vfork", "execve", "execveat"}
+    {
+        *("socket", "connect", "bind", "sendmsg", "sendmmsg"),
+        *("fork", "vfork", "execve", "execveat", "setpgid", "setsid"),
+    }
 )
-"""Calls that sandlock decides about itself, and those by which Python is yet to start."""
+"""Calls that sandlock decides about itself, and those by which Python is yet to start. The child's
+own filter refuses them."""
 DENIED_SYSCALLS = (
     *(name for name in CLOSED if name not in ITS_OWN),
     *("fchmodat2", "setxattrat", "removexattrat", "file_setattr"),
@@ -40,7 +44,7 @@ YOUNG = ("NET_TCP", "FS_IOCTL_DEV", "SIGNAL_SCOPE", "ABSTRACT_UNIX_SOCKET_SCOPE"
 too."""
 SYSTEM_PATHS = (
     *("/usr", "/lib", "/lib64", "/bin", "/etc/ld.so.cache", "/etc/localtime", "/etc/timezone"),
-    *("/proc/self", "/sys/devices/system/cpu", "/dev/urandom", "/dev/null"),
+    *("/sys/devices/system/cpu", "/dev/urandom", "/dev/null"),
 )
 
 
@@ -234,7 +238,8 @@ def _sandbox(
     from sandlock import Protection, Sandbox
 
     return Sandbox(
-        fs_readable=readable_paths(readable),
+        # of its own folder there sandlock shows nothing that tells of the machine
+        fs_readable=[*readable_paths(readable), "/proc/self"],
         fs_writable=[str(p) for p in writable],
         max_processes=1,
         extra_deny_syscalls=list(DENIED_SYSCALLS),

@@ -26,6 +26,12 @@ from leaf.sandbox import seccomp
 ORDER_BYTES = 1 << 18
 """Longest order: two lists of paths."""
 LARGEST_DESCRIPTOR = 1 << 30
+OF_ITSELF = (
+    *("auxv", "cgroup", "cmdline", "comm", "environ", "fd", "fdinfo", "limits"),
+    *("maps", "smaps", "stat", "statm", "status"),
+)
+"""What a child may read of /proc/self. The rest tells of the machine: its connections, sockets and
+routes (`net`, and `task/…/net`), and what is mounted."""
 
 
 def serve(orders: int, child: ModuleType) -> tuple[Any, int]:
@@ -34,7 +40,8 @@ def serve(orders: int, child: ModuleType) -> tuple[Any, int]:
 
     An order is {"folder", "log": paths, "readable", "writable": lists of paths, "env": name ->
     value, "limits": name -> value, "without": names of protections}, with two descriptors; the
-    answer is {"pid"}. {"reap": pid} is answered with {"status"}, as of waitpid.
+    answer is {"pid"}, or {"error"} where the system refuses. {"reap": pid}, of a child that has
+    ended, is answered with {"status"}, as of waitpid.
     """
     import sandlock  # here, so that no child loads it
 
@@ -54,12 +61,16 @@ def serve(orders: int, child: ModuleType) -> tuple[Any, int]:
             # of threads that a child does without: those of Arrow and jemalloc, which both know
             # of forks
             warnings.simplefilter("ignore", DeprecationWarning)
-            pid = os.fork()
+            try:
+                pid = os.fork()
+                answer: dict[str, Any] = {"pid": pid}
+            except OSError as e:  # one child may have taken all the threads that there are
+                pid, answer = -1, {"error": str(e)}
         if pid == 0:
             return _begin(order, pipes, server, child)
         for pipe in pipes:
             os.close(pipe)
-        channel.send(json.dumps({"pid": pid}).encode())
+        channel.send(json.dumps(answer).encode())
 
 
 def _begin(
@@ -99,9 +110,14 @@ def _confine(order: dict[str, Any]) -> None:
     """Close files by Landlock, and then all that seccomp closes. For good."""
     from sandlock import Protection, Sandbox, confine
 
+    own = [path for name in OF_ITSELF if os.path.exists(path := f"/proc/self/{name}")]
+    for path in own:
+        # What Landlock opens is a file as it is now. Where the kernel is short of memory it would
+        # forget one of /proc that nobody holds, and make another, closed one.
+        os.open(path, os.O_PATH)
     confine(
         Sandbox(
-            fs_readable=order["readable"],
+            fs_readable=[*order["readable"], *own],
             fs_writable=order["writable"],
             allow_degraded=[Protection[name] for name in order["degraded"]],
         )

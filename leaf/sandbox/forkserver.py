@@ -13,6 +13,7 @@ import functools
 import json
 import os
 import platform
+import select
 import signal
 import socket
 import subprocess
@@ -27,8 +28,11 @@ from leaf.sandbox.kinds import SCRIPT, ChildKind
 from leaf.sandbox.syscalls import MACHINES
 
 ANSWER_SECONDS = 20.0
-"""Longest that the server may take for a fork, or to reap a child that was ended."""
+"""Longest that the server may take for a fork, or to reap a child that has ended."""
 ANSWER_BYTES = 4096
+ENDING_SECONDS = 20.0
+"""Longest wait for the end of a child that was killed. One whose files the disk still takes comes
+later: nobody else waits for it, and it is reaped with its server."""
 LANDLOCK_ABI = 6
 """What a process needs to close its signals and abstract sockets by itself: Linux 6.12."""
 
@@ -55,6 +59,8 @@ class ForkServer:
         folder.mkdir(parents=True, mode=0o700)
         self._log = folder / ".log"
         self._asking = threading.Lock()
+        self._gone = False
+        """Whether it has been found unable to answer: before the system knows that it has ended."""
         self._channel, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         config = {**kind.config(), "orders": theirs.fileno()}
         with theirs, self._log.open("wb") as log:
@@ -98,8 +104,10 @@ class ForkServer:
         requests, stdin = os.pipe()
         stdout, answers = os.pipe()
         try:
-            pid = self._ask(order, requests, answers)["pid"]
-            return Forked(self, pid, stdin, stdout)
+            answer = self._ask(order, requests, answers)
+            if "error" in answer:
+                raise RuntimeError(f"the system gives no further process: {answer['error']}")
+            return Forked(self, answer["pid"], stdin, stdout)
         except BaseException:
             for end in (stdin, stdout):
                 os.close(end)
@@ -109,7 +117,7 @@ class ForkServer:
                 os.close(end)
 
     def reap(self, pid: int) -> ExitStatus:
-        """How a child ended that was killed. Where the server is gone it has ended with it, and not
+        """How a child ended, which it has. Where the server is gone it has ended with it, and not
         for what it did itself."""
         try:
             status: int = self._ask({"reap": pid})["status"]
@@ -120,7 +128,7 @@ class ForkServer:
         return ExitStatus(code=os.waitstatus_to_exitcode(status))
 
     def is_alive(self) -> bool:
-        return self._process.poll() is None
+        return not self._gone and self._process.poll() is None
 
     def kill(self) -> None:
         """End it, and its children with it. Any thread may call this, and more than once."""
@@ -146,6 +154,7 @@ class ForkServer:
                 socket.send_fds(self._channel, [data], descriptors)
                 return self._answer(ANSWER_SECONDS)
             except OSError as e:
+                self._gone = True
                 raise RuntimeError(f"the fork server is gone ({e})") from e
 
     def _answer(self, seconds: float) -> dict[str, Any]:
@@ -155,9 +164,11 @@ class ForkServer:
         try:
             data = self._channel.recv(ANSWER_BYTES)
         except TimeoutError as e:
+            self._gone = True
             self.kill()
             raise RuntimeError(f"the fork server does not answer: {self.said()}") from e
         if not data:
+            self._gone = True
             raise RuntimeError(f"the fork server has ended: {self.said()}")
         answer: dict[str, Any] = json.loads(data)
         return answer
@@ -169,10 +180,11 @@ class Forked:
     def __init__(self, server: ForkServer, pid: int, stdin: int, stdout: int) -> None:
         self._server = server
         self.pid = pid
+        # not its number: with its server it may be gone, and that may be another's. First, since
+        # it may fail, and who asked closes both pipes then
+        self._handle = os.pidfd_open(pid)
         self.stdin: IO[bytes] = os.fdopen(stdin, "wb", buffering=0)
         self.stdout: IO[bytes] = os.fdopen(stdout, "rb", buffering=0)
-        # not its number: with its server it may be gone, and that may be another's
-        self._handle = os.pidfd_open(pid)
 
     def send_signal(self, number: int) -> None:
         with contextlib.suppress(ProcessLookupError):
@@ -182,7 +194,11 @@ class Forked:
         self.send_signal(signal.SIGKILL)
 
     def wait(self) -> ExitStatus:
-        ending = self._server.reap(self.pid)
+        ended = select.poll()
+        ended.register(self._handle, select.POLLIN)
+        ending = ExitStatus(signal=int(signal.SIGKILL))
+        if ended.poll(1000 * ENDING_SECONDS):
+            ending = self._server.reap(self.pid)
         os.close(self._handle)
         for stream in (self.stdin, self.stdout):
             with contextlib.suppress(OSError):

@@ -36,8 +36,14 @@ class ChildKind:
         return [PACKAGE, *confine.library_folders(), *(p.resolve() for p in self.paths)]
 
     def child_limits(self) -> dict[str, int]:
-        """Resource limits of a child from its start on."""
-        return {"RLIMIT_CORE": 0, "RLIMIT_NOFILE": 512, **self.limits}
+        """Resource limits of a child from its start on. Signals that wait, timers among them, are
+        counted for all processes of the user together, so one could take all that there are."""
+        return {
+            "RLIMIT_CORE": 0,
+            "RLIMIT_NOFILE": 512,
+            "RLIMIT_SIGPENDING": 1024,
+            **self.limits,
+        }
 
     def config(self) -> dict[str, Any]:
         """What `child.py` is told of the kind."""

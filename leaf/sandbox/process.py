@@ -132,6 +132,10 @@ class Child:
                 if (found := parse(line)) is not None:
                     return found
             raise_if_stopped(stop)
+            if self._state() == "Z":
+                # Where its first thread alone has ended the system shows neither what it holds nor
+                # what it maps, so the others may not go on. What it has answered is read first.
+                self.kill()
             now = time.monotonic()
             if now - began > limits.seconds:
                 raise timeout_error(limits)
@@ -157,13 +161,15 @@ class Child:
 
     def is_alive(self) -> bool:
         """Whether the process is there: not ended by us, by the kernel or by itself."""
-        try:
-            state = (
-                Path(f"/proc/{self._process.pid}/stat").read_text().rpartition(")")[2].split()[0]
-            )
-        except (OSError, IndexError):
-            return False
-        return self._ending is None and state not in "ZX"
+        return self._ending is None and self._state() not in ("", "Z", "X")
+
+    def _state(self) -> str:
+        """The kernel's letter for what its first thread does; empty where it is gone, or the system
+        does not tell."""
+        with contextlib.suppress(OSError, IndexError):
+            stat = Path(f"/proc/{self._process.pid}/stat").read_text()
+            return stat.rpartition(")")[2].split()[0]
+        return ""
 
     def kill(self) -> None:
         """End the process; whoever waits for its answer learns of it. Any thread may call this."""

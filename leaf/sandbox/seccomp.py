@@ -56,6 +56,8 @@ CLOSED = (
         "sched_setparam",
         "sched_setscheduler",
     ),
+    # A group or session of its own, to which the kernel may give a share of the processor of its own.
+    *("setpgid", "setsid"),
     # Memory, queues and semaphores that others find by a number, or that no count of the process
     # shows.
     *(
@@ -76,6 +78,9 @@ CLOSED = (
         "mq_open",
         "mq_unlink",
     ),
+    # Places that all of the machine share, of which one process could take every one; writing to
+    # the disk what others have in memory.
+    *("io_setup", "sync", "syncfs"),
     # Mode, owner and times of files, which Landlock does not cover.
     *(
         "chmod",
@@ -130,6 +135,7 @@ CLOSED = (
         "add_key",
         "request_key",
         "personality",
+        "modify_ldt",
         "lookup_dcookie",
         "nfsservctl",
     ),
@@ -163,11 +169,12 @@ the user; F_SETLEASE makes whoever opens the file wait; F_NOTIFY."""
 TERMINAL = (0x5401, 0x802C542A, 0x5413, 0x5421, 0x541B, 0x5450, 0x5451)
 """All that `ioctl` is for: TCGETS and TCGETS2 (is it a terminal?), TIOCGWINSZ, FIONBIO, FIONREAD,
 FIONCLEX, FIOCLEX. Others name a process that is signalled, or change files that can only be read."""
-SOCK_STREAM, KIND_OF_SOCKET = 1, 0xF
-CLONE_THREAD = 0x10000
-OWN_RIGHTS = (1, 4, 28, 0x59616D61)
+AF_UNIX, SOCK_STREAM, KIND_OF_SOCKET = 1, 1, 0xF
+CLONE_THREAD, MAP_HUGETLB = 0x10000, 0x40000
+OWN_RIGHTS = (1, 4, 28, 62, 67, 0x59616D61)
 """What `prctl` is not for: PR_SET_PDEATHSIG, by which it ends with the app, PR_SET_DUMPABLE,
-PR_SET_SECUREBITS, PR_SET_PTRACER."""
+PR_SET_SECUREBITS, PR_SCHED_CORE, by which nobody else runs on the other half of its core,
+PR_SET_MEMORY_MERGE, by which time tells what others have in memory, PR_SET_PTRACER."""
 
 
 def close() -> None:
@@ -223,11 +230,17 @@ def program(architecture: int, calls: Mapping[str, int], pid: int) -> list[Line]
         # hear that this one does not exist
         *_rule(calls["clone3"], [], ERROR | errno.ENOSYS),
         *_rule(calls["clone"], _only(0, (CLONE_THREAD,), CLONE_THREAD)),
+        # huge pages are set aside for somebody, a database as a rule, and no count of memory has them
+        *_rule(calls["mmap"], _only(3, (0,), MAP_HUGETLB)),
         *_rule(calls["prctl"], _none_of(0, OWN_RIGHTS)),
         *_rule(calls["prlimit64"], _only(0, (0,))),  # 0 is oneself
         *_rule(calls["kill"], _only(0, (pid,))),
         *_rule(calls["tgkill"], _only(0, (pid,))),
-        *_rule(calls["socketpair"], _only(1, (SOCK_STREAM,), KIND_OF_SOCKET)),
+        # other families would be made by the kernel before it finds that they know no pairs
+        *_rule(
+            calls["socketpair"],
+            _and(0, AF_UNIX, _only(1, (SOCK_STREAM,), KIND_OF_SOCKET)),
+        ),
         *_rule(calls["ioctl"], _only(1, TERMINAL), ERROR | errno.ENOTTY),
         *_rule(calls["fcntl"], _none_of(1, SIGNALLING)),
         (RETURN, 0, 0, ALLOW),
@@ -244,6 +257,11 @@ def _only(argument: int, values: Sequence[int], bits: int = 0xFFFFFFFF) -> list[
     """Pass if those bits of an argument are one of the values."""
     tests = [(EQUAL, len(values) - i, 0, value) for i, value in enumerate(values)]
     return [(LOAD, 0, 0, FIRST + 8 * argument), (AND, 0, 0, bits), *tests]
+
+
+def _and(argument: int, value: int, test: list[Line]) -> list[Line]:
+    """Pass if an argument is that value and the test, which stands behind, passes."""
+    return [(LOAD, 0, 0, FIRST + 8 * argument), (EQUAL, 0, len(test), value), *test]
 
 
 def _none_of(argument: int, values: Sequence[int]) -> list[Line]:
