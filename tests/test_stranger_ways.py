@@ -383,9 +383,12 @@ def test_no_command_tells_of_anybody_but_the_local_user(
 
 
 def test_afterwards_the_owner_has_all_that_she_had(running: Running) -> None:
-    """Last: the app is stopped."""
+    """Of what this worker has tried so far: tests that it takes over from another come later."""
     running.app.stop()
     kept = running.world.kept
-    with closing(DuckDatabase(running.app.home / "leaf.duckdb")) as db:
-        changes = kept.compare(db, "other")
+    try:
+        with closing(DuckDatabase(running.app.home / "leaf.duckdb")) as db:
+            changes = kept.compare(db, "other")
+    finally:
+        running.app.start()
     assert not changes, f"one of {running.wrote} changed {changes}"
