@@ -188,14 +188,14 @@ def _opened(page: Any, title: str, text: str) -> float:
 
 def _ask(page: Any, question: str) -> tuple[float, float]:
     """When Enter was pressed, in seconds since 1970, and how many seconds later the question stood
-    in the window."""
+    in the window: as the page repeats it until it is drawn, or drawn."""
     box = page.get_by_test_id("stChatInputTextArea")
     box.fill(question)
     page.evaluate(
         """text => { window.leafSeen = new Promise(resolve => {
             let began = 0
             const look = () => {
-                const found = [...document.querySelectorAll('[class*="st-key-bubble-"]')].some(b => {
+                const found = [...document.querySelectorAll('[class*="st-key-bubble-"], .leaf-echo:not([hidden])')].some(b => {
                     const place = b.getBoundingClientRect()
                     return place.top < innerHeight && place.bottom > 0 && b.innerText.includes(text)
                 })

@@ -1,7 +1,8 @@
 """What the browser keeps of the place that one reads in a chat: a chat opens at its end and follows
 it, one's own question goes to the top of the window with its answer growing below, so does the
 message to which a link leads, and whoever scrolls away stays until the button that leads back is
-pressed. The doings stand in `ui/assets/reading.js`.
+pressed. What was sent is repeated above the composer until it is drawn. The doings stand in
+`ui/assets/reading.js`.
 """
 
 from __future__ import annotations
@@ -48,6 +49,7 @@ def _component() -> Any:
         html=(
             f'<button type="button" class="leaf-to-end" aria-label="{TO_END}" title="{TO_END}" '
             'hidden><span aria-hidden="true">↓</span><span></span></button>'
+            '<div class="leaf-echo" aria-hidden="true" hidden><div></div></div>'
         ),
         css=(ASSETS / "reading.css").read_text(),
         js=(ASSETS / "reading.js").read_text(),

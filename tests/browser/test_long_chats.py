@@ -67,3 +67,52 @@ def test_earlier_messages_come_above_what_is_read_and_leave_it_in_its_place(
     assert len(questions(page)) > len(drawn)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     context.close()
+
+
+WATCH = """text => {
+    window.leafPlaces = []
+    const look = () => {
+        const shown = (b) => b.checkVisibility() && b.innerText.includes(text)
+        const echo = [...document.querySelectorAll('.leaf-echo')].some(shown)
+        const drawn = [...document.querySelectorAll('[class*="st-key-bubble-"]')].some(shown)
+        const now = (echo ? 'echo' : '') + (drawn ? 'drawn' : '')
+        if (window.leafPlaces.at(-1) !== now) window.leafPlaces.push(now)
+        requestAnimationFrame(look)
+    }
+    look()
+}"""
+
+
+@pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
+def test_a_question_stands_there_at_once_and_until_it_is_drawn(
+    running: App, browser: Browser, scheme: str, width: int
+) -> None:
+    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    page = context.new_page()
+    page.goto(running.url)
+    if width < 500:
+        page.get_by_test_id("stExpandSidebarButton").click()
+    page.get_by_role("button", name=TITLE).first.click()
+    expect(page.get_by_text("Question N0059").first).to_be_visible()
+    if width < 500:
+        page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
+    quiet(page)
+    box = page.get_by_test_id("stChatInputTextArea")
+    question = f"What of {width}?"
+    box.fill(question)
+    page.evaluate(WATCH, question)
+    box.press("Enter")
+    drawn = page.locator('[class*="st-key-bubble-"]', has_text=question)
+    expect(drawn).to_be_visible()
+    expect(page.locator(".leaf-echo")).to_be_hidden()
+    places = [place for place in page.evaluate("window.leafPlaces") if place != "echodrawn"]
+    assert places[:3] == ["", "echo", "drawn"]  # both within a frame are not painted
+    box.fill("Another\n" + 60 * "of many words " + 90 * "x")
+    page.evaluate(
+        "window.dispatchEvent(new CustomEvent('leaf-sent', {detail: "
+        "document.querySelector('[data-testid=stChatInputTextArea]').value}))"
+    )
+    shot(page, f"echo-{scheme}-{width}")
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
+    expect(page.locator(".leaf-echo")).to_be_hidden()  # nobody asked that
+    context.close()

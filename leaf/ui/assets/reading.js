@@ -7,6 +7,7 @@ const NEAR = 80
 const ABOVE = 12
 const BY_HAND = 1000
 const COMES = 10_000
+const SENDS = 1500
 const ANEW = 500
 
 const UPWARD = new Set(["ArrowUp", "PageUp", "Home"])
@@ -26,12 +27,14 @@ const piecesOf = (part) => {
   const drawn = [...(part.querySelector(SAID)?.children ?? [])]
   return [...drawn, ...[...(part.querySelector(".leaf-live-body")?.children ?? [])].slice(drawn.length)]
 }
+const last = (main) => keyOf([...main.querySelectorAll('[class*="st-key-question-"]')].at(-1) ?? main)
 const typing = (target) => target instanceof Element && target.closest("input, textarea, [contenteditable]")
 
 class Reading {
-  constructor(main, pill) {
+  constructor(main, pill, echo) {
     this.main = main
     this.pill = pill
+    this.echo = echo
     this.data = {}
     this.mode = END
     this.acted = this.touched = -Infinity
@@ -57,6 +60,9 @@ class Reading {
     const pressed = (event) => KEYS.has(event.key) && (event.key === "Tab" || !typing(event.target)) && this.act(UPWARD.has(event.key))
     window.addEventListener("keydown", pressed, { passive: true, capture: true })
     this.stops.push(() => window.removeEventListener("keydown", pressed, { capture: true }))
+    const sent = (event) => this.repeat(event.detail)
+    window.addEventListener("leaf-sent", sent)
+    this.stops.push(() => window.removeEventListener("leaf-sent", sent))
   }
 
   // The page made the element anew: the reader notices nothing. Later it is another visit, of the same page.
@@ -72,6 +78,7 @@ class Reading {
     this.ended = performance.now()
     this.sizes.disconnect()
     this.drawn.disconnect()
+    this.hush()
     for (const stop of this.stops) stop()
     if (reading !== this) return
     for (const room of ["--leaf-room", "--leaf-room-above"]) this.main.style.removeProperty(room)
@@ -100,6 +107,33 @@ class Reading {
     this.news = false
     this.newest = ""
     this.settle()
+  }
+
+  // What was sent stands there at once, until the page draws it or gives it back. In JavaScript only where something is typed:
+  // a suggestion that is pressed stands where it was.
+
+  repeat(text) {
+    this.echo.firstChild.textContent = text.trim().slice(0, 2000)
+    const { right } = this.block.getBoundingClientRect()
+    this.echo.style.right = `${document.documentElement.clientWidth - right + parseFloat(getComputedStyle(this.block).paddingRight)}px`
+    this.echo.style.bottom = `${innerHeight - this.floor + ABOVE}px`
+    this.echo.hidden = false
+    this.repeats = { before: last(this.main), at: performance.now() }
+    this.show()
+    this.repeated()
+  }
+
+  repeated() {
+    cancelAnimationFrame(this.repeating)
+    if (this.echo.hidden) return
+    this.repeating = requestAnimationFrame(() => this.repeated()) // never painted beside what it stands for
+    const past = performance.now() - this.repeats.at
+    const idle = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "notRunning"
+    if (last(this.main) !== this.repeats.before || past > COMES || (past > SENDS && idle)) this.hush()
+  }
+
+  hush() {
+    this.echo.hidden = true
   }
 
   // What the reader does
@@ -220,6 +254,7 @@ class Reading {
 
   // Something was drawn: what is observed may be another element.
   look() {
+    this.repeated()
     const wanted = [this.main, this.block, this.block?.lastElementChild, this.bar].filter(Boolean)
     if (!this.watched || wanted.some((one, i) => one !== this.watched[i])) {
       this.sizes.disconnect()
@@ -323,7 +358,7 @@ class Reading {
     if (this.newest && newest !== this.newest && this.mode !== END && below > NEAR) this.news = true
     if (below <= NEAR) this.news = false
     this.newest = newest
-    const hidden = this.mode === END || below <= NEAR
+    const hidden = this.mode === END || below <= NEAR || !this.echo.hidden
     if (this.pill.hidden !== hidden) this.pill.hidden = hidden
     if (hidden) return
     const said = this.news ? this.data.news : ""
@@ -339,10 +374,11 @@ let reading = null
 export default function ({ data, parentElement }) {
   const main = document.querySelector("#stMain")
   const pill = parentElement.querySelector(".leaf-to-end")
-  if (!main || !pill) return
+  const echo = parentElement.querySelector(".leaf-echo")
+  if (!main || !pill || !echo) return
   if (!reading || reading.ended || reading.main !== main || reading.pill !== pill) {
     const before = reading
-    reading = new Reading(main, pill)
+    reading = new Reading(main, pill, echo)
     if (before) reading.takeOver(before)
     before?.dispose()
   }

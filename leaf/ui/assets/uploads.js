@@ -411,7 +411,8 @@ class Uploads extends Figures {
     this.draw()
   }
 
-  sent() {
+  sent(text = document.querySelector(TEXT)?.value ?? "") {
+    window.dispatchEvent(new CustomEvent("leaf-sent", { detail: text }))
     for (const job of this.mine()) if (job.over) this.close(job.id)
     this.notices = []
     this.held = false
@@ -429,10 +430,11 @@ class Uploads extends Figures {
   }
 
   sendHeld() {
+    const text = document.querySelector(TEXT)?.value ?? ""
     this.through = true
     document.querySelector(SENDS)?.click()
     this.through = false
-    this.sent()
+    this.sent(text)
   }
 
   release() {
