@@ -182,6 +182,7 @@ def test_a_long_pasted_table_becomes_a_file_and_text_again(page: Page, tmp_path:
     chip = page.get_by_role("button", name="Leave out pasted text 2.txt").filter(visible=True)
     expect(chip).to_be_visible()
     code = "\n".join(f"value_{n} = compute({n}" + ", other" * (n % 4) + ")" for n in range(30))
+    expect(composer(page)).to_be_enabled()  # the page is drawn with the file
     assert page.evaluate(PASTE, code), "code is no table"
 
 

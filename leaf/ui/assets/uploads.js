@@ -373,7 +373,11 @@ class Uploads extends Figures {
   }
 
   async close(id) {
-    await this.call("POST", `/${id}/close`)
+    this.closed ??= new Set()
+    if (this.closed.has(id)) return // by itself and as a question goes out: the second finds nothing
+    this.closed.add(id)
+    const answer = await this.call("POST", `/${id}/close`)
+    if (!answer.ok) this.closed.delete(id)
     this.notices = this.notices.filter((notice) => notice.job !== id)
     this.look()
   }
