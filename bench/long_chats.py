@@ -140,13 +140,14 @@ def _measure(page: Any, model: QuickModel, count: int, *, judged: bool) -> list[
         quiet(page)
         again.append(time_of_rerun(page, title))
         quiet(page)
-    own, asked, done = [], [], []
+    own, placed, asked, done = [], [], [], []
     for number in range(TIMES):
         began, seen = _ask(page, f"My own question {count} {number}?")
         page.get_by_text("as before").nth(number).wait_for()
         quiet(page)
         page.wait_for_function("() => window.leafWhole")
         own.append(seen)
+        placed.append(float(page.evaluate("() => window.leafPlaced")) / 1000 - began)
         asked.append(model.asked[-1][0] - began)
         done.append(_completed(page, model.ended[-1]))
         quiet(page)
@@ -159,6 +160,7 @@ def _measure(page: Any, model: QuickModel, count: int, *, judged: bool) -> list[
         _figure(name, "open", opened, OPEN if judged else None),
         _figure(name, "drawn again", again, DRAWN if judged else None),
         _figure(name, "own question on the screen", own, OWN if judged else None),
+        _figure(name, "own question drawn in its place", placed, None),
         _figure(name, "from the question to the model server", asked, None),
         _figure(name, "from the model's last word to the whole answer drawn", done, None),
     ]
@@ -194,12 +196,17 @@ def _ask(page: Any, question: str) -> tuple[float, float]:
     page.evaluate(
         """text => { window.leafSeen = new Promise(resolve => {
             let began = 0
+            const stands = where => [...document.querySelectorAll(where)].some(b => {
+                const place = b.getBoundingClientRect()
+                return place.top < innerHeight && place.bottom > 0 && b.innerText.includes(text)
+            })
             const look = () => {
-                const found = [...document.querySelectorAll('[class*="st-key-bubble-"], .leaf-echo:not([hidden])')].some(b => {
-                    const place = b.getBoundingClientRect()
-                    return place.top < innerHeight && place.bottom > 0 && b.innerText.includes(text)
-                })
-                found ? (resolve([began, (Date.now() - began) / 1000]), whole()) : requestAnimationFrame(look)
+                const found = stands('[class*="st-key-bubble-"], .leaf-echo:not([hidden])')
+                found ? (resolve([began, (Date.now() - began) / 1000]), placed(), whole()) : requestAnimationFrame(look)
+            }
+            const placed = () => {
+                if (stands('[class*="st-key-bubble-"]')) window.leafPlaced = Date.now()
+                else requestAnimationFrame(placed)
             }
             const whole = () => {
                 const all = [...document.querySelectorAll('[class*="st-key-bubble-"],[class*="st-key-actions-"]')]
@@ -209,7 +216,7 @@ def _ask(page: Any, question: str) -> tuple[float, float]:
                 if (done && idle) window.leafWhole = Date.now()
                 else requestAnimationFrame(whole)
             }
-            window.leafWhole = 0
+            window.leafWhole = window.leafPlaced = 0
             document.addEventListener('keydown', () => { began = Date.now(); look() }, {once: true, capture: true})
         }) }""",
         question,
