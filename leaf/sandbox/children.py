@@ -109,6 +109,7 @@ class Children:
 
         Raises SandboxError where none can be started, RunError after `stop`.
         """
+        raise_if_stopped(stop)
         with self._changed:
             self._start_keeper()
             failures = self._failures
