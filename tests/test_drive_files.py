@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from leaf.drive import query
+from leaf.drive import adding, query
 from leaf.drive.client import PIECE, Client
 from leaf.drive.model import DriveItem, DriveProgress
 from leaf.errors import (
@@ -420,6 +420,29 @@ def test_what_comes_down_is_entered_together_and_before_the_end_is_told(w: World
         brought.extend(item.id for item, _ in coming)
     assert set(brought) >= set(names)
     assert set(brought) - set(names) <= set(more)
+
+
+def test_what_has_begun_to_come_is_kept_where_another_ends_them_all(w: World) -> None:
+    slow = w.google.add("slow.csv", "text/csv", w.root, b"a\n1\n")
+    last = w.google.add("last.csv", "text/csv", w.root, b"c")
+    begun, refused = threading.Event(), threading.Event()
+
+    def comes_later() -> None:
+        begun.set()
+        refused.wait(20)
+        time.sleep(3 * adding.LOOK)  # until the other's end is seen
+
+    def refuses() -> None:
+        begun.wait(20)
+        refused.set()
+
+    w.google.faults.append(Fault(f"{slow}.*alt=media", before=comes_later))
+    w.google.faults.append(Fault(f"{last}.*alt=media", 401, "authError", times=99, before=refuses))
+    brought: list[str] = []
+    items = w.drive.look(w.ana, [slow, last]).items
+    with pytest.raises(DriveNotConnectedError):
+        brought.extend(item.id for item, _ in w.drive.bring_all(w.ana, items))
+    assert brought == [slow]
 
 
 def test_adding_stops_when_it_is_told_to(w: World) -> None:

@@ -33,30 +33,10 @@ def main() -> None:
     # of the start
     gc.disable()
     config = json.loads(sys.argv[1])
-    forks = config["orders"] is not None
-    pipes: Any = None if forks else take_pipes(0, 1, config["log"])
     _yield_to_app()
     die_with_parent()
-    if not forks:
-        limit(config["limits"])
-    _make_importable(config)
-    if config["confined"] and not forks:
-        from leaf.sandbox import seccomp
-
-        seccomp.close()  # before there is a second thread: the rules of a thread are its own
-    for name in config["preload"]:
-        with contextlib.suppress(Exception):  # the call that needs it will fail and say why
-            _preload(name)
-    if forks:
-        from leaf.sandbox import forked
-
-        gc.collect()  # what warming up has left would be in every child, its threads would not
-        gc.freeze()
-        pipes = forked.serve(config["orders"], sys.modules[__name__])
-    else:
-        gc.freeze()
+    requests, answers = _alone(config) if config["orders"] is None else _forked(config)
     gc.enable()
-    requests, answers = pipes
     send(answers, json.dumps({"ready": True}))
     if config["serve"]:
         module, _, function = config["serve"].partition(":")
@@ -72,6 +52,37 @@ def main() -> None:
     for arguments in request["arguments"]:
         send(answers, _answer(request["function"], arguments))
     os._exit(0)
+
+
+def _alone(config: dict[str, Any]) -> tuple[Any, int]:
+    """The pipes of a child that was started by itself, when it has loaded its libraries."""
+    pipes = take_pipes(0, 1, config["log"])
+    limit(config["limits"])
+    _make_importable(config)
+    if config["confined"]:
+        from leaf.sandbox import seccomp
+
+        seccomp.close()  # before there is a second thread: the rules of a thread are its own
+    _load(config["preload"])
+    gc.freeze()
+    return pipes
+
+
+def _forked(config: dict[str, Any]) -> tuple[Any, int]:
+    """The pipes of a child, in each fork of this process."""
+    _make_importable(config)
+    _load(config["preload"])
+    from leaf.sandbox import forked
+
+    gc.collect()  # what warming up has left would be in every child, its threads would not
+    gc.freeze()
+    return forked.serve(config["orders"], sys.modules[__name__])
+
+
+def _load(preload: list[str]) -> None:
+    for name in preload:
+        with contextlib.suppress(Exception):  # the call that needs it will fail and say why
+            _preload(name)
 
 
 def _tell_progress(name: str, answers: int) -> None:

@@ -99,7 +99,7 @@ class Children:
         self._keeper: threading.Thread | None = None
         self._starting: Child | ForkServer | None = None
         self._server: ForkServer | None = None
-        self._forks = True
+        self._forks = False
         """Whether children are forked: not where none of the first server came to be ready."""
         self._has_forked = False
         self._closed = False
@@ -188,7 +188,6 @@ class Children:
                 self._close_server()
         except OSError as e:
             log.warning("the sandbox has no place on the disk", exc_info=True)
-            self._close_server()
             with self._changed:
                 self._keeper = None
                 self._note_failure(e, count=GIVE_UP)

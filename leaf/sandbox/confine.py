@@ -219,9 +219,15 @@ def library_folders() -> list[Path]:
 def readable_paths(further: Sequence[Path]) -> list[str]:
     """All that a child may read: the interpreter, its libraries, a little of the system, the limits
     of the container, and `further`."""
-    runtime = [*SYSTEM_PATHS, sys.prefix, sys.base_prefix, *map(str, mimetypes.knownfiles)]
-    libraries = [str(p) for p in (*limit_files(), *library_folders(), *further)]
-    return [p for p in (*runtime, *libraries) if os.path.exists(p)]
+    return [*_runtime(), *(str(p) for p in further if p.exists())]
+
+
+@functools.cache
+def _runtime() -> tuple[str, ...]:
+    """What every child may read; looked up once, since there is one for each call."""
+    system = (*SYSTEM_PATHS, sys.prefix, sys.base_prefix, *mimetypes.knownfiles)
+    paths = map(str, (*system, *limit_files(), *library_folders()))
+    return tuple(path for path in paths if os.path.exists(path))
 
 
 def _sandbox(

@@ -10,6 +10,7 @@ whose functions it uses: in this process that file is `__main__`.
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import random
@@ -39,13 +40,11 @@ def serve(orders: int, child: ModuleType) -> tuple[Any, int]:
     Returns in the children only, with the stream of requests and the descriptor of answers.
 
     An order is {"folder", "log": paths, "readable", "writable": lists of paths, "env": name ->
-    value, "limits": name -> value, "without": names of protections}, with two descriptors; the
-    answer is {"pid"}, or {"error"} where the system refuses. {"reap": pid}, of a child that has
+    value, "limits": name -> value, "degraded": protections that this kernel may lack}, with two
+    descriptors; the answer is {"pid"}, or {"error"} where the system refuses. {"reap": pid}, of a child that has
     ended, is answered with {"status"}, as of waitpid.
     """
-    import sandlock  # here, so that no child loads it
-
-    assert sandlock.confine
+    importlib.import_module("sandlock")  # once, and in no child
     channel = socket.socket(fileno=orders)
     channel.send(json.dumps({"ready": True}).encode())
     server = os.getpid()

@@ -31,13 +31,12 @@ def questions(page: Page) -> list[str]:
     return [text.partition("N")[2][:4] for text in texts if "Question N" in text]
 
 
-@pytest.mark.parametrize(
-    ("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)]
-)
-def test_earlier_messages_come_above_what_is_read_and_leave_it_in_its_place(
-    running: App, browser: Browser, scheme: str, width: int
-) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+def opened(running: App, browser: Browser, scheme: str, width: int) -> Page:
+    """The long chat, in a browser of its own."""
+    context = browser.new_context(
+        viewport={"width": width, "height": 900},
+        color_scheme=scheme,
+    )
     page = context.new_page()
     page.goto(running.url)
     if width < 500:
@@ -47,6 +46,16 @@ def test_earlier_messages_come_above_what_is_read_and_leave_it_in_its_place(
     if width < 500:
         page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
     quiet(page)
+    return page
+
+
+@pytest.mark.parametrize(
+    ("scheme", "width"), [("light", 1280), ("dark", 1280), ("light", 390), ("dark", 390)]
+)
+def test_earlier_messages_come_above_what_is_read_and_leave_it_in_its_place(
+    running: App, browser: Browser, scheme: str, width: int
+) -> None:
+    page = opened(running, browser, scheme, width)
     drawn = questions(page)
     assert drawn[-1] == "0059"
     assert len(drawn) < 20
@@ -66,7 +75,7 @@ def test_earlier_messages_come_above_what_is_read_and_leave_it_in_its_place(
     shot(page, f"earlier-{scheme}-{width}")
     assert len(questions(page)) > len(drawn)
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
-    context.close()
+    page.context.close()
 
 
 WATCH = """text => {
@@ -87,16 +96,7 @@ WATCH = """text => {
 def test_a_question_stands_there_at_once_and_until_it_is_drawn(
     running: App, browser: Browser, scheme: str, width: int
 ) -> None:
-    context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
-    page = context.new_page()
-    page.goto(running.url)
-    if width < 500:
-        page.get_by_test_id("stExpandSidebarButton").click()
-    page.get_by_role("button", name=TITLE).first.click()
-    expect(page.get_by_text("Question N0059").first).to_be_visible()
-    if width < 500:
-        page.get_by_test_id("stSidebarCollapseButton").get_by_role("button").click()
-    quiet(page)
+    page = opened(running, browser, scheme, width)
     box = page.get_by_test_id("stChatInputTextArea")
     question = f"What of {width}?"
     box.fill(question)
@@ -115,4 +115,4 @@ def test_a_question_stands_there_at_once_and_until_it_is_drawn(
     shot(page, f"echo-{scheme}-{width}")
     assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
     expect(page.locator(".leaf-echo")).to_be_hidden()  # nobody asked that
-    context.close()
+    page.context.close()

@@ -8,6 +8,7 @@ const ABOVE = 12
 const BY_HAND = 1000
 const COMES = 10_000
 const SENDS = 1500
+const REPEATED = 2000
 const ANEW = 500
 
 const UPWARD = new Set(["ArrowUp", "PageUp", "Home"])
@@ -27,7 +28,7 @@ const piecesOf = (part) => {
   const drawn = [...(part.querySelector(SAID)?.children ?? [])]
   return [...drawn, ...[...(part.querySelector(".leaf-live-body")?.children ?? [])].slice(drawn.length)]
 }
-const last = (main) => keyOf([...main.querySelectorAll('[class*="st-key-question-"]')].at(-1) ?? main)
+const lastQuestion = (main) => keyOf([...main.querySelectorAll('[class*="st-key-question-"]')].at(-1) ?? main)
 const typing = (target) => target instanceof Element && target.closest("input, textarea, [contenteditable]")
 
 class Reading {
@@ -109,16 +110,15 @@ class Reading {
     this.settle()
   }
 
-  // What was sent stands there at once, until the page draws it or gives it back. In JavaScript only where something is typed:
-  // a suggestion that is pressed stands where it was.
+  // What was typed and sent stands above the composer at once, until the page draws it or gives it back.
 
   repeat(text) {
-    this.echo.firstChild.textContent = text.trim().slice(0, 2000)
+    this.echo.firstChild.textContent = text.trim().slice(0, REPEATED)
     const { right } = this.block.getBoundingClientRect()
     this.echo.style.right = `${document.documentElement.clientWidth - right + parseFloat(getComputedStyle(this.block).paddingRight)}px`
     this.echo.style.bottom = `${innerHeight - this.floor + ABOVE}px`
     this.echo.hidden = false
-    this.repeats = { before: last(this.main), at: performance.now() }
+    this.repeats = { before: lastQuestion(this.main), at: performance.now() }
     this.show()
     this.repeated()
   }
@@ -129,7 +129,7 @@ class Reading {
     this.repeating = requestAnimationFrame(() => this.repeated()) // never painted beside what it stands for
     const past = performance.now() - this.repeats.at
     const idle = document.querySelector('[data-testid="stApp"]')?.dataset.testScriptState === "notRunning"
-    if (last(this.main) !== this.repeats.before || past > COMES || (past > SENDS && idle)) this.hush()
+    if (lastQuestion(this.main) !== this.repeats.before || past > COMES || (past > SENDS && idle)) this.hush()
   }
 
   hush() {
