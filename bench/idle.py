@@ -97,7 +97,8 @@ def _look(url: str) -> Look:
     wakes = {}
     for task in Path(f"/proc/{pid}/task").iterdir():
         name = said["threads"].get(task.name, "of a library")
-        wakes[f"{name} ({task.name})"] = _slept(task)
+        with suppress(FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+            wakes[f"{name} ({task.name})"] = _slept(task)
     return Look(
         sum(cpu(process) for process in family(pid)), sum(said["statements"].values()), wakes
     )
