@@ -222,7 +222,7 @@ async def _live(
     """One person's ten minutes."""
     chance = random.Random(number)
     await asyncio.sleep(chance.uniform(0, seconds * SETTLED))
-    tab = Tab(port, cookie_of(f"person{number}"), xsrf, heard)
+    tab = Tab(port, _cookie(f"person{number}"), xsrf, heard)
     await tab.connect()
     try:
         file: tuple[str, bytes] | None = ("sales.csv", _table(chance))
@@ -232,6 +232,11 @@ async def _live(
             await asyncio.sleep(chance.uniform(0.5, 1.5) * min(THINKS, seconds / 10))
     finally:
         await tab.close()
+
+
+def _cookie(who: str) -> str:
+    """Of somebody who stays signed in for longer than this takes."""
+    return cookie_of(who, exp=int(time.time()) + 24 * 3600)
 
 
 def _table(chance: random.Random) -> bytes:
@@ -250,7 +255,7 @@ class Flood:
     xsrf: str
     did: Counter[str]
     until: float
-    cookie: str = field(default_factory=lambda: cookie_of("flood"))
+    cookie: str = field(default_factory=lambda: _cookie("flood"))
 
     async def begin(self) -> None:
         work: list[Callable[[], Coroutine[Any, Any, None]]] = [

@@ -1,13 +1,14 @@
 """The page under load, in one run: a long chat opens and is drawn again; a word's way to the
 screen, for one viewer and for many.
 
-    python -m bench.page [--only one,40,80,200]
+    python -m bench.page [--only chat,one,40,80,200,two]
 
 Words carry the time at which the model server sent them, so the way to the screen is the whole one:
 model client, run, encoder, connection, and for one viewer the browser. The many are websocket
 clients that do what a browser does: each asks the script for the page, takes its ticket, and
 watches an answer of its own. All limits are at their defaults but LEAF_RUNS and LEAF_RUNS_PER_USER,
-since one user would have only three answers at a time.
+since one user would have only three answers at a time. The last figures are of two apps on one
+PostgreSQL, where each viewer watches in one an answer that the other one writes.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -33,11 +34,14 @@ from urllib.request import urlopen
 from bench._figures import Figure, Report, changed
 from leaf.shapes.parts import Part, ToolPart
 from leaf.shapes.results import Output, TableShown
+from tests import postgres
 
 ROOT = Path(__file__).resolve().parents[1]
 STAMP = re.compile(r"t(\d{13})")
 CROWDS = {40: 0.060, 80: 0.100, 200: 0.250}
 """Viewers at once -> seconds in which 95 % of the words have to come."""
+ELSEWHERE, ELSEWHERE_P95 = 80, 0.300
+"""Viewers in one process of answers that another one writes, half of them in each, and the same."""
 CORES = 1.0
 """What part of a core the app may take meanwhile."""
 SETTLED = 3.0
@@ -58,7 +62,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument(
         "--only",
-        default="chat,one," + ",".join(map(str, CROWDS)),
+        default=f"chat,one,{','.join(map(str, CROWDS))},two",
         help="which lines, parted by commas",
     )
     given = parser.parse_args()
@@ -108,6 +112,8 @@ def main() -> int:
     for count, most in CROWDS.items():
         if str(count) in wanted:
             figures += _crowd(count, most)
+    if "two" in wanted:
+        figures += _elsewhere()
     return report.end(figures)
 
 
@@ -120,7 +126,33 @@ def _crowd(count: int, most: float) -> list[Figure]:
         _app(Path(folder), stamps) as (url, process),
     ):
         late, share = asyncio.run(_many_viewers(url, count, process))
-    who = f"model server to {count} viewers, each with an answer of its own"
+    return _of_crowd(
+        f"model server to {count} viewers, each with an answer of its own", late, share, most
+    )
+
+
+def _elsewhere() -> list[Figure]:
+    """Two apps with folders of their own on one PostgreSQL; none where it is not installed."""
+    if postgres.programs() is None:
+        print("PostgreSQL is not installed: nobody watches elsewhere.")
+        return []
+    with ExitStack() as stack:
+        address = postgres.fresh(stack.enter_context(postgres.server()))
+        stamps = stack.enter_context(model_server("bench._stamps", 25))
+        homes = [stack.enter_context(tempfile.TemporaryDirectory()) for _ in range(2)]
+        (one, first), (two, second) = (
+            stack.enter_context(_app(Path(home), stamps, LEAF_DATABASE_URL=address))
+            for home in homes
+        )
+        half = ELSEWHERE // 2
+        watched = [(two, chat) for chat in _start(one, half)]
+        watched += [(one, chat) for chat in _start(two, half)]
+        late, share = asyncio.run(_watch(watched, (first, second)))
+    who = f"model server to {ELSEWHERE} viewers over two processes, each of an answer of the other"
+    return _of_crowd(who, late, share, ELSEWHERE_P95)
+
+
+def _of_crowd(who: str, late: list[float], share: float, most: float) -> list[Figure]:
     return [
         _time(who, "median", statistics.median(late), None),
         _time(who, "95th percentile", _p95(late), most),
@@ -290,10 +322,18 @@ async def _many_viewers(url: str, count: int, process: int) -> tuple[list[float]
     """How late each word reached each of `count` viewers, in seconds, and what share of a core the
     app took meanwhile."""
     chats = await asyncio.to_thread(_start, url, count)
-    crowd = [Viewer() for _ in chats]
+    return await _watch([(url, chat) for chat in chats], (process,))
+
+
+async def _watch(
+    watched: Sequence[tuple[str, str]], processes: Sequence[int]
+) -> tuple[list[float], float]:
+    """The same for chats, each looked at by a viewer at an address; of a core what an app took on
+    average."""
+    crowd = [Viewer() for _ in watched]
     tasks = [
         asyncio.create_task(viewer.watch(url, chat_id))
-        for viewer, chat_id in zip(crowd, chats, strict=True)
+        for viewer, (url, chat_id) in zip(crowd, watched, strict=True)
     ]
     while not all(viewer.let_in for viewer in crowd):
         await asyncio.sleep(0.1)
@@ -301,9 +341,9 @@ async def _many_viewers(url: str, count: int, process: int) -> tuple[list[float]
             if task.done():
                 task.result()
     await asyncio.sleep(SETTLED)
-    from_then_on, before = time.time(), _seconds_of(process)
+    from_then_on, before = time.time(), sum(map(_seconds_of, processes))
     await asyncio.sleep(WATCHED)
-    share = (_seconds_of(process) - before) / WATCHED
+    share = (sum(map(_seconds_of, processes)) - before) / WATCHED / len(processes)
     for task in tasks:
         task.cancel()
     found = [[late for sent, late in viewer.heard if sent > from_then_on] for viewer in crowd]
@@ -401,8 +441,8 @@ def free_port() -> int:
 
 
 @contextmanager
-def _app(home: Path, model_url: str) -> Iterator[tuple[str, int]]:
-    """The app's address and process."""
+def _app(home: Path, model_url: str, **more: str) -> Iterator[tuple[str, int]]:
+    """The app's address and process; `more` are settings besides."""
     port = free_port()
     served = ["--server.address", "127.0.0.1", "--server.port", str(port)]
     process = subprocess.Popen(
@@ -414,6 +454,7 @@ def _app(home: Path, model_url: str) -> Iterator[tuple[str, int]]:
             "LEAF_HOME": str(home),
             "LEAF_LOCAL_TOKEN": "off",
             "LEAF_MODEL_URL": model_url,
+            **more,
             "PYTHONPATH": str(ROOT),
         },
         stdout=subprocess.DEVNULL,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,6 +14,7 @@ from leaf.settings import Settings
 from leaf.store import Store, open_store, users
 from leaf.store.model import Scope
 from tests import postgres, s3_server
+from tests.storage_kit import KEPT, kept_at
 
 if TYPE_CHECKING:
     from tests.stranger_kit import Planted
@@ -27,7 +28,8 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         fixtures = getattr(item, "fixturenames", ())
         chosen = getattr(getattr(item, "callspec", None), "params", {})
         by_place = "database" in (chosen.get("place"), chosen.get("blobs"), chosen.get("lasting"))
-        by_name = "postgres" in (chosen.get("settings"), chosen.get("world"))
+        chosen_names = (chosen.get(name) for name in ("settings", "world", "kept", "module_kept"))
+        by_name = any(str(name).startswith("postgres") for name in chosen_names)
         if "postgres_server" in fixtures or by_name or by_place:
             item.add_marker(pytest.mark.postgres)
         if "real_data" in fixtures:
@@ -72,6 +74,18 @@ def s3_port() -> Iterator[int]:
     """The port of an S3 server on this machine."""
     with s3_server.server() as port:
         yield port
+
+
+@pytest.fixture(params=KEPT)
+def kept(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """The settings of a Leaf that has its history and files somewhere, fresh for a test."""
+    return kept_at(request, request.param)
+
+
+@pytest.fixture(scope="module", params=KEPT)
+def module_kept(request: pytest.FixtureRequest) -> dict[str, Any]:
+    """The same for all tests of one file."""
+    return kept_at(request, request.param)
 
 
 @pytest.fixture(params=["duckdb", "postgres"])

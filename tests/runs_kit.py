@@ -11,6 +11,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self
 
+import psycopg
+
 from leaf.agent.models.claude import ClaudeModel
 from leaf.budgets.budgets import Budgets
 from leaf.documents.documents import DocumentService
@@ -23,6 +25,7 @@ from leaf.runs.presence import LeaseTimes
 from leaf.runs.runs import Runs
 from leaf.sandbox.pool import Pool
 from leaf.settings import RunLimits, Settings
+from leaf.settings.storage import Storage
 from leaf.store import chats, messages, open_store, users
 from leaf.store.model import Chat, Message
 from leaf.tables.tables import Tables
@@ -47,9 +50,15 @@ class Desk:
         limits: QueueLimits | None = None,
         settings: Settings | None = None,
         times: LeaseTimes | None = None,
+        storage: Storage | None = None,
     ) -> None:
         self.home = home
-        settings = replace(settings or Settings(), home=home, database_url=database_url)
+        settings = replace(
+            settings or Settings(),
+            home=home,
+            database_url=database_url,
+            storage=storage or Storage(),
+        )
         self.store = open_store(settings)
         self.db = self.store.db
         self.scope = users.ensure_local_user(self.db)
@@ -143,8 +152,17 @@ def text_of(message: Message) -> str:
     return "\n".join(part["text"] for part in message.parts if part["type"] == "text")
 
 
-def change_run_database(home: Path, sql: str) -> None:
-    """Write into the run database while no process has it."""
+def run_database(
+    home: Path, sql: str, *, database_url: str = "", **_: object
+) -> list[tuple[Any, ...]]:
+    """Have one statement done in the run database, best while no process has it; its rows."""
+    if database_url:
+        with psycopg.connect(
+            database_url, options="-c search_path=dbos", autocommit=True
+        ) as server:
+            done = server.execute(sql.encode())
+            return done.fetchall() if done.description else []
     with closing(sqlite3.connect(home / "runs.sqlite")) as db:
-        db.execute(sql)
+        rows = db.execute(sql).fetchall()
         db.commit()
+        return rows

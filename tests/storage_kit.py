@@ -1,4 +1,5 @@
-"""Places for blobs, for tests that hold for all of them: a folder, PostgreSQL, an S3 server."""
+"""Where history and files last, for tests that hold for each: DuckDB and a folder, PostgreSQL, an S3
+server."""
 
 from __future__ import annotations
 
@@ -8,13 +9,16 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from leaf.settings.storage import Storage
-from tests import s3_server
+from tests import postgres, s3_server
 
 PLACES = ("folder", "database", "bucket")
+KEPT = ("duckdb", "postgres", "postgres-s3")
+"""History and files in the data folder; both in PostgreSQL; history there and files in a bucket."""
 
 
 def storage_at(port: int, bucket: str, **more: object) -> Storage:
@@ -43,6 +47,19 @@ def choose(request: pytest.FixtureRequest, place: str) -> tuple[str, Storage]:
         port = request.getfixturevalue("s3_port")
         return "", storage_at(port, fresh_bucket(port))
     return "", Storage()
+
+
+def kept_at(request: pytest.FixtureRequest, where: str) -> dict[str, Any]:
+    """The settings of a Leaf that has all of it at one of `KEPT`, in a fresh database."""
+    if where == "duckdb":
+        return {}
+    found: dict[str, Any] = {
+        "database_url": postgres.fresh(request.getfixturevalue("postgres_server"))
+    }
+    if where == "postgres-s3":
+        port = request.getfixturevalue("s3_port")
+        found["storage"] = storage_at(port, fresh_bucket(port))
+    return found
 
 
 @contextmanager

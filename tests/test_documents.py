@@ -304,8 +304,8 @@ class Bench:
 
 
 @pytest.fixture
-def bench(tmp_path: Path) -> Iterator[Bench]:
-    with opened(tmp_path) as leaf:
+def bench(tmp_path: Path, kept: dict[str, Any]) -> Iterator[Bench]:
+    with opened(tmp_path, **kept) as leaf:
         scope = leaf.local_scope()
         session = leaf.session(scope)
         chat = session.chats.create()

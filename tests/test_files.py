@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -32,8 +33,8 @@ CSV = b"region,revenue\nNorth,10\nSouth,20\nEast,30\n"
 
 
 @pytest.fixture
-def store(tmp_path: Path) -> Iterator[Store]:
-    opened = open_store(Settings(home=tmp_path))
+def store(tmp_path: Path, kept: dict[str, Any]) -> Iterator[Store]:
+    opened = open_store(Settings(home=tmp_path, **kept))
     yield opened
     opened.close()
 

@@ -20,7 +20,7 @@ from leaf.runs.dispatch import DAMAGED
 from leaf.runs.engine import MOST_ATTEMPTS, _OneLook
 from leaf.store import messages
 from tests.messages_server import MessagesServer, Turn
-from tests.runs_kit import Desk, change_run_database, wait_until
+from tests.runs_kit import Desk, run_database, wait_until
 
 SLOW = Turn.say("A long answer in many small pieces, word by word.", pieces=40, delay=0.1)
 
@@ -94,7 +94,7 @@ def test_an_answer_that_took_the_process_with_it_too_often_is_given_up_at_the_ne
         with Desk(tmp_path, server.url) as resolver:
             asked = resolver.ask("Anything")
             wait_until(lambda: len(resolver.shown(asked.id, "text-delta")) > 2)
-        change_run_database(
+        run_database(
             tmp_path,
             f"UPDATE workflow_status SET attributes = '{json.dumps({'attempts': MOST_ATTEMPTS})}'",
         )
@@ -204,6 +204,42 @@ def test_streamlit_still_has_what_is_taken_from_beneath_its_public_names() -> No
     assert hasattr(ScriptRunContext, "enqueue")
     assert get_script_run_ctx(suppress_warning=True) is None
     assert "auth_redirect" in ForwardMsg.DESCRIPTOR.fields_by_name
+
+
+def test_the_theme_is_read_once_and_is_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Where this fails, read `leaf/ui/standing.py` anew."""
+    from streamlit import config
+    from streamlit.proto.NewSession_pb2 import CustomThemeConfig
+    from streamlit.runtime import app_session
+
+    from leaf.ui.standing import keep_theme
+
+    plain = app_session._populate_theme_msg
+    monkeypatch.setattr(app_session, "_populate_theme_msg", plain)  # as it was, at the end
+    assert list(inspect.signature(plain).parameters) == ["msg", "section"]
+    assert "_populate_theme_msg(msg.new_session.custom_theme)" in inspect.getsource(app_session)
+
+    def theme() -> CustomThemeConfig:
+        made, populate = CustomThemeConfig(), app_session._populate_theme_msg
+        populate(made)
+        populate(made.light, "theme.light")
+        populate(made.dark.sidebar, "theme.dark.sidebar")
+        return made
+
+    sections, ask = list[str](), config.get_options_for_section
+
+    def noted(section: str) -> dict[str, object]:
+        sections.append(section)
+        return ask(section)
+
+    monkeypatch.setattr(config, "get_options_for_section", noted)
+    before = theme()
+    assert before.light.primary_color
+    sections.clear()
+    for _ in range(2):
+        keep_theme()
+    assert [theme(), theme()] == [before, before]
+    assert sorted(sections) == ["theme", "theme.dark.sidebar", "theme.light"]
 
 
 def test_streamlit_still_has_what_requests_beside_the_page_are_judged_by() -> None:

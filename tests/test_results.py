@@ -95,8 +95,8 @@ class Chat:
 
 
 @pytest.fixture(scope="module")
-def leaf(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Leaf]:
-    with opened(tmp_path_factory.mktemp("home")) as opened_leaf:
+def leaf(tmp_path_factory: pytest.TempPathFactory, module_kept: dict[str, Any]) -> Iterator[Leaf]:
+    with opened(tmp_path_factory.mktemp("home"), **module_kept) as opened_leaf:
         yield opened_leaf
 
 

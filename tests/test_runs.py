@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -25,7 +26,7 @@ from leaf.store import chats, leases, messages
 from leaf.store.model import Scope
 from tests.messages_server import Failure, MessagesServer, Turn
 from tests.removal_kit import purge_chat
-from tests.runs_kit import Desk, change_run_database, text_of, wait_until
+from tests.runs_kit import Desk, run_database, text_of, wait_until
 
 ADD = ("add_numbers", {"numbers": [1, 2, 3]})
 SLOW = Turn.say("A long answer in many small pieces, word by word.", pieces=40, delay=0.1)
@@ -56,15 +57,16 @@ def test_answers_survive(scenario: Callable[[Path, int, int], faults.Report], ho
 
 def test_a_closed_process_leaves_its_run_to_the_next_which_goes_on_at_the_unfinished_step(
     home: Path,
+    kept: dict[str, Any],
 ) -> None:
     with MessagesServer(
         [Turn.call(ADD, ADD, text="First."), SLOW, Turn.say("The whole second turn.")]
     ) as server:
-        with Desk(home, server.url) as resolver:
+        with Desk(home, server.url, **kept) as resolver:
             asked = resolver.ask("Add")
             wait_until(lambda: len(resolver.shown(asked.id, "text-delta")) > 12)
         assert server.left.wait(10)
-        with Desk(home, server.url) as resolver:
+        with Desk(home, server.url, **kept) as resolver:
             assert resolver.message(asked.id).status == "streaming"
             resolver.runs.launch()
             chunks = resolver.watch(asked.id)
@@ -96,24 +98,24 @@ def test_a_question_that_was_only_saved_is_answered_at_the_next_start(
             assert text_of(resolver.end(asked.id)) == "Here it is."
 
 
-def test_a_run_of_another_version_begins_anew(home: Path) -> None:
+def test_a_run_of_another_version_begins_anew(home: Path, kept: dict[str, Any]) -> None:
     with MessagesServer([SLOW, Turn.say("From the beginning.")]) as server:
-        with Desk(home, server.url) as resolver:
+        with Desk(home, server.url, **kept) as resolver:
             asked = resolver.ask("What?")
             wait_until(lambda: bool(resolver.shown(asked.id, "text-delta")))
-        change_run_database(home, "UPDATE workflow_status SET application_version = 'leaf-0'")
-        with Desk(home, server.url) as resolver:
+        run_database(home, "UPDATE workflow_status SET application_version = 'leaf-0'", **kept)
+        with Desk(home, server.url, **kept) as resolver:
             resolver.runs.launch()
             assert text_of(resolver.end(asked.id)) == "From the beginning."
 
 
-def test_a_run_without_its_message_ends_quietly(home: Path) -> None:
+def test_a_run_without_its_message_ends_quietly(home: Path, kept: dict[str, Any]) -> None:
     with MessagesServer([SLOW, Turn.say("Another.")]) as server:
-        with Desk(home, server.url) as resolver:
+        with Desk(home, server.url, **kept) as resolver:
             chat = resolver.chat()
             asked = resolver.ask("What?", chat)
             wait_until(lambda: bool(resolver.shown(asked.id, "text-delta")))
-        with Desk(home, server.url) as resolver:
+        with Desk(home, server.url, **kept) as resolver:
             chats.delete(resolver.db, resolver.scope, chat.id)
             purge_chat(resolver.db, resolver.scope, chat.id)
             resolver.runs.launch()
@@ -122,13 +124,15 @@ def test_a_run_without_its_message_ends_quietly(home: Path) -> None:
         assert len(server.requests) == 2
 
 
-def test_a_run_whose_chat_was_put_away_stops_and_keeps_what_it_had(home: Path) -> None:
+def test_a_run_whose_chat_was_put_away_stops_and_keeps_what_it_had(
+    home: Path, kept: dict[str, Any]
+) -> None:
     with MessagesServer([Turn.call(ADD, text="First."), SLOW]) as server:
-        with Desk(home, server.url) as resolver:
+        with Desk(home, server.url, **kept) as resolver:
             chat = resolver.chat()
             asked = resolver.ask("What?", chat)
             wait_until(lambda: len(server.requests) == 2)
-        with Desk(home, server.url) as resolver:
+        with Desk(home, server.url, **kept) as resolver:
             chats.delete(resolver.db, resolver.scope, chat.id)
             resolver.runs.launch()
             wait_until(lambda: bool((record := resolver.engine.record(asked.id)) and record.over))
@@ -141,10 +145,12 @@ def test_a_run_whose_chat_was_put_away_stops_and_keeps_what_it_had(home: Path) -
 # Stop
 
 
-def test_stop_ends_a_running_tool_and_keeps_what_was_shown(home: Path) -> None:
+def test_stop_ends_a_running_tool_and_keeps_what_was_shown(
+    home: Path, kept: dict[str, Any]
+) -> None:
     with (
         MessagesServer([Turn.call("hang", ADD, text="I wait.")]) as server,
-        Desk(home, server.url) as resolver,
+        Desk(home, server.url, **kept) as resolver,
     ):
         asked = resolver.ask("Hang")
         wait_until(lambda: bool(resolver.shown(asked.id, "tool-output-available")))
@@ -166,7 +172,7 @@ def test_a_stop_outlives_a_kill(home: Path) -> None:
         with Desk(home, server.url) as resolver:
             asked = resolver.ask("Add")
             wait_until(lambda: len(server.requests) == 2)
-        change_run_database(home, "UPDATE workflow_status SET attributes = '{\"stop\": true}'")
+        run_database(home, "UPDATE workflow_status SET attributes = '{\"stop\": true}'")
         with Desk(home, server.url) as resolver:
             resolver.runs.launch()
             answer = resolver.end(asked.id)
@@ -177,13 +183,15 @@ def test_a_stop_outlives_a_kill(home: Path) -> None:
 # Retry
 
 
-def test_retry_goes_on_from_the_last_good_step_and_the_failed_answer_stays(home: Path) -> None:
+def test_retry_goes_on_from_the_last_good_step_and_the_failed_answer_stays(
+    home: Path, kept: dict[str, Any]
+) -> None:
     script = [
         Turn.call(ADD, text="First."),
         Failure(400, "invalid_request_error", "no"),
         Turn.say("Six."),
     ]
-    with MessagesServer(script) as server, Desk(home, server.url) as resolver:
+    with MessagesServer(script) as server, Desk(home, server.url, **kept) as resolver:
         asked = resolver.ask("Add")
         failed = resolver.end(asked.id)
         assert resolver.runs.goes_on(asked.id)
@@ -209,13 +217,13 @@ def test_retry_goes_on_from_the_last_good_step_and_the_failed_answer_stays(home:
     assert answer.usage["input"] == server.requests[1].tokens
 
 
-def test_retry_with_another_model_asks_from_the_beginning(home: Path) -> None:
+def test_retry_with_another_model_asks_from_the_beginning(home: Path, kept: dict[str, Any]) -> None:
     script = [
         Turn.call(ADD, text="First."),
         Failure(400, "invalid_request_error", "no"),
         Turn.say("Anew."),
     ]
-    with MessagesServer(script) as server, Desk(home, server.url) as resolver:
+    with MessagesServer(script) as server, Desk(home, server.url, **kept) as resolver:
         failed = resolver.end(resolver.ask("Add").id)
         again = messages.add_answer(
             resolver.db, resolver.scope, failed.parent_id, model="claude-opus-5-5"
@@ -227,9 +235,11 @@ def test_retry_with_another_model_asks_from_the_beginning(home: Path) -> None:
 # A model server that is down
 
 
-def test_a_busy_model_server_is_asked_again_and_the_viewer_is_told(home: Path) -> None:
+def test_a_busy_model_server_is_asked_again_and_the_viewer_is_told(
+    home: Path, kept: dict[str, Any]
+) -> None:
     script = [Failure.overloaded(0), Failure.rate_limited(0), Turn.say("At last.")]
-    with MessagesServer(script) as server, Desk(home, server.url) as resolver:
+    with MessagesServer(script) as server, Desk(home, server.url, **kept) as resolver:
         asked = resolver.ask("What?")
         chunks = resolver.watch(asked.id)
         answer = resolver.message(asked.id)
@@ -244,19 +254,21 @@ def test_a_busy_model_server_is_asked_again_and_the_viewer_is_told(home: Path) -
     assert not [part for part in answer.parts if part["type"] == "data-status"]
 
 
-def test_a_model_server_that_stays_away_is_an_error_after_the_patience(home: Path) -> None:
+def test_a_model_server_that_stays_away_is_an_error_after_the_patience(
+    home: Path, kept: dict[str, Any]
+) -> None:
     with MessagesServer() as server:
         nobody = server.url
-    with Desk(home, nobody, patience=1.5) as resolver:
+    with Desk(home, nobody, **kept, patience=1.5) as resolver:
         answer = resolver.end(resolver.ask("What?").id)
     assert answer.status == "error"
     assert answer.error.startswith(f"The model server at {nobody} cannot be reached.")
 
 
-def test_stop_works_while_waiting_for_the_model_server(home: Path) -> None:
+def test_stop_works_while_waiting_for_the_model_server(home: Path, kept: dict[str, Any]) -> None:
     with MessagesServer() as server:
         nobody = server.url
-    with Desk(home, nobody, patience=600) as resolver:
+    with Desk(home, nobody, **kept, patience=600) as resolver:
         asked = resolver.ask("What?")
         wait_until(lambda: bool(resolver.shown(asked.id, "data-status")))
         resolver.runs.stop(asked.id)
@@ -268,9 +280,10 @@ def test_stop_works_while_waiting_for_the_model_server(home: Path) -> None:
 
 def test_a_chat_answers_one_question_at_a_time_and_the_next_knows_the_answer_before(
     home: Path,
+    kept: dict[str, Any],
 ) -> None:
     script = [Turn.say("The first answer.", pieces=10, delay=0.05), Turn.say("The second answer.")]
-    with MessagesServer(script) as server, Desk(home, server.url) as resolver:
+    with MessagesServer(script) as server, Desk(home, server.url, **kept) as resolver:
         chat = resolver.chat()
         first, second = resolver.ask("One?", chat), resolver.ask("Two?", chat)
         wait_until(lambda: bool(resolver.shown(first.id, "text-delta")))
@@ -286,9 +299,10 @@ def test_a_chat_answers_one_question_at_a_time_and_the_next_knows_the_answer_bef
 
 def test_a_waiting_question_can_be_withdrawn_and_the_next_follows_what_stood_before(
     home: Path,
+    kept: dict[str, Any],
 ) -> None:
     slow, after = Turn.say("First.", pieces=10, delay=0.05), Turn.say("Third.")
-    with MessagesServer([slow, after]) as server, Desk(home, server.url) as resolver:
+    with MessagesServer([slow, after]) as server, Desk(home, server.url, **kept) as resolver:
         chat = resolver.chat()
         first, second, third = (resolver.ask(text, chat) for text in ("One?", "Two?", "Three?"))
         question = resolver.runs.withdraw(resolver.scope, second.id)
@@ -302,10 +316,12 @@ def test_a_waiting_question_can_be_withdrawn_and_the_next_follows_what_stood_bef
     assert [text_of(message) for message in thread] == ["One?", "First.", "Three?", "Third."]
 
 
-def test_a_waiting_question_can_be_stopped_before_it_is_begun(home: Path) -> None:
+def test_a_waiting_question_can_be_stopped_before_it_is_begun(
+    home: Path, kept: dict[str, Any]
+) -> None:
     with (
         MessagesServer([Turn.say("First.", pieces=10, delay=0.05)]) as server,
-        Desk(home, server.url) as resolver,
+        Desk(home, server.url, **kept) as resolver,
     ):
         chat = resolver.chat()
         first, second = resolver.ask("One?", chat), resolver.ask("Two?", chat)
@@ -316,7 +332,9 @@ def test_a_waiting_question_can_be_stopped_before_it_is_begun(home: Path) -> Non
         assert len(server.requests) == 1
 
 
-def test_no_more_answers_are_written_at_once_than_the_limits_allow(home: Path) -> None:
+def test_no_more_answers_are_written_at_once_than_the_limits_allow(
+    home: Path, kept: dict[str, Any]
+) -> None:
     at_once, most = [0], [0]
     lock = threading.Lock()
 
@@ -328,7 +346,7 @@ def test_no_more_answers_are_written_at_once_than_the_limits_allow(home: Path) -
         return Turn.say("Done.", pieces=4, delay=0.05)
 
     limits = QueueLimits(per_user=2, total=20)
-    with MessagesServer(brain) as server, Desk(home, server.url, limits=limits) as resolver:
+    with MessagesServer(brain) as server, Desk(home, server.url, **kept, limits=limits) as resolver:
         asked = [resolver.ask(f"Question {i}") for i in range(6)]
         assert {resolver.end(message.id).status for message in asked} == {"completed"}
     assert most[0] <= 2
@@ -453,24 +471,24 @@ def test_one_process_writes_answers_for_one_folder(home: Path, tmp_path: Path) -
             other.runs.launch()
 
 
-def test_nothing_in_the_run_database_is_more_than_json(home: Path) -> None:
+def test_nothing_in_the_run_database_is_more_than_json(home: Path, kept: dict[str, Any]) -> None:
     with MessagesServer([Turn.call(ADD, "crash"), Turn.say("Half.\ud800")]) as server:
-        with Desk(home, server.url) as resolver:
+        with Desk(home, server.url, **kept) as resolver:
             resolver.end(resolver.ask("Add").id)
-        with closing(sqlite3.connect(home / "runs.sqlite")) as db:
-            values = [
-                v
-                for (v,) in db.execute(
-                    "SELECT output FROM operation_outputs UNION ALL SELECT value FROM streams"
-                )
-            ]
+        sql = "SELECT output FROM operation_outputs UNION ALL SELECT value FROM streams"
+        values = [value for (value,) in run_database(home, sql, **kept)]
     assert len(values) > 8
     for value in values:
         json.loads(value)
 
 
-def test_records_of_finished_runs_are_pruned_and_the_history_is_not(home: Path) -> None:
-    with MessagesServer([Turn.say("Kept."), SLOW]) as server, Desk(home, server.url) as resolver:
+def test_records_of_finished_runs_are_pruned_and_the_history_is_not(
+    home: Path, kept: dict[str, Any]
+) -> None:
+    with (
+        MessagesServer([Turn.say("Kept."), SLOW]) as server,
+        Desk(home, server.url, **kept) as resolver,
+    ):
         asked = resolver.ask("What?")
         resolver.end(asked.id)
         wait_until(lambda: bool((record := resolver.engine.record(asked.id)) and record.over))
@@ -484,10 +502,12 @@ def test_records_of_finished_runs_are_pruned_and_the_history_is_not(home: Path) 
         resolver.runs.stop(running.id)
 
 
-def test_the_operator_sees_runs_and_steps_and_resumes_what_nobody_writes(home: Path) -> None:
+def test_the_operator_sees_runs_and_steps_and_resumes_what_nobody_writes(
+    home: Path, kept: dict[str, Any]
+) -> None:
     with (
         MessagesServer([Turn.call(ADD), Turn.say("Six."), Turn.say("Resumed.")]) as server,
-        Desk(home, server.url) as resolver,
+        Desk(home, server.url, **kept) as resolver,
     ):
         done = resolver.ask("Add")
         resolver.end(done.id)
@@ -506,14 +526,14 @@ def test_the_operator_sees_runs_and_steps_and_resumes_what_nobody_writes(home: P
 
 
 def test_the_log_has_a_line_a_step_and_not_a_word_of_the_answer(
-    home: Path, caplog: pytest.LogCaptureFixture
+    home: Path, kept: dict[str, Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO, logger="leaf")
     with (
         MessagesServer(
             [Turn.call(ADD, text="Secret thought"), Turn.say("Secret answer")]
         ) as server,
-        Desk(home, server.url) as resolver,
+        Desk(home, server.url, **kept) as resolver,
     ):
         asked = resolver.ask("Secret question")
         resolver.end(asked.id)

@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -44,13 +45,14 @@ Attach = Callable[..., ChatFile]
 
 
 @pytest.fixture(scope="module")
-def home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def home(tmp_path_factory: pytest.TempPathFactory, module_kept: dict[str, Any]) -> Path:
+    """One for each place where files last."""
     return tmp_path_factory.mktemp("home")
 
 
 @pytest.fixture(scope="module")
-def store(home: Path) -> Iterator[Store]:
-    store = open_store(Settings(home=home))
+def store(home: Path, module_kept: dict[str, Any]) -> Iterator[Store]:
+    store = open_store(Settings(home=home, **module_kept))
     settle(store, SCOPE, CHAT, "chat-a", "chat-b", "numbered")
     yield store
     store.close()

@@ -18,6 +18,7 @@ from leaf.errors import StoreBusyError, StoreError
 from leaf.store.changes import ChangedTopics, Hub
 from leaf.store.database import Engine, Params, Row, Snapshot, Transaction, bind, translate, utc
 from leaf.store.model import Scope
+from leaf.store.read_cache import Answer, ReadCache
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -35,6 +36,8 @@ class DuckDatabase:
     around all writes and the cursor per thread for reads. After a fatal error (a full disk during a
     checkpoint) DuckDB refuses everything until the file is opened again, which loses nothing that
     was committed; the generation counts those openings.
+
+    Small answers are kept until a table that they were read from is written (`read_cache.py`).
     """
 
     engine: Engine = "duckdb"
@@ -48,6 +51,7 @@ class DuckDatabase:
         self._opening = threading.RLock()
         """Held while cursors are made and the file is opened; taken after `_writing`."""
         self._gate = _Gate()
+        self._cache = ReadCache()
         self._local = threading.local()
         self._cursors: WeakSet[DuckDBPyConnection] = WeakSet()
         self._generation = 0
@@ -55,26 +59,39 @@ class DuckDatabase:
         self._open()
 
     def read(self, sql: str, params: Params | None = None) -> list[Row]:
+        text, names = _translate(sql)
+        values = bind(names, params or {})
+        question = self._cache.question(text, values)
+        answer = self._cache.answer(question) if question else None
+        if answer is None:
+            answer = self._ask(text, values)
+            if question:
+                self._cache.keep(question, answer)
+        return _as_rows(answer)
+
+    def _ask(self, text: str, values: dict[str, Any]) -> Answer:
         with self._gate.passed():
             generation = self._generation
             try:
                 with self._translated():
-                    return _rows(self._reader(), sql, params or {})
+                    return _answered(self._reader(), text, values)
             except StoreError:
                 if self._generation == generation:
                     raise
             with self._translated():
-                return _rows(self._reader(), sql, params or {})
+                return _answered(self._reader(), text, values)
 
     @contextmanager
     def transaction(self, scope: Scope | None = None) -> Iterator[Transaction]:
-        written = ChangedTopics(scope)
+        written, statements = ChangedTopics(scope), set[str]()
         with self._writing:
             with self._translated():
                 self._writer.begin()
             try:
-                yield _DuckDBTransaction(lambda: self._writer, self._translated, written)
-                with self._translated():
+                yield _DuckDBTransaction(
+                    lambda: self._writer, self._translated, written, statements
+                )
+                with self._cache.committing(statements), self._translated():
                     self._writer.commit()
             except BaseException:
                 self._rollback()
@@ -276,18 +293,20 @@ class _DuckDBTransaction:
         writer: Callable[[], DuckDBPyConnection],
         translated: Callable[[], AbstractContextManager[None]],
         written: ChangedTopics,
+        statements: set[str],
     ) -> None:
         self._writer = writer
         self._translated = translated
         self._written = written
+        self._statements = statements
 
     def read(self, sql: str, params: Params | None = None) -> list[Row]:
-        self._written.note(sql)
+        self._note(sql)
         with self._translated():
             return _rows(self._writer(), sql, params or {})
 
     def execute(self, sql: str, params: Params | None = None) -> None:
-        self._written.note(sql)
+        self._note(sql)
         with self._translated():
             _run(self._writer(), sql, params or {})
 
@@ -299,6 +318,10 @@ class _DuckDBTransaction:
 
     def keep_out(self, table: str) -> None:
         """There is one writer at a time."""
+
+    def _note(self, sql: str) -> None:
+        self._written.note(sql)
+        self._statements.add(sql)
 
 
 def _remove_database(path: Path) -> None:
@@ -328,11 +351,21 @@ def _run(cursor: DuckDBPyConnection, sql: str, params: Params) -> None:
 
 
 def _rows(cursor: DuckDBPyConnection, sql: str, params: Params) -> list[Row]:
-    _run(cursor, sql, params)
+    text, names = _translate(sql)
+    return _as_rows(_answered(cursor, text, bind(names, params)))
+
+
+def _answered(cursor: DuckDBPyConnection, text: str, values: dict[str, Any]) -> Answer:
+    cursor.execute(text, values)
     columns = [(str(d[0]), str(d[1]) == "JSON") for d in cursor.description or ()]
+    return columns, cursor.fetchall()
+
+
+def _as_rows(answer: Answer) -> list[Row]:
+    columns, rows = answer
     return [
         {name: _value(v, is_json) for (name, is_json), v in zip(columns, row, strict=True)}
-        for row in cursor.fetchall()
+        for row in rows
     ]
 
 

@@ -33,6 +33,7 @@ from leaf.ui.health import health_routes
 from leaf.ui.receiving import Receiving
 from leaf.ui.sign_in import SignInWords
 from leaf.ui.sign_out import SignOut
+from leaf.ui.standing import keep_theme, leave_loaded_alone
 from leaf.ui.unconnected import Unconnected
 from leaf.ui.upload_routes import UploadRoutes
 from leaf.ui.visitors import HEALTH, Visitors, is_local
@@ -90,11 +91,13 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     again."""
     still_file_watchers()
     keep_downloads()
+    keep_theme()
     state.serve_pages(asyncio.get_running_loop())
     state.serve_commands(_own_url())
     try:
         _tell((await asyncio.to_thread(state.built)).settings)
         await asyncio.to_thread(state.uploads().clear)
+        leave_loaded_alone()
     except LeafError as e:
         logging.getLogger("leaf").warning("Leaf is not ready: %s", e)
     except Exception:
