@@ -37,8 +37,11 @@ class Heard:
 class Tab:
     """One open page. `connect` it, then ask; what goes wrong stands in `heard.errors`."""
 
-    def __init__(self, port: int, cookie: str, xsrf: str, heard: Heard) -> None:
+    def __init__(
+        self, port: int, cookie: str, xsrf: str, heard: Heard, origin: str = ORIGIN
+    ) -> None:
         self.heard = heard
+        self._origin = origin
         self.session = self.composer = self.query = self.search = ""
         self._port = port
         self._headers = {"Cookie": f"_streamlit_xsrf={xsrf}; {cookie}"}
@@ -58,7 +61,7 @@ class Tab:
         """Open the page and have it drawn. Raises TimeoutError, OSError, InvalidStatus."""
         self._page = await connect(
             f"ws://127.0.0.1:{self._port}/_stcore/stream",
-            origin=ORIGIN,  # type: ignore[arg-type] # a type of its own for text
+            origin=self._origin,  # type: ignore[arg-type] # a type of its own for text
             subprotocols=[Subprotocol("streamlit"), Subprotocol(self._xsrf)],
             additional_headers=self._headers,
             max_size=None,
@@ -210,7 +213,7 @@ class Tab:
         try:
             async with connect(
                 f"ws://127.0.0.1:{self._port}/_leaf/live",
-                origin=ORIGIN,  # type: ignore[arg-type] # a type of its own for text
+                origin=self._origin,  # type: ignore[arg-type] # a type of its own for text
                 subprotocols=[Subprotocol("leaf.live"), Subprotocol(ticket)],
                 max_size=None,
                 open_timeout=PATIENCE,

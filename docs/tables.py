@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 
 from bench._results import PAGES, Page, results, table
+from bench._scaling import scaling_tables
 from leaf.readers.base import KINDS, Kind
 from leaf.settings import VARIABLES, Settings
 from leaf.tools import registry
@@ -91,7 +92,7 @@ SETTINGS_MEANINGS = {
     "LEAF_RUN_TOKENS": "tokens of one answer, cached input included",
     "LEAF_RUN_MONEY": "US dollars of one answer, at list price",
     "LEAF_MODEL_PATIENCE": "seconds for which an answer waits for a model server that is "
-    "down or busy",
+    "down or busy, and a step for a bucket that does not answer",
     "LEAF_RUNS_PER_USER": "answers that are written for one person at once; further questions wait",
     "LEAF_RUNS": "answers that one process writes at once",
     "LEAF_BUDGET_USER": "what one person may use in a workspace, as in `$5/day, 2M "
@@ -197,6 +198,11 @@ def figures_table(page: Page) -> str:
     return table(page, results())
 
 
+def scaling() -> str:
+    """What many people need, by what one answer was measured to cost."""
+    return scaling_tables(results())
+
+
 def licences_table() -> str:
     """Every package that is installed, with its licence."""
     return str(runpy.run_path(str(HERE / "licences.py"))["table"]())
@@ -207,6 +213,7 @@ TABLES = {
     "settings": settings_table,
     "tools": tools_table,
     "formats": formats_table,
+    "scaling": scaling,
     **{page.marker: partial(figures_table, page) for page in PAGES},
 }
 

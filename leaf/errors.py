@@ -27,6 +27,7 @@
     │   ├── StoreBusyError         another process holds the database
     │   ├── StoreAwayError         the database does not answer; it may be back in a moment
     │   └── StorageError           where files are stored cannot be reached, or refuses
+    │       └── StorageAwayError      it does not answer; it may be back in a moment
     └── RunError                a run that cannot be started, watched or stopped
 
 A message says what and which; the hint says what to do next. Both are shown to people and to
@@ -214,6 +215,10 @@ class StorageError(StoreError):
     see `about`."""
 
 
+class StorageAwayError(StorageError):
+    """Where files are stored does not answer as it should: waiting may mend it."""
+
+
 class RunError(LeafError):
     """A run that cannot be started, watched or stopped."""
 
@@ -223,7 +228,7 @@ def about(error: BlobGoneError | StorageError, name: str) -> BlobGoneError | Sto
     message = error.message.replace("this file", name, 1)
     if isinstance(error, BlobGoneError):
         return BlobGoneError(message, error.hint, altered=error.altered)
-    return StorageError(message, error.hint)
+    return type(error)(message, error.hint)
 
 
 @contextmanager

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from leaf.files.library import Library
     from leaf.jobs.jobs import JobService
     from leaf.remote.contract import Commands
+    from leaf.runs.engine import Engine
     from leaf.runs.execute import Executor
     from leaf.runs.runs import Runs
     from leaf.sandbox.pool import Pool
@@ -49,6 +50,7 @@ def build(settings: Settings) -> Leaf:
     from leaf.drive.drive import DriveService
     from leaf.keeping.remover import Remover
     from leaf.runs.edited import StepEditor
+    from leaf.runs.engine import Engine
     from leaf.runs.execute import Executor
     from leaf.sandbox.pool import Pool
     from leaf.sessions.house import House
@@ -79,8 +81,9 @@ def build(settings: Settings) -> Leaf:
         python=python,
         connections=connections,
     )
-    runs = _runs(settings, executor, store)
-    jobs = _jobs(settings, store, library, tables, drive)
+    engine = Engine(settings.home, settings.database_url)
+    jobs = _jobs(store, library, tables, drive, engine)
+    runs = _runs(settings, executor, store, engine, jobs)
     remover = Remover(store, library, tables, runs, settings.home, python)
 
     house = House(
@@ -103,9 +106,9 @@ def build(settings: Settings) -> Leaf:
 
 def _close(house: House, pool: Pool) -> None:
     """What works is closed before what it works on."""
+    house.jobs.close()  # before others hear that this process goes, and take what it has
     house.runs.close()
     house.editor.close()
-    house.jobs.close()
     house.library.close()
     if house.python is not None:
         house.python.close()
@@ -154,21 +157,21 @@ def _agent(endpoint: Endpoint) -> Agent:
     return Agent(endpoint, registry.all_tools(), registry.schemas(), FINISHERS)
 
 
-def _runs(settings: Settings, executor: Executor, store: Store) -> Runs:
+def _runs(
+    settings: Settings, executor: Executor, store: Store, engine: Engine, jobs: JobService
+) -> Runs:
     from leaf.runs.board import QueueLimits
-    from leaf.runs.engine import Engine
     from leaf.runs.runs import Runs
     from leaf.store import audit
 
-    engine = Engine(settings.home, settings.database_url)
     limits = QueueLimits(settings.runs_per_user, settings.runs)
     kept = timedelta(days=settings.audit_days)
     hourly = [lambda: audit.unscoped_sweep(store.db, kept)]
-    return Runs(executor, store, engine, limits, hourly)
+    return Runs(executor, store, engine, limits, hourly, others_changed=jobs.adopt)
 
 
 def _jobs(
-    settings: Settings, store: Store, library: Library, tables: Tables, drive: DriveService
+    store: Store, library: Library, tables: Tables, drive: DriveService, engine: Engine
 ) -> JobService:
     from leaf.jobs.jobs import JobService, Work
     from leaf.jobs.work import DriveWork, FilesWork, TranscriptWork
@@ -179,7 +182,13 @@ def _jobs(
         "drive": DriveWork(store, library, tables, drive),
         "transcript": TranscriptWork(store, library),
     }
-    return JobService(store, library, works, shared=bool(settings.database_url))
+    return JobService(
+        store,
+        library,
+        works,
+        shared=engine.shared,
+        process=lambda: engine.process_id if engine.shared else "",
+    )
 
 
 def _notebooks(settings: Settings, store: Store, tables: Tables) -> Notebooks | None:

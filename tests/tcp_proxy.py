@@ -1,12 +1,16 @@
 """A TCP proxy on loopback whose wire can be cut and mended: what a lost network looks like to a
-browser."""
+browser. It counts the HTTP requests that go through it."""
 
 from __future__ import annotations
 
 import contextlib
+import re
 import socket
 import threading
+from collections import Counter
 from typing import Self
+
+_REQUEST = re.compile(rb"(GET|HEAD|PUT|POST|DELETE) /")
 
 
 class TcpProxy:
@@ -23,6 +27,8 @@ class TcpProxy:
         self._listener = socket.create_server(("127.0.0.1", 0))
         self.port = int(self._listener.getsockname()[1])
         self.url = f"http://127.0.0.1:{self.port}"
+        self.requests: Counter[str] = Counter()
+        """Method -> how many HTTP requests came with it: a piece that begins like one is one."""
         self._refused = threading.Semaphore(0)
         """One for each connection that came while the wire was cut."""
         self._whole = threading.Event()
@@ -75,11 +81,17 @@ class TcpProxy:
         with self._lock:
             self._open |= {client, server}
         for source, sink in ((client, server), (server, client)):
-            threading.Thread(target=self._forward, args=(source, sink), daemon=True).start()
+            forward = threading.Thread(
+                target=self._forward, args=(source, sink, source is client), daemon=True
+            )
+            forward.start()
 
-    def _forward(self, source: socket.socket, sink: socket.socket) -> None:
+    def _forward(self, source: socket.socket, sink: socket.socket, asking: bool) -> None:
         with contextlib.suppress(OSError):
             while data := source.recv(65536):
+                if asking and (found := _REQUEST.match(data)):
+                    with self._lock:
+                        self.requests[found[1].decode()] += 1
                 if self._refusing and data.startswith(self._refusing):
                     source.sendall(
                         b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\nConnection: "

@@ -29,8 +29,9 @@ from leaf.settings.storage import Storage
 from leaf.store import open_store
 from leaf.store.blobs import Blobs
 from leaf.store.objects import database
-from leaf.store.objects.base import key_of
+from leaf.store.objects.base import BlobKey, key_of
 from leaf.store.objects.bucket import BucketObjects
+from tests.runs_kit import wait_until
 from tests.storage_kit import PLACES, choose, files_under, fresh_bucket, refusing_server, storage_at
 from tests.tcp_proxy import TcpProxy
 
@@ -390,6 +391,45 @@ def test_what_can_be_made_again_heals_an_altered_object_and_waits_for_one_that_i
         blobs._not_before = 0.0
         assert blobs.local("w", waiting).read_bytes() == b"waiting"
         assert blobs.place.find(key_of("w", waiting)) is not None
+
+
+def test_what_stayed_in_the_folder_reaches_the_bucket_by_itself(
+    s3_port: int, tmp_path: Path
+) -> None:
+    """Nobody opens it here: another machine wants it, which has only the bucket."""
+    name, named = fresh_bucket(s3_port), {"kept", "later"}
+    content = {one: hashlib.sha256(one.encode()).hexdigest() for one in ("kept", "gone", "later")}
+
+    def is_named(key: BlobKey) -> bool:
+        return key.sha256 in {content[one] for one in named}
+
+    def machine(folder: str) -> Blobs:
+        storage = BucketObjects(storage_at(proxy.port, name))
+        return Blobs(tmp_path / folder, storage, is_named=is_named, pause=0.2)
+
+    def make(blobs: Blobs, *ones: str) -> None:
+        for one in ones:
+            blobs.put("w", io.BytesIO(one.encode()), 100, lasting=False)
+
+    def arrives(one: str) -> None:
+        wait_until(lambda: machine("two").exists("w", content[one]))
+        assert machine("two").local("w", content[one]).read_bytes() == one.encode()
+
+    with TcpProxy(s3_port) as proxy:
+        first = machine("one")
+        proxy.cut()
+        make(first, "kept", "gone")
+        proxy.heal()
+        arrives("kept")
+        wait_until(lambda: not files_under(tmp_path / "one" / "behind"))
+        assert not machine("two").exists("w", content["gone"])  # nothing names it any more
+        proxy.cut()
+        make(first, "later")
+        first.close()
+        proxy.heal()
+        again = machine("one")
+        arrives("later")
+        again.close()
 
 
 # The database

@@ -32,6 +32,7 @@ from leaf.store.objects.base import key_of
 from tests import pictures_kit
 from tests.leaf_kit import SALES, add, finished, opened
 from tests.messages_server import MessagesServer, Turn
+from tests.runs_kit import wait_until
 from tests.storage_kit import choose, fresh_bucket, storage_at
 from tests.tcp_proxy import TcpProxy
 
@@ -216,6 +217,40 @@ def test_while_the_bucket_is_away_the_house_says_so(s3_port: int, tmp_path: Path
             proxy.heal()
             assert session.files.path(other.id).read_bytes() == b"a\n1\n"
             add(session, "new.csv", b"a\n2\n")
+
+
+@pytest.mark.parametrize(("patience", "heals"), [(60.0, True), (1.0, False)])
+def test_a_call_waits_for_a_bucket_that_is_away_and_makes_its_document_once(
+    s3_port: int, tmp_path: Path, patience: float, heals: bool
+) -> None:
+    turns = [
+        Turn.call(("create_document", {"title": "Notes", "content": "Written down."})),
+        Turn.say("That is all."),
+    ]
+    with TcpProxy(s3_port) as proxy, MessagesServer(turns) as server:
+        storage = storage_at(proxy.port, fresh_bucket(s3_port))
+        model = {"model_url": server.url, "api_key": "k", "model_patience": patience}
+        with opened(tmp_path / "home", storage=storage, **model) as leaf:
+            session = leaf.session(leaf.local_scope())
+            chat = session.chats.create()
+            proxy.cut()
+            asked = session.messages.send(chat.id, "Write it down.").id
+            if heals:
+                run = session.messages.watch(asked)
+                assert run is not None
+                wait_until(lambda: "Trying again in" in str(run.read().chunks))
+                proxy.heal()
+            answer = finished(session, asked)
+            (call,) = [p for p in answer.parts if p["type"] == "tool-create_document"]
+            documents = session.documents.list(chat_id=chat.id)
+            assert len(server.requests) == 2
+            assert answer.status == "completed"
+            if heals:
+                assert call["state"] == "output-available"
+                assert [session.documents.content(d) for d in documents] == ["Written down.\n"]
+            else:  # it is told in the end, and answers as it can
+                assert "does not answer as it should" in call["errorText"]
+                assert not documents
 
 
 # From a folder to a store, and the commands

@@ -18,17 +18,27 @@ from leaf.agent.models.base import ModelTurn
 from leaf.agent.narrate import unique_id
 from leaf.agent.steps import ToolStep, TurnCall
 from leaf.agent.writer import Writer
-from leaf.errors import InvalidInputError, LeafError, StoreAwayError, not_found
+from leaf.errors import (
+    InvalidInputError,
+    LeafError,
+    StorageAwayError,
+    StoreAwayError,
+    not_found,
+)
 from leaf.provenance.receipts.answer import passages_behind
+from leaf.retries import Again, Waits, doubling, retry
 from leaf.shapes.chunks import chunk, shown_chunk
 from leaf.shapes.raw import RawBlock, ToolInput
 from leaf.shapes.results import Output
-from leaf.tools.base import Hooks
+from leaf.tools.base import Hooks, ToolOutput
 from leaf.tools.inputs import accepted, check_input
 from leaf.tools.remarks import once
 
 if TYPE_CHECKING:
     from leaf.tools.base import Tool
+
+LONGEST_WAIT = 10.0
+"""Seconds between two tries of a call that waits for the place of files."""
 
 _log = logging.getLogger(__name__)
 
@@ -106,9 +116,7 @@ class Calls:
         error = ""
         writer = Writer(self._endpoint, draft, step_name)
         try:
-            gave = task.run_tool(
-                call.name, call.input, draft.stop, self._hooks(call, step_name, writer, room)
-            ).to_json()
+            gave = self._output(call, self._hooks(call, step_name, writer, room)).to_json()
             refuse_binary(gave["text"])
             output_result(call.raw_id, gave)
             content = content_of(gave, self._endpoint.calibration.rates(task.model))
@@ -137,6 +145,23 @@ class Calls:
         for c in step.shown:
             draft.emit_now(c)
         return step
+
+    def _output(self, call: TurnCall, hooks: Hooks) -> ToolOutput:
+        """What the tool gives. While the place of files does not answer it is called again, under the
+        same key, for as long as one would wait for a model: the model could not help it either."""
+        draft = self._draft
+
+        def wait(error: Exception, seconds: float) -> None:
+            said = error.message if isinstance(error, LeafError) else ""
+            hooks.progress(f"{said} Trying again in {seconds:.0f} s.")
+
+        return retry(
+            lambda: draft.task.run_tool(call.name, call.input, draft.stop, hooks),
+            lambda error: Again() if isinstance(error, StorageAwayError) else None,
+            Waits(doubling(1.0, LONGEST_WAIT), patience=self._endpoint.patience),
+            stop=draft.stop,
+            on_wait=wait,
+        )
 
     def _hooks(self, call: TurnCall, step_name: str, writer: Writer, room: int) -> Hooks:
         """What this answer lends to a tool call."""

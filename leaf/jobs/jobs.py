@@ -112,15 +112,22 @@ class JobService:
     """All jobs of this process."""
 
     def __init__(
-        self, store: Store, library: Library, works: Mapping[Kind, Work], *, shared: bool = False
+        self,
+        store: Store,
+        library: Library,
+        works: Mapping[Kind, Work],
+        *,
+        shared: bool = False,
+        process: Callable[[], str] = lambda: "",
     ) -> None:
         """`works` says what jobs of each kind do; `shared` is whether other processes work on the
-        same history."""
+        same history, and `process` this one's id among them, empty before it has one."""
         self._store = store
         self._library = library
         self._works = works
         self._shared = shared
-        self._holder = secrets.token_hex(6)
+        self._process = process
+        self._nameless = secrets.token_hex(6)
         self._changed = threading.Condition()
         self._live: dict[str, _Live] = {}
         self._places = Places(WORKING)
@@ -129,6 +136,11 @@ class JobService:
         self._closed = False
         self._launched = False
 
+    @property
+    def _holder(self) -> str:
+        """As what this process has jobs: its id among the others tells them when it is gone."""
+        return self._process() or self._nameless
+
     def launch(self) -> None:
         """Go on with what processes that are gone have left. Once is enough."""
         with self._changed:
@@ -136,9 +148,26 @@ class JobService:
                 return
             self._launched = True
         jobs.unscoped_prune(self._store.db, RETENTION)
-        for scope, job_id in jobs.unscoped_claim(
-            self._store.db, self._holder, ABANDONED if self._shared else timedelta()
-        ):
+        older_than = ABANDONED if self._shared else timedelta()
+        self._go_on_with(jobs.unscoped_claim(self._store.db, self._holder, older_than))
+        self.adopt()
+
+    def adopt(self) -> None:
+        """Let go of what another process has taken, and take up what one has left that is gone. For where
+        several share a history, whenever one came or went."""
+        with self._changed:
+            if not self._launched or self._closed or not self._process():
+                return
+            here = list(self._live)
+        held = jobs.unscoped_held(self._store.db, self._holder)
+        with self._changed:
+            lost = [self._live[job_id] for job_id in here if job_id in self._live.keys() - held]
+        for live in lost:
+            live.end()
+        self._go_on_with(jobs.unscoped_claim_left(self._store.db, self._holder))
+
+    def _go_on_with(self, claimed: Iterable[tuple[Scope, str]]) -> None:
+        for scope, job_id in claimed:
             with self._changed:
                 if job_id in self._live:
                     continue

@@ -55,11 +55,15 @@ class Elsewhere:
                         last = c  # streamed once the answer is saved
                     elif c["type"] != "begin":
                         run.emit(c)
-                if last is not None:
-                    break
+                if last is not None or not (chunks or self._goes_on(run.message_id)):
+                    break  # at its end, or saved by one that was gone before it could say so
         except Exception as e:  # noqa: BLE001 - a viewer must never wait for nothing; the answer itself is written elsewhere
             logger.warning("run %s cannot be watched: %s", run.message_id, type(e).__name__)
         run.emit(last or self._last_of(run.message_id))
+
+    def _goes_on(self, message_id: str) -> bool:
+        found = messages.unscoped_get(self._db, message_id)
+        return found is not None and found.message.status in ("pending", "streaming")
 
     def _last_of(self, message_id: str) -> Chunk:
         found = messages.unscoped_get(self._db, message_id)

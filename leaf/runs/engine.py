@@ -47,6 +47,8 @@ them."""
 POLL_SECONDS = 1.0
 """How often the stream of an answer that another process writes is looked at although nothing was
 told, while somebody here watches it."""
+SILENT_SECONDS = 5.0
+"""Without anything new in such a stream after which one looks whether its writer is gone."""
 QUIET_SECONDS = 3600.0
 """Given to DBOS for what is not used here and cannot be turned off before it starts."""
 MOST_ATTEMPTS = 50
@@ -260,11 +262,27 @@ class Engine:
 
     def read_stream(self, message_id: str) -> Iterator[list[Chunk]]:
         """What a run has streamed so far and what it goes on to stream, wherever it runs, until it
-        ends."""
+        ends; nothing now and then while nothing comes, so that one can look why."""
         from dbos import DBOS
+        from dbos._error import DBOSStreamTimeoutError
 
-        for chunks in DBOS.read_stream(message_id, STREAM, polling_interval_sec=POLL_SECONDS):
-            yield parse_chunks(chunks, f"answer {message_id}")
+        read = 0
+        while True:
+            pieces = DBOS.read_stream(
+                message_id,
+                STREAM,
+                offset=read,
+                polling_interval_sec=POLL_SECONDS,
+                timeout_seconds=SILENT_SECONDS,
+            )
+            try:
+                for chunks in pieces:
+                    read += 1
+                    yield parse_chunks(chunks, f"answer {message_id}")
+            except DBOSStreamTimeoutError:
+                yield []
+            else:
+                return
 
     def wake_readers(self) -> None:
         """Have all that wait in `read_stream` look now."""

@@ -32,7 +32,7 @@ from leaf.sandbox.slots import working_for
 from leaf.settings import RunLimits
 from leaf.shapes.chunks import Chunk, chunk
 from leaf.shapes.raw import ToolInput
-from leaf.store import Store, messages, usage
+from leaf.store import Store, fence, messages, usage
 from leaf.store.model import Message, Scope, Status
 from leaf.tables.notebooks import Notebooks
 from leaf.tables.tables import Tables
@@ -235,14 +235,18 @@ class Executor:
     ) -> SaveStep:
         """The last step: save, then let the stream end."""
         self._save(scope, message, outcome)
-        of_messages(
-            self._store,
-            self._documents,
-            scope,
-            [replace(message, status=outcome.status, parts=outcome.parts)],
-        )
+        self._trace_documents(scope, replace(message, status=outcome.status, parts=outcome.parts))
         stream(last[-1])
         return SaveStep(outcome.status)
+
+    def _trace_documents(self, scope: Scope, message: Message) -> None:
+        """Find receipts for what the answer wrote. What can't be found now is found when somebody
+        opens it."""
+        try:
+            with fence.behind(None):  # the lease went with the answer that was saved
+                of_messages(self._store, self._documents, scope, [message])
+        except LeafError as e:
+            logger.warning("figures of documents were not traced yet: %s", e.message)
 
     def _give_up(self, scope: Scope, message: Message, run: Run, error: Exception) -> Chunk:
         """End an answer that cannot go on, and keep what it has shown. Returns its last chunk."""

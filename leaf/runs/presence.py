@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Collection
+from collections.abc import Callable, Collection
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -55,12 +55,15 @@ class Presence:
         db: Database,
         engine: Engine,
         times: LeaseTimes,
+        others_changed: Callable[[], None] = lambda: None,
     ) -> None:
+        """`others_changed` is done when a process came or went, and now and then."""
         self.times = times
         self._board = board
         self._dispatcher = dispatcher
         self._db = db
         self._engine = engine
+        self._others_changed = others_changed
         self._news = threading.Event()
         self._told = True
         """Whether others said that there is something to do."""
@@ -132,6 +135,7 @@ class Presence:
             elif found.message.id not in known:
                 self._find_owner(found)
         self._take_free({found.message.id: found for found in unfinished})
+        self._others_changed()
 
     def _look(self) -> bool:
         """One beat. Returns whether there is no other process.

@@ -27,6 +27,8 @@ class Run:
 
     def __init__(self, message_id: str) -> None:
         self.message_id = message_id
+        self.born = time.time_ns()
+        """Tells it from other runs of the same answer, here and in other processes."""
         self.stop = threading.Event()
         """Ends what runs, whoever wants it: the user, or a process that closes."""
         self.stop_wanted = False

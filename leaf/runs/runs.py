@@ -71,16 +71,24 @@ class Runs:
         limits: QueueLimits | None = None,
         hourly: Sequence[Callable[[], None]] = (),
         times: LeaseTimes | None = None,
+        others_changed: Callable[[], None] = lambda: None,
     ) -> None:
         """`hourly` is done about once an hour, from the launch on; `times` are for where several
-        processes share a history."""
+        processes share a history, and `others_changed` is done there when one came or went."""
         self._execute = execute
         self._db = store.db
         self._engine = engine
         self.board = Board(store.db.changes, limits or QueueLimits())
         self._dispatcher = Dispatcher(self.board, store.db, engine)
         self._presence = (
-            Presence(self.board, self._dispatcher, store.db, engine, times or LeaseTimes())
+            Presence(
+                self.board,
+                self._dispatcher,
+                store.db,
+                engine,
+                times or LeaseTimes(),
+                others_changed,
+            )
             if engine.shared
             else None
         )

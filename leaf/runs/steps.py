@@ -64,6 +64,8 @@ class Stream:
         self._writing = threading.Lock()
         self.grown = False
         """Whether more was written than others were told of."""
+        self._told = False
+        """Whether the log says that it cannot be written just now."""
 
     def add(self, c: Chunk) -> None:
         with self._lock:
@@ -97,11 +99,13 @@ class Stream:
                 chunks, self._chunks = self._chunks, []
             try:
                 context.run(DBOS.write_stream, STREAM, compact(chunks))
-                self.grown = True
+                self.grown, self._told = True, False
             except DBOSWorkflowConflictIDError:
                 pass  # another process has the run, and streams it
             except SQLAlchemyError as e:
-                logger.warning("a piece of a stream was not written yet: %s", type(e).__name__)
+                if not self._told:  # it is tried some times a second
+                    logger.warning("a stream is not written for now: %s", type(e).__name__)
+                self._told = True
                 with self._lock:
                     self._chunks[:0] = chunks
 

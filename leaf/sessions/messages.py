@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from leaf.agent.export import answer_markdown
 from leaf.errors import InvalidInputError, NotFoundError
 from leaf.provenance.receipts.documents import of_messages
+from leaf.runs.board import ELSEWHERE
 from leaf.runs.run import Run, Slice
 from leaf.runs.waiting import QueuePlace
 from leaf.sessions.asking import Question, ask
 from leaf.sessions.house import Part
 from leaf.sessions.suggesting import Suggested, follow_ups
+from leaf.shapes.chunks import chunk
 from leaf.shapes.part_values import data_in
 from leaf.store import chats, consents, messages
 from leaf.store.model import Chat, Message
 
+MOST_CHUNKS = 1_000_000_000
+"""More than a run ever has: a position tells of which run it is."""
 THREAD = 24
 """Messages back to which a question is not offered again."""
 
@@ -129,13 +134,19 @@ class Messages(Part):
         return self._house.runs.watch(message_id)
 
     def wait(self, message_id: str, position: int, timeout: float) -> Slice:
-        """Chunks of a run from `position`; see `Run.read`."""
+        """Chunks of a run from `position`, which is 0 or that of the slice before; see `Run.read`. Where
+        the answer is another run by now, since a process took it over, the slice says that this one is
+        over. Raises NotFoundError."""
         run = self.watch(message_id)
         if run is None:
             raise NotFoundError(
                 "This answer is not being written any more.", "Read it from the chat."
             )
-        return run.read(position, timeout)
+        born, start = divmod(position, MOST_CHUNKS)
+        if position and born != run.born:
+            return Slice((chunk("abort", reason=ELSEWHERE),), position, True)
+        piece = run.read(start, timeout)
+        return replace(piece, position=run.born * MOST_CHUNKS + piece.position)
 
     def place(self, message_id: str) -> QueuePlace | None:
         """Where a question stands that waits, by its pending answer; None once it is its turn.

@@ -40,14 +40,17 @@ class Store:
     space: Space
 
     def close(self) -> None:
+        self.blobs.close()
         self.db.close()
 
 
 def open_store(settings: Settings) -> Store:
     """Open the database that the settings name, bring it up to date, and find the blobs. Raises
     StoreError, and SettingsError for a bucket that cannot be used as it is set."""
+    from leaf.store.blob_names import is_named
     from leaf.store.blobs import Blobs
     from leaf.store.migrate import migrate, migrations
+    from leaf.store.model import Scope
     from leaf.store.objects.opening import open_objects
     from leaf.store.space import GIGABYTE, Space
     from leaf.store.usage_days import bring_up
@@ -57,7 +60,12 @@ def open_store(settings: Settings) -> Store:
         migrate(db, migrations())
         bring_up(db, settings.time_zone)
         objects = open_objects(settings, db)
-        blobs = Blobs(settings.home, objects, settings.storage.cache_bytes)
+        blobs = Blobs(
+            settings.home,
+            objects,
+            settings.storage.cache_bytes,
+            is_named=lambda key: is_named(db, Scope(key.workspace_id, ""), key.sha256),
+        )
     except BaseException:
         db.close()
         raise

@@ -21,6 +21,7 @@ from typing import BinaryIO, NamedTuple
 
 from leaf.errors import BlobGoneError, FileTooLargeError, StoreError
 from leaf.store.objects.base import BlobKey, ObjectStore, in_megabytes, key_of
+from leaf.store.objects.behind import BlobsBehind
 from leaf.store.objects.cache import BlobCache, HeldPath
 from leaf.store.objects.folder import BlobFolder, gone_from_folder
 
@@ -29,7 +30,7 @@ _log = logging.getLogger(__name__)
 REMEMBERED = 10_000
 """Blobs of which it is remembered that they are intact, or where they stand."""
 TRIES = 3
-PAUSE = 60.0
+PAUSE = 20.0
 """Seconds for which a store that has failed is not asked to take what the folder has."""
 CACHE_BYTES = 5 * 1024**3
 
@@ -43,9 +44,17 @@ class Blobs:
     """The blobs of all workspaces. Safe to use from any number of threads."""
 
     def __init__(
-        self, home: Path, store: ObjectStore | None = None, cache_bytes: int = CACHE_BYTES
+        self,
+        home: Path,
+        store: ObjectStore | None = None,
+        cache_bytes: int = CACHE_BYTES,
+        *,
+        is_named: Callable[[BlobKey], bool] = lambda _key: True,
+        pause: float = PAUSE,
     ) -> None:
-        """Without a store they stand in the data folder."""
+        """Without a store they stand in the data folder. `is_named` says whether the database still
+        names a blob: one that was deleted meanwhile is not put into the store. `pause` is in
+        seconds."""
         self.folder = BlobFolder(home / "blobs")
         self.store = store
         self.cache = BlobCache(home / "cache" / "blobs", cache_bytes) if store else None
@@ -59,6 +68,9 @@ class Blobs:
         """Blobs that were looked for in the store and not found as they were kept."""
         self._guard = threading.Lock()
         self._fetching: dict[BlobKey, threading.Lock] = {}
+        self._pause = pause
+        self._is_named = is_named
+        self._behind = BlobsBehind(home / "behind", self._brought, pause) if store else None
 
     @property
     def place(self) -> ObjectStore:
@@ -97,7 +109,7 @@ class Blobs:
             elif self._offered(self.store, key, received.path, received.size):
                 self.cache.take(key, received.path, received.size)
             else:
-                self.folder.take(key, received.path)
+                self._keep_here(key, received.path)
         return StoredBlob(received.sha256, received.size)
 
     def local(self, workspace_id: str, sha256: str) -> Path:
@@ -164,9 +176,16 @@ class Blobs:
         key = key_of(workspace_id, sha256)
         self._lasting.discard(key)
         self.folder.delete(key)
+        if self._behind is not None:
+            self._behind.forget(key)
         if self.store is not None and self.cache is not None:
             self.cache.delete(key)
             self.store.delete(key)
+
+    def close(self) -> None:
+        """Bring nothing into the store any more; the next start does."""
+        if self._behind is not None:
+            self._behind.close()
 
     def _put(self, store: ObjectStore, key: BlobKey, path: Path, size: int) -> None:
         """Into the store. What stands there is written anew: it may have been altered."""
@@ -178,6 +197,31 @@ class Blobs:
             )
         store.put(key, path, size)
         self._gone.pop(key, None)
+
+    def _keep_here(self, key: BlobKey, path: Path) -> None:
+        """In the data folder alone, until the store takes it: other processes lack it meanwhile."""
+        self.folder.take(key, path)
+        if self._behind is not None:
+            with self.folder.explained():
+                self._behind.add(key)
+
+    def _brought(self, key: BlobKey) -> bool:
+        """Put a blob of the folder into the store; whether it is there now, or can't be."""
+        path = self.folder.path(key)
+        if self.store is None or not self._same(path, key.sha256):
+            return True
+        try:
+            if not self._is_named(key):
+                return True
+            self._put(self.store, key, path, path.stat().st_size)
+            if not self._is_named(key):  # deleted for good while it went up
+                self.store.delete(key)
+                return True
+        except (StoreError, FileTooLargeError, OSError) as e:
+            _log.warning("a file stays in the data folder alone: %s", e)
+            return isinstance(e, FileTooLargeError)
+        self._note_lasting(key)
+        return True
 
     def _made_lasting(self, store: ObjectStore, key: BlobKey, path: Path) -> bool:
         """Put a blob of the folder into the store, if it is not there. Whether it can be used: a
@@ -203,7 +247,7 @@ class Blobs:
                 self._put(store, key, path, size)
         except (StoreError, FileTooLargeError) as e:
             if isinstance(e, StoreError):
-                self._not_before = time.monotonic() + PAUSE
+                self._not_before = time.monotonic() + self._pause
             _log.warning("a file stays in the data folder alone: %s", e)
             return False
         return True

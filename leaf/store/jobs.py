@@ -342,10 +342,32 @@ def unscoped_claim(db: Database, holder: str, older_than: timedelta) -> list[tup
             {"holder": holder, "at": now(), "before": now() - older_than, **names},
         )
         _concerns(tx, rows)
-    return [
-        (Scope(str(row["workspace_id"]), str(row["user_id"])), str(row["id"]))
-        for row in sorted(rows, key=lambda row: str(row["id"]))
-    ]
+    return _in_order(rows)
+
+
+def unscoped_claim_left(db: Database, holder: str) -> list[tuple[Scope, str]]:
+    """Make unfinished jobs this process's own whose process is among the others no more (see `leases`); of
+    several that try, one gets each. Holders without a point in their name are of processes that never
+    were among them."""
+    under_way, names = one_of("state", UNDER_WAY)
+    with db.transaction() as tx:
+        rows = tx.read(
+            f"UPDATE jobs SET holder = :holder, beat_at = :at WHERE {under_way} AND "
+            "holder LIKE '%.%' AND holder NOT IN (SELECT id FROM processes) "
+            "RETURNING id, workspace_id, user_id",
+            {"holder": holder, "at": now(), **names},
+        )
+        _concerns(tx, rows)
+    return _in_order(rows)
+
+
+def unscoped_held(db: Database, holder: str) -> frozenset[str]:
+    """Ids of the unfinished jobs of a process."""
+    under_way, names = one_of("state", UNDER_WAY)
+    rows = db.read(
+        f"SELECT id FROM jobs WHERE holder = :holder AND {under_way}", {"holder": holder, **names}
+    )
+    return frozenset(str(row["id"]) for row in rows)
 
 
 def unscoped_prune(db: Database, older_than: timedelta) -> None:
@@ -357,6 +379,13 @@ def unscoped_prune(db: Database, older_than: timedelta) -> None:
         )
         _delete(tx, [str(row["id"]) for row in rows])
         _concerns(tx, rows)
+
+
+def _in_order(rows: Iterable[Row]) -> list[tuple[Scope, str]]:
+    return [
+        (Scope(str(row["workspace_id"]), str(row["user_id"])), str(row["id"]))
+        for row in sorted(rows, key=lambda row: str(row["id"]))
+    ]
 
 
 def _delete(tx: Transaction, job_ids: Sequence[str]) -> None:

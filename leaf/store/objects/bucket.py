@@ -16,7 +16,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from leaf.errors import BlobGoneError, SettingsError, StorageError
+from leaf.errors import BlobGoneError, SettingsError, StorageAwayError, StorageError
 from leaf.store.objects.base import PIECE, BlobEntry, BlobKey, key_at
 
 if TYPE_CHECKING:
@@ -148,7 +148,7 @@ class BucketObjects:
                 self._try_writing()
         except Exception as e:
             found = _refusal(e, self.name)
-            kind = SettingsError if found.lasting else StorageError
+            kind = SettingsError if found.lasting else StorageAwayError
             raise kind(f"{_upper(found.reason)}.", found.hint) from e
         if not isinstance(layout, dict) or layout.get("layout") != LAYOUT:
             raise SettingsError(
@@ -172,7 +172,8 @@ class BucketObjects:
             yield
         except (BaseError, OSError, ValueError) as e:
             found = _refusal(e, self.name)
-            raise StorageError(f"{_upper(found.reason)}, so {consequence}.", found.hint) from e
+            kind = StorageError if found.lasting else StorageAwayError
+            raise kind(f"{_upper(found.reason)}, so {consequence}.", found.hint) from e
 
 
 _NO_BUCKET = {"NoSuchBucket", "ContainerNotFound", "InvalidBucketName"}

@@ -1,0 +1,152 @@
+"""Jobs where several processes share a history: one whose process is gone goes on elsewhere, and is worked
+on by one alone."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from leaf.errors import RunError
+from leaf.files.library import Library
+from leaf.jobs.jobs import JobService
+from leaf.jobs.work import Watch
+from leaf.runs.engine import VERSION
+from leaf.sandbox.pool import Pool
+from leaf.settings import Settings
+from leaf.store import Store, jobs, leases, open_store
+from leaf.store.jobs import Job
+from leaf.store.leases import Holder
+from leaf.store.model import Scope
+from tests.leaf_kit import opened
+from tests.runs_kit import wait_until
+from tests.test_jobs import made
+
+ADD = """
+import sys
+from pathlib import Path
+from leaf.settings import Settings
+from leaf.wiring import build
+
+leaf = build(Settings(home=Path(sys.argv[1]), database_url=sys.argv[3]))
+leaf.launch()
+jobs = leaf.session(leaf.local_scope()).jobs
+paths = sorted(Path(sys.argv[2]).iterdir())
+job = jobs.begin(len(paths))
+jobs.take_paths(job.id, paths)
+jobs.all_arrived(job.id)
+print(job.id, flush=True)
+sys.stdin.read()
+"""
+
+
+def test_a_job_of_a_killed_process_is_gone_on_with_by_another(
+    postgres_url: str, tmp_path: Path
+) -> None:
+    made(tmp_path / "given", 300)
+    with opened(tmp_path / "two", database_url=postgres_url) as leaf:
+        leaf.launch()
+        command = [sys.executable, "-c", ADD, str(tmp_path / "one"), str(tmp_path / "given")]
+        process = subprocess.Popen(
+            [*command, postgres_url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        )
+        assert process.stdout is not None
+        job_id = process.stdout.readline().strip()
+        process.kill()
+        process.wait()
+        session = leaf.session(leaf.local_scope())
+        assert session.jobs.get(job_id).under_way
+        job = session.jobs.wait(job_id, 60)
+        assert (job.state, job.done, job.failed) == ("done", 300, 0)
+        assert len(session.files.list()) == 300
+
+
+@dataclass
+class Worker:
+    """A process as its jobs know it, whose work goes on until it is told to end."""
+
+    id: str
+    store: Store
+    library: Library
+    begun: threading.Event = field(default_factory=threading.Event)
+    dropped: threading.Event = field(default_factory=threading.Event)
+    done: threading.Event = field(default_factory=threading.Event)
+
+    def __post_init__(self) -> None:
+        works: Any = {"drive": self.work}
+        self.jobs = JobService(
+            self.store, self.library, works, shared=True, process=lambda: self.id
+        )
+
+    def work(self, _scope: Scope, _job: Job, watch: Watch) -> None:
+        self.begun.set()
+        while not self.done.is_set():
+            if watch.stop.wait(0.05):
+                self.dropped.set()
+                raise RunError("Stopped.")
+
+    def enter(self) -> None:
+        leases.unscoped_enter(self.store.db, Holder(self.id, VERSION, 3))
+        self.jobs.launch()
+
+
+@pytest.fixture
+def shared(postgres_url: str, tmp_path: Path, pool: Pool) -> Iterator[tuple[Worker, Worker]]:
+    store = open_store(Settings(home=tmp_path, database_url=postgres_url))
+    library = Library(store, pool, tmp_path)
+    pair = Worker("one-1.a", store, library), Worker("two-1.b", store, library)
+    for worker in pair:
+        worker.enter()
+    yield pair
+    for worker in pair:
+        worker.done.set()
+        worker.jobs.close()
+    store.close()
+
+
+def test_a_frozen_process_lets_go_of_the_job_that_another_has_taken(
+    shared: tuple[Worker, Worker], tmp_path: Path
+) -> None:
+    from leaf.store import users
+
+    frozen, other = shared
+    scope = users.ensure_local_user(frozen.store.db)
+    job = frozen.jobs.begin(scope, "drive")
+    assert frozen.begun.wait(10)
+    other.jobs.adopt()
+    assert not other.begun.is_set()  # its process is among the others
+    leases.unscoped_leave(frozen.store.db, frozen.id)
+    other.jobs.adopt()
+    assert other.begun.wait(10)
+    leases.unscoped_enter(frozen.store.db, Holder(frozen.id, VERSION, 3))
+    frozen.jobs.adopt()
+    assert frozen.dropped.wait(10)
+    wait_until(lambda: jobs.unscoped_held(other.store.db, other.id) == {job.id})
+    assert other.jobs.get(scope, job.id).under_way
+    other.done.set()
+    wait_until(lambda: other.jobs.get(scope, job.id).state == "done")
+
+
+def test_of_two_processes_one_takes_a_job_and_of_those_that_were_never_known_none_does(
+    shared: tuple[Worker, Worker],
+) -> None:
+    from leaf.store import users
+
+    first, second = shared
+    scope = users.ensure_local_user(first.store.db)
+    for holder in ("gone-1.c", "0123456789ab"):
+        jobs.begin(first.store.db, scope, "drive", "working", 0, {}, holder)
+    threads = [threading.Thread(target=worker.jobs.adopt) for worker in shared]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    held = [jobs.unscoped_held(first.store.db, worker.id) for worker in (first, second)]
+    assert sorted(len(some) for some in held) == [0, 1]
+    assert len(jobs.unscoped_held(first.store.db, "0123456789ab")) == 1
