@@ -24,6 +24,8 @@ IDS = {
     "message": "message",
     "call_id": "step of an answer",
     "edit_id": "edited step",
+    "board_id": "board",
+    "pin_id": "pin",
     "key": "question of a step",
     "file_id": "file",
     "file_ids": "file",
@@ -57,7 +59,7 @@ model draft text title limit last first form name stream context shared on_progr
 on_answer path paths words look row wanted spec columns rows number position timeout allow
 feedback handle slug ending older newer content base deleted sort range whose allowance total
 origin sources problem redirect_uri page_size kinds modified_after stop max_age given kind
-offset role code
+offset role code steps
 """
 PLAIN = frozenset(NOBODYS.split())
 """Parameters that name nobody's."""
@@ -206,6 +208,7 @@ METHODS: Mapping[str, Entry] = {
     "results.page": gone(mixed=""),
     "results.gone": gone(mixed="", owner="any"),
     "results.recompute": gone(mixed=""),
+    "results.recompute_newest": gone(mixed=""),
     "results.recompute_cell": gone(uses={"call_id": "cell_id"}),
     "results.export": gone(mixed="", uses={"form": Literally("csv")}),
     "results.draw": own(owner="fails", uses={"form": Literally("png")}),
@@ -216,6 +219,20 @@ METHODS: Mapping[str, Entry] = {
     "edits.wait": gone(uses={"timeout": Literally(0.0)}),
     "edits.stop": gone(owner="any"),
     "edits.discard": gone(owner="fails"),
+    "boards.list": own(),
+    "boards.get": gone(),
+    "boards.pins": gone(),
+    "boards.create": own(),
+    "boards.rename": gone(owner="change"),
+    "boards.share": gone(owner="change", uses={"shared": Literally(False)}),
+    "boards.pin": gone(mixed="", uses={"spec": Literally(None)}),
+    "boards.rename_pin": gone(owner="change"),
+    "boards.move": gone(owner="change", uses={"steps": Literally(1)}),
+    "boards.recompute": gone(),
+    "boards.export": gone(uses={"form": Literally("html")}),
+    "boards.remove": gone(owner="change", turn=1),
+    "boards.restore": gone(owner="change", turn=2),
+    "boards.delete": gone(owner="change", turn=3),
     "drive.connection": own(),
     "drive.begin": own(),
     "drive.finish": drive(uses={"query": "came"}),

@@ -319,16 +319,20 @@ def fill(leaf: Leaf, visit: Visit, google: DriveServer, who: str) -> Given:
         answer.id, call_id, f"SELECT '{private} edited' AS word FROM {shared.lower()}_harvest"
     )
     assert own.edits.wait(edited.id, 60).state == "done"
+    result_id = calls["tool-query_tables"]["output"]["data"]["table"]["result_id"]
+    pinned, _, _ = own.boards.pin(chat.id, result_id)
     given: Given = {
         "chat_id": chat.id,
         "message_id": answer.id,
         "question_id": answer.parent_id,
         "call_id": call_id,
         "edit_id": edited.id,
+        "board_id": pinned.board_id,
+        "pin_id": pinned.id,
         "key": f"{answer.id}/asks",
         "file_id": file.id,
         "document_id": report.id,
-        "result_id": calls["tool-query_tables"]["output"]["data"]["table"]["result_id"],
+        "result_id": result_id,
         "done_job_id": _job(own, chat.id, f"{shared} list.txt", shared),
         "user_id": scope.user_id,
         "workspace_id": scope.workspace_id,
@@ -463,7 +467,16 @@ def _ids(leaf: Leaf, own: Session, given: Given) -> tuple[frozenset[str], frozen
         "SELECT id FROM messages WHERE chat_id = :chat", {"chat": given["chat_id"]}
     )
     kinds = ("chat_id", "document_id", "job_id", "done_job_id", "figure", "written", "call_id")
-    kinds += ("edit_id", "cell_id", "sheet_id", "sheet_file_id", "ref", "folder_ref")
+    kinds += (
+        "edit_id",
+        "board_id",
+        "pin_id",
+        "cell_id",
+        "sheet_id",
+        "sheet_file_id",
+        "ref",
+        "folder_ref",
+    )
     private = {given[kind] for kind in kinds if kind in given}
     private |= {str(row["id"]) for row in said} | {own.documents.get(given["document_id"]).file_id}
     if "came" in given:

@@ -258,6 +258,8 @@ def test_a_backup_of_an_earlier_schema_is_brought_up_to_date(tmp_path: Path) -> 
     later = {"results", "result_numbers", "usage_days", "usage_chats", "usage_zone", "audit"}
     later |= {
         "edited_steps",
+        "boards",
+        "board_pins",
         "transcripts",
         "chat_packages",
         "consents",

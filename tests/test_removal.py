@@ -99,6 +99,8 @@ def planted(home: Path, url: str) -> Iterator[Planted]:
             answer.id, str(call.get("toolCallId")), f"SELECT '{MARK} edited' AS note FROM sales"
         )
         assert session.edits.wait(step.id, 60).state == "done"
+        pinned, _, _ = session.boards.pin(chat.id, "r1")
+        session.boards.rename_pin(pinned.id, f"{MARK} pinned")
         yield Planted(leaf, session, home, url, chat.id, answer, [sales.id, text.id])
 
 
@@ -161,7 +163,7 @@ def test_nothing_is_left_of_a_chat_and_its_files(tmp_path: Path, url: str) -> No
     with planted(tmp_path, url) as it:
         before = rows_with_the_word(it.leaf)
         planted_in = {"chats", "messages", "files", "cells", "documents", "results", "made_files"}
-        planted_in |= {"edited_steps", "file_contexts", "jobs", "job_items"}
+        planted_in |= {"edited_steps", "board_pins", "file_contexts", "jobs", "job_items"}
         assert planted_in <= set(before)
         there = " ".join(it.found())
         for kind in (
@@ -195,7 +197,7 @@ def test_a_file_alone_leaves_what_chats_said_of_it_and_nothing_else(tmp_path: Pa
             it.session.files.purge(file_id)
         assert set(rows_with_the_word(it.leaf)) <= {
             *("chats", "messages", "cells", "documents", "document_versions", "files", "results"),
-            *("made_files", "chat_files", "jobs", "file_contexts", "edited_steps"),
+            *("made_files", "chat_files", "jobs", "file_contexts", "edited_steps", "board_pins"),
         }
         house = it.leaf._house
         assert not list((tmp_path / "tables" / scope.workspace_id).rglob("*.parquet"))

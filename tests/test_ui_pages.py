@@ -12,6 +12,7 @@ from streamlit.testing.v1 import AppTest
 
 from leaf import settings
 from leaf.app import Leaf
+from leaf.store.database import now
 from leaf.ui import earlier, state
 from leaf.wiring import build
 from tests.leaf_kit import finished
@@ -282,3 +283,49 @@ def test_what_is_written_about_a_file_is_kept_and_shared_only_when_that_is_said(
         assert session.files.words(file_id) == ("Counted by hand", shared)
     assert session.attached.list(chat.id)[0].file.upload_context == "Counted by hand"
     assert "Counted by hand" in words_of(open_page("files"))
+
+
+def test_a_board_says_how_to_pin_and_then_shows_pins_with_what_they_rest_on(leaf: Leaf) -> None:
+    assert "Nothing is pinned yet" in words_of(open_page("board"))
+    session = leaf.session(leaf.local_scope())
+    chat = session.chats.create()
+    file = add(leaf, "harvest.csv", b"orchard,apples\nNorth,3\nSouth,5\n")
+    session.attached.add(chat.id, [file])
+    session.tools.run("query_tables", {"sql": "SELECT * FROM harvest"}, chat_id=chat.id)
+    made, board, _ = session.boards.pin(chat.id, "r1")
+    session.boards.rename_pin(made.id, "**The** orchards")
+    page = open_page("board")
+    assert page.title[0].value == "Board"
+    assert page.subheader[0].value == r"\*\*The\*\* orchards"
+    assert "2 rows · 2 of 2 rows of harvest" in words_of(page).replace("\\", "")
+    session.boards.delete(board.id)
+    assert "Nothing is pinned yet" in words_of(open_page("board"))
+    page = open_page("board", board=board.id)
+    assert "This board was deleted" in words_of(page)
+
+
+def test_the_switch_that_shares_a_board_says_what_becomes_visible_to_whom(leaf: Leaf) -> None:
+    scope = leaf.local_scope()
+    session = leaf.session(scope)
+    board = session.boards.create("Weekly")
+    assert not open_page("board").toggle
+    with leaf._house.store.db.transaction() as tx:
+        given = {"workspace": scope.workspace_id, "at": now()}
+        tx.execute(
+            "INSERT INTO users (id, email, name, created_at) VALUES ('b', 'b@x.org', 'Ben', :at)",
+            given,
+        )
+        tx.execute(
+            "INSERT INTO workspace_members (workspace_id, user_id, role, created_at) VALUES "
+            "(:workspace, 'b', 'member', :at)",
+            given,
+        )
+    page = open_page("board")
+    assert page.toggle[0].label == "Everyone in this workspace sees this board"
+    assert "what is pinned here becomes visible to all 2 members" in words_of(page)
+    page.toggle[0].set_value(True).run()
+    assert session.boards.get(board.id).shared
+    assert "All 2 members see what is pinned here" in words_of(page)
+    page.toggle[0].set_value(False).run()
+    assert not session.boards.get(board.id).shared
+    assert "Only you see it now" in words_of(page)

@@ -10,6 +10,7 @@ transcripts  what is said in recordings
 documents    what is written in chats
 results      rows, again and elsewhere; charts
 edits        steps of answers that a person edits and runs
+boards       pinned results; pinning makes what a pin shows
 drive        Google Drive
 python       what code drew and wrote
 jobs         adding many files, in the background

@@ -12,11 +12,12 @@ from leaf.runs.edited import part_of
 from leaf.sessions.house import Part
 from leaf.shapes.part_values import call_in, tool_name
 from leaf.shapes.parts import ToolPart
-from leaf.store import audit, chats, edited_steps, messages
+from leaf.store import audit, chats, edited_steps, messages, newer_files
+from leaf.store.model import File
 from leaf.tables.again import Recomputed
 from leaf.tables.paging import FIRST, ResultPage, RowsWanted
 from leaf.tables.results import StoredResult
-from leaf.tools.recompute import again, results_shown
+from leaf.tools.recompute import OneTable, again, in_place, results_shown
 from leaf.tools.registry import declared
 
 ChartForm = Literal["png", "svg", "json"]
@@ -45,14 +46,35 @@ class Results(Part):
         """Run what made a result again and compare; rows that are gone are put back or become a new
         result, which `kept_as` then names. Raises NotFoundError, QueryError, FileError,
         SandboxError."""
+        return self._recompute(chat_id, result_id, None)
+
+    def recompute_newest(self, chat_id: str, result_id: str) -> Recomputed:
+        """The same over the newest version of each file: the one that came last under its name.
+        What comes out otherwise, or of other files, is kept as a new result. Raises as
+        `recompute`."""
+        there = self._house.library.chat_files(self._scope, chat_id, deleted=True)
+        ids = [c.file.id for c in there]
+        return self._recompute(chat_id, result_id, newer_files.newer(self._db, self._scope, ids))
+
+    def _recompute(
+        self, chat_id: str, result_id: str, newer: Mapping[str, File] | None
+    ) -> Recomputed:
+        """`newer` are read in place of the files of these ids, and what comes out is kept; None for
+        neither."""
+        keep = newer is not None
         chats.get(self._db, self._scope, chat_id)
-        one = self._house.tables.results.get(self._scope, chat_id, result_id)
-        if one.how == "code" and one.edited:
-            return self._run_edited(one.edited, result_id)
-        if one.how == "code" and (call_id := self._cell_of(one)):
-            return self._run_cell(one.row.message_id, call_id, result_id)
+        kept = self._house.tables.results
+        one = kept.get(self._scope, chat_id, result_id)
+        # What was computed again before names the result of the step itself, whose code runs.
+        first = kept.find(self._scope, chat_id, str(one.about.get("again") or "")) or one
+        only = OneTable(first.name, one.name, keep, newer or {})
+        if one.how == "code" and first.edited:
+            return self._run_edited(first.edited, only)
+        if one.how == "code" and (call_id := self._cell_of(first)):
+            return self._run_cell(first.row.message_id, call_id, only)
         files = self._house.library.chat_files(self._scope, chat_id, deleted=True)
-        return self._house.tables.again.recompute(self._scope, chat_id, files, result_id)
+        files, again = in_place(files, newer or {}), self._house.tables.again
+        return again.recompute(self._scope, chat_id, files, result_id, keep=keep)
 
     def _cell_of(self, one: StoredResult) -> str:
         """The call of the cell that made a result; empty where no answer has it."""
@@ -72,16 +94,16 @@ class Results(Part):
         """
         return self._run_cell(message_id, call_id)
 
-    def _run_edited(self, edit_id: str, result_id: str) -> Recomputed:
+    def _run_edited(self, edit_id: str, only: OneTable) -> Recomputed:
         step = edited_steps.get(self._db, self._scope, edit_id)
-        return self._run_again(step.message_id, part_of(step), result_id, edited=True)
+        return self._run_again(step.message_id, part_of(step), only, edited=True)
 
-    def _run_cell(self, message_id: str, call_id: str, result_id: str = "") -> Recomputed:
+    def _run_cell(self, message_id: str, call_id: str, only: OneTable | None = None) -> Recomputed:
         message = messages.get(self._db, self._scope, message_id)
-        return self._run_again(message_id, call_in(message.parts, call_id), result_id)
+        return self._run_again(message_id, call_in(message.parts, call_id), only)
 
     def _run_again(
-        self, message_id: str, part: ToolPart | None, result_id: str, *, edited: bool = False
+        self, message_id: str, part: ToolPart | None, only: OneTable | None, *, edited: bool = False
     ) -> Recomputed:
         house, message = self._house, messages.get(self._db, self._scope, message_id)
         cell = part is not None and declared(tool_name(part)).replay == "cell"
@@ -96,7 +118,7 @@ class Results(Part):
             self._scope,
             message,
             part,
-            result_id=result_id,
+            only=only,
             edited=edited,
         )
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from leaf.sessions.attached import Attached
+from leaf.sessions.boards import Boards
 from leaf.sessions.chats import Chats
 from leaf.sessions.documents import Documents
 from leaf.sessions.drive import Drive
@@ -33,6 +34,7 @@ PARTS = (
     Documents,
     Results,
     Edits,
+    Boards,
     Drive,
     Models,
     Python,
@@ -62,6 +64,7 @@ class Session:
         self.documents = Documents(house, scope)
         self.results = Results(house, scope)
         self.edits = Edits(house, scope)
+        self.boards = Boards(house, scope)
         self.drive = Drive(house, scope)
         self.models = Models(house, scope)
         self.python = Python(house, scope)

@@ -2,6 +2,7 @@
 errors alone.
 
 results   what a tool gave: `Output`, and the shapes that its `data` may hold
+pins      what a pin of a board shows
 raw       content blocks of the Messages API, which are kept as they came
 parts     what a message keeps, one type for each kind: `part_values` tells which kind a part is and
           gives what is in it, `part_parser` has `parse_parts` for what comes from outside

@@ -9,11 +9,12 @@ documents                                            versions of documents
 leases  fence          which process writes which answer, and that no other does
 usage  usage_days  budgets                           what answers used, the same added up, what they may use
 cells  consents        Python that ran in a chat; what a step asked and was told
-edited_steps           steps of answers that a person ran again with code of their own
+edited_steps  boards   steps of answers that a person ran again with code of their own; pages of pinned results
 blob_names  care       what each blob belongs to; checking, moving and sweeping all of them
 transcripts  chat_packages                           words of recordings; packages that chats have installed
 results  made_files                                  rows that a chat keeps under r1, r2 …; files that Python wrote
 audit  removal  rows   who did what; deleting for good; all rows as text, for backups
+newer_files            what came later in the place of a file
 space                  what is used of the disk, and the most that may be
 integrations  oauth_states  drive_files              connections to other services, and what came from them
 vault      tokens and keys encrypted at rest

@@ -50,6 +50,8 @@ TOPICS = {
     "model_files": SILENT,
     "cells": SILENT,
     "edited_steps": "edits",
+    "boards": "boards",
+    "board_pins": "boards",
     "consents": SILENT,
     "made_files": SILENT,
     "results": SILENT,

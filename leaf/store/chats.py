@@ -40,6 +40,7 @@ BELONGING = (
     "documents",
     "cells",
     "edited_steps",
+    "board_pins",
     "made_files",
     "results",
     "result_numbers",

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Literal
@@ -16,8 +16,9 @@ from leaf.store.model import ChatFile, Scope
 from leaf.tables.convert import new_folder
 from leaf.tables.keeping import KeptResults
 from leaf.tables.paging import QUERY_LIMITS
-from leaf.tables.queries import Queries
+from leaf.tables.queries import Queries, origin
 from leaf.tables.results import StoredResult
+from leaf.tables.table import Table
 from leaf.tables.written import RowsWritten
 
 
@@ -34,8 +35,8 @@ class Recomputed:
     """The first different cells: row from 1, column, value then, value now."""
     seconds: float = 0.0
     kept_as: str = ""
-    """The new result that its rows became, where those of the old one were gone and these are not
-    they."""
+    """The new result that its rows became: where those of the old one were gone and these are not
+    they, or where they were to be kept."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +48,10 @@ class Remade:
     """columns, types and total, as the child says them."""
     seconds: float
     origins: dict[str, Any]
-    """Of a query, the tables and results that it read now, as they are kept with a result."""
+    """The tables and results that were read now, as they are kept with a result; empty where that is
+    not known."""
+    keep: bool = False
+    """Whether it becomes a result of its own where it is not the same, or made of other files."""
 
 
 @dataclass(frozen=True)
@@ -77,42 +81,38 @@ class Recomputer:
         files: Sequence[ChatFile],
         result_id: str,
         stop: threading.Event | None = None,
+        *,
+        keep: bool = False,
     ) -> Recomputed:
         """Run a kept result's query again over the files as they are now, and compare.
 
         The new rows are not kept, unless those of the result are gone: then they are put back where
-        they are the same to the byte, and become a new result otherwise. `files` are all of the
+        they are the same to the byte, and become a new result otherwise. With `keep` they become
+        one as well where they are others, or where a file changed since. `files` are all of the
         chat, the deleted ones among them. Raises NotFoundError, QueryError, SandboxError,
         FileError.
         """
         one = self._kept.get(scope, chat_id, result_id)
         if one.how != "query":
             raise self._no_query(scope, one)
-        there = {f.file.id: f for f in files if f.file.deleted_at is None}
-        names = {f.file.id: f.file.name for f in files}
-        gone = [
-            names.get(t["file_id"]) or str(t["name"])
-            for t in one.tables
-            if t["file_id"] not in there
-        ]
+        live = [f for f in files if f.file.deleted_at is None]
+        gone = [str(t.get("file") or t["name"]) for t in one.tables if not _now(t, live)]
         if gone:
             return Recomputed(
                 "gone",
                 f"{', '.join(dict.fromkeys(gone))} was deleted, so this cannot be computed again.",
             )
         changed = [
-            names[t["file_id"]]
+            str(t.get("file") or found.file.name)
             for t in one.tables
-            if there[t["file_id"]].file.sha256 != t["sha256"]
+            if (found := _now(t, live)) and found.file.sha256 != t["sha256"]
         ]
         began = time.monotonic()
         with new_folder(self._kept.folder(scope, chat_id)) as folder:
-            ran = self._queries.run(
-                scope, chat_id, list(there.values()), str(one.about["sql"]), folder, stop
-            )
+            ran = self._queries.run(scope, chat_id, live, str(one.about["sql"]), folder, stop)
             seconds = round(time.monotonic() - began, 3)
             origins = {"tables": ran.origins, "results": [r.name for r in ran.results]}
-            new = Remade(folder / "result.parquet", ran.answer, seconds, origins)
+            new = Remade(folder / "result.parquet", ran.answer, seconds, origins, keep)
             return self._settle(scope, chat_id, one, new, sorted(set(changed)), stop)
 
     def compare_frame(
@@ -123,17 +123,22 @@ class Recomputer:
         parquet: Path,
         seconds: float,
         stop: threading.Event | None = None,
+        *,
+        tables: Sequence[Table] | None = None,
     ) -> Recomputed:
         """Compare a kept result with a table that Python code made anew; where its rows are gone,
-        as in `recompute`.
+        as in `recompute`. With `tables`, those that the code could read, it is kept as there.
 
         Raises NotFoundError, UnreadableFileError, SandboxError.
         """
         one = self._kept.get(scope, chat_id, result_id)
         with new_folder(self._kept.folder(scope, chat_id)) as folder:
             answer = self._queries.adopt(parquet, folder, stop)
-            new = Remade(folder / "result.parquet", answer, seconds, {})
-            return self._settle(scope, chat_id, one, new, (), stop)
+            origins = {"tables": _as_now(one, tables)} if tables is not None else {}
+            keep = tables is not None
+            new = Remade(folder / "result.parquet", answer, seconds, origins, keep)
+            changed = _changed(one, new)
+            return self._settle(scope, chat_id, one, new, changed, stop)
 
     def _settle(
         self,
@@ -149,7 +154,10 @@ class Recomputer:
             kept = self._kept.rows_of(scope, one)
         except ResultGoneError:
             return self._remake(scope, chat_id, one, new, changed)
-        return _recomputed(self._compare(kept, new.parquet, stop), changed, new.seconds)
+        found = _recomputed(self._compare(kept, new.parquet, stop), changed, new.seconds)
+        if new.keep and (found.outcome == "different" or changed):
+            return replace(found, kept_as=self._keep(scope, chat_id, one, new))
+        return found
 
     def _remake(
         self,
@@ -166,15 +174,7 @@ class Recomputer:
                 f"to the byte.",
                 seconds=new.seconds,
             )
-        about = {
-            **one.about,
-            **new.origins,
-            **{key: getattr(new.answer, key) for key in ("columns", "types", "total")},
-            "seconds": new.seconds,
-            "created": datetime.now(UTC).isoformat(timespec="seconds"),
-            "again": one.name,
-        }
-        name = self._kept.keep(scope, chat_id, new.parquet, about).name
+        name = self._keep(scope, chat_id, one, new)
         return Recomputed(
             "different",
             f"{_differing(one, new.answer)}{_since(changed)} They are the new result {name}; the "
@@ -182,6 +182,18 @@ class Recomputer:
             seconds=new.seconds,
             kept_as=name,
         )
+
+    def _keep(self, scope: Scope, chat_id: str, one: StoredResult, new: Remade) -> str:
+        """Keep it as a result of its own, which names the first that the same code made."""
+        about = {
+            **one.about,
+            **new.origins,
+            **{key: getattr(new.answer, key) for key in ("columns", "types", "total")},
+            "seconds": new.seconds,
+            "created": datetime.now(UTC).isoformat(timespec="seconds"),
+            "again": one.about.get("again") or one.name,
+        }
+        return self._kept.keep(scope, chat_id, new.parquet, about).name
 
     def _no_query(self, scope: Scope, one: StoredResult) -> NotFoundError:
         """Why a result that no query made is not computed again here."""
@@ -206,6 +218,30 @@ class Recomputer:
             limits=QUERY_LIMITS,
             stop=stop,
         )
+
+
+def _now(table: dict[str, Any], live: Sequence[ChatFile]) -> ChatFile | None:
+    """The file that stands now where a table of a result was read from."""
+    by_id = next((f for f in live if f.file.id == table["file_id"]), None)
+    return by_id or next((f for f in live if f.handle == table.get("handle")), None)
+
+
+def _as_now(one: StoredResult, tables: Sequence[Table]) -> list[dict[str, Any]]:
+    """The tables of a result as they are now; one that is not there any more as it was."""
+    there = {table.name: table for table in tables}
+    return [
+        origin(table, bool(was.get("data_only", True)))
+        if (table := there.get(str(was["name"])))
+        else dict(was)
+        for was in one.tables
+    ]
+
+
+def _changed(one: StoredResult, new: Remade) -> list[str]:
+    """Names of the files that are others now than when the result was made."""
+    now = {t["name"]: t["sha256"] for t in new.origins.get("tables") or ()}
+    changed = [t for t in one.tables if now.get(t["name"], t["sha256"]) != t["sha256"]]
+    return sorted({str(t.get("file") or t["name"]) for t in changed})
 
 
 def _differing(one: StoredResult, answer: RowsWritten) -> str:

@@ -197,7 +197,7 @@ class Queries:
                 "sql": "",
                 "code": code,
                 "name": name,
-                "tables": [_origin(t, t.name in data_only) for t in tables],
+                "tables": [origin(t, t.name in data_only) for t in tables],
                 "results": [r.name for r in results],
                 "read": None if read is None else sorted(read),
                 **{key: getattr(answer, key) for key in ("columns", "types", "total")},
@@ -252,16 +252,17 @@ class Queries:
         """
         taken = {c.slug for c in files}
         found = self._kept.named(scope, chat_id, text, taken, turn)
-        return [self._read_result(scope, chat_id, one, files, stop) for one in found]
+        return [self.read_result(scope, chat_id, one, files, stop) for one in found]
 
-    def _read_result(
+    def read_result(
         self,
         scope: Scope,
         chat_id: str,
         one: results.StoredResult,
         files: Sequence[ChatFile],
-        stop: threading.Event | None,
+        stop: threading.Event | None = None,
     ) -> ResultRead:
+        """A kept result with what it rests on, as in `results_named`. Raises ResultGoneError."""
         find = self._kept.finder(scope, chat_id)
         ids = {str(t["file_id"]) for t in one.tables}
         tables = self._tables_of(scope, [c for c in files if c.file.id in ids], stop, None).tables
@@ -374,7 +375,7 @@ class Answered:
     @property
     def origins(self) -> list[Json]:
         """What is kept of its tables with a result."""
-        return [_origin(t, t.name in self.data_only) for t in self.tables]
+        return [origin(t, t.name in self.data_only) for t in self.tables]
 
     @staticmethod
     def of(
@@ -397,7 +398,7 @@ def joined(used: Sequence[Table], through: Sequence[ResultRead]) -> tuple[Table,
     return tuple({(t.file_id, t.name, t.sha256): t for t in reversed(every)}.values())[::-1]
 
 
-def _origin(table: Table, data_only: bool) -> Json:
+def origin(table: Table, data_only: bool) -> Json:
     """What is kept with a result of a table that it was made from."""
     about = {
         "name": table.name,

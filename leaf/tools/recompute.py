@@ -5,6 +5,7 @@ from __future__ import annotations
 import tempfile
 import threading
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
@@ -12,10 +13,25 @@ from leaf.errors import not_found
 from leaf.files.library import Library
 from leaf.sandbox.ran import Ran
 from leaf.shapes.part_values import data_of
-from leaf.store.model import ChatFile, Message, Scope
+from leaf.store.model import ChatFile, File, Message, Scope
 from leaf.tables.again import Recomputed
 from leaf.tables.notebooks import Notebooks
+from leaf.tables.table import Table
 from leaf.tables.tables import Tables
+
+
+@dataclass(frozen=True)
+class OneTable:
+    """The one table of a cell that is asked about."""
+
+    result_id: str
+    """The result that the cell itself gave."""
+    against: str = ""
+    """A later result of the same code, with which it is compared instead."""
+    keep: bool = False
+    """Whether what is not the same becomes a result of its own."""
+    newer: Mapping[str, File] = field(default_factory=dict)
+    """Files that are read in place of those of these ids."""
 
 
 def again(
@@ -26,16 +42,17 @@ def again(
     message: Message,
     part: Mapping[str, Any],
     stop: threading.Event | None = None,
-    result_id: str = "",
+    only: OneTable | None = None,
     *,
     edited: bool = False,
 ) -> Recomputed:
     """`part` is the `tool-run_python` part of the message, or such a one of a step of it that a
-    person `edited`; with `result_id` that table of it alone is compared. Raises NotFoundError, SandboxError and
+    person `edited`; with `only` that table of it alone is compared. Raises NotFoundError, SandboxError and
     its kinds, FileError."""
-    there = library.chat_files(scope, message.chat_id, deleted=True)
+    newer = only.newer if only else {}
+    there = in_place(library.chat_files(scope, message.chat_id, deleted=True), newer)
     live = [c for c in there if c.file.deleted_at is None]
-    if gone := _gone(part, live):
+    if gone := _gone(part, [*newer, *(c.file.id for c in live)]):
         return Recomputed(
             "gone", f"{', '.join(gone)} was deleted, so this cannot be computed again."
         )
@@ -60,7 +77,8 @@ def again(
             files=list(part["input"].get("files") or ()) if edited else None,
         )
         data = part["output"]["data"]
-        return _compared(tables, scope, message.chat_id, data, ran, stop, result_id)
+        now = tables.of(scope, live, stop).tables if only and only.keep else None
+        return _compared(tables, scope, message.chat_id, data, ran, stop, only, now)
 
 
 def cells_before(notebooks: Notebooks, scope: Scope, message: Message, call_id: str) -> int:
@@ -84,10 +102,14 @@ def results_shown(part: Mapping[str, Any]) -> list[str]:
     return [str(table.get("result_id")) for table in data.get("tables") or ()]
 
 
-def _gone(part: Mapping[str, Any], live: Sequence[ChatFile]) -> list[str]:
+def in_place(files: Sequence[ChatFile], newer: Mapping[str, File]) -> list[ChatFile]:
+    """Files of a chat, some with the bytes of another one."""
+    return [replace(c, file=newer.get(c.file.id, c.file)) for c in files]
+
+
+def _gone(part: Mapping[str, Any], there: Sequence[str]) -> list[str]:
     """Names of the files that the cell read and the chat has no more."""
     sources = part["output"].get("sources") or []
-    there = {c.file.id for c in live}
     return list(dict.fromkeys(str(s["name"]) for s in sources if s["file_id"] not in there))
 
 
@@ -98,7 +120,8 @@ def _compared(
     data: Mapping[str, Any],
     ran: Ran,
     stop: threading.Event | None,
-    result_id: str,
+    only: OneTable | None,
+    now: Sequence[Table] | None,
 ) -> Recomputed:
     """`data` is what was kept of the cell's output."""
     kept, frames = data["python"], data.get("tables") or []
@@ -113,13 +136,21 @@ def _compared(
             f"Computed again, it gives {len(ran.frames)} tables in place of {len(frames)}.",
         )
     compared = [
-        tables.again.compare_frame(scope, chat_id, str(frame["result_id"]), path, seconds, stop)
+        tables.again.compare_frame(
+            scope,
+            chat_id,
+            (only and only.against) or str(frame["result_id"]),
+            path,
+            seconds,
+            stop,
+            tables=now,
+        )
         for frame, (path, _) in zip(frames, ran.frames, strict=True)
-        if result_id in ("", frame["result_id"])
+        if only is None or only.result_id == frame["result_id"]
     ]
     if different := next((found for found in compared if found.outcome != "same"), None):
         return different
-    if result_id and compared:
+    if only and compared:
         return compared[0]
     if (ran.printed, ran.value) != (kept["printed"], kept["value"]):
         return Recomputed("different", "Computed again, it prints something else.", seconds=seconds)

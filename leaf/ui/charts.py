@@ -10,7 +10,7 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.shapes.results import ChartShown
 from leaf.tables.reshape import MARKS, Choice, choice_of, reshaped
-from leaf.ui import markdown, tabular, words
+from leaf.ui import markdown, pins, tabular, words
 from leaf.ui.state import later
 
 NAMES = {"bar": "Bars", "line": "Line", "area": "Area", "point": "Points", "pie": "Pie"}
@@ -21,9 +21,9 @@ DOWNLOADS = (
 )
 
 
-def draw(part: ChartShown, key: str) -> None:
+def draw(part: ChartShown, key: str, chat_id: str) -> None:
     """The chart as it was made, or as it was changed here since; the change is kept for the
-    session."""
+    session, and pinned with it."""
     columns = [str(column) for column in part["columns"]]
     changed: Choice | None = st.session_state.get(f"changed-{key}")
     spec, problem = part["spec"], ""
@@ -39,6 +39,8 @@ def draw(part: ChartShown, key: str) -> None:
     with st.container(
         horizontal=True, horizontal_alignment="right", gap="xsmall", key=f"tools-{key}"
     ):
+        if result_id := part.get("result_id"):
+            pins.draw_button(chat_id, result_id, key, spec)
         _draw_change(part["spec"], columns, changed, key)
         _draw_downloads(spec, columns, part["rows"], key)
 

@@ -17,7 +17,7 @@ from leaf.shapes.results import (
     SourceUsed,
     TableShown,
 )
-from leaf.ui import code, markdown, pictures, results, tabular, words
+from leaf.ui import code, markdown, pictures, pins, results, tabular, words
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.findings import draw_findings
 from leaf.ui.preview import show as show_preview
@@ -127,6 +127,7 @@ def _draw_table(table: TableShown, chat_id: str, key: str) -> None:
                 "“Open” has the raw form, too.",
                 on_click="ignore",
             )
+            pins.draw_button(chat_id, result_id, key)
     for sentence in table.get("said") or ():
         st.caption(f":material/info: {markdown.label(sentence, 300)}")
     for sentence in table.get("left_out") or ():

@@ -32,12 +32,13 @@ files = st.Page(PAGES / "files.py", title="Files", icon=":material/folder_open:"
 documents = st.Page(
     PAGES / "documents.py", title="Documents", icon=":material/article:", url_path="documents"
 )
+board = st.Page(PAGES / "board.py", title="Board", icon=":material/dashboard:", url_path="board")
 drive = st.Page(PAGES / "drive.py", title="Drive", icon=":material/add_to_drive:", url_path="drive")
 usage = st.Page(PAGES / "usage.py", title="Usage", icon=":material/bar_chart:", url_path="usage")
 settings = st.Page(
     PAGES / "settings.py", title="Settings", icon=":material/tune:", url_path="settings"
 )
-page = st.navigation([chat, files, documents, drive, usage, settings], position="hidden")
+page = st.navigation([chat, files, documents, board, drive, usage, settings], position="hidden")
 
 active = st.query_params.get("chat", "") if page == chat else ""
 gate.admit(active)
@@ -47,7 +48,7 @@ if page != chat:
         browser.clean_address("chat", "message")
 with state.turns().turn(state.drawn_for()), working_for(state.drawn_for()):
     with st.sidebar:
-        sidebar.draw(chat, [files, documents, drive, usage, settings], active)
+        sidebar.draw(chat, [files, documents, board, drive, usage, settings], active)
     page.run()
     preview.draw()
 watcher.watch(page.url_path)

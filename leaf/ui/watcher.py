@@ -16,6 +16,7 @@ TOPICS = {
     "": EVERY_PAGE | {"files", "documents", "jobs", "budgets", "drive", "edits"},
     "files": EVERY_PAGE | {"files", "jobs"},
     "documents": EVERY_PAGE | {"documents"},
+    "board": EVERY_PAGE | {"boards", "files"},
     "drive": EVERY_PAGE | {"drive", "files", "jobs"},
     "usage": EVERY_PAGE | {"usage", "budgets"},
     "settings": EVERY_PAGE | {"budgets", "drive"},

@@ -156,6 +156,7 @@ def _walk(walked: Inspection, app: App, sales: Path) -> None:
     _walk_chat(walked, sales)
     _walk_files(walked, app)
     _walk_drive(walked, app)
+    _walk_board(walked, app)
     _walk_rest(walked, app)
     page.goto("about:blank")
     page.set_content(entrance.PAGE.format(again="", message=entrance.MESSAGE, hint=entrance.HINT))
@@ -171,6 +172,8 @@ def _walk_chat(walked: Inspection, sales: Path) -> None:
     expect(finished(page)).to_be_visible()
     expect(page.locator("[data-testid=stVegaLiteChart]").filter(visible=True).last).to_be_visible()
     expect(page.locator(".st-key-follow-ups button").first).to_be_visible()
+    page.get_by_role("button", name="Pin to board").filter(visible=True).first.click()
+    expect(page.get_by_text("Pinned to “Board”.")).to_be_visible()
     walked.look("a finished answer")
     open_steps(page)
     inside = "[class*=st-key-steps-of-] [data-testid=stExpander] [data-testid=stExpander]"
@@ -222,6 +225,23 @@ def _walk_drive(walked: Inspection, app: App) -> None:
     page.get_by_test_id("stToast").first.hover()  # while it is pointed at, it stays
     walked.look("drive, with a short notice")
     page.mouse.move(0, 0)
+
+
+def _walk_board(walked: Inspection, app: App) -> None:
+    page = walked.page
+    page.goto(f"{app.url}/board")
+    card = page.locator("[class*=st-key-pin-card-]").filter(visible=True).first
+    expect(card.locator("canvas, svg.marks").first).to_be_visible()
+    card.get_by_text("Query and files").click()
+    expect(card.get_by_text("GROUP BY region")).to_be_visible()
+    card.get_by_role("button", name="Recompute").click()
+    expect(card.get_by_text("rows are the same")).to_be_visible()
+    walked.look("a board")
+    page.get_by_role("button", name="New board, rename or delete").filter(visible=True).click()
+    page.get_by_role("menuitem", name="New board").click()
+    page.get_by_role("textbox", name="Name").press("Enter")
+    expect(page.get_by_text("Nothing is pinned yet.")).to_be_visible()
+    walked.look("an empty board")
 
 
 def _walk_rest(walked: Inspection, app: App) -> None:

@@ -1,0 +1,81 @@
+"""What is said of a pinned result: how much of it is shown, what it rests on, what is doubtful. Page
+and exports draw the same words."""
+
+from __future__ import annotations
+
+from datetime import datetime
+
+from leaf.provenance import coverage
+from leaf.shapes.parts import CoverageData
+from leaf.shapes.pins import PinContent
+from leaf.shapes.results import TableRead
+from leaf.tables.sql import is_number
+
+STATES = {
+    "deleted": "The chat that this comes from was deleted. It shows here again when the chat is "
+    "restored, and goes with it when it is deleted for good.",
+    "left": "Whose board this is takes no part in its chat any more, so nothing of it is shown.",
+}
+"""Why nothing is shown of a pin."""
+
+
+def extent(content: PinContent, rows: int = 0, columns: int = 0) -> str:
+    """`3 rows`, `The first 50 of 1,204 rows, 40 of 5,000 columns`; of so many at most, if given."""
+    held, wide = len(content["rows"]), len(content["columns"])
+    shown, across = min(held, rows or held), min(wide, columns or wide)
+    total, all_columns = content["total"], content["wide"]
+    said = f"{total:,} row{'' if total == 1 else 's'}"
+    if shown < total:
+        said = f"The first {shown:,} of {said}"
+    if across < all_columns and "spec" not in content:
+        said += f", the first {across:,} of {all_columns:,} columns"
+    return said
+
+
+def line(content: PinContent) -> str:
+    """`5,000 of 5,000 rows of sales.csv`; what it rests on where it is no file."""
+    return coverage.line(_covered(content), named=True) or "Rests on no file"
+
+
+def doubts(content: PinContent) -> list[str]:
+    """What a reader has to know before they trust it."""
+    covered = _covered(content)
+    return [*content["said"], *coverage.doubts(covered), *coverage.missing(covered)]
+
+
+def notes(content: PinContent) -> list[str]:
+    """How the tables were read, as far as it changes figures."""
+    return coverage.notes(_covered(content))
+
+
+def source(table: TableRead) -> str:
+    """`sales.csv, sheet Data!A1:F9 · 8 of 8 rows · content 3f0c…`, as in an answer's sources."""
+    name = ", ".join(
+        filter(None, (str(table.get("file") or table["name"]), table.get("place", "")))
+    )
+    total = int(table.get("total") or 0)
+    read = f"{int(table['rows']):,} of {total:,} row{'' if total == 1 else 's'}"
+    return " · ".join([name, read, f"content {str(table.get('sha256') or '')[:12]}"])
+
+
+def code(content: PinContent) -> tuple[str, str]:
+    """What made it, and in which language."""
+    if content["sql"]:
+        return content["sql"].strip(), "sql"
+    return content["code"].strip(), "python"
+
+
+def computed_at(content: PinContent) -> datetime | None:
+    """When; None where that was not recorded."""
+    said = content["computed_at"]
+    return datetime.fromisoformat(said) if said else None
+
+
+def numeric(content: PinContent) -> list[bool]:
+    """Of each column whether it holds numbers."""
+    kinds = [is_number(kind) for kind in content["types"]]
+    return kinds or [False] * len(content["columns"])
+
+
+def _covered(content: PinContent) -> CoverageData:
+    return {"files": content["covered"]}

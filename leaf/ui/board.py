@@ -1,0 +1,214 @@
+"""The head of the Board page: which board, who sees it, all of it computed again, exports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.sessions.boards import BoardForm
+from leaf.store.boards import FIRST_NAME, NAME_LENGTH, Board
+from leaf.ui import browser, markdown, words
+from leaf.ui.controls import icon_menu, say_problem, then_redraw
+from leaf.ui.state import later, session
+from leaf.ui.toasts import toast
+
+FORMS: tuple[tuple[BoardForm, str, str, str, str], ...] = (
+    ("html", "Web page", ":material/html:", "text/html", "One file that opens in any browser"),
+    ("pdf", "PDF", ":material/picture_as_pdf:", "application/pdf", "To hand over or to print"),
+    (
+        "docx",
+        "Word",
+        ":material/docs:",
+        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
+        "To work on",
+    ),
+)
+HOW = (
+    "**Nothing is pinned yet.** *Pin to board* stands under every chart of an answer, and under "
+    "every result table: open the steps of an answer, and there the step that made it. What is "
+    "pinned stays here with what it rests on, and *Recompute* runs it again over the files as they "
+    "are then."
+)
+
+
+def chosen(found: Sequence[Board]) -> Board | None:
+    """The board of the address, or the first; None where there is none."""
+    wanted = st.query_params.get("board", "")
+    board = next((one for one in found if one.id == wanted), None)
+    if wanted and board is None:
+        st.warning(
+            "This board was deleted, or it is not shared with you any more.",
+            icon=":material/link_off:",
+        )
+        browser.clean_address("board")
+    return board or (found[0] if found else None)
+
+
+def draw_empty(*, begin: bool = False) -> None:
+    """What to do; with `begin` where there is no board at all."""
+    st.markdown(HOW)
+    if begin and st.button("New board", key="first-board", icon=":material/add:"):
+        _ask_new()
+
+
+def draw_head(board: Board, found: Sequence[Board]) -> None:
+    """Its name, and what can be done to all of it."""
+    with st.container(horizontal=True, vertical_alignment="center", wrap=False, key="board-head"):
+        st.title(markdown.label(board.name, NAME_LENGTH), anchor=False, width="stretch")
+        options = ["New board", *(["Rename", "Delete"] if board.own else [])]
+        act = icon_menu("New board, rename or delete", options, key="board-menu")
+    if act == "New board":
+        _ask_new()
+    elif act == "Rename":
+        _ask_name(board)
+    elif act == "Delete":
+        _ask_delete(board)
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small", key="board-tools"):
+        if len(found) > 1:
+            _draw_choice(board, found)
+        if board.own and board.pins:
+            _draw_recompute(board)
+        if board.pins:
+            _draw_exports(board)
+    _draw_who(board)
+
+
+def _draw_choice(board: Board, found: Sequence[Board]) -> None:
+    names = {one.id: one.name if one.own else f"{one.name} · {one.author}" for one in found}
+    ids = list(names)
+    # Another key for another board: the page may have come to it by its address.
+    st.selectbox(
+        "Board",
+        ids,
+        ids.index(board.id),
+        format_func=lambda board_id: words.cut(names.get(board_id, ""), 60),
+        key=f"board-choice-{board.id}",
+        width=260,
+        on_change=_choose,
+        args=(f"board-choice-{board.id}",),
+    )
+
+
+def _choose(key: str) -> None:
+    st.query_params["board"] = st.session_state[key]
+    st.session_state.pop("board-page", None)
+
+
+def _draw_who(board: Board) -> None:
+    """Who sees it; the switch, where there is anybody else."""
+    if not board.own:
+        st.caption(f":material/group: {markdown.label(board.author, 60)} shares this board.")
+        return
+    others = len(session().team.members()) - 1
+    if not others and not board.shared:
+        return
+    st.toggle(
+        "Everyone in this workspace sees this board",
+        board.shared,
+        key=f"board-shared-{board.id}-{board.shared}",
+        on_change=_share,
+        args=(board.id, not board.shared),
+    )
+    told = (
+        f"All {others + 1} members see what is pinned here and can export it, also from chats in "
+        f"which they take no part. The chats stay closed to them."
+        if board.shared
+        else "Only you see it now. When it is shared, what is pinned here becomes visible to all "
+        f"{others + 1} members, also from chats in which they take no part."
+    )
+    st.caption(told)
+
+
+def _share(board_id: str, shared: bool) -> None:
+    try:
+        session().boards.share(board_id, shared)
+    except LeafError as e:
+        st.session_state["problem"] = str(e)
+
+
+def _draw_recompute(board: Board) -> None:
+    if not st.button(
+        "Recompute all",
+        key="recompute-all",
+        icon=":material/refresh:",
+        help="Run every pinned result again, one after the other, over the files as they are now",
+    ):
+        return
+    pins = [shown.pin for shown in session().boards.pins(board.id) if shown.pin.content]
+    progress, changed = st.progress(0.0), 0
+    for number, pin in enumerate(pins):
+        said = f"{number + 1} of {len(pins)}: {markdown.label(pin.title, 60)}"
+        progress.progress(number / len(pins), text=said)
+        try:
+            done = session().boards.recompute(pin.id)
+        except LeafError:  # it was removed meanwhile, or its chat: the page says so
+            continue
+        changed += bool(done.outcome and done.outcome["outcome"] != "same")
+    text = f"{words.count(len(pins), 'result')} computed again: "
+    text += f"{changed:,} did not come out the same." if changed else "all are the same."
+    toast(text, icon=":material/refresh:")
+    st.rerun()
+
+
+def _draw_exports(board: Board) -> None:
+    menu = st.popover(
+        "Export", icon=":material/ios_share:", on_change="rerun", key=f"export-board-{board.id}"
+    )
+    if not menu.open:
+        return
+    with menu:
+        for form, label, icon, mime, purpose in FORMS:
+            st.download_button(
+                label,
+                later(lambda own, form=form: own.boards.export(board.id, form)),  # type: ignore[misc]
+                file_name=f"{words.file_name(board.name)}.{form}",
+                mime=mime,
+                key=f"export-board-{form}",
+                icon=icon,
+                help=purpose,
+                on_click="ignore",
+                width="stretch",
+            )
+        st.caption("Each result with its query, its files and when it was computed.")
+
+
+@st.dialog("New board")
+def _ask_new() -> None:
+    with st.form("new-board", border=False):
+        name = st.text_input("Name", max_chars=NAME_LENGTH, placeholder=FIRST_NAME)
+        if st.form_submit_button("Create", type="primary"):
+            try:
+                made = session().boards.create(name or FIRST_NAME)
+            except LeafError as e:
+                st.warning(markdown.paragraph(str(e)))
+            else:
+                st.query_params["board"] = made.id
+                st.rerun()
+
+
+@st.dialog("Rename board")
+def _ask_name(board: Board) -> None:
+    with st.form("rename-board", border=False):
+        name = st.text_input("Name", value=board.name, max_chars=NAME_LENGTH)
+        if st.form_submit_button("Rename", type="primary"):
+            try:
+                session().boards.rename(board.id, name or "")
+            except LeafError as e:
+                st.warning(markdown.paragraph(str(e)))
+            else:
+                st.rerun()
+
+
+@st.dialog("Delete board")
+def _ask_delete(board: Board) -> None:
+    say_problem()
+    pins = f" with {words.count(board.pins, 'pin')}" if board.pins else ""
+    st.markdown(
+        f"**{markdown.label(board.name, 80)}**{pins} goes for good. What was pinned stays in its "
+        f"chats."
+    )
+    if st.button("Delete for good", key="delete-board", type="primary", icon=":material/delete:"):
+        st.query_params.pop("board", None)
+        then_redraw(session().boards.delete, board.id)

@@ -1,0 +1,72 @@
+"""The way from a result or a chart in an answer to a board."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.store.boards import Board
+from leaf.ui import markdown
+from leaf.ui.state import session
+from leaf.ui.toasts import toast
+
+HELP = "Keep it on a page of its own, where it can be computed again"
+
+
+def draw_button(
+    chat_id: str, result_id: str, key: str, spec: Mapping[str, Any] | None = None
+) -> None:
+    """*Pin to board*; whoever has several boards chooses one. With `spec` the chart is pinned, as it
+    is drawn."""
+    boards = {board.id: board for board in session().boards.list() if board.own}
+    given = (chat_id, result_id, spec)
+    if len(boards) > 1:
+        st.menu_button(
+            "Pin to board",
+            list(boards),
+            format_func=lambda board_id: markdown.label(boards[board_id].name, 40),
+            key=f"pin-{key}",
+            type="tertiary",
+            icon=":material/keep:",
+            help=HELP,
+            on_click=_pin_to,
+            args=(f"pin-{key}", *given),
+        )
+        return
+    st.button(
+        "Pin to board",
+        key=f"pin-{key}",
+        type="tertiary",
+        icon=":material/keep:",
+        help=HELP,
+        on_click=_pin,
+        args=(*given, next(iter(boards), "")),
+    )
+
+
+# A press is carried out before anything is drawn, also where its person has gone to another page.
+
+
+def _pin_to(key: str, chat_id: str, result_id: str, spec: Mapping[str, Any] | None) -> None:
+    if chosen := st.session_state.get(key):
+        _pin(chat_id, result_id, spec, chosen)
+
+
+def _pin(chat_id: str, result_id: str, spec: Mapping[str, Any] | None, board_id: str) -> None:
+    try:
+        _, board, new = session().boards.pin(chat_id, result_id, spec, board_id)
+    except LeafError as e:
+        toast(markdown.label(str(e), 300), icon=":material/warning:")
+    else:
+        toast(_said(board, new), icon=":material/keep:")
+
+
+def _said(board: Board, new: bool) -> str:
+    name = markdown.label(board.name, 60)
+    if not new:
+        return f"It is on “{name}” already."
+    seen = ", which everyone in this workspace sees" if board.shared else ""
+    return f"Pinned to “{name}”{seen}."
