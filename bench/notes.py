@@ -127,7 +127,8 @@ def measure(folder: Path, files: Files, asked: Any) -> list[str]:
     turns: list[Turn] = []
     with ExitStack() as stack:
         server = stack.enter_context(MessagesServer(lambda body: turns.pop(0)))
-        leaf = build(Settings(home=folder / "home", model_url=server.url, api_key="k"))
+        given = Settings(home=folder / "home", model_url=server.url, api_key="k", titles=False)
+        leaf = build(given)
         stack.callback(leaf.close)
         session = leaf.session(leaf.local_scope())
         chat = session.chats.create()

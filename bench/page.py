@@ -455,6 +455,7 @@ def _app(home: Path, model_url: str, **more: str) -> Iterator[tuple[str, int]]:
             "LEAF_LOCAL_TOKEN": "off",
             "LEAF_MODEL_URL": model_url,
             **more,
+            "LEAF_TITLES": "off",
             "PYTHONPATH": str(ROOT),
         },
         stdout=subprocess.DEVNULL,

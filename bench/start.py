@@ -143,6 +143,7 @@ def _asked(page: Any, model: QuickModel) -> float:
 def _leaf(home: Path, model_url: str) -> dict[str, str]:
     known = {
         "LEAF_MODEL_URL": model_url,
+        "LEAF_TITLES": "off",
         "LEAF_MODEL": MODEL,
         "LEAF_MODEL_PROFILE": "basic",
         "ANTHROPIC_API_KEY": "key",

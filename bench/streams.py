@@ -121,6 +121,7 @@ def _of_answers(url: str, home: Path) -> float:
             "LEAF_MODEL_URL": url,
             "LEAF_MODEL": "steady",
             "LEAF_MODEL_PROFILE": "basic",
+            "LEAF_TITLES": "off",
         }
     )
     leaf = build(replace(given, runs=ANSWERS, runs_per_user=ANSWERS))

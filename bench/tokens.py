@@ -241,7 +241,7 @@ def measure_files(home: Path, paths: Sequence[Path]) -> Iterator[Figure]:
     """Tokens of the first request with one file, without the same request without a file, against
     the file's text."""
     with MessagesServer(lambda body: Turn.say("I see it.")) as server:
-        leaf = build(Settings(home=home, api_key="key", model_url=server.url))
+        leaf = build(Settings(home=home, api_key="key", model_url=server.url, titles=False))
         try:
             session = leaf.session(leaf.local_scope())
             ask(session, session.chats.create(), "What is this?")
@@ -333,7 +333,7 @@ def measure_chat(home: Path, paths: Sequence[Path]) -> Iterator[Figure]:
         "50k report.pdf",
     )
     with MessagesServer(lambda body: analyst(body, slugs[0])) as server:
-        leaf = build(Settings(home=home, api_key="key", model_url=server.url))
+        leaf = build(Settings(home=home, api_key="key", model_url=server.url, titles=False))
         try:
             session = leaf.session(leaf.local_scope())
             files = [

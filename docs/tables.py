@@ -65,6 +65,10 @@ SETTINGS_MEANINGS = {
     "archives inside it",
     "LEAF_ARCHIVE_MB": "most that one archive or mail may unpack to, in MiB",
     "LEAF_MAX_OUTPUT_TOKENS": "longest single model turn, in tokens",
+    "LEAF_TITLES": "`0` keeps the model from giving chats a title after their first answer: then the "
+    "cut question stays",
+    "LEAF_OPERATORS": "e-mail addresses of those who see *Operations* where people sign in, separated "
+    "by commas; empty: nobody does, see [sign-in.md](sign-in.md#who-runs-leaf)",
     "LEAF_ALLOWED_DOMAINS": "domains whose e-mail addresses may sign in, separated by commas; see "
     "[sign-in.md](sign-in.md)",
     "LEAF_ALLOWED_EMAILS": "addresses that may sign in besides; both empty: everybody whom "

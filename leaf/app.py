@@ -165,7 +165,7 @@ class Leaf:
         """How many answers this process writes, and how many questions wait. Reads no store."""
         return self._house.runs.board.load()
 
-    # --- the operator's view, which asks for everybody; never a page's
+    # --- the operator's view, which asks for everybody; never a page's (see sessions/operations.py)
 
     def runs(self, status: str = "", limit: int = 50) -> list[RunRecord]:
         """The newest answers; with `status` (pending, streaming, completed, stopped, error) only

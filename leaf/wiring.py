@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from leaf.runs.engine import Engine
     from leaf.runs.execute import Executor
     from leaf.runs.runs import Runs
+    from leaf.runs.titles import Titles
     from leaf.sandbox.pool import Pool
     from leaf.sessions.house import House
     from leaf.store import Store
@@ -52,6 +53,7 @@ def build(settings: Settings) -> Leaf:
     from leaf.runs.edited import StepEditor
     from leaf.runs.engine import Engine
     from leaf.runs.execute import Executor
+    from leaf.runs.titles import Titles
     from leaf.sandbox.pool import Pool
     from leaf.sessions.house import House
     from leaf.store import open_store
@@ -68,6 +70,7 @@ def build(settings: Settings) -> Leaf:
     agent = _agent(connections.environment.endpoint)
     budgets = Budgets(store.db, settings, free=connections.keyless)
     python = _notebooks(settings, store, tables)
+    titles = Titles(store.db, budgets) if settings.titles else None
     executor = Executor(
         store,
         library,
@@ -80,6 +83,7 @@ def build(settings: Settings) -> Leaf:
         file_tokens=settings.file_tokens,
         python=python,
         connections=connections,
+        titles=titles,
     )
     engine = Engine(settings.home, settings.database_url)
     jobs = _jobs(store, library, tables, drive, engine)
@@ -101,13 +105,15 @@ def build(settings: Settings) -> Leaf:
         StepEditor(store, library, tables, drive, documents, python),
         python,
     )
-    return Leaf(house, lambda: _close(house, pool), prepare=connections.prepare)
+    return Leaf(house, lambda: _close(house, pool, titles), prepare=connections.prepare)
 
 
-def _close(house: House, pool: Pool) -> None:
+def _close(house: House, pool: Pool, titles: Titles | None) -> None:
     """What works is closed before what it works on."""
     house.jobs.close()  # before others hear that this process goes, and take what it has
     house.runs.close()
+    if titles is not None:
+        titles.close()
     house.editor.close()
     house.library.close()
     if house.python is not None:
@@ -127,7 +133,10 @@ def reach(settings: Settings) -> tuple[Commands, str]:
 
     def once() -> tuple[Commands, str]:
         app = find(settings.home)
-        return (connect(app), app.url) if app is not None else (build(settings), "")
+        if app is not None:
+            return connect(app), app.url
+        # A command ends with its answer: a title would be paid for and never come.
+        return build(replace(settings, titles=False)), ""
 
     waits = Waits(repeat(0.1), patience=PATIENCE)
     return retry(once, lambda e: Again() if isinstance(e, StoreBusyError) else None, waits)

@@ -43,9 +43,10 @@ class App:
         self.home = home
         self.model_url = model_url
         self.log = log or home.with_name(f"{home.name}.log")
-        self.variables = {} if token else {"LEAF_LOCAL_TOKEN": "off"}
+        self.variables = {"LEAF_TITLES": "off"}
+        self.variables |= {} if token else {"LEAF_LOCAL_TOKEN": "off"}
         """Further environment variables. Browsers come without the token that Leaf prints, unless
-        `token` asks for it."""
+        `token` asks for it; scripted models are asked for no titles."""
         self.variables |= variables
         self.port = free_port()
         self.url = f"http://127.0.0.1:{self.port}"

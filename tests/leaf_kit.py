@@ -32,8 +32,9 @@ CLAIMS = {
 
 @contextmanager
 def opened(home: Path, **settings: Any) -> Iterator[Leaf]:
-    """Leaf on `home`, closed at the end."""
-    leaf = build(replace(Settings(home=home), **settings))
+    """Leaf on `home`, closed at the end. Scripted models are asked for no titles unless `titles` says
+    so."""
+    leaf = build(replace(Settings(home=home, titles=False), **settings))
     try:
         yield leaf
     finally:

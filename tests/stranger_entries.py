@@ -15,6 +15,7 @@ from typing import Any
 from leaf.agent.connections import ModelDraft
 from leaf.errors import InvalidInputError, LeafError, NotFoundError
 from leaf.settings import Allowance
+from leaf.store.prompts import PromptDraft
 
 IDS = {
     "chat_id": "chat",
@@ -34,6 +35,7 @@ IDS = {
     "table": "table of a file",
     "sha256": "stored bytes",
     "document_id": "document",
+    "prompt_id": "saved prompt",
     "document": "document",
     "result_id": "result",
     "job_id": "job",
@@ -291,6 +293,14 @@ METHODS: Mapping[str, Entry] = {
     "jobs.forget": gone(owner="change", uses={"job_id": "done_job_id"}, turn=4),
     "jobs.list": own(),
     "tools.run": gone(by=("chat_id", "file_ids"), uses={"name": Literally("list_files")}),
+    "prompts.list": own(),
+    "prompts.get": gone(),
+    "prompts.save": own(uses={"draft": Literally(PromptDraft("Taken", "Taken over?"))}),
+    "prompts.change": gone(uses={"draft": Literally(PromptDraft("Taken", "Taken over?"))}, turn=1),
+    "prompts.delete": gone(turn=2),
+    "operations.allowed": own(owner="any"),
+    "operations.audit": own(owner="fails"),
+    "operations.audit_count": own(owner="fails"),
     "team.user": own(),
     "team.workspaces": own(),
     "team.workspace_of": empty(),

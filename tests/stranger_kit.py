@@ -29,6 +29,7 @@ from leaf.store import consents
 from leaf.store.database import Database
 from leaf.store.documents import VersionChange
 from leaf.store.model import File, Message, Scope, Visit
+from leaf.store.prompts import PromptDraft
 from leaf.tables.table import Table
 from tests import pictures_kit
 from tests.drive_kit import connect
@@ -329,6 +330,7 @@ def fill(leaf: Leaf, visit: Visit, google: DriveServer, who: str) -> Given:
         "edit_id": edited.id,
         "board_id": pinned.board_id,
         "pin_id": pinned.id,
+        "prompt_id": own.prompts.save(PromptDraft(f"{private} asks", f"What of {private}?")).id,
         "key": f"{answer.id}/asks",
         "file_id": file.id,
         "document_id": report.id,
@@ -471,6 +473,7 @@ def _ids(leaf: Leaf, own: Session, given: Given) -> tuple[frozenset[str], frozen
         "edit_id",
         "board_id",
         "pin_id",
+        "prompt_id",
         "cell_id",
         "sheet_id",
         "sheet_file_id",

@@ -260,6 +260,7 @@ def test_a_backup_of_an_earlier_schema_is_brought_up_to_date(tmp_path: Path) -> 
         "edited_steps",
         "boards",
         "board_pins",
+        "prompts",
         "transcripts",
         "chat_packages",
         "consents",

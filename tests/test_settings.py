@@ -72,6 +72,8 @@ def test_a_given_profile_is_taken() -> None:
         ("LEAF_ALLOWED_DOMAINS", "ann@example.org"),
         ("LEAF_ALLOWED_DOMAINS", ","),
         ("LEAF_ALLOWED_EMAILS", "example.org"),
+        ("LEAF_OPERATORS", "ann"),
+        ("LEAF_TITLES", "maybe"),
         ("LEAF_SESSION_HOURS", "-1"),
         ("LEAF_ALLOW_OPEN", "maybe"),
         ("LEAF_BUDGET_USER", "5/day"),
@@ -133,6 +135,8 @@ VALUES = {
     "LEAF_ALLOWED_EMAILS": "ann@example.org",
     "LEAF_ALLOW_OPEN": "1",
     "LEAF_LOCAL_TOKEN": "off",
+    "LEAF_TITLES": "off",
+    "LEAF_OPERATORS": "ann@example.org",
     **{
         f"LEAF_BUDGET_{name}": "$1/day"
         for name in ("USER", "WORKSPACE", "USER_MAX", "WORKSPACE_MAX")

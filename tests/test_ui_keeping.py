@@ -1,4 +1,5 @@
-"""What Settings has for keeping and deleting: what was put away, the audit log, the disk."""
+"""What Settings and Operations have for keeping and deleting: what was put away, the audit log, the
+disk."""
 
 from __future__ import annotations
 
@@ -57,7 +58,7 @@ def test_the_log_is_shown_by_kind_a_few_lines_at_a_time(leaf: Leaf) -> None:  # 
     assert "usage exported" not in table
 
 
-def test_settings_say_what_is_used_of_the_disk(leaf: Leaf) -> None:  # noqa: F811
-    page = open_page("settings")
+def test_operations_say_what_is_used_of_the_disk(leaf: Leaf) -> None:  # noqa: F811
+    page = open_page("operations")
     assert "python -m leaf backup" in words_of(page)
     assert re.search(r"\*\*[\d.,]+ [kM]B\*\*", words_of(page))

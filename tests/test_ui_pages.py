@@ -231,10 +231,11 @@ def test_a_library_of_many_files_is_drawn_a_page_at_a_time(leaf: Leaf) -> None:
     assert sum((button.key or "").startswith("ask-") for button in page.button) == 25
 
 
-def test_settings_say_who_answers_what_works_and_where_the_data_lies(leaf: Leaf) -> None:
-    page = open_page("settings")
-    text = words_of(page).replace("\\", "")
-    assert "No model is connected" in text
+def test_settings_say_who_answers_and_operations_what_works_and_where_the_data_lies(
+    leaf: Leaf,
+) -> None:
+    assert "No model is connected" in words_of(open_page("settings"))
+    text = words_of(open_page("operations")).replace("\\", "")
     assert str(leaf.settings.home) in text
     assert "Sandbox" in text
 
@@ -251,7 +252,7 @@ def test_no_page_shows_the_key(tmp_path: Path) -> None:
     )
     setattr(sys, state.REGISTRY, state.Registry(leaf=app))
     try:
-        for path in ("", "files", "settings"):
+        for path in ("", "files", "settings", "operations"):
             page = open_page(path)
             assert "sk-secret" not in words_of(page) + "".join(code.value for code in page.code)
     finally:

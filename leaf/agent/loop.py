@@ -56,6 +56,11 @@ class Agent:
         self._finishers = tuple(finishers)
         self._sizes = sizes or Sizes()
 
+    @property
+    def endpoint(self) -> Endpoint:
+        """Its model server."""
+        return self._endpoint
+
     def at(self, endpoint: Endpoint) -> Agent:
         """The same with another model server."""
         tools = tuple(self._tools.values())

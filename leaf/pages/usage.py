@@ -28,5 +28,5 @@ st.caption(
     f"Days and months begin at midnight in the time zone {report.zone} (LEAF_TIME_ZONE). Money is "
     f"at list price; "
     "each model turn counts as soon as it is over, also of answers that failed, were stopped or "
-    "are being written."
+    "are being written; the title of a chat counts with its first answer."
 )

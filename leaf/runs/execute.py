@@ -28,6 +28,7 @@ from leaf.provenance.receipts.documents import of_messages
 from leaf.runs.citing import FileCitationResolver
 from leaf.runs.run import Run
 from leaf.runs.steps import LeaveError
+from leaf.runs.titles import Answered, Titles
 from leaf.sandbox.slots import working_for
 from leaf.settings import RunLimits
 from leaf.shapes.chunks import Chunk, chunk
@@ -90,8 +91,10 @@ class Executor:
         file_tokens: int = 100_000,
         python: Notebooks | None = None,
         connections: ModelConnections | None = None,
+        titles: Titles | None = None,
     ) -> None:
-        """Without `connections` the agent's own model server answers everybody."""
+        """Without `connections` the agent's own model server answers everybody; without `titles`
+        chats keep the cut question as theirs."""
         self._store = store
         self._library = library
         self._tables = tables
@@ -104,6 +107,7 @@ class Executor:
         self._file_tokens = file_tokens
         self._python = python
         self._connections = connections
+        self._titles = titles
         self._permissions = Permissions(store.db)
 
     def __call__(
@@ -121,6 +125,7 @@ class Executor:
         where it is to be begun again.
         """
         last: list[Chunk] = []
+        answered: Answered | None = None
 
         def emit(c: Chunk) -> None:
             if c["type"] in ("finish", "abort", "error"):
@@ -134,6 +139,14 @@ class Executor:
                 agent, task = self._task(scope, message, steps, run.stop)
                 outcome = agent.answer(task, emit, steps, run.stop)
             steps("save", SaveStep, partial(self._finish, scope, message, outcome, stream, last))
+            if outcome.status == "completed":
+                answered = Answered(
+                    scope,
+                    replace(message, model=task.model),
+                    task.history,
+                    outcome.parts,
+                    agent.endpoint,
+                )
         except StoreError as e:
             raise LeaveError(e.message) from e
         except Exception as e:
@@ -141,6 +154,8 @@ class Executor:
                 raise LeaveError from e  # Python is going down, and with it whatever the run needs
             last.append(self._give_up(scope, message, run, e))
         run.emit(last[-1])
+        if self._titles is not None and answered is not None:
+            self._titles.answered(answered)
 
     def _task(
         self, scope: Scope, message: Message, steps: StepRunner, stop: threading.Event

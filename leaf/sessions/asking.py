@@ -6,6 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from leaf.agent import titling
 from leaf.agent.budget import FileInChat, at_once
 from leaf.agent.context import user_message
 from leaf.drive.line import folder_line
@@ -18,7 +19,6 @@ from leaf.store import messages
 from leaf.store.model import Chat, ChatFile, Message, Scope
 from leaf.tools.base import Picture
 
-TITLE_CHARACTERS = 60
 PICTURE_TOKENS = 20_000
 """Of the budget of file content that pictures shown with a question take at once; those beyond are
 looked at when needed."""
@@ -60,7 +60,7 @@ def ask(house: House, scope: Scope, chat: Chat, question: Question) -> Message:
         parent_id=question.parent_id,
         seen=question.seen,
         model=model,
-        title=_title(text),
+        title=titling.cut(text),
     )
     if folders:
         house.drive.folders_sent(scope, chat.id, exchange.question.id)
@@ -116,11 +116,3 @@ def _outermost(files: Sequence[ChatFile]) -> list[ChatFile]:
     """Without the files that came out of one of the others."""
     there = {c.file.id for c in files}
     return [c for c in files if c.file.parent_id not in there]
-
-
-def _title(question: str) -> str:
-    """The first line of a question, cut at a word."""
-    line = " ".join(question.split())
-    if len(line) <= TITLE_CHARACTERS:
-        return line
-    return line[:TITLE_CHARACTERS].rsplit(" ", 1)[0] + " …"

@@ -16,6 +16,8 @@ from leaf.sessions.house import House
 from leaf.sessions.jobs import Jobs
 from leaf.sessions.messages import Messages
 from leaf.sessions.models import Models
+from leaf.sessions.operations import Operations
+from leaf.sessions.prompts import Prompts
 from leaf.sessions.python import Python
 from leaf.sessions.results import Results
 from leaf.sessions.team import Team
@@ -42,6 +44,8 @@ PARTS = (
     Tools,
     Team,
     Usage,
+    Prompts,
+    Operations,
 )
 """Every class by which a user reaches anything."""
 
@@ -72,6 +76,8 @@ class Session:
         self.tools = Tools(house, scope)
         self.team = Team(house, scope)
         self.usage = Usage(house, scope)
+        self.prompts = Prompts(house, scope)
+        self.operations = Operations(house, scope)
         self._changes = house.store.db.changes
 
     def newest_change(self, topics: Iterable[str] = ALL) -> int:

@@ -98,6 +98,10 @@ class Settings:
     """Most bytes that one archive or mail may unpack to."""
     max_output_tokens: Annotated[int, Key("LEAF_MAX_OUTPUT_TOKENS", readers.whole)] = 16_000
     """Longest single model turn."""
+    titles: Annotated[bool, Key("LEAF_TITLES", readers.switch)] = True
+    """Whether a model that is connected gives each chat a title after its first answer."""
+    operators: Annotated[tuple[str, ...], Key("LEAF_OPERATORS", readers.emails)] = ()
+    """Addresses of those who see the operator's page where people sign in."""
     allowed_domains: Annotated[tuple[str, ...], Key("LEAF_ALLOWED_DOMAINS", readers.domains)] = ()
     """Domains whose addresses may sign in; with `allowed_emails` empty too, everybody whom the
     login provider knows."""

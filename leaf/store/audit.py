@@ -35,6 +35,8 @@ ACTIONS: dict[str, Kind] = {
     "left chat": "people",
     "board shared": "people",
     "board no longer shared": "people",
+    "prompt shared": "people",
+    "prompt not shared any more": "people",
     "Drive connected": "drive",
     "Drive disconnected": "drive",
     "chat exported": "export",
@@ -56,6 +58,7 @@ ACTIONS: dict[str, Kind] = {
     "board deleted": "deletion",
     "document deleted": "deletion",
     "document restored": "deletion",
+    "shared prompt deleted": "deletion",
     "workspace deleted for good": "deletion",
     "account deleted for good": "deletion",
     "workspace renamed": "settings",
@@ -178,20 +181,36 @@ def count(db: Database, scope: Scope, *, kind: str = "", user_id: str = "") -> i
 
 
 def unscoped_page(
-    db: Database, kind: str = "", email: str = "", limit: int = PAGE
+    db: Database, kind: str = "", email: str = "", limit: int = PAGE, offset: int = 0
 ) -> list[AuditLine]:
     """Lines of all workspaces, and of none, newest first. For the operator."""
-    condition, given = _wanted(kind, "")
-    if email:
-        condition += " AND (u.email = :email OR a.subject = :email)"
-        given["email"] = email.strip().lower()
-    return _read(db, condition, given, limit, 0)
+    condition, given = _wanted_of_all(kind, email)
+    return _read(db, condition, given, limit, offset)
+
+
+def unscoped_count(db: Database, kind: str = "", email: str = "") -> int:
+    """How many there are. For the operator."""
+    condition, given = _wanted_of_all(kind, email)
+    (row,) = db.read(
+        "SELECT count(*) AS n FROM audit a LEFT JOIN users u ON u.id = a.user_id "
+        f"WHERE {condition}",
+        given,
+    )
+    return int(row["n"])
 
 
 def unscoped_sweep(db: Database, kept: timedelta) -> None:
     """Remove lines that are older."""
     with db.transaction() as tx:
         tx.execute("DELETE FROM audit WHERE happened_at < :horizon", {"horizon": now() - kept})
+
+
+def _wanted_of_all(kind: str, email: str) -> tuple[str, Row]:
+    condition, given = _wanted(kind, "")
+    if not email.strip():
+        return condition, given
+    given["email"] = email.strip().lower()
+    return f"{condition} AND (u.email = :email OR a.subject = :email)", given
 
 
 def _wanted(kind: str, user_id: str) -> tuple[str, Row]:

@@ -24,6 +24,7 @@ TOPICS = {
     "files": "files",
     "file_contexts": "files",
     "chat_files": "files",
+    "prompts": "prompts",
     "documents": "documents",
     "document_versions": "documents",
     "document_receipts": SILENT,

@@ -173,6 +173,19 @@ def rename(db: Database, scope: Scope, chat_id: str, title: str) -> Chat:
     return _update(db, scope, chat_id, "title = :value", _clean(title))
 
 
+def retitle(db: Database, scope: Scope, chat_id: str, before: str, title: str) -> bool:
+    """Give a chat another title if it still has that one, and whether it did. A chat that is gone,
+    or not the caller's any more, is left alone."""
+    with db.transaction(scope) as tx:
+        return bool(
+            tx.read(
+                "UPDATE chats AS c SET title = :title WHERE c.id = :id AND c.title = :before AND "
+                f"c.deleted_at IS NULL AND {VISIBLE} RETURNING c.id",
+                params(scope, id=chat_id, before=before, title=_clean(title)),
+            )
+        )
+
+
 def set_model(db: Database, scope: Scope, chat_id: str, model: str) -> Chat:
     """Choose the model of this chat; empty for the default. Raises NotFoundError."""
     return _update(db, scope, chat_id, "model = :value", model)

@@ -44,7 +44,7 @@ def draw() -> None:
     if count > LINES:
         number = st.pagination((count + LINES - 1) // LINES, key=f"audit-page-{kind}-{person}")
     found = session().team.audit(kind=kind, person=person, limit=LINES, offset=(number - 1) * LINES)
-    _draw_lines(found, {m.user_id: m.name for m in members})
+    draw_lines(found, {m.user_id: m.name for m in members}, "audit-lines")
     st.download_button(
         f"All {count:,} as CSV" if count > 1 else "As CSV",
         later(lambda own: own.team.audit_csv(kind=kind, person=person)),
@@ -74,7 +74,7 @@ def _draw_choice(members: list[Member]) -> tuple[str, str]:
     return kind or "", person or ""
 
 
-def _draw_lines(found: list[AuditLine], names: dict[str, str]) -> None:
+def draw_lines(found: list[AuditLine], names: dict[str, str], key: str) -> None:
     """A table; ids are what lines tell of, so that names of deleted things stand nowhere."""
     rows = [
         "| When (UTC) | Who | What | On |",
@@ -86,7 +86,7 @@ def _draw_lines(found: list[AuditLine], names: dict[str, str]) -> None:
             for line in found
         ),
     ]
-    with st.container(key="audit-lines"):
+    with st.container(key=key):
         st.markdown("\n".join(rows))
 
 

@@ -23,7 +23,9 @@ from leaf.ui import (
     earlier,
     freshness,
     markdown,
+    palette_button,
     pictures,
+    prompts,
     reading,
     thread,
     upload_list,
@@ -75,10 +77,14 @@ def draw(chat: Chat | None, running_id: str) -> bool:
         )
         with tools:
             _draw_attach(chat, waiting)
+            palette_button.button(
+                "Prompts", "bookmarks", "open-prompts", palette_button.PROMPTS_ONLY
+            )
             _draw_models(chat)
             if running_id:
                 _draw_stop(running_id)
         browser.focus_composer(f"focus-{chat.id if chat else 'new'}")
+        prompts.draw_inserted()
     if (
         submitted
         and chat

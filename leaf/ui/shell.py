@@ -10,7 +10,7 @@ from pathlib import Path
 import streamlit as st
 
 from leaf.sandbox.slots import working_for
-from leaf.ui import browser, frame, gate, preview, sidebar, state, toasts, watcher
+from leaf.ui import browser, frame, gate, palette, preview, sidebar, state, toasts, watcher
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
 ASSETS = Path(__file__).resolve().parent / "assets"
@@ -38,7 +38,11 @@ usage = st.Page(PAGES / "usage.py", title="Usage", icon=":material/bar_chart:", 
 settings = st.Page(
     PAGES / "settings.py", title="Settings", icon=":material/tune:", url_path="settings"
 )
-page = st.navigation([chat, files, documents, board, drive, usage, settings], position="hidden")
+operations = st.Page(
+    PAGES / "operations.py", title="Operations", icon=":material/dns:", url_path="operations"
+)
+places = [files, documents, board, drive, usage, settings]
+page = st.navigation([chat, *places, operations], position="hidden")
 
 active = st.query_params.get("chat", "") if page == chat else ""
 gate.admit(active)
@@ -47,8 +51,12 @@ if page != chat:
     if "chat" in st.query_params:
         browser.clean_address("chat", "message")
 with state.turns().turn(state.drawn_for()), working_for(state.drawn_for()):
+    if state.session().operations.allowed():
+        places.append(operations)
+    palette.carry_out(chat, places, active)
+    palette.draw(active, places)
     with st.sidebar:
-        sidebar.draw(chat, [files, documents, board, drive, usage, settings], active)
+        sidebar.draw(chat, places, active)
     page.run()
     preview.draw()
 watcher.watch(page.url_path)

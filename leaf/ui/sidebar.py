@@ -10,7 +10,7 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.store.model import Chat
-from leaf.ui import account, deleted, earlier, exports, markdown, preview, words
+from leaf.ui import account, deleted, earlier, exports, markdown, palette_button, preview, words
 from leaf.ui.controls import icon_button, icon_menu
 from leaf.ui.state import session
 
@@ -26,6 +26,7 @@ def draw(chat_page: StreamlitPage, places: list[StreamlitPage], active_chat_id: 
     account.draw_workspaces(chat_page)
     if st.button("New chat", icon=":material/edit_square:", width="stretch", key="new-chat"):
         open_chat(chat_page, "")
+    palette_button.button("Search and commands", "search", "open-palette")
     with st.container(key="places", gap=None):
         for place in places:
             st.page_link(place)
@@ -87,7 +88,7 @@ def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, query: str) -
             key=f"menu-{chat.id}",
         )
     if chosen == "Rename":
-        _rename(chat.id, chat.title)
+        rename(chat.id, chat.title)
     elif chosen == "Export":
         exports.ask(chat.id, chat.title or UNTITLED)
     elif chosen == "Delete":
@@ -107,7 +108,8 @@ def _delete(chat: Chat) -> None:
 
 
 @st.dialog("Rename chat")
-def _rename(chat_id: str, title: str) -> None:
+def rename(chat_id: str, title: str) -> None:
+    """Ask for another name."""
     with st.form("rename-chat", border=False):
         new_title = st.text_input("Name", value=title, max_chars=200)
         if st.form_submit_button("Rename", type="primary"):

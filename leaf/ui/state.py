@@ -299,6 +299,9 @@ def open_workspace(workspace_id: str) -> None:
             "editing-step",
             "shown-from",
             "suggested-for",
+            "deleted-prompt",
+            "inserted-prompt",
+            "palette-found",
         ):
             st.session_state.pop(key, None)
         st.session_state["workspace"] = workspace_id

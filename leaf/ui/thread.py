@@ -11,7 +11,18 @@ from leaf.errors import LeafError
 from leaf.shapes.part_values import data_of
 from leaf.shapes.parts import Part
 from leaf.store.model import Message, Thread
-from leaf.ui import browser, connection, draw, earlier, evidence, markdown, marks, model, waiting
+from leaf.ui import (
+    browser,
+    connection,
+    draw,
+    earlier,
+    evidence,
+    markdown,
+    marks,
+    model,
+    prompts,
+    waiting,
+)
 from leaf.ui.controls import icon_button
 from leaf.ui.items import answer_text
 from leaf.ui.live import page as live
@@ -96,6 +107,8 @@ def _draw_question(message: Message, branches: tuple[str, ...], busy: bool, aske
         ):
             st.session_state["editing"] = message.id
             st.rerun(scope="fragment")
+        if icon_button("Save as prompt", f"edit-save-{message.id}", "bookmark_add"):
+            prompts.ask(answer_text(message.parts))
         draw.draw_question(message)
     draw.draw_came(message)
 

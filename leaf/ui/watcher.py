@@ -19,7 +19,8 @@ TOPICS = {
     "board": EVERY_PAGE | {"boards", "files"},
     "drive": EVERY_PAGE | {"drive", "files", "jobs"},
     "usage": EVERY_PAGE | {"usage", "budgets"},
-    "settings": EVERY_PAGE | {"budgets", "drive"},
+    "settings": EVERY_PAGE | {"budgets", "drive", "prompts"},
+    "operations": EVERY_PAGE,
 }
 """Address of a page -> what it shows."""
 

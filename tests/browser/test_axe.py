@@ -121,6 +121,7 @@ def guarded(
             model.url,
             secrets=secrets,
             LEAF_ALLOWED_DOMAINS="example.org",
+            LEAF_OPERATORS="ann@example.org",
             OAUTHLIB_INSECURE_TRANSPORT="1",
             LEAF_GOOGLE_CLIENT_ID=drive.client_id,
             LEAF_GOOGLE_CLIENT_SECRET=drive.client_secret,
@@ -258,7 +259,28 @@ def _walk_rest(walked: Inspection, app: App) -> None:
     page.get_by_role("menuitem", name="Delete").click()
     expect(page.get_by_role("button", name="Undo").filter(visible=True)).to_be_visible()
     page.goto(f"{app.url}/settings")
+    expect(page.get_by_role("heading", name="Deleted")).to_be_visible()
+    expect(page.get_by_role("heading", name="Audit log")).to_be_visible()
+    page.get_by_role("button", name="New prompt").click()
+    page.get_by_role("dialog").get_by_label("Prompt", exact=True).fill("What of {month}?")
+    walked.look("a prompt that is written")
+    page.get_by_role("dialog").get_by_role("button", name="Save").click()
+    expect(page.get_by_role("button", name="Change the prompt What of {month}?")).to_be_visible()
+    page.keyboard.press("Control+k")
+    palette = page.get_by_role("dialog", name="Search and commands")
+    expect(palette.get_by_role("option").filter(has_text="What of {month}?")).to_be_visible()
+    walked.look("the palette")
+    page.keyboard.press("Escape")
+    page.keyboard.press("?")
+    expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
+    walked.look("the list of shortcuts")
+    page.keyboard.press("Escape")
+    page.goto(f"{app.url}/operations")
     expect(page.get_by_role("heading", name="Your data")).to_be_visible()
+    page.get_by_text("All limits").click()
+    expect(page.get_by_role("cell", name="LEAF_RUNS_PER_USER")).to_be_visible()
+    walked.look("the operator's page")
+    page.goto(f"{app.url}/settings")
     expect(page.get_by_role("heading", name="Audit log")).to_be_visible()
     walked.look("settings, with the audit log and what was deleted")
     page.get_by_role("button", name=re.compile("^Delete .* for good")).first.click()

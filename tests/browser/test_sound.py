@@ -159,5 +159,5 @@ def test_without_an_engine_the_composer_says_how_to_turn_it_on(
         timeout=SLOW
     )
     expect(page.get_by_role("button", name=re.compile("Leave out Recording"))).to_be_visible()
-    page.goto(f"{fresh.url}/settings")
+    page.goto(f"{fresh.url}/operations")
     expect(page.get_by_text("audio and video are not transcribed")).to_be_visible(timeout=SLOW)

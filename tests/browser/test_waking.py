@@ -77,7 +77,8 @@ def test_another_tab_shows_at_once_what_was_changed_and_keeps_what_is_typed_in_i
         ("files", "Files"),
         ("documents", "Documents"),
         ("usage", "Usage"),
-        ("settings", "Data"),
+        ("settings", "Settings"),
+        ("operations", "Data"),
     ],
 )
 def test_a_page_that_nothing_concerns_is_not_drawn_again(

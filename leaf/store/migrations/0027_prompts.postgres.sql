@@ -1,0 +1,1 @@
+CREATE INDEX prompts_by_workspace ON prompts (workspace_id, user_id);

@@ -1,0 +1,325 @@
+// The palette: a field over the page, below it what its words name. Pages and actions are known here; chats, files and prompts the page
+// finds (leaf/ui/palette.py), once the palette is open. "?" lists all shortcuts.
+
+const PAUSE = 140
+const AGAIN = 1500
+const TRIES = 6
+const MAC = /Mac|iPhone|iPad/.test(navigator.platform)
+const COMMAND = MAC ? "⌘ K" : "Ctrl K"
+const COMPOSER = '[data-testid="stChatInputTextArea"]'
+const GROUPS = [
+  ["action", "Actions"],
+  ["page", "Pages"],
+  ["prompt", "Saved prompts"],
+  ["chat", "Chats"],
+  ["file", "Files"],
+]
+const SHORTCUTS = [
+  [[COMMAND], "Search chats, pages, files and prompts, and run a command"],
+  [["?"], "Show this list, where nothing is being written"],
+  [["Enter"], "Send the question"],
+  [["Shift", "Enter"], "A new line in the question"],
+  [["Esc"], "Stop the answer that is being written; close what lies over the page"],
+  [["↑", "↓"], "Go through a list"],
+  [["Tab"], "Go to the next control"],
+]
+
+const find = (selector) => [...document.querySelectorAll(selector)].find((one) => one.checkVisibility?.() ?? true)
+const composer = () => find(COMPOSER)
+const typing = (target) =>
+  target instanceof Element && (target.closest("input, textarea, select, [contenteditable]:not([contenteditable='false'])") !== null)
+const make = (tag, className, text = "") => {
+  const made = document.createElement(tag)
+  if (className) made.className = className
+  made.textContent = text
+  return made
+}
+const iconOf = (name) => {
+  const made = make("span", "leaf-icon", name)
+  made.setAttribute("aria-hidden", "true")
+  made.translate = false
+  return made
+}
+const keysOf = (keys) => {
+  const made = make("span")
+  keys.forEach((key, at) => made.append(...(at ? [" "] : []), make("kbd", "", key)))
+  return made
+}
+
+class Palette {
+  constructor(root) {
+    this.root = root
+    this.data = { pages: [], items: [], number: 0 }
+    this.number = this.last = this.at = 0
+    this.options = []
+    this.only = ""
+    this.build()
+    const heard = { keydown: (event) => this.pressed(event), "leaf-palette": (event) => this.open(event.detail?.only ?? "") }
+    for (const [name, act] of Object.entries(heard)) window.addEventListener(name, act, true)
+    this.dispose = () => {
+      clearTimeout(this.waiting)
+      for (const [name, act] of Object.entries(heard)) window.removeEventListener(name, act, true)
+    }
+  }
+
+  build() {
+    const opener = make("button", "leaf-palette-open")
+    opener.type = "button"
+    opener.setAttribute("aria-label", "Search and commands")
+    opener.title = `Search and commands (${COMMAND})`
+    opener.setAttribute("aria-haspopup", "dialog")
+    opener.append(iconOf("search"))
+    opener.onclick = () => this.open()
+    this.dialog = make("dialog", "leaf-palette")
+    this.dialog.setAttribute("aria-label", "Search and commands")
+    const head = make("div", "leaf-palette-head")
+    this.field = make("input")
+    const given = { type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "leaf-palette-list", "aria-autocomplete": "list", autocomplete: "off", spellcheck: "false" }
+    for (const [name, value] of Object.entries(given)) this.field.setAttribute(name, value)
+    this.field.oninput = () => this.wrote()
+    const close = make("button")
+    close.type = "button"
+    close.setAttribute("aria-label", "Close")
+    close.append(iconOf("close"))
+    close.onclick = () => this.close()
+    head.append(iconOf("search"), this.field, close)
+    this.list = make("div", "leaf-palette-list")
+    this.list.id = "leaf-palette-list"
+    this.list.setAttribute("role", "listbox")
+    this.list.setAttribute("aria-label", "Found")
+    this.none = make("p", "leaf-palette-none")
+    this.heard = make("div", "leaf-palette-heard")
+    this.heard.setAttribute("role", "status")
+    const foot = make("div", "leaf-palette-foot")
+    for (const [keys, what] of [[["↑", "↓"], "choose"], [["Enter"], "open"], [["Esc"], "close"], [["?"], "all shortcuts, on the page"]]) {
+      const hint = keysOf(keys)
+      hint.append(` ${what}`)
+      foot.append(hint)
+    }
+    this.dialog.append(head, this.list, this.none, this.heard, foot)
+    this.dialog.onclick = (event) => event.target === this.dialog && this.close()
+    this.shortcuts = this.listed()
+    this.root.replaceChildren(opener, this.dialog, this.shortcuts)
+  }
+
+  listed() {
+    const made = make("dialog", "leaf-shortcuts")
+    made.setAttribute("aria-labelledby", "leaf-shortcuts-name")
+    const head = make("header")
+    const name = make("h2", "", "Keyboard shortcuts")
+    name.id = "leaf-shortcuts-name"
+    const close = make("button", "", "Close")
+    close.type = "button"
+    close.onclick = () => made.close()
+    head.append(name, close)
+    const all = make("dl")
+    for (const [keys, what] of SHORTCUTS) {
+      const key = make("dt")
+      key.append(keysOf(keys))
+      all.append(key, make("dd", "", what))
+    }
+    made.append(head, all)
+    made.onclick = (event) => event.target === made && made.close()
+    return made
+  }
+
+  update(data, trigger) {
+    this.trigger = trigger
+    this.data = data
+    if (this.dialog.open) this.show()
+  }
+
+  // Keys
+
+  pressed(event) {
+    const command = (event.ctrlKey || event.metaKey) && !event.altKey && !event.shiftKey && event.key.toLowerCase() === "k"
+    const takes = () => {
+      event.preventDefault()
+      event.stopImmediatePropagation()
+    }
+    if (event.isComposing) return
+    if (command) {
+      takes()
+      return this.dialog.open ? this.close() : this.open()
+    }
+    const over = this.dialog.open ? this.dialog : this.shortcuts.open ? this.shortcuts : null
+    if (over && event.key === "Escape") {
+      takes()
+      return over === this.dialog ? this.close() : over.close()
+    }
+    if (this.dialog.open) return this.move(event, takes)
+    const free = !over && !event.ctrlKey && !event.metaKey && !event.altKey && !typing(event.target)
+    if (free && event.key === "?" && !document.querySelector('[role="dialog"]')) {
+      takes()
+      this.shortcuts.showModal()
+    }
+  }
+
+  move(event, takes) {
+    const steps = { ArrowDown: 1, ArrowUp: -1 }
+    if (event.key in steps && this.options.length) {
+      takes()
+      this.at = (this.at + steps[event.key] + this.options.length) % this.options.length
+      this.mark()
+    } else if (event.key === "Enter" && event.target === this.field) {
+      takes()
+      this.choose(this.options[this.at])
+    } else event.stopImmediatePropagation() // the page's own shortcuts wait
+  }
+
+  // Open and close
+
+  open(only = "") {
+    if (this.dialog.open) return
+    this.shortcuts.close()
+    this.only = only
+    this.field.value = ""
+    this.field.placeholder = only ? "Search prompts" : "Search or run a command"
+    this.field.setAttribute("aria-label", this.field.placeholder)
+    this.at = 0
+    this.dialog.showModal()
+    this.field.focus()
+    this.ask()
+    this.show()
+  }
+
+  close() {
+    clearTimeout(this.waiting)
+    this.dialog.close()
+  }
+
+  wrote() {
+    this.at = 0
+    clearTimeout(this.waiting)
+    this.waiting = setTimeout(() => this.ask(), PAUSE)
+    this.show()
+  }
+
+  ask() {
+    const number = this.next()
+    this.number = number
+    const given = { number, text: this.field.value, only: this.only }
+    this.send("asked", given, () => this.data.number === number || this.number !== number || !this.dialog.open)
+  }
+
+  next() {
+    return (this.last = Math.max(Date.now(), this.last + 1))
+  }
+
+  // Streamlit drops what comes while the page is drawn anew: it is said again until it was heard.
+  send(name, given, heard, tries = TRIES) {
+    this.trigger?.(name, given)
+    setTimeout(() => !heard() && tries && this.send(name, given, heard, tries - 1), AGAIN)
+  }
+
+  // What is listed
+
+  actions() {
+    const written = composer()?.value.trim() ?? ""
+    const stop = find('[class*="st-key-stop-"] button')
+    const attach = find(".st-key-attach button")
+    const save = written && { id: "save", name: "Save what is written as a prompt", icon: "bookmark_add", text: written }
+    if (this.only) return [save, { id: "save", name: "New prompt", icon: "add", text: "" }].filter(Boolean)
+    return [
+      stop && { id: "stop", name: "Stop the answer", icon: "stop_circle", keys: ["Esc"], act: () => stop.click() },
+      { id: "new", name: "New chat", icon: "edit_square" },
+      attach && { id: "attach", name: "Attach files", icon: "attach_file", act: () => attach.click() },
+      save,
+      this.data.chat && { id: "export", name: "Export this chat", icon: "download" },
+      this.data.chat && { id: "rename", name: "Rename this chat", icon: "edit" },
+      { id: "shortcuts", name: "Keyboard shortcuts", icon: "keyboard", keys: ["?"], act: () => this.shortcuts.showModal() },
+    ].filter(Boolean)
+  }
+
+  found() {
+    const words = this.field.value.toLowerCase().split(/\s+/).filter(Boolean)
+    const named = (one) => words.every((word) => one.name.toLowerCase().includes(word))
+    const pages = this.only ? [{ id: "settings", name: "All saved prompts, in Settings", icon: "tune" }] : this.data.pages
+    const here = this.data.number === this.number || !words.length ? this.data.items : []
+    const items = here.filter((one) => !this.only || one.kind === "prompt")
+    return {
+      action: this.actions().filter(named).map((one) => ({ kind: "action", ...one })),
+      page: pages.filter(named).map((one) => ({ kind: "page", ...one })),
+      ...Object.fromEntries(["prompt", "chat", "file"].map((kind) => [kind, items.filter((one) => one.kind === kind)])),
+    }
+  }
+
+  show() {
+    const found = this.found()
+    const order = this.only || this.field.value.trim() ? ["prompt", "chat", "file", "action", "page"] : GROUPS.map(([kind]) => kind)
+    this.options = []
+    const groups = order.map((kind) => this.group(kind, found[kind] ?? []))
+    this.list.replaceChildren(...groups.filter(Boolean))
+    this.at = Math.min(this.at, Math.max(0, this.options.length - 1))
+    const looking = this.data.number !== this.number
+    this.none.hidden = this.options.length > 0
+    this.none.textContent = looking ? "Looking …" : "Nothing has these words."
+    this.field.setAttribute("aria-expanded", String(this.options.length > 0))
+    if (!looking) this.heard.textContent = this.options.length === 1 ? "1 found" : `${this.options.length} found`
+    this.mark()
+  }
+
+  group(kind, items) {
+    if (!items.length) return null
+    const made = make("div")
+    made.setAttribute("role", "group")
+    const name = make("div", "leaf-palette-group", GROUPS.find(([one]) => one === kind)[1])
+    name.id = `leaf-palette-group-${kind}`
+    name.setAttribute("role", "presentation")
+    made.setAttribute("aria-labelledby", name.id)
+    made.append(name, ...items.map((item) => this.option(item)))
+    return made
+  }
+
+  option(item) {
+    const made = make("div", "leaf-palette-option")
+    const number = this.options.length
+    made.id = `leaf-palette-option-${number}`
+    made.setAttribute("role", "option")
+    made.append(iconOf(item.icon), make("span", "leaf-palette-name", item.name), make("span", "leaf-palette-detail", item.detail ?? ""))
+    if (item.keys) made.append(keysOf(item.keys))
+    made.onmousemove = () => {
+      if (this.at === number) return
+      this.at = number
+      this.mark()
+    }
+    made.onclick = () => this.choose(item)
+    this.options.push(item)
+    return made
+  }
+
+  mark() {
+    for (const [number, one] of [...this.list.querySelectorAll('[role="option"]')].entries()) {
+      one.setAttribute("aria-selected", String(number === this.at))
+      if (number !== this.at) continue
+      one.scrollIntoView({ block: "nearest" })
+      this.field.setAttribute("aria-activedescendant", one.id)
+    }
+    if (!this.options.length) this.field.removeAttribute("aria-activedescendant")
+  }
+
+  choose(item) {
+    if (!item) return
+    this.close()
+    if (item.act) return item.act()
+    const number = this.next()
+    const given = { number, kind: item.kind, id: item.id, text: item.text ?? "", composer: Boolean(composer()) }
+    this.send("chosen", given, () => this.data.done === number)
+  }
+}
+
+let palette = null
+
+export default function ({ data, parentElement, setTriggerValue }) {
+  const root = parentElement.querySelector(".leaf-palette-root")
+  if (palette?.root !== root) {
+    palette?.dispose()
+    palette = new Palette(root)
+  }
+  palette.update(data, setTriggerValue)
+  const mine = palette
+  return () => {
+    mine.dispose()
+    if (palette === mine) palette = null
+  }
+}

@@ -1,0 +1,189 @@
+"""The palette (Ctrl+K): chats, pages, files, saved prompts and actions by their names, and the list of
+shortcuts (?). The doings stand in `ui/assets/palette.js`; what it lists comes from the session, and
+only while it is open.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypedDict
+
+import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.store.prompts import TEXT_LENGTH
+from leaf.ui import exports, preview, prompts, sidebar, words
+from leaf.ui.palette_button import PROMPTS_ONLY
+from leaf.ui.state import session
+from leaf.ui.toasts import toast
+
+if TYPE_CHECKING:
+    from streamlit.navigation.page import StreamlitPage
+
+ASSETS = Path(__file__).resolve().parent / "assets"
+KEY = "leaf-palette"
+FOUND = "palette-found"
+"""What was found for the newest words, with their number, in the state of the session."""
+CHOSEN = "palette-chosen"
+DONE = "palette-done"
+"""The number of the newest choice, which the browser says again until it reads it back."""
+CHATS, FILES, PROMPTS = 6, 5, 6
+PROMPTS_ALONE = 50
+LONGEST = 200
+
+
+class PaletteItem(TypedDict):
+    """One line of what was found."""
+
+    kind: str
+    id: str
+    name: str
+    detail: str
+    icon: str
+
+
+def draw(chat_id: str, pages: Sequence[StreamlitPage]) -> None:
+    """Once a drawing of any page, before the page itself, so that it always stands in the same
+    place."""
+    places = [{"id": page.url_path, "name": page.title, "icon": _icon(page)} for page in pages]
+    _draw(chat_id, places)
+
+
+def carry_out(chat_page: StreamlitPage, pages: Sequence[StreamlitPage], chat_id: str) -> None:
+    """What was chosen just now, if anything was. What the browser names is only found if it is the
+    user's."""
+    chosen = st.session_state.pop(CHOSEN, None)
+    if chosen is None:
+        return
+    kind, wanted = str(chosen.get("kind", "")), str(chosen.get("id", ""))
+    try:
+        if kind == "chat":
+            sidebar.open_chat(chat_page, session().chats.get(wanted).id)
+        elif kind == "page":
+            _go(next((page for page in pages if page.url_path == wanted), chat_page))
+        elif kind == "file":
+            preview.show(session().files.get(wanted).id)
+        elif kind == "prompt":
+            prompts.insert(session().prompts.get(wanted).text)
+            if not chosen.get("composer"):
+                st.switch_page(chat_page)
+        elif kind == "action":
+            _act(wanted, str(chosen.get("text", "")), chat_page, chat_id)
+    except LeafError as e:
+        toast(str(e), icon=":material/warning:")
+
+
+def _go(page: StreamlitPage) -> None:
+    preview.close()
+    st.switch_page(page)
+
+
+def _act(name: str, text: str, chat_page: StreamlitPage, chat_id: str) -> None:
+    if name == "new":
+        sidebar.open_chat(chat_page, "")
+    elif name == "save":
+        prompts.ask(text[:TEXT_LENGTH])
+    elif chat_id and name in ("export", "rename"):
+        chat = session().chats.get(chat_id)
+        if name == "export":
+            exports.ask(chat.id, chat.title or sidebar.UNTITLED)
+        else:
+            sidebar.rename(chat.id, chat.title)
+
+
+@st.fragment
+def _draw(chat_id: str, places: Sequence[Mapping[str, str]]) -> None:
+    found = st.session_state.get(FOUND) or {"number": 0, "items": []}
+    data = {
+        "pages": places,
+        "chat": chat_id,
+        "number": found["number"],
+        "items": found["items"],
+        "done": st.session_state.get(DONE),
+    }
+    with st.container(key="palette"):
+        _component()(
+            key=KEY, data=data, on_asked_change=_look, on_chosen_change=_take, width="content"
+        )
+    if CHOSEN in st.session_state:
+        st.rerun()
+
+
+def _look() -> None:
+    """Find what the newest words name. Only here is anything looked up."""
+    asked = st.session_state[KEY].get("asked")
+    if not isinstance(asked, Mapping):
+        return
+    text = str(asked.get("text", ""))[:LONGEST]
+    number = asked.get("number")
+    try:
+        items = find(text, str(asked.get("only", "")))
+    except LeafError as e:
+        toast(str(e), icon=":material/warning:")
+        items = []
+    st.session_state[FOUND] = {"number": number, "items": items}
+
+
+def _take() -> None:
+    chosen = st.session_state[KEY].get("chosen")
+    if isinstance(chosen, Mapping) and chosen.get("number") != st.session_state.get(DONE):
+        st.session_state[DONE] = chosen.get("number")
+        st.session_state[CHOSEN] = dict(chosen)
+
+
+def find(text: str, only: str = "") -> list[PaletteItem]:
+    """Prompts, chats and files of the user with these words, the newest where there are none."""
+    own = session()
+    alone = only == PROMPTS_ONLY
+    found: list[PaletteItem] = [
+        {
+            "kind": "prompt",
+            "id": prompt.id,
+            "name": prompt.name,
+            "detail": " ".join(prompt.text.split())[:LONGEST]
+            if prompt.own
+            else f"By {prompt.author or 'somebody'}",
+            "icon": "bookmark" if prompt.own else "group",
+        }
+        for prompt in own.prompts.list(text)[: PROMPTS_ALONE if alone else PROMPTS]
+    ]
+    if alone:
+        return found
+    found += [
+        {
+            "kind": "chat",
+            "id": chat.id,
+            "name": chat.title or sidebar.UNTITLED,
+            "detail": "",
+            "icon": "group" if chat.shared else "forum",
+        }
+        for chat in own.chats.list(query=text, limit=CHATS)
+    ]
+    found += [
+        {
+            "kind": "file",
+            "id": file.id,
+            "name": file.name,
+            "detail": words.counts(file.outline) or words.size(file.size),
+            "icon": words.kind_icon(file.kind).removeprefix(":material/").removesuffix(":"),
+        }
+        for file in own.files.list(text)[:FILES]
+    ]
+    return found
+
+
+def _icon(page: StreamlitPage) -> str:
+    return page.icon.removeprefix(":material/").removesuffix(":")
+
+
+@cache
+def _component() -> Any:
+    return st.components.v2.component(
+        "leaf_palette",
+        html='<div class="leaf-palette-root"></div>',
+        css=(ASSETS / "palette.css").read_text(),
+        js=(ASSETS / "palette.js").read_text(),
+        isolate_styles=False,
+    )
