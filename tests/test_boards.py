@@ -294,7 +294,7 @@ def test_rows_that_are_gone_are_said_and_computed_again(desk: Desk) -> None:
     held.chmod(0o600)
     held.unlink()
     (shown,) = desk.shown(board)
-    assert "The rows of r1 are gone" in shown.gone
+    assert f"The rows of {made.result} are gone" in shown.gone
     assert content_of(shown.pin)["total"] == 3
     again = desk.ann.boards.recompute(made.id)
     assert again.outcome is not None
