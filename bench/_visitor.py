@@ -52,6 +52,8 @@ class Tab:
         """How often the page was drawn to its end."""
         self._offers: dict[str, tuple[str, str, int]] = {}
         """Running answers -> their ticket, fragment, and what the page has drawn of them."""
+        self._files: dict[str, str] = {}
+        """Where the page sends files, and with which key."""
         self._watched: set[str] = set()
         self._done: set[str] = set()
         self._urls: dict[str, Any] = {}
@@ -89,10 +91,8 @@ class Tab:
         state.id = self.composer
         state.chat_input_value.data = text
         if file is not None:
-            info = state.chat_input_value.file_uploader_state.uploaded_file_info.add()
-            urls = await self.upload(*file)
-            info.name, info.size, info.file_id = file[0], len(file[1]), urls.file_id
-            info.file_urls.CopyFrom(urls)
+            await self.attach(*file)
+            message.rerun_script.query_string = self.query
         before, asked, heard = set(self._done), time.time(), len(self.heard.words)
         await self._say(message)
         await self._until(lambda: self._done > before)
@@ -102,8 +102,33 @@ class Tab:
             sent, late = self.heard.words[heard]
             self.heard.firsts.append((asked, sent + late - asked))
 
+    async def attach(self, name: str, content: bytes) -> None:
+        """Add a file to a new chat as the list of files does, go there, and wait until it is read.
+        Raises RuntimeError where it is refused."""
+        import httpx2
+
+        headers = {**self._headers, "Origin": self._origin, "x-leaf-key": self._files["key"]}
+        path = f"http://127.0.0.1:{self._port}{self._files['path']}"
+
+        async with httpx2.AsyncClient(headers=headers, timeout=PATIENCE) as client:
+
+            async def call(method: str, rest: str, **given: Any) -> Any:
+                answer = await client.request(method, path + rest, **given)
+                if answer.status_code >= 400:
+                    raise RuntimeError(f"a file was refused: {answer.status_code} {answer.text}")
+                return answer.json() if answer.content else None
+
+            asked = {"chat": "new", "files": [[name, len(content)]]}
+            begun = await call("POST", "", json=asked)
+            await call("PUT", f"/{begun['job']}/0", content=content)
+            async with asyncio.timeout(PATIENCE):
+                while not all(job["over"] for job in await call("GET", f"?here={begun['chat']}")):
+                    await asyncio.sleep(0.5)
+        self.query = f"chat={begun['chat']}"
+        await self.draw()
+
     async def upload(self, name: str, content: bytes) -> Any:
-        """Send a file to the page; its addresses there. Raises RuntimeError where it is refused."""
+        """Send a file to Streamlit's page; its addresses there. Raises RuntimeError where it is refused."""
         message, request_id = BackMsg(), secrets.token_hex(8)
         message.file_urls_request.request_id = request_id
         message.file_urls_request.session_id = self.session
@@ -199,6 +224,8 @@ class Tab:
             self.heard.errors.append(f"an exception in the page: {element.exception.type}")
         elif kind == "alert":
             self.heard.errors.append(f"the page says: {element.alert.body[:120]}")
+        elif kind == "bidi_component" and element.bidi_component.component_name == "leaf_uploads":
+            self._files = json.loads(element.bidi_component.json)
         elif kind == "bidi_component" and element.bidi_component.component_name == "leaf_live":
             given = json.loads(element.bidi_component.json)
             if given.get("ticket"):
