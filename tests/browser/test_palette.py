@@ -222,7 +222,7 @@ def test_on_a_telephone_a_button_opens_it_and_axe_finds_nothing_grave(
         options(page).filter(has_text="Keyboard shortcuts").tap()
         expect(page.get_by_role("dialog", name="Keyboard shortcuts")).to_be_visible()
         assert grave(page) == []
-        page.get_by_role("button", name="Close").filter(visible=True).tap()
+        page.get_by_role("button", name="Close", exact=True).filter(visible=True).tap()
         page.get_by_role("button", name="Prompts").tap()
         expect(page.get_by_role("combobox", name="Search prompts")).to_be_focused()
         expect(options(page).filter(has_text="New prompt")).to_be_visible()
