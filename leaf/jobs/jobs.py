@@ -159,7 +159,8 @@ class JobService:
             if not self._launched or self._closed or not self._process():
                 return
             here = list(self._live)
-        held = jobs.unscoped_held(self._store.db, self._holder)
+        names = {self._holder, self._nameless}  # what began before it had an id is its own, too
+        held = frozenset[str]().union(*(jobs.unscoped_held(self._store.db, n) for n in names))
         with self._changed:
             lost = [self._live[job_id] for job_id in here if job_id in self._live.keys() - held]
         for live in lost:
