@@ -14,7 +14,6 @@ from leaf.retries import Again, Waits, retry
 from leaf.settings import Settings
 
 if TYPE_CHECKING:
-    from leaf.agent.calibration import Calibration
     from leaf.agent.connections import ModelConnections
     from leaf.agent.endpoint import Endpoint
     from leaf.agent.loop import Agent
@@ -44,7 +43,6 @@ T = TypeVar("T")
 def build(settings: Settings) -> Leaf:
     """A whole application over the data folder of `settings`. Raises StoreBusyError, StoreError,
     SettingsError."""
-    from leaf.agent.calibration import Calibration
     from leaf.app import Leaf
     from leaf.budgets.budgets import Budgets
     from leaf.documents.documents import DocumentService
@@ -65,9 +63,7 @@ def build(settings: Settings) -> Leaf:
     tables = Tables(store, pool, settings.home)
     drive = DriveService(settings, store, library)
     documents = DocumentService(store, pool, library)
-    calibration = Calibration(settings.home / "rates.json")
-    connections = _connections(settings, store, calibration)
-    agent = _agent(connections.environment.endpoint)
+    connections = _connections(settings, store)
     budgets = Budgets(store.db, settings, free=connections.keyless)
     python = _notebooks(settings, store, tables)
     titles = Titles(store.db, budgets) if settings.titles else None
@@ -77,7 +73,7 @@ def build(settings: Settings) -> Leaf:
         tables,
         drive,
         documents,
-        agent,
+        _agent(connections.environment.endpoint),
         settings.limits,
         budgets=budgets,
         file_tokens=settings.file_tokens,
@@ -88,8 +84,6 @@ def build(settings: Settings) -> Leaf:
     engine = Engine(settings.home, settings.database_url)
     jobs = _jobs(store, library, tables, drive, engine)
     runs = _runs(settings, executor, store, engine, jobs)
-    remover = Remover(store, library, tables, runs, settings.home, python)
-
     house = House(
         settings,
         store,
@@ -101,7 +95,7 @@ def build(settings: Settings) -> Leaf:
         connections,
         budgets,
         jobs,
-        remover,
+        Remover(store, library, tables, runs, settings.home, python),
         StepEditor(store, library, tables, drive, documents, python),
         python,
     )
@@ -247,9 +241,12 @@ def confined(
         pool.close()
 
 
-def _connections(settings: Settings, store: Store, calibration: Calibration) -> ModelConnections:
+def _connections(settings: Settings, store: Store) -> ModelConnections:
+    from leaf.agent.calibration import Calibration
     from leaf.agent.connections import ModelConnections
     from leaf.agent.models.keyless import KeylessModel
+
+    calibration = Calibration(settings.home / "rates.json")
 
     def server(given: Settings, name: str, reach: Reach | None) -> ClaudeModel:
         from leaf.agent.media import Media

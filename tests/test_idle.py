@@ -162,6 +162,8 @@ def test_dbos_still_has_what_is_taken_from_beneath_its_public_names() -> None:
     assert "event.wait(timeout=wait_for)" in read
     assert callable(_sys_db.KeySignal.set)
     assert "self.streams_map = ThreadSafeEventDict()" in inspect.getsource(_sys_db.SystemDatabase)
+    assert issubclass(_error.DBOSStreamTimeoutError, Exception)
+    assert {"offset", "timeout_seconds"} <= set(inspect.signature(DBOS.read_stream).parameters)
     assert issubclass(_error.DBOSWorkflowConflictIDError, BaseException)
     assert not issubclass(_error.DBOSWorkflowConflictIDError, Exception)
     kept = inspect.getsource(_sys_db.SystemDatabase._record_operation_result_txn)

@@ -150,3 +150,22 @@ def test_of_two_processes_one_takes_a_job_and_of_those_that_were_never_known_non
     held = [jobs.unscoped_held(first.store.db, worker.id) for worker in (first, second)]
     assert sorted(len(some) for some in held) == [0, 1]
     assert len(jobs.unscoped_held(first.store.db, "0123456789ab")) == 1
+
+
+def test_what_began_before_its_process_had_an_id_goes_on_and_is_known_by_the_id(
+    shared: tuple[Worker, Worker],
+) -> None:
+    from leaf.store import users
+
+    early, other = shared
+    scope, name = users.ensure_local_user(early.store.db), early.id
+    early.id = ""
+    job = early.jobs.begin(scope, "drive")
+    assert early.begun.wait(10)
+    early.id = name
+    early.jobs.adopt()
+    assert jobs.unscoped_held(early.store.db, name) == {job.id}
+    assert not early.dropped.wait(0.2)
+    leases.unscoped_leave(early.store.db, name)
+    other.jobs.adopt()
+    assert other.begun.wait(10)

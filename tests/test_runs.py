@@ -553,14 +553,14 @@ def test_the_log_has_a_line_a_step_and_not_a_word_of_the_answer(
 def test_processes_on_one_folder_have_names_of_their_own_and_take_over_from_the_gone(
     tmp_path: Path,
 ) -> None:
-    from leaf.runs.engine import _claim_executors
+    from leaf.runs.seats import claim_executors
 
-    first, held = _claim_executors(tmp_path, shared=True)
-    second, also_held = _claim_executors(tmp_path, shared=True)
+    first, held = claim_executors(tmp_path, shared=True)
+    second, also_held = claim_executors(tmp_path, shared=True)
     assert set(first).isdisjoint(second)
     for lock_file in [*held, *also_held]:
         lock_file.close()
-    assert _claim_executors(tmp_path, shared=True)[0] == (*first, *second)
+    assert claim_executors(tmp_path, shared=True)[0] == (*first, *second)
 
 
 def test_runs_work_on_postgresql_and_are_followed_from_their_stream(

@@ -6,8 +6,8 @@ from __future__ import annotations
 import random
 import threading
 import time
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from typing import Literal
 
@@ -119,24 +119,26 @@ class Events:
 
     def _kill(self, at: Process, back: float) -> None:
         at.kill()
-        struck = Struck("kill", time.monotonic(), self._written(at))
-        self.struck.append(struck)
-        looking = threading.Thread(target=self._look, args=(struck, at.names))
-        looking.start()
-        time.sleep(back)
-        at.start()
-        looking.join()
+        with self._looked_at("kill", at):
+            time.sleep(back)
+            at.start()
 
     def _freeze(self, at: Process, seconds: float) -> None:
         self._frozen = at
         at.freeze()
-        struck = Struck("freeze", time.monotonic(), self._written(at))
+        with self._looked_at("freeze", at):
+            time.sleep(seconds)
+            at.wake()
+            self._frozen = None
+
+    @contextmanager
+    def _looked_at(self, what: Kind, at: Process) -> Iterator[None]:
+        """What it wrote is watched until others go on with it, or it is up again."""
+        struck = Struck(what, time.monotonic(), self._written(at))
         self.struck.append(struck)
         looking = threading.Thread(target=self._look, args=(struck, at.names))
         looking.start()
-        time.sleep(seconds)
-        at.wake()
-        self._frozen = None
+        yield
         looking.join()
 
     def _written(self, at: Process | None = None) -> frozenset[str]:

@@ -159,8 +159,9 @@ class JobService:
             if not self._launched or self._closed or not self._process():
                 return
             here = list(self._live)
-        names = {self._holder, self._nameless}  # what began before it had an id is its own, too
-        held = frozenset[str]().union(*(jobs.unscoped_held(self._store.db, n) for n in names))
+        if here:
+            jobs.unscoped_hand_on(self._store.db, self._nameless, self._holder)
+        held = jobs.unscoped_held(self._store.db, self._holder)
         with self._changed:
             lost = [self._live[job_id] for job_id in here if job_id in self._live.keys() - held]
         for live in lost:

@@ -14,9 +14,7 @@ from __future__ import annotations
 import contextvars
 import json
 import logging
-import os
 import sqlite3
-import sys
 import threading
 import uuid
 from collections.abc import Callable, Iterator, Sequence
@@ -28,6 +26,7 @@ from typing import IO, TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from leaf.errors import LeafError, RunError, StoreBusyError
 from leaf.runs import failures
+from leaf.runs.seats import claim_executors
 from leaf.runs.sqlite import LOCK_SECONDS, Driver, driver, prepare_file
 from leaf.shapes.chunks import TERMINAL, Chunk, parse_chunks
 from leaf.store.postgres import FROZEN
@@ -122,7 +121,7 @@ class Engine:
         if not self.shared:
             self._driver = driver()
             self.note = prepare_file(self._path, self._driver)
-        self.executors, self._executor_locks = _claim_executors(self._home, shared=self.shared)
+        self.executors, self._executor_locks = claim_executors(self._home, shared=self.shared)
         # Of this start alone: DBOS then finds nothing of its own to go on with, which is done here
         # and counted.
         self.process_id = f"{self.executors[0]}.{uuid.uuid4().hex[:8]}"
@@ -396,50 +395,6 @@ def still(dbos: Dbos) -> None:
 def _server_arguments() -> dict[str, Any]:
     """Of connections to PostgreSQL; see `store.postgres.FROZEN`."""
     return {"connect_args": {"application_name": "dbos_transact", "options": FROZEN}}
-
-
-def _claim_executors(home: Path, *, shared: bool) -> tuple[tuple[str, ...], list[IO[str]]]:
-    """Names for this process that a restart finds again, and the locked files that keep others from
-    taking them.
-
-    A folder with DuckDB has one process. On PostgreSQL several may share a folder: each holds a
-    seat, and one that starts takes over the seats that nobody holds, with the work that was left on
-    them.
-    """
-    identity = home / "executor"
-    if not identity.exists():
-        identity.write_text(uuid.uuid4().hex[:12])
-    name = identity.read_text().strip()
-    if not shared or sys.platform == "win32":
-        return (f"{name}-1",), []
-    numbers = sorted(int(path.stem.rpartition("-")[2]) for path in home.glob("seat-*.lock"))
-    taken = {
-        number: lock_file
-        for number in numbers
-        if (lock_file := _lock(home / f"seat-{number}.lock"))
-    }
-    if not taken:
-        number = max(numbers, default=0) + 1
-        lock_file = _lock(home / f"seat-{number}.lock")
-        if lock_file is None:
-            return _claim_executors(home, shared=shared)
-        taken = {number: lock_file}
-    return tuple(f"{name}-{number}" for number in taken), list(taken.values())
-
-
-def _lock(path: Path) -> IO[str] | None:
-    """The file, locked until it is closed or the process ends; None while another process holds
-    it."""
-    import fcntl
-
-    file = path.open("a")
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError:
-        file.close()
-        return None
-    os.set_inheritable(file.fileno(), False)
-    return file
 
 
 def _serializer() -> Serializer:

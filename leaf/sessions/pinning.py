@@ -12,7 +12,7 @@ from leaf.errors import LeafError
 from leaf.sessions.house import House
 from leaf.shapes.part_values import texts_of
 from leaf.shapes.pins import PinContent
-from leaf.shapes.results import Covered, TableRead
+from leaf.shapes.results import Covered
 from leaf.store import edited_steps, messages, newer_files
 from leaf.store.boards import PinDraft, SourceFile
 from leaf.store.model import ChatFile, File, Scope
@@ -23,7 +23,7 @@ from leaf.tables.results import StoredResult, behind, caveats
 from leaf.tools import remarks
 from leaf.tools.charts import ROWS_DRAWN
 from leaf.tools.recompute import in_place
-from leaf.tools.table_data import place_of
+from leaf.tools.table_data import table_read
 
 ROWS = 50
 """Rows of a table that a pin holds."""
@@ -119,7 +119,7 @@ def _content(
         "sql": str(about.get("sql") or "")[:CODE],
         "code": str(about.get("code") or "")[:CODE],
         "covered": [cast("Covered", asdict(remarks.coverage(one))) for one in readings],
-        "sources": [_source(one) for one in readings],
+        "sources": [table_read(one) for one in readings],
         "said": list(said),
         "seconds": float(about.get("seconds") or 0),
         "computed_at": str(about.get("created") or ""),
@@ -145,20 +145,6 @@ def _names(spec: str, column: str) -> bool:
     return "".join(character for character in column if character not in '\\"') in plain.replace(
         '"', ""
     )
-
-
-def _source(reading: remarks.ReadTable) -> TableRead:
-    table, read = reading.table, remarks.coverage(reading)
-    return {
-        "name": table.name,
-        "file": table.file_name,
-        "file_id": table.file_id,
-        "sha256": table.sha256,
-        "sheet": table.sheet,
-        "place": place_of(table),
-        "rows": read.seen,
-        "total": read.total,
-    }
 
 
 def _message_of(house: House, scope: Scope, one: StoredResult) -> str:

@@ -18,7 +18,7 @@ from leaf.errors import StoreBusyError, StoreError
 from leaf.store.changes import ChangedTopics, Hub
 from leaf.store.database import Engine, Params, Row, Snapshot, Transaction, bind, translate, utc
 from leaf.store.model import Scope
-from leaf.store.read_cache import Answer, cache_of
+from leaf.store.read_cache import Answer, ReadCache
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -51,7 +51,7 @@ class DuckDatabase:
         self._opening = threading.RLock()
         """Held while cursors are made and the file is opened; taken after `_writing`."""
         self._gate = _Gate()
-        self._cache = cache_of(path)
+        self._cache = ReadCache()
         self._local = threading.local()
         self._cursors: WeakSet[DuckDBPyConnection] = WeakSet()
         self._generation = 0

@@ -361,6 +361,17 @@ def unscoped_claim_left(db: Database, holder: str) -> list[tuple[Scope, str]]:
     return _in_order(rows)
 
 
+def unscoped_hand_on(db: Database, old: str, new: str) -> None:
+    """What a process began before it had its id among the others gets that name, by which others
+    see that it is gone."""
+    under_way, names = one_of("state", UNDER_WAY)
+    with db.transaction() as tx:
+        tx.execute(
+            f"UPDATE jobs SET holder = :new WHERE holder = :old AND {under_way}",
+            {"old": old, "new": new, **names},
+        )
+
+
 def unscoped_held(db: Database, holder: str) -> frozenset[str]:
     """Ids of the unfinished jobs of a process."""
     under_way, names = one_of("state", UNDER_WAY)

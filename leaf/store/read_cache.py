@@ -15,9 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import lru_cache
-from pathlib import Path
 from typing import Any
-from weakref import WeakValueDictionary
 
 from leaf.store.changes import TOPICS
 
@@ -137,16 +135,6 @@ class ReadCache:
     def _drop(self, key: tuple[Any, ...]) -> None:
         if kept := self._kept.pop(key, None):
             self._weight -= kept.weight
-
-
-_caches: WeakValueDictionary[Path, ReadCache] = WeakValueDictionary()
-_finding = threading.Lock()
-
-
-def cache_of(path: Path) -> ReadCache:
-    """The one of a file: whoever opens it twice in this process is told what either writes."""
-    with _finding:
-        return _caches.setdefault(path.resolve(), ReadCache())
 
 
 @lru_cache(maxsize=1000)

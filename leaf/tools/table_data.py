@@ -83,7 +83,9 @@ def table_json(result: QueryResult) -> TableShown:
         "seconds": result.seconds,
         "sql": result.sql,
         "clipped": result.clipped,
-        "scanned": [_scanned(t, t.name in result.data_only) for t in result.tables],
+        "scanned": [
+            table_read(remarks.ReadTable(t, t.name in result.data_only)) for t in result.tables
+        ],
         "left_out": [
             f"{t.name}: {excluded_at(t)}"
             for t in result.tables
@@ -94,10 +96,10 @@ def table_json(result: QueryResult) -> TableShown:
     }
 
 
-def _scanned(table: Table, data_only: bool) -> TableRead:
+def table_read(reading: remarks.ReadTable) -> TableRead:
     """Where a result's rows come from: table, file as it was then, place in it, and how many rows
     were read of how many."""
-    read = remarks.coverage(remarks.ReadTable(table, data_only))
+    table, read = reading.table, remarks.coverage(reading)
     return {
         "name": table.name,
         "file": table.file_name,
