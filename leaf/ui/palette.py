@@ -96,11 +96,11 @@ def _act(name: str, text: str, chat_page: StreamlitPage, chat_id: str) -> None:
 @st.fragment
 def _draw(chat_id: str, places: Sequence[Mapping[str, str]]) -> None:
     found = st.session_state.get(FOUND) or {"number": 0, "items": []}
-    data = {
-        "pages": places,
+    data = {  # tuples: to see whether a list is a table Streamlit would load pandas, 70 MB
+        "pages": tuple(places),
         "chat": chat_id,
         "number": found["number"],
-        "items": found["items"],
+        "items": tuple(found["items"]),
         "done": st.session_state.get(DONE),
     }
     with st.container(key="palette"):

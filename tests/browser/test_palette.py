@@ -52,6 +52,18 @@ def look_for(page: Page, words: str, name: str | re.Pattern[str]) -> None:
     expect(options(page).first).to_have_attribute("aria-selected", "true")
 
 
+@pytest.mark.skipif(not Path("/proc").is_dir(), reason="looks at what a process has loaded")
+def test_a_page_and_its_palette_load_no_pandas(home: App, page: Page) -> None:
+    """It stands first: Python and tables of later tests may. Streamlit loads it, 70 MB, to see whether a
+    list that a component is given is a table."""
+    page.goto(home.url)
+    expect(composer(page)).to_be_focused()
+    open_palette(page)
+    expect(options(page).first).to_be_visible()
+    assert home._process is not None
+    assert "/pandas/" not in Path(f"/proc/{home._process.pid}/maps").read_text()
+
+
 def test_a_chat_is_titled_by_the_model_after_its_first_answer(home: App, page: Page) -> None:
     page.goto(home.url)
     ask(page, "Something that has no title of its own yet")
