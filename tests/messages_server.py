@@ -58,6 +58,8 @@ class Turn:
     """Events after which something that is not JSON comes."""
     end_after: int | None = None
     """Events after which the stream ends cleanly, without its last events."""
+    held: threading.Event | None = None
+    """What its first byte waits for, a minute at most; the server answers others meanwhile."""
 
     @staticmethod
     def say(text: str, *, thinking: str = "", **options: Any) -> Turn:
@@ -603,6 +605,8 @@ class _Handler(Handler):
         usage = self.app.count(self.app.resolver.resolved(body))
         with self.app._lock:
             self.app.requests.append(Request(path, headers, body, usage))
+        if answer.held:
+            answer.held.wait(60)
         if self.app.form == "whole":
             return self._json(200, _whole(self._events(body, answer, usage, cited)))
         return self._stream(body, answer, usage, cited)

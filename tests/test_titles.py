@@ -6,6 +6,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -42,7 +43,8 @@ class Writer:
     def __call__(self, body: Json) -> Turn | Failure:
         if wants_title(body):
             self.asked.set()
-            self.go_on.wait(60)
+            if isinstance(self.title, Turn):
+                return replace(self.title, held=self.go_on)
             return self.title
         sent = str(body["messages"])
         if "tool_result" not in sent and "f1" in sent:
