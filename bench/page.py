@@ -25,7 +25,7 @@ import sys
 import tempfile
 import time
 from collections.abc import Iterator, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import AsyncExitStack, ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -44,6 +44,8 @@ ELSEWHERE, ELSEWHERE_P95 = 80, 0.300
 """Viewers in one process of answers that another one writes, half of them in each, and the same."""
 CORES = 1.0
 """What part of a core the app may take meanwhile."""
+ENTERING = 10
+"""Viewers that open their page at once."""
 SETTLED = 3.0
 """Seconds that are not counted, after the last viewer was let in."""
 WATCHED = 8.0
@@ -330,9 +332,9 @@ async def _watch(
 ) -> tuple[list[float], float]:
     """The same for chats, each looked at by a viewer at an address; of a core what an app took on
     average."""
-    crowd = [Viewer() for _ in watched]
+    crowd, entering = [Viewer() for _ in watched], asyncio.Semaphore(ENTERING)
     tasks = [
-        asyncio.create_task(viewer.watch(url, chat_id))
+        asyncio.create_task(viewer.watch(url, chat_id, entering))
         for viewer, (url, chat_id) in zip(crowd, watched, strict=True)
     ]
     while not all(viewer.let_in for viewer in crowd):
@@ -358,18 +360,26 @@ class Viewer:
     heard: list[tuple[float, float]] = field(default_factory=list)
     """When each word was sent, in seconds since 1970, and how much later it came."""
 
-    async def watch(self, url: str, chat_id: str) -> None:
+    async def watch(self, url: str, chat_id: str, entering: asyncio.Semaphore) -> None:
         """Draw the page, take the ticket that it gives, and hear what is pushed."""
         from websockets import Subprotocol, connect
 
+        # A browser waits for as long as it takes, so no side gives up here either.
+        patient: dict[str, Any] = {"max_size": None, "ping_interval": None, "open_timeout": None}
         address = url.replace("http", "ws")
-        async with connect(
-            f"{address}/_stcore/stream", subprotocols=[Subprotocol("streamlit")], max_size=None
-        ) as page:
-            ticket = await _ticket(page, chat_id)
+        async with AsyncExitStack() as stack:
+            async with entering:
+                page = await stack.enter_async_context(
+                    connect(
+                        f"{address}/_stcore/stream",
+                        subprotocols=[Subprotocol("streamlit")],
+                        **patient,
+                    )
+                )
+                ticket = await _ticket(page, chat_id)
             staying = asyncio.create_task(_stay(page))
             asked = [Subprotocol("leaf.live"), Subprotocol(ticket)]
-            async with connect(f"{address}/_leaf/live", subprotocols=asked, max_size=None) as live:
+            async with connect(f"{address}/_leaf/live", subprotocols=asked, **patient) as live:
                 self.let_in, last = True, 0
                 async for frame in live:
                     now = time.time()

@@ -177,13 +177,14 @@ class Board:
                 )
                 self.news.notify_all()
 
-    def release(self, message_id: str) -> None:
-        """This process writes it no more."""
+    def release(self, message_id: str) -> Live | None:
+        """This process writes it no more. Returns what it had of it."""
         with self.news:
             live = self.live.pop(message_id, None)
             self.news.notify_all()
         if live:
             self.tell(live.entry)
+        return live
 
     def lose(self, message_id: str) -> None:
         """Another process has it: end it here, and keep nothing more of it."""

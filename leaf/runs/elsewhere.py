@@ -1,14 +1,18 @@
-"""Runs that another process writes, read from their streams in the run database."""
+"""Runs that another process writes: what they grow by is told by it, and all of it is read from
+their streams in the run database."""
 
 from __future__ import annotations
 
 import logging
 import threading
+from functools import partial
 
 from leaf.agent.ends import STOPPED
-from leaf.agent.events import TERMINAL, Chunk, chunk
+from leaf.agent.events import Chunk, chunk
+from leaf.errors import RunError
+from leaf.runs.batches import Follower, told
 from leaf.runs.board import ELSEWHERE, Board
-from leaf.runs.engine import Engine
+from leaf.runs.engine import MARKS, Engine
 from leaf.runs.run import Run
 from leaf.store import messages
 from leaf.store.database import Database
@@ -23,6 +27,8 @@ class Elsewhere:
         self._board = board
         self._db = db
         self._engine = engine
+        self._followers: dict[str, Follower] = {}
+        db.changes.hear(self._heard)
 
     def watch(self, message_id: str) -> Run | None:
         """A run that another process writes, read from its stream by one thread for all viewers
@@ -39,27 +45,40 @@ class Elsewhere:
                 return self._board.runs[message_id]
             run = self._board.runs[message_id] = Run(message_id)
             run.elsewhere = True
+            follower = self._followers[message_id] = Follower(partial(_show, run))
         threading.Thread(
-            target=self._follow, args=(run,), name=f"follow-{message_id}", daemon=True
+            target=self._follow, args=(run, follower), name=f"follow-{message_id}", daemon=True
         ).start()
         return run
 
-    def _follow(self, run: Run) -> None:
-        last: Chunk | None = None
+    def _heard(self, line: str) -> None:
+        """Another process told of an answer, which nobody here may want to see."""
+        message_id = line.partition(" ")[0]
+        follower = self._followers.get(message_id)
+        if follower is None:
+            return
+        try:
+            if not follower.hear(told(line)[1]):
+                self._engine.wake_readers(message_id)
+        except RunError as e:
+            logger.warning("run %s: %s", message_id, e.message)
+
+    def _follow(self, run: Run, follower: Follower) -> None:
         try:
             for chunks in self._engine.read_stream(run.message_id):
                 if run.ended_at is not None:
-                    return  # this process has it by now
-                for c in chunks:
-                    if c["type"] in TERMINAL:
-                        last = c  # streamed once the answer is saved
-                    elif c["type"] != "begin":
-                        run.emit(c)
-                if last is not None or not (chunks or self._goes_on(run.message_id)):
+                    return  # or this process has it by now
+                follower.read(chunks)
+                if run.ended_at is not None or not (chunks or self._goes_on(run.message_id)):
                     break  # at its end, or saved by one that was gone before it could say so
         except Exception as e:  # noqa: BLE001 - a viewer must never wait for nothing; the answer itself is written elsewhere
             logger.warning("run %s cannot be watched: %s", run.message_id, type(e).__name__)
-        run.emit(last or self._last_of(run.message_id))
+        finally:
+            with self._board.news:
+                if self._followers.get(run.message_id) is follower:
+                    del self._followers[run.message_id]
+        if run.ended_at is None:
+            run.emit(self._last_of(run.message_id))
 
     def _goes_on(self, message_id: str) -> bool:
         found = messages.unscoped_get(self._db, message_id)
@@ -81,3 +100,8 @@ class Elsewhere:
             "error",
             errorText=found.message.error if found else "The chat of this answer was deleted.",
         )
+
+
+def _show(run: Run, c: Chunk) -> None:
+    if c["type"] not in MARKS:
+        run.emit(c)

@@ -41,11 +41,14 @@ R = TypeVar("R")
 VERSION = "leaf-1"
 """Version of the order of the steps. Raise it when that order changes; see docs/runs.md."""
 STREAM = "chunks"
-"""Key of the stream that a run writes: each value a list of chunks, and `begin` marks between
-them."""
+"""Key of the stream that a run writes: each value a list of chunks, with marks between them."""
+MARKS = frozenset({"begin", "batch"})
+"""What stands in it for those who read it, and is shown to nobody."""
 POLL_SECONDS = 1.0
 """How often the stream of an answer that another process writes is looked at although nothing was
 told, while somebody here watches it."""
+WAKING_SECONDS = 5.0
+"""How often DBOS wakes all that wait for streams, which look by themselves more often than that."""
 SILENT_SECONDS = 5.0
 """Without anything new in such a stream after which one looks whether its writer is gone."""
 QUIET_SECONDS = 3600.0
@@ -283,16 +286,18 @@ class Engine:
             else:
                 return
 
-    def wake_readers(self) -> None:
-        """Have all that wait in `read_stream` look now."""
-        for *_, signal in self._dbos._sys_db.streams_map.snapshot():  # noqa: SLF001
-            signal.set()
+    def wake_readers(self, message_id: str = "") -> None:
+        """Have those that wait in `read_stream` look now: all, or those of one answer."""
+        waiting = self._dbos._sys_db.streams_map.snapshot()  # noqa: SLF001
+        for _, (workflow_id, *_), signal in waiting:
+            if message_id in ("", workflow_id):
+                signal.set()
 
     def streamed(self, message_id: str) -> list[Chunk]:
         """What a run has shown that is not to go on, as it was streamed; its record is cancelled."""
         self.cancel(message_id)
         pieces = _outside(lambda: list(self.read_stream(message_id)))
-        return [c for piece in pieces for c in piece if c["type"] not in {"begin", *TERMINAL}]
+        return [c for piece in pieces for c in piece if c["type"] not in {*MARKS, *TERMINAL}]
 
     def over(self) -> list[str]:
         """The answers whose runs are over and have records still."""
@@ -341,7 +346,7 @@ class Engine:
                 **(self._driver.engine_arguments if self._driver else _server_arguments()),
             },
             "use_listen_notify": False,
-            "notification_listener_polling_interval_sec": 0.5,
+            "notification_listener_polling_interval_sec": WAKING_SECONDS,
             "scheduler_polling_interval_sec": QUIET_SECONDS,
         }
 

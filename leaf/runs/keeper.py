@@ -18,8 +18,12 @@ from leaf.store.database import Database
 
 logger = logging.getLogger(__name__)
 
-FLUSH_SECONDS = 0.12
-"""How often streams are written that other processes may read."""
+TELL_SECONDS = 0.12
+"""How often other processes are told what running answers grew by."""
+WRITE_SECONDS = 1.0
+"""How often that is written, for those who come later and for what they were not told."""
+WRITTEN_AT_ONCE = 8
+"""The part of all streams of which no more are written between two tellings: one of so many."""
 REST = 3.0
 """How many times as long as a duty took it is left alone: many streams are written less often, not
 all the time."""
@@ -78,7 +82,7 @@ class Keeper:
         if self._engine.shared:
             # Here alone others read streams while they grow; else each step writes its own when it
             # ends.
-            duties.append(_Duty(FLUSH_SECONDS, self._flush, lambda: self._board.live))
+            duties.append(_Duty(TELL_SECONDS, self._pass_on, lambda: self._board.live))
             duties.append(_Duty(ADOPT_SECONDS, self._adopt))
         while not self._board.ending:
             with self._board.news:
@@ -104,15 +108,19 @@ class Keeper:
                     exc_info=True,
                 )
 
-    def _flush(self) -> None:
+    def _pass_on(self) -> None:
+        """Tell what running answers grew by, then write those that were not written for a while, a
+        few at a time: the next words are not to wait for all of them."""
         with self._board.news:
-            streams = [live.stream for live in self._board.live.values()]
-        for stream in streams:
+            streams = {live.entry.message_id: live.stream for live in self._board.live.values()}
+        if self._presence is not None:
+            lines = [line for one, stream in streams.items() for line in stream.untold(one)]
+            self._presence.tell(lines)
+        before = time.monotonic() - WRITE_SECONDS
+        due = [stream for stream in streams.values() if stream.written_at <= before]
+        due.sort(key=lambda stream: stream.written_at)
+        for stream in due[: -(-len(streams) // WRITTEN_AT_ONCE)]:
             stream.flush()
-        if self._presence is not None and any(stream.grown for stream in streams):
-            for stream in streams:
-                stream.grown = False
-            self._presence.tell_streams()
 
     def _begin_parked(self) -> None:
         with self._board.news:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -19,7 +19,7 @@ from leaf.errors import LeafError, StoreError
 from leaf.runs.board import Board, ticket_of
 from leaf.runs.engine import VERSION, Engine
 from leaf.store import leases, messages
-from leaf.store.changes import RUNS, STREAMS, Change
+from leaf.store.changes import RUNS, Change
 from leaf.store.database import Database
 from leaf.store.leases import NOBODY, Holder, Lease
 from leaf.store.model import Message, Unfinished
@@ -79,22 +79,21 @@ class Presence:
         return Holder(self._engine.process_id, VERSION, self._board.limits.per_user)
 
     def heard(self, changes: Collection[Change]) -> None:
-        """Others let it know that something is to be done, or that there is more to read."""
+        """Others let it know that something is to be done."""
         topics = {change.topic for change in changes}
         if RUNS in topics:
             self._told = True
         if RUNS in topics or self._alone:  # then its heart may stand still
             self._news.set()
-        if STREAMS in topics and self._entered:
-            self._engine.wake_readers()
 
-    def tell_streams(self) -> None:
-        """Let others know that there is more to read, if there are any."""
-        if self._alone or self._board.closed:
+    def tell(self, lines: Sequence[str]) -> None:
+        """Let others know what answers grew by, if there are any others. What they are not told
+        they read."""
+        if not lines or self._alone or self._board.closed:
             return
         try:
-            leases.unscoped_tell_streams(self._db)
-        except LeafError as e:  # they look by themselves, later
+            self._db.tell(lines)
+        except LeafError as e:
             logger.info("others were not told of a stream: %s", e.message)
 
     def wake(self) -> None:

@@ -336,9 +336,9 @@ class Runs:
         except BaseException:
             self.board.release(message_id)
             raise
-        self.board.release(message_id)
-        if self._presence is not None:
-            self._presence.tell_streams()  # of its end, which is written last
+        live = self.board.release(message_id)
+        if live is not None and self._presence is not None:
+            self._presence.tell(live.stream.untold(message_id))  # its end, which is shown last
 
     def _leave(self, message_id: str, reason: str = "") -> None:
         """A run did not come to its end here: another process has it, or it is begun again in a

@@ -4,17 +4,20 @@ runs and shown again when it is not run again.
 A run is shown from three places. While it lives, viewers in its process read the `Run` in memory.
 After a kill the run is begun again: each finished step gives its kept value, whose chunks rebuild
 that `Run` from its beginning, and the interrupted step runs again. The stream in the run database
-holds the same chunks for viewers in other processes. A kept step writes nothing to it, because each
-step writes all of its chunks before its checkpoint; an interrupted step begins again with a
-`start-step` that the reducer takes as the end of what the earlier attempt had shown.
+holds the same chunks for viewers in other processes, which are told of them before. A kept step
+writes nothing to it, because each step writes all of its chunks before its checkpoint; an
+interrupted step begins again with a `start-step` that the reducer takes as the end of what the
+earlier attempt had shown.
 """
 
 from __future__ import annotations
 
 import contextvars
 import logging
+import secrets
 import threading
 import time
+from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -25,6 +28,7 @@ from leaf import logs
 from leaf.agent.events import compact
 from leaf.agent.steps import KeptValue, S, Step
 from leaf.errors import StoreError
+from leaf.runs.batches import MOST_KEPT, Batch
 from leaf.runs.engine import STREAM
 from leaf.runs.run import Run
 from leaf.shapes.chunks import Chunk, chunk
@@ -53,17 +57,23 @@ class LeaveError(BaseException):
 
 
 class Stream:
-    """A run's chunks on their way to the run database: a write now and then, none per token."""
+    """A run's chunks on their way to other processes and to the run database: a batch now and then,
+    none per token."""
 
     def __init__(self) -> None:
+        self.written_at = 0.0
+        """`time.monotonic()` of the last write."""
+        self._writer = secrets.token_hex(4)
         self._chunks: list[Chunk] = []
+        self._shown = 0
+        """How many chunks are in batches."""
+        self._unwritten: list[Batch] = []
+        self._untold: deque[Batch] = deque(maxlen=MOST_KEPT)
         self._open: dict[str, contextvars.Context] = {}
         """Steps that run, with the context in which DBOS knows them. Outside of a step nothing may
         be written: it would become a step of its own."""
         self._lock = threading.Lock()
         self._writing = threading.Lock()
-        self.grown = False
-        """Whether more was written than others were told of."""
         self._told = False
         """Whether the log says that it cannot be written just now."""
 
@@ -84,6 +94,14 @@ class Stream:
             with self._writing, self._lock:
                 del self._open[name]
 
+    def untold(self, message_id: str) -> list[str]:
+        """What this answer grew by since the last call, as other processes are told of it."""
+        with self._lock:
+            self._cut()
+            batches = list(self._untold)
+            self._untold.clear()
+        return [batch.line(message_id) for batch in batches]
+
     def flush(self) -> None:
         """Write what there is. What cannot be written waits for the next time: a stream is for
         watching, nothing hangs on it."""
@@ -92,14 +110,17 @@ class Stream:
         from sqlalchemy.exc import SQLAlchemyError
 
         with self._writing:
+            self.written_at = time.monotonic()
             with self._lock:
-                if not self._chunks or not self._open:
+                self._cut()
+                if not self._unwritten or not self._open:
                     return
                 context = next(iter(self._open.values()))
-                chunks, self._chunks = self._chunks, []
+                batches, self._unwritten = self._unwritten, []
             try:
-                context.run(DBOS.write_stream, STREAM, compact(chunks))
-                self.grown, self._told = True, False
+                piece = [c for batch in batches for c in batch.kept()]
+                context.run(DBOS.write_stream, STREAM, piece)
+                self._told = False
             except DBOSWorkflowConflictIDError:
                 pass  # another process has the run, and streams it
             except SQLAlchemyError as e:
@@ -107,7 +128,17 @@ class Stream:
                     logger.warning("a stream is not written for now: %s", type(e).__name__)
                 self._told = True
                 with self._lock:
-                    self._chunks[:0] = chunks
+                    self._unwritten[:0] = batches
+
+    def _cut(self) -> None:
+        """Make a batch of what was added."""
+        if not self._chunks:
+            return
+        start, self._shown = self._shown, self._shown + len(self._chunks)
+        batch = Batch(self._writer, start, self._shown, compact(self._chunks))
+        self._chunks = []
+        self._unwritten.append(batch)
+        self._untold.append(batch)
 
 
 class DurableSteps:

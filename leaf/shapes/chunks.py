@@ -64,6 +64,16 @@ class Begin(TypedDict):
     attempt: int
 
 
+class Numbered(TypedDict):
+    """Kept in the run database alone: the chunks from here to the next of its kind are those from
+    `start` to `end` of what one writer showed; there may be fewer, because deltas are joined."""
+
+    type: Literal["batch"]
+    writer: str
+    start: int
+    end: int
+
+
 class StepStarts(TypedDict):
     type: Literal["start-step"]
     step: NotRequired[int]
@@ -171,6 +181,7 @@ Chunk = (
     | Abort
     | Error
     | Begin
+    | Numbered
     | StepStarts
     | StepEnds
     | StepReset
@@ -233,6 +244,10 @@ def is_problem(c: Chunk) -> TypeIs[OutputWrong | InputWrong]:
     return c["type"] in ("tool-output-error", "tool-input-error")
 
 
+def is_numbered(c: Chunk) -> TypeIs[Numbered]:
+    return c["type"] == "batch"
+
+
 def is_document_growing(c: Chunk) -> TypeIs[DocumentGrows]:
     return c["type"] == "data-document-delta"
 
@@ -248,6 +263,8 @@ def chunk(kind: Literal["finish"], *, finishReason: str) -> Finish: ...
 def chunk(kind: Literal["abort"], *, reason: str) -> Abort: ...
 @overload
 def chunk(kind: Literal["error"], *, errorText: str) -> Error: ...
+@overload
+def chunk(kind: Literal["batch"], *, writer: str, start: int, end: int) -> Numbered: ...
 @overload
 def chunk(kind: Literal["begin"], *, step: str, attempt: int) -> Begin: ...
 @overload
@@ -334,6 +351,7 @@ _OWN = (
         Abort,
         Error,
         Begin,
+        Numbered,
         StepStarts,
         StepEnds,
         StepReset,

@@ -70,8 +70,6 @@ ALL = frozenset(TOPICS.values()) - {SILENT}
 RUNS = "runs"
 """Told to the processes that write answers, and to no page: something is to be stopped or taken
 over."""
-STREAMS = "streams"
-"""Told to them as well: more of a running answer can be read."""
 EVERYWHERE = "*"
 """Stands for every workspace where it cannot be said which one has changed."""
 
@@ -99,6 +97,7 @@ class Hub:
         self._position = 0
         self._newest: dict[Change, int] = {}
         self._listeners: list[Callable[[Collection[Change]], None]] = []
+        self._hearers: tuple[Callable[[str], None], ...] = ()
 
     @property
     def position(self) -> int:
@@ -150,6 +149,17 @@ class Hub:
                     self._listeners.remove(listener)
 
         return end
+
+    def hear(self, hearer: Callable[[str], None]) -> None:
+        """Have every line that another process tells (`Database.tell`) given to a function, in the
+        thread that listens; it must not block."""
+        with self._news:
+            self._hearers = (*self._hearers, hearer)
+
+    def told(self, line: str) -> None:
+        """Another process told it."""
+        for hearer in self._hearers:
+            hearer(line)
 
     def _newest_of(self, workspace_id: str, topics: Iterable[str]) -> int:
         return max(

@@ -94,6 +94,11 @@ class Database(Protocol):
     def listen(self) -> None:
         """Hear from now on what other processes write to the same database. Once is enough."""
 
+    def tell(self, lines: Sequence[str]) -> None:
+        """Tell lines to the other processes that listen to the same database now; they get them in
+        `changes.hear`. None is kept: one that is too long for a notice, or that comes while one does
+        not listen, is not heard. Raises StoreError."""
+
     def close(self) -> None:
         """Give the database back; nothing may be asked afterwards."""
 

@@ -116,6 +116,9 @@ class DuckDatabase:
     def listen(self) -> None:
         """This process alone holds the file, so there is nobody else to hear."""
 
+    def tell(self, lines: Sequence[str]) -> None:
+        """Nor to tell."""
+
     def scrub(self) -> None:
         """What is deleted stays in the file: a row in the middle of others is only marked, and the
         room of a dropped block is not overwritten. So all that is there is written into a new file,

@@ -13,7 +13,7 @@ from typing import Literal
 
 from leaf.errors import NotFoundError
 from leaf.store import chats, messages
-from leaf.store.changes import EVERYWHERE, RUNS, STREAMS
+from leaf.store.changes import EVERYWHERE, RUNS
 from leaf.store.database import Database, Transaction, now, one_of
 from leaf.store.model import Message, Scope, Unfinished
 
@@ -128,13 +128,6 @@ def unscoped_leave(db: Database, process_id: str) -> None:
         tx.tell(RUNS)
         tx.execute("DELETE FROM processes WHERE id = :id", {"id": process_id})
         _free(tx, "process_id = :id", {"id": process_id})
-
-
-def unscoped_tell_streams(db: Database) -> None:
-    """Let other processes know that there is more to read of running answers."""
-    with db.transaction() as tx:
-        tx.concerns([EVERYWHERE])
-        tx.tell(STREAMS)
 
 
 def unscoped_can_run(db: Database, version: str) -> bool:

@@ -2,10 +2,11 @@
 listens.
 
 A notice is a line `PROCESS WORKSPACE TOPIC`; a process overlooks its own, which its hub has had at
-the commit. Nothing asks the database in between. Only after half a minute of silence the listener
-sends itself a notice through another connection. If that does not arrive, something may have been
-missed (a cut that nobody told of, a pooler that shares connections by transaction): everybody
-looks, and it connects anew.
+the commit. On a channel of their own come lines `PROCESS LINE` that one process tells the others.
+Nothing asks the database in between. Only after half a minute of silence the listener sends itself
+a notice through another connection. If that does not arrive, something may have been missed (a cut
+that nobody told of, a pooler that shares connections by transaction): everybody looks, and it
+connects anew.
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import secrets
 import selectors
 import socket
 import threading
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Iterable
 from typing import TYPE_CHECKING, Any
 
 from leaf.errors import LeafError
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
     from psycopg import Connection
 
 CHANNEL = "leaf_changes"
+LINES = "leaf_lines"
+LONGEST_LINE = 7900
+"""Bytes of a notice; the server refuses 8,000."""
 NOTIFY = "SELECT pg_notify(%(channel)s, line) FROM unnest(CAST(%(lines)s AS text[])) AS line"
 LOOK_SECONDS = 30.0
 """Silence after which the listener makes sure that it can hear."""
@@ -82,12 +86,19 @@ class Listener:
         lines = [f"{self._name} {change.workspace_id} {change.topic}" for change in changes]
         return NOTIFY, {"channel": CHANNEL, "lines": lines}
 
+    def telling(self, lines: Iterable[str]) -> tuple[str, dict[str, Any]] | None:
+        """The statement that tells lines to other processes, and its parameters; None where no line
+        is short enough."""
+        mine = [f"{self._name} {line}" for line in lines]
+        short = [line for line in mine if len(line.encode()) <= LONGEST_LINE]
+        return (NOTIFY, {"channel": LINES, "lines": short}) if short else None
+
     def _run(self) -> None:
         wait, missed = AGAIN_SECONDS, False
         while not self._closed.is_set():
             try:
                 with self._connect() as connection:
-                    connection.execute(f"LISTEN {CHANNEL}")
+                    connection.execute(f"LISTEN {CHANNEL}; LISTEN {LINES}")
                     if missed:
                         self._hub.publish_everything()
                     missed, wait = True, AGAIN_SECONDS
@@ -112,7 +123,10 @@ class Listener:
             while not self._closed.is_set():
                 for notice in connection.notifies(timeout=0):
                     asked = False
-                    self._take(notice.payload)
+                    if notice.channel == LINES:
+                        self._pass_on(notice.payload)
+                    else:
+                        self._take(notice.payload)
                 if selector.select(ECHO_SECONDS if asked else LOOK_SECONDS):
                     continue
                 if asked:
@@ -125,3 +139,8 @@ class Listener:
         workspace_id, _, topic = said.partition(" ")
         if name != self._name and topic:
             self._hub.publish([Change(workspace_id, topic)])
+
+    def _pass_on(self, line: str) -> None:
+        name, _, told = line.partition(" ")
+        if name != self._name:
+            self._hub.told(told)

@@ -95,6 +95,10 @@ class PostgresDatabase:
     def listen(self) -> None:
         self._listener.start()
 
+    def tell(self, lines: Sequence[str]) -> None:
+        if telling := self._listener.telling(lines):
+            self._send(*telling)
+
     def close(self) -> None:
         self._closed = True
         self._listener.close()

@@ -1,0 +1,133 @@
+"""What answers grow by: each chunk is shown once and in order, whatever was told, lost or late."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from leaf.errors import RunError
+from leaf.runs.batches import Batch, Follower, batches, told
+from leaf.shapes.chunks import Chunk, chunk
+from leaf.store.listener import LONGEST_LINE
+from leaf.store.postgres import PostgresDatabase
+from tests.live_kit import wait_until
+
+
+def words(first: int, last: int) -> list[Chunk]:
+    return [chunk("text-delta", id="1", delta=f"{n} ") for n in range(first, last)]
+
+
+def text(shown: list[Chunk]) -> str:
+    return "".join(c["delta"] for c in shown if c["type"] == "text-delta")
+
+
+def written(parts: list[Batch], rng: random.Random) -> list[list[Chunk]]:
+    """The same as pieces of the run database, some batches a piece."""
+    pieces = []
+    while parts:
+        several = rng.randint(1, 4)
+        pieces.append([c for batch in parts[:several] for c in batch.kept()])
+        parts = parts[several:]
+    return pieces
+
+
+def cut(writer: str, first: int, last: int, rng: random.Random) -> list[Batch]:
+    found, start, at = [], 0, first
+    while at < last:
+        end = min(last, at + rng.randint(1, 5))
+        found.append(Batch(writer, start, start + end - at, words(at, end)))
+        start, at = start + end - at, end
+    return found
+
+
+@pytest.mark.parametrize("seed", range(200))
+def test_each_chunk_is_shown_once_and_in_order_whatever_is_lost_on_the_way(seed: int) -> None:
+    """Two writers after each other; notices are lost, doubled and late, writes are repeated."""
+    rng = random.Random(seed)
+    first, second = cut("a", 0, 40, rng), cut("b", 40, 90, rng)
+    pieces = written(first, rng) + written(second, rng)
+    notices = [b.line("m") for b in first + second if rng.random() < 0.8]
+    if rng.random() < 0.3:
+        notices.insert(rng.randrange(len(notices)), rng.choice(notices))
+    late = rng.randint(0, 12)  # how far the run database is behind what is told
+    shown: list[Chunk] = []
+    follower = Follower(shown.append)
+    while pieces or notices:
+        if notices and (not pieces or rng.random() < late / 13):
+            follower.hear(told(notices.pop(0))[1])
+        elif pieces:
+            piece = pieces.pop(0)
+            follower.read(piece)
+            if rng.random() < 0.2:
+                follower.read(piece)  # a write that was not confirmed is written again
+    said = text(shown)
+    assert said == "".join(f"{n} " for n in range(90))
+
+
+def test_what_follows_is_shown_as_it_is_told() -> None:
+    shown: list[Chunk] = []
+    follower = Follower(shown.append)
+    one, two, three = (Batch("w", n, n + 1, words(n, n + 1)) for n in range(3))
+    assert not follower.hear(two), "one before it is missing"
+    follower.read(one.kept())
+    assert text(shown) == "0 1 "
+    assert follower.hear(three)
+    assert text(shown) == "0 1 2 "
+    follower.read([*two.kept(), *three.kept()])
+    assert follower.hear(two)
+    assert text(shown) == "0 1 2 "
+
+
+def test_one_that_was_taken_for_gone_and_wakes_is_not_heard() -> None:
+    shown: list[Chunk] = []
+    follower = Follower(shown.append)
+    follower.read(Batch("old", 0, 1, words(0, 1)).kept())
+    follower.read(Batch("new", 0, 1, words(1, 2)).kept())
+    assert not follower.hear(Batch("old", 1, 2, words(7, 8)))
+    assert follower.hear(Batch("new", 1, 2, words(2, 3)))
+    assert text(shown) == "0 1 2 "
+
+
+def test_what_an_earlier_version_wrote_has_no_numbers_and_is_shown() -> None:
+    shown: list[Chunk] = []
+    follower = Follower(shown.append)
+    follower.read([chunk("begin", step="model-1", attempt=1), *words(0, 2)])
+    follower.read(words(2, 4))
+    assert text(shown) == "0 1 2 3 "
+    assert [b.chunks for b in batches(words(0, 2))] == [words(0, 2)]
+
+
+@pytest.mark.parametrize(
+    "line", ["", "m", "m w 0 1 [", "m w x 1 []", 'm w 0 1 {"a": 1}', "m w 0 1 [3]"]
+)
+def test_a_line_that_is_no_part_of_an_answer_is_refused(line: str) -> None:
+    with pytest.raises(RunError):
+        told(line)
+
+
+def test_what_a_line_cannot_hold_comes_back_as_it_went(postgres_url: str) -> None:
+    """Through a real server: odd letters, several lines, and one that is too long for a notice."""
+    here, there = PostgresDatabase(postgres_url), PostgresDatabase(postgres_url)
+    heard: list[str] = []
+    own: list[str] = []
+    try:
+        there.changes.hear(heard.append)
+        here.changes.hear(own.append)
+        here.listen()
+        there.listen()
+        odd = [chunk("text-delta", id="1", delta="a\x00\n\u2028 שלום 🌿 'x' %s")]
+        lines = [
+            Batch("w", 0, 1, odd).line("m"),
+            "z" * LONGEST_LINE,
+            Batch("w", 1, 2, odd).line("m"),
+        ]
+        wait_until(lambda: bool(here.tell(lines) or heard))
+        assert [told(line)[1].start for line in heard[:2]] == [0, 1]
+        assert told(heard[0])[1].chunks == odd
+        here.tell([])
+        here.tell(["y" * LONGEST_LINE])
+        assert own == []
+    finally:
+        here.close()
+        there.close()
