@@ -22,8 +22,6 @@ TELL_SECONDS = 0.12
 """How often other processes are told what running answers grew by."""
 WRITE_SECONDS = 1.0
 """How often that is written, for those who come later and for what they were not told."""
-WRITTEN_AT_ONCE = 8
-"""The part of all streams of which no more are written between two tellings: one of so many."""
 REST = 3.0
 """How many times as long as a duty took it is left alone: many streams are written less often, not
 all the time."""
@@ -82,7 +80,7 @@ class Keeper:
         if self._engine.shared:
             # Here alone others read streams while they grow; else each step writes its own when it
             # ends.
-            duties.append(_Duty(TELL_SECONDS, self._pass_on, lambda: self._board.live))
+            duties.append(_Duty(WRITE_SECONDS, self._write, lambda: self._board.live))
             duties.append(_Duty(ADOPT_SECONDS, self._adopt))
         while not self._board.ending:
             with self._board.news:
@@ -97,6 +95,20 @@ class Keeper:
                 self._do(duty.act)
                 duty.due = max(duty.due, time.monotonic() + REST * (time.monotonic() - began))
 
+    def tell(self) -> None:
+        """Tell other processes what running answers grow by, in a thread of its own: words do not
+        wait until others are written. Runs until `close`."""
+        while not self._board.ending:
+            with self._board.news:
+                if not self._board.live:
+                    self._board.news.wait(SAFETY_SECONDS)
+                streams = {one: live.stream for one, live in self._board.live.items()}
+            began = time.monotonic()
+            if self._presence is not None:
+                lines = [line for one, stream in streams.items() for line in stream.untold(one)]
+                self._presence.tell(lines)
+            time.sleep(max(TELL_SECONDS, REST * (time.monotonic() - began)))
+
     def _do(self, duty: Callable[[], None]) -> None:
         try:
             duty()
@@ -108,18 +120,10 @@ class Keeper:
                     exc_info=True,
                 )
 
-    def _pass_on(self) -> None:
-        """Tell what running answers grew by, then write those that were not written for a while, a
-        few at a time: the next words are not to wait for all of them."""
+    def _write(self) -> None:
         with self._board.news:
-            streams = {live.entry.message_id: live.stream for live in self._board.live.values()}
-        if self._presence is not None:
-            lines = [line for one, stream in streams.items() for line in stream.untold(one)]
-            self._presence.tell(lines)
-        before = time.monotonic() - WRITE_SECONDS
-        due = [stream for stream in streams.values() if stream.written_at <= before]
-        due.sort(key=lambda stream: stream.written_at)
-        for stream in due[: -(-len(streams) // WRITTEN_AT_ONCE)]:
+            streams = [live.stream for live in self._board.live.values()]
+        for stream in streams:
             stream.flush()
 
     def _begin_parked(self) -> None:

@@ -7,7 +7,8 @@ the run database under the message's id. At the start every answer that the hist
 is found again, whatever the run database knows. What a run does stands in `execute.py`.
 
 Two threads serve all runs: one begins those whose turn it is, one writes streams and looks after
-what was left. Both sleep until there is something to do.
+what was left. Where several processes share a history, one keeps this one's place among them and
+one tells them what answers grow by. All sleep until there is something to do.
 """
 
 from __future__ import annotations
@@ -120,6 +121,7 @@ class Runs:
             ]
             if self._presence is not None:
                 works.append((self._presence.keep, "runs-presence"))
+                works.append((self._keeper.tell, "runs-teller"))
             for work, name in works:
                 thread = threading.Thread(target=work, name=name, daemon=True)
                 thread.start()

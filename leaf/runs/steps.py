@@ -61,8 +61,6 @@ class Stream:
     none per token."""
 
     def __init__(self) -> None:
-        self.written_at = 0.0
-        """`time.monotonic()` of the last write."""
         self._writer = secrets.token_hex(4)
         self._chunks: list[Chunk] = []
         self._shown = 0
@@ -110,7 +108,6 @@ class Stream:
         from sqlalchemy.exc import SQLAlchemyError
 
         with self._writing:
-            self.written_at = time.monotonic()
             with self._lock:
                 self._cut()
                 if not self._unwritten or not self._open:
