@@ -58,13 +58,14 @@ class Admitted:
             session_id = path.removeprefix(self.upload).split("/")[0]
             if scope["method"] == "PUT" and not _runtime().is_active_session(session_id):
                 return True  # there is nothing of anybody, and who receives uploads says so
-            return _account(claims) in set(_accounts([session_id]))
+            return account(claims) in set(_accounts([session_id]))
         # A download that is made when it is asked for belongs to no session any more.
         held = set(_accounts(_holders(path.removeprefix(self.media).partition(".")[0])))
-        return not held or _account(claims) in held
+        return not held or account(claims) in held
 
 
-def _account(claims: Mapping[str, object]) -> tuple[str, str]:
+def account(claims: Mapping[str, object]) -> tuple[str, str]:
+    """Who signed in: issuer and subject, empty for nobody."""
     return str(claims.get("iss") or ""), str(claims.get("sub") or "")
 
 
@@ -89,6 +90,6 @@ def _accounts(session_ids: list[str]) -> Iterator[tuple[str, str]]:
     """Whose the sessions are; a session before its sign-in is nobody's."""
     for session_id in session_ids:
         info = _runtime()._session_mgr.get_session_info(session_id)  # noqa: SLF001
-        account = _account(info.session._user_info) if info else ("", "")  # noqa: SLF001
-        if account != ("", ""):
-            yield account
+        found = account(info.session._user_info) if info else ("", "")  # noqa: SLF001
+        if found != ("", ""):
+            yield found

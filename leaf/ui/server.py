@@ -30,6 +30,7 @@ from leaf.ui.cookies import Cookies
 from leaf.ui.downloads import keep_downloads
 from leaf.ui.entrance import Entrance, address_with
 from leaf.ui.health import health_routes
+from leaf.ui.opening import Openings
 from leaf.ui.receiving import Receiving
 from leaf.ui.sign_in import SignInWords
 from leaf.ui.sign_out import SignOut
@@ -287,6 +288,7 @@ def middleware() -> list[Middleware]:
         Middleware(SignInWords),
         Middleware(SignOut, based=_based),
         Middleware(Admitted, needed=state.login_needed, admit=state.admit, based=_based),
+        Middleware(Openings, needed=state.login_needed, based=_based),
         Middleware(Receiving, uploads=state.uploads, who=state.uploader, based=_based),
         Middleware(Unconnected, based=_based),
     ]
