@@ -47,8 +47,6 @@ MARKS = frozenset({"begin", "batch"})
 POLL_SECONDS = 1.0
 """How often the stream of an answer that another process writes is looked at although nothing was
 told, while somebody here watches it."""
-WAKING_SECONDS = 5.0
-"""How often DBOS wakes all that wait for streams, which look by themselves more often than that."""
 SILENT_SECONDS = 5.0
 """Without anything new in such a stream after which one looks whether its writer is gone."""
 QUIET_SECONDS = 3600.0
@@ -346,7 +344,7 @@ class Engine:
                 **(self._driver.engine_arguments if self._driver else _server_arguments()),
             },
             "use_listen_notify": False,
-            "notification_listener_polling_interval_sec": WAKING_SECONDS,
+            "notification_listener_polling_interval_sec": 0.5,
             "scheduler_polling_interval_sec": QUIET_SECONDS,
         }
 
