@@ -10,13 +10,14 @@ from leaf.ui.server import (
     lifespan,
     live_route,
     middleware,
+    shared_link_routes,
     upload_routes,
 )
 
 app = st.App(
     SHELL,
     lifespan=lifespan,
-    routes=[*command_routes(), *upload_routes(), live_route()],
+    routes=[*command_routes(), *upload_routes(), *shared_link_routes(), live_route()],
     middleware=middleware(),
     on_script_error=explain,
 )

@@ -86,6 +86,8 @@ SETTINGS_MEANINGS = {
     "LEAF_LOCAL_TOKEN": "`off` opens a Leaf without sign-in to every program of this machine, not only "
     "to browsers that came by the address that it prints; see "
     "[security.md](security.md#without-sign-in)",
+    "LEAF_PUBLIC_LINKS": "`on` lets people share a chat or a board read-only with anyone who has the "
+    "link; see [security.md](security.md#public-links)",
     "LEAF_LOG": "how the log is written: `text`, `json` (an object a line) or `quiet`; see "
     "[Watching over it](#watching-over-it)",
     "LEAF_AUDIT_DAYS": "days for which the audit log is kept; see [keeping.md](keeping.md#the-audit-log)",

@@ -16,14 +16,14 @@ from pathlib import Path
 from typing import Literal
 
 from leaf.budgets.periods import Range
-from leaf.errors import LeafError, NotFoundError, SandboxError, SignInError
+from leaf.errors import BlobGoneError, LeafError, NotFoundError, SandboxError, SignInError
 from leaf.identity import identify
 from leaf.keeping.backup import BackupMade, backup
 from leaf.keeping.remover import OPERATOR
 from leaf.runs.records import Load, RunRecord, StepRecord
 from leaf.sessions.house import House
 from leaf.sessions.session import Session
-from leaf.store import audit, files, logins, removal, users
+from leaf.store import audit, files, links, logins, removal, users
 from leaf.store.audit import AuditLine
 from leaf.store.changes import Hub
 from leaf.store.model import NamedUsage, Scope, Visit
@@ -143,6 +143,18 @@ class Leaf:
     def choose_workspace(self, visit: Visit, workspace_id: str) -> None:
         """Open this one in new tabs. Raises NotFoundError."""
         logins.remember_workspace(self._db, visit, workspace_id)
+
+    def shared_page(self, token: str) -> bytes | None:
+        """The snapshot that a public link shows, for whoever has the link, as a whole page; None
+        for every token that opens nothing, and while links are not allowed. Raises StoreError."""
+        found = links.unscoped_open(self._db, token) if self.settings.public_links else None
+        if found is None:
+            return None
+        try:
+            with self._house.store.blobs.open(*found) as page:
+                return page.read()
+        except BlobGoneError:
+            return None
 
     # --- what is the same for everybody
 

@@ -163,13 +163,14 @@ def _agent(endpoint: Endpoint) -> Agent:
 def _runs(
     settings: Settings, executor: Executor, store: Store, engine: Engine, jobs: JobService
 ) -> Runs:
+    from leaf.keeping.expired import forget_expired
     from leaf.runs.board import QueueLimits
     from leaf.runs.runs import Runs
     from leaf.store import audit
 
     limits = QueueLimits(settings.runs_per_user, settings.runs)
     kept = timedelta(days=settings.audit_days)
-    hourly = [lambda: audit.unscoped_sweep(store.db, kept)]
+    hourly = [lambda: audit.unscoped_sweep(store.db, kept), lambda: forget_expired(store)]
     return Runs(executor, store, engine, limits, hourly, others_changed=jobs.adopt)
 
 

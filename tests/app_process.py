@@ -38,6 +38,7 @@ class App:
         folder: Path = ROOT,
         script: str = "app.py",
         token: bool = False,
+        base: str = "",
         **variables: str,
     ) -> None:
         self.home = home
@@ -49,7 +50,8 @@ class App:
         `token` asks for it; scripted models are asked for no titles."""
         self.variables |= variables
         self.port = free_port()
-        self.url = f"http://127.0.0.1:{self.port}"
+        self.url = f"http://127.0.0.1:{self.port}{base}"
+        self._base = base
         self._command = list(command) or [python, "-m", "streamlit", "run", script]
         self._folder = folder
         self._options = ["--secrets.files", str(secrets)] if secrets else []
@@ -77,6 +79,7 @@ class App:
                 else ("--server.address", "--server.port")
             )
             served = [flags[0], "127.0.0.1", flags[1], str(self.port)]
+            served += ["--server.baseUrlPath", self._base] if self._base else []
             self._process = subprocess.Popen(
                 [*self._command, *served, *self._options],
                 cwd=self._folder,

@@ -26,6 +26,7 @@ IDS = {
     "call_id": "step of an answer",
     "edit_id": "edited step",
     "board_id": "board",
+    "link_id": "public link",
     "pin_id": "pin",
     "key": "question of a step",
     "file_id": "file",
@@ -61,7 +62,7 @@ model draft text title limit last first form name stream context shared on_progr
 on_answer path paths words look row wanted spec columns rows number position timeout allow
 feedback handle slug ending older newer content base deleted sort range whose allowance total
 origin sources problem redirect_uri page_size kinds modified_after stop max_age given kind
-offset role code steps
+offset role code steps days
 """
 PLAIN = frozenset(NOBODYS.split())
 """Parameters that name nobody's."""
@@ -235,6 +236,18 @@ METHODS: Mapping[str, Entry] = {
     "boards.remove": gone(owner="change", turn=1),
     "boards.restore": gone(owner="change", turn=2),
     "boards.delete": gone(owner="change", turn=3),
+    "links.allowed": own(),
+    "links.of_chat": gone(),
+    "links.of_board": gone(),
+    "links.all": own(colleague="refused"),
+    "links.share_chat": gone(),
+    "links.share_board": gone(),
+    "links.update": gone(),
+    "links.revoke": gone(turn=1),
+    "links.is_open": gone(owner="any"),
+    "links.set_open": gone(owner="change", uses={"shared": Literally(True)}),
+    "links.host_of": empty(owner="any"),
+    "links.join": gone(owner="any", turn=1),
     "drive.connection": own(),
     "drive.begin": own(),
     "drive.finish": drive(uses={"query": "came"}),
@@ -301,6 +314,7 @@ METHODS: Mapping[str, Entry] = {
     "operations.allowed": own(owner="any"),
     "operations.audit": own(owner="fails"),
     "operations.audit_count": own(owner="fails"),
+    "operations.audit_csv": own(owner="fails"),
     "team.user": own(),
     "team.workspaces": own(),
     "team.workspace_of": empty(),
@@ -344,6 +358,7 @@ LEAF: Mapping[str, str] = {
     "sign_in": "door",
     "sign_out": "walked",
     "choose_workspace": "walked",
+    "shared_page": "walked",
     "runs": "operator",
     "run_steps": "operator",
     "resume_run": "operator",
@@ -398,6 +413,7 @@ def harmless(folder: Path) -> Mapping[str, Any]:
         "paths": [path],
         "total": 1,
         "position": 0,
+        "days": 7,
         "timeout": 0.0,
         "row": 1,
         "number": 1,

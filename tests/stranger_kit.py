@@ -286,7 +286,12 @@ def planted(folder: Path) -> Iterator[Planted]:
         patch.setenv("OAUTHLIB_INSECURE_TRANSPORT", "1")
         google = stack.enter_context(DriveServer())
         server = stack.enter_context(MessagesServer(brain))
-        settings = {"model_url": server.url, "api_key": "k", "own_models": "on"}
+        settings = {
+            "model_url": server.url,
+            "api_key": "k",
+            "own_models": "on",
+            "public_links": True,
+        }
         settings["google"] = google.settings()
         with opened(folder / "home", **settings) as leaf:
             ann = leaf.sign_in(claims(*WHO["owner"])).scope
@@ -330,6 +335,7 @@ def fill(leaf: Leaf, visit: Visit, google: DriveServer, who: str) -> Given:
         "edit_id": edited.id,
         "board_id": pinned.board_id,
         "pin_id": pinned.id,
+        "link_id": own.links.share_chat(chat.id).link.id,
         "prompt_id": own.prompts.save(PromptDraft(f"{private} asks", f"What of {private}?")).id,
         "key": f"{answer.id}/asks",
         "file_id": file.id,
@@ -473,6 +479,7 @@ def _ids(leaf: Leaf, own: Session, given: Given) -> tuple[frozenset[str], frozen
         "edit_id",
         "board_id",
         "pin_id",
+        "link_id",
         "prompt_id",
         "cell_id",
         "sheet_id",

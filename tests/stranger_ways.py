@@ -12,6 +12,7 @@ ROUTES: Mapping[str, tuple[int, ...]] = {
     "/_leaf/call": (401,),
     "/_leaf/files": (401,),
     "/_leaf/live": (),
+    "/_leaf/shared/{token:path}": (400, 404, 405, 429),
     "/_leaf/uploads": (403,),
     "/_leaf/uploads/{job}": (400, 403, 405),
     "/_leaf/uploads/{job}/close": (400, 403, 405),

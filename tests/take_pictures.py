@@ -49,6 +49,7 @@ def main() -> int:
             Path(folder) / "home",
             server.url,
             LEAF_MODEL="claude-sonnet-5-5",
+            LEAF_PUBLIC_LINKS="on",
             OAUTHLIB_INSECURE_TRANSPORT="1",
             LEAF_GOOGLE_CLIENT_ID=drive.client_id,
             LEAF_GOOGLE_CLIENT_SECRET=drive.client_secret,
@@ -61,7 +62,16 @@ def main() -> int:
             with sync_playwright() as playwright:
                 chromium = shutil.which("chromium") or shutil.which("chromium-browser")
                 browser = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_FLAGS)
-                for take in (_sample, _workbook, _contract, _document, _python, _places):
+                for take in (
+                    _sample,
+                    _board,
+                    _words,
+                    _workbook,
+                    _contract,
+                    _document,
+                    _python,
+                    _places,
+                ):
                     take(browser, app, Path(folder))
                 browser.close()
         finally:
@@ -101,6 +111,50 @@ def _sample(browser: Browser, app: App, _folder: Path) -> None:
     panel.get_by_role("button", name="Open all", exact=False).first.click()
     expect(panel.get_by_text("Rows 1–4 of 4")).to_be_visible()
     _take(dark, "rows")
+
+
+def _board(browser: Browser, app: App, _folder: Path) -> None:
+    """A chart and its rows on a board, and the board as anyone sees it who has its link."""
+    page = _page(browser, "light")
+    page.goto(app.url)
+    page.locator(".st-key-chats button").filter(has_text="Which region leads").first.click()
+    _whole(page)
+    page.get_by_role("button", name="Pin to board").filter(visible=True).first.click()
+    expect(page.get_by_text("Pinned to “Board”.")).to_be_visible()
+    page.goto(f"{app.url}/board")
+    card = page.locator("[class*=st-key-pin-card-]").filter(visible=True).first
+    expect(card.locator("canvas, svg.marks").first).to_be_visible()
+    card.get_by_text("Query and files").click()
+    expect(card.get_by_text("GROUP BY region")).to_be_visible()
+    _take(page, "board")
+    page.get_by_role("button", name="Share by link").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_role("button", name="Create link").click()
+    expect(dialog.get_by_text("Copy it now")).to_be_visible()
+    _take(page, "link")
+
+
+def _words(browser: Browser, app: App, _folder: Path) -> None:
+    """A saved prompt in Settings, and the palette with what it finds."""
+    page = _page(browser, "light")
+    page.goto(f"{app.url}/settings")
+    page.get_by_role("button", name="New prompt").click()
+    dialog = page.get_by_role("dialog")
+    dialog.get_by_label("Name", exact=True).fill("Revenue of a month")
+    dialog.get_by_label("Prompt", exact=True).fill("What was the revenue of {month} by region?")
+    _take(page, "prompt")
+    dialog.get_by_role("button", name="Save").click()
+    expect(page.get_by_role("button", name="Change the prompt Revenue of a month")).to_be_visible()
+    dark = _page(browser, "dark")
+    dark.goto(app.url)
+    expect(dark.locator("[data-testid=stChatInputTextArea]")).to_be_visible()
+    dark.keyboard.press("Control+k")
+    palette = dark.get_by_role("dialog", name="Search and commands")
+    expect(palette).to_be_visible()
+    dark.keyboard.type("re")
+    expect(palette.get_by_role("option").filter(has_text="Revenue of a month")).to_be_visible()
+    expect(palette.get_by_role("option").filter(has_text="Which region leads")).to_be_visible()
+    _take(dark, "palette")
 
 
 def _workbook(browser: Browser, app: App, folder: Path) -> None:

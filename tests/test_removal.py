@@ -77,7 +77,9 @@ def url(settings: Settings) -> str:
 def planted(home: Path, url: str) -> Iterator[Planted]:
     with (
         MessagesServer(TURNS) as server,
-        opened(home, database_url=url, model_url=server.url, api_key="k") as leaf,
+        opened(
+            home, database_url=url, model_url=server.url, api_key="k", public_links=True
+        ) as leaf,
     ):
         session = leaf.session(leaf.local_scope())
         chat = session.chats.create()
@@ -101,6 +103,9 @@ def planted(home: Path, url: str) -> Iterator[Planted]:
         assert session.edits.wait(step.id, 60).state == "done"
         pinned, _, _ = session.boards.pin(chat.id, "r1")
         session.boards.rename_pin(pinned.id, f"{MARK} pinned")
+        shown = [session.links.share_chat(chat.id), session.links.share_board(pinned.board_id)]
+        for link in shown:
+            assert MARK.encode() in (leaf.shared_page(link.token) or b"")
         yield Planted(leaf, session, home, url, chat.id, answer, [sales.id, text.id])
 
 
@@ -290,7 +295,7 @@ def test_a_killed_removal_is_finished_by_the_next_start(tmp_path: Path) -> None:
     """What a process leaves that dies once the rows are gone: the note, and all the bytes."""
     with planted(tmp_path, "") as it:
         remover = it.leaf._house.remover
-        remover._carry_out = lambda *_: False  # type: ignore[method-assign]
+        remover._carry_out = lambda *_, **__: False  # type: ignore[method-assign]
         it.session.chats.purge(it.chat_id)
         for file_id in it.files:
             it.session.files.purge(file_id)

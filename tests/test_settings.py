@@ -74,6 +74,7 @@ def test_a_given_profile_is_taken() -> None:
         ("LEAF_ALLOWED_EMAILS", "example.org"),
         ("LEAF_OPERATORS", "ann"),
         ("LEAF_TITLES", "maybe"),
+        ("LEAF_PUBLIC_LINKS", "members"),
         ("LEAF_SESSION_HOURS", "-1"),
         ("LEAF_ALLOW_OPEN", "maybe"),
         ("LEAF_BUDGET_USER", "5/day"),
@@ -136,6 +137,7 @@ VALUES = {
     "LEAF_ALLOW_OPEN": "1",
     "LEAF_LOCAL_TOKEN": "off",
     "LEAF_TITLES": "off",
+    "LEAF_PUBLIC_LINKS": "on",
     "LEAF_OPERATORS": "ann@example.org",
     **{
         f"LEAF_BUDGET_{name}": "$1/day"

@@ -38,7 +38,7 @@ from tests.stranger_entries import (
     harmless,
     value_of,
 )
-from tests.stranger_kit import Given, Planted, World, keep_busy, opened_world, told, tried
+from tests.stranger_kit import PRIVATE, Given, Planted, World, keep_busy, opened_world, told, tried
 
 pytestmark = pytest.mark.timeout(600)  # the first to run plants the world
 
@@ -240,6 +240,28 @@ def test_nobody_opens_the_workspace_or_ends_the_sign_in_of_another(world: World)
         )
     world.leaf.sign_out(Visit(eve.user, eve.scope, ann.login_id))
     assert not world.kept.changes("other")
+
+
+def test_a_public_link_shows_its_page_and_no_id_hash_or_other_token_does(world: World) -> None:
+    own = world.owner.session
+    made = own.links.share_chat(world.owner.given["chat_id"])
+    page = world.leaf.shared_page(made.token)
+    assert page is not None
+    assert PRIVATE.encode() in page
+    (row,) = world.leaf._house.store.db.read(
+        "SELECT token_hash, sha256 FROM shared_links WHERE id = :id", {"id": made.link.id}
+    )
+    for odd in (
+        *ODD,
+        *row.values(),
+        *world.owner.given.values(),
+        made.token[:-1],
+        f"{made.token}=",
+    ):
+        assert world.leaf.shared_page(str(odd)) is None
+    assert own.links.revoke(made.link.id)
+    assert world.leaf.shared_page(made.token) is None
+    world.kept.remember()
 
 
 def test_a_ticket_shows_an_answer_to_nobody_who_may_not_see_it(world: World) -> None:

@@ -90,6 +90,7 @@ def running(planted: Planted, tmp_path_factory: pytest.TempPathFactory) -> Itera
         "LEAF_GOOGLE_TOKEN_URL": f"{planted.google.url}/token",
         "LEAF_GOOGLE_REVOKE_URL": f"{planted.google.url}/revoke",
         "OAUTHLIB_INSECURE_TRANSPORT": "1",
+        "LEAF_PUBLIC_LINKS": "on",
     }
     app = App(folder / "home", secrets=folder / "secrets.toml", **google).start()
     try:

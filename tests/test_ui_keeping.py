@@ -44,15 +44,16 @@ def test_deleted_chats_and_files_come_back_or_go_for_good_after_a_question(leaf:
 
 def test_the_log_is_shown_by_kind_a_few_lines_at_a_time(leaf: Leaf) -> None:  # noqa: F811
     session = leaf.session(leaf.local_scope())
-    assert "Nothing of this was written down yet" in words_of(open_page("settings"))
+    assert "Nothing of this was written down yet" in words_of(open_page("operations"))
+    assert not [s for s in open_page("settings").selectbox if "audit" in str(s.key)]
     session.chats.delete(session.chats.create().id)
     for _ in range(51):
         audit.note(leaf._house.store.db, session.scope, "usage exported")
-    page = open_page("settings")
+    page = open_page("operations")
     table = next(m.value for m in page.markdown if m.value.startswith("| When"))
     assert table.count("usage exported") == LINES
     assert "chat deleted" not in table
-    next(s for s in page.selectbox if s.key == "audit-kind").select("deletion").run()
+    next(s for s in page.selectbox if s.key == "all-audit-kind").select("deletion").run()
     table = next(m.value for m in page.markdown if m.value.startswith("| When"))
     assert table.count("chat deleted") == 1
     assert "usage exported" not in table

@@ -78,7 +78,7 @@ def chat_document(
 
     def draw(part: ToolPart) -> list[str]:
         said = []
-        for label, picture in _pictures(part):
+        for label, picture in pictures_of(part):
             if len(made.pictures) == PICTURES:
                 said.append(f"*{label} is not drawn here: a document has {PICTURES} pictures.*")
                 continue
@@ -101,7 +101,7 @@ def chat_document(
     return made
 
 
-def _pictures(part: ToolPart) -> list[tuple[str, ChartShown | FigureDrawn]]:
+def pictures_of(part: ToolPart) -> list[tuple[str, ChartShown | FigureDrawn]]:
     """The chart and the figures of a step, each with what it is called."""
     data = (part.get("output") or {}).get("data") or {}
     found: list[tuple[str, ChartShown | FigureDrawn]] = []

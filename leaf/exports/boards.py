@@ -3,7 +3,6 @@ and Word. Pure. Every text is somebody else's: it is escaped, and no link and no
 
 from __future__ import annotations
 
-import base64
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,6 +10,7 @@ from datetime import datetime
 from html import escape
 
 from leaf.agent.export import PICTURE_SCHEME, ChatDocument, markdown_table
+from leaf.exports import html
 from leaf.provenance import pins
 from leaf.shapes.harmless import harmless_markdown
 from leaf.shapes.pins import PinContent
@@ -21,25 +21,6 @@ CHARTS = 40
 ROWS, COLUMNS, CELL = 20, 8, 120
 """Of a table on paper."""
 _MARKS = re.compile(r"([\\`*_\[\]<>#|~$!])")
-_STYLE = """
-:root{color-scheme:light dark;--paper:#FBFAF7;--ink:#1D2420;--quiet:#5A615B;--rule:#D9DAD3;--doubt:#8A4B08}
-@media(prefers-color-scheme:dark){:root{--paper:#111614;--ink:#E6EAE6;--quiet:#AEB7B1;--rule:#333B37;--doubt:#E0B25C}}
-body{background:var(--paper);color:var(--ink);font:16px/1.5 system-ui,sans-serif;max-width:62rem;margin:2rem auto;padding:0 1rem}
-section{border-top:1px solid var(--rule);padding:1rem 0;break-inside:avoid-page}
-h1,h2{line-height:1.25;overflow-wrap:anywhere}h2{font-size:1.15rem}
-p{margin:.4rem 0;overflow-wrap:anywhere}.quiet{color:var(--quiet);font-size:.9rem}.doubt{color:var(--doubt);font-size:.9rem}
-.wide{overflow-x:auto}table{border-collapse:collapse;font-size:.9rem}
-th,td{border-bottom:1px solid var(--rule);padding:.25rem .6rem;text-align:start;vertical-align:top}
-.number{text-align:end;font-variant-numeric:tabular-nums}
-img{max-width:100%;background:#fff}pre{white-space:pre-wrap;overflow-wrap:anywhere;font-size:.85rem}
-pre{border-inline-start:3px solid var(--rule);padding-inline-start:.8rem}
-"""
-_HEAD = (
-    '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; img-src data:; '
-    "style-src 'unsafe-inline'\">\n"
-    '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-)
 
 
 @dataclass(frozen=True)
@@ -54,14 +35,14 @@ class PinTold:
     stale: Sequence[str] = ()
 
 
-def html_page(name: str, told: Sequence[PinTold], at: datetime) -> str:
-    """The whole board."""
-    title = escape(name)
+def html_page(name: str, told: Sequence[PinTold], at: datetime, head: str = "") -> str:
+    """The whole board; `head` is more of Leaf's own for the head of the page."""
     body = "\n".join(_section(one) for one in told) or "<p>Nothing is pinned here.</p>"
-    return (
-        f"{_HEAD}<title>{title}</title>\n<style>{_STYLE}</style>\n</head>\n<body>\n<main>\n"
-        f'<h1 dir="auto">{title}</h1>\n<p class="quiet">{escape(_dated(told, at))}</p>\n'
-        f"{body}\n</main>\n</body>\n</html>\n"
+    return html.page(
+        name,
+        f'<main>\n<h1 dir="auto">{escape(name)}</h1>\n'
+        f'<p class="quiet">{escape(_dated(told, at))}</p>\n{body}\n</main>',
+        head=head,
     )
 
 
@@ -96,35 +77,15 @@ def _section(one: PinTold) -> str:
     if content is None:
         return f"{head}<p>{escape(pins.STATES.get(one.state, ''))}</p>\n</section>"
     if one.drawn is not None:
-        data = base64.b64encode(one.drawn).decode()
-        shown = f'<p><img alt="{escape(one.title)}" src="data:image/png;base64,{data}"></p>'
+        shown = f"<p>{html.image(one.drawn, one.title)}</p>"
     else:
-        label = escape(one.title)
-        table = _html_table(content)
-        shown = f'<div class="wide" role="region" aria-label="{label}" tabindex="0">{table}</div>'
+        made = html.table(content["columns"], content["rows"], pins.numeric(content))
+        shown = html.wide(made, one.title)
     lines = [f'<p class="quiet">{escape(said)}</p>' for said in _facts(content)]
     lines[1:1] = [f'<p class="doubt">⚠ {escape(said)}</p>' for said in _doubts(one, content)]
     code, _ = pins.code(content)
     made_by = f"<pre>{escape(code)}</pre>\n" if code else ""
     return f"{head}{shown}\n" + "\n".join(lines) + f"\n{made_by}</section>"
-
-
-def _html_table(content: PinContent) -> str:
-    kinds = pins.numeric(content)
-
-    def cells(row: Sequence[object], tag: str) -> str:
-        return "".join(
-            f'<{tag} dir="auto"{_number(i, kinds)}>{"" if cell is None else escape(str(cell))}</{tag}>'
-            for i, cell in enumerate(row)
-        )
-
-    head = f"<tr>{cells(content['columns'], 'th')}</tr>"
-    rows = "\n".join(f"<tr>{cells(row, 'td')}</tr>" for row in content["rows"])
-    return f"<table>\n<thead>{head}</thead>\n<tbody>\n{rows}\n</tbody>\n</table>"
-
-
-def _number(column: int, kinds: Sequence[bool]) -> str:
-    return ' class="number"' if column < len(kinds) and kinds[column] else ""
 
 
 def _table(content: PinContent) -> str:

@@ -11,7 +11,7 @@ import json
 import logging
 import secrets
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -19,7 +19,7 @@ from leaf.errors import LeafError
 from leaf.files.library import Library
 from leaf.runs.runs import Runs
 from leaf.settings.private import write_private
-from leaf.store import Store, audit, chats, messages, removal
+from leaf.store import Store, audit, boards, chats, links, messages, removal
 from leaf.store.database import Transaction
 from leaf.store.model import Scope
 from leaf.store.removal import Gone
@@ -83,6 +83,25 @@ class Remover:
         workspace."""
         return self._remove(lambda tx: [removal.purge_file_in(tx, scope, file_id)], scope)
 
+    def board(self, scope: Scope, board_id: str) -> bool:
+        """Delete a board with its public links; returns as `chat`. Raises NotFoundError."""
+        return self._end_links(scope, lambda tx: boards.delete_in(tx, scope, board_id))
+
+    def link(self, scope: Scope, link_id: str) -> bool:
+        """End a public link with what it shows; returns as `chat`. Raises NotFoundError."""
+        return self._end_links(scope, lambda tx: links.revoke_in(tx, scope, link_id))
+
+    def renew_link(self, scope: Scope, link_id: str, sha256: str, shown: Collection[str]) -> bool:
+        """Have a public link show this snapshot in place of the one before, which goes; returns as
+        `chat`. Raises NotFoundError, InvalidInputError."""
+        return self._end_links(
+            scope, lambda tx: [links.renew_in(tx, scope, link_id, sha256, shown)]
+        )
+
+    def let_go_of(self, workspace_id: str, sha256: str) -> None:
+        """Remove bytes, unless a row names them. Raises StorageError."""
+        self._library.let_go(Gone(workspace_id, hashes=(sha256,)))
+
     def unscoped_workspace(self, workspace_id: str) -> bool:
         """Delete a workspace with all that is in it; returns as `chat`. For the operator. Raises
         NotFoundError."""
@@ -116,8 +135,20 @@ class Remover:
                 continue
             self._carry_out(left, note)
 
+    def _end_links(self, scope: Scope, end: Callable[[Transaction], Iterable[str]]) -> bool:
+        """Their rows hold no content, so that no database is rewritten for them."""
+
+        def remove(tx: Transaction) -> list[Gone]:
+            return [Gone(scope.workspace_id, hashes=tuple(end(tx)))]
+
+        return self._remove(remove, scope, scrub=False)
+
     def _remove(
-        self, remove: Callable[[Transaction], list[Gone]], scope: Scope | None = None
+        self,
+        remove: Callable[[Transaction], list[Gone]],
+        scope: Scope | None = None,
+        *,
+        scrub: bool = True,
     ) -> bool:
         note = self._notes / f"{secrets.token_hex(8)}.json"
         self._notes.mkdir(exist_ok=True, mode=0o700)
@@ -129,14 +160,15 @@ class Remover:
         except BaseException:
             note.unlink(missing_ok=True)
             raise
-        return self._carry_out(gone, note)
+        return self._carry_out(gone, note, scrub=scrub)
 
-    def _carry_out(self, gone: list[Gone], note: Path) -> bool:
+    def _carry_out(self, gone: list[Gone], note: Path, *, scrub: bool = True) -> bool:
         """Whether all of it could be done; else the note stays."""
         try:
             for one in gone:
                 self._let_go(one)
-            self._scrub()
+            if scrub:
+                self._scrub()
         except LeafError as e:
             logger.warning("what was deleted is not gone yet: %s", e)
             return False

@@ -8,6 +8,7 @@ from leaf.ui import (
     composer,
     earlier,
     exports,
+    links,
     overview,
     people,
     reading,
@@ -15,11 +16,15 @@ from leaf.ui import (
     thread,
     welcome,
 )
+from leaf.ui.controls import say_problem
 from leaf.ui.state import session
 
 try:
     chat = session().chats.get(st.query_params["chat"]) if "chat" in st.query_params else None
 except LeafError:
+    if links.draw_door(st.query_params["chat"]):
+        say_problem()
+        st.stop()
     st.warning(
         "This link leads to a chat that was deleted or is not shared with you. Here is a new one.",
         icon=":material/link_off:",

@@ -3,7 +3,18 @@ deleted. What whoever runs Leaf looks after stands in `operations.py`."""
 
 import streamlit as st
 
-from leaf.ui import audit, budget, connection, deleted, markdown, model, prompts, words, workspace
+from leaf.ui import (
+    audit,
+    budget,
+    connection,
+    deleted,
+    links,
+    markdown,
+    model,
+    prompts,
+    words,
+    workspace,
+)
 from leaf.ui.state import leaf, live, session
 
 app = leaf()
@@ -12,6 +23,7 @@ settings = app.settings
 st.title("Settings", anchor=False)
 
 workspace.draw()
+links.draw_all()
 audit.draw()
 
 st.header("Model", anchor=False)

@@ -5,22 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Literal
 
 from leaf.errors import InvalidInputError, LeafError, NotFoundError, ResultGoneError
-from leaf.sessions import pinning
+from leaf.sessions import drawing, pinning
 from leaf.sessions.house import Part
 from leaf.sessions.pinning import ResultPinned
 from leaf.sessions.results import Results
-from leaf.shapes.pins import PinContent, PinOutcome
+from leaf.shapes.pins import PinOutcome
 from leaf.store import audit, boards, chats, newer_files
 from leaf.store.boards import MOST_PINS, Board, Pin
 from leaf.tables.again import Recomputed
-
-if TYPE_CHECKING:
-    from leaf.exports.boards import PinTold
 
 BoardForm = Literal["html", "pdf", "docx"]
 BoardList = list[Board]
@@ -78,8 +73,9 @@ class Boards(Part):
         boards.share(self._db, self._scope, board_id, shared)
 
     def delete(self, board_id: str) -> None:
-        """With its pins; what was pinned stays in its chats. Raises NotFoundError."""
-        boards.delete(self._db, self._scope, board_id)
+        """With its pins and public links; what was pinned stays in its chats. Raises
+        NotFoundError."""
+        self._house.remover.board(self._scope, board_id)
 
     # --- pins
 
@@ -149,7 +145,7 @@ class Boards(Part):
 
         board, shown = self.get(board_id), self.pins(board_id)
         audit.note(self._db, self._scope, "board exported", board_id)
-        told = [self._told(one, charts=at < telling.CHARTS) for at, one in enumerate(shown)]
+        told = drawing.pins_told(self._house, shown)
         if form == "html":
             return telling.html_page(board.name, told, datetime.now(UTC)).encode()
         if form not in ("pdf", "docx"):
@@ -158,27 +154,6 @@ class Boards(Part):
             )
         made = telling.document(board.name, told, datetime.now(UTC))
         return self._house.documents.typeset(made.text, board.name, form, made.pictures)
-
-    def _told(self, shown: PinShown, *, charts: bool) -> PinTold:
-        from leaf.exports.boards import PinTold
-
-        pin = shown.pin
-        drawn = self._drawn(pin.content) if charts and pin.content else None
-        return PinTold(pin.title, pin.content, pin.state, drawn, tuple(shown.stale))
-
-    def _drawn(self, content: PinContent) -> bytes | None:
-        """A chart as PNG; None for a table, and for a chart that cannot be drawn, whose rows are
-        shown then."""
-        spec: dict[str, Any] | None = content.get("spec")
-        if spec is None:
-            return None
-        try:
-            with TemporaryDirectory(prefix="leaf-chart-") as folder:
-                columns, rows = content["columns"], content["rows"]
-                drawn = self._house.tables.draw(spec, columns, rows, "png", Path(folder))
-                return drawn.read_bytes()
-        except LeafError:
-            return None
 
     def _gone(self, pin: Pin) -> str:
         """Why the whole rows of an own pin are not there, or are not those that were pinned."""

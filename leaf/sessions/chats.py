@@ -4,20 +4,17 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import partial
-from pathlib import Path
-from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, Literal, cast
+from typing import TYPE_CHECKING, Literal
 
 from leaf import __version__
-from leaf.errors import LeafError
 from leaf.provenance.receipts.documents import of_messages
+from leaf.sessions import drawing
 from leaf.sessions.house import Part
 from leaf.store import audit, chats, messages, participants
 from leaf.store.model import Chat, Participant, Thread
 
 if TYPE_CHECKING:
     from leaf.exports.bundle import BundledChat
-    from leaf.shapes.results import ChartShown, FigureDrawn
 
 ChatForm = Literal["pdf", "docx", "markdown", "notebook", "folder"]
 ChatList = list[Chat]
@@ -144,23 +141,9 @@ class Chats(Part):
         house, title = self._house, self.get(chat_id).title
         thread = self.thread(chat_id, last=WHOLE)
         traced = of_messages(house.store, house.documents, self._scope, thread.messages)
-        made = chat_document(title, thread.messages, partial(self._drawn, chat_id), traced)
+        draw = partial(drawing.picture, house, self._scope, chat_id)
+        made = chat_document(title, thread.messages, draw, traced)
         return house.documents.typeset(made.text, title, ending, made.pictures)
-
-    def _drawn(self, chat_id: str, picture: ChartShown | FigureDrawn) -> bytes | str:
-        """As PNG, or why not."""
-        try:
-            if "spec" not in picture:
-                drawn_by_code = self._house.library.pictures.figure
-                return drawn_by_code(self._scope, chat_id, picture["sha256"])
-            chart = cast("ChartShown", picture)
-            with TemporaryDirectory(prefix="leaf-chart-") as folder:
-                drawn = self._house.tables.draw(
-                    chart["spec"], chart["columns"], chart["rows"], "png", Path(folder)
-                )
-                return drawn.read_bytes()
-        except LeafError as e:
-            return str(e)
 
     def _told(self, chat_id: str) -> BundledChat:
         """All that an export tells of a chat: what was said, the files and tables behind it, what

@@ -14,6 +14,7 @@ from leaf.sessions.edits import Edits
 from leaf.sessions.files import Files
 from leaf.sessions.house import House
 from leaf.sessions.jobs import Jobs
+from leaf.sessions.links import Links
 from leaf.sessions.messages import Messages
 from leaf.sessions.models import Models
 from leaf.sessions.operations import Operations
@@ -37,6 +38,7 @@ PARTS = (
     Results,
     Edits,
     Boards,
+    Links,
     Drive,
     Models,
     Python,
@@ -69,6 +71,7 @@ class Session:
         self.results = Results(house, scope)
         self.edits = Edits(house, scope)
         self.boards = Boards(house, scope)
+        self.links = Links(house, scope)
         self.drive = Drive(house, scope)
         self.models = Models(house, scope)
         self.python = Python(house, scope)

@@ -6,7 +6,7 @@ from leaf.errors import InvalidInputError, NotFoundError
 from leaf.exports.audit import audit_csv
 from leaf.identity import may_sign_in
 from leaf.sessions.house import Part
-from leaf.store import audit, chats, members, users
+from leaf.store import audit, chats, links, members, users
 from leaf.store.audit import AuditLine
 from leaf.store.model import Invitation, Member, Membership, Role, Scope, User
 
@@ -26,13 +26,15 @@ class Team(Part):
         return members.memberships(self._db, self._scope)
 
     def workspace_of(self, chat_id: str) -> str:
-        """The workspace of a chat that the user takes part in, for links into another one than is
-        open; else empty."""
+        """The workspace of a chat that the user takes part in or may join, for links into another
+        one than is open; else empty."""
         for membership in self.workspaces():
+            scope = Scope(membership.workspace_id, self._scope.user_id)
             try:
-                chats.get(self._db, Scope(membership.workspace_id, self._scope.user_id), chat_id)
+                chats.get(self._db, scope, chat_id)
             except NotFoundError:
-                continue
+                if not links.host_of_open(self._db, scope, chat_id):
+                    continue
             return membership.workspace_id
         return ""
 

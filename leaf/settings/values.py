@@ -116,6 +116,8 @@ class Settings:
     local_token: Annotated[bool, Key("LEAF_LOCAL_TOKEN", readers.switch)] = True
     """Whether a browser has to show, where nobody signs in, that it was opened with the address
     that Leaf prints."""
+    public_links: Annotated[bool, Key("LEAF_PUBLIC_LINKS", readers.switch)] = False
+    """Whether people may let anyone who has a link read a snapshot of a chat or a board."""
     audit_days: Annotated[float, Key("LEAF_AUDIT_DAYS", readers.number)] = 400.0
     """Days for which lines of the audit log are kept."""
     log: Annotated[str, Key("LEAF_LOG", readers.choice("text", "json", "quiet"))] = ""

@@ -12,6 +12,7 @@ KEPT = {
     "derived_pictures": "picture",
     "made_files": "file that Python wrote",
     "transcripts": "transcript",
+    "shared_links": "snapshot of a public link",
 }
 """Tables with the workspace and the hash of a blob in each row, and what their rows are called."""
 

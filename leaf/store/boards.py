@@ -14,7 +14,7 @@ from typing import Any, Literal
 
 from leaf.errors import InvalidInputError, NotFoundError
 from leaf.shapes.pins import PinContent, PinOutcome
-from leaf.store import audit, chats
+from leaf.store import audit, chats, link_rows
 from leaf.store.database import Database, Row, Transaction, now, one_of
 from leaf.store.ids import new_id
 from leaf.store.model import Scope
@@ -170,13 +170,15 @@ def share(db: Database, scope: Scope, board_id: str, shared: bool) -> None:
         audit.add(tx, scope, "board shared" if shared else "board no longer shared", board_id)
 
 
-def delete(db: Database, scope: Scope, board_id: str) -> None:
-    """With its pins; what was pinned stays in its chats. Raises NotFoundError."""
-    with db.transaction(scope) as tx:
-        _hold(tx, scope, board_id)
-        tx.execute("DELETE FROM board_pins WHERE board_id = :board", {"board": board_id})
-        tx.execute("DELETE FROM boards WHERE id = :board", {"board": board_id})
-        audit.add(tx, scope, "board deleted", board_id)
+def delete_in(tx: Transaction, scope: Scope, board_id: str) -> list[str]:
+    """With its pins and public links; what was pinned stays in its chats. Returns the hashes of the
+    links' snapshots. Raises NotFoundError."""
+    _hold(tx, scope, board_id)
+    snapshots = link_rows.forget_board(tx, board_id)
+    tx.execute("DELETE FROM board_pins WHERE board_id = :board", {"board": board_id})
+    tx.execute("DELETE FROM boards WHERE id = :board", {"board": board_id})
+    audit.add(tx, scope, "board deleted", board_id)
+    return snapshots
 
 
 def pins(db: Database, scope: Scope, board_id: str, *, limit: int, offset: int = 0) -> list[Pin]:

@@ -52,6 +52,9 @@ TOPICS = {
     "cells": SILENT,
     "edited_steps": "edits",
     "boards": "boards",
+    "shared_links": SILENT,  # each opening is counted there, which is worth no drawing
+    "shared_link_chats": SILENT,
+    "open_chats": SILENT,
     "board_pins": "boards",
     "consents": SILENT,
     "made_files": SILENT,

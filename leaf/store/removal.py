@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from leaf.errors import InvalidInputError, NotFoundError
-from leaf.store import audit, blob_names, chats, files
+from leaf.store import audit, blob_names, chats, files, link_rows
 from leaf.store.blob_names import KEPT
 from leaf.store.database import Database, Row, Transaction, one_of
 from leaf.store.model import Scope
@@ -32,6 +32,9 @@ WORKSPACE_TABLES = (
     "edited_steps",
     "boards",
     "board_pins",
+    "shared_links",
+    "shared_link_chats",
+    "open_chats",
     "prompts",
     "consents",
     "derived_pictures",
@@ -66,6 +69,9 @@ PERSONAL_TABLES = (
     "file_contexts",
     "boards",
     "board_pins",
+    "shared_links",
+    "shared_link_chats",
+    "open_chats",
     "prompts",
     "invitations",
     "chat_participants",
@@ -186,6 +192,7 @@ def remove_chat(tx: Transaction, workspace_id: str, chat_id: str) -> Gone:
     messages = _column(tx, "SELECT id FROM messages WHERE chat_id = :chat", given)
     hashes = _column(tx, "SELECT sha256 FROM results WHERE chat_id = :chat", given)
     hashes += _column(tx, "SELECT sha256 FROM made_files WHERE chat_id = :chat", given)
+    hashes += link_rows.forget_chat(tx, chat_id)
     figures = _forget_pictures(tx, workspace_id, _own_figures(tx, workspace_id, chat_id))
     gone = Gone(workspace_id, (chat_id,), tuple(messages), (*_named(hashes), *figures))
     gone += remove_files(tx, workspace_id, _own_texts(tx, chat_id))
@@ -261,7 +268,8 @@ def remove_account(tx: Transaction, email: str) -> tuple[str, list[Gone]]:
     alone, shared = _memberships(tx, user)
     found = [remove_workspace(tx, workspace_id) for workspace_id in alone]
     for workspace_id in shared:
-        gone = Gone(workspace_id)
+        shared_by_links = link_rows.forget_maker(tx, workspace_id, user["user"])
+        gone = Gone(workspace_id, hashes=tuple(shared_by_links))
         for chat_id in _chats_of_one(tx, workspace_id, user):
             gone += remove_chat(tx, workspace_id, chat_id)
         found.append(gone)

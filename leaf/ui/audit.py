@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 
 from leaf.store.audit import KINDS, AuditLine
@@ -9,6 +11,7 @@ from leaf.store.model import Member
 from leaf.ui import markdown, words
 from leaf.ui.state import current_visit, later, session
 
+OPERATIONS_PAGE = Path(__file__).resolve().parents[1] / "pages" / "operations.py"
 LINES = 12
 """On a page: what stands below is not pushed away, and nothing scrolls within the page, which a
 keyboard could not do."""
@@ -25,7 +28,11 @@ KIND_NAMES = {
 
 
 def draw() -> None:
-    """Nothing for a member who is no owner."""
+    """Nothing for a member who is no owner; where one person alone uses Leaf, the way to the log on
+    the operator's page, which holds all of it."""
+    if current_visit() is None and session().operations.allowed():
+        st.page_link(OPERATIONS_PAGE, label="Audit log, under Operations", icon=":material/dns:")
+        return
     members = session().team.members()
     mine = session().scope.user_id
     if not any(m.user_id == mine and m.role == "owner" for m in members):

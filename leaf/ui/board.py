@@ -9,7 +9,7 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.sessions.boards import BoardForm
 from leaf.store.boards import FIRST_NAME, NAME_LENGTH, Board
-from leaf.ui import browser, markdown, words
+from leaf.ui import browser, links, markdown, words
 from leaf.ui.controls import icon_menu, say_problem, then_redraw
 from leaf.ui.state import later, session
 from leaf.ui.toasts import toast
@@ -72,6 +72,8 @@ def draw_head(board: Board, found: Sequence[Board]) -> None:
             _draw_recompute(board)
         if board.pins:
             _draw_exports(board)
+        if board.own and board.pins:
+            links.draw_board_button(board)
     _draw_who(board)
 
 

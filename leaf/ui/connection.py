@@ -6,14 +6,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
-from urllib.parse import urlsplit
 
 import streamlit as st
 
 from leaf.drive.model import DriveConnection
 from leaf.errors import LeafError
 from leaf.ui import browser, markdown, words
-from leaf.ui.state import session
+from leaf.ui.state import address_of, session
 from leaf.ui.toasts import toast
 
 DRIVE_PAGE = Path(__file__).resolve().parents[1] / "pages" / "drive.py"
@@ -78,11 +77,7 @@ def draw_hint(connection: DriveConnection, text: str, key: str) -> None:
 def redirect_uri() -> str:
     """Where Google sends the user back to: the Drive page, under the address by which this browser
     reached Leaf."""
-    reached = urlsplit(st.context.url or f"http://localhost:{st.get_option('server.port')}")
-    base = str(st.get_option("server.baseUrlPath")).strip("/")
-    return "/".join(
-        piece for piece in (f"{reached.scheme}://{reached.netloc}", base, "drive") if piece
-    )
+    return address_of("drive")
 
 
 def _say_problem() -> None:

@@ -78,13 +78,22 @@ def address_with(url: str, token: str) -> str:
 class Entrance:
     """ASGI middleware that asks for the cookie, while there is a token."""
 
-    def __init__(self, app: ASGIApp, token: Callable[[], str], open_paths: frozenset[str]) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        token: Callable[[], str],
+        open_paths: frozenset[str],
+        open_below: str = "",
+    ) -> None:
+        """`open_below` is a path ending with a slash: each name right below it says by itself who may
+        come."""
         self.app = app
         self.token = token
         self.open_paths = open_paths | PATHS
+        self.open_below = open_below
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        token = "" if _passes(scope, self.open_paths) else self.token()
+        token = "" if _passes(scope, self.open_paths, self.open_below) else self.token()
         headers = Headers(scope=scope) if token else Headers()
         shown = _shown(scope) if token else ""
         if not token or (not shown and _has_cookie(headers, token)):
@@ -95,10 +104,14 @@ class Entrance:
             await _refuse(scope, headers)(scope, receive, send)
 
 
-def _passes(scope: Scope, open_paths: frozenset[str]) -> bool:
-    return scope["type"] not in ("http", "websocket") or (
-        scope["type"] == "http" and scope["path"] in open_paths
-    )
+def _passes(scope: Scope, open_paths: frozenset[str], open_below: str) -> bool:
+    if scope["type"] != "http":
+        return bool(scope["type"] != "websocket")
+    path = str(scope["path"])
+    if path in open_paths:
+        return True
+    name = path.removeprefix(open_below)
+    return name != path and name.isprintable() and "/" not in name
 
 
 def _shown(scope: Scope) -> str:

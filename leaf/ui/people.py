@@ -1,5 +1,5 @@
-"""Who takes part in the open chat: a line above it, and behind it sharing, taking out and
-leaving."""
+"""Who takes part in the open chat: a line above it with the way to its links, and behind it sharing,
+taking out and leaving."""
 
 from __future__ import annotations
 
@@ -8,19 +8,24 @@ from collections.abc import Collection, Sequence
 import streamlit as st
 
 from leaf.store.model import Chat, Participant
-from leaf.ui import markdown
+from leaf.ui import links, markdown
 from leaf.ui.controls import icon_button, say_problem, then_redraw
 from leaf.ui.state import current_visit, session
 
 
 def draw(chat: Chat | None) -> None:
-    """Nothing without sign-in or in a chat that has not begun."""
-    if current_visit() is None or chat is None or not chat.head_id:
+    """Nothing in a chat that has not begun; without sign-in the links alone, if there are any."""
+    if chat is None or not chat.head_id or not links.offered():
+        return
+    if current_visit() is None:
+        with st.container(horizontal=True, horizontal_alignment="right", key="share-row"):
+            links.draw_button(chat)
         return
     there = session().chats.participants(chat.id)
     me = session().scope.user_id
     others = [p for p in there if p.user_id != me]
     with st.container(horizontal=True, horizontal_alignment="right", key="share-row"):
+        links.draw_button(chat)
         menu = st.popover(
             _title(others),
             icon=":material/group:" if others else ":material/person_add:",

@@ -17,7 +17,7 @@ from leaf.tables.again import Recomputed
 from leaf.tables.export import MOST_ROWS
 from leaf.tables.filters import OPERATIONS
 from leaf.tables.paging import ResultPage, RowsWanted
-from leaf.ui import markdown, tabular, words
+from leaf.ui import markdown, pins, tabular, words
 from leaf.ui.state import later, session
 
 ROWS = 100
@@ -232,6 +232,7 @@ def _draw_downloads(chat_id: str, result_id: str, page: ResultPage) -> None:
                 help=f"Download all {words.count(page.whole, 'row')} as {label}. {told}",
                 on_click="ignore",
             )
+        pins.draw_button(chat_id, result_id, "panel")
     if page.whole > MOST_ROWS:
         st.caption(
             f"Excel takes {MOST_ROWS:,} rows in a sheet; for {page.whole:,} there are CSV "

@@ -24,7 +24,7 @@ from leaf.errors import LeafError
 from leaf.readers.media_types import OTHER, PLAYED, SEEN
 from leaf.remote.server import routes
 from leaf.settings import Settings
-from leaf.ui import state
+from leaf.ui import shared, state
 from leaf.ui.admitted import Admitted
 from leaf.ui.cookies import Cookies
 from leaf.ui.downloads import keep_downloads
@@ -32,6 +32,7 @@ from leaf.ui.entrance import Entrance, address_with
 from leaf.ui.health import health_routes
 from leaf.ui.opening import Openings
 from leaf.ui.receiving import Receiving
+from leaf.ui.shared import shared_routes
 from leaf.ui.sign_in import SignInWords
 from leaf.ui.sign_out import SignOut
 from leaf.ui.standing import keep_theme, leave_loaded_alone
@@ -164,6 +165,11 @@ def upload_routes() -> list[Route]:
     )
 
 
+def shared_link_routes() -> list[Route]:
+    """Where public links lead."""
+    return shared_routes(_based(shared.PATH), lambda token: state.built().shared_page(token))
+
+
 def _based(path: str) -> str:
     """A path as browsers ask for it."""
     return f"{_base()}{path}"
@@ -256,6 +262,7 @@ class SecurityHeaders:
 
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
+        self._shared = _based(shared.PATH)
         self._headers = HEADERS | {"content-security-policy": page_policy()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -264,11 +271,14 @@ class SecurityHeaders:
             return
 
         is_media = MEDIA_PATH in scope["path"]
+        given = self._headers
+        if scope["path"].startswith(self._shared):
+            given = given | shared.HEADERS
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
-                for name, value in self._headers.items():
+                for name, value in given.items():
                     headers[name] = value
                 if is_media:
                     _close_media(headers)
@@ -284,11 +294,16 @@ def middleware() -> list[Middleware]:
         Middleware(SecurityHeaders),
         Middleware(Cookies, https=state.by_https, ends_at=state.ends_at),
         Middleware(Visitors, rules=state.rules, open_paths=paths),
-        Middleware(Entrance, token=lambda: state.rules().token, open_paths=paths),
+        Middleware(
+            Entrance,
+            token=lambda: state.rules().token,
+            open_paths=paths,
+            open_below=_based(shared.PATH),
+        ),
         Middleware(SignInWords),
         Middleware(SignOut, based=_based),
         Middleware(Admitted, needed=state.login_needed, admit=state.admit, based=_based),
         Middleware(Openings, needed=state.login_needed, based=_based),
         Middleware(Receiving, uploads=state.uploads, who=state.uploader, based=_based),
-        Middleware(Unconnected, based=_based),
+        Middleware(Unconnected, based=_based, not_below=_based(shared.PATH)),
     ]

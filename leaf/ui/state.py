@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+from urllib.parse import urlsplit
 
 import streamlit as st
 from starlette.datastructures import Headers
@@ -338,6 +339,13 @@ def upload_path() -> str:
     """Where they send them, as browsers ask for it."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
     return f"/{base}{UPLOADS}" if base else UPLOADS
+
+
+def address_of(place: str) -> str:
+    """A place of this Leaf, as `board`, under the address by which this browser reached it."""
+    reached = urlsplit(st.context.url or f"http://localhost:{st.get_option('server.port')}")
+    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
+    return "/".join(filter(None, (f"{reached.scheme}://{reached.netloc}", base))) + f"/{place}"
 
 
 def account() -> str:

@@ -17,14 +17,17 @@ TAG = f'<script src=".{SCRIPT}" defer></script></head>'.encode()
 
 
 class Unconnected:
-    """ASGI middleware around Streamlit. `based` gives a path as browsers ask for it."""
+    """ASGI middleware around Streamlit. `based` gives a path as browsers ask for it; pages below
+    `not_below` are not Streamlit's."""
 
-    def __init__(self, app: ASGIApp, based: Callable[[str], str]) -> None:
+    def __init__(self, app: ASGIApp, based: Callable[[str], str], not_below: str = "") -> None:
         self.app = app
         self.script = based(SCRIPT)
+        self.not_below = not_below
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http" or scope["method"] != "GET":
+        others = scope["type"] != "http" or scope["method"] != "GET"
+        if others or (self.not_below and scope["path"].startswith(self.not_below)):
             await self.app(scope, receive, send)
         elif scope["path"] == self.script:
             answer = FileResponse(ASSET, media_type="text/javascript")

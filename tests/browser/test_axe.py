@@ -122,6 +122,7 @@ def guarded(
             secrets=secrets,
             LEAF_ALLOWED_DOMAINS="example.org",
             LEAF_OPERATORS="ann@example.org",
+            LEAF_PUBLIC_LINKS="on",
             OAUTHLIB_INSECURE_TRANSPORT="1",
             LEAF_GOOGLE_CLIENT_ID=drive.client_id,
             LEAF_GOOGLE_CLIENT_SECRET=drive.client_secret,
@@ -158,7 +159,13 @@ def _walk(walked: Inspection, app: App, sales: Path) -> None:
     _walk_files(walked, app)
     _walk_drive(walked, app)
     _walk_board(walked, app)
+    shown = [page.request.get(address).text() for address in _walk_links(walked, app)]
     _walk_rest(walked, app)
+    # As their words, since no script, of a test neither, runs in what a link shows.
+    for where, content in zip(("a shared chat", "a shared board"), shown, strict=True):
+        page.goto("about:blank")
+        page.set_content(content)
+        walked.look(where)
     page.goto("about:blank")
     page.set_content(entrance.PAGE.format(again="", message=entrance.MESSAGE, hint=entrance.HINT))
     walked.look("the page before Leaf")
@@ -286,6 +293,28 @@ def _walk_rest(walked: Inspection, app: App) -> None:
     page.get_by_role("button", name=re.compile("^Delete .* for good")).first.click()
     expect(page.get_by_role("dialog").get_by_text("This cannot be undone")).to_be_visible()
     walked.look("a question before something is deleted")
+
+
+def _walk_links(walked: Inspection, app: App) -> list[str]:
+    """The addresses of a chat and of a board."""
+    page, found = walked.page, []
+    page.goto(app.url)
+    page.locator(".st-key-chats button").filter(has_text="Which region leads").first.click()
+    expect(finished(page).first).to_be_visible()
+    for where in ("chat", "board"):
+        if where == "board":
+            page.goto(f"{app.url}/board")
+        page.get_by_role("button", name="Share by link").filter(visible=True).first.click()
+        dialog = page.get_by_role("dialog")
+        dialog.get_by_role("button", name="Create link").click()
+        expect(dialog.get_by_text("Copy it now")).to_be_visible()
+        walked.look(f"a {where} that is shared by a link")
+        code = dialog.locator("[class*=st-key-public-link-] code").filter(visible=True).first
+        found.append((code.text_content() or "").strip())
+    page.goto(f"{app.url}/settings")
+    expect(page.get_by_role("heading", name="Public links")).to_be_visible()
+    walked.look("settings, with public links")
+    return found
 
 
 def test_no_page_has_a_grave_violation(inspection: Inspection) -> None:

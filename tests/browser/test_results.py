@@ -70,6 +70,8 @@ def test_a_result_whose_rows_are_gone_says_so_and_is_computed_again(
     expect(panel.get_by_role("heading", name="Result r2")).to_be_visible()
     expect(panel.get_by_text("Rows 1–2 of 2")).to_be_visible()
     shot(page, "result-recomputed", tmp_path)
+    panel.get_by_role("button", name="Pin to board").click()
+    expect(page.get_by_text("Pinned to “Board”.")).to_be_visible()
 
 
 def test_a_question_is_kept_back_while_a_file_beside_it_did_not_get_here(

@@ -173,7 +173,7 @@ def test_a_chat_is_shared_with_somebody_who_was_invited_until_they_are_removed(
     page.get_by_role("button", name="New chat").click()
     ask(page, "Something to share")
     expect(finished(page)).to_be_visible()
-    page.locator(".st-key-share-row").get_by_role("button").click()
+    page.get_by_role("button", name="Share", exact=True).click()
     page.get_by_role("combobox", name="Share this chat with").click()
     page.get_by_role("option", name=re.compile("Bob Example")).click()
     page.get_by_test_id("stFormSubmitButton").get_by_role("button", name="Share").click()
