@@ -37,6 +37,7 @@ IDS = {
     "sha256": "stored bytes",
     "document_id": "document",
     "prompt_id": "saved prompt",
+    "project_id": "project",
     "document": "document",
     "result_id": "result",
     "job_id": "job",
@@ -62,7 +63,7 @@ model draft text title limit last first form name stream context shared on_progr
 on_answer path paths words look row wanted spec columns rows number position timeout allow
 feedback handle slug ending older newer content base deleted sort range whose allowance total
 origin sources problem redirect_uri page_size kinds modified_after stop max_age given kind
-offset role code steps days
+offset role code steps days shown
 """
 PLAIN = frozenset(NOBODYS.split())
 """Parameters that name nobody's."""
@@ -306,6 +307,23 @@ METHODS: Mapping[str, Entry] = {
     "jobs.forget": gone(owner="change", uses={"job_id": "done_job_id"}, turn=4),
     "jobs.list": own(),
     "tools.run": gone(by=("chat_id", "file_ids"), uses={"name": Literally("list_files")}),
+    "projects.list": own(),
+    "projects.get": gone(),
+    "projects.create": own(),
+    "projects.rename": gone(owner="change"),
+    "projects.instruct": gone(owner="change"),
+    "projects.chats": empty(owner="any"),
+    "projects.of": empty(owner="any"),
+    "projects.new_chat": gone(),
+    "projects.newcomers": gone(owner="any"),
+    "projects.move": gone(owner="any", turn=7),
+    "projects.files": gone(),
+    "projects.add_files": gone(owner="any"),
+    "projects.remove_file": gone(owner="any", mixed="", turn=1),
+    "projects.members": gone(),
+    "projects.add_member": gone(owner="change", mixed="", uses={"email": "colleague_email"}),
+    "projects.remove_member": gone(owner="change", uses={"user_id": "colleague_id"}, turn=1),
+    "projects.delete": gone(turn=8),
     "prompts.list": own(),
     "prompts.get": gone(),
     "prompts.save": own(uses={"draft": Literally(PromptDraft("Taken", "Taken over?"))}),

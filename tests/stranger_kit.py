@@ -337,6 +337,7 @@ def fill(leaf: Leaf, visit: Visit, google: DriveServer, who: str) -> Given:
         "pin_id": pinned.id,
         "link_id": own.links.share_chat(chat.id).link.id,
         "prompt_id": own.prompts.save(PromptDraft(f"{private} asks", f"What of {private}?")).id,
+        "project_id": _project(own, private, file.id),
         "key": f"{answer.id}/asks",
         "file_id": file.id,
         "document_id": report.id,
@@ -354,6 +355,15 @@ def fill(leaf: Leaf, visit: Visit, google: DriveServer, who: str) -> Given:
         given |= _more(leaf, visit, chat.id, answer, calls["tool-run_python"])
     own.models.save(_connection(private))
     return given
+
+
+def _project(own: Session, private: str, file_id: str) -> str:
+    """With a chat, a file and instructions."""
+    made = own.projects.create(f"{private} plans")
+    own.projects.instruct(made.id, f"Say {private} in every answer.")
+    own.projects.add_files(made.id, [file_id])
+    own.chats.rename(own.projects.new_chat(made.id).id, f"{private} plans it")
+    return made.id
 
 
 def _connection(private: str) -> ModelDraft:
@@ -481,6 +491,7 @@ def _ids(leaf: Leaf, own: Session, given: Given) -> tuple[frozenset[str], frozen
         "pin_id",
         "link_id",
         "prompt_id",
+        "project_id",
         "cell_id",
         "sheet_id",
         "sheet_file_id",

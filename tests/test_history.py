@@ -33,6 +33,9 @@ from leaf.store import (
     messages,
     open_store,
     participants,
+    project_chats,
+    projects,
+    told_instructions,
     usage,
     usage_days,
     users,
@@ -354,6 +357,7 @@ def hot(db: Any, scope: Scope) -> dict[str, Callable[[], object]]:
     file = files.list_files(db, scope, limit=1)[0]
     answer = messages.thread(db, scope, chat_id, last=1).messages[0]
     step = iter(range(100))
+    project = projects.list_projects(db, scope)[0]
     asked: list[str] = []
 
     def ask() -> None:
@@ -388,6 +392,10 @@ def hot(db: Any, scope: Scope) -> dict[str, Callable[[], object]]:
         "its files": lambda: chat_files.list_chat_files(db, scope, chat_id),
         "edited steps of an answer": lambda: edited_steps.of_message(db, scope, answer.id),
         "edit a step": edit,
+        "projects of the sidebar": lambda: projects.list_projects(db, scope, limit=5),
+        "the project of a chat": lambda: projects.of_chat(db, scope, chat_id),
+        "chats of a project": lambda: project_chats.list_chats(db, scope, project.id, limit=30),
+        "what a chat was told": lambda: told_instructions.newest(db, chat_id, {answer.parent_id}),
         "its people": lambda: participants.list_participants(db, scope, chat_id),
         "chats of a file": lambda: files.references(db, scope, file.id),
         "a file by its bytes": lambda: files.with_bytes(db, scope, file.sha256),
@@ -422,6 +430,7 @@ def grown(postgres_server: str, tmp_path_factory: pytest.TempPathFactory) -> Ite
     made.fill(store.db, users.ensure_local_user(store.db), SMALL_CHATS, datetime.now(UTC))
     store.close()
     store = open_store(settings)
+    projects.create(store.db, users.ensure_local_user(store.db), "Quarter")
     with store.db.transaction() as tx:
         for statement in OTHERS:
             tx.execute(statement)
@@ -448,6 +457,16 @@ OTHERS = (
     "FROM generate_series(1, 5000) AS t(n)",
     "INSERT INTO document_receipts SELECT 'd' || n, 1, '{}' FROM generate_series(1, 5000) AS t(n)",
     "INSERT INTO cells SELECT 'k' || n, 'w', '#' || n, 'm' || n, 1, '', '[]', now() FROM "
+    "generate_series(1, 5000) AS t(n)",
+    "INSERT INTO projects SELECT 'p' || n, 'w' || n % 50, 'u', 't', '', now(), now() FROM "
+    "generate_series(1, 5000) AS t(n)",
+    "INSERT INTO project_members SELECT 'p' || n, 'w' || n % 50, 'u' || n % 50, now() FROM "
+    "generate_series(1, 5000) AS t(n)",
+    "INSERT INTO project_chats SELECT '#' || n, 'p' || n, 'w' || n % 50, '[]', now() FROM "
+    "generate_series(1, 5000) AS t(n)",
+    "INSERT INTO project_files SELECT 'p' || n, 'w' || n % 50, 'f' || n, now() FROM "
+    "generate_series(1, 5000) AS t(n)",
+    "INSERT INTO told_instructions SELECT 'q' || n, '#' || n, 'd', now() FROM "
     "generate_series(1, 5000) AS t(n)",
     "INSERT INTO edited_steps SELECT 'e' || n, 'w' || n % 50, '#' || n, 'm' || n, 'c', 'u' || n, 't', "
     "'{}', 'done', NULL, '', '', FALSE, now(), now() FROM generate_series(1, 5000) AS t(n)",

@@ -92,6 +92,10 @@ def planted(home: Path, url: str) -> Iterator[Planted]:
         session.jobs.all_arrived(job.id)
         assert session.jobs.wait(job.id, 60).state == "done"
         (text,) = [f for f in session.files.list() if f.name.endswith("paper.txt")]
+        project = session.projects.create(f"{MARK} project")
+        session.projects.instruct(project.id, f"Always say {MARK}.")
+        session.projects.add_files(project.id, [sales.id])
+        session.projects.move(chat.id, project.id)
         asked = session.messages.send(chat.id, f"What of {MARK}?", [sales.id, text.id])
         answer = finished(session, asked.id)
         assert answer.status == "completed", answer.error
@@ -168,7 +172,14 @@ def test_nothing_is_left_of_a_chat_and_its_files(tmp_path: Path, url: str) -> No
     with planted(tmp_path, url) as it:
         before = rows_with_the_word(it.leaf)
         planted_in = {"chats", "messages", "files", "cells", "documents", "results", "made_files"}
-        planted_in |= {"edited_steps", "board_pins", "file_contexts", "jobs", "job_items"}
+        planted_in |= {
+            "projects",
+            "edited_steps",
+            "board_pins",
+            "file_contexts",
+            "jobs",
+            "job_items",
+        }
         assert planted_in <= set(before)
         there = " ".join(it.found())
         for kind in (
@@ -181,6 +192,8 @@ def test_nothing_is_left_of_a_chat_and_its_files(tmp_path: Path, url: str) -> No
         it.session.chats.delete(it.chat_id)
         assert it.session.chats.purge(it.chat_id)
         assert all(it.session.files.purge(file_id) for file_id in it.files)
+        assert rows_with_the_word(it.leaf) == ["projects"]
+        assert all(it.session.projects.delete(one.id) for one in it.session.projects.list())
         assert rows_with_the_word(it.leaf) == []
         assert it.found() == []
         kept = [p for name in ("blobs", "tables", "packages") for p in (tmp_path / name).rglob("*")]
@@ -203,6 +216,7 @@ def test_a_file_alone_leaves_what_chats_said_of_it_and_nothing_else(tmp_path: Pa
         assert set(rows_with_the_word(it.leaf)) <= {
             *("chats", "messages", "cells", "documents", "document_versions", "files", "results"),
             *("made_files", "chat_files", "jobs", "file_contexts", "edited_steps", "board_pins"),
+            "projects",
         }
         house = it.leaf._house
         assert not list((tmp_path / "tables" / scope.workspace_id).rglob("*.parquet"))
@@ -299,9 +313,11 @@ def test_a_killed_removal_is_finished_by_the_next_start(tmp_path: Path) -> None:
         it.session.chats.purge(it.chat_id)
         for file_id in it.files:
             it.session.files.purge(file_id)
+        for project in it.session.projects.list():
+            it.session.projects.delete(project.id)
         assert it.found() != []
     notes = [path.read_text() for path in (tmp_path / "removing").iterdir()]
-    assert len(notes) == 3
+    assert len(notes) == 4
     assert not any(MARK in note for note in notes)
     with opened(tmp_path) as leaf:
         leaf.launch()
@@ -339,6 +355,7 @@ def test_every_table_that_names_its_workspace_is_emptied_with_it(tmp_path: Path)
         columns.setdefault(str(row["table_name"]), set()).add(str(row["column_name"]))
     with_chat = {t for t, c in columns.items() if c & {"workspace_id", "chat_id"}}
     of_chats = {"messages", "chat_files", "chat_participants", "file_contexts", "chats"}
+    of_chats |= {"told_instructions"}
     of_users = {"logins"}  # which remember the workspace that was open last
     assert with_chat - of_users == {*removal.WORKSPACE_TABLES, *of_chats}
 

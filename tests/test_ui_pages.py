@@ -305,6 +305,37 @@ def test_a_board_says_how_to_pin_and_then_shows_pins_with_what_they_rest_on(leaf
     assert "This board was deleted" in words_of(page)
 
 
+def test_a_project_has_its_chats_files_and_instructions_and_one_that_is_gone_says_so(
+    leaf: Leaf,
+) -> None:
+    page = open_page("project")
+    assert page.title[0].value == "Projects"
+    assert "A project keeps chats and files together" in words_of(page)
+    own = leaf.session(leaf.local_scope())
+    made = own.projects.create("**Quarter**")
+    page = open_page("project", id=made.id)
+    assert page.title[0].value == r"\*\*Quarter\*\*"
+    page.text_area[0].set_value("Round to thousands.")
+    next(b for b in page.button if b.label == "Save instructions").click().run()
+    assert not page.exception
+    assert own.projects.get(made.id).instructions == "Round to thousands."
+    own.projects.add_files(made.id, [add(leaf, "harvest.csv", b"orchard,n\nNorth,3\n")])
+    page = open_page("project", id=made.id)
+    assert "nothing of them is read until it is needed" in words_of(page)
+    next(b for b in page.button if b.label == "New chat in this project").click().run()
+    assert not page.exception
+    (chat,) = own.chats.list()
+    found = own.projects.of(chat.id)
+    assert found is not None
+    assert [item.file.name for item in own.attached.list(chat.id)] == ["harvest.csv"]
+    finished(own, own.messages.send(chat.id, "What is there?").id)
+    labels = [button.label for button in open_page("project", id=made.id).button]
+    assert "What is there?" in labels
+    own.projects.delete(made.id)
+    page = open_page("project", id=made.id)
+    assert "This project was deleted, or you are not in it." in words_of(page)
+
+
 def test_the_switch_that_shares_a_board_says_what_becomes_visible_to_whom(leaf: Leaf) -> None:
     scope = leaf.local_scope()
     session = leaf.session(scope)

@@ -32,15 +32,16 @@ def text_block(text: str) -> RawBlock:
 
 
 def question_message(
-    text: str, attached: str = "", pictures: Sequence[PictureSent] = ()
+    text: str, attached: str = "", pictures: Sequence[PictureSent] = (), told: str = ""
 ) -> RawMessage:
-    """A user's question with the lines of the files that came with it, and `Picture`s as JSON. Made
-    once, stored, and sent the same ever after.
+    """A user's question with the lines of the files that came with it, and `Picture`s as JSON; before
+    it what is `told` of instructions. Made once, stored, and sent the same ever after.
     """
     whole = "\n\n".join(part for part in (text.strip(), attached.strip()) if part)
     if not whole:
         raise InvalidInputError("The question is empty.", "Write what you want to know.")
-    return {"role": "user", "content": [*map(picture_block, pictures), text_block(whole)]}
+    first = [text_block(told)] if told else []
+    return {"role": "user", "content": [*first, *map(picture_block, pictures), text_block(whole)]}
 
 
 def assistant_message(content: list[RawBlock]) -> RawMessage:

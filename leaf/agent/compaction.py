@@ -14,6 +14,7 @@ from dataclasses import asdict, dataclass, field
 from typing import cast
 
 from leaf.agent.blocks import assistant_message
+from leaf.agent.instructions import is_instructions, newest_instructions
 from leaf.agent.stubs import picture_stub, result_stub
 from leaf.shapes.part_values import data_in, is_tool
 from leaf.shapes.parts import FoldKept, Part
@@ -56,9 +57,15 @@ class Compaction:
     """What lies before it is not sent; one line says so."""
     cap: int = 0
     """Characters to which results after `receipts` are cut; 0 for none."""
+    instructions: str = ""
+    """Of a project, as the model was told them last in what lies before `short`: they go on to
+    hold."""
 
     def to_json(self) -> FoldKept:
-        return cast("FoldKept", asdict(self))
+        kept = asdict(self)
+        if not self.instructions:
+            del kept["instructions"]
+        return cast("FoldKept", kept)
 
     @staticmethod
     def from_json(data: FoldKept) -> Compaction:
@@ -67,7 +74,8 @@ class Compaction:
             BranchPosition(**data["short"]),
             BranchPosition(**data["gone"]),
         )
-        return Compaction(BranchPosition(**data["made"]), data["asked"], *marks, cap=data["cap"])
+        made, told = BranchPosition(**data["made"]), data.get("instructions", "")
+        return Compaction(made, data["asked"], *marks, cap=data["cap"], instructions=told)
 
 
 @dataclass(frozen=True)
@@ -172,6 +180,8 @@ def render(
         for m in (compaction.made, compaction.receipts, compaction.short, compaction.gone)
     )
     messages: list[RawMessage] = [gone_message(before + _questions(entries[:gone]))] if gone else []
+    if compaction.instructions:
+        messages.append(instructions_message(compaction.instructions))
     messages += [shortened(group) for group in by_message(entries[gone:short])]
     for i, entry in enumerate(entries[max(short, gone) :], max(short, gone)):
         raw = entry.raw
@@ -327,6 +337,19 @@ def gone_message(questions: int) -> RawMessage:
     return {"role": "user", "content": [{"type": "text", "text": text}]}
 
 
+def instructions_message(told: str) -> RawMessage:
+    """What stands for instructions that were told with a question which is not sent whole."""
+    return {"role": "user", "content": [{"type": "text", "text": told}]}
+
+
+def instructions_before(entries: Sequence[BranchEntry], earlier: Compaction | None) -> str:
+    """Instructions that hold after these entries, where the branch begins with a compaction."""
+    found = newest_instructions(entry.raw for entry in entries)
+    if found is None:
+        return earlier.instructions if earlier else ""
+    return found
+
+
 def _questions(entries: Sequence[BranchEntry]) -> int:
     return len({entry.message.id for entry in entries if entry.message.role == "user"})
 
@@ -338,7 +361,11 @@ def _blocks(raw: RawMessage) -> Sequence[RawBlock]:
 def _text(raw: RawMessage) -> str:
     if isinstance(raw["content"], str):
         return raw["content"]
-    return "\n".join(block["text"] for block in raw["content"] if block["type"] == "text")
+    return "\n".join(
+        block["text"]
+        for block in raw["content"]
+        if block["type"] == "text" and not is_instructions(block)
+    )
 
 
 def _output(parts: Sequence[Part], call_id: str, nth: int) -> Output | None:

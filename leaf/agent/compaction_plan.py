@@ -17,6 +17,8 @@ from leaf.agent.compaction import (
     capped,
     gone_message,
     in_receipts,
+    instructions_before,
+    instructions_message,
     position,
     shortened,
     unbound,
@@ -121,7 +123,14 @@ class Planner:
             self.compaction or Compaction(made, asked), made=made, asked=asked
         ):
             return None  # there is nothing left to compact
+        draft = replace(draft, instructions=self._told(draft))
         return Planned(draft, size, after, self._results(draft))
+
+    def _told(self, compaction: Compaction) -> str:
+        """Instructions that were told in what a compaction shortens or leaves out."""
+        marks = (compaction.short, compaction.gone)
+        short = max(position(self.entries, mark) for mark in marks)
+        return instructions_before(self.entries[:short], self.compaction)
 
     def _tokens(self, messages: Sequence[RawMessage]) -> int:
         return round(self._sizes.of(messages).tokens(self._rates) * self._scale)
@@ -131,7 +140,9 @@ class Planner:
         stay."""
         old = self.compaction
         draft = Compaction(
-            made, asked, *((old.receipts, old.short, old.gone, old.cap) if old else ())
+            made,
+            asked,
+            *((old.receipts, old.short, old.gone, old.cap, old.instructions) if old else ()),
         )
         entries = self.entries
         full = [
@@ -227,6 +238,8 @@ class Planner:
             for mark in (compaction.receipts, compaction.short, compaction.gone)
         )
         total = self._tokens([gone_message(gone)]) if gone else 0
+        if told := self._told(compaction):
+            total += self._tokens([instructions_message(told)])
         at = gone
         while at < short:
             group = [e for e in entries[at:short] if e.message.id == entries[at].message.id]

@@ -36,10 +36,11 @@ def user_message(
     files: Sequence[ChatFile] = (),
     more: Sequence[str] = (),
     pictures: Sequence[Picture] = (),
+    told: str = "",
 ) -> RawMessage:
     """A question as the model gets it now and ever after: its words, a line for each file that came
     with it, `more` lines, and `pictures` among those files, labelled by their handles, in the order
-    in which they are seen.
+    in which they are seen; before all that what it is `told` of a project's instructions.
     """
     lines = [attached_lines(files, text)] if files else []
     if pictures:
@@ -50,6 +51,7 @@ def user_message(
         text,
         "\n".join([*lines, *more]),
         [cast("PictureSent", asdict(picture)) for picture in pictures],
+        told,
     )
 
 

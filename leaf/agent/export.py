@@ -13,7 +13,15 @@ from leaf.provenance.coverage import covered_of, doubts, notes, sentence
 from leaf.provenance.receipts.answer import kept_receipts
 from leaf.provenance.receipts.documents import Traced
 from leaf.shapes.harmless import harmless_markdown
-from leaf.shapes.part_values import data_in, is_source, is_tool, output_of, texts_of, tool_name
+from leaf.shapes.part_values import (
+    data_in,
+    is_source,
+    is_tool,
+    newest,
+    output_of,
+    texts_of,
+    tool_name,
+)
 from leaf.shapes.parts import UNREADABLE, Part, ReceiptKept, ToolPart
 from leaf.shapes.results import ChartShown, FigureDrawn
 from leaf.store.model import Message
@@ -60,6 +68,7 @@ def _sections(title: str, messages: Iterable[Message], documents: Traced, form: 
     for message in messages:
         if message.role == "user":
             sections.append(f"## {_text(message.parts)}\n{_files(message.parts)}".rstrip())
+            sections += _instructions(message.parts)
         else:
             sections.append(_answer(message, documents, form))
     return sections
@@ -279,3 +288,14 @@ def _text(parts: Sequence[Part]) -> str:
 def _files(parts: Sequence[Part]) -> str:
     names = [file["name"] for part in parts for file in data_in(part, "files") or ()]
     return "Files: " + ", ".join(names) if names else ""
+
+
+def _instructions(parts: Sequence[Part]) -> list[str]:
+    """What the model was told of a project's instructions with a question."""
+    told = newest(parts, "instructions")
+    if told is None:
+        return []
+    if not told["text"]:
+        return ["Without project instructions from here on."]
+    lines = "\n".join(f"> {line}".rstrip() for line in told["text"].splitlines())
+    return [f"Project instructions:\n\n{lines}"]

@@ -65,9 +65,7 @@ def table(
 
 def wide(inner: str, label: str) -> str:
     """What may be wider than the window, and can then be moved by the keyboard, too."""
-    return (
-        f'<div class="wide" role="group" aria-label="{escape(label)}" tabindex="0">{inner}</div>'
-    )
+    return f'<div class="wide" role="group" aria-label="{escape(label)}" tabindex="0">{inner}</div>'
 
 
 def image(png: bytes, label: str) -> str:

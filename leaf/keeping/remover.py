@@ -19,7 +19,7 @@ from leaf.errors import LeafError
 from leaf.files.library import Library
 from leaf.runs.runs import Runs
 from leaf.settings.private import write_private
-from leaf.store import Store, audit, boards, chats, links, messages, removal
+from leaf.store import Store, audit, boards, chats, links, messages, projects, removal
 from leaf.store.database import Transaction
 from leaf.store.model import Scope
 from leaf.store.removal import Gone
@@ -101,6 +101,20 @@ class Remover:
     def let_go_of(self, workspace_id: str, sha256: str) -> None:
         """Remove bytes, unless a row names them. Raises StorageError."""
         self._library.let_go(Gone(workspace_id, hashes=(sha256,)))
+
+    def project(self, scope: Scope, project_id: str) -> bool:
+        """Delete a project; its chats and files stay. Returns as `chat`. Raises NotFoundError,
+        InvalidInputError for one who is not its host."""
+        stopped: list[str] = []
+
+        def remove(tx: Transaction) -> list[Gone]:
+            stopped.extend(projects.delete_in(tx, scope, project_id))
+            return [Gone(scope.workspace_id)]
+
+        whole = self._remove(remove, scope)
+        for message_id in stopped:
+            self._runs.stop(message_id)
+        return whole
 
     def unscoped_workspace(self, workspace_id: str) -> bool:
         """Delete a workspace with all that is in it; returns as `chat`. For the operator. Raises

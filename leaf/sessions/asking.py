@@ -9,19 +9,30 @@ from dataclasses import dataclass
 from leaf.agent import titling
 from leaf.agent.budget import FileInChat, at_once
 from leaf.agent.context import user_message
+from leaf.agent.instructions import NO_MORE, digest, instructions_text
 from leaf.drive.line import folder_line
 from leaf.drive.model import DriveFolder
 from leaf.errors import LeafError
 from leaf.readers.media.picture import tokens_of
 from leaf.sessions.house import House
 from leaf.shapes.parts import FileCame, FolderCame, Part
-from leaf.store import messages
+from leaf.store import messages, project_chats, projects, told_instructions
 from leaf.store.model import Chat, ChatFile, Message, Scope
 from leaf.tools.base import Picture
 
 PICTURE_TOKENS = 20_000
 """Of the budget of file content that pictures shown with a question take at once; those beyond are
 looked at when needed."""
+
+
+@dataclass(frozen=True)
+class Told:
+    """What the model is told of a project's instructions with a question."""
+
+    text: str
+    """As the person wrote them."""
+    words: str
+    """As the model gets them; empty where it knows."""
 
 
 @dataclass(frozen=True)
@@ -43,6 +54,7 @@ def ask(house: House, scope: Scope, chat: Chat, question: Question) -> Message:
     """Keep a question and its pending answer in one commit, and start the run. Returns the
     answer."""
     text, files, folders = question.text, question.files, question.folders
+    told = _told(house, scope, chat, question)
     connected = house.connections.of(scope)
     model = question.model or connected.directory.meant(chat.model)
     raw = user_message(
@@ -50,17 +62,19 @@ def ask(house: House, scope: Scope, chat: Chat, question: Question) -> Message:
         files,
         [folder_line(f) for f in folders],
         _pictures(house, scope, files, sees=connected.settings.sees(model)),
+        told.words,
     )
     exchange = messages.add_exchange(
         house.store.db,
         scope,
         chat.id,
-        _parts(question),
+        _parts(question, told),
         raw=[raw],
         parent_id=question.parent_id,
         seen=question.seen,
         model=model,
         title=titling.cut(text),
+        told=digest(told.words) if told.words else "",
     )
     if folders:
         house.drive.folders_sent(scope, chat.id, exchange.question.id)
@@ -71,7 +85,28 @@ def ask(house: House, scope: Scope, chat: Chat, question: Question) -> Message:
     return exchange.answer
 
 
-def _parts(question: Question) -> list[Part]:
+def _told(house: House, scope: Scope, chat: Chat, question: Question) -> Told:
+    """The instructions of the chat's project, where they are others than the model was told last in
+    this branch. The project is used by that, and its people see the chat from its first question
+    on."""
+    db = house.store.db
+    project = projects.of_chat(db, scope, chat.id)
+    if project is not None:
+        projects.use(db, scope, project.id)
+        if not chat.head_id:
+            project_chats.show(db, scope, chat.id)
+    text = project.instructions if project else ""
+    before = ""
+    if told_instructions.any_in(db, chat.id):
+        end = question.parent_id
+        head = messages.end_of(db, chat, question.seen) if end is None else end
+        branch = messages.branch_ids(db, scope, chat.id, head)
+        before = told_instructions.newest(db, chat.id, frozenset(branch))
+    words = instructions_text(text) if text else NO_MORE if before else ""
+    return Told(text, "" if words and digest(words) == before else words)
+
+
+def _parts(question: Question, told: Told) -> list[Part]:
     parts: list[Part] = [{"type": "text", "text": question.text, "state": "done"}]
     if question.files:
         shown: list[FileCame] = [
@@ -84,6 +119,8 @@ def _parts(question: Question) -> list[Part]:
             {"ref": f.ref, "name": f.name, "files": f.files} for f in question.folders
         ]
         parts.append({"type": "data-drive-folders", "data": named})
+    if told.words:
+        parts.append({"type": "data-instructions", "data": {"text": told.text}})
     return parts
 
 

@@ -18,6 +18,7 @@ from leaf.sessions.links import Links
 from leaf.sessions.messages import Messages
 from leaf.sessions.models import Models
 from leaf.sessions.operations import Operations
+from leaf.sessions.projects import Projects
 from leaf.sessions.prompts import Prompts
 from leaf.sessions.python import Python
 from leaf.sessions.results import Results
@@ -39,6 +40,7 @@ PARTS = (
     Edits,
     Boards,
     Links,
+    Projects,
     Drive,
     Models,
     Python,
@@ -72,6 +74,7 @@ class Session:
         self.edits = Edits(house, scope)
         self.boards = Boards(house, scope)
         self.links = Links(house, scope)
+        self.projects = Projects(house, scope)
         self.drive = Drive(house, scope)
         self.models = Models(house, scope)
         self.python = Python(house, scope)

@@ -19,6 +19,7 @@ from leaf.shapes.parts import (
     FilesPart,
     FoldedPart,
     FoldersPart,
+    InstructionsPart,
     OtherPart,
     Part,
     ProgressPart,
@@ -58,6 +59,7 @@ KINDS: Mapping[str, type] = {
     "data-progress": ProgressPart,
     "data-files": FilesPart,
     "data-drive-folders": FoldersPart,
+    "data-instructions": InstructionsPart,
 }
 """Type -> its shape; a tool's part begins with `tool-`."""
 

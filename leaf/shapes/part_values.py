@@ -17,6 +17,7 @@ from leaf.shapes.parts import (
     FileCame,
     FoldedData,
     FolderCame,
+    InstructionsData,
     Part,
     ProgressPart,
     ReasoningPart,
@@ -110,6 +111,10 @@ def data_in(part: Mapping[str, object], name: Literal["files"]) -> Sequence[File
 def data_in(
     part: Mapping[str, object], name: Literal["drive-folders"]
 ) -> Sequence[FolderCame] | None: ...
+@overload
+def data_in(
+    part: Mapping[str, object], name: Literal["instructions"]
+) -> InstructionsData | None: ...
 
 
 def data_in(part: Mapping[str, object], name: str) -> Any:
@@ -141,6 +146,8 @@ def newest(parts: Iterable[Part], name: Literal["files"]) -> Sequence[FileCame] 
 def newest(
     parts: Iterable[Part], name: Literal["drive-folders"]
 ) -> Sequence[FolderCame] | None: ...
+@overload
+def newest(parts: Iterable[Part], name: Literal["instructions"]) -> InstructionsData | None: ...
 
 
 def newest(parts: Iterable[Part], name: Any) -> Any:

@@ -201,6 +201,7 @@ class FoldKept(TypedDict):
     short: MarkKept
     gone: MarkKept
     cap: int
+    instructions: NotRequired[str]
 
 
 class FoldedData(TypedDict):
@@ -259,6 +260,13 @@ class FolderCame(TypedDict):
     ref: str
     name: str
     files: int
+
+
+class InstructionsData(TypedDict):
+    """What the model is told of a project's instructions with a question."""
+
+    text: str
+    """As the person wrote them; empty where none hold any more."""
 
 
 class UsagePart(TypedDict):
@@ -333,6 +341,11 @@ class FoldersPart(TypedDict):
     data: Sequence[FolderCame]
 
 
+class InstructionsPart(TypedDict):
+    type: Literal["data-instructions"]
+    data: InstructionsData
+
+
 class OtherPart(TypedDict):
     """A kind that this version does not know: kept as it came, with whatever else it has, and not
     drawn."""
@@ -364,6 +377,7 @@ DataPart = (
     | ProgressPart
     | FilesPart
     | FoldersPart
+    | InstructionsPart
 )
 Part = (
     TextPart

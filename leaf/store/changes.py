@@ -25,6 +25,11 @@ TOPICS = {
     "file_contexts": "files",
     "chat_files": "files",
     "prompts": "prompts",
+    "projects": "projects",
+    "project_members": "projects",
+    "project_chats": "projects",
+    "project_files": "projects",
+    "told_instructions": SILENT,  # told with the question
     "documents": "documents",
     "document_versions": "documents",
     "document_receipts": SILENT,

@@ -49,6 +49,8 @@ BELONGING = (
     "result_numbers",
     "consents",
     "chat_packages",
+    "project_chats",
+    "told_instructions",
     "chat_participants",
 )
 """Tables whose rows belong to a chat, and go with it."""
@@ -60,21 +62,26 @@ _ORDER = "ORDER BY c.updated_at DESC, c.id DESC"
 def create(db: Database, scope: Scope, *, title: str = "", model: str = "") -> Chat:
     """An empty chat in which the caller takes part. Raises NotFoundError if the caller is not of
     the workspace."""
+    with db.transaction(scope) as tx:
+        return create_in(tx, scope, title=title, model=model)
+
+
+def create_in(tx: Transaction, scope: Scope, *, title: str = "", model: str = "") -> Chat:
+    """The same in a transaction."""
     at = now()
     chat = Chat(new_id(), scope.workspace_id, scope.user_id, _clean(title), model, "", at, at)
-    with db.transaction(scope) as tx:
-        if not tx.read(f"SELECT 1 AS yes WHERE {MEMBER}", params(scope)):
-            raise NotFoundError("No such workspace.", "Sign in again.")
-        tx.execute(
-            "INSERT INTO chats (id, workspace_id, user_id, title, model, head_id, created_at, "
-            "updated_at) "
-            "VALUES (:id, :workspace, :user, :title, :model, '', :at, :at)",
-            params(scope, id=chat.id, title=chat.title, model=model, at=at),
-        )
-        tx.execute(
-            "INSERT INTO chat_participants (chat_id, user_id, created_at) VALUES (:id, :user, :at)",
-            {"id": chat.id, "user": scope.user_id, "at": at},
-        )
+    if not tx.read(f"SELECT 1 AS yes WHERE {MEMBER}", params(scope)):
+        raise NotFoundError("No such workspace.", "Sign in again.")
+    tx.execute(
+        "INSERT INTO chats (id, workspace_id, user_id, title, model, head_id, created_at, "
+        "updated_at) "
+        "VALUES (:id, :workspace, :user, :title, :model, '', :at, :at)",
+        params(scope, id=chat.id, title=chat.title, model=model, at=at),
+    )
+    tx.execute(
+        "INSERT INTO chat_participants (chat_id, user_id, created_at) VALUES (:id, :user, :at)",
+        {"id": chat.id, "user": scope.user_id, "at": at},
+    )
     return chat
 
 

@@ -15,7 +15,7 @@ from datetime import datetime, timedelta
 from typing import Literal
 
 from leaf.errors import InvalidInputError, NotFoundError
-from leaf.store import audit, boards, chats, link_rows
+from leaf.store import audit, boards, chats, link_rows, project_chats
 from leaf.store.database import Database, Transaction, now
 from leaf.store.ids import new_id
 from leaf.store.model import Scope
@@ -229,12 +229,18 @@ def unscoped_open(db: Database, token: str) -> tuple[str, str] | None:
 
 
 def set_open(db: Database, scope: Scope, chat_id: str, shared: bool) -> None:
-    """Whether members of the workspace who open the chat's address may join. Raises NotFoundError."""
+    """Whether members of the workspace who open the chat's address may join. Raises NotFoundError,
+    InvalidInputError for a chat of a project."""
     with db.transaction(scope) as tx:
         chats.get(tx, scope, chat_id)
         there = bool(tx.read("SELECT 1 AS yes FROM open_chats WHERE chat_id = :c", {"c": chat_id}))
         if there == shared:
             return
+        if shared and project_chats.project_of(tx, chat_id):
+            raise InvalidInputError(
+                "This chat is in a project, whose people are in all of its chats.",
+                "Bring others into the project, or move the chat out of it, first.",
+            )
         if shared:
             tx.execute(
                 "INSERT INTO open_chats (chat_id, workspace_id, user_id, created_at) VALUES "
@@ -253,11 +259,13 @@ def is_open(db: Database, scope: Scope, chat_id: str) -> bool:
 
 
 def host_of_open(db: Database | Transaction, scope: Scope, chat_id: str) -> str:
-    """The name of the host of a chat that the caller may join; empty for every other chat."""
+    """The name of the host of a chat that the caller may join; empty for every other chat. People
+    come into a project's chats by the project alone."""
     rows = db.read(
         "SELECT c.id FROM chats c JOIN open_chats o ON o.chat_id = c.id WHERE c.id = :chat AND "
         f"c.workspace_id = :workspace AND c.deleted_at IS NULL AND {MEMBER} AND EXISTS (SELECT 1 "
-        "FROM chat_participants p WHERE p.chat_id = c.id)",
+        "FROM chat_participants p WHERE p.chat_id = c.id) AND NOT EXISTS (SELECT 1 FROM "
+        "project_chats k WHERE k.chat_id = c.id)",
         params(scope, chat=chat_id),
     )
     return chats.host_of(db, chat_id)[1] if rows else ""

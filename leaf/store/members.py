@@ -6,7 +6,7 @@ from __future__ import annotations
 import re
 
 from leaf.errors import InvalidInputError, NotFoundError
-from leaf.store import audit, messages
+from leaf.store import audit, messages, projects
 from leaf.store.database import Database, Transaction, now
 from leaf.store.ids import new_id
 from leaf.store.model import Invitation, Member, Membership, Role, Scope
@@ -130,8 +130,8 @@ def remove(db: Database, scope: Scope, user_id: str) -> list[str]:
     """End a membership at once, the caller's own too; returns the ids of answers that were being
     written for them.
 
-    They leave the chats that they shared with others. Chats that were theirs alone are kept,
-    unseen, and are there again if they come back. Raises NotFoundError; InvalidInputError for a
+    They leave the chats and projects that they shared with others. Those that were theirs alone are
+    kept, unseen, and are there again if they come back. Raises NotFoundError; InvalidInputError for a
     caller who is no owner, or where no owner would be left.
     """
     with db.transaction(scope) as tx:
@@ -150,6 +150,7 @@ def remove(db: Database, scope: Scope, user_id: str) -> list[str]:
             "WHERE c.workspace_id = :workspace AND q.user_id <> :member)",
             values,
         )
+        projects.forget_member(tx, scope.workspace_id, user_id)
         left = user_id == scope.user_id
         audit.add(tx, scope, "left workspace" if left else "removed from workspace", user_id)
     return stopped

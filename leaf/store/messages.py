@@ -12,7 +12,7 @@ from leaf.shapes.part_values import texts_of
 from leaf.shapes.parts import Part, UsageData
 from leaf.shapes.raw import RawMessage
 from leaf.store import branch as branches
-from leaf.store import chats
+from leaf.store import chats, told_instructions
 from leaf.store.branch import COLUMNS, Branch, message_of
 from leaf.store.changes import RUNS
 from leaf.store.database import Database, Params, Transaction, containing, now, one_of
@@ -32,6 +32,7 @@ def add_exchange(
     seen: str = "",
     model: str = "",
     title: str = "",
+    told: str = "",
 ) -> Exchange:
     """Save a question and its pending answer in one commit, show that branch, and give the waiting
     files to the question.
@@ -40,12 +41,13 @@ def add_exchange(
     shown, empty for the beginning. Where something follows already, that makes a branch. `seen` is
     the last message that who asks had before them: where another branch is shown by now, the
     question goes to the end of the one with that message, if it is still there. `title` is
-    taken by a chat that has none. Raises NotFoundError.
+    taken by a chat that has none. `told` is the digest of instructions that the model is told with
+    the question. Raises NotFoundError.
     """
     at = now()
     with db.transaction(scope) as tx:
         chat = chats.hold(tx, scope, chat_id, at)
-        parent = _end_of(tx, chat, seen) if parent_id is None else parent_id
+        parent = end_of(tx, chat, seen) if parent_id is None else parent_id
         if parent_id:
             _in_chat(tx, chat_id, parent_id)
         question = Message(
@@ -63,6 +65,7 @@ def add_exchange(
         answer = _pending(scope, chat_id, question.id, model, at)
         _insert(tx, question)
         _insert(tx, answer)
+        told_instructions.note(tx, chat_id, question.id, told, at)
         tx.execute(
             "UPDATE chat_files SET message_id = :message WHERE chat_id = :chat AND message_id = "
             "'' AND detached_at IS NULL",
@@ -334,6 +337,7 @@ def withdraw(db: Database, scope: Scope, message_id: str) -> Message:
                 "message_id = :question",
                 {"chat": chat.id, "question": question.id},
             )
+            told_instructions.forget(tx, question.id)
     return question
 
 
@@ -483,11 +487,11 @@ def _words(parts: list[Part]) -> str:
     return "\n".join(texts_of(parts)).lower()
 
 
-def _end_of(tx: Transaction, chat: Chat, seen: str) -> str:
+def end_of(db: Database | Transaction, chat: Chat, seen: str) -> str:
     """The end of the branch that holds the message `seen`, of the one that is shown if that does."""
     if not seen or seen == chat.head_id:
         return chat.head_id
-    tree = branches.tree(tx, chat.id)
+    tree = branches.tree(db, chat.id)
     if seen not in tree.parents or (chat.head_id and seen in tree.branch(chat.head_id)):
         return chat.head_id
     return tree.newest_below(seen)

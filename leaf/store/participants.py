@@ -4,7 +4,7 @@ it longest is its host."""
 from __future__ import annotations
 
 from leaf.errors import InvalidInputError, NotFoundError
-from leaf.store import audit, chats, messages
+from leaf.store import audit, chats, messages, project_chats
 from leaf.store.database import Database, Transaction, now
 from leaf.store.model import Participant, Scope
 from leaf.store.users import params
@@ -36,7 +36,7 @@ def authors(db: Database, scope: Scope, chat_id: str) -> dict[str, str]:
 
 def add(db: Database, scope: Scope, chat_id: str, email: str) -> None:
     """Bring in a member of the workspace. Raises NotFoundError for a chat or an address that is not
-    there."""
+    there, InvalidInputError for somebody who is not in the project of the chat."""
     with db.transaction(scope) as tx:
         _hold(tx, scope, chat_id)
         rows = tx.read(
@@ -49,6 +49,7 @@ def add(db: Database, scope: Scope, chat_id: str, email: str) -> None:
                 f"{email.strip()} is not a member of this workspace.",
                 "Invite them to it in Settings first.",
             )
+        project_chats.check_may_join(tx, chat_id, str(rows[0]["id"]))
         tx.execute(
             "INSERT INTO chat_participants (chat_id, user_id, created_at) VALUES (:chat, :member, "
             ":at) ON CONFLICT DO NOTHING",

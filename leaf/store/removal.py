@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields, replace
 from typing import Any
 
 from leaf.errors import InvalidInputError, NotFoundError
-from leaf.store import audit, blob_names, chats, files, link_rows
+from leaf.store import audit, blob_names, chats, files, link_rows, projects
 from leaf.store.blob_names import KEPT
 from leaf.store.database import Database, Row, Transaction, one_of
 from leaf.store.model import Scope
@@ -36,6 +36,10 @@ WORKSPACE_TABLES = (
     "shared_link_chats",
     "open_chats",
     "prompts",
+    "projects",
+    "project_members",
+    "project_chats",
+    "project_files",
     "consents",
     "derived_pictures",
     "transcripts",
@@ -73,6 +77,7 @@ PERSONAL_TABLES = (
     "shared_link_chats",
     "open_chats",
     "prompts",
+    "project_members",
     "invitations",
     "chat_participants",
     "workspace_members",
@@ -211,7 +216,7 @@ def remove_files(tx: Transaction, workspace_id: str, file_ids: Sequence[str]) ->
     tx.execute(f"DELETE FROM files WHERE {those}", given)
     those, ids = one_of("file_id", file_ids)
     drive_ids = _column(tx, f"SELECT drive_id FROM drive_files WHERE {those}", ids)
-    for table in ("file_contexts", "job_items", "drive_files"):
+    for table in ("file_contexts", "job_items", "drive_files", "project_files"):
         tx.execute(f"DELETE FROM {table} WHERE {those}", ids)
     seen, ids = one_of("drive_id", drive_ids)
     tx.execute(
@@ -280,6 +285,10 @@ def remove_account(tx: Transaction, email: str) -> tuple[str, list[Gone]]:
         tx.execute(f"DELETE FROM {table} WHERE chat_id = :chat", outside)
     for table in PERSONAL_TABLES:
         tx.execute(f"DELETE FROM {table} WHERE user_id = :user", user)
+    nobodys = "SELECT p.id FROM projects p WHERE p.workspace_id = :workspace AND NOT EXISTS "
+    nobodys += "(SELECT 1 FROM project_members n WHERE n.project_id = p.id)"
+    for workspace_id in shared:
+        projects.remove_rows(tx, nobodys, {"workspace": workspace_id})
     tx.execute("DELETE FROM invitations WHERE email = :email", user)
     tx.execute("DELETE FROM budgets WHERE subject = :user", user)
     tx.execute("DELETE FROM audit WHERE subject = :email", user)

@@ -25,6 +25,7 @@ from leaf.ui import (
     markdown,
     palette_button,
     pictures,
+    projects,
     prompts,
     reading,
     thread,
@@ -81,6 +82,8 @@ def draw(chat: Chat | None, running_id: str) -> bool:
                 "Prompts", "bookmarks", "open-prompts", palette_button.PROMPTS_ONLY
             )
             _draw_models(chat)
+            if chat:
+                projects.draw_of(chat)
             if running_id:
                 _draw_stop(running_id)
         browser.focus_composer(f"focus-{chat.id if chat else 'new'}")

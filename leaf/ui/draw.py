@@ -9,6 +9,7 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.shapes.part_values import newest
+from leaf.shapes.parts import InstructionsData
 from leaf.store.model import Message
 from leaf.ui import (
     charts,
@@ -148,7 +149,8 @@ def draw_came(message: Message) -> None:
     """The files and Drive folders that came with a question; pictures are seen."""
     came = newest(message.parts, "files") or []
     folders = newest(message.parts, "drive-folders") or []
-    if not came and not folders:
+    told = newest(message.parts, "instructions")
+    if not came and not folders and told is None:
         return
     with st.container(
         horizontal=True, horizontal_alignment="right", gap="xsmall", key=f"came-{message.id}"
@@ -169,6 +171,26 @@ def draw_came(message: Message) -> None:
             )
         if len(came) > 12:
             st.caption(f"and {len(came) - 12} more files")
+        if told is not None:
+            _draw_told(message.id, told)
+
+
+def _draw_told(message_id: str, told: InstructionsData) -> None:
+    """What the model was told of a project's instructions with a question."""
+    if not told["text"]:
+        st.caption("Without project instructions from here on", width="content")
+        return
+    menu = st.popover(
+        "Project instructions",
+        icon=":material/rule:",
+        type="tertiary",
+        key=f"told-{message_id}",
+        on_change="rerun",
+    )
+    if menu.open:
+        with menu:
+            st.caption("The model was told this with the question; it holds until it is changed.")
+            st.markdown(markdown.paragraph(told["text"]))
 
 
 def draw_folder(name: str, ref: str, files: int, key: str) -> None:

@@ -1,4 +1,4 @@
-"""The palette (Ctrl+K): chats, pages, files, saved prompts and actions by their names, and the list of
+"""The palette (Ctrl+K): chats, projects, pages, files, saved prompts and actions by their names, and the list of
 shortcuts (?). The doings stand in `ui/assets/palette.js`; what it lists comes from the session, and
 only while it is open.
 """
@@ -14,7 +14,7 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.store.prompts import TEXT_LENGTH
-from leaf.ui import exports, preview, prompts, sidebar, words
+from leaf.ui import exports, preview, projects, prompts, sidebar, words
 from leaf.ui.palette_button import PROMPTS_ONLY
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
@@ -29,7 +29,7 @@ FOUND = "palette-found"
 CHOSEN = "palette-chosen"
 DONE = "palette-done"
 """The number of the newest choice, which the browser says again until it reads it back."""
-CHATS, FILES, PROMPTS = 6, 5, 6
+CHATS, FILES, PROMPTS, PROJECTS = 6, 5, 6, 4
 PROMPTS_ALONE = 50
 LONGEST = 200
 
@@ -63,6 +63,9 @@ def carry_out(chat_page: StreamlitPage, pages: Sequence[StreamlitPage], chat_id:
             sidebar.open_chat(chat_page, session().chats.get(wanted).id)
         elif kind == "page":
             _go(next((page for page in pages if page.url_path == wanted), chat_page))
+        elif kind == "project":
+            preview.close()
+            st.switch_page(projects.PAGE, query_params={"id": session().projects.get(wanted).id})
         elif kind == "file":
             preview.show(session().files.get(wanted).id)
         elif kind == "prompt":
@@ -134,7 +137,7 @@ def _take() -> None:
 
 
 def find(text: str, only: str = "") -> list[PaletteItem]:
-    """Prompts, chats and files of the user with these words, the newest where there are none."""
+    """Prompts, projects, chats and files of the user with these words, the newest where there are none."""
     own = session()
     alone = only == PROMPTS_ONLY
     found: list[PaletteItem] = [
@@ -151,6 +154,16 @@ def find(text: str, only: str = "") -> list[PaletteItem]:
     ]
     if alone:
         return found
+    found += [
+        {
+            "kind": "project",
+            "id": project.id,
+            "name": project.title,
+            "detail": "",
+            "icon": projects.icon(project),
+        }
+        for project in own.projects.list(text, PROJECTS)
+    ]
     found += [
         {
             "kind": "chat",

@@ -81,26 +81,31 @@ def _draw_menu(chat: Chat, there: Sequence[Participant]) -> None:
 
 
 def _draw_add(chat: Chat, there: Collection[str]) -> None:
-    """The members of the workspace who are not in the chat yet."""
+    email = draw_choice(
+        there, "Share this chat with", "Share", "To share a chat, invite people in Settings first."
+    )
+    if email is not None:
+        st.caption("They see the whole chat and can ask in it.")
+    if email:
+        then_redraw(session().chats.add_participant, chat.id, email)
+
+
+def draw_choice(there: Collection[str], label: str, act: str, nobody: str) -> str | None:
+    """A form that asks for a member of the workspace who is not there yet. Returns their address
+    once it is sent, empty until then, None where there is nobody to choose."""
     names = {
         m.email: f"{m.name} · {m.email}" for m in session().team.members() if m.user_id not in there
     }
     if not names:
-        st.caption(
-            "Everybody of this workspace is here."
-            if len(there) > 1
-            else "To share a chat, invite people in Settings first."
-        )
-        return
+        st.caption("Everybody of this workspace is here." if len(there) > 1 else nobody)
+        return None
     with st.form("share-form", border=False, clear_on_submit=True):
         email = st.selectbox(
-            "Share this chat with",
+            label,
             list(names),
             index=None,
             format_func=lambda e: names[e],
             placeholder="Choose a person",
         )
-        shared = st.form_submit_button("Share", type="primary")
-    st.caption("They see the whole chat and can ask in it.")
-    if shared and email:
-        then_redraw(session().chats.add_participant, chat.id, email)
+        sent = st.form_submit_button(act, type="primary")
+    return email or "" if sent else ""

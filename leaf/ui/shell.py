@@ -41,8 +41,11 @@ settings = st.Page(
 operations = st.Page(
     PAGES / "operations.py", title="Operations", icon=":material/dns:", url_path="operations"
 )
+project = st.Page(
+    PAGES / "project.py", title="Projects", icon=":material/folder_special:", url_path="project"
+)
 places = [files, documents, board, drive, usage, settings]
-page = st.navigation([chat, *places, operations], position="hidden")
+page = st.navigation([chat, project, *places, operations], position="hidden")
 
 active = st.query_params.get("chat", "") if page == chat else ""
 gate.admit(active)
@@ -53,10 +56,10 @@ if page != chat:
 with state.turns().turn(state.drawn_for()), working_for(state.drawn_for()):
     if state.session().operations.allowed():
         places.append(operations)
-    palette.carry_out(chat, places, active)
-    palette.draw(active, places)
+    palette.carry_out(chat, [project, *places], active)
+    palette.draw(active, [project, *places])
     with st.sidebar:
-        sidebar.draw(chat, places, active)
+        sidebar.draw(chat, project, places, active)
     page.run()
     preview.draw()
 watcher.watch(page.url_path)

@@ -10,7 +10,17 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.store.model import Chat
-from leaf.ui import account, deleted, earlier, exports, markdown, palette_button, preview, words
+from leaf.ui import (
+    account,
+    deleted,
+    earlier,
+    exports,
+    markdown,
+    palette_button,
+    preview,
+    projects,
+    words,
+)
 from leaf.ui.controls import icon_button, icon_menu
 from leaf.ui.state import session
 
@@ -21,7 +31,12 @@ CHATS_SHOWN = 40
 UNTITLED = "New chat"
 
 
-def draw(chat_page: StreamlitPage, places: list[StreamlitPage], active_chat_id: str) -> None:
+def draw(
+    chat_page: StreamlitPage,
+    project_page: StreamlitPage,
+    places: list[StreamlitPage],
+    active_chat_id: str,
+) -> None:
     """Everything in the sidebar."""
     account.draw_workspaces(chat_page)
     if st.button("New chat", icon=":material/edit_square:", width="stretch", key="new-chat"):
@@ -30,6 +45,7 @@ def draw(chat_page: StreamlitPage, places: list[StreamlitPage], active_chat_id: 
     with st.container(key="places", gap=None):
         for place in places:
             st.page_link(place)
+    projects.draw_sidebar(project_page)
     query = st.text_input(
         "Search chats",
         key="chat-search",
@@ -84,13 +100,15 @@ def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, query: str) -
             open_chat(chat_page, chat.id, query)
         chosen = icon_menu(
             "Rename, export or delete this chat",
-            ["Rename", "Export", "Delete"],
+            ["Rename", "Export", projects.MOVE, "Delete"],
             key=f"menu-{chat.id}",
         )
     if chosen == "Rename":
         rename(chat.id, chat.title)
     elif chosen == "Export":
         exports.ask(chat.id, chat.title or UNTITLED)
+    elif chosen == projects.MOVE:
+        projects.ask_move(chat.id, chat.title or UNTITLED)
     elif chosen == "Delete":
         _delete(chat)
         if active and "deleted-chat" in st.session_state:

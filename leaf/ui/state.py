@@ -303,6 +303,7 @@ def open_workspace(workspace_id: str) -> None:
             "deleted-prompt",
             "inserted-prompt",
             "palette-found",
+            "project-chats",
         ):
             st.session_state.pop(key, None)
         st.session_state["workspace"] = workspace_id

@@ -10,12 +10,13 @@ from leaf.ui.state import leaf, session, sign_in_ends, waker
 
 PERIOD = 60.0
 """Seconds between two looks, counted by the browser, in case something was missed."""
-EVERY_PAGE = frozenset({"chats", "messages", "team"})
+EVERY_PAGE = frozenset({"chats", "messages", "team", "projects"})
 """What the sidebar shows."""
 TOPICS = {
     "": EVERY_PAGE | {"files", "documents", "jobs", "budgets", "drive", "edits"},
     "files": EVERY_PAGE | {"files", "jobs"},
     "documents": EVERY_PAGE | {"documents"},
+    "project": EVERY_PAGE | {"files"},
     "board": EVERY_PAGE | {"boards", "files"},
     "drive": EVERY_PAGE | {"drive", "files", "jobs"},
     "usage": EVERY_PAGE | {"usage", "budgets"},

@@ -160,6 +160,7 @@ def _walk(walked: Inspection, app: App, sales: Path) -> None:
     _walk_drive(walked, app)
     _walk_board(walked, app)
     shown = [page.request.get(address).text() for address in _walk_links(walked, app)]
+    _walk_projects(walked, app)
     _walk_rest(walked, app)
     # As their words, since no script, of a test neither, runs in what a link shows.
     for where, content in zip(("a shared chat", "a shared board"), shown, strict=True):
@@ -250,6 +251,39 @@ def _walk_board(walked: Inspection, app: App) -> None:
     page.get_by_role("textbox", name="Name").press("Enter")
     expect(page.get_by_text("Nothing is pinned yet.")).to_be_visible()
     walked.look("an empty board")
+
+
+def _walk_projects(walked: Inspection, app: App) -> None:
+    page = walked.page
+    page.goto(f"{app.url}/project")
+    page.get_by_role("button", name="New project").click()
+    dialog = page.get_by_role("dialog", name="New project")
+    dialog.get_by_role("textbox", name="Title").fill("Quarterly figures")
+    walked.look("a new project")
+    dialog.get_by_role("button", name="Create").click()
+    expect(page.get_by_role("heading", name="Quarterly figures")).to_be_visible()
+    page.get_by_role("textbox", name="Instructions for the model").fill("Name regions in capitals.")
+    page.get_by_role("button", name="Save instructions").click()
+    expect(page.get_by_text("Saved. They hold from the next question on.").first).to_be_visible()
+    address = page.url
+    page.get_by_role("button", name="New chat in this project").click()
+    ask(page, "Which region leads here?")
+    expect(finished(page)).to_be_visible()
+    told = page.get_by_role("button", name="Project instructions").filter(visible=True)
+    told.click()
+    expect(page.get_by_text("The model was told this with the question")).to_be_visible()
+    walked.look("what a question told of a project")
+    page.keyboard.press("Escape")
+    page.goto(address)
+    row = page.locator("[class*=st-key-project-chat-rows]").get_by_role("button").first
+    expect(row).to_be_visible()
+    walked.look("a project")
+    page.get_by_role("button", name=re.compile("^Move ")).filter(visible=True).first.click()
+    expect(page.get_by_role("dialog", name="Move to project")).to_be_visible()
+    walked.look("a chat that is moved")
+    page.goto(f"{app.url}/project")
+    expect(page.get_by_role("heading", name="Projects")).to_be_visible()
+    walked.look("all projects")
 
 
 def _walk_rest(walked: Inspection, app: App) -> None:

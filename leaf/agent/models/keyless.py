@@ -15,6 +15,7 @@ from collections.abc import Generator, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
+from leaf.agent.instructions import is_instructions
 from leaf.agent.models.base import Emit, ModelEvent, ModelRequest, ModelTurn
 from leaf.agent.rules import answers
 from leaf.agent.rules.grammar import Grammar, Query
@@ -144,7 +145,11 @@ def _question_and_results(request: ModelRequest) -> tuple[str, list[list[Gave]]]
     for content in (
         message["content"] for message in request.messages if message["role"] == "user"
     ):
-        if typed := "\n".join(block["text"] for block in content if block["type"] == "text"):
+        if typed := "\n".join(
+            block["text"]
+            for block in content
+            if block["type"] == "text" and not is_instructions(block)
+        ):
             with_folders = _FOLDER_LINE.sub(
                 r"https://drive.google.com/drive/folders/\1?resourcekey=\2", typed
             )

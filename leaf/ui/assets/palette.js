@@ -11,11 +11,13 @@ const GROUPS = [
   ["action", "Actions"],
   ["page", "Pages"],
   ["prompt", "Saved prompts"],
+  ["project", "Projects"],
   ["chat", "Chats"],
   ["file", "Files"],
 ]
+const FOUND = ["prompt", "project", "chat", "file"]
 const SHORTCUTS = [
-  [[COMMAND], "Search chats, pages, files and prompts, and run a command"],
+  [[COMMAND], "Search chats, projects, pages, files and prompts, and run a command"],
   [["?"], "Show this list, where nothing is being written"],
   [["Enter"], "Send the question"],
   [["Shift", "Enter"], "A new line in the question"],
@@ -240,13 +242,13 @@ class Palette {
     return {
       action: this.actions().filter(named).map((one) => ({ kind: "action", ...one })),
       page: pages.filter(named).map((one) => ({ kind: "page", ...one })),
-      ...Object.fromEntries(["prompt", "chat", "file"].map((kind) => [kind, items.filter((one) => one.kind === kind)])),
+      ...Object.fromEntries(FOUND.map((kind) => [kind, items.filter((one) => one.kind === kind)])),
     }
   }
 
   show() {
     const found = this.found()
-    const order = this.only || this.field.value.trim() ? ["prompt", "chat", "file", "action", "page"] : GROUPS.map(([kind]) => kind)
+    const order = this.only || this.field.value.trim() ? [...FOUND, "action", "page"] : GROUPS.map(([kind]) => kind)
     this.options = []
     const groups = order.map((kind) => this.group(kind, found[kind] ?? []))
     this.list.replaceChildren(...groups.filter(Boolean))

@@ -1,0 +1,174 @@
+"""Projects wherever they are named: in the sidebar, below the composer, in the list of all, and the
+dialogs in which one is made and a chat is moved."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import streamlit as st
+
+from leaf.errors import LeafError
+from leaf.store.model import Chat
+from leaf.store.projects import TITLE_LENGTH, Project
+from leaf.ui import browser, markdown, preview, words
+from leaf.ui.state import session
+
+if TYPE_CHECKING:
+    from streamlit.navigation.page import StreamlitPage
+
+PAGE = Path(__file__).resolve().parents[1] / "pages" / "project.py"
+CHAT_PAGE = PAGE.parent / "chat.py"
+SHOWN = 4
+"""Projects in the sidebar."""
+SHOWN_ONE = "project-shown"
+"""Whether this tab showed a project before, in the state of its session."""
+MOVE = "Move to project"
+NONE = "No project"
+HOW = (
+    "A project keeps chats and files together. Each new chat in it has the project's files from "
+    "the start, and the model follows the project's instructions. It is yours alone until you "
+    "bring others in."
+)
+
+
+def icon(project: Project) -> str:
+    """Name of its icon."""
+    return "folder_shared" if project.shared else "folder_special"
+
+
+def draw_sidebar(page: StreamlitPage) -> None:
+    """The few that were used last, and the way to all."""
+    found = session().projects.list(limit=SHOWN + 1)
+    active = st.query_params.get("id", "")
+    with st.container(key="projects", gap=None):
+        for project in found[:SHOWN]:
+            title = markdown.label(project.title, 60)
+            if st.button(
+                f"**{title}**" if project.id == active else title,
+                key=f"project-{project.id}",
+                type="tertiary",
+                width="stretch",
+                wrap=False,
+                icon=f":material/{icon(project)}:",
+                help="Shared project" if project.shared else "Project",
+            ):
+                go(project.id)
+        st.page_link(
+            page,
+            label="All projects" if found else "Projects",
+            icon=":material/folder_copy:" if found else ":material/folder_special:",
+        )
+
+
+def go(project_id: str) -> None:
+    """To the page of a project."""
+    preview.close()
+    st.switch_page(PAGE, query_params={"id": project_id} if project_id else None)
+
+
+def draw_of(chat: Chat) -> None:
+    """Below the composer: the project of the chat."""
+    project = session().projects.of(chat.id)
+    if project is not None and st.button(
+        markdown.label(words.cut(project.title, 28), 32),
+        key="chat-project",
+        icon=f":material/{icon(project)}:",
+        type="tertiary",
+        help="This chat is in this project; open it",
+    ):
+        go(project.id)
+
+
+def draw_all() -> None:
+    """All that the reader is in, the one used last first."""
+    if st.session_state.pop(SHOWN_ONE, False):
+        browser.clean_address("id")  # a link of the sidebar leads here and leaves it
+    st.title("Projects", anchor=False)
+    st.markdown(HOW)
+    if st.button("New project", key="new-project", icon=":material/add:", type="primary"):
+        ask_new()
+    today = datetime.now().astimezone().date()
+    with st.container(key="project-rows", gap=None):
+        for project in session().projects.list():
+            with st.container(gap=None, key=f"project-row-{project.id}"):
+                if st.button(
+                    markdown.label(project.title, TITLE_LENGTH),
+                    key=f"open-project-{project.id}",
+                    type="tertiary",
+                    icon=f":material/{icon(project)}:",
+                    help="Open this project",
+                ):
+                    go(project.id)
+                facts = [f"Used {words.when(project.used_at, today)}"]
+                if project.shared:
+                    facts.append(words.count(project.people, "person", "people"))
+                if project.instructions:
+                    facts.append(words.cut(" ".join(project.instructions.split()), 120))
+                st.caption(markdown.label(" · ".join(facts), 240))
+
+
+@st.dialog("New project")
+def ask_new() -> None:
+    """Ask for a title, and go to what was made."""
+    with st.form("new-project-form", border=False):
+        title = st.text_input("Title", max_chars=TITLE_LENGTH, placeholder="Quarterly figures")
+        if not st.form_submit_button("Create", type="primary"):
+            return
+    try:
+        made = session().projects.create(title or "")
+    except LeafError as e:
+        st.warning(markdown.paragraph(str(e)))
+    else:
+        go(made.id)
+
+
+@st.dialog("Move to project")
+def ask_move(chat_id: str, title: str) -> None:
+    """Ask where to; who would see the chat then is said before it is done."""
+    st.markdown(f"**{markdown.label(title, 80)}**")
+    own = session().projects
+    now = own.of(chat_id)
+    names = {project.id: project.title for project in own.list()}
+    if not names:
+        st.markdown("There is no project yet. Make one on the *Projects* page.")
+        return
+    choices = ["", *names] if now else list(names)
+    chosen = st.selectbox(
+        "Project",
+        choices,
+        choices.index(now.id) if now else None,
+        format_func=lambda i: words.cut(names.get(i, ""), 80) if i else NONE,
+        placeholder="Choose a project",
+        key=f"move-{chat_id}",
+    )
+    if chosen is None or chosen == (now.id if now else ""):
+        return
+    try:
+        seen = own.newcomers(chat_id, chosen) if chosen else []
+    except LeafError as e:
+        st.warning(markdown.paragraph(str(e)))
+        return
+    if seen:
+        st.warning(
+            f"{_named(seen)} will see this whole chat and can ask in it.", icon=":material/group:"
+        )
+    elif now and now.shared:
+        st.caption("Who sees this chat by its project alone will see it no more.")
+    if st.button("Move and show it" if seen else "Move", type="primary", key="move-do"):
+        try:
+            own.move(chat_id, chosen, shown=bool(seen))
+        except LeafError as e:
+            st.warning(markdown.paragraph(str(e)))
+        else:
+            st.rerun()
+
+
+def _named(names: Sequence[str]) -> str:
+    """`Ben`, `Ben and Cy`, `Ben, Cy and 3 others`."""
+    shown = [markdown.label(name, 40) for name in names]
+    if len(shown) < 3:
+        return " and ".join(shown)
+    return f"{shown[0]}, {shown[1]} and {words.count(len(shown) - 2, 'other')}"
