@@ -57,8 +57,9 @@ format: .venv/.dev
 	$(BIN)/ruff format .
 	$(BIN)/ruff check --fix .
 
-docs: .venv/.dev ## Tables in the pages that come from the code
+docs: .venv/.dev ## Tables in the pages, and the catalogs of translations, that come from the code
 	PYTHONPATH=. $(BIN)/python docs/tables.py
+	PYTHONPATH=. $(BIN)/python docs/catalogs.py
 
 pictures: .venv/.dev ## The pictures of the README and docs/use.md, from scripted chats in headless Chromium
 	$(BIN)/python -m tests.take_pictures

@@ -59,7 +59,7 @@ IDS = {
 SEVERAL = {"file_ids": "file_id", "files": "file", "refs": "ref"}
 ALIASES = {"target": "chat_id", "head": "message_id", "person": "user_id", "subject": "user_id"}
 NOBODYS = """
-model draft text title limit last first form name stream context shared on_progress on_member
+language model draft text title limit last first form name stream context shared on_progress on_member
 on_answer path paths words look row wanted spec columns rows number position timeout allow
 feedback handle slug ending older newer content base deleted sort range whose allowance total
 origin sources problem redirect_uri page_size kinds modified_after stop max_age given kind
@@ -334,6 +334,8 @@ METHODS: Mapping[str, Entry] = {
     "operations.audit_count": own(owner="fails"),
     "operations.audit_csv": own(owner="fails"),
     "team.user": own(),
+    "team.language": own(owner="any"),
+    "team.set_language": own(owner="change", uses={"language": Literally("fr")}),
     "team.workspaces": own(),
     "team.workspace_of": empty(),
     "team.rename": own(owner="change", colleague="refused", turn=1),

@@ -269,6 +269,7 @@ def test_a_backup_of_an_earlier_schema_is_brought_up_to_date(tmp_path: Path) -> 
         "project_chats",
         "project_files",
         "told_instructions",
+        "preferences",
         "transcripts",
         "chat_packages",
         "consents",

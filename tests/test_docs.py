@@ -55,7 +55,7 @@ def _said_by(script: Path) -> set[str]:
     found: set[str] = set()
     for node in ast.walk(ast.parse(script.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Constant) and isinstance(node.value, str):
-            found.add(node.value)
+            found.add(re.sub(r"\{\w+\}", "…", node.value))  # a message with its values
         if isinstance(node, ast.JoinedStr):
             parts = (p.value if isinstance(p, ast.Constant) else "…" for p in node.values)
             found.add("".join(str(part) for part in parts))

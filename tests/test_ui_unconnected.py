@@ -50,5 +50,8 @@ def test_other_answers_are_as_they_were(client: TestClient, path: str, accept: s
 
 def test_the_script_is_served(client: TestClient) -> None:
     answer = client.get(SCRIPT)
-    assert answer.text == ASSET.read_text()
+    assert ASSET.read_text() in answer.text
+    assert "Leaf antwortet" not in answer.text
+    german = client.get(SCRIPT, headers={"accept-language": "de-DE,en;q=0.5"})
+    assert "Leaf antwortet" in german.text
     assert answer.headers["content-type"].startswith("text/javascript")

@@ -4,13 +4,14 @@ import streamlit as st
 
 from leaf.ui import board, pinned
 from leaf.ui.controls import say_problem
+from leaf.ui.language import t
 from leaf.ui.state import session
 
 st.container(key="wide")
 found = session().boards.list()
 shown = board.chosen(found)
 if shown is None:
-    st.title("Board", anchor=False)
+    st.title(t("Board"), anchor=False)
     board.draw_empty(begin=True)
 else:
     st.set_page_config(page_title=f"{shown.name} · Leaf")

@@ -17,6 +17,7 @@ from leaf.ui import (
     welcome,
 )
 from leaf.ui.controls import say_problem
+from leaf.ui.language import t
 from leaf.ui.state import session
 
 try:
@@ -26,7 +27,10 @@ except LeafError:
         say_problem()
         st.stop()
     st.warning(
-        "This link leads to a chat that was deleted or is not shared with you. Here is a new one.",
+        t(
+            "This link leads to a chat that was deleted or is not shared with you. "
+            "Here is a new one."
+        ),
         icon=":material/link_off:",
     )
     browser.clean_address("chat", "message")

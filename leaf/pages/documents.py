@@ -4,6 +4,7 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.ui import browser, document_page, markdown
+from leaf.ui.language import t
 from leaf.ui.state import session
 
 st.container(key="wide")
@@ -19,12 +20,12 @@ if document is not None:
     st.set_page_config(page_title=f"{document.title} · Leaf")
     document_page.draw_document(document)
 else:
-    st.title("Documents", anchor=False)
+    st.title(t("Documents"), anchor=False)
     document_page.draw_undo()
     query = st.text_input(
-        "Search documents",
+        t("Search documents"),
         key="document-search",
-        placeholder="Title, type or chat",
+        placeholder=t("Title, type or chat"),
         icon=":material/search:",
         live=True,
     )

@@ -3,11 +3,12 @@
 import streamlit as st
 
 from leaf.ui import adding, connection, drive
+from leaf.ui.language import t
 from leaf.ui.state import session
 
 connection.take_callback()
 st.container(key="wide")
-st.title("Drive", anchor=False)
+st.title(t("Drive"), anchor=False)
 adding.draw()
 
 standing = session().drive.connection()

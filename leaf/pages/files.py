@@ -4,26 +4,27 @@ it."""
 import streamlit as st
 
 from leaf.ui import adding, library, upload_list
+from leaf.ui.language import t
 from leaf.ui.state import session
 
 st.container(key="wide")
-st.title("Files", anchor=False)
+st.title(t("Files"), anchor=False)
 upload_list.draw_files()
 adding.draw(adding.FILES)
 library.draw_undo()
 
 with st.container(horizontal=True, vertical_alignment="bottom"):
     query = st.text_input(
-        "Search files",
+        t("Search files"),
         key="file-search",
-        placeholder="Name or the words it came with",
+        placeholder=t("Name or the words it came with"),
         icon=":material/search:",
         live=True,
     )
     order = st.selectbox(
-        "Sort by",
+        t("Sort by"),
         list(library.ORDERS),
-        format_func=lambda key: library.ORDERS[key],
+        format_func=lambda key: t(library.ORDERS[key]),
         key="file-order",
         width=170,
     )

@@ -8,6 +8,7 @@ from leaf.ui import (
     budget,
     connection,
     deleted,
+    language_choice,
     links,
     markdown,
     model,
@@ -15,41 +16,49 @@ from leaf.ui import (
     words,
     workspace,
 )
+from leaf.ui.language import t
 from leaf.ui.state import leaf, live, session
 
 app = leaf()
 settings = app.settings
 
-st.title("Settings", anchor=False)
+st.title(t("Settings"), anchor=False)
 
 workspace.draw()
+language_choice.draw()
 links.draw_all()
 audit.draw()
 
-st.header("Model", anchor=False)
+st.header(t("Model"), anchor=False)
 model.draw()
 if not session().models.keyless():
     st.caption(
-        "What tools read from your files for a question is sent to this model server, and nowhere "
-        "else."
+        t(
+            "What tools read from your files for a question is sent to this model "
+            "server, and nowhere else."
+        )
     )
 
-st.header("Saved prompts", anchor=False)
+st.header(t("Saved prompts"), anchor=False)
 prompts.draw_settings()
 
 st.header("Google Drive", anchor=False)
 connection.draw_card(session().drive.connection())
 
-st.header("Answers", anchor=False)
+st.header(t("Answers"), anchor=False)
 st.markdown(words.load(app.load(), settings.runs_per_user, settings.runs))
 pushed, how = live().standing(str(st.session_state.get("live-polled", "")))
 state = ":green[:material/check_circle:]" if pushed else ":orange[:material/warning:]"
 st.markdown(
-    f"{state} **Live answers** ({'work' if pushed else 'come more slowly'}): "
-    f"{markdown.literal(how)}"
+    f"{state} "
+    + (
+        t("**Live answers** (work): {how}", how=markdown.literal(how))
+        if pushed
+        else t("**Live answers** (come more slowly): {how}", how=markdown.literal(how))
+    )
 )
 
-st.page_link(budget.PAGE, label="Usage and budgets", icon=":material/bar_chart:")
+st.page_link(budget.PAGE, label=t("Usage and budgets"), icon=":material/bar_chart:")
 
-st.header("Deleted", anchor=False)
+st.header(t("Deleted"), anchor=False)
 deleted.draw()

@@ -3,13 +3,14 @@
 import streamlit as st
 
 from leaf.ui import budget, usage
+from leaf.ui.language import t
 from leaf.ui.state import session
 
 st.container(key="wide")
-st.title("Usage", anchor=False)
+st.title(t("Usage"), anchor=False)
 if session().models.keyless():
     st.markdown(
-        "No model is connected, so **answers cost nothing**: no tokens, no money, no budget."
+        t("No model is connected, so **answers cost nothing**: no tokens, no money, no budget.")
     )
 
 standing, plan = session().usage.standing(), session().usage.plan()
@@ -25,8 +26,11 @@ else:
     usage.draw_empty(report, keyless=session().models.keyless())
 budget.draw_plan(plan)
 st.caption(
-    f"Days and months begin at midnight in the time zone {report.zone} (LEAF_TIME_ZONE). Money is "
-    f"at list price; "
-    "each model turn counts as soon as it is over, also of answers that failed, were stopped or "
-    "are being written; the title of a chat counts with its first answer."
+    t(
+        "Days and months begin at midnight in the time zone {zone} (LEAF_TIME_ZONE). "
+        "Money is at list price; each model turn counts as soon as it is over, also of "
+        "answers that failed, were stopped or are being written; the title of a chat "
+        "counts with its first answer.",
+        zone=report.zone,
+    )
 )

@@ -6,7 +6,7 @@ from leaf.errors import InvalidInputError, NotFoundError
 from leaf.exports.audit import audit_csv
 from leaf.identity import may_sign_in
 from leaf.sessions.house import Part
-from leaf.store import audit, chats, links, members, users
+from leaf.store import audit, chats, links, members, preferences, users
 from leaf.store.audit import AuditLine
 from leaf.store.model import Invitation, Member, Membership, Role, Scope, User
 
@@ -20,6 +20,15 @@ class Team(Part):
     def user(self) -> User:
         """Who acts. Raises NotFoundError."""
         return users.get_user(self._db, self._scope)
+
+    def language(self) -> str:
+        """The language in which the page speaks to them, as `de`; empty for that of their
+        browser."""
+        return preferences.language(self._db, self._scope)
+
+    def set_language(self, language: str) -> None:
+        """Choose it, everywhere they sign in. Raises InvalidInputError."""
+        preferences.set_language(self._db, self._scope, language)
 
     def workspaces(self) -> list[Membership]:
         """The user's workspaces."""

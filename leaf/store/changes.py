@@ -45,6 +45,7 @@ TOPICS = {
     "invitations": "team",
     "users": "team",
     "identities": "team",
+    "preferences": SILENT,  # read once by each tab
     "logins": "team",
     "integrations": "drive",
     "drive_folders": "drive",

@@ -83,6 +83,7 @@ PERSONAL_TABLES = (
     "workspace_members",
     "logins",
     "identities",
+    "preferences",
 )
 """Those whose rows are one person's, wherever they stand. What was used stays counted, under an id
 that is nobody's any more; what was asked in chats with others stays in these chats."""

@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from leaf.ui import markdown, preview
+from leaf.ui.language import mark, t
 from leaf.ui.state import current_visit, leaf, open_workspace, session
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
 
-SIGN_OUT, EVERYWHERE = "Sign out", "Sign out on all devices"
+SIGN_OUT, EVERYWHERE = mark("Sign out"), mark("Sign out on all devices")
 
 
 def draw_workspaces(chat_page: StreamlitPage) -> None:
@@ -26,7 +27,7 @@ def draw_workspaces(chat_page: StreamlitPage) -> None:
     if len(names) < 2 or here not in names:
         return
     chosen = st.selectbox(
-        "Workspace",
+        t("Workspace"),
         list(names),
         index=list(names).index(here),
         format_func=lambda i: names[i],
@@ -50,6 +51,7 @@ def draw_account() -> None:
         chosen = st.menu_button(
             markdown.label(visit.user.name, 40),
             [SIGN_OUT, EVERYWHERE],
+            format_func=t,
             key="account-menu",
             icon=":material/account_circle:",
             type="tertiary",

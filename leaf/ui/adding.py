@@ -19,8 +19,9 @@ from leaf.drive.model import DriveItem
 from leaf.errors import LeafError, RunError
 from leaf.sessions.session import Session
 from leaf.store.jobs import Job, JobItem, progress_line
-from leaf.ui import markdown, preview, words
+from leaf.ui import markdown, preview
 from leaf.ui.controls import icon_button
+from leaf.ui.language import in_digits, n_, t
 from leaf.ui.receiving import Upload, received
 from leaf.ui.state import session
 
@@ -114,7 +115,7 @@ def _draw_progress(known: Sequence[str]) -> None:
     for number, job in enumerate(under_way):
         with st.container(horizontal=True, vertical_alignment="center", key=f"adding-{number}"):
             st.progress(job.share, text=progress_text(job))
-            if st.button("Stop", key=f"adding-stop-{job.id}", icon=":material/stop_circle:"):
+            if st.button(t("Stop"), key=f"adding-stop-{job.id}", icon=":material/stop_circle:"):
                 session().jobs.stop(job.id)
                 st.rerun()
 
@@ -122,11 +123,11 @@ def _draw_progress(known: Sequence[str]) -> None:
 def progress_text(job: Job) -> str:
     """`Adding 412 of 1,400 files, 29 %; 3 failed`."""
     if not job.total:
-        return "Looking what there is …"
+        return t("Looking what there is …")
     return (
         markdown.label(job.note, 160)
         if job.entered and job.note
-        else f"Adding {progress_line(job)}"
+        else t("Adding {progress}", progress=progress_line(job))
     )
 
 
@@ -159,7 +160,7 @@ def _draw_outcome(job: Job, here: str) -> None:
         with st.container(horizontal=True, vertical_alignment="center", wrap=False):
             st.markdown(outcome_text(job, items), width="stretch")
             _draw_next(job, items, here)
-            if icon_button("Close this message", f"added-close-{job.id}", "close"):
+            if icon_button(t("Close this message"), f"added-close-{job.id}", "close"):
                 session().jobs.forget(job.id)
                 st.rerun()
         for problem in filter(None, (job.problem, str(job.outcome.get("incomplete", "")))):
@@ -171,32 +172,30 @@ def outcome_text(job: Job, items: Sequence[JobItem]) -> str:
     """`**12 files** are in your library. 3 were skipped.`"""
     there = len({item.file_id for item in items if item.file_id})
     folders = len(job.asked.get("folders", ())) if job.state == "done" else 0
-    pieces = ["Stopped."] if job.state == "stopped" else []
+    pieces = [t("Stopped.")] if job.state == "stopped" else []
     if there:
         pieces.append(
-            f"**{words.count(there, 'file')}** {'is' if there == 1 else 'are'} in your library."
+            n_("**{n} file** is in your library.", "**{n} files** are in your library.", there)
         )
     elif not job.problem and not folders:
-        pieces.append("No file was added.")
+        pieces.append(t("No file was added."))
     if folders:
         pieces.append(
-            f"{words.count(folders, 'folder')} {'goes' if folders == 1 else 'go'} with the chat."
+            n_("{n} folder goes with the chat.", "{n} folders go with the chat.", folders)
         )
     unreadable = sum(item.state == "unreadable" for item in items)
     if unreadable:
-        pieces.append(f"{unreadable:,} of them cannot be read.")
+        pieces.append(t("{unreadable} of them cannot be read.", unreadable=in_digits(unreadable)))
     skipped = sum(item.state == "failed" for item in items)
     if skipped:
-        pieces.append(
-            f"{words.count(skipped, 'file')} {'was' if skipped == 1 else 'were'} skipped."
-        )
+        pieces.append(n_("{n} file was skipped.", "{n} files were skipped.", skipped))
     known = sum(item.state == "known" for item in items)
     if known:
-        pieces.append(f"{known:,} {'was' if known == 1 else 'were'} there already.")
+        pieces.append(n_("{n} was there already.", "{n} were there already.", known))
     left = job.total - job.done
     if left > 0 and job.state in ("stopped", "failed"):
-        pieces.append(f"{left:,} {'is' if left == 1 else 'are'} left.")
-    return " ".join(pieces) or "Nothing was added."
+        pieces.append(n_("{n} is left.", "{n} are left.", left))
+    return " ".join(pieces) or t("Nothing was added.")
 
 
 def _troubled(job: Job) -> bool:
@@ -207,12 +206,12 @@ def _draw_next(job: Job, items: Sequence[JobItem], here: str) -> None:
     """On with what is left, or from the files to a question."""
     chat_id = str(job.outcome.get("chat", ""))
     if job.state in ("stopped", "failed") and (job.done < job.total or not job.total):
-        if st.button("Go on", key=f"added-go-on-{job.id}", icon=":material/resume:"):
+        if st.button(t("Go on"), key=f"added-go-on-{job.id}", icon=":material/resume:"):
             session().jobs.go_on(job.id)
             st.rerun()
     elif chat_id and chat_id != here:
         if st.button(
-            "Open the chat", key=f"added-chat-{job.id}", icon=":material/chat:", type="primary"
+            t("Open the chat"), key=f"added-chat-{job.id}", icon=":material/chat:", type="primary"
         ):
             _open_chat(job)
     elif not chat_id and any(item.file_id for item in items):
@@ -220,7 +219,7 @@ def _draw_next(job: Job, items: Sequence[JobItem], here: str) -> None:
 
 
 def _draw_ask(job: Job, items: Sequence[JobItem]) -> None:
-    if not st.button("Ask about them", key=f"added-ask-{job.id}", icon=":material/chat:"):
+    if not st.button(t("Ask about them"), key=f"added-ask-{job.id}", icon=":material/chat:"):
         return
     chat = session().chats.create()
     session().attached.add(
@@ -243,12 +242,16 @@ def _draw_failed(job: Job, items: Sequence[JobItem]) -> None:
     if not failed:
         return
     reasons = Counter(_reason(item) for item in failed)
-    label = f"What was not added or cannot be read, and why ({len(failed):,})"
+    label = t("What was not added or cannot be read, and why ({n})", n=in_digits(len(failed)))
     with st.expander(label, type="compact", key=f"added-failed-{job.id}"):
         for why, count in reasons.most_common():
             names = [item.name for item in failed if _reason(item) == why]
             listed = ", ".join(markdown.label(name, 60) for name in names[:NAMES_SHOWN])
-            more = f" and {count - NAMES_SHOWN:,} more" if count > NAMES_SHOWN else ""
+            more = (
+                t(" and {count} more", count=in_digits(count - NAMES_SHOWN))
+                if count > NAMES_SHOWN
+                else ""
+            )
             st.markdown(f"{markdown.paragraph(why)}  \n:small[{listed}{more}]")
 
 

@@ -16,6 +16,7 @@ from leaf.readers.locate.where import parse
 from leaf.readers.media_types import OTHER, media_type_of
 from leaf.store.model import File
 from leaf.ui import markdown, words
+from leaf.ui.language import t
 from leaf.ui.state import session
 
 if TYPE_CHECKING:
@@ -38,7 +39,7 @@ def recording_name() -> str:
         zone = zoneinfo.ZoneInfo(st.context.timezone or "UTC")
     except (zoneinfo.ZoneInfoNotFoundError, ValueError):
         zone = zoneinfo.ZoneInfo("UTC")
-    return f"Recording {datetime.now(zone):%Y-%m-%d %H.%M}.wav"
+    return t("Recording {at}.wav", at=f"{datetime.now(zone):%Y-%m-%d %H.%M}")
 
 
 def question(file: File) -> str:
@@ -51,16 +52,16 @@ def question(file: File) -> str:
     def say(text: str) -> None:
         place.caption(f":material/graphic_eq: {markdown.label(text, 200)}")
 
-    say("Listening to your recording")
+    say(t("Listening to your recording"))
     try:
         spoken = session().transcripts.text(file.id, on_progress=say)
     except LeafError as e:
-        st.session_state["composer-problem"] = (
-            f"Your recording is attached, but it was not turned into words. {e}"
+        st.session_state["composer-problem"] = t(
+            "Your recording is attached, but it was not turned into words. {e}", e=e
         )
         return ""
     if not spoken:
-        st.session_state["composer-problem"] = (
+        st.session_state["composer-problem"] = t(
             "No speech was found in your recording. It is attached; type your question."
         )
     return spoken
@@ -105,23 +106,25 @@ def state_line(file: File, transcript: Transcript, engine: str) -> str:
 
 def _state(file: File, transcript: Transcript, engine: str) -> str:
     if not file.outline.get("sound"):
-        return "no sound track, nothing to transcribe"
+        return t("no sound track, nothing to transcribe")
     if transcript.state == "done":
-        return "transcript ready" if transcript.cues else "no speech was found"
+        return t("transcript ready") if transcript.cues else t("no speech was found")
     if transcript.state == "working":
-        of = (
-            f" {words.length(transcript.seconds)} of "
-            f"{words.length(file.outline.get('duration') or 0)}"
-            if transcript.seconds
-            else ""
-        )
-        return f"transcribing…{of}"
+        if not transcript.seconds:
+            return t("transcribing…")
+        whole = words.length(file.outline.get("duration") or 0)
+        done = words.length(transcript.seconds)
+        return t("transcribing… {done} of {whole}", done=done, whole=whole)
     if transcript.state == "failed":
-        return f"not transcribed. {transcript.text}"
+        return t("not transcribed. {text}", text=transcript.text)
     if not engine:
-        return "cannot be transcribed yet; Settings says how to turn it on"
-    done = f" ({words.length(transcript.seconds)} are done)" if transcript.seconds else ""
-    return f"is transcribed when an answer needs it{done}"
+        return t("cannot be transcribed yet; Settings says how to turn it on")
+    done = (
+        t(" ({length} are done)", length=words.length(transcript.seconds))
+        if transcript.seconds
+        else ""
+    )
+    return t("is transcribed when an answer needs it{done}", done=done)
 
 
 def draw_preview(preview: Preview, place: str) -> None:
@@ -137,18 +140,21 @@ def draw_preview(preview: Preview, place: str) -> None:
     if preview.cues:
         _draw_cues(preview.cues, cited)
     elif preview.transcript is not None and preview.transcript.state == "done":
-        st.markdown("No speech was found in this recording.")
+        st.markdown(t("No speech was found in this recording."))
 
 
 def _draw_player(file: File, start: float, *, playing: bool) -> None:
     if file.size > PLAYED_BYTES:
         st.caption(
-            f"{words.size(file.size)} are too much to play here. Download the file to listen to it."
+            t(
+                "{size} are too much to play here. Download the file to listen to it.",
+                size=words.size(file.size),
+            )
         )
         return
     media_type = media_type_of(file.kind, file.media_type)
     if media_type == OTHER:
-        st.caption("This recording cannot be played here. Download the file to listen to it.")
+        st.caption(t("This recording cannot be played here. Download the file to listen to it."))
         return
     held = session().files.path(file.id)  # it stays there until the player has taken it over
     path = str(held)
@@ -170,7 +176,7 @@ def _draw_unfinished(file: File, transcript: Transcript) -> None:
     if (
         session().transcripts.engine
         and file.outline.get("sound")
-        and st.button("Transcribe", key="preview-transcribe")
+        and st.button(t("Transcribe"), key="preview-transcribe")
     ):
         session().transcripts.begin(file.id)
         st.rerun(scope="fragment")
@@ -183,7 +189,7 @@ def _watch_preview(file: File) -> None:
         st.rerun()
     total = file.outline.get("duration") or 0
     share = min(1.0, transcript.seconds / total) if total else 0.0
-    st.progress(share, text=markdown.label(transcript.text or "Transcribing", 200))
+    st.progress(share, text=markdown.label(transcript.text or t("Transcribing"), 200))
 
 
 def _draw_cues(cues: Sequence[Cue], cited: tuple[float, float] | None) -> None:
@@ -214,7 +220,11 @@ def _draw_cue(number: int, cue: Cue, *, hit: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", wrap=False, gap="small"):
         at = words.length(cue.start)
         if st.button(
-            at, key=f"preview-cue-{number}", type="tertiary", help=f"Play from {at}", width=72
+            at,
+            key=f"preview-cue-{number}",
+            type="tertiary",
+            help=t("Play from {at}", at=at),
+            width=72,
         ):
             st.session_state["preview-sound-at"] = cue.start
             st.rerun(scope="fragment")

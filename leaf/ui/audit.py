@@ -8,7 +8,8 @@ import streamlit as st
 
 from leaf.store.audit import KINDS, AuditLine
 from leaf.store.model import Member
-from leaf.ui import markdown, words
+from leaf.ui import markdown
+from leaf.ui.language import in_digits, mark, t
 from leaf.ui.state import current_visit, later, session
 
 OPERATIONS_PAGE = Path(__file__).resolve().parents[1] / "pages" / "operations.py"
@@ -16,14 +17,14 @@ LINES = 12
 """On a page: what stands below is not pushed away, and nothing scrolls within the page, which a
 keyboard could not do."""
 KIND_NAMES = {
-    "": "Everything",
-    "sign-in": "Sign-ins",
-    "people": "People and sharing",
+    "": mark("Everything"),
+    "sign-in": mark("Sign-ins"),
+    "people": mark("People and sharing"),
     "drive": "Google Drive",
-    "export": "Exports and downloads",
-    "deletion": "Deletions",
-    "settings": "Settings",
-    "operation": "Backups",
+    "export": mark("Exports and downloads"),
+    "deletion": mark("Deletions"),
+    "settings": mark("Settings"),
+    "operation": mark("Backups"),
 }
 
 
@@ -37,15 +38,17 @@ def draw() -> None:
     mine = session().scope.user_id
     if not any(m.user_id == mine and m.role == "owner" for m in members):
         return
-    st.header("Audit log", anchor=False)
+    st.header(t("Audit log"), anchor=False)
     st.caption(
-        "Who signed in, shared, exported, deleted and changed settings in this workspace. "
-        "What was asked, read or written stands nowhere in it."
+        t(
+            "Who signed in, shared, exported, deleted and changed settings in this "
+            "workspace. What was asked, read or written stands nowhere in it."
+        )
     )
     kind, person = _draw_choice(members)
     count = session().team.audit_count(kind=kind, person=person)
     if not count:
-        st.caption("Nothing of this was written down yet.")
+        st.caption(t("Nothing of this was written down yet."))
         return
     number = 1
     if count > LINES:
@@ -53,7 +56,7 @@ def draw() -> None:
     found = session().team.audit(kind=kind, person=person, limit=LINES, offset=(number - 1) * LINES)
     draw_lines(found, {m.user_id: m.name for m in members}, "audit-lines")
     st.download_button(
-        f"All {count:,} as CSV" if count > 1 else "As CSV",
+        t("All {count} as CSV", count=in_digits(count)) if count > 1 else t("As CSV"),
         later(lambda own: own.team.audit_csv(kind=kind, person=person)),
         file_name="audit.csv",
         mime="text/csv",
@@ -64,19 +67,19 @@ def draw() -> None:
 
 
 def _draw_choice(members: list[Member]) -> tuple[str, str]:
-    names = {"": "Everybody", **{m.user_id: m.name for m in members}}
+    names = {"": t("Everybody"), **{m.user_id: m.name for m in members}}
     with st.container(horizontal=True, key="audit-choice"):
         kind = st.selectbox(
-            "What",
+            t("What"),
             ["", *KINDS],
-            format_func=lambda k: KIND_NAMES[k],
+            format_func=lambda k: t(KIND_NAMES[k]),
             key="audit-kind",
             width=240,
         )
         person = ""
         if current_visit() is not None:
             person = st.selectbox(
-                "Who", list(names), format_func=lambda i: names[i], key="audit-person", width=240
+                t("Who"), list(names), format_func=lambda i: names[i], key="audit-person", width=240
             )
     return kind or "", person or ""
 
@@ -84,11 +87,11 @@ def _draw_choice(members: list[Member]) -> tuple[str, str]:
 def draw_lines(found: list[AuditLine], names: dict[str, str], key: str) -> None:
     """A table; ids are what lines tell of, so that names of deleted things stand nowhere."""
     rows = [
-        "| When (UTC) | Who | What | On |",
+        t("| When (UTC) | Who | What | On |"),
         "|---|---|---|---|",
         *(
             f"| {line.happened_at:%Y-%m-%d %H:%M:%S} | {_who(line, names)} "
-            f"| {markdown.label(line.action, 60)}{', refused' if line.outcome == 'refused' else ''} "
+            f"| {markdown.label(line.action, 60)}{t(', refused') if line.outcome == 'refused' else ''} "
             f"| {markdown.label(_subject(line, names), 90)} |"
             for line in found
         ),
@@ -103,4 +106,9 @@ def _who(line: AuditLine, names: dict[str, str]) -> str:
 
 def _subject(line: AuditLine, names: dict[str, str]) -> str:
     """People by name, other things by the end of their id, which tells them apart."""
-    return " ".join(names.get(one) or words.short_id(one) for one in line.subject.split())
+    return " ".join(names.get(one) or _short_id(one) for one in line.subject.split())
+
+
+def _short_id(subject: str) -> str:
+    """The end of a long id; other words as they are."""
+    return f"…{subject[-8:]}" if len(subject) > 30 and "@" not in subject else subject

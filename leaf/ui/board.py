@@ -10,26 +10,39 @@ from leaf.errors import LeafError
 from leaf.sessions.boards import BoardForm
 from leaf.store.boards import FIRST_NAME, NAME_LENGTH, Board
 from leaf.ui import browser, links, markdown, words
-from leaf.ui.controls import icon_menu, say_problem, then_redraw
+from leaf.ui.controls import dialog, icon_menu, say_problem, then_redraw
+from leaf.ui.language import in_digits, mark, t
 from leaf.ui.state import later, session
 from leaf.ui.toasts import toast
 
 FORMS: tuple[tuple[BoardForm, str, str, str, str], ...] = (
-    ("html", "Web page", ":material/html:", "text/html", "One file that opens in any browser"),
-    ("pdf", "PDF", ":material/picture_as_pdf:", "application/pdf", "To hand over or to print"),
+    (
+        "html",
+        mark("Web page"),
+        ":material/html:",
+        "text/html",
+        mark("One file that opens in any browser"),
+    ),
+    (
+        "pdf",
+        "PDF",
+        ":material/picture_as_pdf:",
+        "application/pdf",
+        mark("To hand over or to print"),
+    ),
     (
         "docx",
         "Word",
         ":material/docs:",
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-        "To work on",
+        mark("To work on"),
     ),
 )
-HOW = (
-    "**Nothing is pinned yet.** *Pin to board* stands under every chart of an answer, and under "
-    "every result table: open the steps of an answer, and there the step that made it. What is "
-    "pinned stays here with what it rests on, and *Recompute* runs it again over the files as they "
-    "are then."
+HOW = mark(
+    "**Nothing is pinned yet.** *Pin to board* stands under every chart of an "
+    "answer, and under every result table: open the steps of an answer, and there "
+    "the step that made it. What is pinned stays here with what it rests on, and "
+    "*Recompute* runs it again over the files as they are then."
 )
 
 
@@ -39,7 +52,7 @@ def chosen(found: Sequence[Board]) -> Board | None:
     board = next((one for one in found if one.id == wanted), None)
     if wanted and board is None:
         st.warning(
-            "This board was deleted, or it is not shared with you any more.",
+            t("This board was deleted, or it is not shared with you any more."),
             icon=":material/link_off:",
         )
         browser.clean_address("board")
@@ -48,8 +61,8 @@ def chosen(found: Sequence[Board]) -> Board | None:
 
 def draw_empty(*, begin: bool = False) -> None:
     """What to do; with `begin` where there is no board at all."""
-    st.markdown(HOW)
-    if begin and st.button("New board", key="first-board", icon=":material/add:"):
+    st.markdown(t(HOW))
+    if begin and st.button(t("New board"), key="first-board", icon=":material/add:"):
         _ask_new()
 
 
@@ -57,8 +70,8 @@ def draw_head(board: Board, found: Sequence[Board]) -> None:
     """Its name, and what can be done to all of it."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False, key="board-head"):
         st.title(markdown.label(board.name, NAME_LENGTH), anchor=False, width="stretch")
-        options = ["New board", *(["Rename", "Delete"] if board.own else [])]
-        act = icon_menu("New board, rename or delete", options, key="board-menu")
+        options = [mark("New board"), *([mark("Rename"), mark("Delete")] if board.own else [])]
+        act = icon_menu(t("New board, rename or delete"), options, key="board-menu")
     if act == "New board":
         _ask_new()
     elif act == "Rename":
@@ -82,7 +95,7 @@ def _draw_choice(board: Board, found: Sequence[Board]) -> None:
     ids = list(names)
     # Another key for another board: the page may have come to it by its address.
     st.selectbox(
-        "Board",
+        t("Board"),
         ids,
         ids.index(board.id),
         format_func=lambda board_id: words.cut(names.get(board_id, ""), 60),
@@ -101,24 +114,36 @@ def _choose(key: str) -> None:
 def _draw_who(board: Board) -> None:
     """Who sees it; the switch, where there is anybody else."""
     if not board.own:
-        st.caption(f":material/group: {markdown.label(board.author, 60)} shares this board.")
+        st.caption(
+            t(
+                ":material/group: {author} shares this board.",
+                author=markdown.label(board.author, 60),
+            )
+        )
         return
     others = len(session().team.members()) - 1
     if not others and not board.shared:
         return
     st.toggle(
-        "Everyone in this workspace sees this board",
+        t("Everyone in this workspace sees this board"),
         board.shared,
         key=f"board-shared-{board.id}-{board.shared}",
         on_change=_share,
         args=(board.id, not board.shared),
     )
     told = (
-        f"All {others + 1} members see what is pinned here and can export it, also from chats in "
-        f"which they take no part. The chats stay closed to them."
+        t(
+            "All {others} members see what is pinned here and can export it, also from "
+            "chats in which they take no part. The chats stay closed to them.",
+            others=others + 1,
+        )
         if board.shared
-        else "Only you see it now. When it is shared, what is pinned here becomes visible to all "
-        f"{others + 1} members, also from chats in which they take no part."
+        else t(
+            "Only you see it now. When it is shared, what is pinned here becomes "
+            "visible to all {others} members, also from chats in which they take no "
+            "part.",
+            others=others + 1,
+        )
     )
     st.caption(told)
 
@@ -132,55 +157,66 @@ def _share(board_id: str, shared: bool) -> None:
 
 def _draw_recompute(board: Board) -> None:
     if not st.button(
-        "Recompute all",
+        t("Recompute all"),
         key="recompute-all",
         icon=":material/refresh:",
-        help="Run every pinned result again, one after the other, over the files as they are now",
+        help=t(
+            "Run every pinned result again, one after the other, over the files as they are now"
+        ),
     ):
         return
     pins = [shown.pin for shown in session().boards.pins(board.id) if shown.pin.content]
     progress, changed = st.progress(0.0), 0
     for number, pin in enumerate(pins):
-        said = f"{number + 1} of {len(pins)}: {markdown.label(pin.title, 60)}"
+        said = t(
+            "{number} of {n}: {title}",
+            number=number + 1,
+            n=len(pins),
+            title=markdown.label(pin.title, 60),
+        )
         progress.progress(number / len(pins), text=said)
         try:
             done = session().boards.recompute(pin.id)
         except LeafError:  # it was removed meanwhile, or its chat: the page says so
             continue
         changed += bool(done.outcome and done.outcome["outcome"] != "same")
-    text = f"{words.count(len(pins), 'result')} computed again: "
-    text += f"{changed:,} did not come out the same." if changed else "all are the same."
+    text = t("{results} computed again: ", results=words.count(len(pins), "result"))
+    text += (
+        t("{changed} did not come out the same.", changed=in_digits(changed))
+        if changed
+        else t("all are the same.")
+    )
     toast(text, icon=":material/refresh:")
     st.rerun()
 
 
 def _draw_exports(board: Board) -> None:
     menu = st.popover(
-        "Export", icon=":material/ios_share:", on_change="rerun", key=f"export-board-{board.id}"
+        t("Export"), icon=":material/ios_share:", on_change="rerun", key=f"export-board-{board.id}"
     )
     if not menu.open:
         return
     with menu:
         for form, label, icon, mime, purpose in FORMS:
             st.download_button(
-                label,
+                t(label),
                 later(lambda own, form=form: own.boards.export(board.id, form)),  # type: ignore[misc]
                 file_name=f"{words.file_name(board.name)}.{form}",
                 mime=mime,
                 key=f"export-board-{form}",
                 icon=icon,
-                help=purpose,
+                help=t(purpose),
                 on_click="ignore",
                 width="stretch",
             )
-        st.caption("Each result with its query, its files and when it was computed.")
+        st.caption(t("Each result with its query, its files and when it was computed."))
 
 
-@st.dialog("New board")
+@dialog("New board")
 def _ask_new() -> None:
     with st.form("new-board", border=False):
-        name = st.text_input("Name", max_chars=NAME_LENGTH, placeholder=FIRST_NAME)
-        if st.form_submit_button("Create", type="primary"):
+        name = st.text_input(t("Name"), max_chars=NAME_LENGTH, placeholder=FIRST_NAME)
+        if st.form_submit_button(t("Create"), type="primary"):
             try:
                 made = session().boards.create(name or FIRST_NAME)
             except LeafError as e:
@@ -190,11 +226,11 @@ def _ask_new() -> None:
                 st.rerun()
 
 
-@st.dialog("Rename board")
+@dialog("Rename board")
 def _ask_name(board: Board) -> None:
     with st.form("rename-board", border=False):
-        name = st.text_input("Name", value=board.name, max_chars=NAME_LENGTH)
-        if st.form_submit_button("Rename", type="primary"):
+        name = st.text_input(t("Name"), value=board.name, max_chars=NAME_LENGTH)
+        if st.form_submit_button(t("Rename"), type="primary"):
             try:
                 session().boards.rename(board.id, name or "")
             except LeafError as e:
@@ -203,14 +239,19 @@ def _ask_name(board: Board) -> None:
                 st.rerun()
 
 
-@st.dialog("Delete board")
+@dialog("Delete board")
 def _ask_delete(board: Board) -> None:
     say_problem()
-    pins = f" with {words.count(board.pins, 'pin')}" if board.pins else ""
+    pins = t(" with {pins}", pins=words.count(board.pins, "pin")) if board.pins else ""
     st.markdown(
-        f"**{markdown.label(board.name, 80)}**{pins} goes for good. What was pinned stays in its "
-        f"chats."
+        t(
+            "**{name}**{pins} goes for good. What was pinned stays in its chats.",
+            name=markdown.label(board.name, 80),
+            pins=pins,
+        )
     )
-    if st.button("Delete for good", key="delete-board", type="primary", icon=":material/delete:"):
+    if st.button(
+        t("Delete for good"), key="delete-board", type="primary", icon=":material/delete:"
+    ):
         st.query_params.pop("board", None)
         then_redraw(session().boards.delete, board.id)

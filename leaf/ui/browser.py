@@ -13,7 +13,9 @@ from typing import Any
 from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.runtime.scriptrunner_utils.script_run_context import get_script_run_ctx
 
-COPY_HTML = '<button type="button" title="Copy this answer" aria-label="Copy this answer"></button>'
+from leaf.ui.spoken import PRELUDE, spoken
+
+COPY_HTML = '<button type="button" ></button>'
 
 COPY_CSS = """
 button { all: unset; box-sizing: border-box; cursor: pointer; display: inline-flex; align-items: center; justify-content: center;
@@ -48,12 +50,15 @@ const DONE = icon('<path d="M5 12.5l4.5 4.5L19 7.5"/>')
 
 export default function ({ data, parentElement }) {
   const button = parentElement.querySelector("button")
+  speak(data)
   if (!button.firstChild) button.innerHTML = COPY
+  button.title = t("Copy this answer")
+  button.setAttribute("aria-label", button.title)
   button.onclick = async () => {
     await copy(data.text)
     button.innerHTML = DONE
-    button.setAttribute("aria-label", "Copied")
-    setTimeout(() => { button.innerHTML = COPY; button.setAttribute("aria-label", "Copy this answer") }, 1600)
+    button.setAttribute("aria-label", t("Copied"))
+    setTimeout(() => { button.innerHTML = COPY; button.setAttribute("aria-label", t("Copy this answer")) }, 1600)
   }
 }
 """
@@ -75,7 +80,7 @@ export default function ({ data, parentElement }) {
 """
 
 
-GIVE_BACK_HTML = '<section hidden><p></p><button type="button">Copy</button></section>'
+GIVE_BACK_HTML = '<section hidden><p></p><button type="button"></button></section>'
 
 GIVE_BACK_CSS = """
 section { display: flex; align-items: center; gap: 0.5rem; padding: 0.2rem 0.25rem; font-size: 0.9rem; }
@@ -98,14 +103,15 @@ const fill = (field, text) => {
 export default function ({ data, parentElement }) {
   const row = parentElement.querySelector("section")
   if (row.dataset.done === data.id) return
+  speak(data)
   row.dataset.done = data.id
   const field = document.querySelector('[data-testid="stChatInputTextArea"]')
   row.hidden = Boolean(field && !field.value)
   if (row.hidden) return fill(field, data.text)
-  row.querySelector("p").textContent = `Withdrawn: “${data.text}”`
+  row.querySelector("p").textContent = t("Withdrawn: “{text}”", data)
   const button = row.querySelector("button")
-  button.textContent = "Copy"
-  button.onclick = async () => { await copy(data.text); button.textContent = "Copied" }
+  button.textContent = t("Copy")
+  button.onclick = async () => { await copy(data.text); button.textContent = t("Copied") }
 }
 """
 )
@@ -121,7 +127,8 @@ export default function ({ data }) {
 
 
 KEEP_PLACE_JS = """
-export default function () {
+export default function ({ data }) {
+  speak(data)
   sessionStorage.setItem("leaf-place", location.pathname + location.search)
 }
 """
@@ -134,12 +141,32 @@ export default function () {
 }
 """
 
+RELOAD_JS = """
+export default function () {
+  location.reload()
+}
+"""
+
+
+@cache
+def _reload() -> Any:
+    import streamlit as st
+
+    return st.components.v2.component("leaf_reload", html="<span></span>", js=RELOAD_JS)
+
+
+def reload() -> None:
+    """Have the browser load this page anew, and with it all that its scripts have drawn."""
+    _reload()(key="leaf-reload", data={})
+
 
 @cache
 def _copy() -> Any:
     import streamlit as st
 
-    return st.components.v2.component("leaf_copy", html=COPY_HTML, css=COPY_CSS, js=COPY_JS)
+    return st.components.v2.component(
+        "leaf_copy", html=COPY_HTML, css=COPY_CSS, js=PRELUDE + COPY_JS
+    )
 
 
 @cache
@@ -156,13 +183,13 @@ def _give_back() -> Any:
     import streamlit as st
 
     return st.components.v2.component(
-        "leaf_give_back", html=GIVE_BACK_HTML, css=GIVE_BACK_CSS, js=GIVE_BACK_JS
+        "leaf_give_back", html=GIVE_BACK_HTML, css=GIVE_BACK_CSS, js=PRELUDE + GIVE_BACK_JS
     )
 
 
 def copy_button(text: str, key: str) -> None:
     """A button that puts `text` on the clipboard."""
-    _copy()(key=key, data={"text": text}, width="content")
+    _copy()(key=key, data={"text": text, **spoken(COPY_JS)}, width="content")
 
 
 def focus_composer(key: str) -> None:
@@ -173,14 +200,16 @@ def focus_composer(key: str) -> None:
 def give_back(text: str, text_id: str) -> None:
     """Put a text into the composer, once for each id. If something is being written there, offer to
     copy it instead."""
-    _give_back()(key="given-back-text", data={"text": text, "id": text_id})
+    _give_back()(key="given-back-text", data={"text": text, "id": text_id, **spoken(GIVE_BACK_JS)})
 
 
 @cache
 def _keep_place() -> Any:
     import streamlit as st
 
-    return st.components.v2.component("leaf_keep_place", html="<span></span>", js=KEEP_PLACE_JS)
+    return st.components.v2.component(
+        "leaf_keep_place", html="<span></span>", js=PRELUDE + KEEP_PLACE_JS
+    )
 
 
 @cache
@@ -212,7 +241,7 @@ def clean_address(*names: str) -> None:
 def keep_place() -> None:
     """Remember the address of this tab while its user goes to a login provider, who sends them back
     to the front page."""
-    _keep_place()(key="keep-place", data={})
+    _keep_place()(key="keep-place", data=spoken(KEEP_PLACE_JS))
 
 
 def return_to_place() -> None:

@@ -13,20 +13,22 @@ from leaf.settings import Allowance
 from leaf.store.budgets import MEMBERS, WORKSPACE
 from leaf.ui import markdown
 from leaf.ui.controls import say_problem, then_redraw
+from leaf.ui.language import in_digits, mark, t
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
+from leaf.ui.words import whole_day
 
 PAGE = Path(__file__).resolve().parents[1] / "pages" / "usage.py"
 STATES = {
     "ok": "",
-    "near": ":orange[:material/warning: nearly used up]",
-    "used up": ":red[:material/block: used up]",
+    "near": mark(":orange[:material/warning: nearly used up]"),
+    "used up": mark(":red[:material/block: used up]"),
 }
 FIELDS = {
-    "day_usd": "US dollars a day",
-    "month_usd": "US dollars a month",
-    "day_tokens": "Tokens a day",
-    "month_tokens": "Tokens a month",
+    "day_usd": mark("US dollars a day"),
+    "month_usd": mark("US dollars a month"),
+    "day_tokens": mark("Tokens a day"),
+    "month_tokens": mark("Tokens a month"),
 }
 
 
@@ -44,7 +46,7 @@ def draw_meters(standing: Standing) -> None:
     """A bar and its words for each budget that holds for the reader."""
     if not standing.meters:
         return
-    st.header("Budgets", anchor=False)
+    st.header(t("Budgets"), anchor=False)
     if standing.warning:
         st.warning(
             markdown.paragraph(standing.warning),
@@ -59,15 +61,22 @@ def draw_meters(standing: Standing) -> None:
 
 
 def _draw_meter(meter: Meter) -> None:
-    whose = "You" if meter.whose == "user" else "The workspace"
-    when = "today" if meter.span == "day" else meter.month
-    used = f"{meter.used:,.0f}" if meter.unit == "tokens" else amount(meter.used, meter.unit)
-    words = f"{percent(meter.share)}: {used} of {amount(meter.limit, meter.unit)}"
+    whose = t("You") if meter.whose == "user" else t("The workspace")
+    when = t("today") if meter.span == "day" else meter.month
+    used = (
+        in_digits(round(meter.used)) if meter.unit == "tokens" else amount(meter.used, meter.unit)
+    )
+    words = t(
+        "{share}: {used} of {limit}",
+        share=percent(meter.share),
+        used=used,
+        limit=amount(meter.limit, meter.unit),
+    )
     st.progress(
         min(1.0, meter.share),
-        text=f"**{whose}, {when}** {STATES[meter.state]}  \n{markdown.literal(words)}",
+        text=f"**{whose}, {when}** {t(STATES[meter.state])}  \n{markdown.literal(words)}",
     )
-    st.caption(f"Begins anew {markdown.literal(meter.ends_text)}")
+    st.caption(t("Begins anew {ends_text}", ends_text=markdown.literal(meter.ends_text)))
 
 
 def draw_plan(plan: BudgetPlan) -> None:
@@ -75,11 +84,13 @@ def draw_plan(plan: BudgetPlan) -> None:
     above."""
     if not plan.owner:
         return
-    with st.expander("Set budgets", type="compact", key="budget-form-box", icon=":material/tune:"):
+    with st.expander(
+        t("Set budgets"), type="compact", key="budget-form-box", icon=":material/tune:"
+    ):
         say_problem()
         subjects = _subjects(plan)
         subject = st.selectbox(
-            "Whose",
+            t("Whose"),
             list(subjects),
             format_func=lambda s: subjects[s],
             key="budget-subject",
@@ -91,9 +102,9 @@ def draw_plan(plan: BudgetPlan) -> None:
 
 def _subjects(plan: BudgetPlan) -> dict[str, str]:
     if plan.alone:
-        return {MEMBERS: "You"}
+        return {MEMBERS: t("You")}
     people = {m.user_id: f"{m.name} · {m.email}" for m in session().team.members()}
-    return {MEMBERS: "Each member", WORKSPACE: "The whole workspace", **people}
+    return {MEMBERS: t("Each member"), WORKSPACE: t("The whole workspace"), **people}
 
 
 def _draw_form(plan: BudgetPlan, subject: str) -> None:
@@ -109,16 +120,16 @@ def _draw_form(plan: BudgetPlan, subject: str) -> None:
                 whole = name.endswith("tokens")
                 value, rest, top = getattr(now, name), getattr(otherwise, name), getattr(most, name)
                 given[name] = st.number_input(
-                    label,
+                    t(label),
                     value=value,
                     min_value=0 if whole else 0.0,
                     step=100_000 if whole else 1.0,
                     format="%d" if whole else "%.2f",
-                    placeholder="no limit" if rest is None else f"{_figure(rest, name)}",
-                    help=f"At most {_figure(top, name)}" if top is not None else None,
+                    placeholder=t("no limit") if rest is None else f"{_figure(rest, name)}",
+                    help=t("At most {top}", top=_figure(top, name)) if top is not None else None,
                     width=185,
                 )
-        saved = st.form_submit_button("Save", type="primary")
+        saved = st.form_submit_button(t("Save"), type="primary")
     st.caption(_explained(plan, subject))
     if saved:
         tokens = {
@@ -128,7 +139,7 @@ def _draw_form(plan: BudgetPlan, subject: str) -> None:
         wanted = Allowance(
             given["day_usd"], tokens["day_tokens"], given["month_usd"], tokens["month_tokens"]
         )
-        toast("Budgets saved." if wanted else "Budgets taken back.", icon=":material/check:")
+        toast(t("Budgets saved.") if wanted else t("Budgets taken back."), icon=":material/check:")
         then_redraw(session().usage.set_budget, subject, wanted)
 
 
@@ -142,20 +153,28 @@ def _otherwise(plan: BudgetPlan, subject: str) -> Allowance:
 
 
 def _explained(plan: BudgetPlan, subject: str) -> str:
-    words = "An empty field leaves it to what is written in it."
+    words = t("An empty field leaves it to what is written in it.")
     if subject in plan.chosen:
         budget = plan.chosen[subject]
-        words += (
-            f" Set by {markdown.label(budget.set_by)} on {budget.set_at.astimezone():%-d %b %Y}."
+        words += t(
+            " Set by {set_by} on {at}.",
+            set_by=markdown.label(budget.set_by),
+            at=whole_day(budget.set_at),
         )
     top = plan.most_workspace if subject == WORKSPACE else plan.most_user
     if top:
         limits = [
-            f"{_figure(value, name)} a {name.split('_')[0]}"
+            t(
+                "{figure} a day" if name.startswith("day") else "{figure} a month",
+                figure=_figure(value, name),
+            )
             for name, value in asdict(top).items()
             if value is not None
         ]
-        words += f" This installation allows at most {markdown.literal(', '.join(limits))}."
+        words += t(
+            " This installation allows at most {limits}.",
+            limits=markdown.literal(", ".join(limits)),
+        )
     return words
 
 

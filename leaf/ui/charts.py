@@ -11,9 +11,16 @@ from leaf.errors import LeafError
 from leaf.shapes.results import ChartShown
 from leaf.tables.reshape import MARKS, Choice, choice_of, reshaped
 from leaf.ui import markdown, pins, tabular, words
+from leaf.ui.language import mark, t
 from leaf.ui.state import later
 
-NAMES = {"bar": "Bars", "line": "Line", "area": "Area", "point": "Points", "pie": "Pie"}
+NAMES = {
+    "bar": mark("Bars"),
+    "line": mark("Line"),
+    "area": mark("Area"),
+    "point": mark("Points"),
+    "pie": mark("Pie"),
+}
 DOWNLOADS = (
     ("png", "PNG", "image/png"),
     ("svg", "SVG", "image/svg+xml"),
@@ -49,7 +56,7 @@ def _draw_change(
     spec: Mapping[str, Any], columns: Sequence[str], changed: Choice | None, key: str
 ) -> None:
     menu = st.popover(
-        "Change", icon=":material/tune:", type="tertiary", on_change="rerun", key=f"change-{key}"
+        t("Change"), icon=":material/tune:", type="tertiary", on_change="rerun", key=f"change-{key}"
     )
     if not menu.open:
         return
@@ -59,40 +66,40 @@ def _draw_change(
     of = f"{key}-{resets}"
     with menu:
         mark = st.selectbox(
-            "Type",
+            t("Type"),
             MARKS,
             _at(MARKS, now.mark),
-            format_func=NAMES.__getitem__,
+            format_func=lambda one: t(NAMES[one]),
             key=f"mark-{of}",
-            placeholder="As it is",
+            placeholder=t("As it is"),
         )
         pie = mark == "pie"
         x = st.selectbox(
-            "Slices" if pie else "Horizontal",
+            t("Slices") if pie else t("Horizontal"),
             columns,
             _at(columns, now.x),
             key=f"x-{of}",
-            placeholder="As it is",
+            placeholder=t("As it is"),
         )
         y = st.selectbox(
-            "Size" if pie else "Vertical",
+            t("Size") if pie else t("Vertical"),
             columns,
             _at(columns, now.y),
             key=f"y-{of}",
-            placeholder="As it is",
+            placeholder=t("As it is"),
         )
         color = None
         if not pie:
             color = st.selectbox(
-                "Colour",
+                t("Colour"),
                 columns,
                 _at(columns, now.color),
                 key=f"color-{of}",
-                placeholder="One for all",
+                placeholder=t("One for all"),
             )
         chosen = Choice(mark or "", x or "", y or "", color or "")
         if changed is not None and st.button(
-            "Reset", key=f"reset-{key}", icon=":material/undo:", width="stretch"
+            t("Reset"), key=f"reset-{key}", icon=":material/undo:", width="stretch"
         ):
             del st.session_state[f"changed-{key}"]
             st.session_state[f"resets-{key}"] = resets + 1
@@ -106,7 +113,7 @@ def _draw_downloads(
     spec: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Any], key: str
 ) -> None:
     menu = st.popover(
-        "Download",
+        t("Download"),
         icon=":material/download:",
         type="tertiary",
         on_change="rerun",

@@ -10,6 +10,7 @@ import streamlit as st
 from leaf.provenance.citations import standing
 from leaf.shapes.parts import Cited
 from leaf.ui import markdown, marks, words
+from leaf.ui.language import t
 
 QUOTE = 180
 """Characters of a quote in the list."""
@@ -32,7 +33,7 @@ def _draw_number(number: int, quotes: Sequence[Cited], message_id: str) -> None:
         place = " · ".join(filter(None, (found["name"], found["place"])))
         title = f"\\[{number}\\] {markdown.label(place, 70)}"
         icon = words.name_icon(found["name"])
-        help_text = "Open the source with these words marked"
+        help_text = t("Open the source with these words marked")
         if st.button(
             title,
             key=f"cited-{message_id}-{number}-{index}",

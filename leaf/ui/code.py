@@ -15,6 +15,7 @@ from leaf.shapes.parts import ConsentData, ToolPart
 from leaf.shapes.results import Printed
 from leaf.ui import markdown, words
 from leaf.ui.items import figures_of, written_of
+from leaf.ui.language import in_digits, n_, t
 from leaf.ui.state import later, session
 from leaf.ui.toasts import toast
 
@@ -30,18 +31,24 @@ def draw_output(about: Printed) -> None:
     if about.get("rebuilt"):
         cells = about["rebuilt"]
         st.caption(
-            f":material/history: Variables rebuilt from {cells} earlier "
-            f"cell{'s' if cells != 1 else ''}"
+            ":material/history: "
+            + n_(
+                "Variables rebuilt from {n} earlier cell",
+                "Variables rebuilt from {n} earlier cells",
+                cells,
+            )
         )
     for lost in [*about.get("lost", ()), *about.get("notes", ())]:
         st.caption(markdown.paragraph(str(lost)))
     printed, characters = str(about.get("printed", "")), int(about.get("characters", 0))
     if printed.strip():
-        _draw_text("Printed" if characters <= len(printed) else _cut(printed, characters), printed)
+        _draw_text(
+            t("Printed") if characters <= len(printed) else _cut(printed, characters), printed
+        )
     if str(about.get("value", "")).strip():
-        _draw_text("Value", str(about["value"]))
+        _draw_text(t("Value"), str(about["value"]))
     if not printed.strip() and not str(about.get("value", "")).strip():
-        st.caption("Nothing was printed.")
+        st.caption(t("Nothing was printed."))
 
 
 def draw_error(text: str) -> None:
@@ -86,11 +93,11 @@ def written(part: ToolPart, chat_id: str, key: str) -> None:
                 on_click="ignore",
             )
             if st.button(
-                "Add to files",
+                t("Add to files"),
                 key=f"keep-{key}-{number}",
                 type="tertiary",
                 icon=":material/note_add:",
-                help="Into the library and this chat, so that the next question can use it",
+                help=t("Into the library and this chat, so that the next question can use it"),
             ):
                 _keep(chat_id, sha256, name)
 
@@ -106,7 +113,8 @@ def _keep(chat_id: str, sha256: str, name: str) -> None:
         toast(markdown.paragraph(str(e)), icon=":material/warning:")
         return
     toast(
-        f"{markdown.label(file.name, 80)} is among the files of this chat.", icon=":material/check:"
+        t("{name} is among the files of this chat.", name=markdown.label(file.name, 80)),
+        icon=":material/check:",
     )
 
 
@@ -116,18 +124,23 @@ def consent(asked: ConsentData, chat_id: str) -> None:
     icon = re.sub(r"[^a-z0-9_]", "", asked.get("icon", "")) or "front_hand"
     of_user = asked.get("of_user", "")
     if of_user and of_user != session().scope.user_id:  # what it is about is theirs alone
-        name = session().chats.authors(chat_id).get(of_user) or "the person who asked"
+        name = session().chats.authors(chat_id).get(of_user) or t("the person who asked")
         st.caption(
-            f":material/{icon}: The answer waits for {markdown.label(name, 80)}'s permission."
+            f":material/{icon}: "
+            + t("The answer waits for {name}'s permission.", name=markdown.label(name, 80))
         )
         return
     st.markdown(f":material/{icon}: **{markdown.label(str(asked['question']), 400)}**")
     st.caption(markdown.label(str(asked.get("detail", "")), 300))
     with st.container(horizontal=True, gap="small"):
         st.button(
-            "Allow", key=f"allow-{key}", type="primary", on_click=_decide, args=(chat_id, key, True)
+            t("Allow"),
+            key=f"allow-{key}",
+            type="primary",
+            on_click=_decide,
+            args=(chat_id, key, True),
         )
-        st.button("Refuse", key=f"refuse-{key}", on_click=_decide, args=(chat_id, key, False))
+        st.button(t("Refuse"), key=f"refuse-{key}", on_click=_decide, args=(chat_id, key, False))
 
 
 def _decide(chat_id: str, key: str, allow: bool) -> None:
@@ -137,7 +150,7 @@ def _decide(chat_id: str, key: str, allow: bool) -> None:
         toast(markdown.paragraph(str(e)), icon=":material/warning:")
         return
     if allowed != allow:
-        toast("It was decided before.", icon=":material/info:")
+        toast(t("It was decided before."), icon=":material/info:")
 
 
 def _draw_text(title: str, text: str) -> None:
@@ -151,4 +164,8 @@ def _draw_text(title: str, text: str) -> None:
 
 
 def _cut(printed: str, characters: int) -> str:
-    return f"Printed {characters:,} characters, of which the first {len(printed):,} are kept"
+    return t(
+        "Printed {characters} characters, of which the first {n} are kept",
+        characters=in_digits(characters),
+        n=in_digits(len(printed)),
+    )

@@ -35,6 +35,7 @@ from leaf.ui import (
 )
 from leaf.ui.controls import icon_button
 from leaf.ui.draw import draw_folder
+from leaf.ui.language import t
 from leaf.ui.preview import show as show_preview
 from leaf.ui.state import session
 
@@ -69,7 +70,7 @@ def draw(chat: Chat | None, running_id: str) -> bool:
     # follow the end, and whoever scrolls while it glides is pulled back.
     with st.bottom:
         submitted = st.chat_input(
-            "Ask about your files" if not running_id else "Write the next question",
+            t("Ask about your files") if not running_id else t("Write the next question"),
             key="composer",
             accept_audio=True,
         )
@@ -79,7 +80,7 @@ def draw(chat: Chat | None, running_id: str) -> bool:
         with tools:
             _draw_attach(chat, waiting)
             palette_button.button(
-                "Prompts", "bookmarks", "open-prompts", palette_button.PROMPTS_ONLY
+                t("Prompts"), "bookmarks", "open-prompts", palette_button.PROMPTS_ONLY
             )
             _draw_models(chat)
             if chat:
@@ -198,14 +199,16 @@ def _draw_drive(chat: Chat, folders: Sequence[DriveFolder]) -> None:
         freshness.watch(chat.id)
         return
     rest = (
-        "Its folders cannot be opened, what came from it is kept."
+        t("Its folders cannot be opened, what came from it is kept.")
         if folders
-        else "What came from it is kept."
+        else t("What came from it is kept.")
     )
     state = (
-        "does not answer this account any more" if standing.state == "error" else "is disconnected"
+        t("does not answer this account any more")
+        if standing.state == "error"
+        else t("is disconnected")
     )
-    connection.draw_hint(standing, f"Drive {state}. {rest}", "composer")
+    connection.draw_hint(standing, t("Drive {state}. {rest}", state=state, rest=rest), "composer")
 
 
 def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], chat: Chat) -> None:
@@ -233,13 +236,15 @@ def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], c
                     title,
                     key=f"look-{file.id}",
                     icon=":material/warning:" if problem(file) else words.kind_icon(file.kind),
-                    help=markdown.label(problem(file), 300) or "Open the file",
+                    help=markdown.label(problem(file), 300) or t("Open the file"),
                 ):
                     show_preview(file.id)
                     st.rerun()
-                if icon_button(f"Say something about {title}", f"about-{file.id}", "edit_note"):
+                if icon_button(
+                    t("Say something about {title}", title=title), f"about-{file.id}", "edit_note"
+                ):
                     about.write(file.id, file.name, chat.id)
-                if icon_button(f"Leave out {title}", f"remove-{file.id}", "close"):
+                if icon_button(t("Leave out {title}", title=title), f"remove-{file.id}", "close"):
                     session().attached.remove(chat.id, file.id)
                     st.rerun()
         for folder in folders:
@@ -248,12 +253,14 @@ def _draw_waiting(waiting: Sequence[ChatFile], folders: Sequence[DriveFolder], c
             ):
                 draw_folder(folder.name, folder.ref, folder.files, f"look-{folder.ref}")
                 if icon_button(
-                    f"Leave out {markdown.label(folder.name, 36)}", f"remove-{folder.ref}", "close"
+                    t("Leave out {name}", name=markdown.label(folder.name, 36)),
+                    f"remove-{folder.ref}",
+                    "close",
                 ):
                     session().drive.detach_folder(chat.id, folder.ref)
                     st.rerun()
         if len(shown) > 8:
-            st.caption(f"and {len(shown) - 8} more")
+            st.caption(t("and {n} more", n=len(shown) - 8))
     for wrong in [problem(item.file) for item in waiting if problem(item.file)][:8]:
         st.caption(f":orange[:material/warning: {markdown.label(wrong, 300)}]")
     audio.draw_states([item.file for item in waiting])
@@ -276,7 +283,7 @@ def _draw_attach(chat: Chat | None, waiting: Sequence[ChatFile]) -> None:
     """Files and folders of this computer, of the library and of Drive. The list is read only while
     the menu is open."""
     menu = st.popover(
-        "Attach", icon=":material/attach_file:", type="tertiary", key="attach", on_change="rerun"
+        t("Attach"), icon=":material/attach_file:", type="tertiary", key="attach", on_change="rerun"
     )
     if not menu.open:
         return
@@ -289,13 +296,13 @@ def _draw_attach(chat: Chat | None, waiting: Sequence[ChatFile]) -> None:
             for file in files
         }
         chosen = st.multiselect(
-            "From your files",
+            t("From your files"),
             list(names),
             format_func=lambda i: names[i],
             key="attach-chosen",
-            placeholder="Choose files",
+            placeholder=t("Choose files"),
         )
-        if st.button("Attach", key="attach-do", type="primary", disabled=not chosen):
+        if st.button(t("Attach"), key="attach-do", type="primary", disabled=not chosen):
             attach(chat, chosen)
         _draw_attach_drive(chat)
 
@@ -305,26 +312,26 @@ def _draw_attach_drive(chat: Chat | None) -> None:
     standing = session().drive.connection()
     if standing.state == "unconfigured":
         return
-    st.caption("From Google Drive")
+    st.caption(t("From Google Drive"))
     if standing.state != "connected":
         if st.button(
-            "Connect Google Drive", key="attach-drive-connect", icon=":material/add_link:"
+            t("Connect Google Drive"), key="attach-drive-connect", icon=":material/add_link:"
         ):
             st.switch_page(connection.DRIVE_PAGE)
         return
     link = st.text_input(
-        "Link",
+        t("Link"),
         key="attach-drive-link",
-        placeholder="Paste a link to a file or folder",
+        placeholder=t("Paste a link to a file or folder"),
         label_visibility="collapsed",
     )
     with st.container(horizontal=True):
         if st.button(
-            "Attach the link", key="attach-drive-do", disabled=not link or adding.running()
+            t("Attach the link"), key="attach-drive-do", disabled=not link or adding.running()
         ):
             _attach_link(chat, link or "")
         if st.button(
-            "Browse Drive",
+            t("Browse Drive"),
             key="attach-drive-browse",
             type="tertiary",
             icon=":material/add_to_drive:",
@@ -334,7 +341,7 @@ def _draw_attach_drive(chat: Chat | None) -> None:
 
 def _attach_link(chat: Chat | None, link: str) -> None:
     try:
-        with st.spinner("Asking Drive"):
+        with st.spinner(t("Asking Drive")):
             item = session().drive.item(link.strip())
     except LeafError as e:
         st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
@@ -346,7 +353,7 @@ def _draw_models(chat: Chat | None) -> None:
     """The model for this chat. Without one connected, a quiet line says who answers."""
     models = session().models
     if models.keyless():
-        st.caption("No model connected: simple questions only.", width="content")
+        st.caption(t("No model connected: simple questions only."), width="content")
         return
     chosen = models.meant((chat.model if chat else st.session_state.get("new-chat-model")) or "")
     menu = st.popover(
@@ -355,7 +362,7 @@ def _draw_models(chat: Chat | None) -> None:
         type="tertiary",
         key="model",
         on_change="rerun",
-        help="Model",
+        help=t("Model"),
     )
     if not menu.open:
         return
@@ -363,7 +370,7 @@ def _draw_models(chat: Chat | None) -> None:
         names = {one.id: one.name for one in models.list()}
         names.setdefault(chosen, chosen)
         picked = st.radio(
-            "Model for this chat",
+            t("Model for this chat"),
             list(names),
             index=list(names).index(chosen),
             format_func=lambda i: markdown.label(names[i]),
@@ -379,11 +386,11 @@ def _draw_models(chat: Chat | None) -> None:
 def _draw_stop(running_id: str) -> None:
     st.space("stretch")
     st.button(
-        "Stop",
+        t("Stop"),
         key=f"stop-{running_id}",
         icon=":material/stop_circle:",
         shortcut="Escape",
-        help="End this answer; what was found so far is kept",
+        help=t("End this answer; what was found so far is kept"),
         on_click=_stop,
         args=(running_id,),
     )

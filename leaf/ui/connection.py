@@ -12,6 +12,8 @@ import streamlit as st
 from leaf.drive.model import DriveConnection
 from leaf.errors import LeafError
 from leaf.ui import browser, markdown, words
+from leaf.ui.controls import dialog
+from leaf.ui.language import t
 from leaf.ui.state import address_of, session
 from leaf.ui.toasts import toast
 
@@ -37,13 +39,13 @@ def take_callback() -> None:
 def _finish(returned: Mapping[str, str]) -> None:
     st.session_state.pop("drive-problem", None)
     try:
-        with st.spinner("Connecting"):
+        with st.spinner(t("Connecting")):
             connection = session().drive.finish(returned)
     except LeafError as e:
         st.session_state["drive-problem"] = str(e)
     else:
         account = markdown.label(connection.account) or "Google Drive"
-        toast(f"Connected: {account}", icon=":material/check:")
+        toast(t("Connected: {account}", account=account), icon=":material/check:")
 
 
 def draw_card(connection: DriveConnection) -> None:
@@ -67,7 +69,7 @@ def draw_hint(connection: DriveConnection, text: str, key: str) -> None:
     ):
         st.caption(f":orange[:material/cloud_off: {text}]", width="content")
         if connection.state != "unconfigured":
-            label = "Connect again" if connection.state == "error" else "Connect Drive"
+            label = t("Connect again") if connection.state == "error" else t("Connect Drive")
             if st.button(
                 label, key=f"drive-offer-{key}", type="tertiary", icon=":material/add_link:"
             ):
@@ -87,42 +89,51 @@ def _say_problem() -> None:
 
 
 def _draw_unconfigured(connection: DriveConnection) -> None:
-    st.markdown("**Google Drive is not set up** for this Leaf.")
+    st.markdown(t("**Google Drive is not set up** for this Leaf."))
     st.markdown(markdown.paragraph(f"{connection.why} {connection.hint}".strip()))
-    st.caption("At Google, allow this address as redirect URI of the client:")
+    st.caption(t("At Google, allow this address as redirect URI of the client:"))
     st.code(redirect_uri(), language=None)
 
 
 def _draw_absent() -> None:
     st.markdown(
-        "**Not connected.** Ask about files that are in Google Drive, without downloading "
-        "them first."
+        t(
+            "**Not connected.** Ask about files that are in Google Drive, without "
+            "downloading them first."
+        )
     )
     st.markdown(
-        "- Leaf may **read** your Drive; it cannot change, share or delete anything there.\n"
-        "- A file comes down only when you add it or an answer needs it. It then stays in your "
-        "library.\n"
-        "- You can disconnect at any time, here or at Google."
+        t(
+            "- Leaf may **read** your Drive; it cannot change, share or delete "
+            "anything there.\n- A file comes down only when you add it or an answer "
+            "needs it. It then stays in your library.\n- You can disconnect at any "
+            "time, here or at Google."
+        )
     )
-    _draw_connect("Connect Google Drive")
+    _draw_connect(t("Connect Google Drive"))
 
 
 def _draw_broken(connection: DriveConnection) -> None:
-    of = f" to {markdown.label(connection.account)}" if connection.account else ""
+    of = (
+        t(" to {account}", account=markdown.label(connection.account)) if connection.account else ""
+    )
     st.markdown(
-        f":orange[:material/warning:] **The connection{of} does not work.** "
-        f"{markdown.paragraph(connection.why)}"
+        t(
+            ":orange[:material/warning:] **The connection{of} does not work.** {why}",
+            of=of,
+            why=markdown.paragraph(connection.why),
+        )
     )
     if connection.hint:
         st.markdown(markdown.paragraph(connection.hint))
     if connection.kind == "service":
         return
     with st.container(horizontal=True):
-        _draw_connect("Connect again")
-        if st.button("Try again", key="drive-try", icon=":material/refresh:"):
+        _draw_connect(t("Connect again"))
+        if st.button(t("Try again"), key="drive-try", icon=":material/refresh:"):
             _try_again()
         _draw_disconnect()
-    st.caption("Files that came from Drive are still in your library.")
+    st.caption(t("Files that came from Drive are still in your library."))
 
 
 def _try_again() -> None:
@@ -130,7 +141,7 @@ def _try_again() -> None:
     without a new consent."""
     st.session_state.pop("drive-problem", None)
     try:
-        with st.spinner("Asking Google"):
+        with st.spinner(t("Asking Google")):
             session().drive.list(page_size=1)
     except LeafError as e:
         st.session_state["drive-problem"] = str(e)
@@ -140,21 +151,32 @@ def _try_again() -> None:
 def _draw_connected(connection: DriveConnection) -> None:
     account = markdown.label(connection.account) or "Google Drive"
     since = (
-        f" since {words.when(connection.since, datetime.now().astimezone().date())}"
+        t(" since {at}", at=words.when(connection.since, datetime.now().astimezone().date()))
         if connection.since
         else ""
     )
     if connection.kind == "service":
         st.markdown(
-            f":green[:material/check_circle:] **Connected** as the service account {account}, for "
-            f"everybody."
+            t(
+                ":green[:material/check_circle:] **Connected** as the service account "
+                "{account}, for everybody.",
+                account=account,
+            )
         )
         st.caption(
-            "It sees what was shared with it. It is set where Leaf is deployed, and cannot be "
-            "disconnected here."
+            t(
+                "It sees what was shared with it. It is set where Leaf is deployed, "
+                "and cannot be disconnected here."
+            )
         )
         return
-    st.markdown(f":green[:material/check_circle:] **Connected** to {account}{since}, to read only.")
+    st.markdown(
+        t(
+            ":green[:material/check_circle:] **Connected** to {account}{since}, to read only.",
+            account=account,
+            since=since,
+        )
+    )
     if connection.why:
         st.caption(
             f":orange[:material/warning: "
@@ -175,7 +197,7 @@ def _draw_connect(label: str) -> None:
         return
     browser.leave_for(address)
     st.link_button(
-        "Google's page did not open? Open it",
+        t("Google's page did not open? Open it"),
         address,
         type="tertiary",
         icon=":material/open_in_new:",
@@ -183,23 +205,25 @@ def _draw_connect(label: str) -> None:
 
 
 def _draw_disconnect() -> None:
-    if st.button("Disconnect", key="drive-disconnect", icon=":material/link_off:"):
+    if st.button(t("Disconnect"), key="drive-disconnect", icon=":material/link_off:"):
         _disconnect()
 
 
-@st.dialog("Disconnect Google Drive?")
+@dialog("Disconnect Google Drive?")
 def _disconnect() -> None:
     st.markdown(
-        "Leaf gives its permission back to Google and forgets it. Files that came from Drive stay "
-        "in your library, chats keep "
-        "their answers; folders attached to chats cannot be opened until you connect again."
+        t(
+            "Leaf gives its permission back to Google and forgets it. Files that came "
+            "from Drive stay in your library, chats keep their answers; folders "
+            "attached to chats cannot be opened until you connect again."
+        )
     )
     with st.container(horizontal=True, horizontal_alignment="right"):
-        if st.button("Keep it", key="drive-keep", type="tertiary"):
+        if st.button(t("Keep it"), key="drive-keep", type="tertiary"):
             st.rerun()
-        if st.button("Disconnect", key="drive-disconnect-sure", type="primary"):
+        if st.button(t("Disconnect"), key="drive-disconnect-sure", type="primary"):
             try:
-                with st.spinner("Disconnecting"):
+                with st.spinner(t("Disconnecting")):
                     left = session().drive.disconnect()
             except LeafError as e:
                 st.warning(markdown.paragraph(str(e)), icon=":material/warning:")

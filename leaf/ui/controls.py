@@ -4,11 +4,29 @@ the label from the eye), and what a control does when it fails."""
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import wraps
+from typing import ParamSpec
 
 import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.ui import markdown
+from leaf.ui.language import t
+
+P = ParamSpec("P")
+
+
+def dialog(title: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
+    """`st.dialog`, whose title is said in the language of whoever opens it."""
+
+    def decorated(draw: Callable[P, None]) -> Callable[P, None]:
+        @wraps(draw)
+        def opened(*given: P.args, **named: P.kwargs) -> None:
+            st.dialog(t(title))(draw)(*given, **named)
+
+        return opened
+
+    return decorated
 
 
 def icon_button(name: str, key: str, icon: str, disabled: bool = False) -> bool:
@@ -24,9 +42,16 @@ def icon_button(name: str, key: str, icon: str, disabled: bool = False) -> bool:
 
 
 def icon_menu(name: str, options: Sequence[str], key: str, icon: str = "more_horiz") -> str | None:
-    """A quiet menu; what was chosen just now, or None."""
+    """A quiet menu of options in English, which are drawn in the language of the page; which was chosen
+    just now, or None."""
     return st.menu_button(
-        name, options, key=f"icon-{key}", icon=f":material/{icon}:", type="tertiary", help=name
+        name,
+        options,
+        key=f"icon-{key}",
+        icon=f":material/{icon}:",
+        type="tertiary",
+        help=name,
+        format_func=t,
     )
 
 

@@ -13,6 +13,7 @@ from leaf.ui import markdown, preview, words
 from leaf.ui.blocks import AnswerBlock, blocks
 from leaf.ui.documents import ICONS
 from leaf.ui.items import Item
+from leaf.ui.language import t
 from leaf.ui.state import session
 
 DRAWN = 40_000
@@ -28,7 +29,7 @@ class Writing:
         st.session_state[f"writing-{item.key}"] = True
         self.holder = place.container(key=f"writing-{message_id}-{item.key.replace('/', '-')}")
         inside = self.holder.container()
-        inside.markdown(f":shimmer[Writing “{markdown.label(data['title'], 80)}” …]")
+        inside.markdown(t(":shimmer[Writing “{title}” …]", title=markdown.label(data["title"], 80)))
         self._body = inside.container()
         self._code = data["kind"] != "text"
         self._slots: list[Any] = []
@@ -79,12 +80,12 @@ def draw(place: Any, item: Item, message_id: str) -> Any:
 def _draw_card(data: DocumentData, key: str) -> None:
     title = markdown.label(data["title"], 80)
     if data["state"] == "failed":
-        st.markdown(f":material/error_outline: “{title}” was not finished.")
+        st.markdown(t(":material/error_outline: “{title}” was not finished.", title=title))
         return
     try:
         document = session().documents.get(data["documentId"], deleted=True)
     except LeafError:
-        st.markdown(f"“{title}” is not there any more.")
+        st.markdown(t("“{title}” is not there any more.", title=title))
         return
     if document.deleted_at is not None:
         _draw_deleted(document, key)
@@ -92,16 +93,31 @@ def _draw_card(data: DocumentData, key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
         with st.container(gap=None, width="stretch"):
             st.markdown(f"{ICONS[data['kind']]} **{title}**")
-            newer = f", now {document.version}" if document.version > data["version"] else ""
+            newer = (
+                t(", now {version}", version=document.version)
+                if document.version > data["version"]
+                else ""
+            )
             change = f" · {data['summary'].lower()}" if data.get("summary") else ""
             found = session().documents.receipts(document.id, int(data["version"]))
             traced = f" · {words.traced(found)}" if found and found["figures"] else ""
-            st.caption(markdown.label(f"Version {data['version']}{newer}{change}{traced}", 200))
+            st.caption(
+                markdown.label(
+                    t(
+                        "Version {version}{newer}{change}{traced}",
+                        version=data["version"],
+                        newer=newer,
+                        change=change,
+                        traced=traced,
+                    ),
+                    200,
+                )
+            )
         if st.button(
-            "Open",
+            t("Open"),
             key=f"open-document-{key}",
             icon=":material/right_panel_open:",
-            help="Open it beside the chat",
+            help=t("Open it beside the chat"),
         ):
             preview.show_document(document.id)
             st.rerun()
@@ -109,7 +125,9 @@ def _draw_card(data: DocumentData, key: str) -> None:
 
 def _draw_deleted(document: Document, key: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.markdown(f"“{markdown.label(document.title, 80)}” was deleted.", width="stretch")
-        if st.button("Undo", key=f"undo-document-{key}", icon=":material/undo:"):
+        st.markdown(
+            t("“{title}” was deleted.", title=markdown.label(document.title, 80)), width="stretch"
+        )
+        if st.button(t("Undo"), key=f"undo-document-{key}", icon=":material/undo:"):
             session().documents.restore(document.id)
             st.rerun()

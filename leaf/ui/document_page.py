@@ -12,6 +12,7 @@ from leaf.errors import ConflictError, LeafError
 from leaf.store.model import Document
 from leaf.ui import documents, markdown, marks, preview, tabular
 from leaf.ui.controls import icon_button, icon_menu
+from leaf.ui.language import in_digits, t
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
 
@@ -24,13 +25,18 @@ def draw_list(found: Sequence[Document], query: str) -> None:
     if not found:
         if query:
             st.markdown(
-                f"No document matches “{markdown.label(query)}”. Titles, types and the titles of "
-                f"chats are searched."
+                t(
+                    "No document matches “{query}”. Titles, types and the titles of "
+                    "chats are searched.",
+                    query=markdown.label(query),
+                )
             )
         else:
             st.markdown(
-                "No documents yet. Ask in a chat for one: “Write a summary of this meeting”, "
-                "“Make a report of these files”."
+                t(
+                    "No documents yet. Ask in a chat for one: “Write a summary of this "
+                    "meeting”, “Make a report of these files”."
+                )
             )
         return
     with st.container(key="document-rows", gap=None):
@@ -49,11 +55,15 @@ def draw_list(found: Sequence[Document], query: str) -> None:
                         icon=documents.ICONS[document.kind],
                     ):
                         _open(document.id)
-                    chat = f"from “{document.chat_title}”" if document.chat_title else ""
+                    chat = (
+                        t("from “{chat_title}”", chat_title=document.chat_title)
+                        if document.chat_title
+                        else ""
+                    )
                     pieces = [documents.facts(document), document.file_name, chat]
                     st.caption(markdown.label(" · ".join(piece for piece in pieces if piece), 200))
                 chosen = icon_menu(
-                    "More for this document",
+                    t("More for this document"),
                     ["Open", "Open its chat", "Delete"],
                     key=f"document-menu-{document.id}",
                 )
@@ -75,12 +85,17 @@ def draw_undo() -> None:
     with st.container(
         horizontal=True, vertical_alignment="center", border=True, key="undo-document"
     ):
-        st.markdown(f"Deleted “{markdown.label(title)}”. Its versions are kept.", width="stretch")
-        if st.button("Undo", key="undo-document-button", type="tertiary", icon=":material/undo:"):
+        st.markdown(
+            t("Deleted “{title}”. Its versions are kept.", title=markdown.label(title)),
+            width="stretch",
+        )
+        if st.button(
+            t("Undo"), key="undo-document-button", type="tertiary", icon=":material/undo:"
+        ):
             session().documents.restore(document_id)
             del st.session_state["deleted-document"]
             st.rerun()
-        if icon_button("Leave it deleted", "undo-document-close", "close"):
+        if icon_button(t("Leave it deleted"), "undo-document-close", "close"):
             del st.session_state["deleted-document"]
             st.rerun()
 
@@ -100,19 +115,19 @@ def _delete(document: Document) -> None:
 def draw_document(document: Document) -> None:
     """One document: read it, edit it, see its versions."""
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
-        if icon_button("Back to all documents", "documents-back", "arrow_back"):
+        if icon_button(t("Back to all documents"), "documents-back", "arrow_back"):
             st.query_params.pop("document", None)
             st.rerun()
         st.title(markdown.label(document.title, 120), anchor=False, width="stretch")
         chosen = icon_menu(
-            "More for this document",
+            t("More for this document"),
             ["Open its chat", "Ask about it in a new chat", "Delete"],
             key="document-menu",
         )
     st.caption(
         markdown.label(
-            f"{documents.facts(document)} · {document.file_name} · from "
-            f"“{document.chat_title or 'New chat'}”",
+            f"{documents.facts(document)} · {document.file_name} · "
+            + t("from “{chat_title}”", chat_title=document.chat_title or t("New chat")),
             200,
         )
     )
@@ -126,7 +141,7 @@ def draw_document(document: Document) -> None:
         _delete(document)
     documents.draw_downloads(document, "page")
     shown = st.segmented_control(
-        "Show", ["Read", "Edit", "Versions"], default="Read", key=f"document-shown-{document.id}",
+        t("Show"), ["Read", "Edit", "Versions"], default="Read", format_func=t, key=f"document-shown-{document.id}",
         label_visibility="collapsed", required=True,
     )  # fmt: skip
     if shown == "Edit":
@@ -145,8 +160,11 @@ def _draw_editor(document: Document) -> None:
     text = session().documents.content(document, base)
     if len(text) > EDITED:
         st.markdown(
-            f"It has {len(text):,} characters, too many for the browser. Download it, or ask for "
-            f"the change in its chat."
+            t(
+                "It has {n} characters, too many for the browser. Download it, or ask "
+                "for the change in its chat.",
+                n=in_digits(len(text)),
+            )
         )
         return
     changed = (
@@ -157,26 +175,28 @@ def _draw_editor(document: Document) -> None:
     newer = document.version > base
     if newer:
         st.warning(
-            f"Version {document.version} was made meanwhile. Save yours as the newest, or leave "
-            f"it and begin from that one. "
-            "Both stay as versions.",
+            t(
+                "Version {version} was made meanwhile. Save yours as the newest, or "
+                "leave it and begin from that one. Both stay as versions.",
+                version=document.version,
+            ),
             icon=":material/difference:",
         )
     with st.container(horizontal=True, vertical_alignment="center"):
-        label = "Save mine as the newest" if newer else "Save"
+        label = t("Save mine as the newest") if newer else t("Save")
         if st.button(label, key="save-document", type="primary", icon=":material/save:"):
             _save(document, changed, document.version)
         if (newer or changed != text) and st.button(
-            "Discard my changes", key="discard-document", type="tertiary"
+            t("Discard my changes"), key="discard-document", type="tertiary"
         ):
             _begin_anew(document.id)
             st.rerun()
-        st.caption("Saving makes a new version; the earlier ones stay.", width="content")
+        st.caption(t("Saving makes a new version; the earlier ones stay."), width="content")
 
 
 def _edit_text(text: str, document: Document, base: int) -> str:
     given = st.text_area(
-        "Text" if document.kind == "code" else "Text (Markdown)",
+        t("Text") if document.kind == "code" else t("Text (Markdown)"),
         value=text,
         height=520,
         key=f"edit-{document.id}-{base}",
@@ -213,7 +233,7 @@ def _save(document: Document, text: str, base: int) -> None:
     try:
         saved = session().documents.save(document.id, text, base)
     except ConflictError as e:
-        st.warning(markdown.paragraph(f"{e} Your text is still in the editor."))
+        st.warning(markdown.paragraph(t("{e} Your text is still in the editor.", e=e)))
         return
     except LeafError as e:
         st.warning(markdown.paragraph(str(e)))
@@ -221,7 +241,9 @@ def _save(document: Document, text: str, base: int) -> None:
     _begin_anew(document.id)
     same = saved.version == document.version
     toast(
-        "Nothing has changed." if same else f"Saved as version {saved.version}.",
+        t("Nothing has changed.")
+        if same
+        else t("Saved as version {version}.", version=saved.version),
         icon=":material/check:",
     )
     st.rerun()

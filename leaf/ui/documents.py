@@ -16,6 +16,7 @@ from leaf.shapes.parts import ReceiptsData
 from leaf.store.model import Document, DocumentVersion
 from leaf.ui import markdown, marks, preview, receipts, tabular, words
 from leaf.ui.blocks import blocks
+from leaf.ui.language import in_digits, mark, t
 from leaf.ui.state import later, session
 from leaf.ui.toasts import toast
 
@@ -25,16 +26,25 @@ SHOWN = 60_000
 """Characters of a document that are drawn; all of it is in the downloads."""
 ROWS_SHOWN = 500
 VERSIONS_SHOWN = 30
-KINDS = {"text": "Text", "code": "Code", "sheet": "Sheet"}
+KINDS = {"text": mark("Text"), "code": mark("Code"), "sheet": mark("Sheet")}
 ICONS = {"text": ":material/article:", "code": ":material/code:", "sheet": ":material/table:"}
-TYPES = {"meeting-summary": "Meeting summary", "report": "Report", "action-items": "Action items"}
+TYPES = {
+    "meeting-summary": mark("Meeting summary"),
+    "report": mark("Report"),
+    "action-items": mark("Action items"),
+}
 
 
 def facts(document: Document) -> str:
     """`Meeting summary · version 2 · 14:02`."""
     today = datetime.now().astimezone().date()
-    what = TYPES.get(document.document_type, KINDS[document.kind])
-    return f"{what} · version {document.version} · {words.when(document.updated_at, today)}"
+    what = t(TYPES.get(document.document_type, KINDS[document.kind]))
+    return t(
+        "{what} · version {version} · {updated_at}",
+        what=what,
+        version=document.version,
+        updated_at=words.when(document.updated_at, today),
+    )
 
 
 def draw_traced(document: Document, number: int = 0) -> ReceiptsData | None:
@@ -72,13 +82,23 @@ def draw_text(
             else:
                 st.markdown(marks.drawn(markdown.safe(block.text), mark))
     if kind != "sheet" and len(text) > SHOWN:
-        st.caption(f"The first {SHOWN:,} of {len(text):,} characters. Download it to see all.")
+        st.caption(
+            t(
+                "The first {shown} of {n} characters. Download it to see all.",
+                shown=in_digits(SHOWN),
+                n=in_digits(len(text)),
+            )
+        )
 
 
 def _draw_sheet(text: str, key: str) -> None:
     columns, *rows = list(csv.reader(io.StringIO(text)))
     tabular.draw(columns, rows[:ROWS_SHOWN], (), key=key, tall=18)
-    more = f", the first {ROWS_SHOWN:,} are shown" if len(rows) > ROWS_SHOWN else ""
+    more = (
+        t(", the first {rows_shown} are shown", rows_shown=in_digits(ROWS_SHOWN))
+        if len(rows) > ROWS_SHOWN
+        else ""
+    )
     st.caption(f"{words.count(len(rows), 'row')}{more}")
 
 
@@ -94,7 +114,7 @@ def draw_downloads(document: Document, key: str) -> None:
                 mime=format.media_type,
                 key=f"download-{key}-{ending}",
                 icon=":material/download:",
-                help=f"Download as {format.label}",
+                help=t("Download as {label}", label=format.label),
                 on_click="ignore",
             )
 
@@ -103,9 +123,14 @@ def draw_difference(document: Document, older: int, newer: int) -> None:
     """Lines that were added have a plus, lines that were removed a minus before them."""
     found = session().documents.compare(document, older, newer)
     st.caption(
-        f"From version {older} to {newer}: {found.summary.lower()}"
+        t(
+            "From version {older} to {newer}: {summary}",
+            older=older,
+            newer=newer,
+            summary=found.summary.lower(),
+        )
         if older
-        else f"Version {newer} was the first."
+        else t("Version {newer} was the first.", newer=newer)
     )
     if older and found.lines:
         text = found.text()
@@ -128,18 +153,29 @@ def draw_versions(document: Document, key: str) -> None:
             with holder:
                 _draw_version(document, version, key)
     if len(versions) > VERSIONS_SHOWN:
-        st.caption(f"and {len(versions) - VERSIONS_SHOWN} earlier versions")
+        st.caption(t("and {n} earlier versions", n=len(versions) - VERSIONS_SHOWN))
 
 
 def _title(version: DocumentVersion, document: Document) -> str:
     today = datetime.now().astimezone().date()
-    how = {"edit_file": "edited by Leaf", "write_file": "rewritten by Leaf"}.get(
+    how = {"edit_file": t("edited by Leaf"), "write_file": t("rewritten by Leaf")}.get(
         version.note, version.note
     )
-    who = f" by {version.author}" if version.author and not version.message_id else ""
-    newest = " (newest)" if version.number == document.version else ""
+    who = (
+        t(" by {author}", author=version.author)
+        if version.author and not version.message_id
+        else ""
+    )
+    newest = t(" (newest)") if version.number == document.version else ""
     return markdown.label(
-        f"Version {version.number}{newest} · {how}{who} · {words.when(version.created_at, today)}",
+        t(
+            "Version {number}{newest} · {how}{who} · {created_at}",
+            number=version.number,
+            newest=newest,
+            how=how,
+            who=who,
+            created_at=words.when(version.created_at, today),
+        ),
         120,
     )
 
@@ -149,22 +185,25 @@ def _draw_version(document: Document, version: DocumentVersion, key: str) -> Non
     if version.number == document.version or document.deleted_at is not None:
         return
     if st.button(
-        "Restore this version", key=f"restore-{key}-{version.number}", icon=":material/history:"
+        t("Restore this version"), key=f"restore-{key}-{version.number}", icon=":material/history:"
     ):
         try:
             session().documents.restore_version(document.id, version.number)
         except LeafError as e:
             st.warning(markdown.paragraph(str(e)))
         else:
-            toast(f"Version {version.number} is the newest again.", icon=":material/check:")
+            toast(
+                t("Version {number} is the newest again.", number=version.number),
+                icon=":material/check:",
+            )
             st.rerun()
     with st.container(key=f"old-{key}-{version.number}"):
         text = session().documents.content(document, version.number)
         found = session().documents.receipts(document.id, version.number)
         st.caption(
-            f"Its text · {words.traced(found).lower()}"
+            t("Its text · {traced}", traced=words.traced(found))
             if found and found["figures"]
-            else "Its text"
+            else t("Its text")
         )
         mark = receipts.of_document(document.id, version.number)
         draw_text(
@@ -177,14 +216,14 @@ def draw_panel(document: Document) -> None:
     st.caption(markdown.label(facts(document)))
     with st.container(horizontal=True, vertical_alignment="center", key="panel-tools"):
         shown = st.segmented_control(
-            "Show", ["Document", "Last change", "Versions"], default="Document", key="preview-document-shown",
+            t("Show"), ["Document", "Last change", "Versions"], default="Document", format_func=t, key="preview-document-shown",
             label_visibility="collapsed", required=True,
         )  # fmt: skip
         if st.button(
-            "Edit",
+            t("Edit"),
             key="panel-edit",
             icon=":material/edit:",
-            help="Edit by hand on the Documents page",
+            help=t("Edit by hand on the Documents page"),
         ):
             st.session_state.pop("preview", None)  # the page shows it whole
             st.switch_page(PAGE, query_params={"document": document.id})

@@ -23,6 +23,7 @@ from leaf.ui import (
 )
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.items import Item, answer_text, items
+from leaf.ui.language import t
 from leaf.ui.preview import show as show_preview
 from leaf.ui.state import session
 
@@ -35,7 +36,7 @@ def draw_item(place: Any, item: Item, chat_id: str, message_id: str, *, whole: b
     if item.kind == "code":
         return place.code(item.text, language=item.language or None, wrap_lines=True)
     if item.kind == "waiting":
-        return place.markdown(":shimmer[Working …]")
+        return place.markdown(t(":shimmer[Working …]"))
     if item.kind == "status":
         return place.markdown(f":orange[:material/hourglass_top: {markdown.label(item.text, 300)}]")
     if item.kind == "progress":
@@ -75,14 +76,14 @@ def draw_item(place: Any, item: Item, chat_id: str, message_id: str, *, whole: b
         with holder:
             code.consent(item.asked, chat_id)
         return holder
-    thought = place.expander("Thinking", type="compact")
+    thought = place.expander(t("Thinking"), type="compact")
     thought.caption(markdown.safe(item.text))
     return thought
 
 
 def _draw_questions(item: Item, chat_id: str, message_id: str) -> None:
     """Questions that a press asks."""
-    st.caption("Questions that work here")
+    st.caption(t("Questions that work here"))
     for number, question in enumerate(item.text.splitlines()):
         label = markdown.label(question, 160)
         if st.button(
@@ -125,7 +126,7 @@ def _draw_work(work: Sequence[Item], message: Message) -> None:
     failed = any(part["state"] == "output-error" for part in parts)
     opened = any(steps.is_open(item, message.id) for item in work)
     line = st.container(key=f"steps-{message.id}").expander(
-        markdown.label(words.worked(parts) if parts else "Thinking", 240),
+        markdown.label(words.worked(parts) if parts else t("Thinking"), 240),
         key=f"steps-of-{message.id}",
         type="step",
         on_change="rerun",
@@ -133,7 +134,7 @@ def _draw_work(work: Sequence[Item], message: Message) -> None:
         expanded=opened,
     )
     if not line.open:
-        line.caption("Opening …")
+        line.caption(t("Opening …"))
         return
     for item in work:
         draw_item(line, item, message.chat_id, message.id, whole=True)
@@ -162,7 +163,9 @@ def draw_came(message: Message) -> None:
             ):
                 continue
             title = markdown.label(file["name"], 40)
-            if st.button(title, key=key, icon=words.kind_icon(file["kind"]), help="Open the file"):
+            if st.button(
+                title, key=key, icon=words.kind_icon(file["kind"]), help=t("Open the file")
+            ):
                 show_preview(file["fileId"])
                 st.rerun()
         for folder in folders:
@@ -170,7 +173,7 @@ def draw_came(message: Message) -> None:
                 folder["name"], folder["ref"], folder["files"], f"came-{message.id}-{folder['ref']}"
             )
         if len(came) > 12:
-            st.caption(f"and {len(came) - 12} more files")
+            st.caption(t("and {n} more files", n=len(came) - 12))
         if told is not None:
             _draw_told(message.id, told)
 
@@ -178,10 +181,10 @@ def draw_came(message: Message) -> None:
 def _draw_told(message_id: str, told: InstructionsData) -> None:
     """What the model was told of a project's instructions with a question."""
     if not told["text"]:
-        st.caption("Without project instructions from here on", width="content")
+        st.caption(t("Without project instructions from here on"), width="content")
         return
     menu = st.popover(
-        "Project instructions",
+        t("Project instructions"),
         icon=":material/rule:",
         type="tertiary",
         key=f"told-{message_id}",
@@ -189,12 +192,14 @@ def _draw_told(message_id: str, told: InstructionsData) -> None:
     )
     if menu.open:
         with menu:
-            st.caption("The model was told this with the question; it holds until it is changed.")
+            st.caption(
+                t("The model was told this with the question; it holds until it is changed.")
+            )
             st.markdown(markdown.paragraph(told["text"]))
 
 
 def draw_folder(name: str, ref: str, files: int, key: str) -> None:
     """A folder of Drive; a click opens it on the Drive page."""
-    help_text = f"Open the Drive folder ({words.count(files, 'file')})"
+    help_text = t("Open the Drive folder ({files})", files=words.count(files, "file"))
     if st.button(markdown.label(name, 40), key=key, icon=":material/folder:", help=help_text):
         st.switch_page(DRIVE_PAGE, query_params={"folder": ref})

@@ -17,22 +17,23 @@ from leaf.drive.model import DRIVES, ROOT, SHARED, DriveConnection, DriveItem, D
 from leaf.errors import LeafError
 from leaf.store.model import Chat
 from leaf.ui import adding, connection, markdown, preview, words
-from leaf.ui.controls import icon_button, icon_menu
+from leaf.ui.controls import dialog, icon_button, icon_menu
+from leaf.ui.language import in_digits, mark, t
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
 
 PER_PAGE = 50
-VIEWS = {ROOT: "My Drive", SHARED: "Shared with me", DRIVES: "Shared drives"}
+VIEWS = {ROOT: mark("My Drive"), SHARED: mark("Shared with me"), DRIVES: mark("Shared drives")}
 KINDS = {
-    "": "All kinds",
-    "folder": "Folders",
-    "spreadsheet": "Spreadsheets",
-    "document": "Documents",
-    "presentation": "Presentations",
+    "": mark("All kinds"),
+    "folder": mark("Folders"),
+    "spreadsheet": mark("Spreadsheets"),
+    "document": mark("Documents"),
+    "presentation": mark("Presentations"),
     "pdf": "PDFs",
-    "text": "Text",
+    "text": mark("Text"),
 }
-AGES = {0: "Any time", 7: "Past week", 31: "Past month", 366: "Past year"}
+AGES = {0: mark("Any time"), 7: mark("Past week"), 31: mark("Past month"), 366: mark("Past year")}
 """Days since the last change -> words."""
 _ADDRESS = re.compile(r"https?://\S+$")
 
@@ -53,7 +54,9 @@ class DriveView:
 def draw(standing: DriveConnection) -> None:
     """Everything below the title."""
     chat = _chosen_chat()
-    st.caption(markdown.label(f"{standing.account or 'Google Drive'} · read only"))
+    st.caption(
+        markdown.label(t("{account} · read only", account=standing.account or "Google Drive"))
+    )
     if chat:
         _draw_target(chat)
     where = st.container()
@@ -95,10 +98,10 @@ def _draw_target(chat: Chat) -> None:
     with st.container(
         horizontal=True, vertical_alignment="center", border=True, key="drive-target"
     ):
-        title = f"“{markdown.label(chat.title, 60)}”" if chat.title else "the new chat"
-        st.markdown(f":material/forum: Choosing for {title}", width="stretch")
+        title = f"“{markdown.label(chat.title, 60)}”" if chat.title else t("the new chat")
+        st.markdown(t(":material/forum: Choosing for {title}", title=title), width="stretch")
         if st.button(
-            "Back to the chat", key="drive-back", type="tertiary", icon=":material/arrow_back:"
+            t("Back to the chat"), key="drive-back", type="tertiary", icon=":material/arrow_back:"
         ):
             st.switch_page(adding.CHAT_PAGE, query_params={"chat": chat.id})
 
@@ -110,9 +113,9 @@ def _place(where: st.delta_generator.DeltaGenerator) -> DriveView:
     with where:
         st.session_state["drive-view"] = folder if folder in VIEWS and not query else None
         st.segmented_control(
-            "View",
+            t("View"),
             list(VIEWS),
-            format_func=VIEWS.__getitem__,
+            format_func=lambda view: t(VIEWS[view]),
             key="drive-view",
             label_visibility="collapsed",
             on_change=_view,
@@ -120,9 +123,9 @@ def _place(where: st.delta_generator.DeltaGenerator) -> DriveView:
         )
         st.session_state.setdefault("drive-search", query)
         st.text_input(
-            "Search Drive",
+            t("Search Drive"),
             key="drive-search",
-            placeholder="Search names and content, or paste a link from Drive",
+            placeholder=t("Search names and content, or paste a link from Drive"),
             label_visibility="collapsed",
             icon=":material/search:",
             on_change=_search,
@@ -131,15 +134,23 @@ def _place(where: st.delta_generator.DeltaGenerator) -> DriveView:
             return DriveView(folder, query, cursor=_cursor())
         with st.container(horizontal=True, vertical_alignment="bottom", key="drive-filters"):
             kind = st.selectbox(
-                "Kind", list(KINDS), format_func=KINDS.__getitem__, key="drive-kind", width=170
+                t("Kind"),
+                list(KINDS),
+                format_func=lambda kind: t(KINDS[kind]),
+                key="drive-kind",
+                width=170,
             )
             days = st.selectbox(
-                "Modified", list(AGES), format_func=AGES.__getitem__, key="drive-age", width=150
+                t("Modified"),
+                list(AGES),
+                format_func=lambda days: t(AGES[days]),
+                key="drive-age",
+                width=150,
             )
             inside = folder not in VIEWS
-            within = inside and st.toggle("Only in the folder that was open", key="drive-within")
+            within = inside and st.toggle(t("Only in the folder that was open"), key="drive-within")
             if st.button(
-                "End the search", key="drive-unsearch", type="tertiary", icon=":material/close:"
+                t("End the search"), key="drive-unsearch", type="tertiary", icon=":material/close:"
             ):
                 open_folder(folder)
                 st.rerun()
@@ -169,11 +180,11 @@ def _cursor() -> str:
 def _draw_breadcrumbs(listing: DriveListing, place: DriveView) -> None:
     if place.query:
         found = (
-            f"Found by “{markdown.label(place.query, 60)}”"
+            t("Found by “{query}”", query=markdown.label(place.query, 60))
             if not _ADDRESS.match(place.query)
-            else "Behind the link"
+            else t("Behind the link")
         )
-        st.caption(f"{found}, in this folder and below" if place.within else found)
+        st.caption(t("{found}, in this folder and below", found=found) if place.within else found)
         return
     with st.container(
         horizontal=True, vertical_alignment="center", gap="xsmall", key="drive-crumbs"
@@ -188,7 +199,7 @@ def _draw_breadcrumbs(listing: DriveListing, place: DriveView) -> None:
             else:
                 key = f"drive-crumb-{number}-{crumb.ref}"
                 st.button(name, key=key, type="tertiary", on_click=open_folder, args=(crumb.ref,))
-        if icon_button("Look again what is there", "drive-reload", "refresh"):
+        if icon_button(t("Look again what is there"), "drive-reload", "refresh"):
             forget()
             st.rerun()
 
@@ -208,7 +219,7 @@ def _load(place: DriveView) -> DriveListing | None:
         listing: DriveListing = kept[1]
         return listing
     try:
-        with st.spinner("Searching Drive" if place.query else "Listing the folder"):
+        with st.spinner(t("Searching Drive") if place.query else t("Listing the folder")):
             listing = _ask(place)
     except LeafError as e:
         st.session_state.pop("drive-cursors", None)
@@ -249,10 +260,14 @@ def _draw_failure(problem: LeafError) -> None:
         return
     st.warning(markdown.paragraph(str(problem)), icon=":material/warning:")
     with st.container(horizontal=True):
-        if st.button("Try again", key="drive-again", icon=":material/refresh:"):
+        if st.button(t("Try again"), key="drive-again", icon=":material/refresh:"):
             st.rerun()
         st.button(
-            "Go to My Drive", key="drive-home", type="tertiary", on_click=open_folder, args=(ROOT,)
+            t("Go to My Drive"),
+            key="drive-home",
+            type="tertiary",
+            on_click=open_folder,
+            args=(ROOT,),
         )
 
 
@@ -275,29 +290,33 @@ def _draw_listing(listing: DriveListing, place: DriveView, chat_id: str) -> None
 def _draw_empty(place: DriveView) -> None:
     if place.query:
         st.markdown(
-            "Nothing in Drive matches. Google searches whole words in names and content; new "
-            "files take a few minutes."
+            t(
+                "Nothing in Drive matches. Google searches whole words in names and "
+                "content; new files take a few minutes."
+            )
         )
     elif place.folder == DRIVES:
-        st.markdown("No shared drives. You see here those of which you are a member.")
+        st.markdown(t("No shared drives. You see here those of which you are a member."))
     elif place.folder == SHARED:
         st.markdown(
-            "Nobody has shared anything with this account yet. A folder's link can be pasted into "
-            "the search above."
+            t(
+                "Nobody has shared anything with this account yet. A folder's link can "
+                "be pasted into the search above."
+            )
         )
     else:
-        st.markdown("This folder is empty.")
+        st.markdown(t("This folder is empty."))
 
 
 def _draw_row(number: int, item: DriveItem, today: date, chat_id: str, *, busy: bool) -> None:
-    name = markdown.label(item.name, 90) or "Without a name"
+    name = markdown.label(item.name, 90) or t("Without a name")
     with st.container(
         horizontal=True, vertical_alignment="center", wrap=False, key=f"drive-row-{number}"
     ):
         _draw_box(number, item, name)
         with st.container(gap=None, width="stretch"):
             shortcut = " :gray[:material/shortcut:]" if item.is_shortcut else ""
-            help_text = "Open the folder" if item.is_folder else "Preview"
+            help_text = t("Open the folder") if item.is_folder else t("Preview")
             if st.button(
                 f"{name}{shortcut}",
                 key=f"drive-open-{number}",
@@ -308,14 +327,14 @@ def _draw_row(number: int, item: DriveItem, today: date, chat_id: str, *, busy: 
                 _open(item)
             st.caption(markdown.label(facts(item, today), 200))
             if not item.can_download:
-                st.caption(":orange[:material/lock: Its owner does not allow downloading it.]")
+                st.caption(t(":orange[:material/lock: Its owner does not allow downloading it.]"))
         if item.is_folder or item.can_download:
-            verb = "Add" if chat_id else "Ask"
-            about = "folder" if item.is_folder else "file"
+            verb = t("Add") if chat_id else t("Ask")
+            about = t("folder") if item.is_folder else t("file")
             help_text = (
-                f"Put this {about} beside the question"
+                t("Put this {about} beside the question", about=about)
                 if chat_id
-                else f"Ask about this {about} in a new chat"
+                else t("Ask about this {about} in a new chat", about=about)
             )
             symbol = ":material/add:" if chat_id else ":material/chat:"
             if st.button(
@@ -323,19 +342,18 @@ def _draw_row(number: int, item: DriveItem, today: date, chat_id: str, *, busy: 
             ):
                 adding.start([item], chat_id or adding.NEW_CHAT)
         chosen = icon_menu(
-            f"More for {item.kind} {number + 1}", _options(item), key=f"drive-menu-{number}"
+            t("More for {kind} {number}", kind=item.kind, number=number + 1),
+            _options(item),
+            key=f"drive-menu-{number}",
         )
     if chosen:
         _carry_out(chosen, item)
 
 
 ADD_FILE, ADD_FOLDER, LOOK, OPEN, WEB = (
-    "Add to Files",
-    "Add all its files to Files",
-    "Preview",
-    "Open",
-    "Open in Google Drive",
-)
+    mark("Add to Files"), mark("Add all its files to Files"), mark("Preview"), mark("Open"),
+    mark("Open in Google Drive"),
+)  # fmt: skip
 
 
 def _options(item: DriveItem) -> list[str]:
@@ -350,7 +368,7 @@ def _options(item: DriveItem) -> list[str]:
 def _carry_out(chosen: str, item: DriveItem) -> None:
     if chosen in (ADD_FILE, ADD_FOLDER):
         if adding.running():
-            toast("Files are still being added.", icon=":material/hourglass:")
+            toast(t("Files are still being added."), icon=":material/hourglass:")
         else:
             adding.start([item])
     elif chosen == WEB:
@@ -369,21 +387,23 @@ def _open(item: DriveItem) -> None:
     st.rerun()
 
 
-@st.dialog("Open in Google Drive")
+@dialog("Open in Google Drive")
 def _show_link(item: DriveItem) -> None:
     st.markdown(markdown.label(item.name, 120))
-    st.link_button("Open in a new tab", item.link, type="primary", icon=":material/open_in_new:")
+    st.link_button(t("Open in a new tab"), item.link, type="primary", icon=":material/open_in_new:")
 
 
 def facts(item: DriveItem, today: date) -> str:
     """`Google Sheet · 3 Mar · Ana · 48 kB · in your library`."""
     pieces = [
-        "Shared drive" if item.drive_id == item.id else words.drive_kind(item.kind, item.mime_type),
-        "shortcut" if item.is_shortcut else "",
+        t("Shared drive")
+        if item.drive_id == item.id
+        else words.drive_kind(item.kind, item.mime_type),
+        t("shortcut") if item.is_shortcut else "",
         words.when(item.modified, today) if item.modified else "",
         item.owner,
         words.size(item.size) if item.size is not None else "",
-        "in your library" if item.file_id else "",
+        t("in your library") if item.file_id else "",
     ]
     return " · ".join(piece for piece in pieces if piece)
 
@@ -401,7 +421,7 @@ def _draw_box(number: int, item: DriveItem, name: str) -> None:
     key = f"drive-pick-{number}"
     st.session_state[key] = item.ref in _picked()
     st.checkbox(
-        f"Choose {name}",
+        t("Choose {name}", name=name),
         key=key,
         label_visibility="collapsed",
         disabled=not (item.is_folder or item.can_download),
@@ -423,18 +443,18 @@ def _draw_picked(picked: dict[str, DriveItem], chat_id: str) -> None:
     with st.container(
         horizontal=True, vertical_alignment="center", border=True, key="drive-picked-bar"
     ):
-        st.markdown(f"**{picked_text(items)}** chosen", width="stretch")
+        st.markdown(t("**{items}** chosen", items=picked_text(items)), width="stretch")
         target = chat_id or adding.NEW_CHAT
-        label = "Add to the chat" if chat_id else "Ask about them"
+        label = t("Add to the chat") if chat_id else t("Ask about them")
         if st.button(
             label, key="drive-picked-ask", type="primary", icon=":material/chat:", disabled=busy
         ):
             _start(items, target)
         if st.button(
-            "Add to Files", key="drive-picked-add", icon=":material/library_add:", disabled=busy
+            t("Add to Files"), key="drive-picked-add", icon=":material/library_add:", disabled=busy
         ):
             _start(items, "")
-        st.button("Clear", key="drive-picked-clear", type="tertiary", on_click=picked.clear)
+        st.button(t("Clear"), key="drive-picked-clear", type="tertiary", on_click=picked.clear)
 
 
 def _start(items: Sequence[DriveItem], target: str) -> None:
@@ -448,7 +468,7 @@ def picked_text(items: Sequence[DriveItem]) -> str:
     files = len(items) - folders
     pieces = [words.count(folders, "folder")] if folders else []
     pieces += [words.count(files, "file")] if files else []
-    return " and ".join(pieces)
+    return t(" and ").join(pieces)
 
 
 def _draw_paging(listing: DriveListing) -> None:
@@ -459,16 +479,18 @@ def _draw_paging(listing: DriveListing) -> None:
     first = len(cursors) * PER_PAGE + 1
     with st.container(horizontal=True, vertical_alignment="center", key="drive-paging"):
         st.caption(
-            f"{first:,}–{first + len(listing.items) - 1:,}" if listing.items else "",
+            f"{in_digits(first)}–{in_digits(first + len(listing.items) - 1)}"
+            if listing.items
+            else "",
             width="stretch",
         )
         if cursors and st.button(
-            "Back", key="drive-before", type="tertiary", icon=":material/arrow_back:"
+            t("Back"), key="drive-before", type="tertiary", icon=":material/arrow_back:"
         ):
             cursors.pop()
             st.rerun()
         if listing.cursor and st.button(
-            "Next",
+            t("Next"),
             key="drive-next",
             type="tertiary",
             icon=":material/arrow_forward:",

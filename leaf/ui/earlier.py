@@ -13,6 +13,7 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.store.model import Chat, Thread
+from leaf.ui.language import t
 from leaf.ui.state import session
 
 DRAWN = 12
@@ -67,7 +68,7 @@ def draw(thread: Thread) -> None:
     """How many messages lie before those that are drawn, and the way to them."""
     if not thread.earlier:
         return
-    label = f"Earlier messages ({thread.earlier})"
+    label = t("Earlier messages ({earlier})", earlier=thread.earlier)
     if st.button(
         label, key="load-earlier", type="tertiary", icon=":material/expand_less:", width="stretch"
     ):

@@ -18,6 +18,7 @@ from leaf.shapes.results import Output
 from leaf.store.edited_steps import EditedStep
 from leaf.ui import charts, code, markdown, outputs, words
 from leaf.ui.items import WORKING, chart_of
+from leaf.ui.language import mark, n_, t
 from leaf.ui.state import session
 
 PERIOD = 1.0
@@ -27,9 +28,13 @@ OPEN = "editing-step"
 step, empty for the step itself."""
 LANGUAGES = {"sql": "SQL", "code": "Python"}
 TOLD = {
-    "sql": "Runs over the chat's files as they are now. The answer and its step stay as they are.",
-    "code": "Runs after the cells before this one, over the chat's files as they are now. The "
-    "answer, its step and the chat's variables stay as they are.",
+    "sql": mark(
+        "Runs over the chat's files as they are now. The answer and its step stay as they are."
+    ),
+    "code": mark(
+        "Runs after the cells before this one, over the chat's files as they are now. "
+        "The answer, its step and the chat's variables stay as they are."
+    ),
 }
 
 
@@ -94,11 +99,11 @@ def draw_editor(step: StepEdits, source: str = "") -> None:
         _draw_field(step, source)
         return
     st.button(
-        "Edit and run",
+        t("Edit and run"),
         key=f"edit-step-{step.key}-{source}",
         type="tertiary",
         icon=":material/edit:",
-        help=TOLD[step.parameter],
+        help=t(TOLD[step.parameter]),
         disabled=step.runs,
         on_click=_open,
         args=(step.key, source),
@@ -110,18 +115,18 @@ def _draw_field(step: StepEdits, source: str) -> None:
     field = f"edit-code-{step.key}-{source}"
     with st.form(f"edit-form-{step.key}-{source}", border=False):
         st.text_area(
-            f"{language} to run",
+            t("{language} to run", language=language),
             value=step.code_of(draft.id if draft else source),
             key=field,
             height="content",
         )
-        st.caption(TOLD[step.parameter])
+        st.caption(t(TOLD[step.parameter]))
         with st.container(horizontal=True, horizontal_alignment="right"):
             st.form_submit_button(
-                "Cancel", type="tertiary", on_click=_leave, args=(draft.id if draft else "",)
+                t("Cancel"), type="tertiary", on_click=_leave, args=(draft.id if draft else "",)
             )
             st.form_submit_button(
-                "Run",
+                t("Run"),
                 type="primary",
                 icon=":material/play_arrow:",
                 on_click=_run,
@@ -183,7 +188,11 @@ def _title(edit: EditedStep) -> str:
     who = words.edited_by(edit, datetime.now().astimezone().date())
     output = part_of(edit).get("output")
     named = _results_in(output) if output else []
-    said = [f"{'results' if len(named) > 1 else 'result'} {', '.join(named)}"] if named else []
+    said = (
+        [n_("result {names}", "results {names}", len(named), names=", ".join(named))]
+        if named
+        else []
+    )
     return " · ".join([f":material/edit: **{markdown.label(who, 100)}**", *said])
 
 
@@ -225,15 +234,15 @@ def _watch(edit: EditedStep, key: str) -> None:
     if now.state != "running":
         st.rerun()
     passed = max(0.0, (datetime.now().astimezone() - now.made_at).total_seconds())
-    said = " · ".join((now.progress or "Running", words.seconds(passed)))
+    said = " · ".join((now.progress or t("Running"), words.seconds(passed)))
     with st.container(horizontal=True, vertical_alignment="center", key=f"running-{key}"):
         st.caption(f":material/hourglass_top: {markdown.label(said, 300)}", width="stretch")
         st.button(
-            "Stop",
+            t("Stop"),
             key=f"stop-{key}",
             type="tertiary",
             icon=":material/stop_circle:",
-            help="End it; its author keeps the code",
+            help=t("End it; its author keeps the code"),
             on_click=_stop,
             args=(edit.id,),
         )

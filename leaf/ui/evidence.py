@@ -18,6 +18,7 @@ from leaf.shapes.part_values import is_source, newest
 from leaf.shapes.parts import Cited, Part
 from leaf.store.model import Message
 from leaf.ui import freshness, markdown, marks, words
+from leaf.ui.language import mark, t
 
 Section = Literal["data", "figures", "sources", "cost", "all"]
 LONGEST = 130
@@ -44,7 +45,7 @@ def draw_doubts(message: Message) -> None:
             break
         drawn.append(piece)
     if rest := found[len(drawn) :]:
-        drawn.append(EvidencePiece(f"{len(rest)} more", "all"))
+        drawn.append(EvidencePiece(t("{n} more", n=len(rest)), "all"))
     if drawn:
         st.caption(f":orange[:material/warning:] {_linked(drawn, message.id)}")
 
@@ -90,19 +91,23 @@ def doubts(message: Message) -> list[EvidencePiece]:
         said = [*words.opposite(receipts), *words.untraced(receipts)]
         found += [EvidencePiece(text, "figures") for text in said]
     if unverified := sum(use.get("verified") is False for use in used):
-        found.append(EvidencePiece(f"{words.count(unverified, 'quote')} not verified", "sources"))
+        found.append(
+            EvidencePiece(
+                t("{quotes} not verified", quotes=words.count(unverified, "quote")), "sources"
+            )
+        )
     changed = freshness.since(message.chat_id, [use["file_id"] for use in used])
     found += [EvidencePiece(text, "sources") for text, _ in changed]
-    found += _few(coverage.doubts(covered), "doubts about the rows")
+    found += _few(coverage.doubts(covered), mark("{n} doubts about the rows"))
     found += [EvidencePiece(text, "data") for text in coverage.missing(covered)]
-    found += _few(coverage.notes(covered), "notes on how the data was read")
+    found += _few(coverage.notes(covered), mark("{n} notes on how the data was read"))
     return found
 
 
 def _few(said: Sequence[str], many: str) -> list[EvidencePiece]:
     """The sentence itself, or how many there are."""
     if len(said) > 1:
-        return [EvidencePiece(f"{len(said)} {many}", "data")]
+        return [EvidencePiece(t(many, n=len(said)), "data")]
     return [EvidencePiece(text, "data") for text in said]
 
 

@@ -13,25 +13,26 @@ from leaf.shapes.part_values import is_tool, newest, succeeded
 from leaf.shapes.parts import BudgetData, Cited, Part, ToolPart
 from leaf.store.model import Message
 from leaf.ui import citations, edits, evidence, freshness, markdown, receipts, words
+from leaf.ui.language import mark, n_, t
 from leaf.ui.preview import show as show_preview
 from leaf.ui.preview import show_receipt
 from leaf.ui.state import session
 
 TITLES = {
-    "all": "Details of this answer",
-    "data": "Data read",
-    "figures": "Figures",
-    "sources": "Sources",
-    "cost": "Time and cost",
+    "all": mark("Details of this answer"),
+    "data": mark("Data read"),
+    "figures": mark("Figures"),
+    "sources": mark("Sources"),
+    "cost": mark("Time and cost"),
 }
 """Sections by their names in links; the first is all of them."""
 ACTIONS = {
-    "read": "Read",
-    "found": "Found by search",
-    "described": "Columns looked at",
-    "queried": "Queried",
-    "viewed": "Looked at",
-    "computed": "Used in Python",
+    "read": mark("Read"),
+    "found": mark("Found by search"),
+    "described": mark("Columns looked at"),
+    "queried": mark("Queried"),
+    "viewed": mark("Looked at"),
+    "computed": mark("Used in Python"),
 }
 
 
@@ -46,7 +47,7 @@ def draw(message_id: str, section: str) -> None:
             if section == name:
                 draw_section(message)
             elif section == "all":
-                st.markdown(f"##### {TITLES[name]}", anchors=False)
+                st.markdown(f"##### {t(TITLES[name])}", anchors=False)
                 draw_section(message)
 
 
@@ -57,7 +58,7 @@ def _draw_data(message: Message) -> None:
     for said in coverage.missing(covered):
         st.caption(f":orange[:material/warning:] {markdown.label(_sentence(said), 300)}")
     lines = [f"- {markdown.label(said, 300)}" for said in coverage.lines(covered)]
-    st.markdown("\n".join(lines) if lines else "No file was read for this answer.")
+    st.markdown("\n".join(lines) if lines else t("No file was read for this answer."))
     for said in coverage.notes(covered):
         st.caption(f":material/info: {markdown.label(said, 300)}")
     _draw_budget(newest(message.parts, "budget"))
@@ -76,13 +77,13 @@ def _draw_budget(budget: BudgetData | None) -> None:
         name, said = markdown.label(file["name"], 60), markdown.label(words.decision(file), 200)
         st.caption(f"{name} · {said}")
     if budget.get("more"):
-        st.caption(f"and {words.count(budget['more'], 'more file')}")
+        st.caption(n_("and {n} more file", "and {n} more files", budget["more"]))
 
 
 def _draw_figures(message: Message) -> None:
     found = newest(message.parts, "receipts")
     if not found or not found.get("figures"):
-        st.markdown("No figures to trace.")
+        st.markdown(t("No figures to trace."))
         return
     st.caption(" · ".join([words.traced(found), *words.opposite(found), *words.untraced(found)]))
     receipts.draw_figures(found["receipts"], message.id, show_receipt)
@@ -93,7 +94,7 @@ def _draw_sources(message: Message) -> None:
     cited = [found for part in message.parts if (found := citation_of(part))]
     used = evidence.rests_on(message.parts)
     if not used:
-        st.markdown("This answer rests on no file.")
+        st.markdown(t("This answer rests on no file."))
     for _, said in freshness.since(message.chat_id, [use["file_id"] for use in used]):
         st.caption(f":orange[:material/update: {markdown.label(said, 300)}]")
     citations.draw(cited, message.id)
@@ -130,7 +131,7 @@ def _draw_place(
         key=f"source-{message.id}-{number}",
         icon=words.name_icon(source["name"]),
         type="tertiary",
-        help="Open the source at this place",
+        help=t("Open the source at this place"),
     ):
         show_preview(source["file_id"], source["place"])
         st.rerun()
@@ -143,7 +144,7 @@ def _draw_place(
 
 
 def _draw_use(action: str, query: str, quote: str) -> None:
-    said = ACTIONS.get(action, action.capitalize())
+    said = t(ACTIONS.get(action, action.capitalize()))
     words_sought = f": {query}" if query and action not in ("queried", "computed") else ""
     st.caption(markdown.label(said + words_sought, 200))
     if query and not words_sought:
@@ -157,8 +158,8 @@ def _draw_cost(message: Message) -> None:
     usage = newest(message.parts, "usage") or {}
     lines = [f"- {markdown.label(said, 300)}" for said in words.usage(usage)]
     if usage.get("model") not in (None, "", "keyless"):
-        lines.append(f"- Model: {markdown.label(usage['model'], 80)}")
-    st.markdown("\n".join(lines) if lines else "Nothing was measured.")
+        lines.append(t("- Model: {model}", model=markdown.label(usage["model"], 80)))
+    st.markdown("\n".join(lines) if lines else t("Nothing was measured."))
 
 
 SECTIONS = {

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from leaf.ui import markdown, words
+from leaf.ui.controls import dialog
+from leaf.ui.language import mark, t
 from leaf.ui.state import later
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ FORMS: tuple[tuple[ChatForm, str, str, str, str, str], ...] = (
         ":material/picture_as_pdf:",
         "pdf",
         "application/pdf",
-        "To hand over: questions, answers, charts, queries and sources",
+        mark("To hand over: questions, answers, charts, queries and sources"),
     ),
     (
         "docx",
@@ -28,7 +30,7 @@ FORMS: tuple[tuple[ChatForm, str, str, str, str, str], ...] = (
         ":material/docs:",
         "docx",
         "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
-        "To work on: questions, answers, charts, queries and sources",
+        mark("To work on: questions, answers, charts, queries and sources"),
     ),
     (
         "markdown",
@@ -36,23 +38,23 @@ FORMS: tuple[tuple[ChatForm, str, str, str, str, str], ...] = (
         ":material/article:",
         "md",
         "text/markdown",
-        "To read: questions, answers, queries and sources",
+        mark("To read: questions, answers, queries and sources"),
     ),
     (
         "notebook",
-        "Notebook",
+        mark("Notebook"),
         ":material/code_blocks:",
         "ipynb",
         "application/x-ipynb+json",
-        "To run in Jupyter",
+        mark("To run in Jupyter"),
     ),
     (
         "folder",
-        "Folder (ZIP)",
+        mark("Folder (ZIP)"),
         ":material/folder_zip:",
         "zip",
         "application/zip",
-        "To compute every figure again, without a model",
+        mark("To compute every figure again, without a model"),
     ),
 )
 
@@ -62,19 +64,21 @@ def draw(chat_id: str, title: str, key: str) -> None:
     with st.container(horizontal=True, gap="small"):
         for form, label, icon, ending, mime, purpose in FORMS:
             st.download_button(
-                label,
+                t(label),
                 later(lambda own, form=form: own.chats.export(chat_id, form)),  # type: ignore[misc]
                 file_name=f"{words.file_name(title)}.{ending}",
                 mime=mime,
                 key=f"export-{form}-{key}",
                 icon=icon,
-                help=purpose,
+                help=t(purpose),
                 on_click="ignore",
                 width="content",
             )
     st.caption(
-        "No data file goes with it, only its SHA-256. `python -m leaf replay` checks a folder "
-        "with the files at hand."
+        t(
+            "No data file goes with it, only its SHA-256. `python -m leaf replay` "
+            "checks a folder with the files at hand."
+        )
     )
 
 
@@ -82,7 +86,7 @@ def draw_end(chat_id: str, title: str) -> None:
     """Below the last answer."""
     with st.container(horizontal=True, horizontal_alignment="right", key="export-row"):
         menu = st.popover(
-            "Export chat",
+            t("Export chat"),
             icon=":material/ios_share:",
             type="tertiary",
             on_change="rerun",
@@ -93,7 +97,7 @@ def draw_end(chat_id: str, title: str) -> None:
             draw(chat_id, title, "end")
 
 
-@st.dialog("Export chat")
+@dialog("Export chat")
 def ask(chat_id: str, title: str) -> None:
     """From the chat's menu."""
     st.markdown(f"**{markdown.label(title, 80)}**")

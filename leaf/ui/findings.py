@@ -9,6 +9,7 @@ import streamlit as st
 from leaf.readers.notes import EFFECTS, Effect
 from leaf.shapes.results import Finding
 from leaf.ui import markdown
+from leaf.ui.language import t
 
 SHOWN = 12
 _WARNING = frozenset(
@@ -29,4 +30,4 @@ def draw_findings(findings: Sequence[Finding]) -> None:
         where = f" ({markdown.label(place, 120)})" if place else ""
         st.caption(f"{icon} {markdown.label(finding['text'], 300)}{where}")
     if len(findings) > SHOWN:
-        st.caption(f"and {len(findings) - SHOWN} more")
+        st.caption(t("and {n} more", n=len(findings) - SHOWN))

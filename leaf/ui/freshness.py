@@ -17,13 +17,14 @@ from leaf.drive.model import DriveChange
 from leaf.errors import FAULT, LeafError
 from leaf.sessions.session import Session
 from leaf.ui import markdown, words
+from leaf.ui.language import mark, t
 from leaf.ui.state import session, waker
 from leaf.ui.watcher import session_id
 
 ASK_EVERY = 150.0
 """Seconds between two questions to Google while the chat is open."""
 NAMED = 4
-WHAT = {"changed": "has changed", "added": "is new", "removed": "is gone"}
+WHAT = {"changed": mark("has changed"), "added": mark("is new"), "removed": mark("is gone")}
 
 
 @dataclass
@@ -86,8 +87,10 @@ def draw_line(chat_id: str) -> None:
         return
     if look.problem:
         st.caption(
-            f":orange[:material/cloud_off: Drive could not be asked for changes. "
-            f"{markdown.label(look.problem, 200)}]"
+            t(
+                ":orange[:material/cloud_off: Drive could not be asked for changes. {problem}]",
+                problem=markdown.label(look.problem, 200),
+            )
         )
     elif look.changes:
         st.caption(f":orange[:material/update: {markdown.label(summary(look.changes), 300)}]")
@@ -98,10 +101,10 @@ def summary(changes: Sequence[DriveChange]) -> str:
     newest = sorted(changes, key=lambda change: change.at, reverse=True)
     pieces = []
     for change in newest[:NAMED]:
-        inside = f" in {words.cut(change.folder, 40)}" if change.folder else ""
-        pieces.append(f"{words.cut(change.name, 40)} {WHAT[change.what]}{inside}")
-    more = f" and {len(newest) - NAMED} more" if len(newest) > NAMED else ""
-    return f"Meanwhile in Drive: {', '.join(pieces)}{more}."
+        inside = t(" in {folder}", folder=words.cut(change.folder, 40)) if change.folder else ""
+        pieces.append(f"{words.cut(change.name, 40)} {t(WHAT[change.what])}{inside}")
+    more = t(" and {n} more", n=len(newest) - NAMED) if len(newest) > NAMED else ""
+    return t("Meanwhile in Drive: {changes}{more}.", changes=", ".join(pieces), more=more)
 
 
 def since(chat_id: str, file_ids: Sequence[str]) -> list[tuple[str, str]]:
@@ -115,12 +118,22 @@ def since(chat_id: str, file_ids: Sequence[str]) -> list[tuple[str, str]]:
             continue
         name, at = words.cut(change.name, 60), words.when(change.at, today)
         if change.what == "removed":
-            text = (
-                f"{name} was removed from Drive ({at}). This answer rests on the copy in "
-                f"your library."
+            text = t(
+                "{name} was removed from Drive ({at}). This answer rests on the "
+                "copy in your library.",
+                name=name,
+                at=at,
             )
         else:
-            text = f"{name} changed in Drive ({at}). This answer rests on the version before."
-        what = "removed from" if change.what == "removed" else "changed in"
-        found.append((f"{words.cut(change.name, 40)} was {what} Drive", text))
+            text = t(
+                "{name} changed in Drive ({at}). This answer rests on the version before.",
+                name=name,
+                at=at,
+            )
+        said = (
+            mark("{name} was removed from Drive")
+            if change.what == "removed"
+            else mark("{name} was changed in Drive")
+        )
+        found.append((t(said, name=words.cut(change.name, 40)), text))
     return found

@@ -10,6 +10,7 @@ from streamlit.errors import StreamlitAuthError
 
 from leaf.errors import LeafError, SignInError
 from leaf.ui import browser, frame, markdown, sign_in, state
+from leaf.ui.language import mark, t
 
 PROVIDERS = {
     "accounts.google.com": "Google",
@@ -23,15 +24,15 @@ PROVIDERS = {
 POINTS = (
     (
         ":material/folder_open:",
-        "Drop in tables, PDFs, documents and mails, and ask in plain words.",
+        mark("Drop in tables, PDFs, documents and mails, and ask in plain words."),
     ),
     (
         ":material/fact_check:",
-        "Every answer shows the rows, pages and queries behind it, and what was not read.",
+        mark("Every answer shows the rows, pages and queries behind it, and what was not read."),
     ),
     (
         ":material/group:",
-        "Chats are yours alone until you share one with people of your workspace.",
+        mark("Chats are yours alone until you share one with people of your workspace."),
     ),
 )
 
@@ -77,13 +78,15 @@ def _name(key: str, address: str) -> str:
 def _draw_landing(problem: SignInError) -> None:
     """What Leaf is, why one stands here, and the way in."""
     with st.container(key="landing", gap="medium"):
-        st.title("Ask your files", anchor=False)
+        st.title(t("Ask your files"), anchor=False)
         st.markdown(
-            "Leaf is a data analyst in the browser. It opens just what it needs of your files and "
-            "shows its work."
+            t(
+                "Leaf is a data analyst in the browser. It opens just what it needs of "
+                "your files and shows its work."
+            )
         )
         if trouble := st.session_state.get("sign-in-trouble"):
-            st.warning(markdown.paragraph(trouble), icon=":material/warning:")
+            st.warning(markdown.paragraph(t(trouble)), icon=":material/warning:")
         elif problem.reason != "none":
             st.warning(markdown.paragraph(str(problem)), icon=":material/lock:")
         if problem.reason == "refused":
@@ -92,7 +95,7 @@ def _draw_landing(problem: SignInError) -> None:
             _draw_buttons()
         with st.container(key="landing-points", gap="small"):
             for icon, text in POINTS:
-                st.markdown(f"{icon} {text}")
+                st.markdown(f"{icon} {t(text)}")
     if problem.reason != "refused":
         browser.keep_place()
 
@@ -110,12 +113,14 @@ def _draw_buttons() -> None:
     found = providers(state.auth_section())
     if not found:
         st.warning(
-            "Sign-in is not set up completely: `[auth]` in the secrets names no login provider. "
-            "See docs/sign-in.md."
+            t(
+                "Sign-in is not set up completely: `[auth]` in the secrets names no "
+                "login provider. See docs/sign-in.md."
+            )
         )
     with st.container(horizontal=True, key="sign-in"):
         for number, (key, name) in enumerate(found.items()):
-            label = f"Sign in with {markdown.label(name)}" if name else "Sign in"
+            label = t("Sign in with {name}", name=markdown.label(name)) if name else t("Sign in")
             if st.button(
                 label,
                 key=f"sign-in-{key}",
@@ -129,11 +134,14 @@ def _sign_in(key: str) -> None:
     try:
         st.login(key or None)
     except StreamlitAuthError as e:
-        st.warning(f"Sign-in is not set up completely. {markdown.paragraph(str(e))}")
+        st.warning(t("Sign-in is not set up completely. {e}", e=markdown.paragraph(str(e))))
 
 
 def _draw_leave() -> None:
     if st.button(
-        "Sign out and use another account", key="sign-out", type="primary", icon=":material/logout:"
+        t("Sign out and use another account"),
+        key="sign-out",
+        type="primary",
+        icon=":material/logout:",
     ):
         st.logout()

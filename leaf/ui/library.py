@@ -14,12 +14,18 @@ from leaf.files.line import problem
 from leaf.files.names import shortened
 from leaf.store.model import File
 from leaf.ui import about, folders, markdown, preview, words
-from leaf.ui.controls import icon_button, icon_menu
+from leaf.ui.controls import dialog, icon_button, icon_menu
+from leaf.ui.language import mark, t
 from leaf.ui.state import later, session
 
 PER_PAGE = 25
 NAME_SHOWN = 80
-ORDERS = {"newest": "Newest first", "name": "Name", "size": "Size", "kind": "Kind"}
+ORDERS = {
+    "newest": mark("Newest first"),
+    "name": mark("Name"),
+    "size": mark("Size"),
+    "kind": mark("Kind"),
+}
 CHAT_PAGE = Path(__file__).resolve().parents[1] / "pages" / "chat.py"
 
 
@@ -43,20 +49,24 @@ def draw_empty(query: str) -> None:
     """What to do where there is nothing to see."""
     if query:
         st.markdown(
-            f"No file matches “{markdown.label(query)}”. Names and what was written about files "
-            f"are searched."
+            t(
+                "No file matches “{query}”. Names and what was written about files are searched.",
+                query=markdown.label(query),
+            )
         )
         return
     if any(job.under_way for job in session().jobs.list()):
-        st.markdown("Files show up here as they are added.")
+        st.markdown(t("Files show up here as they are added."))
         return
     st.markdown(
-        "No files yet. Drop some anywhere: tables, spreadsheets, PDFs, Word and PowerPoint "
-        "documents, pictures, web pages, mails, "
-        "transcripts, and ZIP archives of them."
+        t(
+            "No files yet. Drop some anywhere: tables, spreadsheets, PDFs, Word and "
+            "PowerPoint documents, pictures, web pages, mails, transcripts, and ZIP "
+            "archives of them."
+        )
     )
-    if st.button("Add sample data", key="sample", icon=":material/science:"):
-        with st.spinner("Adding sample data"):
+    if st.button(t("Add sample data"), key="sample", icon=":material/science:"):
+        with st.spinner(t("Adding sample data")):
             session().files.add_sample()
         st.rerun()
 
@@ -67,17 +77,23 @@ def draw_undo() -> None:
     if deleted is None:
         return
     file_id, name, inside = deleted
-    along = f" with {words.count(inside, 'file')} that came out of it" if inside else ""
+    along = (
+        t(" with {files} that came out of it", files=words.count(inside, "file")) if inside else ""
+    )
     with st.container(horizontal=True, vertical_alignment="center", border=True, key="undo-file"):
         st.markdown(
-            f"Deleted “{markdown.label(name)}”{along}. Chats that used it keep their answers.",
+            t(
+                "Deleted “{name}”{along}. Chats that used it keep their answers.",
+                name=markdown.label(name),
+                along=along,
+            ),
             width="stretch",
         )
-        if st.button("Undo", key="undo-file-button", type="tertiary", icon=":material/undo:"):
+        if st.button(t("Undo"), key="undo-file-button", type="tertiary", icon=":material/undo:"):
             session().files.restore(file_id)
             del st.session_state["deleted-file"]
             st.rerun()
-        if icon_button("Leave it deleted", "undo-file-close", "close"):
+        if icon_button(t("Leave it deleted"), "undo-file-close", "close"):
             del st.session_state["deleted-file"]
             st.rerun()
 
@@ -93,7 +109,7 @@ def _draw_row(file: File, name: str, today: date) -> None:
                 key=f"file-{file.id}",
                 type="tertiary",
                 icon=words.kind_icon(file.kind),
-                help="Preview",
+                help=t("Preview"),
             ):
                 preview.show(file.id)
                 st.rerun()
@@ -101,23 +117,30 @@ def _draw_row(file: File, name: str, today: date) -> None:
                 words.kind_label(file.kind),
                 words.counts(file.outline),
                 words.size(file.size),
-                words.SOURCES.get(file.source, file.source),
+                t(words.SOURCES.get(file.source, file.source)),
                 words.when(file.created_at, today),
             ]
             st.caption(markdown.label(" · ".join(fact for fact in facts if fact), 200))
             _draw_remarks(file)
         if st.button(
-            "Ask",
+            t("Ask"),
             key=f"ask-{file.id}",
             icon=":material/chat:",
-            help="Ask about this file in a new chat",
+            help=t("Ask about this file in a new chat"),
         ):
             chat = session().chats.create()
             session().attached.add(chat.id, [file.id])
             preview.close()
             st.switch_page(CHAT_PAGE, query_params={"chat": chat.id})
-        options = ["Preview", "Rename", "About this file", "Download", "Where it is used", "Delete"]
-        chosen = icon_menu("More for this file", options, key=f"file-menu-{file.id}")
+        options = [
+            mark("Preview"),
+            mark("Rename"),
+            mark("About this file"),
+            mark("Download"),
+            mark("Where it is used"),
+            mark("Delete"),
+        ]
+        chosen = icon_menu(t("More for this file"), options, key=f"file-menu-{file.id}")
     if chosen:
         _carry_out(chosen, file)
 
@@ -128,7 +151,7 @@ def _draw_remarks(file: File) -> None:
         st.caption(f":orange[:material/warning: {markdown.label(wrong, 300)}]")
     remarks = words.notes(file)
     if remarks:
-        more = f" (and {len(remarks) - 1} more)" if len(remarks) > 1 else ""
+        more = t(" (and {n} more)", n=len(remarks) - 1) if len(remarks) > 1 else ""
         st.caption(f":material/info: {markdown.label(remarks[0], 200)}{more}")
     if file.upload_context and file.source != "sample":
         st.caption(f"“{markdown.label(file.upload_context, 120)}”")
@@ -153,11 +176,11 @@ def _carry_out(chosen: str, file: File) -> None:
         st.rerun()
 
 
-@st.dialog("Rename file")
+@dialog("Rename file")
 def _rename(file_id: str, name: str) -> None:
     with st.form("rename-file", border=False):
-        new_name = st.text_input("Name", value=name, max_chars=200)
-        if st.form_submit_button("Rename", type="primary"):
+        new_name = st.text_input(t("Name"), value=name, max_chars=200)
+        if st.form_submit_button(t("Rename"), type="primary"):
             try:
                 session().files.rename(file_id, (new_name or "").strip())
             except LeafError as e:
@@ -166,11 +189,17 @@ def _rename(file_id: str, name: str) -> None:
                 st.rerun()
 
 
-@st.dialog("Download")
+@dialog("Download")
 def _download(file: File) -> None:
-    st.markdown(f"{markdown.label(file.name)}, {words.size(file.size)}, as it was uploaded.")
+    st.markdown(
+        t(
+            "{name}, {size}, as it was uploaded.",
+            name=markdown.label(file.name),
+            size=words.size(file.size),
+        )
+    )
     st.download_button(
-        "Download",
+        t("Download"),
         later(lambda own: own.files.download(file.id)),
         file_name=file.base,
         mime="application/octet-stream",
@@ -180,12 +209,12 @@ def _download(file: File) -> None:
     )
 
 
-@st.dialog("Where it is used")
+@dialog("Where it is used")
 def _show_chats(file: File) -> None:
     chats = session().files.chats_using(file.id)
     if not chats:
-        st.markdown("No chat uses this file yet.")
+        st.markdown(t("No chat uses this file yet."))
     for chat in chats:
-        title = markdown.label(chat.title or "New chat")
+        title = markdown.label(chat.title or t("New chat"))
         if st.button(title, key=f"used-in-{chat.id}", type="tertiary", icon=":material/chat:"):
             st.switch_page(CHAT_PAGE, query_params={"chat": chat.id})

@@ -21,6 +21,8 @@ from leaf.shapes.harmless import JOINER
 from leaf.shapes.part_values import is_source
 from leaf.shapes.parts import Cited, Part, ReceiptKept
 from leaf.ui import preview
+from leaf.ui.language import t
+from leaf.ui.spoken import PRELUDE, spoken
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
 
@@ -54,17 +56,20 @@ const ANY = KINDS.map(([start]) => `a[href^="${start}"]`).join(",")
 
 function words(link, text) {
   const href = link.getAttribute("href")
-  if (href.startsWith("#leaf-figure-")) return [`${text}: open its receipt`, "Open the receipt of this figure"]
+  if (href.startsWith("#leaf-figure-")) return [t("{text}: open its receipt", { text }), t("Open the receipt of this figure")]
   if (href.startsWith("#leaf-unreceipted-"))
-    return [`${text}: no receipt was found for this figure`, "No receipt: this figure was not found in what the tools gave"]
+    return [
+      t("{text}: no receipt was found for this figure", { text }),
+      t("No receipt: this figure was not found in what the tools gave"),
+    ]
   if (href.startsWith("#leaf-against-"))
-    return [`${text}: the results say the opposite, open its receipt`, "The results say the opposite of the text"]
+    return [t("{text}: the results say the opposite, open its receipt", { text }), t("The results say the opposite of the text")]
   if (href.startsWith("#leaf-evidence-"))
-    return text === "⋯" ? ["All details of this answer", "All details"] : [text, "Show the details"]
+    return text === "⋯" ? [t("All details of this answer"), t("All details")] : [text, t("Show the details")]
   const number = text.replace(/[\\[\\]]/g, "")
   return number.endsWith("?")
-    ? [`Source ${number.replace("?", "")}, not verified: open the quoted place`, "Not verified: open the source"]
-    : [`Source ${number}: open the quoted place`, "Open the quoted place"]
+    ? [t("Source {n}, not verified: open the quoted place", { n: number.replace("?", "") }), t("Not verified: open the source")]
+    : [t("Source {n}: open the quoted place", { n: number }), t("Open the quoted place")]
 }
 
 function name(link) {
@@ -76,7 +81,8 @@ function name(link) {
   link.title = title
 }
 
-export default function ({ setTriggerValue }) {
+export default function ({ data, setTriggerValue }) {
+  speak(data)
   window.__leafMarks?.()
   const open = (href) => {
     const [start, trigger] = KINDS.find(([start]) => href.startsWith(start))
@@ -184,7 +190,7 @@ def _listener() -> Any:
     import streamlit as st
 
     return st.components.v2.component(
-        "leaf_marks", html="<span></span>", js=LISTEN_JS, isolate_styles=False
+        "leaf_marks", html="<span></span>", js=PRELUDE + LISTEN_JS, isolate_styles=False
     )
 
 
@@ -196,7 +202,7 @@ def listen() -> None:
     with st.container(key="marks"):
         picked = _listener()(
             key="leaf-marks",
-            data={},
+            data=spoken(LISTEN_JS),
             on_cited_change=lambda: None,
             on_figure_change=lambda: None,
             on_evidence_change=lambda: None,
@@ -218,7 +224,10 @@ def show(found: Cited) -> None:
     if found["file_id"]:
         preview.show(found["file_id"], found["cited_place"] or found["place"], found["quote"])
     else:
-        toast(f"There is no file {found['handle']} in this chat.", icon=":material/help:")
+        toast(
+            t("There is no file {handle} in this chat.", handle=found["handle"]),
+            icon=":material/help:",
+        )
 
 
 def _find(message_id: str, source_id: str) -> Cited | None:

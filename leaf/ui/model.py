@@ -13,22 +13,25 @@ from leaf.agent.connections import ModelConnection, ModelDraft
 from leaf.errors import LeafError
 from leaf.settings import DEFAULT_MODEL
 from leaf.ui import markdown, words
+from leaf.ui.controls import dialog
+from leaf.ui.language import mark, t
 from leaf.ui.state import leaf, login_needed, session
 from leaf.ui.toasts import toast
 
 SETTINGS_PAGE = Path(__file__).resolve().parents[1] / "pages" / "settings.py"
-WITHOUT = (
-    "**Without a model** Leaf answers simple questions about tables (sums, averages, the largest, by "
-    "group), searches texts and runs the SQL that you type."
+WITHOUT = mark(
+    "**Without a model** Leaf answers simple questions about tables (sums, "
+    "averages, the largest, by group), searches texts and runs the SQL that you "
+    "type."
 )
-WITH = (
-    "**A model adds** questions in your own words, answers in several steps over many files, charts, "
-    "calculations in Python and written documents."
+WITH = mark(
+    "**A model adds** questions in your own words, answers in several steps over "
+    "many files, charts, calculations in Python and written documents."
 )
-ASK_OPERATOR = "Whoever runs this Leaf can connect one."
+ASK_OPERATOR = mark("Whoever runs this Leaf can connect one.")
 KINDS: dict[Literal["anthropic", "server"], str] = {
     "anthropic": "Anthropic",
-    "server": "A server of your own",
+    "server": mark("A server of your own"),
 }
 EXAMPLE = "http://localhost:11434"
 RESULT = "model-result"
@@ -48,14 +51,16 @@ def draw() -> None:
             _draw_remove(connection)
     if not connection.allowed:
         st.caption(
-            "Connections of your own are switched off here (LEAF_OWN_MODELS)."
+            t("Connections of your own are switched off here (LEAF_OWN_MODELS).")
             if connection.source != "none"
-            else ASK_OPERATOR
+            else t(ASK_OPERATOR)
         )
     elif connection.source == "none":
         _draw_form(connection)
     else:
-        label = "Change the connection" if connection.source == "own" else "Connect another model"
+        label = (
+            t("Change the connection") if connection.source == "own" else t("Connect another model")
+        )
         busy = RESULT in st.session_state
         with st.expander(label, type="compact", key="model-change", expanded=busy):
             _draw_form(connection)
@@ -65,7 +70,7 @@ def offer(key: str) -> None:
     """The way to the form from where a model is missing; nothing where people may not connect
     one."""
     if session().models.connection().allowed and st.button(
-        "Connect a model", key=key, type="tertiary", icon=":material/add_link:"
+        t("Connect a model"), key=key, type="tertiary", icon=":material/add_link:"
     ):
         st.switch_page(SETTINGS_PAGE)
 
@@ -73,45 +78,60 @@ def offer(key: str) -> None:
 def draw_welcome() -> None:
     """On the page of a new chat, where no model is connected: what works, and what a model adds."""
     with st.container(key="welcome-model", gap="xsmall"):
-        st.caption(WITHOUT)
-        st.caption(WITH)
+        st.caption(t(WITHOUT))
+        st.caption(t(WITH))
         if session().models.connection().allowed:
             offer("welcome-connect")
         else:
-            st.caption(ASK_OPERATOR)
+            st.caption(t(ASK_OPERATOR))
 
 
 def _draw_used(connection: ModelConnection) -> None:
     place = _shown(connection.place)
     if connection.source == "none":
-        st.markdown("**No model is connected.**")
-        st.markdown(f"{WITHOUT}\n\n{WITH}")
+        st.markdown(t("**No model is connected.**"))
+        st.markdown(f"{t(WITHOUT)}\n\n{t(WITH)}")
     elif connection.source == "environment":
         named = "LEAF_MODEL_URL" if leaf().settings.model_url else "ANTHROPIC_API_KEY"
-        st.markdown(f":green[:material/check_circle:] **Connected** to {place}.")
-        saved = " A connection that you save here answers you in its place."
+        st.markdown(t(":green[:material/check_circle:] **Connected** to {place}.", place=place))
+        saved = t(" A connection that you save here answers you in its place.")
         st.caption(
-            f"The connection is set where Leaf runs (`{named}`) and is in use."
+            t("The connection is set where Leaf runs (`{named}`) and is in use.", named=named)
             + (saved if connection.allowed else "")
         )
     elif connection.why:
         st.markdown(
-            f":orange[:material/warning:] **Your connection to {place} cannot be used.** "
-            f"{markdown.paragraph(connection.why)}"
+            t(
+                ":orange[:material/warning:] **Your connection to {place} cannot be used.** {why}",
+                place=place,
+                why=markdown.paragraph(connection.why),
+            )
         )
     else:
         since = (
-            f" since {words.when(connection.since, datetime.now().astimezone().date())}"
+            t(" since {at}", at=words.when(connection.since, datetime.now().astimezone().date()))
             if connection.since
             else ""
         )
-        st.markdown(f":green[:material/check_circle:] **Connected** to {place}{since}.")
-        key = f"its key ends in `{_plain(connection.ends)}`" if connection.ends else "it has no key"
-        rest = (
-            f" Removed, {_shown(connection.environment)} answers you again, as set where Leaf runs."
+        st.markdown(
+            t(
+                ":green[:material/check_circle:] **Connected** to {place}{since}.",
+                place=place,
+                since=since,
+            )
+        )
+        key = (
+            t("its key ends in `{ends}`", ends=_plain(connection.ends))
+            if connection.ends
+            else t("it has no key")
+        )
+        rest = t(
+            " Removed, {environment} answers you again, as set where Leaf runs.",
+            environment=_shown(connection.environment),
         )
         st.caption(
-            f"The connection is yours alone; {key}." + (rest if connection.environment else "")
+            t("The connection is yours alone; {key}.", key=key)
+            + (rest if connection.environment else "")
         )
 
 
@@ -123,37 +143,43 @@ def _draw_default(connection: ModelConnection) -> None:
     names.setdefault(default, default)
     shared = connection.source == "environment" and login_needed()
     chosen = st.selectbox(
-        "Model for new chats",
+        t("Model for new chats"),
         list(names),
         index=list(names).index(default),
         format_func=lambda i: names[i],
         key=f"default-model-{connection.source}-{_round()}",
         width=420,
         disabled=shared,
-        help="Whoever runs Leaf chooses it (LEAF_MODEL); each chat can have another."
+        help=t("Whoever runs Leaf chooses it (LEAF_MODEL); each chat can have another.")
         if shared
         else None,
     )
     if chosen and chosen != default:
         models.set_default(chosen)
-        toast(f"New chats are answered by {markdown.label(names[chosen])}.", ":material/check:")
+        toast(
+            t("New chats are answered by {model}.", model=markdown.label(names[chosen])),
+            ":material/check:",
+        )
 
 
 def _draw_form(connection: ModelConnection) -> None:
     own = connection if connection.source == "own" else None
     kind = st.segmented_control(
-        "Provider",
+        t("Provider"),
         list(KINDS),
         default=own.kind if own else "anthropic",
-        format_func=lambda one: KINDS[one],
+        format_func=lambda one: t(KINDS[one]),
         key=f"model-kind-{_round()}",
         required=True,
     )
     if kind == "server":
         st.caption(
-            "Any server that speaks the Messages API: Ollama, LM Studio, llama.cpp, vLLM, LiteLLM."
+            t(
+                "Any server that speaks the Messages API: Ollama, LM Studio, "
+                "llama.cpp, vLLM, LiteLLM."
+            )
             + (
-                " Its address begins with https:// and is reached over the internet."
+                t(" Its address begins with https:// and is reached over the internet.")
                 if connection.restricted
                 else ""
             )
@@ -161,8 +187,8 @@ def _draw_form(connection: ModelConnection) -> None:
     with st.form(f"model-form-{_round()}", border=False):
         draft = _draw_fields(connection, kind or "anthropic")
         with st.container(horizontal=True, key="model-buttons"):
-            tested = st.form_submit_button("Test", icon=":material/network_check:")
-            saved = st.form_submit_button("Save", type="primary", icon=":material/check:")
+            tested = st.form_submit_button(t("Test"), icon=":material/network_check:")
+            saved = st.form_submit_button(t("Save"), type="primary", icon=":material/check:")
     if tested:
         _test(draft)
     elif saved:
@@ -175,18 +201,20 @@ def _draw_fields(connection: ModelConnection, kind: Literal["anthropic", "server
     url = ""
     if kind == "server":
         url = st.text_input(
-            "Address",
+            t("Address"),
             value=own.place if own else "",
             placeholder="https://models.example.org" if connection.restricted else EXAMPLE,
             key=f"model-url-{_round()}",
         )
     key = st.text_input(
-        "Key" if kind == "anthropic" else "Key, if the server wants one",
+        t("Key") if kind == "anthropic" else t("Key, if the server wants one"),
         type="password",
-        placeholder=f"Kept; ends in {own.ends}" if own and own.ends else "",
+        placeholder=t("Kept; ends in {ends}", ends=own.ends) if own and own.ends else "",
         key=f"model-key-{kind}-{_round()}",
-        help="It is kept encrypted where Leaf keeps its data and sent to this server alone. It is "
-        "never shown again; only its last four characters are.",
+        help=t(
+            "It is kept encrypted where Leaf keeps its data and sent to this server "
+            "alone. It is never shown again; only its last four characters are."
+        ),
     )
     offered = _offered(own, kind, url)
     default = session().models.default() if own else ""
@@ -197,12 +225,12 @@ def _draw_model(
     kind: Literal["anthropic", "server"], offered: tuple[tuple[str, str], ...], default: str
 ) -> str:
     """A choice where the server says what it has, which is known once it was tested; else a field."""
-    help_text = "For chats that have no model of their own"
+    help_text = t("For chats that have no model of their own")
     if not offered:
         return st.text_input(
-            "Model",
+            t("Model"),
             value=default or (DEFAULT_MODEL if kind == "anthropic" else ""),
-            placeholder="Test shows what the server has",
+            placeholder=t("Test shows what the server has"),
             key=f"model-name-{kind}-{_round()}",
             help=help_text,
         )
@@ -210,7 +238,7 @@ def _draw_model(
     wanted = str(st.session_state.get("model-wanted", "") or default)
     names.setdefault(wanted, wanted)
     chosen = st.selectbox(
-        "Model",
+        t("Model"),
         [name for name in names if name],
         index=list(names).index(wanted) if wanted else 0,
         format_func=lambda one: names.get(one, one),
@@ -231,7 +259,7 @@ def _offered(own: ModelConnection | None, kind: str, url: str) -> tuple[tuple[st
 
 def _test(draft: ModelDraft) -> None:
     try:
-        with st.spinner("Asking the server"):
+        with st.spinner(t("Asking the server")):
             found = session().models.test(draft)
     except LeafError as e:
         st.session_state[RESULT] = (draft.kind, False, str(e))
@@ -242,9 +270,11 @@ def _test(draft: ModelDraft) -> None:
         st.session_state[RESULT] = (
             draft.kind,
             True,
-            f"{found.model} answered {found.duration}."
+            t("{model} answered {duration}.", model=found.model, duration=found.duration)
             + (
-                f" The server offers {count}." if count else " The server does not list its models."
+                t(" The server offers {count}.", count=count)
+                if count
+                else t(" The server does not list its models.")
             ),
         )
     st.rerun()
@@ -258,7 +288,7 @@ def _save(draft: ModelDraft) -> None:
         st.rerun()
     _begin_anew()
     model = markdown.label(session().models.default())
-    toast(f"Saved: your next question is answered by {model}.", ":material/check:")
+    toast(t("Saved: your next question is answered by {model}.", model=model), ":material/check:")
     st.rerun()
 
 
@@ -273,25 +303,32 @@ def _say_result(kind: str) -> None:
 
 
 def _draw_remove(connection: ModelConnection) -> None:
-    if st.button("Remove", key="model-remove", icon=":material/link_off:"):
+    if st.button(t("Remove"), key="model-remove", icon=":material/link_off:"):
         _remove(connection)
 
 
-@st.dialog("Remove this connection?")
+@dialog("Remove this connection?")
 def _remove(connection: ModelConnection) -> None:
     after = (
-        f"{_shown(connection.environment)} answers you then, as set where Leaf runs."
+        t(
+            "{environment} answers you then, as set where Leaf runs.",
+            environment=_shown(connection.environment),
+        )
         if connection.environment
-        else "Simple questions are still answered, without a model."
+        else t("Simple questions are still answered, without a model.")
     )
     st.markdown(
-        f"Leaf forgets the connection to {_shown(connection.place)} and its key. {after} Answers that "
-        "are being written are still finished by it."
+        t(
+            "Leaf forgets the connection to {place} and its key. {after} Answers that "
+            "are being written are still finished by it.",
+            place=_shown(connection.place),
+            after=after,
+        )
     )
     with st.container(horizontal=True, horizontal_alignment="right"):
-        if st.button("Keep it", key="model-keep", type="tertiary"):
+        if st.button(t("Keep it"), key="model-keep", type="tertiary"):
             st.rerun()
-        if st.button("Remove", key="model-remove-sure", type="primary"):
+        if st.button(t("Remove"), key="model-remove-sure", type="primary"):
             session().models.remove()
             _begin_anew()
             st.rerun()

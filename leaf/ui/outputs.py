@@ -20,6 +20,7 @@ from leaf.shapes.results import (
 from leaf.ui import code, markdown, pictures, pins, results, tabular, words
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.findings import draw_findings
+from leaf.ui.language import in_digits, t
 from leaf.ui.preview import show as show_preview
 from leaf.ui.preview import show_drive, show_result
 from leaf.ui.state import later
@@ -45,7 +46,7 @@ def draw_input(tool: Tool, given: Mapping[str, Any]) -> None:
             height=180,
         )
     plain = [
-        f"{tool.inputs[key]}: "
+        f"{t(tool.inputs[key])}: "
         f"{value if isinstance(value, str | int) else ', '.join(map(str, value))}"
         for key, value in given.items()
         if key in tool.inputs and value not in ("", None, [])
@@ -98,16 +99,20 @@ def _draw_table(table: TableShown, chat_id: str, key: str) -> None:
         st.caption(
             words.count(total, "row")
             if shown >= total
-            else f"The first {shown:,} of {words.count(total, 'row')}",
+            else t(
+                "The first {shown} of {rows}",
+                shown=in_digits(shown),
+                rows=words.count(total, "row"),
+            ),
             width="stretch",
         )
         places = table.get("places")
         if places and st.button(
-            f"Open {markdown.label(places[0], 60)}",
+            t("Open {places}", places=markdown.label(places[0], 60)),
             key=f"row-{key}",
             type="tertiary",
             icon=":material/my_location:",
-            help="The first row of this result, in its file",
+            help=t("The first row of this result, in its file"),
         ):
             show_preview(table["scanned"][0]["file_id"], places[0])
             st.rerun()
@@ -116,15 +121,17 @@ def _draw_table(table: TableShown, chat_id: str, key: str) -> None:
         if result_id and chat_id and not gone:
             results.draw_button(chat_id, result_id, total, key, show_result)
             st.download_button(
-                "All rows as CSV",
+                t("All rows as CSV"),
                 later(lambda own: own.results.export(chat_id, result_id).read_bytes()),
                 file_name=f"{result_id}.csv",
                 mime="text/csv",
                 key=f"csv-{key}",
                 type="tertiary",
                 icon=":material/download:",
-                help="An apostrophe stands before text that a spreadsheet would take for a formula; "
-                "“Open” has the raw form, too.",
+                help=t(
+                    "An apostrophe stands before text that a spreadsheet would take "
+                    "for a formula; “Open” has the raw form, too."
+                ),
                 on_click="ignore",
             )
             pins.draw_button(chat_id, result_id, key)
@@ -147,7 +154,7 @@ def _draw_passages(
                 key=f"open-{key}-{number}",
                 type="tertiary",
                 icon=":material/open_in_new:",
-                help="Open the file at this place",
+                help=t("Open the file at this place"),
             ):
                 show_preview(file_ids[name], place)
                 st.rerun()
@@ -170,7 +177,7 @@ def _draw_drive_items(found: Sequence[DriveItemShown], key: str) -> None:
                 show_preview(item["file_id"]) if item["file_id"] else show_drive(item["ref"])
                 st.rerun()
     if len(found) > DRIVE_ITEMS_SHOWN:
-        st.caption(f"and {len(found) - DRIVE_ITEMS_SHOWN} more")
+        st.caption(t("and {n} more", n=len(found) - DRIVE_ITEMS_SHOWN))
 
 
 def _draw_profile(profile: ProfileShown, key: str) -> None:

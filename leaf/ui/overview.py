@@ -13,12 +13,13 @@ from leaf.sessions.overviews import DateRange, Overview, TableOverview
 from leaf.shapes.results import ChartShown
 from leaf.store.model import File
 from leaf.ui import markdown, tabular, words
+from leaf.ui.language import mark, n_, t
 from leaf.ui.state import session
 
 FILES = 12
 DOUBTS = 3
 UNREAD = ("no-text-layer", "pages-damaged", "text-garbled", "chapters-unread", "parts-unread")
-STEPS = {"day": "day", "weekday": "weekday", "month": "month"}
+STEPS = {"day": mark("day"), "weekday": mark("weekday"), "month": mark("month")}
 
 
 def draw(files: Sequence[File]) -> None:
@@ -40,7 +41,7 @@ def draw(files: Sequence[File]) -> None:
                 with line:
                     _draw_file(file)
         if len(shown) > FILES:
-            st.caption(f"and {len(shown) - FILES} more files")
+            st.caption(t("and {n} more files", n=len(shown) - FILES))
 
 
 def _line(file: File) -> str:
@@ -57,7 +58,7 @@ def _draw_file(file: File) -> None:
         for number, table in enumerate(found.tables):
             _draw_table(table, f"{file.id}-{number}", named=len(found.tables) + found.more > 1)
         if found.more:
-            st.caption(f"and {words.count(found.more, 'more table')}")
+            st.caption(n_("and {n} more table", "and {n} more tables", found.more))
         _draw_text(found)
         for said in found.said:
             st.caption(markdown.label(said, 300))
@@ -74,7 +75,7 @@ def _draw_table(table: TableOverview, key: str, *, named: bool) -> None:
     for doubt in table.doubts[:DOUBTS]:
         st.caption(f":orange[:material/warning:] {markdown.label(doubt, 300)}")
     if len(table.doubts) > DOUBTS:
-        st.caption(f"and {words.count(len(table.doubts) - DOUBTS, 'more note')}")
+        st.caption(n_("and {n} more note", "and {n} more notes", len(table.doubts) - DOUBTS))
     if table.facts.chart:
         _draw_chart(cast("ChartShown", table.facts.chart), key)
 
@@ -89,14 +90,22 @@ def _draw_chart(chart: ChartShown, key: str) -> None:
 
 def covered(dates: DateRange) -> str:
     """`order_date: 2024-01-01 to 2024-12-31, 3 days missing (2024-05-01 to 2024-05-03)`."""
-    said = f"{dates.column}: {dates.first} to {dates.last}"
+    said = t("{column}: {first} to {last}", column=dates.column, first=dates.first, last=dates.last)
     if not dates.step:
         return said
     if not dates.missing:
-        return f"{said}, no {STEPS[dates.step]} missing"
-    gaps = ", ".join(a if a == b else f"{a} to {b}" for a, b in dates.gaps)
-    missing = words.count(dates.missing, STEPS[dates.step])
-    return f"{said}, {missing} missing{f' ({gaps})' if gaps else ''}"
+        return t("{said}, no {step} missing", said=said, step=t(STEPS[dates.step]))
+    gaps = ", ".join(
+        a if a == b else t("{first} to {last}", first=a, last=b) for a, b in dates.gaps
+    )
+    said = t("{said}, {missing} missing", said=said, missing=_missing(dates))
+    return f"{said} ({gaps})" if gaps else said
+
+
+def _missing(dates: DateRange) -> str:
+    if dates.step == "month":
+        return words.count(dates.missing, "month")
+    return words.count(dates.missing, "weekday" if dates.step == "weekday" else "day")
 
 
 def _draw_text(found: Overview) -> None:
@@ -105,7 +114,12 @@ def _draw_text(found: Overview) -> None:
     if found.headings:
         st.caption(f":material/toc: {markdown.label(' · '.join(found.headings), 300)}")
     if outline.get("tables"):
-        st.caption(f":material/table: {words.count(int(outline['tables']), 'table')} inside")
+        st.caption(
+            t(
+                ":material/table: {tables} inside",
+                tables=words.count(int(outline["tables"]), "table"),
+            )
+        )
     for note in outline.get("notes") or ():
         if note.get("kind") in UNREAD and note.get("text"):
             st.caption(f":orange[:material/warning:] {markdown.label(note['text'], 300)}")

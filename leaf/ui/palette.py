@@ -15,7 +15,9 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.store.prompts import TEXT_LENGTH
 from leaf.ui import exports, preview, projects, prompts, sidebar, words
+from leaf.ui.language import t
 from leaf.ui.palette_button import PROMPTS_ONLY
+from leaf.ui.spoken import PRELUDE, spoken
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
 
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
 
 ASSETS = Path(__file__).resolve().parent / "assets"
+SCRIPT = (ASSETS / "palette.js").read_text(encoding="utf-8")
 KEY = "leaf-palette"
 FOUND = "palette-found"
 """What was found for the newest words, with their number, in the state of the session."""
@@ -47,7 +50,7 @@ class PaletteItem(TypedDict):
 def draw(chat_id: str, pages: Sequence[StreamlitPage]) -> None:
     """Once a drawing of any page, before the page itself, so that it always stands in the same
     place."""
-    places = [{"id": page.url_path, "name": page.title, "icon": _icon(page)} for page in pages]
+    places = [{"id": page.url_path, "name": t(page.title), "icon": _icon(page)} for page in pages]
     _draw(chat_id, places)
 
 
@@ -91,7 +94,7 @@ def _act(name: str, text: str, chat_page: StreamlitPage, chat_id: str) -> None:
     elif chat_id and name in ("export", "rename"):
         chat = session().chats.get(chat_id)
         if name == "export":
-            exports.ask(chat.id, chat.title or sidebar.UNTITLED)
+            exports.ask(chat.id, chat.title or t(sidebar.UNTITLED))
         else:
             sidebar.rename(chat.id, chat.title)
 
@@ -105,6 +108,7 @@ def _draw(chat_id: str, places: Sequence[Mapping[str, str]]) -> None:
         "number": found["number"],
         "items": tuple(found["items"]),
         "done": st.session_state.get(DONE),
+        **spoken(SCRIPT),
     }
     with st.container(key="palette"):
         _component()(
@@ -147,7 +151,7 @@ def find(text: str, only: str = "") -> list[PaletteItem]:
             "name": prompt.name,
             "detail": " ".join(prompt.text.split())[:LONGEST]
             if prompt.own
-            else f"By {prompt.author or 'somebody'}",
+            else t("By {author}", author=prompt.author or t("somebody")),
             "icon": "bookmark" if prompt.own else "group",
         }
         for prompt in own.prompts.list(text)[: PROMPTS_ALONE if alone else PROMPTS]
@@ -168,7 +172,7 @@ def find(text: str, only: str = "") -> list[PaletteItem]:
         {
             "kind": "chat",
             "id": chat.id,
-            "name": chat.title or sidebar.UNTITLED,
+            "name": chat.title or t(sidebar.UNTITLED),
             "detail": "",
             "icon": "group" if chat.shared else "forum",
         }
@@ -197,6 +201,6 @@ def _component() -> Any:
         "leaf_palette",
         html='<div class="leaf-palette-root"></div>',
         css=(ASSETS / "palette.css").read_text(),
-        js=(ASSETS / "palette.js").read_text(),
+        js=PRELUDE + SCRIPT,
         isolate_styles=False,
     )

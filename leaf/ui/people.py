@@ -10,6 +10,7 @@ import streamlit as st
 from leaf.store.model import Chat, Participant
 from leaf.ui import links, markdown
 from leaf.ui.controls import icon_button, say_problem, then_redraw
+from leaf.ui.language import t
 from leaf.ui.state import current_visit, session
 
 
@@ -41,11 +42,11 @@ def draw(chat: Chat | None) -> None:
 def _title(others: Sequence[Participant]) -> str:
     """`Share`, `With Bob and Cy`, `With Bob and 3 others`."""
     if not others:
-        return "Share"
+        return t("Share")
     names = [markdown.label(p.name, 24) for p in others]
     if len(names) < 3:
-        return f"With {' and '.join(names)}"
-    return f"With {names[0]} and {len(names) - 1} others"
+        return t("With {names}", names=t(" and ").join(names))
+    return t("With {name} and {n} others", name=names[0], n=len(names) - 1)
 
 
 def _draw_menu(chat: Chat, there: Sequence[Participant]) -> None:
@@ -62,18 +63,18 @@ def _draw_menu(chat: Chat, there: Sequence[Participant]) -> None:
             key=f"participant-{person.user_id}",
         ):
             st.markdown(
-                f"{name}{' (you)' if mine else ''}  \n:small[{markdown.label(person.email, 60)}]",
+                f"{name}{t(' (you)') if mine else ''}  \n:small[{markdown.label(person.email, 60)}]",
                 width="stretch",
             )
             if (
                 hosting
                 and not mine
-                and icon_button(f"Take {name} out", f"out-{person.user_id}", "close")
+                and icon_button(t("Take {name} out", name=name), f"out-{person.user_id}", "close")
             ):
                 then_redraw(session().chats.remove_participant, chat.id, person.user_id)
     _draw_add(chat, {p.user_id for p in there})
     if len(there) > 1 and st.button(
-        "Leave this chat", key="leave-chat", icon=":material/logout:", type="tertiary"
+        t("Leave this chat"), key="leave-chat", icon=":material/logout:", type="tertiary"
     ):
         session().chats.remove_participant(chat.id, me)
         del st.query_params["chat"]
@@ -82,10 +83,13 @@ def _draw_menu(chat: Chat, there: Sequence[Participant]) -> None:
 
 def _draw_add(chat: Chat, there: Collection[str]) -> None:
     email = draw_choice(
-        there, "Share this chat with", "Share", "To share a chat, invite people in Settings first."
+        there,
+        t("Share this chat with"),
+        t("Share"),
+        t("To share a chat, invite people in Settings first."),
     )
     if email is not None:
-        st.caption("They see the whole chat and can ask in it.")
+        st.caption(t("They see the whole chat and can ask in it."))
     if email:
         then_redraw(session().chats.add_participant, chat.id, email)
 
@@ -97,7 +101,7 @@ def draw_choice(there: Collection[str], label: str, act: str, nobody: str) -> st
         m.email: f"{m.name} · {m.email}" for m in session().team.members() if m.user_id not in there
     }
     if not names:
-        st.caption("Everybody of this workspace is here." if len(there) > 1 else nobody)
+        st.caption(t("Everybody of this workspace is here.") if len(there) > 1 else nobody)
         return None
     with st.form("share-form", border=False, clear_on_submit=True):
         email = st.selectbox(
@@ -105,7 +109,7 @@ def draw_choice(there: Collection[str], label: str, act: str, nobody: str) -> st
             list(names),
             index=None,
             format_func=lambda e: names[e],
-            placeholder="Choose a person",
+            placeholder=t("Choose a person"),
         )
         sent = st.form_submit_button(act, type="primary")
     return email or "" if sent else ""

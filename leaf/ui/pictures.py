@@ -10,6 +10,7 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.shapes.results import PictureShown
 from leaf.ui import markdown
+from leaf.ui.language import t
 from leaf.ui.preview import show as show_preview
 from leaf.ui.state import session
 
@@ -28,7 +29,7 @@ def draw_thumbnail(file_id: str, name: str, key: str, box: tuple[int, int] = (17
     shown = _fitted(width, height, box)
     with st.container(key=f"thumb-{key}", width=shown):
         st.image(data, width=shown, alt=name)
-        if st.button(f"Open {markdown.label(name, 60)}", key=key):
+        if st.button(t("Open {name}", name=markdown.label(name, 60)), key=key):
             show_preview(file_id)
             st.rerun()
     return True
@@ -38,7 +39,7 @@ def draw_seen(seen: Sequence[PictureShown], key: str) -> None:
     """What a model was shown; pressing one opens the file at that page."""
     with st.container(horizontal=True, gap="small", key=f"seen-{key}"):
         for number, picture in enumerate(seen):
-            label = str(picture.get("label") or "Picture")
+            label = str(picture.get("label") or t("Picture"))
             try:
                 data = session().files.seen_picture(str(picture["sha256"]))
             except LeafError as e:
@@ -47,7 +48,9 @@ def draw_seen(seen: Sequence[PictureShown], key: str) -> None:
             shown = _fitted(int(picture["width"]), int(picture["height"]), (320, 260))
             with st.container(key=f"thumb-{key}-{number}", width=shown):
                 st.image(data, width=shown, alt=label)
-                if st.button(f"Open {markdown.label(label, 60)}", key=f"look-{key}-{number}"):
+                if st.button(
+                    t("Open {label}", label=markdown.label(label, 60)), key=f"look-{key}-{number}"
+                ):
                     show_preview(
                         str(picture["file_id"]),
                         f"page {picture['page']}" if label.startswith("page ") else "",

@@ -16,7 +16,8 @@ from leaf.shapes.pins import PinContent, PinOutcome
 from leaf.shapes.results import ChartShown
 from leaf.store.boards import TITLE_LENGTH, Board, Pin
 from leaf.ui import documents, markdown, preview, results, tabular, words
-from leaf.ui.controls import icon_button, icon_menu
+from leaf.ui.controls import dialog, icon_button, icon_menu
+from leaf.ui.language import in_digits, t
 from leaf.ui.state import session
 
 A_PAGE = 20
@@ -35,7 +36,14 @@ def draw_pins(board: Board) -> None:
             _draw_card(one, number, board.pins)
     if last > 1:
         first = (page - 1) * A_PAGE + 1
-        st.caption(f"Pins {first:,}–{first + len(shown) - 1:,} of {board.pins:,}")
+        st.caption(
+            t(
+                "Pins {first}–{last} of {pins}",
+                first=in_digits(first),
+                last=in_digits(first + len(shown) - 1),
+                pins=in_digits(board.pins),
+            )
+        )
         st.pagination(last, key="board-page", max_visible_pages=5)
 
 
@@ -48,16 +56,16 @@ def draw_undo() -> None:
     with st.container(
         horizontal=True, vertical_alignment="center", wrap=False, border=True, key="undo-pin"
     ):
-        st.markdown(f"Removed “{markdown.label(title, 60)}”.", width="stretch")
+        st.markdown(t("Removed “{title}”.", title=markdown.label(title, 60)), width="stretch")
         st.button(
-            "Undo",
+            t("Undo"),
             key="undo-pin-button",
             type="tertiary",
             icon=":material/undo:",
             on_click=_restore,
             args=(pin_id,),
         )
-        if icon_button("Leave it removed", "undo-pin-close", "close"):
+        if icon_button(t("Leave it removed"), "undo-pin-close", "close"):
             del st.session_state[REMOVED]
             st.rerun()
 
@@ -90,8 +98,8 @@ def _draw_head(pin: Pin, number: int, of: int) -> None:
             return
         title = words.cut(pin.title, 40)
         for name, icon, steps, at_end in (
-            (f"Move “{title}” up", "arrow_upward", -1, number == 1),
-            (f"Move “{title}” down", "arrow_downward", 1, number == of),
+            (t("Move “{title}” up", title=title), "arrow_upward", -1, number == 1),
+            (t("Move “{title}” down", title=title), "arrow_downward", 1, number == of),
         ):
             st.button(
                 markdown.label(name),
@@ -104,7 +112,7 @@ def _draw_head(pin: Pin, number: int, of: int) -> None:
                 args=(session().boards.move, pin.id, steps),
             )
         chosen = icon_menu(
-            markdown.label(f"Rename or remove “{title}”"),
+            markdown.label(t("Rename or remove “{title}”", title=title)),
             ["Rename", "Remove"],
             f"pin-menu-{pin.id}",
         )
@@ -133,16 +141,16 @@ def _draw_outcome(pin: Pin) -> None:
 def _draw_earlier(pin: Pin, earlier: PinContent, outcome: PinOutcome) -> None:
     """What it showed before it came out otherwise, and the first cells that differ."""
     holder = st.expander(
-        "What was here before", type="compact", key=f"pin-earlier-{pin.id}", on_change="rerun"
+        t("What was here before"), type="compact", key=f"pin-earlier-{pin.id}", on_change="rerun"
     )
     if not holder.open:
         return
     with holder:
         if outcome["cells"]:
             cells = [list(cell) for cell in outcome["cells"]]
-            columns = ["row", "column", "then", "now"]
+            columns = [t("row"), t("column"), t("then"), t("now")]
             tabular.draw(columns, cells, (), key=f"pin-cells-{pin.id}")
-        _draw_content(earlier, f"pin-was-{pin.id}", f"{pin.title}, before")
+        _draw_content(earlier, f"pin-was-{pin.id}", t("{title}, before", title=pin.title))
         st.caption(markdown.label(_line(earlier), 300))
 
 
@@ -165,14 +173,16 @@ def _draw_content(content: PinContent, key: str, title: str) -> None:
 def _line(content: PinContent) -> str:
     """`The first 50 of 1,204 rows · 5,000 of 5,000 rows of sales.csv · computed 14:02`."""
     at = pins.computed_at(content)
-    when = f"computed {words.when(at, datetime.now().astimezone().date())}" if at else ""
+    when = t("computed {at}", at=words.when(at, datetime.now().astimezone().date())) if at else ""
     return " · ".join(filter(None, (pins.extent(content), pins.line(content), when)))
 
 
 def _draw_evidence(shown: PinShown, content: PinContent) -> None:
     found = [*shown.stale, *pins.doubts(content)]
     if shown.gone:
-        found.insert(0, f"{shown.gone.rstrip('.')}. What is shown here was kept with the pin.")
+        found.insert(
+            0, t("{what}. What is shown here was kept with the pin.", what=shown.gone.rstrip("."))
+        )
     for said in found:
         st.caption(f":orange[:material/warning:] {markdown.label(said, 300)}")
     st.caption(markdown.label(_line(content), 300))
@@ -181,7 +191,7 @@ def _draw_evidence(shown: PinShown, content: PinContent) -> None:
 def _draw_receipt(content: PinContent, pin: Pin) -> None:
     """What made it and the files behind it, made only while it is open."""
     holder = st.expander(
-        "Query and files" if content["sql"] else "Code and files",
+        t("Query and files") if content["sql"] else t("Code and files"),
         type="compact",
         key=f"pin-receipt-{pin.id}",
         on_change="rerun",
@@ -203,12 +213,12 @@ def _draw_ways(shown: PinShown, content: PinContent) -> None:
     pin = shown.pin
     with st.container(horizontal=True, gap="small", key=f"pin-ways-{pin.id}"):
         if pin.own and st.button(
-            "Recompute",
+            t("Recompute"),
             key=f"pin-recompute-{pin.id}",
             icon=":material/refresh:",
-            help="Run it again, over the files as they are now",
+            help=t("Run it again, over the files as they are now"),
         ):
-            with st.spinner("Running it again"):
+            with st.spinner(t("Running it again")):
                 _act(session().boards.recompute, pin.id)
             st.rerun()
         if pin.chat_title is not None:
@@ -217,11 +227,11 @@ def _draw_ways(shown: PinShown, content: PinContent) -> None:
                     pin.chat_id, pin.result, content["total"], f"pin-{pin.id}", preview.show_result
                 )
             if st.button(
-                "Open the answer" if pin.message_id else "Open the chat",
+                t("Open the answer") if pin.message_id else t("Open the chat"),
                 key=f"pin-answer-{pin.id}",
                 type="tertiary",
                 icon=":material/forum:",
-                help=markdown.label(f"In “{pin.chat_title or 'New chat'}”", 100),
+                help=markdown.label(t("In “{title}”", title=pin.chat_title or t("New chat")), 100),
             ):
                 _open(pin)
 
@@ -246,11 +256,11 @@ def _act(act: Callable[..., object], *given: object) -> None:
         st.session_state["problem"] = str(e)
 
 
-@st.dialog("Rename pin")
+@dialog("Rename pin")
 def _ask_title(pin_id: str, title: str) -> None:
     with st.form("rename-pin", border=False):
-        new = st.text_input("Title", value=title, max_chars=TITLE_LENGTH)
-        if st.form_submit_button("Rename", type="primary"):
+        new = st.text_input(t("Title"), value=title, max_chars=TITLE_LENGTH)
+        if st.form_submit_button(t("Rename"), type="primary"):
             try:
                 session().boards.rename_pin(pin_id, new or "")
             except LeafError as e:

@@ -10,10 +10,11 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.store.boards import Board
 from leaf.ui import markdown
+from leaf.ui.language import mark, t
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
 
-HELP = "Keep it on a page of its own, where it can be computed again"
+HELP = mark("Keep it on a page of its own, where it can be computed again")
 
 
 def draw_button(
@@ -25,23 +26,23 @@ def draw_button(
     given = (chat_id, result_id, spec)
     if len(boards) > 1:
         st.menu_button(
-            "Pin to board",
+            t("Pin to board"),
             list(boards),
             format_func=lambda board_id: markdown.label(boards[board_id].name, 40),
             key=f"pin-{key}",
             type="tertiary",
             icon=":material/keep:",
-            help=HELP,
+            help=t(HELP),
             on_click=_pin_to,
             args=(f"pin-{key}", *given),
         )
         return
     st.button(
-        "Pin to board",
+        t("Pin to board"),
         key=f"pin-{key}",
         type="tertiary",
         icon=":material/keep:",
-        help=HELP,
+        help=t(HELP),
         on_click=_pin,
         args=(*given, next(iter(boards), "")),
     )
@@ -67,6 +68,6 @@ def _pin(chat_id: str, result_id: str, spec: Mapping[str, Any] | None, board_id:
 def _said(board: Board, new: bool) -> str:
     name = markdown.label(board.name, 60)
     if not new:
-        return f"It is on “{name}” already."
-    seen = ", which everyone in this workspace sees" if board.shared else ""
-    return f"Pinned to “{name}”{seen}."
+        return t("It is on “{name}” already.", name=name)
+    seen = t(", which everyone in this workspace sees") if board.shared else ""
+    return t("Pinned to “{name}”{seen}.", name=name, seen=seen)

@@ -20,6 +20,7 @@ from leaf.tools.table_data import findings_json
 from leaf.ui import audio, documents, markdown, receipts, results, tabular, words
 from leaf.ui.controls import icon_button
 from leaf.ui.findings import draw_findings
+from leaf.ui.language import in_digits, t
 from leaf.ui.state import session
 
 if TYPE_CHECKING:
@@ -103,12 +104,12 @@ def _panel() -> None:
     ):
         try:
             if "receipt" in wanted:
-                _head("Receipt")
+                _head(t("Receipt"))
                 receipts.draw_panel(wanted["receipt"], wanted["number"], show_result)
             elif "evidence" in wanted:
                 _draw_evidence(wanted["evidence"], wanted["section"])
             elif "result" in wanted:
-                _head(f"Result {markdown.label(wanted['result'])}")
+                _head(t("Result {result}", result=markdown.label(wanted["result"])))
                 results.draw_panel(wanted["chat"], wanted["result"], show_result)
             elif "document" in wanted:
                 _draw_document(wanted["document"])
@@ -117,14 +118,14 @@ def _panel() -> None:
             else:
                 _draw(wanted)
         except LeafError as e:
-            _head("Preview")
+            _head(t("Preview"))
             st.warning(markdown.paragraph(str(e)), icon=":material/warning:")
 
 
 def _head(title: str) -> None:
     with st.container(horizontal=True, vertical_alignment="center", wrap=False, key="preview-head"):
         st.markdown(f"#### {title}", anchors=False, width="stretch")
-        if icon_button("Close the preview", "preview-close", "close"):
+        if icon_button(t("Close the preview"), "preview-close", "close"):
             close()
             st.rerun()
 
@@ -188,22 +189,22 @@ def _draw_evidence(message_id: str, section: str) -> None:
     from leaf.ui import evidence_panel  # what it shows opens previews
 
     section = section if section in evidence_panel.TITLES else "all"
-    _head(evidence_panel.TITLES[section])
+    _head(t(evidence_panel.TITLES[section]))
     evidence_panel.draw(message_id, section)
 
 
 def _say_sought(sought: Sought, wanted: dict[str, Any], preview: Preview) -> None:
     """Whether the quoted words stand here, before the eye looks for them."""
     if sought.found is None:
-        st.badge("The words were not found here", icon=":material/help:", color="orange")
+        st.badge(t("The words were not found here"), icon=":material/help:", color="orange")
         st.caption(markdown.label(f"“{wanted['quote']}”", 300))
-        st.caption(markdown.label(f"Looked for in the whole file: {sought.why}."))
+        st.caption(markdown.label(t("Looked for in the whole file: {why}.", why=sought.why)))
         return
-    where = "The quoted words are marked."
+    where = t("The quoted words are marked.")
     if preview.kind == "page" and not preview.marks:
-        where = "The quoted words are on this page, but not drawn as text that can be marked."
+        where = t("The quoted words are on this page, but not drawn as text that can be marked.")
     if sought.found.moved and wanted["place"]:
-        where += f" They were cited from {wanted['place']}, and stand here."
+        where += t(" They were cited from {place}, and stand here.", place=wanted["place"])
     st.caption(f":material/ink_highlighter: {markdown.label(where, 200)}")
 
 
@@ -212,7 +213,7 @@ def _draw_drive(ref: str) -> None:
     every other file of it."""
     look: DrivePreview | None = st.session_state.get("preview-drive")
     if look is None:
-        with st.spinner("Opening"):
+        with st.spinner(t("Opening")):
             look = session().drive.preview(ref)
         st.session_state["preview-drive"] = look
     if look.file_id:
@@ -221,11 +222,11 @@ def _draw_drive(ref: str) -> None:
     item = look.item
     _head(markdown.label(item.name, 60))
     size = words.size(item.size) if item.size is not None else ""
-    facts = [words.drive_kind(item.kind, item.mime_type), size, "in Drive, not in your library"]
+    facts = [words.drive_kind(item.kind, item.mime_type), size, t("in Drive, not in your library")]
     st.caption(markdown.label(" · ".join(fact for fact in facts if fact)))
     window = look.window
     if window is None or not window.text:
-        st.markdown("Nothing of it can be shown as text.")
+        st.markdown(t("Nothing of it can be shown as text."))
     else:
         st.code(
             window.text,
@@ -235,12 +236,14 @@ def _draw_drive(ref: str) -> None:
         )
         st.caption(
             markdown.label(
-                f"The beginning: {window.coverage}" if window.cursor else window.coverage
+                t("The beginning: {coverage}", coverage=window.coverage)
+                if window.cursor
+                else window.coverage
             )
         )
     if item.link:
         st.link_button(
-            "Open in Google Drive", item.link, type="tertiary", icon=":material/open_in_new:"
+            t("Open in Google Drive"), item.link, type="tertiary", icon=":material/open_in_new:"
         )
 
 
@@ -324,7 +327,7 @@ def _draw_table(preview: Preview, place: str) -> None:
     tables = preview.tables
     if len(tables) > 1:
         st.selectbox(
-            "Table",
+            t("Table"),
             range(len(tables)),
             format_func=lambda i: (
                 f"{tables[i].sheet or tables[i].name} · {words.count(tables[i].rows, 'row')}"
@@ -334,17 +337,21 @@ def _draw_table(preview: Preview, place: str) -> None:
         )
     with st.container(horizontal=True, vertical_alignment="bottom"):
         st.selectbox(
-            "Sort by",
+            t("Sort by"),
             rows.columns,
             index=None,
-            placeholder="As in the file",
+            placeholder=t("As in the file"),
             key="preview-order",
             width=220,
             format_func=tabular.label,
         )
         if st.session_state.get("preview-order"):
             st.selectbox(
-                "Direction", ["Ascending", "Descending"], key="preview-direction", width=150
+                t("Direction"),
+                ["Ascending", "Descending"],
+                format_func=t,
+                key="preview-direction",
+                width=150,
             )
     table = tables[min(st.session_state.get("preview-table") or 0, len(tables) - 1)]
     in_order = not st.session_state.get("preview-order")
@@ -352,8 +359,17 @@ def _draw_table(preview: Preview, place: str) -> None:
     marks = marks_in(table, place, rows) if pointed and in_order else None
     tabular.draw(rows.columns, rows.rows, rows.types, key="preview-frame", tall=16, marks=marks)
     last = min(rows.offset + len(rows.rows), rows.total)
-    shown = f"Rows {rows.offset + 1:,}–{last:,} of {rows.total:,}" if rows.total else "No rows"
-    left = f" · in queries {table.excluded}" if table.excluded else ""
+    shown = (
+        t(
+            "Rows {offset}–{last} of {total}",
+            offset=in_digits(rows.offset + 1),
+            last=in_digits(last),
+            total=in_digits(rows.total),
+        )
+        if rows.total
+        else t("No rows")
+    )
+    left = t(" · in queries {excluded}", excluded=table.excluded) if table.excluded else ""
     st.caption(f"{shown}{left}")
     if rows.total > ROWS:
         st.pagination(math.ceil(rows.total / ROWS), key="preview-rows-page", max_visible_pages=5)
@@ -371,15 +387,20 @@ def _draw_page(preview: Preview) -> None:
             preview.pages, default=max(preview.page, 1), key="preview-page", max_visible_pages=5
         )
     if preview.picture:
-        marked = ", with the quoted words marked" if preview.marks else ""
+        marked = t(", with the quoted words marked") if preview.marks else ""
         st.image(
             preview.picture,
             width="stretch",
-            alt=f"Page {preview.page} of {preview.file.name}{marked}",
+            alt=t(
+                "Page {page} of {name}{marked}",
+                page=preview.page,
+                name=preview.file.name,
+                marked=marked,
+            ),
         )
     text = preview.window.text if preview.window else ""
-    with st.expander("Text of this page", type="compact", key="preview-text"):
-        st.code(text or "This page has no text.", language=None, wrap_lines=True)
+    with st.expander(t("Text of this page"), type="compact", key="preview-text"):
+        st.code(text or t("This page has no text."), language=None, wrap_lines=True)
 
 
 def _draw_picture(preview: Preview) -> None:
@@ -388,7 +409,11 @@ def _draw_picture(preview: Preview) -> None:
         st.pagination(
             preview.pages, default=max(preview.page, 1), key="preview-page", max_visible_pages=5
         )
-    of = f"Page {preview.page} of {preview.file.name}" if preview.pages > 1 else preview.file.name
+    of = (
+        t("Page {page} of {name}", page=preview.page, name=preview.file.name)
+        if preview.pages > 1
+        else preview.file.name
+    )
     st.image(preview.picture, width="content", alt=of)
 
 
@@ -404,17 +429,17 @@ def _draw_text(preview: Preview, cursors: list[str], quote: str) -> None:
             st.markdown(markdown.marked(window.text, spans))
     else:
         st.code(
-            window.text or "Nothing to show.", language=language, wrap_lines=True, height=height
+            window.text or t("Nothing to show."), language=language, wrap_lines=True, height=height
         )
     with st.container(horizontal=True, vertical_alignment="center"):
         st.caption(markdown.label(window.coverage), width="stretch")
         if len(cursors) > 1 and st.button(
-            "Back", key="preview-back", type="tertiary", icon=":material/arrow_back:"
+            t("Back"), key="preview-back", type="tertiary", icon=":material/arrow_back:"
         ):
             cursors.pop()
             st.rerun(scope="fragment")
         if window.cursor and st.button(
-            "Next",
+            t("Next"),
             key="preview-next",
             type="tertiary",
             icon=":material/arrow_forward:",

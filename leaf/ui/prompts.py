@@ -12,11 +12,12 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.store.prompts import NAME_LENGTH, TEXT_LENGTH, Prompt, PromptDraft
 from leaf.ui import markdown
-from leaf.ui.controls import icon_button, icon_menu, say_problem, then_redraw
+from leaf.ui.controls import dialog, icon_button, icon_menu, say_problem, then_redraw
+from leaf.ui.language import mark, t
 from leaf.ui.state import current_visit, session
 from leaf.ui.toasts import toast
 
-EDIT, DELETE = "Edit", "Delete"
+EDIT, DELETE = mark("Edit"), mark("Delete")
 INSERTED = "inserted-prompt"
 """`(number, text)` of what the composer is to take in; the browser does so once for each number."""
 UNDO = "deleted-prompt"
@@ -76,13 +77,13 @@ def _insert() -> Any:
     )
 
 
-@st.dialog("Save as prompt")
+@dialog("Save as prompt")
 def ask(text: str = "") -> None:
     """Save a question under a name."""
     _draw_form(PromptDraft("", text), "")
 
 
-@st.dialog("Edit prompt")
+@dialog("Edit prompt")
 def _edit(prompt: Prompt) -> None:
     _draw_form(PromptDraft(prompt.name, prompt.text, prompt.shared), prompt.id)
 
@@ -90,19 +91,21 @@ def _edit(prompt: Prompt) -> None:
 def _draw_form(draft: PromptDraft, prompt_id: str) -> None:
     with st.form(f"prompt-{prompt_id or 'new'}", border=False):
         name = st.text_input(
-            "Name", value=draft.name, max_chars=NAME_LENGTH, placeholder="Its first words"
+            t("Name"), value=draft.name, max_chars=NAME_LENGTH, placeholder=t("Its first words")
         )
         text = st.text_area(
-            "Prompt",
+            t("Prompt"),
             value=draft.text,
             max_chars=TEXT_LENGTH,
             height=160,
-            help="What stands in braces, such as {month}, is chosen when the prompt is inserted.",
+            help=t(
+                "What stands in braces, such as {month}, is chosen when the prompt is inserted."
+            ),
         )
         shared = False
         if current_visit() is not None:
-            shared = st.checkbox("Share with everybody in this workspace", value=draft.shared)
-        if not st.form_submit_button("Save", type="primary"):
+            shared = st.checkbox(t("Share with everybody in this workspace"), value=draft.shared)
+        if not st.form_submit_button(t("Save"), type="primary"):
             return
     given = PromptDraft(name or "", text or "", bool(shared))
     try:
@@ -113,7 +116,7 @@ def _draw_form(draft: PromptDraft, prompt_id: str) -> None:
     except LeafError as e:
         st.warning(markdown.paragraph(str(e)))
         return
-    toast("The prompt is saved.", icon=":material/bookmark_added:")
+    toast(t("The prompt is saved."), icon=":material/bookmark_added:")
     st.rerun()
 
 
@@ -124,20 +127,26 @@ def draw_settings() -> None:
     found = session().prompts.list()
     if not found:
         st.caption(
-            "Questions that you save stand here. **Save as prompt** is beside each question of a "
-            "chat; **Prompts**, below the composer, puts one in."
+            t(
+                "Questions that you save stand here. **Save as prompt** is beside each "
+                "question of a chat; **Prompts**, below the composer, puts one in."
+            )
         )
     with st.container(key="prompts", gap=None):
         for prompt in found:
             _draw_row(prompt)
-    if st.button("New prompt", key="new-prompt", icon=":material/bookmark_add:"):
+    if st.button(t("New prompt"), key="new-prompt", icon=":material/bookmark_add:"):
         ask()
 
 
 def _draw_row(prompt: Prompt) -> None:
     name = markdown.label(prompt.name, NAME_LENGTH)
-    whose = "" if prompt.own else f"By {markdown.label(prompt.author or 'somebody', 40)} · "
-    shared = "Shared · " if prompt.own and prompt.shared else ""
+    whose = (
+        ""
+        if prompt.own
+        else t("By {author} · ", author=markdown.label(prompt.author or t("somebody"), 40))
+    )
+    shared = t("Shared · ") if prompt.own and prompt.shared else ""
     with st.container(
         horizontal=True, vertical_alignment="center", wrap=False, key=f"prompt-row-{prompt.id}"
     ):
@@ -148,7 +157,9 @@ def _draw_row(prompt: Prompt) -> None:
         options = [EDIT, DELETE] if prompt.own else [DELETE] if _owner() else []
         if not options:
             return
-        chosen = icon_menu(f"Change the prompt {name}", options, key=f"prompt-menu-{prompt.id}")
+        chosen = icon_menu(
+            t("Change the prompt {name}", name=name), options, key=f"prompt-menu-{prompt.id}"
+        )
     if chosen == EDIT:
         _edit(prompt)
     elif chosen == DELETE:
@@ -168,12 +179,12 @@ def _draw_undo() -> None:
     with st.container(
         horizontal=True, vertical_alignment="center", wrap=False, border=True, key="undo-prompt"
     ):
-        st.caption(f"Deleted “{markdown.label(gone.name, 60)}”", width="stretch")
-        if st.button("Undo", key="undo-prompt-button", type="tertiary"):
+        st.caption(t("Deleted “{name}”", name=markdown.label(gone.name, 60)), width="stretch")
+        if st.button(t("Undo"), key="undo-prompt-button", type="tertiary"):
             del st.session_state[UNDO]
             draft = PromptDraft(gone.name, gone.text, gone.shared)
             then_redraw(session().prompts.save, draft)
-        if icon_button("Leave it deleted", "undo-prompt-close", "close"):
+        if icon_button(t("Leave it deleted"), "undo-prompt-close", "close"):
             del st.session_state[UNDO]
             st.rerun()
 

@@ -14,11 +14,12 @@ from typing import Any
 import streamlit as st
 
 from leaf.store.model import Chat, Message
+from leaf.ui.language import mark, t
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 KEY = "asked-last"
-TO_END = "To the end of the chat"
-NEWS = "New answer"
+TO_END = mark("To the end of the chat")
+NEWS = mark("New answer")
 
 
 def draw(chat: Chat | None, message_id: str = "") -> None:
@@ -30,7 +31,8 @@ def draw(chat: Chat | None, message_id: str = "") -> None:
         "asked": number,
         "question": question_id,
         "target": message_id,
-        "news": NEWS,
+        "news": t(NEWS),
+        "end": t(TO_END),
     }
     with st.container(key="reading-place"):
         _component()(key="leaf-reading", data=data)

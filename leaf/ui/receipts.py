@@ -16,21 +16,22 @@ from leaf.shapes.results import ChartShown, Data, Output, Printed, TableShown
 from leaf.store.model import Message
 from leaf.tables.again import Recomputed
 from leaf.ui import markdown, results, tabular, words
+from leaf.ui.language import in_digits, mark, n_, t
 from leaf.ui.state import session
 
 DOCUMENT = "document:"
 LISTED = 60
 """Figures that are listed under an answer."""
 KINDS = {
-    "exact": "As it stands in the result",
-    "rounded": "Rounded from the result",
-    "derived": "Follows from the results by one step",
-    "counted": "A count that the tools made",
-    "printed": "Printed by the code, or rounded from it",
-    "quoted": "Stands in the words that were read",
-    "condition": "Stands in the query",
-    "asked": "Stands in the question",
-    "none": "No receipt",
+    "exact": mark("As it stands in the result"),
+    "rounded": mark("Rounded from the result"),
+    "derived": mark("Follows from the results by one step"),
+    "counted": mark("A count that the tools made"),
+    "printed": mark("Printed by the code, or rounded from it"),
+    "quoted": mark("Stands in the words that were read"),
+    "condition": mark("Stands in the query"),
+    "asked": mark("Stands in the question"),
+    "none": mark("No receipt"),
 }
 
 
@@ -79,7 +80,7 @@ def draw_figures(
                 show(message_id, number)
                 st.rerun()
         if len(found) > LISTED:
-            st.caption(f"and {words.count(len(found) - LISTED, 'more figure')}")
+            st.caption(n_("and {n} more figure", "and {n} more figures", len(found) - LISTED))
 
 
 def _symbol(receipt: ReceiptKept) -> str:
@@ -114,25 +115,26 @@ def draw_panel(message_id: str, number: int, show_result: Callable[[str, str], N
     """
     found, message = _found(message_id)
     if number >= len(found):
-        st.caption("This figure is not there any more.")
+        st.caption(t("This figure is not there any more."))
         return
     receipt = found[number]
     st.markdown(f"### {markdown.label(receipt['text'])}", anchors=False)
     if receipt["kind"] == "none":
-        st.badge(KINDS["none"], icon=":material/help:", color="orange")
+        st.badge(t(KINDS["none"]), icon=":material/help:", color="orange")
         st.markdown(
-            "This figure was not found in what the tools of this chat gave, neither as it stands "
-            "nor rounded, and does not "
-            "follow from them by one step. It may still be right: ask Leaf to compute it "
-            "with a query."
+            t(
+                "This figure was not found in what the tools of this chat gave, "
+                "neither as it stands nor rounded, and does not follow from them by "
+                "one step. It may still be right: ask Leaf to compute it with a query."
+            )
         )
         return
     if receipt.get("against"):
-        st.badge("Against the results", icon=":material/warning:", color="orange")
+        st.badge(t("Against the results"), icon=":material/warning:", color="orange")
         st.markdown(markdown.paragraph(str(receipt["against"])))
     else:
         st.badge(
-            markdown.label(KINDS[receipt["kind"]]), icon=":material/receipt_long:", color="green"
+            markdown.label(t(KINDS[receipt["kind"]])), icon=":material/receipt_long:", color="green"
         )
     for line in _facts(receipt):
         st.markdown(line)
@@ -145,16 +147,24 @@ def draw_panel(message_id: str, number: int, show_result: Callable[[str, str], N
 def _facts(receipt: ReceiptKept) -> list[str]:
     lines = []
     if receipt.get("value") and receipt["value"] != receipt["text"]:
-        lines.append(f"Value: **{markdown.label(receipt['value'])}**")
+        lines.append(t("Value: **{value}**", value=markdown.label(receipt["value"])))
     if receipt.get("how"):
-        lines.append(f"How: {markdown.label(receipt['how'], 200)}")
+        lines.append(t("How: {how}", how=markdown.label(receipt["how"], 200)))
     if receipt.get("column") and receipt.get("row", -1) >= 0:
-        result = f" of result {receipt['result_id']}" if receipt.get("result_id") else ""
+        result = (
+            t(" of result {result_id}", result_id=receipt["result_id"])
+            if receipt.get("result_id")
+            else ""
+        )
         lines.append(
-            f"Cell: row {receipt['row'] + 1}, column {markdown.label(receipt['column'] + result)}"
+            t(
+                "Cell: row {row}, column {column}",
+                row=receipt["row"] + 1,
+                column=markdown.label(receipt["column"] + result),
+            )
         )
     if receipt.get("place"):
-        lines.append(f"Place: {markdown.label(receipt['place'], 160)}")
+        lines.append(t("Place: {place}", place=markdown.label(receipt["place"], 160)))
     return lines
 
 
@@ -172,14 +182,16 @@ def _draw_call(
     that runs it again."""
     if receipt.get("message_id"):
         st.caption(
-            "From an earlier answer of this chat." if message else "From an answer of its chat."
+            t("From an earlier answer of this chat.")
+            if message
+            else t("From an answer of its chat.")
         )
         message = session().messages.get(receipt["message_id"])
     if message is None:
         return
     part = call_in(message.parts, receipt["call_id"])
     if part is None:
-        st.caption("The step behind it is not there any more.")
+        st.caption(t("The step behind it is not there any more."))
         return
     given, output = part.get("input") or {}, part.get("output") or {}
     data = data_of(part)
@@ -250,19 +262,24 @@ def _draw_rows(table: TableShown | ChartShown, receipt: ReceiptKept) -> None:
     tabular.draw(columns, rows, table.get("types") or (), key="preview-receipt-rows", marks=marks)
     last = first + len(rows)
     st.caption(
-        f"Rows {first + 1:,}–{last:,} of {words.count(int(table.get('total') or last), 'row')}"
+        t(
+            "Rows {first}–{last} of {rows}",
+            first=in_digits(first + 1),
+            last=in_digits(last),
+            rows=words.count(int(table.get("total") or last), "row"),
+        )
     )
 
 
 def _draw_recompute(what: str, recompute: Callable[[], Recomputed]) -> None:
     done = f"preview-recomputed-{what}"
     if st.button(
-        "Recompute",
+        t("Recompute"),
         key="preview-recompute",
         icon=":material/refresh:",
-        help="Run it again and compare",
+        help=t("Run it again and compare"),
     ):
-        with st.spinner("Running it again"):
+        with st.spinner(t("Running it again")):
             try:
                 st.session_state[done] = recompute()
             except LeafError as e:
@@ -277,7 +294,7 @@ def _draw_recompute(what: str, recompute: Callable[[], Recomputed]) -> None:
     )
     if outcome.cells:
         tabular.draw(
-            ["row", "column", "then", "now"],
+            [t("row"), t("column"), t("then"), t("now")],
             [list(c) for c in outcome.cells],
             (),
             key="preview-recomputed-cells",

@@ -18,6 +18,7 @@ from leaf.tables.export import MOST_ROWS
 from leaf.tables.filters import OPERATIONS
 from leaf.tables.paging import ResultPage, RowsWanted
 from leaf.ui import markdown, pins, tabular, words
+from leaf.ui.language import in_digits, mark, n_, t
 from leaf.ui.state import later, session
 
 ROWS = 100
@@ -25,32 +26,40 @@ ROWS = 100
 Show = Callable[[str, str], None]
 """Lets the next drawing of the page show a result of a chat."""
 FORMS: tuple[tuple[ResultForm, str, str, str], ...] = (
-    ("csv", "CSV", "text/csv", "An apostrophe stands before text that would be a formula."),
+    ("csv", "CSV", "text/csv", mark("An apostrophe stands before text that would be a formula.")),
     (
         "xlsx",
         "Excel",
         "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
-        "Text stays text.",
+        mark("Text stays text."),
     ),
-    ("parquet", "Parquet", "application/vnd.apache.parquet", "With the types of the columns."),
+    (
+        "parquet",
+        "Parquet",
+        "application/vnd.apache.parquet",
+        mark("With the types of the columns."),
+    ),
     (
         "csv-raw",
-        "CSV, raw",
+        mark("CSV, raw"),
         "text/csv",
-        "Every text as it stands, for programs: a spreadsheet may run what begins with = + - or @.",
+        mark(
+            "Every text as it stands, for programs: a spreadsheet may run what begins "
+            "with = + - or @."
+        ),
     ),
 )
 
 
 def draw_button(chat_id: str, result_id: str, total: int, key: str, show: Show) -> None:
     """`Open all 1,204 rows`; the panel that `show` opens is this module's."""
-    rows = f"all {total:,} rows" if total > 1 else "this table"
+    rows = t("all {total} rows", total=in_digits(total)) if total > 1 else t("this table")
     if st.button(
-        f"Open {rows}",
+        t("Open {rows}", rows=rows),
         key=f"open-result-{key}",
         type="tertiary",
         icon=":material/open_in_new:",
-        help="Sort, filter, and download as CSV, Excel or Parquet",
+        help=t("Sort, filter, and download as CSV, Excel or Parquet"),
     ):
         show(chat_id, result_id)
         st.rerun()
@@ -71,13 +80,13 @@ def draw_gone(chat_id: str, result_id: str, key: str, show: Show) -> bool:
 def _draw_recompute(chat_id: str, result_id: str, key: str, show: Show) -> None:
     """A button; what came of it is said in the panel, which shows the rows that there are then."""
     if not st.button(
-        "Recompute",
+        t("Recompute"),
         key=f"recompute-{key}",
         icon=":material/refresh:",
-        help="Run it again, over the files as they are now",
+        help=t("Run it again, over the files as they are now"),
     ):
         return
-    with st.spinner("Running it again"):
+    with st.spinner(t("Running it again")):
         try:
             outcome = session().results.recompute(chat_id, result_id)
         except LeafError as e:
@@ -106,16 +115,20 @@ def draw_panel(chat_id: str, result_id: str, show: Show) -> None:
     columns = _columns(chat_id, result_id)
     with st.container(horizontal=True, vertical_alignment="bottom", key="result-order"):
         st.selectbox(
-            "Sort by",
+            t("Sort by"),
             columns,
             index=None,
-            placeholder="As computed",
+            placeholder=t("As computed"),
             key="preview-order",
             width=220,
         )
         if st.session_state.get("preview-order"):
             st.selectbox(
-                "Direction", ["Ascending", "Descending"], key="preview-direction", width=150
+                t("Direction"),
+                ["Ascending", "Descending"],
+                format_func=t,
+                key="preview-direction",
+                width=150,
             )
     where = _draw_filter(columns)
     try:
@@ -128,7 +141,7 @@ def draw_panel(chat_id: str, result_id: str, show: Show) -> None:
     _draw_place(page, bool(where))
     _draw_downloads(chat_id, result_id, page)
     if page.sql:
-        with st.expander("Query", type="compact", key="preview-result-query"):
+        with st.expander(t("Query"), type="compact", key="preview-result-query"):
             st.code(page.sql.strip(), language="sql", wrap_lines=True)
 
 
@@ -156,10 +169,10 @@ def _draw_filter(columns: list[str]) -> dict[str, str] | None:
     """The condition that was chosen; None while there is none."""
     with st.container(horizontal=True, vertical_alignment="bottom", key="result-filter"):
         column = st.selectbox(
-            "Filter",
+            t("Filter"),
             columns,
             index=None,
-            placeholder="All rows",
+            placeholder=t("All rows"),
             key="preview-filter-column",
             width=220,
             on_change=_first_page,
@@ -167,13 +180,15 @@ def _draw_filter(columns: list[str]) -> dict[str, str] | None:
         if column is None:
             return None
         operation = st.selectbox(
-            "Condition",
+            t("Condition"),
             OPERATIONS,
             key="preview-filter-operation",
             width=120,
             on_change=_first_page,
         )
-        value = st.text_input("Value", key="preview-filter-value", width=180, on_change=_first_page)
+        value = st.text_input(
+            t("Value"), key="preview-filter-value", width=180, on_change=_first_page
+        )
     return (
         {"column": column, "operation": operation, "value": value.strip()}
         if value and value.strip()
@@ -198,14 +213,32 @@ def _load(chat_id: str, result_id: str, where: dict[str, str] | None) -> ResultP
 
 def _draw_place(page: ResultPage, filtered: bool) -> None:
     last = min(page.offset + len(page.rows), page.total)
-    shown = f"Rows {page.offset + 1:,}–{last:,} of {page.total:,}" if page.total else "No rows"
+    shown = (
+        t(
+            "Rows {offset}–{last} of {total}",
+            offset=in_digits(page.offset + 1),
+            last=in_digits(last),
+            total=in_digits(page.total),
+        )
+        if page.total
+        else t("No rows")
+    )
     if filtered:
         shown = (
-            f"{shown if page.total else 'No row'} that meet{'' if page.total else 's'} the "
-            f"filter, of {page.whole:,} in all"
+            t(
+                "{rows} that meet the filter, of {whole} in all",
+                rows=shown,
+                whole=in_digits(page.whole),
+            )
+            if page.total
+            else t("No row that meets the filter, of {whole} in all", whole=in_digits(page.whole))
         )
     cut = (
-        f" · {words.count(page.clipped, 'long cell')} cut here, whole in the downloads"
+        n_(
+            " · {n} long cell cut here, whole in the downloads",
+            " · {n} long cells cut here, whole in the downloads",
+            page.clipped,
+        )
         if page.clipped
         else ""
     )
@@ -223,20 +256,28 @@ def _draw_downloads(chat_id: str, result_id: str, page: ResultPage) -> None:
             if form == "xlsx" and page.whole > MOST_ROWS:
                 continue
             st.download_button(
-                label,
+                t(label),
                 later(partial(_exported, chat_id, result_id, form)),
                 file_name=f"{result_id}{'-raw.csv' if form == 'csv-raw' else f'.{form}'}",
                 mime=mime,
                 key=f"preview-download-{form}",
                 icon=":material/download:",
-                help=f"Download all {words.count(page.whole, 'row')} as {label}. {told}",
+                help=t(
+                    "Download all {rows} as {label}. {told}",
+                    rows=words.count(page.whole, "row"),
+                    label=t(label),
+                    told=t(told),
+                ),
                 on_click="ignore",
             )
         pins.draw_button(chat_id, result_id, "panel")
     if page.whole > MOST_ROWS:
         st.caption(
-            f"Excel takes {MOST_ROWS:,} rows in a sheet; for {page.whole:,} there are CSV "
-            f"and Parquet."
+            t(
+                "Excel takes {most_rows} rows in a sheet; for {whole} there are CSV and Parquet.",
+                most_rows=in_digits(MOST_ROWS),
+                whole=in_digits(page.whole),
+            )
         )
 
 

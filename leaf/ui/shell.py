@@ -10,12 +10,25 @@ from pathlib import Path
 import streamlit as st
 
 from leaf.sandbox.slots import working_for
-from leaf.ui import browser, frame, gate, palette, preview, sidebar, state, toasts, watcher
+from leaf.ui import (
+    browser,
+    frame,
+    gate,
+    language,
+    palette,
+    preview,
+    sidebar,
+    state,
+    toasts,
+    watcher,
+)
+from leaf.ui.language import mark, t
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
 ASSETS = Path(__file__).resolve().parent / "assets"
 
 watcher.begin()
+language.begin()
 st.set_page_config(
     page_title="Leaf",
     page_icon=str(ASSETS / "mark.svg"),
@@ -27,19 +40,27 @@ frame.style(ASSETS / "leaf.css")
 toasts.again()
 st.logo(str(ASSETS / "logo.svg"), size="large", icon_image=str(ASSETS / "mark.svg"))
 
-chat = st.Page(PAGES / "chat.py", title="Chat", icon=":material/forum:", default=True)
-files = st.Page(PAGES / "files.py", title="Files", icon=":material/folder_open:", url_path="files")
-documents = st.Page(
-    PAGES / "documents.py", title="Documents", icon=":material/article:", url_path="documents"
+chat = st.Page(PAGES / "chat.py", title=mark("Chat"), icon=":material/forum:", default=True)
+files = st.Page(
+    PAGES / "files.py", title=mark("Files"), icon=":material/folder_open:", url_path="files"
 )
-board = st.Page(PAGES / "board.py", title="Board", icon=":material/dashboard:", url_path="board")
-drive = st.Page(PAGES / "drive.py", title="Drive", icon=":material/add_to_drive:", url_path="drive")
-usage = st.Page(PAGES / "usage.py", title="Usage", icon=":material/bar_chart:", url_path="usage")
+documents = st.Page(
+    PAGES / "documents.py", title=mark("Documents"), icon=":material/article:", url_path="documents"
+)
+board = st.Page(
+    PAGES / "board.py", title=mark("Board"), icon=":material/dashboard:", url_path="board"
+)
+drive = st.Page(
+    PAGES / "drive.py", title=mark("Drive"), icon=":material/add_to_drive:", url_path="drive"
+)
+usage = st.Page(
+    PAGES / "usage.py", title=mark("Usage"), icon=":material/bar_chart:", url_path="usage"
+)
 settings = st.Page(
-    PAGES / "settings.py", title="Settings", icon=":material/tune:", url_path="settings"
+    PAGES / "settings.py", title=mark("Settings"), icon=":material/tune:", url_path="settings"
 )
 operations = st.Page(
-    PAGES / "operations.py", title="Operations", icon=":material/dns:", url_path="operations"
+    PAGES / "operations.py", title=mark("Operations"), icon=":material/dns:", url_path="operations"
 )
 project = st.Page(
     PAGES / "project.py", title="Projects", icon=":material/folder_special:", url_path="project"
@@ -49,8 +70,10 @@ page = st.navigation([chat, project, *places, operations], position="hidden")
 
 active = st.query_params.get("chat", "") if page == chat else ""
 gate.admit(active)
+if not language.is_known():
+    language.follow(state.session().team.language())
 if page != chat:
-    st.set_page_config(page_title=f"{page.title} · Leaf")
+    st.set_page_config(page_title=f"{t(page.title)} · Leaf")
     if "chat" in st.query_params:
         browser.clean_address("chat", "message")
 with state.turns().turn(state.drawn_for()), working_for(state.drawn_for()):

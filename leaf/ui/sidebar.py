@@ -21,14 +21,15 @@ from leaf.ui import (
     projects,
     words,
 )
-from leaf.ui.controls import icon_button, icon_menu
+from leaf.ui.controls import dialog, icon_button, icon_menu
+from leaf.ui.language import mark, t
 from leaf.ui.state import session
 
 if TYPE_CHECKING:
     from streamlit.navigation.page import StreamlitPage
 
 CHATS_SHOWN = 40
-UNTITLED = "New chat"
+UNTITLED = mark("New chat")
 
 
 def draw(
@@ -39,17 +40,17 @@ def draw(
 ) -> None:
     """Everything in the sidebar."""
     account.draw_workspaces(chat_page)
-    if st.button("New chat", icon=":material/edit_square:", width="stretch", key="new-chat"):
+    if st.button(t("New chat"), icon=":material/edit_square:", width="stretch", key="new-chat"):
         open_chat(chat_page, "")
-    palette_button.button("Search and commands", "search", "open-palette")
+    palette_button.button(t("Search and commands"), "search", "open-palette")
     with st.container(key="places", gap=None):
         for place in places:
-            st.page_link(place)
+            st.page_link(place, label=t(place.title))
     projects.draw_sidebar(project_page)
     query = st.text_input(
-        "Search chats",
+        t("Search chats"),
         key="chat-search",
-        placeholder="Search chats",
+        placeholder=t("Search chats"),
         label_visibility="collapsed",
         icon=":material/search:",
         live=True,
@@ -66,8 +67,8 @@ def draw(
             for chat in group:
                 _draw_chat(chat, chat_page, chat.id == active_chat_id, query or "")
         if not chats:
-            st.caption("No chat holds these words." if query else "Chats will stand here.")
-        if len(chats) > shown and st.button("Show more", type="tertiary", key="more-chats"):
+            st.caption(t("No chat holds these words.") if query else t("Chats will stand here."))
+        if len(chats) > shown and st.button(t("Show more"), type="tertiary", key="more-chats"):
             st.session_state["chat-pages"] = st.session_state.get("chat-pages", 1) + 1
             st.rerun()
     account.draw_account()
@@ -85,7 +86,7 @@ def open_chat(chat_page: StreamlitPage, chat_id: str, query: str = "") -> None:
 
 def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, query: str) -> None:
     row = f"chat-row-{'active-' if active else ''}{chat.id}"
-    title = markdown.label(chat.title or UNTITLED, 60)
+    title = markdown.label(chat.title or t(UNTITLED), 60)
     running = chat.id in session().chats.running()
     with st.container(horizontal=True, gap=None, wrap=False, vertical_alignment="center", key=row):
         if st.button(
@@ -95,20 +96,20 @@ def _draw_chat(chat: Chat, chat_page: StreamlitPage, active: bool, query: str) -
             width="stretch",
             wrap=False,
             icon="spinner" if running else ":material/group:" if chat.shared else None,
-            help="Being answered" if running else "Shared chat" if chat.shared else None,
+            help=t("Being answered") if running else t("Shared chat") if chat.shared else None,
         ):
             open_chat(chat_page, chat.id, query)
         chosen = icon_menu(
-            "Rename, export or delete this chat",
+            t("Rename, export or delete this chat"),
             ["Rename", "Export", projects.MOVE, "Delete"],
             key=f"menu-{chat.id}",
         )
     if chosen == "Rename":
         rename(chat.id, chat.title)
     elif chosen == "Export":
-        exports.ask(chat.id, chat.title or UNTITLED)
+        exports.ask(chat.id, chat.title or t(UNTITLED))
     elif chosen == projects.MOVE:
-        projects.ask_move(chat.id, chat.title or UNTITLED)
+        projects.ask_move(chat.id, chat.title or t(UNTITLED))
     elif chosen == "Delete":
         _delete(chat)
         if active and "deleted-chat" in st.session_state:
@@ -122,15 +123,15 @@ def _delete(chat: Chat) -> None:
     except LeafError as e:
         st.session_state["chat-problem"] = str(e)
     else:
-        st.session_state["deleted-chat"] = (chat.id, chat.title or UNTITLED)
+        st.session_state["deleted-chat"] = (chat.id, chat.title or t(UNTITLED))
 
 
-@st.dialog("Rename chat")
+@dialog("Rename chat")
 def rename(chat_id: str, title: str) -> None:
     """Ask for another name."""
     with st.form("rename-chat", border=False):
-        new_title = st.text_input("Name", value=title, max_chars=200)
-        if st.form_submit_button("Rename", type="primary"):
+        new_title = st.text_input(t("Name"), value=title, max_chars=200)
+        if st.form_submit_button(t("Rename"), type="primary"):
             try:
                 session().chats.rename(chat_id, new_title or "")
             except LeafError as e:
@@ -150,13 +151,13 @@ def _draw_undo() -> None:
     with st.container(
         horizontal=True, vertical_alignment="center", wrap=False, border=True, key="undo-chat"
     ):
-        st.caption(f"Deleted “{markdown.label(title, 30)}”", width="stretch")
-        if st.button("Undo", key="undo-chat-button", type="tertiary"):
+        st.caption(t("Deleted “{title}”", title=markdown.label(title, 30)), width="stretch")
+        if st.button(t("Undo"), key="undo-chat-button", type="tertiary"):
             session().chats.restore(chat_id)
             del st.session_state["deleted-chat"]
             st.rerun()
-        if icon_button("Delete it for good", "undo-chat-purge", "delete"):
+        if icon_button(t("Delete it for good"), "undo-chat-purge", "delete"):
             deleted.ask_chat(chat_id, title)
-        if icon_button("Leave it deleted", "undo-chat-close", "close"):
+        if icon_button(t("Leave it deleted"), "undo-chat-close", "close"):
             del st.session_state["deleted-chat"]
             st.rerun()

@@ -16,23 +16,35 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from leaf.ui.language import mark
+
 PARAMETER = "sign_in"
-_ASK = "If it happens again, tell whoever runs Leaf; its log says more."
 TROUBLES = {
-    "cancelled": "You were not signed in: access was not allowed at the login provider. "
-    "Sign in again "
-    "to allow it.",
-    "refused": f"The login provider refused the sign-in. Try again. {_ASK}",
-    "stale": "This sign-in was used already, is too old, or was begun in another browser. Sign in "
-    "again from here; cookies of "
-    "this page must be allowed.",
-    "client": "The login provider does not accept this Leaf. Whoever runs it has to check "
-    "`client_id`, `client_secret` and "
-    "`redirect_uri` in the `[auth]` section of the secrets; nothing is wrong with your account.",
-    "unreachable": f"The login provider cannot be reached just now. Wait a minute, then sign in "
-    f"again. {_ASK}",
-    "unclear": f"The login provider did not confirm the sign-in, so you were not signed in. Try "
-    f"again. {_ASK}",
+    "cancelled": mark(
+        "You were not signed in: access was not allowed at the login provider. Sign in "
+        "again to allow it."
+    ),
+    "refused": mark(
+        "The login provider refused the sign-in. Try again. If it happens again, tell whoever "
+        "runs Leaf; its log says more."
+    ),
+    "stale": mark(
+        "This sign-in was used already, is too old, or was begun in another browser. "
+        "Sign in again from here; cookies of this page must be allowed."
+    ),
+    "client": mark(
+        "The login provider does not accept this Leaf. Whoever runs it has to check "
+        "`client_id`, `client_secret` and `redirect_uri` in the `[auth]` section of "
+        "the secrets; nothing is wrong with your account."
+    ),
+    "unreachable": mark(
+        "The login provider cannot be reached just now. Wait a minute, then sign in again. "
+        "If it happens again, tell whoever runs Leaf; its log says more."
+    ),
+    "unclear": mark(
+        "The login provider did not confirm the sign-in, so you were not signed in. Try again. "
+        "If it happens again, tell whoever runs Leaf; its log says more."
+    ),
 }
 """Word in the address -> what the page says."""
 LOGIN, CALLBACK = "/auth/login", "/oauth2callback"

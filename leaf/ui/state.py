@@ -24,6 +24,7 @@ from leaf.store.model import Scope, Visit
 from leaf.ui import visitors
 from leaf.ui.cookies import claims_in
 from leaf.ui.entrance import kept_token
+from leaf.ui.language import t
 from leaf.ui.receiving import UploadLimits, Uploads
 from leaf.ui.turns import Turns
 from leaf.ui.upload_keys import UploadKeys
@@ -427,7 +428,7 @@ def checks() -> list[Check]:
     if "checks" not in st.session_state:
         from leaf.doctor import check
 
-        with st.spinner("Looking"):
+        with st.spinner(t("Looking")):
             st.session_state["checks"] = check(leaf().settings, session().models)
     found: list[Check] = st.session_state["checks"]
     return found

@@ -9,6 +9,7 @@ import streamlit as st
 from leaf.shapes.parts import ToolPart
 from leaf.ui import code, edits, markdown, outputs, words
 from leaf.ui.items import WORKING, Item
+from leaf.ui.language import t
 
 
 def draw(place: Any, item: Item, chat_id: str, message_id: str, *, whole: bool = False) -> Any:
@@ -24,7 +25,7 @@ def draw(place: Any, item: Item, chat_id: str, message_id: str, *, whole: bool =
     )
     with step:
         if not step.open:
-            st.caption("Opening …")
+            st.caption(t("Opening …"))
             return step
         outputs.draw_input(tool, part.get("input") or {})
         edited = edits.of_step(part, chat_id, message_id, key) if whole else None
@@ -60,11 +61,11 @@ def caption(part: ToolPart) -> str:
 def said_of(part: ToolPart) -> str:
     """`Summed revenue by region in q3_sales · 0.2 s`, in plain words."""
     state = part["state"]
-    title = words.tool_of(part).title
+    title = t(words.tool_of(part).title)
     if state in WORKING:
         return f"{title} …"
     if state == "output-error":
-        return f"{title} · did not work"
+        return t("{title} · did not work", title=title)
     output = part.get("output") or {}
     taken = f" · {words.seconds(output['seconds'])}" if output.get("seconds") is not None else ""
     return words.cut(output.get("summary") or title, 140) + taken

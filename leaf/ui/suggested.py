@@ -11,6 +11,7 @@ from leaf.errors import LeafError
 from leaf.shapes.part_values import newest
 from leaf.store.model import Chat, Message
 from leaf.ui import composer, markdown
+from leaf.ui.language import t
 from leaf.ui.state import session
 
 KEPT = "follow-ups"
@@ -57,5 +58,5 @@ def draw_follow_ups(place: Any, chat: Chat, last: Message) -> None:
         kept[last.id] = [one.question for one in found]
     if kept[last.id]:
         with place, st.container(key=f"follows-{last.id}", gap="xsmall"):
-            st.caption("Ask next")
+            st.caption(t("Ask next"))
             draw(kept[last.id], "follow-up", lambda question: composer.ask(chat, question))

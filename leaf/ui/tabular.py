@@ -11,6 +11,7 @@ import streamlit as st
 
 from leaf.readers.base import KIND, ROW
 from leaf.shapes.results import ChartShown
+from leaf.ui.language import t
 
 ROW_HEIGHT = 32
 ROWS_TALL = 12
@@ -67,17 +68,17 @@ def draw(
     }
     if ROW in names:
         config[ROW] = st.column_config.NumberColumn(
-            "Row", width=70, pinned=True, help="The row's number in the file", format="%d"
+            t("Row"), width=70, pinned=True, help=t("The row's number in the file"), format="%d"
         )
     summed: frozenset[int] = frozenset()
     if KIND in names:
         config[KIND] = st.column_config.TextColumn(
-            "Kind", width=80, help="Queries see rows of data only"
+            t("Kind"), width=80, help=t("Queries see rows of data only")
         )
         summed = frozenset(i for i, kind in enumerate(frame[KIND]) if kind != "data")
     height = ROW_HEIGHT * (min(len(rows), tall) + 1) + 4
     if marks:
-        config[MARKER] = st.column_config.TextColumn("Here", width=60, pinned=True)
+        config[MARKER] = st.column_config.TextColumn(t("Here"), width=60, pinned=True)
         frame.insert(0, MARKER, ["▶" if i in marks.rows else "" for i in range(len(frame))])
     if marks or summed:
         frame = _coloured(frame, marks, summed)
@@ -92,7 +93,7 @@ MARKER = "\u2060quoted"
 
 def label(column: str) -> str:
     """What a column is called on the page."""
-    return {ROW: "Row", KIND: "Kind"}.get(column, column)
+    return {ROW: t("Row"), KIND: t("Kind")}.get(column, column)
 
 
 def _coloured(frame: Any, marks: QuotedCells | None, summed: frozenset[int]) -> Any:
@@ -142,7 +143,11 @@ def chart(part: ChartShown, key: str, alt: str = "") -> None:
         else ""
     )
     st.vega_lite_chart(
-        frame, spec, width="stretch", key=key, alt=str(alt) or "Chart made from the query's result"
+        frame,
+        spec,
+        width="stretch",
+        key=key,
+        alt=str(alt) or t("Chart made from the query's result"),
     )
 
 

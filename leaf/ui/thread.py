@@ -25,12 +25,13 @@ from leaf.ui import (
 )
 from leaf.ui.controls import icon_button
 from leaf.ui.items import answer_text
+from leaf.ui.language import mark, t
 from leaf.ui.live import page as live
 from leaf.ui.state import later, session
 from leaf.ui.waiting import UNFINISHED
 
-STOPPED = "Stopped. What was found so far is kept."
-NOT_BEGUN = "Stopped before its answer was begun."
+STOPPED = mark("Stopped. What was found so far is kept.")
+NOT_BEGUN = mark("Stopped before its answer was begun.")
 SEEN = "seen"
 """The chat that a tab shows and its last message there, in the state of its session: what is asked
 next follows that, whatever others did meanwhile."""
@@ -103,11 +104,11 @@ def _draw_question(message: Message, branches: tuple[str, ...], busy: bool, aske
     ):
         _draw_branches(message.id, branches)
         if icon_button(
-            "Edit this question and ask again", f"edit-{message.id}", "edit", disabled=busy
+            t("Edit this question and ask again"), f"edit-{message.id}", "edit", disabled=busy
         ):
             st.session_state["editing"] = message.id
             st.rerun(scope="fragment")
-        if icon_button("Save as prompt", f"edit-save-{message.id}", "bookmark_add"):
+        if icon_button(t("Save as prompt"), f"edit-save-{message.id}", "bookmark_add"):
             prompts.ask(answer_text(message.parts))
         draw.draw_question(message)
     draw.draw_came(message)
@@ -117,14 +118,14 @@ def _draw_editor(message: Message) -> None:
     """The question as a text that can be changed; sending it makes a branch, the old one stays."""
     with st.form(f"editor-{message.id}", border=False):
         text = st.text_area(
-            "Edit the question",
+            t("Edit the question"),
             value=answer_text(message.parts),
             key=f"edited-{message.id}",
             height="content",
         )
         with st.container(horizontal=True, horizontal_alignment="right"):
-            leave = st.form_submit_button("Cancel", type="tertiary")
-            send = st.form_submit_button("Ask again", type="primary")
+            leave = st.form_submit_button(t("Cancel"), type="tertiary")
+            send = st.form_submit_button(t("Ask again"), type="primary")
     if leave:
         del st.session_state["editing"]
         st.rerun(scope="fragment")
@@ -171,18 +172,18 @@ def _draw_actions(message: Message, branches: tuple[str, ...], busy: bool) -> No
     if text:
         browser.copy_button(text, f"copy-{message.id}")
     if message.status == "completed" and icon_button(
-        "Answer again", f"retry-{message.id}", "refresh", disabled=busy
+        t("Answer again"), f"retry-{message.id}", "refresh", disabled=busy
     ):
         _retry(message)
     st.download_button(
-        "Download as Markdown",
+        t("Download as Markdown"),
         later(lambda own: own.messages.markdown(message.id).encode()),
         file_name="answer.md",
         mime="text/markdown",
         key=f"icon-markdown-{message.id}",
         type="tertiary",
         icon=":material/download:",
-        help="Download as Markdown",
+        help=t("Download as Markdown"),
         on_click="ignore",
     )
     _draw_feedback(message)
@@ -193,17 +194,20 @@ def _draw_unfinished(message: Message, busy: bool) -> None:
     with st.container(horizontal=True, vertical_alignment="center", key=f"ended-{message.id}"):
         if message.status == "stopped":
             st.caption(
-                f":material/stop_circle: {STOPPED if message.parts else NOT_BEGUN}", width="content"
+                f":material/stop_circle: {t(STOPPED if message.parts else NOT_BEGUN)}",
+                width="content",
             )
         else:
-            text = markdown.paragraph(message.error or "This answer was not finished.")
+            text = markdown.paragraph(message.error or t("This answer was not finished."))
             st.warning(text, icon=":material/warning:", width="stretch")
         goes_on = session().messages.goes_on(message)
         if st.button(
-            "Go on from the last good step" if goes_on else "Retry",
+            t("Go on from the last good step") if goes_on else t("Retry"),
             key=f"retry-ended-{message.id}",
             icon=":material/resume:" if goes_on else ":material/refresh:",
-            help="What was found so far is used again" if goes_on else "Ask this question again",
+            help=t("What was found so far is used again")
+            if goes_on
+            else t("Ask this question again"),
             disabled=busy,
         ):
             _retry(message)
@@ -218,11 +222,11 @@ def _offer_drive(message: Message) -> None:
     standing = session().drive.connection()
     if standing.state == "absent":
         connection.draw_hint(
-            standing, "This needs Google Drive, which is not connected.", message.id
+            standing, t("This needs Google Drive, which is not connected."), message.id
         )
     elif standing.state == "error":
         connection.draw_hint(
-            standing, "This needs Google Drive, and the connection does not work.", message.id
+            standing, t("This needs Google Drive, and the connection does not work."), message.id
         )
 
 
@@ -239,11 +243,13 @@ def _draw_branches(message_id: str, branches: tuple[str, ...]) -> None:
     if len(branches) < 2:
         return
     at = branches.index(message_id)
-    if icon_button("The version before", f"before-{message_id}", "chevron_left", disabled=at == 0):
+    if icon_button(
+        t("The version before"), f"before-{message_id}", "chevron_left", disabled=at == 0
+    ):
         _show_branch(branches[at - 1])
     st.caption(f"{at + 1}/{len(branches)}", width="content")
     last = at == len(branches) - 1
-    if icon_button("The next version", f"after-{message_id}", "chevron_right", disabled=last):
+    if icon_button(t("The next version"), f"after-{message_id}", "chevron_right", disabled=last):
         _show_branch(branches[at + 1])
 
 

@@ -3,17 +3,24 @@ it is, with one script more."""
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from functools import cache
 from pathlib import Path
 
 from starlette.datastructures import Headers, MutableHeaders
-from starlette.responses import FileResponse
+from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
+
+from leaf.ui.language import best, speaking
+from leaf.ui.spoken import PRELUDE, spoken
 
 SCRIPT = "/_leaf/unconnected.js"
 ASSET = Path(__file__).resolve().parent / "assets" / "unconnected.js"
 TAG = f'<script src=".{SCRIPT}" defer></script></head>'.encode()
 """Relative as Streamlit's own, since a host may put a prefix of its own before ours."""
+
+VARIES = {"vary": "accept-language"}
 
 
 class Unconnected:
@@ -30,12 +37,22 @@ class Unconnected:
         if others or (self.not_below and scope["path"].startswith(self.not_below)):
             await self.app(scope, receive, send)
         elif scope["path"] == self.script:
-            answer = FileResponse(ASSET, media_type="text/javascript")
+            wanted = best(Headers(scope=scope).get("accept-language", ""))
+            answer = Response(_said_in(wanted), 200, VARIES, "text/javascript")
             await answer(scope, receive, send)
         elif "text/html" in Headers(scope=scope).get("accept", ""):
             await self.app(_plain(scope), receive, _Extended(send))
         else:
             await self.app(scope, receive, send)
+
+
+@cache
+def _said_in(language: str) -> str:
+    """The script, in a scope of its own, with what it says in this language."""
+    script = ASSET.read_text(encoding="utf-8")
+    with speaking(language):
+        words = json.dumps(spoken(script), ensure_ascii=False)
+    return f"{{\n{PRELUDE}\nspeak({words})\n{script}}}\n"
 
 
 def _plain(scope: Scope) -> Scope:

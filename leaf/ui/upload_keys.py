@@ -14,6 +14,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from leaf.ui.language import ENGLISH
+
 if TYPE_CHECKING:
     from leaf.sessions.session import Session
 
@@ -34,6 +36,8 @@ class UploadKey:
     """Asked at each request. Raises a LeafError for whoever may not act any more."""
     model: str = ""
     """For a chat that is begun by a file."""
+    language: str = ENGLISH
+    """In which its page speaks."""
 
 
 class UploadKeys:

@@ -28,6 +28,7 @@ from starlette.routing import Route
 
 from leaf.errors import FAULT, FileTooLargeError, LeafError, NotFoundError
 from leaf.ui.cookies import cookies_of
+from leaf.ui.language import speaking
 from leaf.ui.receiving import PIECE, RELOAD, Held, UploadRefusedError, Uploads
 from leaf.ui.upload_keys import UploadKey, UploadKeys
 
@@ -106,7 +107,12 @@ class UploadRoutes:
         from leaf.ui.upload_view import shown
 
         here = request.query_params.get("here", "")
-        found = await to_thread.run_sync(lambda: shown(key.session(), here))
+
+        def told() -> list[dict[str, Any]]:
+            with speaking(key.language):
+                return shown(key.session(), here)
+
+        found = await to_thread.run_sync(told)
         return JSONResponse(found, headers={"cache-control": "no-store"})
 
     async def _begin(self, request: Request, key: UploadKey) -> Response:

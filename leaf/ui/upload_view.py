@@ -9,10 +9,11 @@ from leaf.jobs.announced import ItemProgress
 from leaf.sessions.session import Session
 from leaf.store.jobs import Job
 from leaf.ui import words
+from leaf.ui.language import in_digits, mark, t
 
 SHOWN = 200
 """Files of one job that are listed one by one; of the others there are counts."""
-ALREADY = "It was there already with the same content."
+ALREADY = mark("It was there already with the same content.")
 Json = dict[str, Any]
 
 
@@ -82,7 +83,7 @@ def _state(own: Session, progress: ItemProgress, under_way: bool) -> tuple[str, 
         return item.state, 1.0, item.problem
     if progress.is_read:
         return _reading(own, item.file_id)
-    return "ready", 1.0, ALREADY if item.state == "known" else ""
+    return "ready", 1.0, t(ALREADY) if item.state == "known" else ""
 
 
 def _reading(own: Session, file_id: str) -> tuple[str, float, str]:
@@ -93,4 +94,12 @@ def _reading(own: Session, file_id: str) -> tuple[str, float, str]:
     rows = int(file.outline.get("rows") or 0)
     if share < 0 or not rows:
         return "reading", share, ""
-    return "reading", share, f"about {int(rows * share):,} of {words.count(rows, 'row')}"
+    return (
+        "reading",
+        share,
+        t(
+            "about {done} of {rows}",
+            done=in_digits(int(rows * share)),
+            rows=words.count(rows, "row"),
+        ),
+    )

@@ -16,6 +16,7 @@ from leaf.readers.base import CONTAINERS
 from leaf.store.jobs import Job
 from leaf.store.model import File
 from leaf.ui import adding, markdown, words
+from leaf.ui.language import t
 from leaf.ui.state import session
 
 LOOK = 0.25
@@ -42,7 +43,7 @@ def take_in(uploads: Sequence[Any], origin: str = "") -> UploadOutcome:
     the library.
     """
     job = adding.begin(uploads, origin=origin)
-    bar = st.progress(0.0, text="Reading …")
+    bar = st.progress(0.0, text=t("Reading …"))
     while not (job := session().jobs.wait(job.id, LOOK)).entered:
         name = f" · {markdown.label(uploads[0].name, 60)}" if len(uploads) == 1 else ""
         bar.progress(job.share, text=adding.progress_text(job) + name)
@@ -60,8 +61,8 @@ def _missing(names: Sequence[str], job: Job) -> list[str]:
     left = list((Counter(names) - done).elements())
     if job.problem or not left:
         return []
-    shown = ", ".join(left[:3]) + (f" and {len(left) - 3} more" if len(left) > 3 else "")
-    return [f"{shown}: not added, since adding was stopped. Attach it again."]
+    shown = ", ".join(left[:3]) + (t(" and {n} more", n=len(left) - 3) if len(left) > 3 else "")
+    return [t("{shown}: not added, since adding was stopped. Attach it again.", shown=shown)]
 
 
 def _outcome(job: Job) -> UploadOutcome:
@@ -73,7 +74,9 @@ def _outcome(job: Job) -> UploadOutcome:
         try:
             file = session().files.get(item.file_id)
         except NotFoundError:
-            outcome.problems.append(f"{item.name}: deleted meanwhile. Attach it again.")
+            outcome.problems.append(
+                t("{name}: deleted meanwhile. Attach it again.", name=item.name)
+            )
             continue
         outcome.files.append(file)
         if file.kind in CONTAINERS:
@@ -107,8 +110,13 @@ def say(where: str) -> None:
         st.info(markdown.paragraph(line), icon=":material/folder_zip:")
     names = said["duplicates"]
     if names:
-        listed = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
+        listed = ", ".join(names[:3]) + (
+            t(" and {n} more", n=len(names) - 3) if len(names) > 3 else ""
+        )
         st.info(
-            f"{markdown.literal(listed)}: already in the library with the same content.",
+            t(
+                "{listed}: already in the library with the same content.",
+                listed=markdown.literal(listed),
+            ),
             icon=":material/content_copy:",
         )

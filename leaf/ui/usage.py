@@ -15,16 +15,18 @@ from leaf.budgets.periods import RANGES, Range
 from leaf.store.model import NamedUsage, UsageTotal
 from leaf.store.usage import Whose
 from leaf.ui import markdown, tabular, words
+from leaf.ui.language import in_digits, mark, t
 from leaf.ui.state import later
 
 RANGE_NAMES: dict[str, str] = {
-    "today": "Today",
-    "7d": "7 days",
-    "30d": "30 days",
-    "month": "This month",
-    "all": "All",
+    "today": mark("Today"),
+    "7d": mark("7 days"),
+    "30d": mark("30 days"),
+    "month": mark("This month"),
+    "all": mark("All"),
 }
-WHOSE_NAMES = {"mine": "Mine", "everyone": "Everybody's"}
+UNIT_NAMES = {"money": mark("Money"), "tokens": mark("Tokens")}
+WHOSE_NAMES = {"mine": mark("Mine"), "everyone": mark("Everybody's")}
 MOST_BARS = 92
 """Above so many days the bars are months."""
 CHAT_PAGE = Path(__file__).resolve().parents[1] / "pages" / "chat.py"
@@ -36,9 +38,9 @@ def draw_choice(several: bool) -> tuple[Range, Whose]:
         horizontal=True, gap="medium", vertical_alignment="bottom", key="usage-choice"
     ):
         chosen = st.segmented_control(
-            "Time",
+            t("Time"),
             RANGES,
-            format_func=lambda r: RANGE_NAMES[r],
+            format_func=lambda r: t(RANGE_NAMES[r]),
             default="30d",
             key="usage-range",
             required=True,
@@ -46,9 +48,9 @@ def draw_choice(several: bool) -> tuple[Range, Whose]:
         whose = "mine"
         if several:
             whose = st.segmented_control(
-                "Whose",
+                t("Whose"),
                 list(WHOSE_NAMES),
-                format_func=lambda w: WHOSE_NAMES[w],
+                format_func=lambda w: t(WHOSE_NAMES[w]),
                 default="mine",
                 key="usage-whose",
                 required=True,
@@ -61,43 +63,50 @@ def draw_totals(report: UsageReport, *, alone: bool) -> None:
     total = report.total
     cached = round(100 * total.cached_tokens / total.input_tokens) if total.input_tokens else 0
     with st.container(horizontal=True, gap="medium", key="usage-totals"):
-        st.metric("Answers by a model", f"{total.answers:,}", width="content")
-        st.metric("Tokens in", f"{total.input_tokens:,}", width="content")
+        st.metric(t("Answers by a model"), in_digits(total.answers), width="content")
+        st.metric(t("Tokens in"), in_digits(total.input_tokens), width="content")
         st.metric(
-            "of them cached",
+            t("of them cached"),
             f"{cached} %",
             width="content",
-            help="Read from the prompt cache, at a tenth of the price or less",
+            help=t("Read from the prompt cache, at a tenth of the price or less"),
         )
-        st.metric("Tokens out", f"{total.output_tokens:,}", width="content")
-        st.metric("Cost", markdown.literal(_money(total)), width="content")
+        st.metric(t("Tokens out"), in_digits(total.output_tokens), width="content")
+        st.metric(t("Cost"), markdown.literal(_money(total)), width="content")
     if total.unpriced_tokens:
         st.caption(
-            f"{total.unpriced_tokens:,} tokens are of models whose price is not known: they are "
-            f"not in the cost, "
-            "and only budgets of tokens hold them back."
+            t(
+                "{unpriced_tokens} tokens are of models whose price is not known: they "
+                "are not in the cost, and only budgets of tokens hold them back.",
+                unpriced_tokens=in_digits(total.unpriced_tokens),
+            )
         )
     if not alone and report.whose == "mine":
         whole = report.workspace
         st.caption(
-            f"The whole workspace: {words.count(whole.answers, 'answer')}, "
-            f"{whole.input_tokens + whole.output_tokens:,} tokens, "
-            f"{markdown.literal(_money(whole))}."
+            t(
+                "The whole workspace: {answers}, {tokens} tokens, {cost}.",
+                answers=words.count(whole.answers, "answer"),
+                tokens=in_digits(whole.input_tokens + whole.output_tokens),
+                cost=markdown.literal(_money(whole)),
+            )
         )
 
 
 def draw_empty(report: UsageReport, *, keyless: bool) -> None:
     """What to do where there is nothing to show."""
     if report.range != "all":
-        st.markdown("Nothing was used in this time. Choose a longer one, or ask a question.")
+        st.markdown(t("Nothing was used in this time. Choose a longer one, or ask a question."))
     elif keyless:
         st.markdown(
-            "Nothing was used yet. Connect a model in *Settings*; what it uses is counted here."
+            t("Nothing was used yet. Connect a model in *Settings*; what it uses is counted here.")
         )
     else:
         st.markdown(
-            "Nothing was used yet. Ask a question: what its answer takes is counted here, "
-            "turn by turn."
+            t(
+                "Nothing was used yet. Ask a question: what its answer takes is "
+                "counted here, turn by turn."
+            )
         )
 
 
@@ -110,12 +119,12 @@ def draw_days(report: UsageReport) -> None:
     with st.container(
         horizontal=True, vertical_alignment="center", horizontal_alignment="distribute"
     ):
-        st.header("By day", anchor=False, width="content")
+        st.header(t("By day"), anchor=False, width="content")
         if priced:
             picked = st.segmented_control(
-                "Bars show",
+                t("Bars show"),
                 ["money", "tokens"],
-                format_func=str.capitalize,
+                format_func=lambda one: t(UNIT_NAMES[one]),
                 default=unit,
                 key="usage-unit",
                 label_visibility="collapsed",
@@ -134,7 +143,7 @@ def draw_days(report: UsageReport) -> None:
         alt=alt_of(bars, rows, unit),
     )
     box = st.expander(
-        "The same as a table", type="compact", key="usage-days-table", on_change="rerun"
+        t("The same as a table"), type="compact", key="usage-days-table", on_change="rerun"
     )
     if box.open:
         with box:
@@ -143,7 +152,7 @@ def draw_days(report: UsageReport) -> None:
 
 def _chart(bars: Sequence[str], unit: Literal["money", "tokens"]) -> dict[str, Any]:
     """Stacked bars in Vega-Lite, from left to right as in `bars`."""
-    title = "US dollars" if unit == "money" else "Tokens"
+    title = t("US dollars") if unit == "money" else t("Tokens")
     return {
         "mark": {"type": "bar", "cornerRadiusEnd": 2},
         "height": 270,
@@ -168,8 +177,8 @@ def _chart(bars: Sequence[str], unit: Literal["money", "tokens"]) -> dict[str, A
                 "legend": {"orient": "bottom", "columns": 2},
             },
             "tooltip": [
-                {"field": "when", "title": "When"},
-                {"field": "model", "title": "Model"},
+                {"field": "when", "title": t("When")},
+                {"field": "model", "title": t("Model")},
                 {
                     "field": "used",
                     "title": title,
@@ -213,28 +222,41 @@ def alt_of(
     """The chart in a sentence, for those who do not see it."""
     sums = {bar: sum(used for when, _, used in rows if when == bar) for bar in bars}
     most = max(sums, key=lambda bar: sums[bar])
-    used = words.money(sums[most]) if unit == "money" else f"{sums[most]:,.0f} tokens"
+    used = (
+        words.money(sums[most])
+        if unit == "money"
+        else t("{n} tokens", n=in_digits(round(sums[most])))
+    )
     busy = sum(value > 0 for value in sums.values())
-    return (
-        f"Bars from {bars[0]} to {bars[-1]}, {busy} of {len(bars)} with use; the most on "
-        f"{most}: {used}."
+    return t(
+        "Bars from {first} to {last}, {busy} of {n} with use; the most on {most}: {used}.",
+        first=bars[0],
+        last=bars[-1],
+        busy=busy,
+        n=len(bars),
+        most=most,
+        used=used,
     )
 
 
 def draw_tables(report: UsageReport) -> None:
     """By model, chat and person, dearest first."""
-    st.header("By model", anchor=False)
-    _draw_rows("model", [(row, row.name or "unknown", "") for row in report.models])
+    st.header(t("By model"), anchor=False)
+    _draw_rows("model", [(row, row.name or t("unknown"), "") for row in report.models])
     if report.users:
-        st.header("By person", anchor=False)
-        _draw_rows("user", [(row, row.name or "Somebody who has left", "") for row in report.users])
-    st.header("By chat", anchor=False)
+        st.header(t("By person"), anchor=False)
+        _draw_rows(
+            "user", [(row, row.name or t("Somebody who has left"), "") for row in report.users]
+        )
+    st.header(t("By chat"), anchor=False)
     hidden = (
-        "Chats that were deleted" if report.whose == "mine" else "Chats of others, and deleted ones"
+        t("Chats that were deleted")
+        if report.whose == "mine"
+        else t("Chats of others, and deleted ones")
     )
     _draw_rows(
         "chat",
-        [(row, row.name or ("Untitled" if row.id else hidden), row.id) for row in report.chats],
+        [(row, row.name or (t("Untitled") if row.id else hidden), row.id) for row in report.chats],
     )
 
 
@@ -242,7 +264,7 @@ def draw_download(report: UsageReport) -> None:
     """By day and model, for a spreadsheet."""
     chosen, whose = report.range, report.whose
     st.download_button(
-        "Download as CSV",
+        t("Download as CSV"),
         later(lambda own: own.usage.csv(chosen, whose).encode()),
         file_name=f"leaf-usage-{report.now:%Y-%m-%d}.csv",
         mime="text/csv",
@@ -286,22 +308,35 @@ def _draw_day_table(report: UsageReport) -> None:
         ]
         for d in reversed(report.days)
     ]
-    columns = ["day", "model", "answers", "tokens in", "cached", "tokens out", "cost"]
+    columns = [
+        t("day"),
+        t("model"),
+        t("answers"),
+        t("tokens in"),
+        t("cached"),
+        t("tokens out"),
+        t("cost"),
+    ]
     types = ["TEXT", "TEXT", "INT", "INT", "INT", "INT", "TEXT"]
     tabular.draw(columns, rows, types, key="usage-days")
 
 
 def _figures(total: UsageTotal) -> str:
     tokens = total.input_tokens + total.output_tokens
-    return f"{words.count(total.answers, 'answer')} · {tokens:,} tokens · {_money(total)}"
+    return t(
+        "{answers} · {tokens} tokens · {cost}",
+        answers=words.count(total.answers, "answer"),
+        tokens=in_digits(tokens),
+        cost=_money(total),
+    )
 
 
 def _money(total: UsageTotal) -> str:
     """`$1.20`; `unknown` where no price is known, `$1.20 and more` where some are not."""
     if total.unpriced_tokens:
-        return f"{words.money(total.cost)} and more" if total.cost else "unknown"
+        return t("{cost} and more", cost=words.money(total.cost)) if total.cost else t("unknown")
     return words.money(total.cost)
 
 
 def _bar(day: date, monthly: bool) -> str:
-    return f"{day:%b %Y}" if monthly else f"{day.day} {day:%b}"
+    return f"{words.month(day)} {day.year}" if monthly else words.day_of_month(day)

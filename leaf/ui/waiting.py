@@ -12,6 +12,7 @@ from leaf.runs.waiting import QueuePlace
 from leaf.store.model import Message
 from leaf.ui import words
 from leaf.ui.items import answer_text
+from leaf.ui.language import t
 from leaf.ui.state import leaf, session
 
 PERIOD = 0.7
@@ -49,11 +50,11 @@ def draw(message: Message, place: QueuePlace) -> None:
     ):
         st.caption(f":material/schedule: {words.waiting(place, limit)}", width="content")
         st.button(
-            "Withdraw",
+            t("Withdraw"),
             key=f"withdraw-{message.id}",
             type="tertiary",
             icon=":material/undo:",
-            help="Take this question back",
+            help=t("Take this question back"),
             on_click=_withdraw,
             args=(message.id,),
         )

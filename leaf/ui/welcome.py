@@ -9,6 +9,7 @@ from leaf.drive.model import DriveFolder
 from leaf.errors import LeafError
 from leaf.store.model import Chat, File
 from leaf.ui import composer, markdown, model, overview, suggested, upload_list, words
+from leaf.ui.language import t
 from leaf.ui.state import session
 
 FILES_AT_HAND = 12
@@ -18,10 +19,12 @@ FILES_AT_HAND = 12
 def draw(chat: Chat | None) -> None:
     """Everything above the composer of a chat without a question."""
     with st.container(key="welcome", gap="small"):
-        st.title("What do you want to know?", anchor=False)
+        st.title(t("What do you want to know?"), anchor=False)
         st.markdown(
-            "Leaf opens just what it needs of your files. Under every answer it shows the rows, "
-            "pages and queries behind it."
+            t(
+                "Leaf opens just what it needs of your files. Under every answer it "
+                "shows the rows, pages and queries behind it."
+            )
         )
         if session().models.keyless():
             model.draw_welcome()
@@ -43,18 +46,20 @@ def draw(chat: Chat | None) -> None:
 
 def _draw_folder_questions(chat: Chat | None, folders: list[DriveFolder]) -> None:
     """A folder is not opened to suggest a question about it."""
-    st.caption("Begin with")
-    questions = [f"What is in the Drive folder {words.cut(f.name, 80)}?" for f in folders[:3]]
+    st.caption(t("Begin with"))
+    questions = [
+        t("What is in the Drive folder {name}?", name=words.cut(f.name, 80)) for f in folders[:3]
+    ]
     suggested.draw(questions, "suggestion", lambda text: composer.ask(chat, text))
 
 
 def _draw_sample(chat: Chat | None) -> None:
     with st.container(horizontal=True, vertical_alignment="center"):
-        st.caption("Nothing at hand?", width="content")
+        st.caption(t("Nothing at hand?"), width="content")
         if st.button(
-            "Try it with sample data", key="sample", icon=":material/science:", type="tertiary"
+            t("Try it with sample data"), key="sample", icon=":material/science:", type="tertiary"
         ):
-            with st.spinner("Adding sample data"):
+            with st.spinner(t("Adding sample data")):
                 files = session().files.add_sample()
             composer.attach(chat, [file.id for file in files])
 
@@ -62,15 +67,15 @@ def _draw_sample(chat: Chat | None) -> None:
 def _draw_suggestions(chat: Chat | None, came: list[File], files: list[File]) -> None:
     """Questions from the files at hand. Those of the library come along; those of the chat are
     there already."""
-    st.caption("Begin with" if came else "Begin with your newest files")
+    st.caption(t("Begin with") if came else t("Begin with your newest files"))
     known = tuple(file.id for file in files)
     if st.session_state.get("suggested-for") != known:
         try:
-            with st.spinner("Looking at the files"):
+            with st.spinner(t("Looking at the files")):
                 st.session_state["suggested"] = session().files.suggestions(files)
         except LeafError as e:
             st.session_state["suggested"] = ()
-            st.caption(markdown.label(f"No suggestions: {e}", 200))
+            st.caption(markdown.label(t("No suggestions: {e}", e=e), 200))
         st.session_state["suggested-for"] = known
     questions = [one.question for one in st.session_state["suggested"]]
     attached = () if came else known

@@ -1,4 +1,5 @@
-"""Numbers, dates and counts in words for a person. Pure."""
+"""Numbers, dates and counts in words for a person, in the language of whoever is drawn for. Else
+pure."""
 
 from __future__ import annotations
 
@@ -25,35 +26,40 @@ from leaf.shapes.parts import (
 from leaf.shapes.results import TableRead
 from leaf.store.edited_steps import EditedStep
 from leaf.store.model import File
+from leaf.ui.language import in_digits, mark, n_, separated, t
 
 if TYPE_CHECKING:
     from leaf.tools.base import Tool
 
 SOURCES = {
-    "upload": "Uploaded",
-    "drive": "From Drive",
-    "generated": "Made by Leaf",
-    "sample": "Sample",
+    "upload": mark("Uploaded"),
+    "drive": mark("From Drive"),
+    "generated": mark("Made by Leaf"),
+    "sample": mark("Sample"),
 }
 
 UNPACKING = ("members-unread", "members-skipped", "members-deep", "archive-cut")
 """Kinds of notes that say what did not come out of an archive or a mail."""
 
 DRIVE_KINDS = {
-    "folder": ("Folder", ":material/folder:"),
-    "document": ("Document", ":material/description:"),
-    "spreadsheet": ("Spreadsheet", ":material/table_chart:"),
-    "presentation": ("Presentation", ":material/slideshow:"),
+    "folder": (mark("Folder"), ":material/folder:"),
+    "document": (mark("Document"), ":material/description:"),
+    "spreadsheet": (mark("Spreadsheet"), ":material/table_chart:"),
+    "presentation": (mark("Presentation"), ":material/slideshow:"),
     "pdf": ("PDF", ":material/picture_as_pdf:"),
-    "text": ("Text", ":material/article:"),
-    "image": ("Picture", ":material/image:"),
-    "audio": ("Audio", ":material/graphic_eq:"),
-    "video": ("Video", ":material/movie:"),
-    "archive": ("Archive", ":material/folder_zip:"),
-    "form": ("Form", ":material/assignment:"),
-    "other": ("File", ":material/draft:"),
+    "text": (mark("Text"), ":material/article:"),
+    "image": (mark("Picture"), ":material/image:"),
+    "audio": (mark("Audio"), ":material/graphic_eq:"),
+    "video": (mark("Video"), ":material/movie:"),
+    "archive": (mark("Archive"), ":material/folder_zip:"),
+    "form": (mark("Form"), ":material/assignment:"),
+    "other": (mark("File"), ":material/draft:"),
 }
 """Kind of a thing in Drive -> its name and icon."""
+MONTHS = (
+    mark("Jan"), mark("Feb"), mark("Mar"), mark("Apr"), mark("May"), mark("Jun"),
+    mark("Jul"), mark("Aug"), mark("Sep"), mark("Oct"), mark("Nov"), mark("Dec"),
+)  # fmt: skip
 GOOGLE_KINDS = {
     "document": "Google Doc",
     "spreadsheet": "Google Sheet",
@@ -67,29 +73,34 @@ def size(byte_count: int) -> str:
     value = float(byte_count)
     for unit in ("B", "kB", "MB", "GB"):
         if value < 1000 or unit == "GB":
-            return f"{value:.0f} {unit}" if unit == "B" or value >= 100 else f"{value:.1f} {unit}"
+            whole = unit == "B" or value >= 100
+            return separated(f"{value:.0f}" if whole else f"{value:.1f}") + f" {unit}"
         value /= 1000
     raise AssertionError("unreachable")
 
 
 def count(number: int, noun: str, plural: str = "") -> str:
-    """`1 page`, `1,204 rows`."""
-    return f"{number:,} {noun if number == 1 else plural or noun + 's'}"
+    """`1 page`, `1,204 rows`: the message `{n} page`, `{n} pages` of the catalogs."""
+    return n_(f"{{n}} {noun}", f"{{n}} {plural or noun + 's'}", number)
 
 
 def money(dollars: float) -> str:
     """`$1.20`, and enough digits for small sums: `$0.0041`."""
     if dollars >= 0.1 or dollars == 0:
         return f"${dollars:,.2f}"
-    return f"${dollars:.4f}" if dollars >= 0.0001 else "less than $0.0001"
+    return f"${dollars:.4f}" if dollars >= 0.0001 else t("less than $0.0001")
 
 
 def seconds(value: float) -> str:
     """`0.2 s`, `14 s`, `2 min 5 s`."""
     if value < 0.95:
-        return f"{value:.1f} s"
+        return separated(f"{value:.1f}") + " s"
     minutes, rest = divmod(round(value), 60)
-    return f"{minutes:,} min {rest} s" if minutes else f"{rest} s"
+    return (
+        t("{minutes} min {rest} s", minutes=in_digits(minutes), rest=rest)
+        if minutes
+        else f"{rest} s"
+    )
 
 
 def length(value: float) -> str:
@@ -102,9 +113,9 @@ def length(value: float) -> str:
 def day(moment: datetime | None, today: date) -> str:
     """`Today`, `Yesterday` or `Earlier`, in the time zone of the server."""
     if moment is None:
-        return "Earlier"
+        return t("Earlier")
     days = (today - moment.astimezone().date()).days
-    return "Today" if days <= 0 else "Yesterday" if days == 1 else "Earlier"
+    return t("Today") if days <= 0 else t("Yesterday") if days == 1 else t("Earlier")
 
 
 def when(moment: datetime, today: date) -> str:
@@ -112,12 +123,26 @@ def when(moment: datetime, today: date) -> str:
     local = moment.astimezone()
     if local.date() == today:
         return local.strftime("%H:%M")
-    year = f" {local.year}" if local.year != today.year else ""
-    return f"{local.day} {local.strftime('%b')}{year}"
+    return day_of_month(local) if local.year == today.year else whole_day(local)
+
+
+def day_of_month(day: date) -> str:
+    """`3 Mar`."""
+    return t("{day} {month}", day=day.day, month=month(day))
+
+
+def whole_day(day: date) -> str:
+    """`3 Mar 2025`."""
+    return t("{day} {month} {year}", day=day.day, month=month(day), year=day.year)
+
+
+def month(day: date) -> str:
+    """`Mar`."""
+    return t(MONTHS[day.month - 1])
 
 
 def kind_label(kind: str) -> str:
-    return KINDS[kind].label if kind in KINDS else "File"
+    return t(KINDS[kind].label) if kind in KINDS else t("File")
 
 
 def kind_icon(kind: str) -> str:
@@ -138,7 +163,7 @@ def drive_kind(kind: str, mime_type: str) -> str:
     """`Google Sheet` or `Spreadsheet`."""
     if mime_type.startswith("application/vnd.google-apps.") and kind in GOOGLE_KINDS:
         return GOOGLE_KINDS[kind]
-    return DRIVE_KINDS.get(kind, DRIVE_KINDS["other"])[0]
+    return t(DRIVE_KINDS.get(kind, DRIVE_KINDS["other"])[0])
 
 
 def name_icon(name: str) -> str:
@@ -154,7 +179,9 @@ def counts(outline: Mapping[str, Any]) -> str:
     pixels`."""
     pieces = []
     if outline.get("width") and outline.get("height"):
-        pieces.append(f"{outline['width']} × {outline['height']} pixels")
+        pieces.append(
+            t("{width} × {height} pixels", width=outline["width"], height=outline["height"])
+        )
     sheets: Sequence[str] = outline.get("sheets") or ()
     if len(sheets) > 1:
         pieces.append(count(len(sheets), "sheet"))
@@ -165,7 +192,7 @@ def counts(outline: Mapping[str, Any]) -> str:
     elif outline.get("lines"):
         pieces.append(count(outline["lines"], "line"))
     if outline.get("members") is not None:
-        pieces.append(f"{count(outline['members'], 'file')} inside")
+        pieces.append(t("{files} inside", files=count(outline["members"], "file")))
     if outline.get("duration"):
         pieces.append(length(outline["duration"]))
     return " · ".join(pieces)
@@ -180,8 +207,14 @@ def came_out(file: File, inside: Sequence[File]) -> list[str]:
         return []
     unread = sum(bool(member.outline.get("error")) for member in inside)
     pieces = [
-        f"{file.name}: {count(len(inside), 'file')} came out of it"
-        + (f", {unread:,} of them cannot be read." if unread else ".")
+        t(
+            "{name}: {files} came out of it, {unread} of them cannot be read."
+            if unread
+            else "{name}: {files} came out of it.",
+            name=file.name,
+            files=count(len(inside), "file"),
+            unread=in_digits(unread),
+        )
     ]
     pieces += [
         note["text"] for note in file.outline.get("notes") or () if note.get("kind") in UNPACKING
@@ -197,77 +230,99 @@ def notes(file: File) -> list[str]:
 def waiting(place: QueuePlace, limit: int) -> str:
     """What a question waits for; `limit` is the number of answers that may be written at once."""
     if place.ahead == 1:
-        return "Waiting for the answer before it"
+        return t("Waiting for the answer before it")
     if place.ahead:
-        return f"Waiting for the {place.ahead:,} answers before it"
-    written = f"{count(limit, 'answer')} {'is' if limit == 1 else 'are'} being written"
-    return (
-        f"Waiting for a free place: "
-        f"{written}{' for you' if place.limit == 'person' else ''} already"
+        return t("Waiting for the {ahead} answers before it", ahead=in_digits(place.ahead))
+    if place.limit == "person":
+        return n_(
+            "Waiting for a free place: {n} answer is being written for you already",
+            "Waiting for a free place: {n} answers are being written for you already", limit,
+        )  # fmt: skip
+    return n_(
+        "Waiting for a free place: {n} answer is being written already",
+        "Waiting for a free place: {n} answers are being written already",
+        limit,
     )
 
 
 def load(now: Load, per_user: int, total: int) -> str:
     """`2 answers are being written, 1 question waits. At once: 20 in all, 3 for one person.`"""
     running = (
-        "No answer is"
-        if not now.running
-        else "1 answer is"
-        if now.running == 1
-        else f"{now.running:,} answers are"
+        n_("{n} answer is being written", "{n} answers are being written", now.running)
+        if now.running
+        else t("No answer is being written")
     )
     waits = (
-        f"{now.waiting:,} {'question waits' if now.waiting == 1 else 'questions wait'}"
+        n_("{n} question waits", "{n} questions wait", now.waiting)
         if now.waiting
-        else "nothing waits"
+        else t("nothing waits")
     )
-    return (
-        f"{running} being written, {waits}. At once: {total:,} in all, {per_user:,} for one person."
+    return t(
+        "{running}, {waits}. At once: {total} in all, {per_user} for one person.",
+        running=running,
+        waits=waits,
+        total=in_digits(total),
+        per_user=in_digits(per_user),
     )
 
 
 def folded(data: FoldedData) -> str:
     """What a fold did, for whoever reads the chat."""
     fold = data["fold"]
-    what = "Earlier results were folded"
+    what = t("Earlier results were folded")
     if fold["gone"]["message"]:
-        what = "The oldest questions are no longer sent, and earlier results were folded,"
+        what = t("The oldest questions are no longer sent, and earlier results were folded,")
     elif fold["short"]["message"]:
-        what = "Earlier results were folded and old answers shortened"
+        what = t("Earlier results were folded and old answers shortened")
     sizes = (
-        f" ({data['before']:,} → {data['after']:,} tokens)"
+        t(
+            " ({before} → {after} tokens)",
+            before=in_digits(data["before"]),
+            after=in_digits(data["after"]),
+        )
         if data.get("before") and data.get("after")
         else ""
     )
-    return (
-        f"{what} to keep the chat within the model's window{sizes}; everything stays readable here."
+    return t(
+        "{what} to keep the chat within the model's window{sizes}; everything stays readable here.",
+        what=what,
+        sizes=sizes,
     )
 
 
 def budget(data: BudgetData) -> str:
     """`Read 43,000 of 100,000 tokens of file content · 2 files by name only`."""
     named = sum(file["choice"] == "metadata only" for file in data["files"]) + data.get("more", 0)
-    rest = f" · {count(named, 'file')} by name only" if named else ""
-    return f"Read {_about(data['used'])} of {data['limit']:,} tokens of file content{rest}"
+    rest = t(" · {files} by name only", files=count(named, "file")) if named else ""
+    return t(
+        "Read {used} of {limit} tokens of file content{rest}",
+        used=_about(data["used"]),
+        limit=in_digits(data["limit"]),
+        rest=rest,
+    )
 
 
 CHOICES = {
-    "shown at once": "shown with the question",
-    "on request": "opened by the model",
-    "folded": "read earlier, folded since",
-    "metadata only": "by name only",
+    "shown at once": mark("shown with the question"),
+    "on request": mark("opened by the model"),
+    "folded": mark("read earlier, folded since"),
+    "metadata only": mark("by name only"),
 }
 
 
 def decision(file: DecisionKept) -> str:
     """`opened by the model · 4,200 of about 12,000 tokens`."""
-    whole = f"about {_about(file['tokens'])} tokens" if file["tokens"] else "no text"
-    read = (
-        f"{_about(file['read'])} tokens, the whole has {whole}"
-        if file["read"]
-        else f"the whole has {whole}"
+    whole = (
+        t("about {tokens} tokens", tokens=_about(file["tokens"]))
+        if file["tokens"]
+        else t("no text")
     )
-    return f"{CHOICES.get(file['choice'], file['choice'])} · {read}"
+    read = (
+        t("{read} tokens, the whole has {whole}", read=_about(file["read"]), whole=whole)
+        if file["read"]
+        else t("the whole has {whole}", whole=whole)
+    )
+    return f"{t(CHOICES.get(file['choice'], file['choice']))} · {read}"
 
 
 def attached(estimate: AttachedEstimate) -> list[str]:
@@ -276,23 +331,34 @@ def attached(estimate: AttachedEstimate) -> list[str]:
     if not estimate.tokens:
         return []
     price = f" · {money(estimate.cost)}" if estimate.cost else ""
-    sent = f"the question itself sends up to {_about(estimate.sent)}"
-    lines = [f"About {_about(estimate.tokens)} tokens{price} if all of it is read; {sent}"]
+    sent = t("the question itself sends up to {sent}", sent=_about(estimate.sent))
+    lines = [
+        t(
+            "About {tokens} tokens{price} if all of it is read; {sent}",
+            tokens=_about(estimate.tokens),
+            price=price,
+            sent=sent,
+        )
+    ]
     for name, tokens in estimate.too_big[:3]:
         lines.append(
-            f"{cut(name, 48)} is about {_about(tokens)} tokens: more than the {estimate.limit:,} "
-            f"that one answer reads. "
-            "It will be searched and read in parts."
+            t(
+                "{name} is about {tokens} tokens: more than the {limit} that one "
+                "answer reads. It will be searched and read in parts.",
+                name=cut(name, 48),
+                tokens=_about(tokens),
+                limit=in_digits(estimate.limit),
+            )
         )
-    if len(estimate.too_big) > 3:
-        lines.append(f"and {count(len(estimate.too_big) - 3, 'more file')} of that size")
+    if (more := len(estimate.too_big) - 3) > 0:
+        lines.append(n_("and {n} more file of that size", "and {n} more files of that size", more))
     return lines
 
 
 def _about(tokens: int) -> str:
     """Rounded to what an estimate can tell: three figures."""
     digits = max(0, len(str(tokens)) - 3)
-    return f"{round(tokens, -digits):,}"
+    return in_digits(round(tokens, -digits))
 
 
 def usage(data: UsageData) -> list[str]:
@@ -302,17 +368,28 @@ def usage(data: UsageData) -> list[str]:
     if data.get("seconds"):
         pieces.append(seconds(data["seconds"]))
     if cost := data.get("cost"):
-        pieces.append(f"{money(cost)} at list price")
+        pieces.append(t("{cost} at list price", cost=money(cost)))
     if data.get("input"):
-        cached = f" ({data['cached']:,} cached)" if data.get("cached") else ""
+        cached = (
+            t(" ({cached} cached)", cached=in_digits(data["cached"])) if data.get("cached") else ""
+        )
         pieces.append(
-            f"{data['input']:,} tokens in{cached}, {count(data.get('output', 0), 'token')} out"
+            t(
+                "{input} tokens in{cached}, {tokens} out",
+                input=in_digits(data["input"]),
+                cached=cached,
+                tokens=count(data.get("output", 0), "token"),
+            )
         )
     if data.get("inline_tokens"):
         cost = data.get("inline_cost")
         price = f" ({money(cost)})" if cost else ""
         pieces.append(
-            f"Inlining these files would have cost {data['inline_tokens']:,} tokens{price}"
+            t(
+                "Inlining these files would have cost {inline_tokens} tokens{price}",
+                inline_tokens=in_digits(data["inline_tokens"]),
+                price=price,
+            )
         )
     return pieces
 
@@ -327,21 +404,28 @@ def traced(found: ReceiptsData) -> str:
     """`12 of 13 figures traced`."""
     figures, having = int(found["figures"]), int(found["with"])
     if not figures:
-        return "No figures to trace"
-    return f"{having:,} of {count(figures, 'figure')} traced"
+        return t("No figures to trace")
+    return t(
+        "{having} of {figures} traced", having=in_digits(having), figures=count(figures, "figure")
+    )
 
 
 def opposite(found: ReceiptsData) -> list[str]:
     """`1 figure says the opposite of the results`, if any does."""
     against = int(found.get("against") or 0)
-    verb = "says" if against == 1 else "say"
-    return [f"{count(against, 'figure')} {verb} the opposite of the results"] if against else []
+    said = n_(
+        "{n} figure says the opposite of the results",
+        "{n} figures say the opposite of the results",
+        against,
+    )
+    return [said] if against else []
 
 
 def untraced(found: ReceiptsData) -> list[str]:
     """`2 figures without a receipt`, if any is."""
     without = int(found["figures"]) - int(found["with"]) - int(found.get("against") or 0)
-    return [f"{count(without, 'figure')} without a receipt"] if without > 0 else []
+    said = n_("{n} figure without a receipt", "{n} figures without a receipt", without)
+    return [said] if without > 0 else []
 
 
 def worked(parts: Sequence[ToolPart]) -> str:
@@ -352,9 +436,9 @@ def worked(parts: Sequence[ToolPart]) -> str:
     counted = Counter(tool.counted for tool in tools if tool.counted)
     pieces = [count(len(parts), "step")]
     pieces += [count(number, *noun) for noun, number in counted.items()]
-    titles = Counter(tool_of(part).title for part in failed)
+    titles = Counter(t(tool_of(part).title) for part in failed)
     times = {title: f" {count(number, 'time')}" for title, number in titles.items() if number > 1}
-    pieces += [f"{title} did not work{times.get(title, '')}" for title in titles]
+    pieces += [t("{title} did not work", title=title) + times.get(title, "") for title in titles]
     return " · ".join(pieces)
 
 
@@ -364,15 +448,19 @@ def receipt(found: ReceiptKept) -> str:
     if found.get("against"):
         return str(found["against"])
     if kind == "none":
-        return "no receipt"
+        return t("no receipt")
     if kind in ("exact", "rounded"):
         where = " ".join(
             filter(None, (str(found.get("column") or how), str(found.get("result_id") or "")))
         )
-        return f"rounded from {found.get('value', '')}, {where}" if kind == "rounded" else where
+        return (
+            t("rounded from {value}, {where}", value=found.get("value", ""), where=where)
+            if kind == "rounded"
+            else where
+        )
     if kind == "derived":
         return f"{how} = {found.get('value', '')}"
-    return how or str(found.get("place") or "words that were read")
+    return how or str(found.get("place") or t("words that were read"))
 
 
 def scanned(table: TableRead) -> str:
@@ -383,16 +471,19 @@ def scanned(table: TableRead) -> str:
         )
     ]
     if table.get("total") is not None:
-        pieces.append(f"{int(table['rows']):,} of {count(int(table['total']), 'row')}")
+        read, rows = in_digits(int(table["rows"])), count(int(table["total"]), "row")
+        pieces.append(t("{read} of {rows}", read=read, rows=rows))
     if table.get("sha256"):
-        pieces.append(f"content {str(table['sha256'])[:12]}")
+        pieces.append(t("content {sha256}", sha256=str(table["sha256"])[:12]))
     return " · ".join(pieces)
 
 
 def edited_by(step: EditedStep, today: date) -> str:
     """`Edited by Ann · 14:02`; the one user of an app without sign-in is named You."""
-    author = {"You": "you", "": "somebody whose account is gone"}.get(step.author, step.author)
-    return f"Edited by {author} · {when(step.made_at, today)}"
+    author = {"You": t("you"), "": t("somebody whose account is gone")}.get(
+        step.author, step.author
+    )
+    return t("Edited by {author} · {made_at}", author=author, made_at=when(step.made_at, today))
 
 
 def file_name(title: str) -> str:
@@ -405,8 +496,3 @@ def tool_of(part: ToolPart) -> Tool:
     from leaf.tools.registry import declared
 
     return declared(tool_name(part))
-
-
-def short_id(subject: str) -> str:
-    """The end of a long id; other words as they are."""
-    return f"…{subject[-8:]}" if len(subject) > 30 and "@" not in subject else subject

@@ -8,10 +8,13 @@ import streamlit as st
 
 from leaf.store.model import Invitation, Member
 from leaf.ui import markdown
-from leaf.ui.controls import icon_button, icon_menu, say_problem, then_redraw
+from leaf.ui.controls import dialog, icon_button, icon_menu, say_problem, then_redraw
+from leaf.ui.language import mark, t
 from leaf.ui.state import current_visit, session
 
-MAKE_OWNER, MAKE_MEMBER, REMOVE = "Make owner", "Make member", "Remove"
+MAKE_OWNER, MAKE_MEMBER, REMOVE = mark("Make owner"), mark("Make member"), mark("Remove")
+
+ROLES = {"owner": mark("Owner"), "member": mark("Member")}
 
 
 def draw() -> None:
@@ -27,11 +30,13 @@ def draw() -> None:
     owner = any(m.user_id == scope.user_id and m.role == "owner" for m in members)
     with st.container(horizontal=True, vertical_alignment="center", wrap=False):
         st.header(markdown.label(name), anchor=False, width="content")
-        if owner and icon_button("Rename this workspace", "rename-workspace", "edit"):
+        if owner and icon_button(t("Rename this workspace"), "rename-workspace", "edit"):
             _rename(name)
     st.caption(
-        "Members see all files of the workspace. A chat is seen only by those with whom it "
-        "is shared."
+        t(
+            "Members see all files of the workspace. A chat is seen only by those with "
+            "whom it is shared."
+        )
     )
     say_problem()
     with st.container(key="members", gap=None):
@@ -50,15 +55,15 @@ def _draw_member(member: Member, owner: bool) -> None:
     with st.container(
         horizontal=True, vertical_alignment="center", wrap=False, key=f"member-{member.user_id}"
     ):
-        you = " (you)" if mine else ""
+        you = t(" (you)") if mine else ""
         st.markdown(
             f"**{name}**{you}  \n:small[{markdown.label(member.email, 80)}]", width="stretch"
         )
-        st.caption(member.role.capitalize(), width="content")
+        st.caption(t(ROLES[member.role]), width="content")
         if owner:
             role = MAKE_MEMBER if member.role == "owner" else MAKE_OWNER
             chosen = icon_menu(
-                f"Change {name}",
+                t("Change {name}", name=name),
                 [role] if mine else [role, REMOVE],
                 key=f"member-menu-{member.user_id}",
             )
@@ -82,12 +87,18 @@ def _draw_invitation(invitation: Invitation, owner: bool) -> None:
     ):
         invited_by = markdown.label(invitation.invited_by, 60)
         st.markdown(
-            f"{address}  \n:small[Invited by {invited_by}; joins at the next sign-in]",
+            t(
+                "{address}  \n:small[Invited by {invited_by}; joins at the next sign-in]",
+                address=address,
+                invited_by=invited_by,
+            ),
             width="stretch",
         )
-        st.caption("Invited", width="content")
+        st.caption(t("Invited"), width="content")
         if owner and icon_button(
-            f"Take back the invitation of {address}", f"withdraw-{invitation.id}", "close"
+            t("Take back the invitation of {address}", address=address),
+            f"withdraw-{invitation.id}",
+            "close",
         ):
             then_redraw(session().team.withdraw, invitation.id)
 
@@ -98,49 +109,56 @@ def _draw_invite() -> None:
         st.container(horizontal=True, vertical_alignment="bottom"),
     ):
         email = st.text_input(
-            "Invite by e-mail",
+            t("Invite by e-mail"),
             placeholder="ann@example.org",
             icon=":material/person_add:",
             max_chars=254,
         )
-        if st.form_submit_button("Invite"):
+        if st.form_submit_button(t("Invite")):
             then_redraw(session().team.invite, email or "")
     st.caption(
-        "Leaf sends no mail: tell them the address of this page. They join when they sign in with "
-        "that e-mail address."
+        t(
+            "Leaf sends no mail: tell them the address of this page. They join when "
+            "they sign in with that e-mail address."
+        )
     )
 
 
 def _draw_leave(name: str, members: Sequence[Member]) -> None:
     if len(members) > 1 and st.button(
-        "Leave this workspace", key="leave-workspace", icon=":material/logout:", type="tertiary"
+        t("Leave this workspace"), key="leave-workspace", icon=":material/logout:", type="tertiary"
     ):
         _leave(name)
 
 
-@st.dialog("Rename workspace")
+@dialog("Rename workspace")
 def _rename(name: str) -> None:
     with st.form("rename-workspace-form", border=False):
-        new_name = st.text_input("Name", value=name, max_chars=80)
-        if st.form_submit_button("Rename", type="primary"):
+        new_name = st.text_input(t("Name"), value=name, max_chars=80)
+        if st.form_submit_button(t("Rename"), type="primary"):
             then_redraw(session().team.rename, new_name or "")
 
 
-@st.dialog("Remove from the workspace")
+@dialog("Remove from the workspace")
 def _remove(member: Member) -> None:
     st.markdown(
-        f"{markdown.label(member.name, 60)} loses access to files and shared chats at once. "
-        "Chats of their own are kept, and are there again if you invite them again."
+        t(
+            "{name} loses access to files and shared chats at once. Chats of their own "
+            "are kept, and are there again if you invite them again.",
+            name=markdown.label(member.name, 60),
+        )
     )
-    if st.button("Remove", type="primary", key="remove-member"):
+    if st.button(t("Remove"), type="primary", key="remove-member"):
         then_redraw(session().team.remove, member.user_id)
 
 
-@st.dialog("Leave the workspace")
+@dialog("Leave the workspace")
 def _leave(name: str) -> None:
     st.markdown(
-        f"You lose access to the files and chats of {markdown.label(name)} until somebody invites "
-        f"you again."
+        t(
+            "You lose access to the files and chats of {name} until somebody invites you again.",
+            name=markdown.label(name),
+        )
     )
-    if st.button("Leave", type="primary", key="leave-workspace-now"):
+    if st.button(t("Leave"), type="primary", key="leave-workspace-now"):
         then_redraw(session().team.remove, session().scope.user_id)

@@ -20,9 +20,10 @@ const button = (className, label, icon, adds) => {
 export default function ({ data, parentElement }) {
   const box = parentElement.querySelector(".leaf-chooser")
   if (box.firstChild) return
+  speak(data)
   const zone = data.form === "zone"
   box.classList.add(zone ? "leaf-chooser-zone" : "leaf-chooser-buttons")
   if (zone) box.append(button("leaf-zone", data.label, "upload_file", "files"))
-  else box.append(button("leaf-choose", "Files from this computer", "upload_file", "files"))
-  box.append(button("leaf-choose", "A whole folder", "drive_folder_upload", "folder"))
+  else box.append(button("leaf-choose", t("Files from this computer"), "upload_file", "files"))
+  box.append(button("leaf-choose", t("A whole folder"), "drive_folder_upload", "folder"))
 }

@@ -94,7 +94,7 @@ class Code {
 class Thought {
   constructor() {
     this.body = make("div", "leaf-thought-body")
-    this.element = make("details", "leaf-thought", make("summary", "", icon("chevron_right"), "Thinking"), this.body)
+    this.element = make("details", "leaf-thought", make("summary", "", icon("chevron_right"), t("Thinking")), this.body)
   }
 
   set() {}
@@ -114,7 +114,7 @@ class Step {
 
   set({ icon: name, said, working, key }) {
     this.element.replaceChildren(icon(name), working ? shimmer(said) : make("span", "", said))
-    this.element.title = working ? "Look into this step" : ""
+    this.element.title = working ? t("Look into this step") : ""
     this.element.onclick = () => this.view.tell("open", key)
   }
 
@@ -124,7 +124,7 @@ class Step {
 
 class Chart {
   constructor() {
-    this.element = make("div", "leaf-chart", shimmer("Drawing the chart …"))
+    this.element = make("div", "leaf-chart", shimmer(t("Drawing the chart …")))
   }
 
   set() {}
@@ -148,7 +148,7 @@ class Writing {
   }
 
   set({ title, over }) {
-    this.title.replaceChildren(shimmer(`Writing “${title}” …`))
+    this.title.replaceChildren(shimmer(t("Writing “{title}” …", { title })))
     this.element.classList.toggle("st-key-writing-live", !over)
     this.element.hidden = over
     this.body.replaceChildren()
@@ -369,7 +369,7 @@ class View {
   }
 
   showTail(kind, text) {
-    if (kind === "waiting") this.tail.replaceChildren(shimmer("Working …"))
+    if (kind === "waiting") this.tail.replaceChildren(shimmer(t("Working …")))
     else if (kind) this.tail.replaceChildren(icon("hourglass_top"), ` ${text}`)
     else this.tail.replaceChildren()
     this.tail.dataset.kind = kind
@@ -429,6 +429,8 @@ const views = new WeakMap()
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".leaf-live")
+  speak(data)
+  root.setAttribute("aria-label", t("Answer"))
   let view = views.get(root)
   if (!view) views.set(root, (view = new View(root)))
   else if (view.ended) view.revive()

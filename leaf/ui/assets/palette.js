@@ -8,22 +8,22 @@ const MAC = /Mac|iPhone|iPad/.test(navigator.platform)
 const COMMAND = MAC ? "⌘ K" : "Ctrl K"
 const COMPOSER = '[data-testid="stChatInputTextArea"]'
 const GROUPS = [
-  ["action", "Actions"],
-  ["page", "Pages"],
-  ["prompt", "Saved prompts"],
-  ["project", "Projects"],
-  ["chat", "Chats"],
-  ["file", "Files"],
+  ["action", mark("Actions")],
+  ["page", mark("Pages")],
+  ["prompt", mark("Saved prompts")],
+  ["project", mark("Projects")],
+  ["chat", mark("Chats")],
+  ["file", mark("Files")],
 ]
 const FOUND = ["prompt", "project", "chat", "file"]
 const SHORTCUTS = [
-  [[COMMAND], "Search chats, projects, pages, files and prompts, and run a command"],
-  [["?"], "Show this list, where nothing is being written"],
-  [["Enter"], "Send the question"],
-  [["Shift", "Enter"], "A new line in the question"],
-  [["Esc"], "Stop the answer that is being written; close what lies over the page"],
-  [["↑", "↓"], "Go through a list"],
-  [["Tab"], "Go to the next control"],
+  [[COMMAND], mark("Search chats, projects, pages, files and prompts, and run a command")],
+  [["?"], mark("Show this list, where nothing is being written")],
+  [["Enter"], mark("Send the question")],
+  [["Shift", "Enter"], mark("A new line in the question")],
+  [["Esc"], mark("Stop the answer that is being written; close what lies over the page")],
+  [["↑", "↓"], mark("Go through a list")],
+  [["Tab"], mark("Go to the next control")],
 ]
 
 const find = (selector) => [...document.querySelectorAll(selector)].find((one) => one.checkVisibility?.() ?? true)
@@ -67,13 +67,13 @@ class Palette {
   build() {
     const opener = make("button", "leaf-palette-open")
     opener.type = "button"
-    opener.setAttribute("aria-label", "Search and commands")
-    opener.title = `Search and commands (${COMMAND})`
+    opener.setAttribute("aria-label", t("Search and commands"))
+    opener.title = `${t("Search and commands")} (${COMMAND})`
     opener.setAttribute("aria-haspopup", "dialog")
     opener.append(iconOf("search"))
     opener.onclick = () => this.open()
     this.dialog = make("dialog", "leaf-palette")
-    this.dialog.setAttribute("aria-label", "Search and commands")
+    this.dialog.setAttribute("aria-label", t("Search and commands"))
     const head = make("div", "leaf-palette-head")
     this.field = make("input")
     const given = { type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "leaf-palette-list", "aria-autocomplete": "list", autocomplete: "off", spellcheck: "false" }
@@ -81,19 +81,19 @@ class Palette {
     this.field.oninput = () => this.wrote()
     const close = make("button")
     close.type = "button"
-    close.setAttribute("aria-label", "Close")
+    close.setAttribute("aria-label", t("Close"))
     close.append(iconOf("close"))
     close.onclick = () => this.close()
     head.append(iconOf("search"), this.field, close)
     this.list = make("div", "leaf-palette-list")
     this.list.id = "leaf-palette-list"
     this.list.setAttribute("role", "listbox")
-    this.list.setAttribute("aria-label", "Found")
+    this.list.setAttribute("aria-label", t("Found"))
     this.none = make("p", "leaf-palette-none")
     this.heard = make("div", "leaf-palette-heard")
     this.heard.setAttribute("role", "status")
     const foot = make("div", "leaf-palette-foot")
-    for (const [keys, what] of [[["↑", "↓"], "choose"], [["Enter"], "open"], [["Esc"], "close"], [["?"], "all shortcuts, on the page"]]) {
+    for (const [keys, what] of [[["↑", "↓"], t("choose")], [["Enter"], t("open")], [["Esc"], t("close")], [["?"], t("all shortcuts, on the page")]]) {
       const hint = keysOf(keys)
       hint.append(` ${what}`)
       foot.append(hint)
@@ -108,9 +108,9 @@ class Palette {
     const made = make("dialog", "leaf-shortcuts")
     made.setAttribute("aria-labelledby", "leaf-shortcuts-name")
     const head = make("header")
-    const name = make("h2", "", "Keyboard shortcuts")
+    const name = make("h2", "", t("Keyboard shortcuts"))
     name.id = "leaf-shortcuts-name"
-    const close = make("button", "", "Close")
+    const close = make("button", "", t("Close"))
     close.type = "button"
     close.onclick = () => made.close()
     head.append(name, close)
@@ -118,7 +118,7 @@ class Palette {
     for (const [keys, what] of SHORTCUTS) {
       const key = make("dt")
       key.append(keysOf(keys))
-      all.append(key, make("dd", "", what))
+      all.append(key, make("dd", "", t(what)))
     }
     made.append(head, all)
     made.onclick = (event) => event.target === made && made.close()
@@ -176,7 +176,7 @@ class Palette {
     this.shortcuts.close()
     this.only = only
     this.field.value = ""
-    this.field.placeholder = only ? "Search prompts" : "Search or run a command"
+    this.field.placeholder = only ? t("Search prompts") : t("Search or run a command")
     this.field.setAttribute("aria-label", this.field.placeholder)
     this.at = 0
     this.dialog.showModal()
@@ -220,23 +220,23 @@ class Palette {
     const written = composer()?.value.trim() ?? ""
     const stop = find('[class*="st-key-stop-"] button')
     const attach = find(".st-key-attach button")
-    const save = written && { id: "save", name: "Save what is written as a prompt", icon: "bookmark_add", text: written }
-    if (this.only) return [save, { id: "save", name: "New prompt", icon: "add", text: "" }].filter(Boolean)
+    const save = written && { id: "save", name: t("Save what is written as a prompt"), icon: "bookmark_add", text: written }
+    if (this.only) return [save, { id: "save", name: t("New prompt"), icon: "add", text: "" }].filter(Boolean)
     return [
-      stop && { id: "stop", name: "Stop the answer", icon: "stop_circle", keys: ["Esc"], act: () => stop.click() },
-      { id: "new", name: "New chat", icon: "edit_square" },
-      attach && { id: "attach", name: "Attach files", icon: "attach_file", act: () => attach.click() },
+      stop && { id: "stop", name: t("Stop the answer"), icon: "stop_circle", keys: ["Esc"], act: () => stop.click() },
+      { id: "new", name: t("New chat"), icon: "edit_square" },
+      attach && { id: "attach", name: t("Attach files"), icon: "attach_file", act: () => attach.click() },
       save,
-      this.data.chat && { id: "export", name: "Export this chat", icon: "download" },
-      this.data.chat && { id: "rename", name: "Rename this chat", icon: "edit" },
-      { id: "shortcuts", name: "Keyboard shortcuts", icon: "keyboard", keys: ["?"], act: () => this.shortcuts.showModal() },
+      this.data.chat && { id: "export", name: t("Export this chat"), icon: "download" },
+      this.data.chat && { id: "rename", name: t("Rename this chat"), icon: "edit" },
+      { id: "shortcuts", name: t("Keyboard shortcuts"), icon: "keyboard", keys: ["?"], act: () => this.shortcuts.showModal() },
     ].filter(Boolean)
   }
 
   found() {
     const words = this.field.value.toLowerCase().split(/\s+/).filter(Boolean)
     const named = (one) => words.every((word) => one.name.toLowerCase().includes(word))
-    const pages = this.only ? [{ id: "settings", name: "All saved prompts, in Settings", icon: "tune" }] : this.data.pages
+    const pages = this.only ? [{ id: "settings", name: t("All saved prompts, in Settings"), icon: "tune" }] : this.data.pages
     const here = this.data.number === this.number || !words.length ? this.data.items : []
     const items = here.filter((one) => !this.only || one.kind === "prompt")
     return {
@@ -255,9 +255,9 @@ class Palette {
     this.at = Math.min(this.at, Math.max(0, this.options.length - 1))
     const looking = this.data.number !== this.number
     this.none.hidden = this.options.length > 0
-    this.none.textContent = looking ? "Looking …" : "Nothing has these words."
+    this.none.textContent = looking ? t("Looking …") : t("Nothing has these words.")
     this.field.setAttribute("aria-expanded", String(this.options.length > 0))
-    if (!looking) this.heard.textContent = this.options.length === 1 ? "1 found" : `${this.options.length} found`
+    if (!looking) this.heard.textContent = n_("{n} found", "{n} found", this.options.length)
     this.mark()
   }
 
@@ -265,7 +265,7 @@ class Palette {
     if (!items.length) return null
     const made = make("div")
     made.setAttribute("role", "group")
-    const name = make("div", "leaf-palette-group", GROUPS.find(([one]) => one === kind)[1])
+    const name = make("div", "leaf-palette-group", t(GROUPS.find(([one]) => one === kind)[1]))
     name.id = `leaf-palette-group-${kind}`
     name.setAttribute("role", "presentation")
     made.setAttribute("aria-labelledby", name.id)
@@ -316,6 +316,7 @@ export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".leaf-palette-root")
   if (palette?.root !== root) {
     palette?.dispose()
+    speak(data)
     palette = new Palette(root)
   }
   palette.update(data, setTriggerValue)

@@ -9,9 +9,9 @@ export default function ({ data, parentElement }) {
     icon.translate = false
     icon.textContent = data.icon
     const label = document.createElement("span")
-    label.textContent = data.label
     button.append(icon, label)
     button.setAttribute("aria-haspopup", "dialog")
   }
+  if (button.lastChild.textContent !== data.label) button.lastChild.textContent = data.label
   button.onclick = () => window.dispatchEvent(new CustomEvent("leaf-palette", { detail: { only: data.only } }))
 }

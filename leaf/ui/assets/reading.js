@@ -382,6 +382,8 @@ export default function ({ data, parentElement }) {
     if (before) reading.takeOver(before)
     before?.dispose()
   }
+  pill.title = data.end
+  pill.setAttribute("aria-label", data.end)
   const mine = reading
   mine.update(data)
   return () => {

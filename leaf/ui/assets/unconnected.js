@@ -2,9 +2,9 @@
 
 const LOOK = 3000
 const LONG = 15000
-const SAID =
-  "Leaf answers, but this page cannot connect to it. Most often a proxy in between lets no websockets through, or hides the name under " +
-  "which the page was opened. Whoever runs Leaf finds what it has to do in docs/sign-in.md, “Behind a proxy”."
+const TOLD = t(
+  "Leaf answers, but this page cannot connect to it. Most often a proxy in between lets no websockets through, or hides the name under which the page was opened. Whoever runs Leaf finds what it has to do in docs/sign-in.md, “Behind a proxy”.",
+)
 
 const since = Date.now()
 let shown = null
@@ -23,7 +23,7 @@ const answers = async () => {
 const show = () => {
   shown = document.createElement("div")
   shown.setAttribute("role", "alert")
-  shown.textContent = SAID
+  shown.textContent = TOLD
   shown.style.cssText =
     "position: fixed; inset: auto 1rem 1rem; z-index: 1000000; max-width: 40rem; margin: auto; padding: .8rem 1rem; border-radius: .5rem; " +
     "font: 15px/1.5 sans-serif; color: #1d2420; background: #fbefd8; border: 1px solid #c97b12"

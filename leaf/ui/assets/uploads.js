@@ -133,7 +133,7 @@ class Uploads extends Figures {
     try {
       this.add(await dropped(event.dataTransfer))
     } catch {
-      this.say("What was dropped could not be read. Choose it with Attach.")
+      this.say(t("What was dropped could not be read. Choose it with Attach."))
     }
   }
 
@@ -167,19 +167,19 @@ class Uploads extends Figures {
     event.stopImmediatePropagation()
     this.pastes += 1
     if (!long) {
-      const name = (file) => (file.name === "image.png" ? `pasted picture ${this.pastes}.png` : file.name)
+      const name = (file) => (file.name === "image.png" ? t("pasted picture {n}.png", { n: this.pastes }) : file.name)
       this.add(files.map((file) => ({ file, path: name(file) })))
       return
     }
-    const path = `pasted ${table ? "table" : "text"} ${this.pastes}.${long}`
+    const path = `${table ? t("pasted table") : t("pasted text")} ${this.pastes}.${long}`
     this.add([{ file: new File([text], path), path, text, table: Boolean(table) }])
   }
 
   async add(files) {
     const some = files.filter(({ path }) => !LEFT_BEHIND.test(path.split("/").pop()))
     if (files.length > some.length)
-      this.say(`${count(files.length - some.length, "file")} that systems put into folders (as .DS_Store) were left out.`)
-    if (!some.length || !this.root) return files.length || this.say("There is no file in it.")
+      this.say(t("{files} that systems put into folders (as .DS_Store) were left out.", { files: fileCount(files.length - some.length) }))
+    if (!some.length || !this.root) return files.length || this.say(t("There is no file in it."))
     const { chat } = this.data
     this.beginning += 1
     this.draw()
@@ -187,7 +187,7 @@ class Uploads extends Figures {
     const begun = await this.call("POST", "", { chat, files: names })
     this.beginning -= 1
     if (!begun.ok) {
-      this.say(`${some.length === 1 ? some[0].path : count(some.length, "file")}: not added. ${begun.error}`)
+      this.say(t("{what}: not added. {why}", { what: some.length === 1 ? some[0].path : fileCount(some.length), why: begun.error }))
       return
     }
     const { job, chat: target } = begun.given
@@ -198,7 +198,7 @@ class Uploads extends Figures {
       if (text) this.pasted(job, number, path, text, table)
     })
     this.opened.set(job, some.length <= OPEN_UP_TO)
-    this.hear(`Adding ${count(some.length, "file")}.`)
+    this.hear(t("Adding {files}.", { files: fileCount(some.length) }))
     this.look()
     if (chat !== "new" || this.data.chat !== "new") return
     this.begun = target
@@ -207,8 +207,12 @@ class Uploads extends Figures {
 
   pasted(job, number, path, text, table) {
     const lines = text.split(/\r\n?|\n/).filter((line) => line.trim()).length
-    const notice = this.say(`The pasted ${table ? "table" : "text"} (${count(lines, "line")}) is beside the question as the file “${path}”.`, job)
-    notice.act = ["Put it in as text", async () => {
+    const given = { lines: n_("{n} line", "{n} lines", lines), path }
+    const said = table
+      ? t("The pasted table ({lines}) is beside the question as the file “{path}”.", given)
+      : t("The pasted text ({lines}) is beside the question as the file “{path}”.", given)
+    const notice = this.say(said, job)
+    notice.act = [t("Put it in as text"), async () => {
       this.dropNotice(notice)
       this.forgetLocal(`${job}/${number}`)
       await this.call("DELETE", `/${job}/${number}`)
@@ -276,7 +280,7 @@ class Uploads extends Figures {
     if (said.why === "key" && one.tries < 5) return (one.tries += 1), this.later(one, AGAIN)
     if (request.status === 404 || (request.status === 409 && !said.error)) return this.forgetLocal(one.key)
     one.state = "failed"
-    one.problem = said.error || "Leaf did not take it. Try again."
+    one.problem = said.error || t("Leaf did not take it. Try again.")
   }
 
   cut(one) {
@@ -284,7 +288,7 @@ class Uploads extends Figures {
     if (one.tries <= TRIES.length) return this.later(one, TRIES[one.tries - 1])
     one.state = "failed"
     one.line = true
-    one.problem = "The connection broke, or the file was changed meanwhile. Try again."
+    one.problem = t("The connection broke, or the file was changed meanwhile. Try again.")
   }
 
   later(one, wait) {
@@ -320,7 +324,7 @@ class Uploads extends Figures {
       const given = answer.status === 204 ? null : await answer.json()
       return { ok: answer.ok, given, error: given?.error ?? "" }
     } catch {
-      return { ok: false, error: "Leaf cannot be reached. Try again." }
+      return { ok: false, error: t("Leaf cannot be reached. Try again.") }
     }
   }
 
@@ -455,17 +459,17 @@ class Uploads extends Figures {
     hint.hidden = !this.held
     if (!this.held) return hint.replaceChildren()
     const names = failed.map((row) => row.name)
-    const shown = names.slice(0, 3).join(", ") + (names.length > 3 ? ` and ${names.length - 3} more` : "")
+    const shown = names.slice(0, 3).join(", ") + (names.length > 3 ? t(" and {n} more", { n: names.length - 3 }) : "")
     const text = failed.length
-      ? `Not sent: ${shown} could not be added. Try again or remove ${names.length === 1 ? "it" : "them"}.`
-      : "Your question goes out as soon as its files are ready."
+      ? n_("Not sent: {shown} could not be added. Try again or remove it.", "Not sent: {shown} could not be added. Try again or remove them.", names.length, { shown })
+      : t("Your question goes out as soon as its files are ready.")
     if (hint.firstChild?.textContent === text) return
     const said = make("p", "", text)
     said.setAttribute("role", "alert")
     hint.replaceChildren(
       said,
-      press(failed.length ? "Send without" : "Send now", "", () => this.sendHeld()),
-      press("Keep writing", "", () => (this.release(), this.draw())),
+      press(failed.length ? t("Send without") : t("Send now"), "", () => this.sendHeld()),
+      press(t("Keep writing"), "", () => (this.release(), this.draw())),
     )
   }
 
@@ -499,7 +503,7 @@ class Uploads extends Figures {
     const said = this.part("said")
     const lines = this.notices.map((notice) => {
       const act = notice.act ? [press(notice.act[0], "", notice.act[1])] : []
-      return (notice.line ??= make("div", "leaf-notice", make("p", "", notice.text), ...act, press("✕", "Close this message", () => this.dropNotice(notice))))
+      return (notice.line ??= make("div", "leaf-notice", make("p", "", notice.text), ...act, press("✕", t("Close this message"), () => this.dropNotice(notice))))
     })
     if (lines.length !== said.children.length || lines.some((line, i) => line !== said.children[i])) said.replaceChildren(...lines)
     const list = this.part("jobs")
@@ -523,6 +527,9 @@ const uploads = (window[KEPT] ??= new Uploads())
 
 export default function ({ data, parentElement, setTriggerValue }) {
   const root = parentElement.querySelector(".leaf-uploads")
+  speak(data)
+  for (const field of root.querySelectorAll("input[type=file]"))
+    field.setAttribute("aria-label", field.dataset.adds === "folder" ? t("Folder to add") : t("Files to add"))
   uploads.mount(root, data, setTriggerValue)
   return () => setTimeout(() => root.isConnected || uploads.unmount(root))
 }

@@ -16,13 +16,13 @@ const press = (label, title, act) => {
 }
 
 const set = (element, text) => element.textContent === text || (element.textContent = text)
-const count = (number, word) => `${number.toLocaleString("en")} ${word}${number === 1 ? "" : "s"}`
+const fileCount = (number) => n_("{n} file", "{n} files", number)
 const percent = (share) => `${Math.floor(100 * Math.min(1, share))} %`
 const size = (bytes) => {
   if (bytes < 1000) return `${bytes} B`
   const power = bytes < 1e6 ? 1 : bytes < 1e9 ? 2 : 3
   const value = bytes / 1000 ** power
-  return `${value < 10 ? value.toFixed(1) : Math.round(value)} ${["", "kB", "MB", "GB"][power]}`
+  return `${inDigits(value, value < 10 ? 1 : 0)} ${["", "kB", "MB", "GB"][power]}`
 }
 
 class JobView {
@@ -40,12 +40,12 @@ class JobView {
     }
     this.bar = make("progress")
     this.bar.max = 1
-    this.bar.setAttribute("aria-label", "All files")
+    this.bar.setAttribute("aria-label", t("All files"))
     this.acts = make("span", "leaf-job-acts")
     this.list = make("ul", "leaf-job-rows")
     this.problem = make("p", "leaf-job-problem")
     this.element = make("section", "leaf-job", make("div", "leaf-job-head", this.toggle, this.bar, this.acts), this.problem, this.list)
-    this.element.setAttribute("aria-label", "Files on their way")
+    this.element.setAttribute("aria-label", t("Files on their way"))
   }
 
   show(job) {
@@ -82,10 +82,10 @@ class JobView {
       uploads.look()
     }
     const acts = []
-    if (kind === "cancel") acts.push(press("Cancel all", "Cancel all that is not ready yet", stop))
-    if (kind === "left") acts.push(press("Go on", "Go on with what is left", goOn))
-    if (kind === "ask" && uploads.data.here === "files") acts.push(press("Ask about them", "", () => uploads.tell("ask", this.id)))
-    if (kind !== "cancel") acts.push(press("✕", "Close this list", close))
+    if (kind === "cancel") acts.push(press(t("Cancel all"), t("Cancel all that is not ready yet"), stop))
+    if (kind === "left") acts.push(press(t("Go on"), t("Go on with what is left"), goOn))
+    if (kind === "ask" && uploads.data.here === "files") acts.push(press(t("Ask about them"), "", () => uploads.tell("ask", this.id)))
+    if (kind !== "cancel") acts.push(press("✕", t("Close this list"), close))
     this.acts.replaceChildren(...acts)
   }
 
@@ -103,7 +103,7 @@ class JobView {
     for (const [n, view] of this.rows) if (!kept.has(n)) view.element.remove(), this.rows.delete(n)
     this.more ??= make("li", "leaf-row-more")
     const more = job.total - rows.length
-    if (more > 0) set(this.more, `and ${more.toLocaleString("en")} more`), this.list.append(this.more)
+    if (more > 0) set(this.more, t("and {n} more", { n: inDigits(more) })), this.list.append(this.more)
     else this.more.remove()
   }
 }
@@ -134,7 +134,7 @@ class RowView {
     if (row.share >= 0) this.bar.value = row.share
     else this.bar.removeAttribute("value")
     this.bar.setAttribute("aria-label", `${row.name}: ${this.uploads.words(row)}`)
-    const told = row.state === "reading" ? "" : row.said || (row.state === "failed" && !row.one && row.sendable ? "Choose it again to add it." : "")
+    const told = row.state === "reading" ? "" : row.said || (row.state === "failed" && !row.one && row.sendable ? t("Choose it again to add it.") : "")
     set(this.said, told)
     this.said.hidden = !told
     this.drawActs(row)
@@ -148,9 +148,9 @@ class RowView {
     if (this.kind === kind) return
     this.kind = kind
     const acts = []
-    if (again) acts.push(press("Retry", `Try ${row.name} again`, () => this.again()))
-    if (cancels) acts.push(press("Cancel", `Cancel ${row.name}`, () => this.cancel()))
-    if (removes) acts.push(press("Remove", `Remove ${row.name}`, () => this.cancel()))
+    if (again) acts.push(press(t("Retry"), t("Try {name} again", row), () => this.again()))
+    if (cancels) acts.push(press(t("Cancel"), t("Cancel {name}", row), () => this.cancel()))
+    if (removes) acts.push(press(t("Remove"), t("Remove {name}", row), () => this.cancel()))
     this.acts.replaceChildren(...acts)
   }
 
@@ -193,15 +193,15 @@ class Figures {
   words(row) {
     const far = row.share >= 0 ? ` ${percent(row.share)}` : ""
     const words = {
-      waiting: "waiting",
-      sending: row.share >= 1 ? "sent, is being kept" : `sending${far}`,
-      looking: "looking at it",
-      left: "not looked at",
-      reading: `reading${far}`,
-      ready: "ready",
-      failed: "failed",
-      unreadable: "cannot be read",
-      cancelled: "cancelled",
+      waiting: t("waiting"),
+      sending: row.share >= 1 ? t("sent, is being kept") : `${t("sending")}${far}`,
+      looking: t("looking at it"),
+      left: t("not looked at"),
+      reading: `${t("reading")}${far}`,
+      ready: t("ready"),
+      failed: t("failed"),
+      unreadable: t("cannot be read"),
+      cancelled: t("cancelled"),
     }[row.state]
     return row.state === "reading" && row.said ? `${words}: ${row.said}` : words
   }
@@ -221,12 +221,12 @@ class Figures {
     const failed = job.failed + away
     const total = job.total - job.cancelled
     const ready = Math.max(0, job.done - job.failed - job.cancelled)
-    if (!total) return "Cancelled."
-    const pieces = [`${ready.toLocaleString("en")} of ${count(total, "file")} ready`]
-    if (failed) pieces.push(`${failed.toLocaleString("en")} failed`)
-    if (job.cancelled) pieces.push(`${job.cancelled.toLocaleString("en")} cancelled`)
+    if (!total) return t("Cancelled.")
+    const pieces = [t("{ready} of {files} ready", { ready: inDigits(ready), files: fileCount(total) })]
+    if (failed) pieces.push(t("{n} failed", { n: inDigits(failed) }))
+    if (job.cancelled) pieces.push(t("{n} cancelled", { n: inDigits(job.cancelled) }))
     if (!job.over && total) pieces.push(percent(this.share(job, rows)))
-    if (!job.here) pieces.push(job.chat ? "for another chat" : "for your files")
+    if (!job.here) pieces.push(job.chat ? t("for another chat") : t("for your files"))
     return pieces.join(" · ")
   }
 }

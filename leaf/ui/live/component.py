@@ -5,10 +5,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from pathlib import Path
 from typing import Any
 
-ASSETS = Path(__file__).resolve().parents[1] / "assets"
+from leaf.ui.spoken import ASSETS, PRELUDE, spoken
+
+SCRIPT = (ASSETS / "live.js").read_text(encoding="utf-8")
 EVENTS = ("milestone", "done", "ticket", "fallback", "open")
 """What it tells: there is something for the page to draw, the answer is whole, it needs a new
 ticket, it cannot connect, a person wants to see into a step that runs."""
@@ -20,9 +21,9 @@ def _component() -> Any:
 
     return st.components.v2.component(
         "leaf_live",
-        html='<div class="leaf-live" role="group" aria-label="Answer"></div>',
+        html='<div class="leaf-live" role="group"></div>',
         css=(ASSETS / "live.css").read_text(),
-        js=(ASSETS / "live.js").read_text(),
+        js=PRELUDE + SCRIPT,
         isolate_styles=False,
     )
 
@@ -30,7 +31,9 @@ def _component() -> Any:
 def draw(key: str, data: Mapping[str, Any]) -> Any:
     """Put it at the end of the page; what it has just told, by the names of `EVENTS`."""
     return _component()(
-        key=key, data=dict(data), **{f"on_{name}_change": _nothing for name in EVENTS}
+        key=key,
+        data={**data, **spoken(SCRIPT)},
+        **{f"on_{name}_change": _nothing for name in EVENTS},
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
+from leaf.ui.language import in_digits, t
 from leaf.ui.live.hub import EncoderHub
 from leaf.ui.live.route import NOT_STICKY, SEVERAL, ConnectionLimits, LiveRoute
 from leaf.ui.live.tickets import Tickets
@@ -32,24 +33,37 @@ class LiveAnswers:
         if not self.hub.serving:
             return (
                 False,
-                "answers come some times a second, because Leaf was not started by its own "
-                "app (app.py).",
+                t(
+                    "answers come some times a second, because Leaf was not started by "
+                    "its own app (app.py)."
+                ),
             )
         refused = self.door.refused["limit"]
-        numbers = f"{self.door.connections:,} connected now"
-        numbers += f", {self.polled:,} tabs fell back" if self.polled else ""
-        numbers += f", {refused:,} refused because there were too many" if refused else ""
+        numbers = t("{connections} connected now", connections=in_digits(self.door.connections))
+        numbers += (
+            t(", {polled} tabs fell back", polled=in_digits(self.polled)) if self.polled else ""
+        )
+        numbers += (
+            t(", {refused} refused because there were too many", refused=in_digits(refused))
+            if refused
+            else ""
+        )
         if self.door.refused["elsewhere"] >= SEVERAL:
             return False, f"{NOT_STICKY} {numbers}."
         if polled_here:
-            why = (
-                f"this tab cannot connect to /_leaf/live ({polled_here}); its answers come "
-                f"some times a second. A proxy before"
+            why = t(
+                "this tab cannot connect to /_leaf/live ({polled_here}); its "
+                "answers come some times a second. A proxy before",
+                polled_here=polled_here,
             )
             return (
                 False,
-                f"{why} Leaf has to let websockets through at every address, not at "
-                f"/_stcore/stream alone, and to keep a browser at one Leaf where there are "
-                f"several. {numbers}.",
+                t(
+                    "{why} Leaf has to let websockets through at every address, not at "
+                    "/_stcore/stream alone, and to keep a browser at one Leaf where "
+                    "there are several. {numbers}.",
+                    why=why,
+                    numbers=numbers,
+                ),
             )
-        return True, f"words are pushed to the page as they come. {numbers}."
+        return True, t("words are pushed to the page as they come. {numbers}.", numbers=numbers)

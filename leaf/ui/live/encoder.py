@@ -44,6 +44,7 @@ from leaf.shapes.parts import (
 )
 from leaf.ui import marks, steps, words
 from leaf.ui.items import WORKING, chart_of, figures_of, written_of
+from leaf.ui.language import ENGLISH, speaking
 from leaf.ui.live.document import LiveDocument, Node
 from leaf.ui.live.text import GrowingText
 
@@ -57,8 +58,8 @@ _GROWS = frozenset({"text", "code", "writing"})
 class Encoder:
     """Follows one run. `advance` is called by one thread; what viewers ask may come from any."""
 
-    def __init__(self, run: Run) -> None:
-        self.run = run
+    def __init__(self, run: Run, language: str = ENGLISH) -> None:
+        self.run, self.language = run, language
         self.epoch = uuid.uuid4().hex[:12]
         """Numbers count within it."""
         self.done = False
@@ -83,7 +84,7 @@ class Encoder:
         there is something for viewers, and when to come again, if not only for news. Times are
         those of `time.perf_counter`.
         """
-        with self._lock:
+        with self._lock, speaking(self.language):
             if now < self._last + gap and self.run.ended_at is None:
                 return False, self._last + gap
             piece = self.run.read(self._position)

@@ -12,6 +12,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 
 from leaf.runs.run import Run
+from leaf.ui.language import ENGLISH
 from leaf.ui.live.encoder import Encoder
 
 FRAME = 1 / 60
@@ -44,8 +45,8 @@ class EncoderHub:
     def __init__(self, loop: asyncio.AbstractEventLoop | None) -> None:
         self._loop = loop
         """The server's; without one nobody can come."""
-        self._watched: dict[int, _Watched] = {}
-        """By the id of the run."""
+        self._watched: dict[tuple[int, str], _Watched] = {}
+        """By the id of the run and the language of those who watch."""
         self._news = threading.Condition()
         self._marked: set[_Watched] = set()
         self._closed = False
@@ -62,14 +63,14 @@ class EncoderHub:
         with self._news:
             return sum(bool(one.viewers) for one in self._watched.values())
 
-    def join(self, run: Run, woken: asyncio.Event) -> Encoder:
+    def join(self, run: Run, woken: asyncio.Event, language: str = ENGLISH) -> Encoder:
         """Watch a run: the event is set whenever there is something new of it. Call `leave` at the
         end, whatever happens."""
         with self._news:
             self._forget_old()
-            one = self._watched.get(id(run))
+            one = self._watched.get((id(run), language))
             if one is None:
-                one = self._watched[id(run)] = _Watched(Encoder(run))
+                one = self._watched[id(run), language] = _Watched(Encoder(run, language))
             one.viewers.add(woken)
             if one.end is None:
                 one.end = run.listen(lambda: self._mark(one))
@@ -85,7 +86,7 @@ class EncoderHub:
     def leave(self, encoder: Encoder, woken: asyncio.Event) -> None:
         """Watch no more."""
         with self._news:
-            one = self._watched.get(id(encoder.run))
+            one = self._watched.get((id(encoder.run), encoder.language))
             if one is None:
                 return
             one.viewers.discard(woken)

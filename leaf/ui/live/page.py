@@ -16,6 +16,7 @@ from leaf.store.model import Message
 from leaf.ui import state
 from leaf.ui.draw import draw_item
 from leaf.ui.items import WORKING, Item, items
+from leaf.ui.language import current
 from leaf.ui.live import component, polled
 from leaf.ui.live.polled import Follower
 from leaf.ui.live.tickets import Ticket
@@ -142,6 +143,11 @@ def _ticket(message_id: str) -> str:
         return own.messages.get(message_id), own.messages.watch(message_id)
 
     ticket = Ticket(
-        scope.user_id, scope.workspace_id, message_id, state.later(access), state.sign_in_ends()
+        scope.user_id,
+        scope.workspace_id,
+        message_id,
+        state.later(access),
+        state.sign_in_ends(),
+        current(),
     )
     return state.live().tickets.make(ticket)

@@ -212,7 +212,7 @@ class _Viewer:
 
     async def _follow(self, run: Run) -> None:
         woken = self._woken
-        encoder = self._hub.join(run, woken)
+        encoder = self._hub.join(run, woken, self._ticket.language)
         query = self._socket.query_params
         epoch, number = (
             query.get("epoch", ""),

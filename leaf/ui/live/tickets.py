@@ -17,6 +17,7 @@ from typing import Protocol
 
 from leaf.runs.run import Run
 from leaf.store.model import Message
+from leaf.ui.language import ENGLISH
 
 LIFETIME = 300.0
 """Seconds for which a ticket is good."""
@@ -41,6 +42,8 @@ class Ticket:
     access: Access
     ends_at: float | None = None
     """When the sign-in behind it runs out, in seconds since 1970."""
+    language: str = ENGLISH
+    """In which its page speaks."""
 
 
 class Tickets:
