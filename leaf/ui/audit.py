@@ -32,7 +32,7 @@ def draw() -> None:
     """Nothing for a member who is no owner; where one person alone uses Leaf, the way to the log on
     the operator's page, which holds all of it."""
     if current_visit() is None and session().operations.allowed():
-        st.page_link(OPERATIONS_PAGE, label="Audit log, under Operations", icon=":material/dns:")
+        st.page_link(OPERATIONS_PAGE, label=t("Audit log, under Operations"), icon=":material/dns:")
         return
     members = session().team.members()
     mine = session().scope.user_id

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import wraps
-from typing import ParamSpec
+from typing import Literal, ParamSpec
 
 import streamlit as st
 
@@ -16,13 +16,15 @@ from leaf.ui.language import t
 P = ParamSpec("P")
 
 
-def dialog(title: str) -> Callable[[Callable[P, None]], Callable[P, None]]:
+def dialog(
+    title: str, width: Literal["small", "medium", "large"] = "small"
+) -> Callable[[Callable[P, None]], Callable[P, None]]:
     """`st.dialog`, whose title is said in the language of whoever opens it."""
 
     def decorated(draw: Callable[P, None]) -> Callable[P, None]:
         @wraps(draw)
         def opened(*given: P.args, **named: P.kwargs) -> None:
-            st.dialog(t(title))(draw)(*given, **named)
+            st.dialog(t(title), width=width)(draw)(*given, **named)
 
         return opened
 

@@ -17,25 +17,28 @@ from leaf.store.boards import Board
 from leaf.store.links import SharedLink
 from leaf.store.model import Chat
 from leaf.ui import browser, markdown, shared, words
-from leaf.ui.controls import say_problem, then_redraw
+from leaf.ui.controls import dialog, say_problem, then_redraw
+from leaf.ui.language import mark, t
 from leaf.ui.state import address_of, current_visit, rules, session
 from leaf.ui.toasts import toast
 
-LASTS = {7: "7 days", 30: "30 days", 0: "No end"}
+LASTS = {7: mark("7 days"), 30: mark("30 days"), 0: mark("No end")}
 MADE = "link-made"
-CHAT_SHOWS = (
+CHAT_SHOWS = mark(
     "**Readers see** the questions and answers of this chat as they stand now, with charts, queries, the "
     "rows that answers show, the names of files and of those who asked. **They do not see** what is "
     "asked later, files or downloads, documents, Drive, other chats, or who else is in the workspace."
 )
-BOARD_SHOWS = (
+BOARD_SHOWS = mark(
     "**Readers see** what is pinned here as it stands now: titles, charts, the rows that are shown, "
     "queries and the names of files. **They do not see** what is pinned or computed later, files or "
     "downloads, the chats behind it, or who is in the workspace."
 )
 STATES = {
-    "expired": "It has run out: it opens nothing.",
-    "resting": "It opens nothing now: what it shows was put away, or its maker takes part no more.",
+    "expired": mark("It has run out: it opens nothing."),
+    "resting": mark(
+        "It opens nothing now: what it shows was put away, or its maker takes part no more."
+    ),
 }
 
 
@@ -58,29 +61,32 @@ def draw_board_button(board: Board) -> None:
 
 def _pressed(kind: Literal["secondary", "tertiary"]) -> bool:
     """Whether the button is; the address of a link that was made before is shown no more then."""
-    pressed = st.button("Share by link", key="share-link", icon=":material/link:", type=kind)
+    pressed = st.button(t("Share by link"), key="share-link", icon=":material/link:", type=kind)
     if pressed:
         st.session_state.pop(MADE, None)
     return pressed
 
 
-@st.dialog("Share this chat by link", width="medium")
+@dialog("Share this chat by link", width="medium")
 def _share_chat(chat: Chat) -> None:
     say_problem()
     if current_visit() is not None:
-        st.markdown("**Members of this workspace**")
+        st.markdown(t("**Members of this workspace**"))
         _draw_address(address_of("?" + urlencode({"chat": chat.id})), "members")
         is_open = session().links.is_open(chat.id)
         st.toggle(
-            "Members who open it may join this chat",
+            t("Members who open it may join this chat"),
             is_open,
             key=f"chat-open-{chat.id}-{is_open}",
             on_change=partial(_try, session().links.set_open, chat.id, not is_open),
         )
         st.caption(
-            "They join with a press, then see the whole chat and can ask in it."
+            t("They join with a press, then see the whole chat and can ask in it.")
             if is_open
-            else "It opens for those who are in this chat. Others hear that it is not shared with them."
+            else t(
+                "It opens for those who are in this chat. Others hear that it is not shared with "
+                "them."
+            )
         )
     if session().links.allowed():
         hosting = session().chats.participants(chat.id)[0].user_id == session().scope.user_id
@@ -88,16 +94,18 @@ def _share_chat(chat: Chat) -> None:
         _draw_public(session().links.of_chat(chat.id), make, CHAT_SHOWS)
 
 
-@st.dialog("Share this board by link", width="medium")
+@dialog("Share this board by link", width="medium")
 def _share_board(board: Board) -> None:
     say_problem()
     if current_visit() is not None:
-        st.markdown("**Members of this workspace**")
+        st.markdown(t("**Members of this workspace**"))
         _draw_address(address_of("board?" + urlencode({"board": board.id})), "members")
         st.caption(
-            "All members can open it."
+            t("All members can open it.")
             if session().boards.get(board.id).shared
-            else "It opens for you alone until *Everyone in this workspace sees this board* is on."
+            else t(
+                "It opens for you alone until *Everyone in this workspace sees this board* is on."
+            )
         )
     if session().links.allowed():
         make = partial(session().links.share_board, board.id)
@@ -114,15 +122,17 @@ def _draw_public(
     there: Sequence[SharedLink], make: Callable[[int], LinkMade] | None, shows: str
 ) -> None:
     """`make` makes one more; None for one who may not."""
-    st.markdown("**Anyone with the link can read**")
+    st.markdown(t("**Anyone with the link can read**"))
     if make is None:
-        st.caption("Only whoever began this chat can make such a link.")
+        st.caption(t("Only whoever began this chat can make such a link."))
     else:
-        st.markdown(f":small[{shows}]")
+        st.markdown(f":small[{t(shows)}]")
         if not rules().is_open:
             st.caption(
-                ":material/info: This Leaf is reached from this machine only, so a link opens here "
-                "and nowhere else."
+                t(
+                    ":material/info: This Leaf is reached from this machine only, so a link opens "
+                    "here and nowhere else."
+                )
             )
         _draw_make(make)
     for link in there:
@@ -132,13 +142,17 @@ def _draw_public(
 def _draw_make(make: Callable[[int], LinkMade]) -> None:
     with st.container(horizontal=True, vertical_alignment="bottom", key="make-link"):
         st.selectbox(
-            "Ends after", list(LASTS), format_func=LASTS.__getitem__, key="link-lasts", width=140
+            t("Ends after"),
+            list(LASTS),
+            format_func=lambda days: t(LASTS[days]),
+            key="link-lasts",
+            width=140,
         )
         pressed = st.button(
-            "Create link", key="create-link", type="primary", icon=":material/public:"
+            t("Create link"), key="create-link", type="primary", icon=":material/public:"
         )
     if pressed:
-        with st.spinner("Taking the snapshot"):
+        with st.spinner(t("Taking the snapshot")):
             _try(_make, make)
         st.rerun(scope="fragment")
 
@@ -162,27 +176,27 @@ def _draw_link(link: SharedLink) -> None:
         if link.id == made_id:
             _draw_address(address, "public")
             st.caption(
-                ":material/info: Copy it now: Leaf keeps no copy of it, and shows it this once."
+                t(":material/info: Copy it now: Leaf keeps no copy of it, and shows it this once.")
             )
         st.markdown(_told(link))
         if link.state in STATES:
-            st.caption(f":orange[:material/link_off: {STATES[link.state]}]")
+            st.caption(f":orange[:material/link_off: {t(STATES[link.state])}]")
         with st.container(horizontal=True, gap="small"):
             update = (
                 link.own
                 and link.state == "open"
                 and st.button(
-                    "Update link",
+                    t("Update link"),
                     key=f"update-link-{link.id}",
                     icon=":material/refresh:",
-                    help="From now on it shows how this stands now",
+                    help=t("From now on it shows how this stands now"),
                 )
             )
             st.button(
-                "Revoke",
+                t("Revoke"),
                 key=f"revoke-link-{link.id}",
                 icon=":material/link_off:",
-                help="End it at once, for everybody who has it",
+                help=t("End it at once, for everybody who has it"),
                 on_click=_revoke,
                 args=(link.id,),
             )
@@ -191,33 +205,36 @@ def _draw_link(link: SharedLink) -> None:
 
 
 def _update(link_id: str) -> None:
-    with st.spinner("Taking the snapshot"):
+    with st.spinner(t("Taking the snapshot")):
         _try(session().links.update, link_id)
     if "problem" not in st.session_state:
-        toast("The link shows it as it is now.", icon=":material/refresh:")
+        toast(t("The link shows it as it is now."), icon=":material/refresh:")
     st.rerun(scope="fragment")
 
 
 def _revoke(link_id: str) -> None:
     _try(session().links.revoke, link_id)
     if "problem" not in st.session_state:
-        toast("Revoked: the link opens nothing any more.", icon=":material/link_off:")
+        toast(t("Revoked: the link opens nothing any more."), icon=":material/link_off:")
 
 
 def _told(link: SharedLink) -> str:
     """`Made on 3 Mar by Ann · shows it as of 4 Mar · ends 10 Mar · opened 3 times, last 14:02`."""
     today = datetime.now().astimezone().date()
-    author = f" by {markdown.label(link.author, 40)}" if current_visit() is not None else ""
-    pieces = [f"Made {words.when(link.created_at, today)}{author}"]
+    author = ""
+    if current_visit() is not None:
+        author = t(" by {author}", author=markdown.label(link.author, 40))
+    pieces = [t("Made {day}{author}", day=words.when(link.created_at, today), author=author)]
     if link.taken_at != link.created_at:
-        pieces.append(f"shows it as of {words.when(link.taken_at, today)}")
+        pieces.append(t("shows it as of {day}", day=words.when(link.taken_at, today)))
     ends = link.expires_at
-    pieces.append(f"ends {words.when(ends, today)}" if ends else "no end")
+    pieces.append(t("ends {day}", day=words.when(ends, today)) if ends else t("no end"))
     if link.opened_at is None:
-        pieces.append("not opened yet")
+        pieces.append(t("not opened yet"))
     else:
         times = words.count(link.opened, "time")
-        pieces.append(f"opened {times}, last {words.when(link.opened_at, today)}")
+        last = words.when(link.opened_at, today)
+        pieces.append(t("opened {times}, last {day}", times=times, day=last))
     return " · ".join(pieces)
 
 
@@ -233,24 +250,29 @@ def draw_all() -> None:
     allowed = session().links.allowed()
     if not there and not allowed:
         return
-    st.header("Public links", anchor=False)
+    st.header(t("Public links"), anchor=False)
     st.caption(
-        "Anyone who has one reads a snapshot of a chat or a board, without signing in."
+        t("Anyone who has one reads a snapshot of a chat or a board, without signing in.")
         if allowed
-        else "Whoever runs Leaf does not allow public links now: these open nothing."
+        else t("Whoever runs Leaf does not allow public links now: these open nothing.")
     )
     if not there:
-        st.caption("Nothing of this workspace is public.")
+        st.caption(t("Nothing of this workspace is public."))
     for link in there:
         with st.container(
             horizontal=True, vertical_alignment="center", wrap=False, key=f"all-links-{link.id}"
         ):
-            kind = "Chat" if link.chat_id else "Board"
-            title = f" “{markdown.label(link.title, 60)}”" if link.title else ""
-            state = f"  \n:small[:orange[{STATES[link.state]}]]" if link.state in STATES else ""
-            st.markdown(f"{kind}{title}  \n:small[{_told(link)}]{state}", width="stretch")
+            kind = t("Chat") if link.chat_id else t("Board")
+            title = markdown.label(link.title, 60)
+            what = t("{kind} “{title}”", kind=kind, title=title) if link.title else kind
+            state = STATES.get(link.state, "")
+            closed = f"  \n:small[:orange[{t(state)}]]" if state else ""
+            st.markdown(f"{what}  \n:small[{_told(link)}]{closed}", width="stretch")
             if st.button(
-                "Revoke", key=f"revoke-any-{link.id}", icon=":material/link_off:", type="tertiary"
+                t("Revoke"),
+                key=f"revoke-any-{link.id}",
+                icon=":material/link_off:",
+                type="tertiary",
             ):
                 then_redraw(session().links.revoke, link.id)
 
@@ -265,10 +287,10 @@ def draw_door(chat_id: str) -> bool:
         return False
     name = markdown.label(host, 60)
     with st.container(border=True, key="join-chat"):
-        st.markdown(f"**{name} shares a chat with the members of this workspace.**")
+        st.markdown(t("**{name} shares a chat with the members of this workspace.**", name=name))
         st.caption(
-            "Once you join, you see the whole chat and can ask in it. Its people see you, too."
+            t("Once you join, you see the whole chat and can ask in it. Its people see you, too.")
         )
-        if st.button("Join this chat", key="join", type="primary", icon=":material/group_add:"):
+        if st.button(t("Join this chat"), key="join", type="primary", icon=":material/group_add:"):
             then_redraw(session().links.join, chat_id)
     return True

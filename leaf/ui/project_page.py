@@ -10,7 +10,8 @@ from leaf.errors import LeafError
 from leaf.store.model import Chat, File
 from leaf.store.projects import INSTRUCTIONS_LENGTH, TITLE_LENGTH, Project
 from leaf.ui import deleted, markdown, people, preview, projects, words
-from leaf.ui.controls import icon_button, icon_menu, say_problem, then_redraw
+from leaf.ui.controls import dialog, icon_button, icon_menu, say_problem, then_redraw
+from leaf.ui.language import mark, t
 from leaf.ui.state import current_visit, session
 from leaf.ui.toasts import toast
 
@@ -18,7 +19,7 @@ CHATS_SHOWN = 30
 PAGES = "project-chats"
 """How many times as many chats are shown, in the state of the session."""
 LIBRARY_SHOWN = 200
-UNTITLED = "New chat"
+UNTITLED = mark("New chat")
 
 
 def chosen() -> Project | None:
@@ -30,7 +31,7 @@ def chosen() -> Project | None:
     try:
         return session().projects.get(wanted)
     except LeafError:
-        st.warning("This project was deleted, or you are not in it.", icon=":material/link_off:")
+        st.warning(t("This project was deleted, or you are not in it."), icon=":material/link_off:")
         return None
 
 
@@ -52,13 +53,15 @@ def _draw_head(project: Project) -> None:
     with st.container(horizontal=True, vertical_alignment="center", wrap=False, key="project-head"):
         st.title(markdown.label(project.title, TITLE_LENGTH), anchor=False, width="stretch")
         if project.own:
-            act = icon_menu("Rename or delete this project", ["Rename", "Delete"], "project-menu")
+            act = icon_menu(
+                t("Rename or delete this project"), ["Rename", "Delete"], "project-menu"
+            )
             if act == "Rename":
                 _ask_title(project)
             elif act == "Delete":
                 _ask_delete(project)
     if st.button(
-        "New chat in this project",
+        t("New chat in this project"),
         key="project-new-chat",
         icon=":material/edit_square:",
         type="primary",
@@ -72,25 +75,27 @@ def _draw_head(project: Project) -> None:
 
 
 def _draw_chats(project: Project) -> None:
-    st.subheader("Chats", anchor=False)
+    st.subheader(t("Chats"), anchor=False)
     shown = CHATS_SHOWN * st.session_state.get(PAGES, 1)
     found = session().projects.chats(project.id, limit=shown + 1)
     if not found:
         st.caption(
-            "Nothing was asked in this project yet. A chat that is there already is moved here by "
-            "its menu in the sidebar."
+            t(
+                "Nothing was asked in this project yet. A chat that is there already is moved here by "
+                "its menu in the sidebar."
+            )
         )
     today = datetime.now().astimezone().date()
     with st.container(gap=None, key="project-chat-rows"):
         for chat in found[:shown]:
             _draw_chat(chat, today)
-    if len(found) > shown and st.button("Show more", type="tertiary", key="more-project-chats"):
+    if len(found) > shown and st.button(t("Show more"), type="tertiary", key="more-project-chats"):
         st.session_state[PAGES] = st.session_state.get(PAGES, 1) + 1
         st.rerun()
 
 
 def _draw_chat(chat: Chat, today: date) -> None:
-    title = markdown.label(chat.title or UNTITLED, 80)
+    title = markdown.label(chat.title or t(UNTITLED), 80)
     with st.container(
         horizontal=True,
         vertical_alignment="center",
@@ -109,32 +114,36 @@ def _draw_chat(chat: Chat, today: date) -> None:
             preview.close()
             st.switch_page(projects.CHAT_PAGE, query_params={"chat": chat.id})
         st.caption(words.when(chat.updated_at, today), width="content")
-        if icon_button(f"Move {title}", f"move-project-chat-{chat.id}", "drive_file_move"):
-            projects.ask_move(chat.id, chat.title or UNTITLED)
+        if icon_button(
+            t("Move {title}", title=title), f"move-project-chat-{chat.id}", "drive_file_move"
+        ):
+            projects.ask_move(chat.id, chat.title or t(UNTITLED))
 
 
 # --- instructions
 
 
 def _draw_instructions(project: Project) -> None:
-    st.subheader("Instructions", anchor=False)
+    st.subheader(t("Instructions"), anchor=False)
     if not project.own:
         if project.instructions:
             st.markdown(markdown.paragraph(project.instructions))
         else:
-            st.caption("None.")
+            st.caption(t("None."))
         return
     with st.form(f"instructions-{project.id}-{hash(project.instructions)}", border=False):
         text = st.text_area(
-            "Instructions for the model",
+            t("Instructions for the model"),
             value=project.instructions,
             max_chars=INSTRUCTIONS_LENGTH,
             height=160,
-            placeholder="Revenue is net of returns. Name regions in German. Round to thousands.",
-            help="Each chat of this project is told these, from its next question on. They are "
-            "shown with the question that brings them.",
+            placeholder=t("Revenue is net of returns. Name regions in German. Round to thousands."),
+            help=t(
+                "Each chat of this project is told these, from its next question on. They are "
+                "shown with the question that brings them."
+            ),
         )
-        if st.form_submit_button("Save instructions"):
+        if st.form_submit_button(t("Save instructions")):
             _instruct(project.id, text or "")
 
 
@@ -144,7 +153,7 @@ def _instruct(project_id: str, text: str) -> None:
     except LeafError as e:
         st.warning(markdown.paragraph(str(e)))
         return
-    toast("Saved. They hold from the next question on.", icon=":material/rule:")
+    toast(t("Saved. They hold from the next question on."), icon=":material/rule:")
     st.rerun()
 
 
@@ -152,12 +161,14 @@ def _instruct(project_id: str, text: str) -> None:
 
 
 def _draw_files(project: Project) -> None:
-    st.subheader("Files", anchor=False)
+    st.subheader(t("Files"), anchor=False)
     found = session().projects.files(project.id)
     st.caption(
-        "Each new chat here has these from the start; nothing of them is read until it is needed."
+        t(
+            "Each new chat here has these from the start; nothing of them is read until it is needed."
+        )
         if found
-        else "None. Files that stand here are in each new chat from the start."
+        else t("None. Files that stand here are in each new chat from the start.")
     )
     with st.container(gap=None, key="project-files"):
         for file in found:
@@ -178,12 +189,14 @@ def _draw_file(project: Project, file: File) -> None:
             width="stretch",
             wrap=False,
             icon=words.kind_icon(file.kind),
-            help="Preview",
+            help=t("Preview"),
         ):
             preview.show(file.id)
             st.rerun()
         if project.own and icon_button(
-            f"Take {name} out of this project", f"remove-project-file-{file.id}", "close"
+            t("Take {name} out of this project", name=name),
+            f"remove-project-file-{file.id}",
+            "close",
         ):
             then_redraw(session().projects.remove_file, project.id, file.id)
 
@@ -191,7 +204,7 @@ def _draw_file(project: Project, file: File) -> None:
 def _draw_add(project: Project, there: set[str]) -> None:
     """The list is read only while the menu is open."""
     menu = st.popover(
-        "Add files", icon=":material/attach_file:", key="project-add-files", on_change="rerun"
+        t("Add files"), icon=":material/attach_file:", key="project-add-files", on_change="rerun"
     )
     if not menu.open:
         return
@@ -202,14 +215,14 @@ def _draw_add(project: Project, there: set[str]) -> None:
             if file.id not in there and file.source != "generated"
         }
         picked = st.multiselect(
-            "From your files",
+            t("From your files"),
             list(names),
             format_func=lambda i: names[i],
             key=f"project-files-chosen-{len(there)}",
-            placeholder="Choose files",
+            placeholder=t("Choose files"),
         )
-        st.caption("New files are added on the *Files* page.")
-        if st.button("Add", key="project-add-do", type="primary", disabled=not picked):
+        st.caption(t("New files are added on the *Files* page."))
+        if st.button(t("Add"), key="project-add-do", type="primary", disabled=not picked):
             then_redraw(session().projects.add_files, project.id, picked)
 
 
@@ -217,7 +230,7 @@ def _draw_add(project: Project, there: set[str]) -> None:
 
 
 def _draw_people(project: Project) -> None:
-    st.subheader("People", anchor=False)
+    st.subheader(t("People"), anchor=False)
     there = session().projects.members(project.id)
     me = session().scope.user_id
     for person in there:
@@ -229,21 +242,23 @@ def _draw_people(project: Project) -> None:
             wrap=False,
             key=f"project-member-{person.user_id}",
         ):
-            whose = " (you)" if mine else ""
-            whose += " · host" if person.host and len(there) > 1 else ""
+            whose = t(" (you)") if mine else ""
+            whose += t(" · host") if person.host and len(there) > 1 else ""
             st.markdown(
                 f"{name}{whose}  \n:small[{markdown.label(person.email, 60)}]", width="stretch"
             )
             if (
                 project.own
                 and not mine
-                and icon_button(f"Take {name} out", f"out-of-project-{person.user_id}", "close")
+                and icon_button(
+                    t("Take {name} out", name=name), f"out-of-project-{person.user_id}", "close"
+                )
             ):
                 then_redraw(session().projects.remove_member, project.id, person.user_id)
     if project.own:
         _draw_bring_in(project, {person.user_id for person in there})
     if len(there) > 1 and st.button(
-        "Leave this project", key="leave-project", icon=":material/logout:", type="tertiary"
+        t("Leave this project"), key="leave-project", icon=":material/logout:", type="tertiary"
     ):
         _leave(project, me)
 
@@ -251,13 +266,13 @@ def _draw_people(project: Project) -> None:
 def _draw_bring_in(project: Project, there: set[str]) -> None:
     email = people.draw_choice(
         there,
-        "Bring somebody in",
-        "Bring in",
-        "To share a project, invite people in Settings first.",
+        t("Bring somebody in"),
+        t("Bring in"),
+        t("To share a project, invite people in Settings first."),
     )
     if email is not None:
         st.caption(
-            "They see its title, instructions, files and all its chats, and can ask in them."
+            t("They see its title, instructions, files and all its chats, and can ask in them.")
         )
     if email:
         then_redraw(session().projects.add_member, project.id, email)
@@ -275,11 +290,11 @@ def _leave(project: Project, me: str) -> None:
 # --- dialogs
 
 
-@st.dialog("Rename project")
+@dialog("Rename project")
 def _ask_title(project: Project) -> None:
     with st.form("rename-project", border=False):
-        title = st.text_input("Title", value=project.title, max_chars=TITLE_LENGTH)
-        if not st.form_submit_button("Rename", type="primary"):
+        title = st.text_input(t("Title"), value=project.title, max_chars=TITLE_LENGTH)
+        if not st.form_submit_button(t("Rename"), type="primary"):
             return
     try:
         session().projects.rename(project.id, title or "")
@@ -289,22 +304,28 @@ def _ask_title(project: Project) -> None:
         st.rerun()
 
 
-@st.dialog("Delete project")
+@dialog("Delete project")
 def _ask_delete(project: Project) -> None:
     others = (
-        " Chats that others see by it alone go back to who began them." if project.shared else ""
+        t(" Chats that others see by it alone go back to who began them.") if project.shared else ""
     )
     st.markdown(
-        f"**{markdown.label(project.title, 80)}** goes for good, with its instructions. Its chats "
-        f"and files stay: they only leave it.{others}"
+        t(
+            "**{title}** goes for good, with its instructions. Its chats and files stay: they only "
+            "leave it.{others}",
+            title=markdown.label(project.title, 80),
+            others=others,
+        )
     )
-    if st.button("Delete for good", key="delete-project", type="primary", icon=":material/delete:"):
+    if st.button(
+        t("Delete for good"), key="delete-project", type="primary", icon=":material/delete:"
+    ):
         try:
-            with st.spinner("Deleting"):
+            with st.spinner(t("Deleting")):
                 last_byte = session().projects.delete(project.id)
         except LeafError as e:
             st.warning(markdown.paragraph(str(e)))
             return
-        more = "" if last_byte else f" {deleted.LATER}"
-        toast(f"The project is deleted for good.{more}", icon=":material/delete:")
+        more = "" if last_byte else f" {t(deleted.LATER)}"
+        toast(t("The project is deleted for good.{more}", more=more), icon=":material/delete:")
         projects.go("")

@@ -14,6 +14,8 @@ from leaf.errors import LeafError
 from leaf.store.model import Chat
 from leaf.store.projects import TITLE_LENGTH, Project
 from leaf.ui import browser, markdown, preview, words
+from leaf.ui.controls import dialog
+from leaf.ui.language import mark, t
 from leaf.ui.state import session
 
 if TYPE_CHECKING:
@@ -25,9 +27,9 @@ SHOWN = 4
 """Projects in the sidebar."""
 SHOWN_ONE = "project-shown"
 """Whether this tab showed a project before, in the state of its session."""
-MOVE = "Move to project"
-NONE = "No project"
-HOW = (
+MOVE = mark("Move to project")
+NONE = mark("No project")
+HOW = mark(
     "A project keeps chats and files together. Each new chat in it has the project's files from "
     "the start, and the model follows the project's instructions. It is yours alone until you "
     "bring others in."
@@ -53,12 +55,12 @@ def draw_sidebar(page: StreamlitPage) -> None:
                 width="stretch",
                 wrap=False,
                 icon=f":material/{icon(project)}:",
-                help="Shared project" if project.shared else "Project",
+                help=t("Shared project") if project.shared else t("Project"),
             ):
                 go(project.id)
         st.page_link(
             page,
-            label="All projects" if found else "Projects",
+            label=t("All projects") if found else t("Projects"),
             icon=":material/folder_copy:" if found else ":material/folder_special:",
         )
 
@@ -77,7 +79,7 @@ def draw_of(chat: Chat) -> None:
         key="chat-project",
         icon=f":material/{icon(project)}:",
         type="tertiary",
-        help="This chat is in this project; open it",
+        help=t("This chat is in this project; open it"),
     ):
         go(project.id)
 
@@ -86,9 +88,9 @@ def draw_all() -> None:
     """All that the reader is in, the one used last first."""
     if st.session_state.pop(SHOWN_ONE, False):
         browser.clean_address("id")  # a link of the sidebar leads here and leaves it
-    st.title("Projects", anchor=False)
-    st.markdown(HOW)
-    if st.button("New project", key="new-project", icon=":material/add:", type="primary"):
+    st.title(t("Projects"), anchor=False)
+    st.markdown(t(HOW))
+    if st.button(t("New project"), key="new-project", icon=":material/add:", type="primary"):
         ask_new()
     today = datetime.now().astimezone().date()
     with st.container(key="project-rows", gap=None):
@@ -99,10 +101,10 @@ def draw_all() -> None:
                     key=f"open-project-{project.id}",
                     type="tertiary",
                     icon=f":material/{icon(project)}:",
-                    help="Open this project",
+                    help=t("Open this project"),
                 ):
                     go(project.id)
-                facts = [f"Used {words.when(project.used_at, today)}"]
+                facts = [t("Used {day}", day=words.when(project.used_at, today))]
                 if project.shared:
                     facts.append(words.count(project.people, "person", "people"))
                 if project.instructions:
@@ -110,12 +112,14 @@ def draw_all() -> None:
                 st.caption(markdown.label(" · ".join(facts), 240))
 
 
-@st.dialog("New project")
+@dialog("New project")
 def ask_new() -> None:
     """Ask for a title, and go to what was made."""
     with st.form("new-project-form", border=False):
-        title = st.text_input("Title", max_chars=TITLE_LENGTH, placeholder="Quarterly figures")
-        if not st.form_submit_button("Create", type="primary"):
+        title = st.text_input(
+            t("Title"), max_chars=TITLE_LENGTH, placeholder=t("Quarterly figures")
+        )
+        if not st.form_submit_button(t("Create"), type="primary"):
             return
     try:
         made = session().projects.create(title or "")
@@ -125,7 +129,7 @@ def ask_new() -> None:
         go(made.id)
 
 
-@st.dialog("Move to project")
+@dialog("Move to project")
 def ask_move(chat_id: str, title: str) -> None:
     """Ask where to; who would see the chat then is said before it is done."""
     st.markdown(f"**{markdown.label(title, 80)}**")
@@ -133,15 +137,15 @@ def ask_move(chat_id: str, title: str) -> None:
     now = own.of(chat_id)
     names = {project.id: project.title for project in own.list()}
     if not names:
-        st.markdown("There is no project yet. Make one on the *Projects* page.")
+        st.markdown(t("There is no project yet. Make one on the *Projects* page."))
         return
     choices = ["", *names] if now else list(names)
     chosen = st.selectbox(
-        "Project",
+        t("Project"),
         choices,
         choices.index(now.id) if now else None,
-        format_func=lambda i: words.cut(names.get(i, ""), 80) if i else NONE,
-        placeholder="Choose a project",
+        format_func=lambda i: words.cut(names.get(i, ""), 80) if i else t(NONE),
+        placeholder=t("Choose a project"),
         key=f"move-{chat_id}",
     )
     if chosen is None or chosen == (now.id if now else ""):
@@ -153,11 +157,12 @@ def ask_move(chat_id: str, title: str) -> None:
         return
     if seen:
         st.warning(
-            f"{_named(seen)} will see this whole chat and can ask in it.", icon=":material/group:"
+            t("{names} will see this whole chat and can ask in it.", names=_named(seen)),
+            icon=":material/group:",
         )
     elif now and now.shared:
-        st.caption("Who sees this chat by its project alone will see it no more.")
-    if st.button("Move and show it" if seen else "Move", type="primary", key="move-do"):
+        st.caption(t("Who sees this chat by its project alone will see it no more."))
+    if st.button(t("Move and show it") if seen else t("Move"), type="primary", key="move-do"):
         try:
             own.move(chat_id, chosen, shown=bool(seen))
         except LeafError as e:
@@ -170,5 +175,6 @@ def _named(names: Sequence[str]) -> str:
     """`Ben`, `Ben and Cy`, `Ben, Cy and 3 others`."""
     shown = [markdown.label(name, 40) for name in names]
     if len(shown) < 3:
-        return " and ".join(shown)
-    return f"{shown[0]}, {shown[1]} and {words.count(len(shown) - 2, 'other')}"
+        return t(" and ").join(shown)
+    others = words.count(len(shown) - 2, "other")
+    return t("{first}, {second} and {others}", first=shown[0], second=shown[1], others=others)

@@ -63,7 +63,10 @@ operations = st.Page(
     PAGES / "operations.py", title=mark("Operations"), icon=":material/dns:", url_path="operations"
 )
 project = st.Page(
-    PAGES / "project.py", title="Projects", icon=":material/folder_special:", url_path="project"
+    PAGES / "project.py",
+    title=mark("Projects"),
+    icon=":material/folder_special:",
+    url_path="project",
 )
 places = [files, documents, board, drive, usage, settings]
 page = st.navigation([chat, project, *places, operations], position="hidden")
