@@ -327,6 +327,7 @@ def fill(leaf: Leaf, visit: Visit, google: DriveServer, who: str) -> Given:
     assert own.edits.wait(edited.id, 60).state == "done"
     result_id = calls["tool-query_tables"]["output"]["data"]["table"]["result_id"]
     pinned, _, _ = own.boards.pin(chat.id, result_id)
+    own.links.share_board(pinned.board_id)
     given: Given = {
         "chat_id": chat.id,
         "message_id": answer.id,
@@ -513,7 +514,10 @@ def keep_busy(owner: Person) -> None:
     chat = own.chats.create()
     running = own.messages.send(chat.id, f"Tell {PRIVATE} slowly.")
     waiting = own.messages.send(chat.id, f"And {PRIVATE} then?")
-    wait_until(lambda: own.messages.get(running.id).status == "streaming")
+    run = own.messages.watch(running.id)
+    assert run is not None
+    # What it is asked of is settled by then.
+    wait_until(lambda: any(c["type"] == "text-delta" for c in run.read().chunks))
     wait_until(lambda: own.messages.place(waiting.id))
     owner.given |= {"running_id": running.id, "waiting_id": waiting.id, "busy_chat": chat.id}
     owner.private_ids |= {chat.id, running.id, waiting.id}

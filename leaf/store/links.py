@@ -249,7 +249,8 @@ def set_open(db: Database, scope: Scope, chat_id: str, shared: bool) -> None:
             )
         else:
             tx.execute("DELETE FROM open_chats WHERE chat_id = :chat", {"chat": chat_id})
-        audit.add(tx, scope, f"chat {'opened' if shared else 'closed'} to members", chat_id)
+        action = "chat opened to members" if shared else "chat closed to members"
+        audit.add(tx, scope, action, chat_id)
 
 
 def is_open(db: Database, scope: Scope, chat_id: str) -> bool:
