@@ -165,3 +165,9 @@ def test_a_chart_keeps_nothing_that_names_an_address_or_data() -> None:
 
 def test_columns_are_told_apart() -> None:
     assert tabular.unique(["a", "a", "", "a_2", "a"]) == ["a", "a_2", "column", "a_2_2", "a_3"]
+
+
+def test_two_of_one_name_are_told_apart_in_a_menu() -> None:
+    names = {"a": "Board", "b": "Board", "c": "Board (2)", "d": "Board", "e": "Sales"}
+    told = words.distinct(names)
+    assert list(told.values()) == ["Board", "Board (2)", "Board (2) (2)", "Board (3)", "Sales"]

@@ -192,16 +192,16 @@ def _draw_link(link: SharedLink) -> None:
                     help=t("From now on it shows how this stands now"),
                 )
             )
-            st.button(
+            revoke = st.button(
                 t("Revoke"),
                 key=f"revoke-link-{link.id}",
                 icon=":material/link_off:",
                 help=t("End it at once, for everybody who has it"),
-                on_click=_revoke,
-                args=(link.id,),
             )
         if update:
             _update(link.id)
+        if revoke:
+            _revoke(link.id)
 
 
 def _update(link_id: str) -> None:
@@ -216,6 +216,7 @@ def _revoke(link_id: str) -> None:
     _try(session().links.revoke, link_id)
     if "problem" not in st.session_state:
         toast(t("Revoked: the link opens nothing any more."), icon=":material/link_off:")
+    st.rerun(scope="fragment")
 
 
 def _told(link: SharedLink) -> str:

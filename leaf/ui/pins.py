@@ -9,7 +9,7 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.store.boards import Board
-from leaf.ui import markdown
+from leaf.ui import markdown, words
 from leaf.ui.language import mark, t
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
@@ -22,13 +22,14 @@ def draw_button(
 ) -> None:
     """*Pin to board*; whoever has several boards chooses one. With `spec` the chart is pinned, as it
     is drawn."""
-    boards = {board.id: board for board in session().boards.list() if board.own}
+    own = [board for board in session().boards.list() if board.own]
+    boards = words.distinct({board.id: markdown.label(board.name, 40) for board in own})
     given = (chat_id, result_id, spec)
     if len(boards) > 1:
         st.menu_button(
             t("Pin to board"),
             list(boards),
-            format_func=lambda board_id: markdown.label(boards[board_id].name, 40),
+            format_func=boards.__getitem__,
             key=f"pin-{key}",
             type="tertiary",
             icon=":material/keep:",

@@ -183,9 +183,9 @@ def test_whoever_has_several_boards_chooses_one_to_pin_to(
 ) -> None:
     with MessagesServer(list(TURNS)) as server:
         app = new_app(model_url=server.url)
-        for name in ("Weekly", "Monthly"):
+        for number, name in enumerate(("Weekly", "Monthly", "Weekly")):
             page.goto(f"{app.url}/board")
-            if name == "Weekly":
+            if not number:
                 button(page, "New board").click()
             else:
                 button(page, "New board, rename or delete").click()
@@ -199,6 +199,7 @@ def test_whoever_has_several_boards_chooses_one_to_pin_to(
         expect(finished(page)).to_be_visible()
         button(page, "Pin to board").first.click()
         shot(page, "board-choose")
+        expect(page.get_by_role("menuitem", name="Weekly (2)")).to_be_visible()
         page.get_by_role("menuitem", name="Monthly").click()
         expect(page.get_by_text("Pinned to “Monthly”.")).to_be_visible()
         page.get_by_role("link", name="Board").click()
