@@ -248,6 +248,7 @@ def _walk_board(walked: Inspection, app: App) -> None:
     walked.look("a board")
     page.get_by_role("button", name="New board, rename or delete").filter(visible=True).click()
     page.get_by_role("menuitem", name="New board").click()
+    page.get_by_role("textbox", name="Name").fill("Later")
     page.get_by_role("textbox", name="Name").press("Enter")
     expect(page.get_by_text("Nothing is pinned yet.")).to_be_visible()
     walked.look("an empty board")
@@ -338,6 +339,9 @@ def _walk_links(walked: Inspection, app: App) -> list[str]:
     for where in ("chat", "board"):
         if where == "board":
             page.goto(f"{app.url}/board")
+            page.get_by_role("combobox", name="Board").click()
+            page.get_by_role("option", name="Board", exact=True).click()
+            expect(page.get_by_role("heading", name="Board", exact=True)).to_be_visible()
         page.get_by_role("button", name="Share by link").filter(visible=True).first.click()
         dialog = page.get_by_role("dialog")
         dialog.get_by_role("button", name="Create link").click()
