@@ -21,7 +21,8 @@ def button(label: str, icon: str, key: str, only: str = "") -> None:
 def _button() -> Any:
     return st.components.v2.component(
         "leaf_palette_button",
-        html='<button type="button" class="leaf-palette-button"></button>',
+        # Not to be seen before it has its words, and in its place all the while.
+        html='<button type="button" class="leaf-palette-button" style="visibility: hidden"></button>',
         js=(ASSETS / "palette_button.js").read_text(),
         isolate_styles=False,
     )

@@ -12,6 +12,7 @@ export default function ({ data, parentElement }) {
     button.append(icon, label)
     button.setAttribute("aria-haspopup", "dialog")
   }
+  button.style.visibility = ""
   if (button.lastChild.textContent !== data.label) button.lastChild.textContent = data.label
   button.onclick = () => window.dispatchEvent(new CustomEvent("leaf-palette", { detail: { only: data.only } }))
 }
