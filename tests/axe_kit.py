@@ -33,9 +33,6 @@ SHOWS = """scheme => {
 """In these colours, and nothing is pale because it is drawn anew."""
 STILL = "*, *::before, *::after { transition: none !important; }"
 
-FRESH = "() => !document.querySelector('[data-stale=true]')"
-"""What is drawn anew is shown pale meanwhile, and read again in a moment."""
-
 
 @dataclass(frozen=True)
 class Known:
@@ -120,7 +117,6 @@ class Inspection:
         self._scheme = look.scheme
         self.page.wait_for_function(SHOWS, arg=look.scheme)
         self.page.add_style_tag(content=STILL)
-        self.page.wait_for_function(FRESH)
 
     def _ask(self, only: Sequence[str]) -> None:
         given = {"only": list(only), "known": [vars(one) for one in self.known]}
