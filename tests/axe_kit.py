@@ -15,10 +15,17 @@ GRAVE = ("serious", "critical")
 LOOKS = ("color-contrast",)
 """Rules that depend on the colours; the others say the same in light and dark."""
 RUN = """async ({only, known}) => {
+  let disturbed = false;  // what is drawn anew is pale for a moment, and read again
+  const watch = new MutationObserver(() => { disturbed = true });
+  const attributeFilter = ["data-test-script-state", "data-stale"];
+  watch.observe(document.documentElement, {subtree: true, attributes: true, attributeFilter});
   const rules = {"target-size": {enabled: true}, "color-contrast": {enabled: true}};
   const runOnly = only.length ? {type: "rule", values: only} : undefined;
   const found = await axe.run(
     document, {resultTypes: ["violations"], elementRef: true, rules, runOnly});
+  disturbed ||= watch.takeRecords().length > 0;
+  watch.disconnect();
+  if (disturbed) return null;
   return found.violations.flatMap(({id, nodes, help}) => nodes.map(node => ({
     rule: id, impact: node.impact, help, selector: node.target.flat().join(" "),
     html: node.html.slice(0, 240), mend: node.failureSummary,
@@ -31,6 +38,8 @@ SHOWS = """scheme => {
     && app.dataset.testScriptState !== "running" && !document.querySelector("[data-stale=true]");
 }"""
 """In these colours, and nothing is pale because it is drawn anew."""
+TRIES = 20
+"""Until the page was not drawn anew meanwhile."""
 STILL = "*, *::before, *::after { transition: none !important; }"
 
 
@@ -120,12 +129,13 @@ class Inspection:
 
     def _ask(self, only: Sequence[str]) -> None:
         given = {"only": list(only), "known": [vars(one) for one in self.known]}
-        found: list[dict[str, Any]] = self.page.evaluate(RUN, given)
-        for _ in range(5):
-            if self.page.evaluate(SHOWS, self._scheme):
-                break
-            self.page.wait_for_function(SHOWS, arg=self._scheme)  # it was drawn anew meanwhile
+        found: list[dict[str, Any]] | None = None
+        for _ in range(TRIES):
+            self.page.wait_for_function(SHOWS, arg=self._scheme)
             found = self.page.evaluate(RUN, given)
+            if found is not None:
+                break
+        assert found is not None, f"{self.where}: the page does not come to rest"
         for one in found:
             if one["known"] >= 0:
                 self.met.add(one["known"])

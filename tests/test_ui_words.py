@@ -11,6 +11,7 @@ from leaf.runs.records import Load
 from leaf.runs.waiting import QueuePlace
 from leaf.store.edited_steps import EditedStep
 from leaf.ui import tabular, words
+from leaf.ui.controls import distinct
 
 
 @pytest.mark.parametrize(
@@ -169,5 +170,5 @@ def test_columns_are_told_apart() -> None:
 
 def test_two_of_one_name_are_told_apart_in_a_menu() -> None:
     names = {"a": "Board", "b": "Board", "c": "Board (2)", "d": "Board", "e": "Sales"}
-    told = words.distinct(names)
+    told = distinct(names)
     assert list(told.values()) == ["Board", "Board (2)", "Board (2) (2)", "Board (3)", "Sales"]

@@ -284,11 +284,11 @@ class Engine:
             else:
                 return
 
-    def wake_readers(self, message_id: str = "") -> None:
-        """Have those that wait in `read_stream` look now: all, or those of one answer."""
+    def wake_readers(self, message_id: str) -> None:
+        """Have those that wait in `read_stream` for this answer look now."""
         waiting = self._dbos._sys_db.streams_map.snapshot()  # noqa: SLF001
         for _, (workflow_id, *_), signal in waiting:
-            if message_id in ("", workflow_id):
+            if workflow_id == message_id:
                 signal.set()
 
     def streamed(self, message_id: str) -> list[Chunk]:

@@ -102,12 +102,16 @@ class Keeper:
             with self._board.news:
                 if not self._board.live:
                     self._board.news.wait(SAFETY_SECONDS)
-                streams = {one: live.stream for one, live in self._board.live.items()}
             began = time.monotonic()
-            if self._presence is not None:
-                lines = [line for one, stream in streams.items() for line in stream.untold(one)]
-                self._presence.tell(lines)
+            self._do(self._tell)
             time.sleep(max(TELL_SECONDS, REST * (time.monotonic() - began)))
+
+    def _tell(self) -> None:
+        with self._board.news:
+            streams = {one: live.stream for one, live in self._board.live.items()}
+        if self._presence is not None and not self._presence.alone:
+            lines = [line for one, stream in streams.items() for line in stream.untold(one)]
+            self._presence.tell(lines)
 
     def _do(self, duty: Callable[[], None]) -> None:
         try:

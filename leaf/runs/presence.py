@@ -67,8 +67,7 @@ class Presence:
         self._news = threading.Event()
         self._told = True
         """Whether others said that there is something to do."""
-        self._entered = False
-        self._alone = False
+        self.alone = False
         """Whether there was no other process at the last beat."""
         self._beaten = float("-inf")
         """`time.monotonic()` of the last beat."""
@@ -83,13 +82,13 @@ class Presence:
         topics = {change.topic for change in changes}
         if RUNS in topics:
             self._told = True
-        if RUNS in topics or self._alone:  # then its heart may stand still
+        if RUNS in topics or self.alone:  # then its heart may stand still
             self._news.set()
 
     def tell(self, lines: Sequence[str]) -> None:
         """Let others know what answers grew by, if there are any others. What they are not told
         they read."""
-        if not lines or self._alone or self._board.closed:
+        if not lines or self.alone or self._board.closed:
             return
         try:
             self._db.tell(lines)
@@ -102,7 +101,6 @@ class Presence:
 
     def enter(self) -> None:
         """Be there, and let go what earlier processes in this one's place held."""
-        self._entered = True
         leases.unscoped_enter(self._db, self.holder)
         leases.unscoped_release_seats(
             self._db, self._engine.process_id, frozenset(self._engine.executors)
@@ -112,14 +110,14 @@ class Presence:
         """Beat and look, as long as there is anybody to do it for. Runs until `close`."""
         while not self._board.ending:
             try:
-                self._alone = self._look()
+                self.alone = self._look()
             except Exception as e:  # noqa: BLE001 - the next beat may do
                 if not self._board.closed:
                     why = e.message if isinstance(e, LeafError) else type(e).__name__
                     logger.warning("the heart of this process missed a beat: %s", why)
-                self._alone = False
+                self.alone = False
             load = self._board.load()
-            idle = self._alone and not (load.running or load.waiting)
+            idle = self.alone and not (load.running or load.waiting)
             self._news.wait(None if idle else self.times.beat)
             self._news.clear()
 

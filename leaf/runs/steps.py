@@ -28,7 +28,7 @@ from leaf import logs
 from leaf.agent.events import compact
 from leaf.agent.steps import KeptValue, S, Step
 from leaf.errors import StoreError
-from leaf.runs.batches import MOST_KEPT, Batch
+from leaf.runs.batches import Batch
 from leaf.runs.engine import STREAM
 from leaf.runs.run import Run
 from leaf.shapes.chunks import Chunk, chunk
@@ -39,6 +39,10 @@ if TYPE_CHECKING:
 
 WORKERS = 8
 """Tool calls of one turn that run at once."""
+
+UNTOLD = 50
+"""Batches that are kept for other processes to be told: some seconds of an answer. Where there are
+none, nobody asks for them, and who comes later reads."""
 
 logger = logging.getLogger(__name__)
 
@@ -66,7 +70,7 @@ class Stream:
         self._shown = 0
         """How many chunks are in batches."""
         self._unwritten: list[Batch] = []
-        self._untold: deque[Batch] = deque(maxlen=MOST_KEPT)
+        self._untold: deque[Batch] = deque(maxlen=UNTOLD)
         self._open: dict[str, contextvars.Context] = {}
         """Steps that run, with the context in which DBOS knows them. Outside of a step nothing may
         be written: it would become a step of its own."""

@@ -7,7 +7,7 @@ from leaf.errors import InvalidInputError, NotFoundError
 from leaf.store import audit, chats, messages, project_chats
 from leaf.store.database import Database, Transaction, now
 from leaf.store.model import Participant, Scope
-from leaf.store.users import params
+from leaf.store.users import member_of
 
 
 def list_participants(db: Database, scope: Scope, chat_id: str) -> list[Participant]:
@@ -39,23 +39,14 @@ def add(db: Database, scope: Scope, chat_id: str, email: str) -> None:
     there, InvalidInputError for somebody who is not in the project of the chat."""
     with db.transaction(scope) as tx:
         _hold(tx, scope, chat_id)
-        rows = tx.read(
-            "SELECT u.id FROM users u JOIN workspace_members o ON o.user_id = u.id "
-            "WHERE o.workspace_id = :workspace AND u.email = :email",
-            params(scope, email=email.strip().lower()),
-        )
-        if not rows:
-            raise NotFoundError(
-                f"{email.strip()} is not a member of this workspace.",
-                "Invite them to it in Settings first.",
-            )
-        project_chats.check_may_join(tx, chat_id, str(rows[0]["id"]))
+        member = member_of(tx, scope, email)
+        project_chats.check_may_join(tx, chat_id, member)
         tx.execute(
             "INSERT INTO chat_participants (chat_id, user_id, created_at) VALUES (:chat, :member, "
             ":at) ON CONFLICT DO NOTHING",
-            {"chat": chat_id, "member": rows[0]["id"], "at": now()},
+            {"chat": chat_id, "member": member, "at": now()},
         )
-        audit.add(tx, scope, "brought into chat", f"{chat_id} {rows[0]['id']}")
+        audit.add(tx, scope, "brought into chat", f"{chat_id} {member}")
 
 
 def remove(db: Database, scope: Scope, chat_id: str, user_id: str) -> list[str]:

@@ -16,7 +16,7 @@ from leaf.store import audit, files, project_chats
 from leaf.store.database import Database, Transaction, now
 from leaf.store.ids import new_id
 from leaf.store.model import File, Participant, Scope
-from leaf.store.users import MEMBER, params
+from leaf.store.users import MEMBER, member_of, params
 
 TITLE_LENGTH = 120
 INSTRUCTIONS_LENGTH = 4_000
@@ -169,6 +169,13 @@ def remove_rows(tx: Transaction, those: str, given: dict[str, object]) -> None:
     tx.execute(f"DELETE FROM projects WHERE id IN ({those})", given)
 
 
+def remove_nobodys(tx: Transaction, workspace_id: str) -> None:
+    """Those that nobody is in any more."""
+    those = "SELECT p.id FROM projects p WHERE p.workspace_id = :workspace AND NOT EXISTS "
+    those += "(SELECT 1 FROM project_members n WHERE n.project_id = p.id)"
+    remove_rows(tx, those, {"workspace": workspace_id})
+
+
 # --- files
 
 
@@ -239,17 +246,7 @@ def add_member(db: Database, scope: Scope, project_id: str, email: str) -> None:
     NotFoundError, InvalidInputError for one who is not its host."""
     with db.transaction(scope) as tx:
         _hold(tx, scope, project_id, "bring in others")
-        rows = tx.read(
-            "SELECT u.id FROM users u JOIN workspace_members o ON o.user_id = u.id "
-            "WHERE o.workspace_id = :workspace AND u.email = :email",
-            params(scope, email=email.strip().lower()),
-        )
-        if not rows:
-            raise NotFoundError(
-                f"{email.strip()} is not a member of this workspace.",
-                "Invite them to it in Settings first.",
-            )
-        new = Scope(scope.workspace_id, str(rows[0]["id"]))
+        new = Scope(scope.workspace_id, member_of(tx, scope, email))
         _check_room(tx, new)
         tx.execute(
             "INSERT INTO project_members (project_id, workspace_id, user_id, created_at) "

@@ -286,10 +286,8 @@ def remove_account(tx: Transaction, email: str) -> tuple[str, list[Gone]]:
         tx.execute(f"DELETE FROM {table} WHERE chat_id = :chat", outside)
     for table in PERSONAL_TABLES:
         tx.execute(f"DELETE FROM {table} WHERE user_id = :user", user)
-    nobodys = "SELECT p.id FROM projects p WHERE p.workspace_id = :workspace AND NOT EXISTS "
-    nobodys += "(SELECT 1 FROM project_members n WHERE n.project_id = p.id)"
     for workspace_id in shared:
-        projects.remove_rows(tx, nobodys, {"workspace": workspace_id})
+        projects.remove_nobodys(tx, workspace_id)
     tx.execute("DELETE FROM invitations WHERE email = :email", user)
     tx.execute("DELETE FROM budgets WHERE subject = :user", user)
     tx.execute("DELETE FROM audit WHERE subject = :email", user)

@@ -21,6 +21,21 @@ def params(scope: Scope, **more: object) -> dict[str, object]:
     return {"workspace": scope.workspace_id, "user": scope.user_id, **more}
 
 
+def member_of(tx: Transaction, scope: Scope, email: str) -> str:
+    """The id of a member of the caller's workspace. Raises NotFoundError."""
+    rows = tx.read(
+        "SELECT u.id FROM users u JOIN workspace_members o ON o.user_id = u.id "
+        "WHERE o.workspace_id = :workspace AND u.email = :email",
+        params(scope, email=email.strip().lower()),
+    )
+    if not rows:
+        raise NotFoundError(
+            f"{email.strip()} is not a member of this workspace.",
+            "Invite them to it in Settings first.",
+        )
+    return str(rows[0]["id"])
+
+
 def ensure_local_user(db: Database) -> Scope:
     """The one user of an installation without logins, made at first use."""
     return ensure_user(db, LOCAL_EMAIL, "You")

@@ -3,7 +3,8 @@ the label from the eye), and what a control does when it fails."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import itertools
+from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
 from typing import Literal, ParamSpec
 
@@ -55,6 +56,15 @@ def icon_menu(name: str, options: Sequence[str], key: str, icon: str = "more_hor
         help=name,
         format_func=t,
     )
+
+
+def distinct(names: Mapping[str, str]) -> dict[str, str]:
+    """Id -> name, as a menu takes them, which refuses two of one name: the second is `Board (2)`."""
+    told: dict[str, str] = {}
+    for one, name in names.items():
+        tries = itertools.chain([name], (f"{name} ({n})" for n in itertools.count(2)))
+        told[one] = next(name for name in tries if name not in told.values())
+    return told
 
 
 def then_redraw(act: Callable[..., object], *given: object) -> None:

@@ -9,7 +9,8 @@ import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.store.boards import Board
-from leaf.ui import markdown, words
+from leaf.ui import markdown
+from leaf.ui.controls import distinct
 from leaf.ui.language import mark, t
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
@@ -23,7 +24,7 @@ def draw_button(
     """*Pin to board*; whoever has several boards chooses one. With `spec` the chart is pinned, as it
     is drawn."""
     own = [board for board in session().boards.list() if board.own]
-    boards = words.distinct({board.id: markdown.label(board.name, 40) for board in own})
+    boards = distinct({board.id: markdown.label(board.name, 40) for board in own})
     given = (chat_id, result_id, spec)
     if len(boards) > 1:
         st.menu_button(

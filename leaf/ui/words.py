@@ -3,7 +3,6 @@ pure."""
 
 from __future__ import annotations
 
-import itertools
 import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -158,15 +157,6 @@ def cut(text: str, longest: int) -> str:
     """On one line, and not too long."""
     line = " ".join(text.split())
     return line if len(line) <= longest else line[: longest - 1].rstrip() + "…"
-
-
-def distinct(names: Mapping[str, str]) -> dict[str, str]:
-    """Id -> name, as a menu takes them, which refuses two of one name: the second is `Board (2)`."""
-    told: dict[str, str] = {}
-    for one, name in names.items():
-        tries = itertools.chain([name], (f"{name} ({n})" for n in itertools.count(2)))
-        told[one] = next(name for name in tries if name not in told.values())
-    return told
 
 
 def drive_kind(kind: str, mime_type: str) -> str:
