@@ -20,7 +20,7 @@ from leaf.tools.table_data import findings_json
 from leaf.ui import audio, documents, markdown, receipts, results, tabular, words
 from leaf.ui.controls import icon_button
 from leaf.ui.findings import draw_findings
-from leaf.ui.language import in_digits, t
+from leaf.ui.language import t
 from leaf.ui.state import session
 
 if TYPE_CHECKING:
@@ -358,17 +358,7 @@ def _draw_table(preview: Preview, place: str) -> None:
     pointed = bool(preview.sought.found) if preview.sought else _is_one_row(place)
     marks = marks_in(table, place, rows) if pointed and in_order else None
     tabular.draw(rows.columns, rows.rows, rows.types, key="preview-frame", tall=16, marks=marks)
-    last = min(rows.offset + len(rows.rows), rows.total)
-    shown = (
-        t(
-            "Rows {offset}–{last} of {total}",
-            offset=in_digits(rows.offset + 1),
-            last=in_digits(last),
-            total=in_digits(rows.total),
-        )
-        if rows.total
-        else t("No rows")
-    )
+    shown = tabular.rows_shown(rows.offset, len(rows.rows), rows.total)
     left = t(" · in queries {excluded}", excluded=table.excluded) if table.excluded else ""
     st.caption(f"{shown}{left}")
     if rows.total > ROWS:

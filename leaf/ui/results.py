@@ -212,17 +212,7 @@ def _load(chat_id: str, result_id: str, where: dict[str, str] | None) -> ResultP
 
 
 def _draw_place(page: ResultPage, filtered: bool) -> None:
-    last = min(page.offset + len(page.rows), page.total)
-    shown = (
-        t(
-            "Rows {offset}–{last} of {total}",
-            offset=in_digits(page.offset + 1),
-            last=in_digits(last),
-            total=in_digits(page.total),
-        )
-        if page.total
-        else t("No rows")
-    )
+    shown = tabular.rows_shown(page.offset, len(page.rows), page.total)
     if filtered:
         shown = (
             t(

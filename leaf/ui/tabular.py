@@ -11,7 +11,7 @@ import streamlit as st
 
 from leaf.readers.base import KIND, ROW
 from leaf.shapes.results import ChartShown
-from leaf.ui.language import t
+from leaf.ui.language import in_digits, t
 
 ROW_HEIGHT = 32
 ROWS_TALL = 12
@@ -89,6 +89,18 @@ def draw(
 
 MARKER = "\u2060quoted"
 """Name of the column that points at quoted rows; no file has a column of this name."""
+
+
+def rows_shown(offset: int, count: int, total: int) -> str:
+    """`Rows 101–200 of 5,000`."""
+    if not total:
+        return t("No rows")
+    return t(
+        "Rows {offset}–{last} of {total}",
+        offset=in_digits(offset + 1),
+        last=in_digits(min(offset + count, total)),
+        total=in_digits(total),
+    )
 
 
 def label(column: str) -> str:

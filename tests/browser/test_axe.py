@@ -20,7 +20,7 @@ from tests.browser.test_journeys import (
     finished,
     open_steps,
 )
-from tests.browser.test_sign_in import login_provider, sign_in
+from tests.browser.test_sign_in import login_provider, sign_in, sign_in_secrets
 from tests.drive_server import ANA, DriveServer, fill
 from tests.messages_server import Json, MessagesServer, Turn
 
@@ -106,13 +106,7 @@ def guarded(
 ) -> Iterator[App]:
     """One Leaf with sign-in, a model and Google Drive."""
     folder = tmp_path_factory.mktemp("guarded")
-    secrets = folder / "secrets.toml"
-    secrets.write_text(
-        '[auth]\nredirect_uri = "http://127.0.0.1:{port}/oauth2callback"\n'
-        'cookie_secret = "a secret of the tests, long enough"\n\n'
-        '[auth.firm]\nclient_id = "leaf"\nclient_secret = '
-        f'"client-secret-of-tests"\nserver_metadata_url = "{login_provider}"\n'
-    )
+    secrets = sign_in_secrets(folder, login_provider)
     with MessagesServer(brain) as model, DriveServer() as google:
         fill(google)
         drive = google.settings()

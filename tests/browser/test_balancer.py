@@ -22,7 +22,11 @@ from tests.app_process import App, free_port
 from tests.browser.conftest import PATIENCE
 from tests.browser.test_exports import taken
 from tests.browser.test_journeys import add_by_composer, ask, file_field, finished
-from tests.browser.test_sign_in import login_provider, sign_in  # noqa: F401 - a fixture
+from tests.browser.test_sign_in import (  # noqa: F401 - a fixture
+    login_provider,
+    sign_in,
+    sign_in_secrets,
+)
 from tests.live_kit import wait_until
 from tests.messages_server import MessagesServer
 from tests.test_health import get, values
@@ -66,13 +70,7 @@ def pair(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> Iterator[Pair]:
     folder, port = tmp_path_factory.mktemp("pair"), free_port()
-    secrets = folder / "secrets.toml"
-    secrets.write_text(
-        f'[auth]\nredirect_uri = "http://127.0.0.1:{port}/oauth2callback"\n'
-        'cookie_secret = "a secret of the tests, long enough"\n\n'
-        '[auth.firm]\nclient_id = "leaf"\nclient_secret = "client-secret-of-tests"\n'
-        f'server_metadata_url = "{login_provider}"\n'
-    )
+    secrets = sign_in_secrets(folder, login_provider, port)
     with postgres.server(connections=150) as address:
         settings = {
             "LEAF_DATABASE_URL": f"postgresql:///postgres{address}",

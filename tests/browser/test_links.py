@@ -13,7 +13,7 @@ from leaf.ui.shared import GONE
 from tests.browser.conftest import PATIENCE, App
 from tests.browser.test_board import SPEC, SQL, button, cards, shots
 from tests.browser.test_journeys import add_by_composer, ask, composer, finished
-from tests.browser.test_sign_in import login_provider, sign_in
+from tests.browser.test_sign_in import login_provider, sign_in, sign_in_secrets
 from tests.messages_server import Json, MessagesServer, Turn
 
 __all__ = ["login_provider"]
@@ -38,13 +38,7 @@ def guarded(
 ) -> Iterator[App]:
     """Ann's and Bob's, with public links."""
     folder = tmp_path_factory.mktemp("links")
-    secrets = folder / "secrets.toml"
-    secrets.write_text(
-        '[auth]\nredirect_uri = "http://127.0.0.1:{port}/oauth2callback"\n'
-        'cookie_secret = "a secret of the tests, long enough"\n\n'
-        '[auth.firm]\nclient_id = "leaf"\nclient_secret = '
-        f'"client-secret-of-tests"\nserver_metadata_url = "{login_provider}"\n'
-    )
+    secrets = sign_in_secrets(folder, login_provider)
     with MessagesServer(brain) as model:
         yield module_app(
             folder / "home",

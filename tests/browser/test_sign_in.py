@@ -65,14 +65,21 @@ def guarded(
     return start(module_app, login_provider, tmp_path_factory.mktemp("guarded"))
 
 
-def start(new_app: Callable[..., App], address: str, folder: Path) -> App:
+def sign_in_secrets(folder: Path, provider: str, port: int | str = "{port}") -> Path:
+    """The file by which an app signs people in at this provider; as `port` that of the app, if it
+    is not the one that browsers reach."""
     secrets = folder / "secrets.toml"
     secrets.write_text(
-        '[auth]\nredirect_uri = "http://127.0.0.1:{port}/oauth2callback"\n'
+        f'[auth]\nredirect_uri = "http://127.0.0.1:{port}/oauth2callback"\n'
         'cookie_secret = "a secret of the tests, long enough"\n\n'
-        f'[auth.firm]\nclient_id = "leaf"\nclient_secret = '
-        f'"client-secret-of-tests"\nserver_metadata_url = "{address}"\n'
+        '[auth.firm]\nclient_id = "leaf"\nclient_secret = "client-secret-of-tests"\n'
+        f'server_metadata_url = "{provider}"\n'
     )
+    return secrets
+
+
+def start(new_app: Callable[..., App], address: str, folder: Path) -> App:
+    secrets = sign_in_secrets(folder, address)
     return new_app(secrets=secrets, LEAF_ALLOWED_DOMAINS="example.org")
 
 
