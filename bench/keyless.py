@@ -25,6 +25,7 @@ import time
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +39,9 @@ from bench._figures import Figure, Report, changed
 from bench._keyless import tables
 from bench._keyless.held_out import ANSWERABLE, TRAPS
 from bench._keyless.questions import HOSTILE, PLAIN
+from leaf.agent.models.keyless import NOT_UNDERSTOOD, WHICH_IS_MEANT
+from leaf.agent.rules.spoken import in_all, language_of
+from leaf.language.text import NAMES, SEPARATORS, current, n_, speaking
 from leaf.sessions.session import Session
 from leaf.settings import Settings
 from leaf.shapes.part_values import data_of, texts_of
@@ -51,12 +55,14 @@ HEADS = ("questions", "answered", "right", "of answered", "wrong", "refused")
 AT_ONCE = 3
 LINES = 1_000
 RIGHT = 0.97
-_REFUSED = re.compile(
-    r"did not understand|No column or value here|Which figure is meant|could be `|not be "
-    r"matched|Nothing in \d|needs two|"
-    r"no file in this chat|could not be used|does not say which|places? in the files",
+REFUSALS = (
+    NOT_UNDERSTOOD,
+    WHICH_IS_MEANT,
+    "Nothing in {n} file matches “{query}”. Try other words.",
+    "{file} could not be used: {why}",
 )
-"""How an answer says that it did not understand; the sentences of earlier rules among them."""
+"""How an answer says that it did not understand."""
+PLACES = ("{n} place in the files mentions this:", "{n} places in the files mention this:")
 _FIGURE = re.compile(r"\*\*[^*]*\*\*|^\|", re.MULTILINE)
 
 
@@ -145,10 +151,31 @@ def _taken_apart(question: str, message: Message) -> Said:
         if part["type"] == "tool-query_tables" and (table := data_of(part).get("table"))
     ]
     rows = [list(row) for row in results[-1]["rows"]] if results else []
-    refused, figure = _REFUSED.search(text), _FIGURE.search(text)
+    refused, figure = _refusals().search(text), _FIGURE.search(text)
     early = refused is not None and (figure is None or refused.start() < figure.start())
-    figures = [found.strip("* ") for found in re.findall(r"\*\*([^*]+)\*\*", text)]
+    with speaking(language_of(question)):
+        figures = [_in_english(found) for found in re.findall(r"\*\*([^*]+)\*\*", text)]
     return Said(question, text, early or figure is None, figures, rows)
+
+
+@cache
+def _refusals() -> re.Pattern[str]:
+    """Of each the longest words without a name, in all languages."""
+    found = []
+    for said in (said for refusal in REFUSALS for said in in_all(refusal)):
+        parts = [part.strip() for part in re.split(r"\{\w+\}", said)]
+        found.append(re.escape(max(parts, key=len)))
+    for language in NAMES:
+        with speaking(language):
+            found += [re.escape(n_(*PLACES, count).lstrip("12 ")) for count in (1, 2)]
+    return re.compile("|".join(found))
+
+
+def _in_english(figure: str) -> str:
+    """Written in the language of the question."""
+    thousands, decimals = SEPARATORS.get(current(), (",", "."))
+    plain = figure.strip("* ").replace(thousands, "")
+    return plain.replace(decimals, ".") if re.fullmatch(r"[-\d,.e]+", plain) else figure.strip("* ")
 
 
 def _own(desk: Desk, shared: Path, folder: Path, only: str, show: bool) -> list[Figure]:

@@ -1,4 +1,4 @@
-"""Write the template of translations, `leaf/ui/locales/leaf.pot`, from the code, and bring the catalogs
+"""Write the template of translations, `leaf/language/locales/leaf.pot`, from the code, and bring the catalogs
 of all languages in line with it: `python docs/catalogs.py`. What is new there has an empty
 translation, which is shown in English until somebody writes one.
 """
@@ -10,12 +10,19 @@ import json
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
-from leaf.ui.catalogs import LOCALES, PLURALS, Entry, parsed
+from leaf.language.catalogs import LOCALES, PLURALS, Entry, parsed
 from leaf.ui.spoken import ASSETS, SCRIPTS, texts
 
 LEAF = Path(__file__).resolve().parents[1] / "leaf"
 TEMPLATE = LOCALES / "leaf.pot"
 LANGUAGES = ("de", "fr", "es")
+RULES = (
+    "agent/models/keyless.py",
+    "agent/rules/*.py",
+    "agent/proposals/*.py",
+    "sessions/suggesting.py",
+)
+"""Who answers and suggests without a model."""
 Message = tuple[str, str]
 """In English for one, and for more than one of something; the second is empty where there is no
 number."""
@@ -33,7 +40,9 @@ def messages() -> dict[Message, list[str]]:
 
 
 def _said() -> Iterator[tuple[Path, Message]]:
-    for path in sorted([*(LEAF / "ui").rglob("*.py"), *(LEAF / "pages").glob("*.py")]):
+    pages = [*(LEAF / "ui").rglob("*.py"), *(LEAF / "pages").glob("*.py")]
+    rules = [path for each in RULES for path in LEAF.glob(each)]
+    for path in sorted([*pages, *rules]):
         yield from ((path, message) for message in _of_page(_read(path)))
     for name in SCRIPTS:
         script = ASSETS / name

@@ -30,6 +30,7 @@ shapes     chunks, parts and results as JSON, a type for each
 store      SQL on DuckDB or PostgreSQL, blobs in a folder, in PostgreSQL or in a bucket
 settings   what can be configured        errors   what can go wrong
 retries    trying again what may succeed in a moment
+language   texts and figures in the language of whoever reads them
 """
 
 __version__ = "0.1.0"

@@ -11,9 +11,11 @@ from datetime import date
 import pytest
 
 from docs import catalogs
-from leaf.ui import language, words
-from leaf.ui.catalogs import LOCALES, Catalog, Entry, parsed, read
-from leaf.ui.language import best, n_, speaking, t
+from leaf.language import text as language
+from leaf.language.catalogs import LOCALES, Catalog, Entry, parsed, read
+from leaf.language.text import n_, speaking, t
+from leaf.ui import words
+from leaf.ui.language import best
 from leaf.ui.spoken import spoken, texts
 
 MARKUP = re.compile(r"\*\*|(?<!\*)\*(?!\*)|`|:[a-z]+\[|:material/\w+:?|\]|<|\[|https?:|\n|\||^- |#")

@@ -2,9 +2,9 @@
 
 import streamlit as st
 
+from leaf.language.text import t
 from leaf.ui import board, pinned
 from leaf.ui.controls import say_problem
-from leaf.ui.language import t
 from leaf.ui.state import session
 
 st.container(key="wide")

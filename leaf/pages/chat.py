@@ -3,6 +3,7 @@
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import t
 from leaf.ui import (
     browser,
     composer,
@@ -17,7 +18,6 @@ from leaf.ui import (
     welcome,
 )
 from leaf.ui.controls import say_problem
-from leaf.ui.language import t
 from leaf.ui.state import session
 
 try:

@@ -3,8 +3,8 @@
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import t
 from leaf.ui import browser, document_page, markdown
-from leaf.ui.language import t
 from leaf.ui.state import session
 
 st.container(key="wide")

@@ -3,8 +3,8 @@ it."""
 
 import streamlit as st
 
+from leaf.language.text import t
 from leaf.ui import adding, library, upload_list
-from leaf.ui.language import t
 from leaf.ui.state import session
 
 st.container(key="wide")

@@ -3,6 +3,7 @@ deleted. What whoever runs Leaf looks after stands in `operations.py`."""
 
 import streamlit as st
 
+from leaf.language.text import t
 from leaf.ui import (
     audit,
     budget,
@@ -16,7 +17,6 @@ from leaf.ui import (
     words,
     workspace,
 )
-from leaf.ui.language import t
 from leaf.ui.state import leaf, live, session
 
 app = leaf()

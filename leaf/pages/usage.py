@@ -2,8 +2,8 @@
 
 import streamlit as st
 
+from leaf.language.text import t
 from leaf.ui import budget, usage
-from leaf.ui.language import t
 from leaf.ui.state import session
 
 st.container(key="wide")

@@ -16,6 +16,7 @@ from leaf.agent.rules import answers
 from leaf.agent.rules.grammar import Query
 from leaf.agent.rules.tables import AskedColumn, AskedTable
 from leaf.errors import LeafError, SandboxError
+from leaf.language.text import ENGLISH, speaking
 from leaf.readers.base import holds_tables
 from leaf.readers.notes import Effect, effect
 from leaf.sandbox.answers import checked, plain
@@ -126,7 +127,8 @@ def _facts(house: House, scope: Scope, table: Table) -> TableFacts:
     known = _kept(kept)
     if known is None:
         try:
-            known = _look(house, table, asked_table(house, scope, table))
+            with speaking(ENGLISH):  # it is kept for whoever looks at the file
+                known = _look(house, table, asked_table(house, scope, table))
             write_whole(kept, json.dumps(plain(known)))
         except SandboxError:
             return TableFacts()

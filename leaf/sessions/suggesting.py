@@ -12,9 +12,11 @@ from itertools import chain, combinations, islice, zip_longest
 from leaf.agent.proposals.ideas import Rested, first_ideas, next_ideas, rested_on
 from leaf.agent.proposals.wording import Proposal, comparison, worded
 from leaf.agent.rules.grammar import Query
+from leaf.agent.rules.spoken import SAYS_ABOUT
 from leaf.agent.rules.tables import AskedTable, read_table
 from leaf.agent.rules.understanding import understood
 from leaf.errors import LeafError
+from leaf.language.text import t
 from leaf.readers.base import holds_tables
 from leaf.sessions.house import House
 from leaf.shapes.part_values import data_of, is_tool, newest, succeeded, texts_of, tool_name
@@ -222,8 +224,8 @@ def _of_text(house: House, scope: Scope, file: File) -> list[Suggested]:
     if file.outline.get("error") or not file.name.isprintable():
         return []
     found = [h for h in headings(house, scope, file)[:WANTED] if _is_found(house, scope, file, h)]
-    about = [Suggested(f"What does {file.name} say about {heading}?") for heading in found]
-    whole = [Suggested(f"What are the main points of {file.name}?")]
+    about = [Suggested(t(SAYS_ABOUT, file=file.name, heading=heading)) for heading in found]
+    whole = [Suggested(t("What are the main points of {file}?", file=file.name))]
     return [*whole, *about]
 
 
@@ -253,8 +255,8 @@ def _plain(heading: str) -> str:
 
 def _described(file: File) -> str:
     if file.outline.get("rows"):
-        return f"Describe {file.name}: columns, gaps and oddities"
-    return f"Describe {file.name}: what does it hold?"
+        return t("Describe {file}: columns, gaps and oddities", file=file.name)
+    return t("Describe {file}: what does it hold?", file=file.name)
 
 
 def _in_turn(lists: Iterable[Sequence[Suggested]]) -> list[Suggested]:

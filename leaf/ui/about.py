@@ -5,9 +5,9 @@ from __future__ import annotations
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import t
 from leaf.ui import markdown
 from leaf.ui.controls import dialog
-from leaf.ui.language import t
 from leaf.ui.state import session
 
 LONGEST = 1_000

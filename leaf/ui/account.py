@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from leaf.language.text import mark, t
 from leaf.ui import markdown, preview
-from leaf.ui.language import mark, t
 from leaf.ui.state import current_visit, leaf, open_workspace, session
 
 if TYPE_CHECKING:

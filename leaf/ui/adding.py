@@ -17,11 +17,11 @@ import streamlit as st
 
 from leaf.drive.model import DriveItem
 from leaf.errors import LeafError, RunError
+from leaf.language.text import in_digits, n_, t
 from leaf.sessions.session import Session
 from leaf.store.jobs import Job, JobItem, progress_line
 from leaf.ui import markdown, preview
 from leaf.ui.controls import icon_button
-from leaf.ui.language import in_digits, n_, t
 from leaf.ui.receiving import Upload, received
 from leaf.ui.state import session
 

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import t
 from leaf.readers.locate.where import parse
 from leaf.readers.media_types import OTHER, media_type_of
 from leaf.store.model import File
 from leaf.ui import markdown, words
-from leaf.ui.language import t
 from leaf.ui.state import session
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from pathlib import Path
 
 import streamlit as st
 
+from leaf.language.text import in_digits, mark, t
 from leaf.store.audit import KINDS, AuditLine
 from leaf.store.model import Member
 from leaf.ui import markdown
-from leaf.ui.language import in_digits, mark, t
 from leaf.ui.state import current_visit, later, session
 
 OPERATIONS_PAGE = Path(__file__).resolve().parents[1] / "pages" / "operations.py"

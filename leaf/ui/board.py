@@ -7,11 +7,11 @@ from collections.abc import Sequence
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import in_digits, mark, t
 from leaf.sessions.boards import BoardForm
 from leaf.store.boards import FIRST_NAME, NAME_LENGTH, Board
 from leaf.ui import browser, links, markdown, words
 from leaf.ui.controls import dialog, icon_menu, say_problem, then_redraw
-from leaf.ui.language import in_digits, mark, t
 from leaf.ui.state import later, session
 from leaf.ui.toasts import toast
 

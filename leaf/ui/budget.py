@@ -9,11 +9,11 @@ import streamlit as st
 
 from leaf.budgets.budgets import BudgetPlan, Standing
 from leaf.budgets.rules import Meter, Unit, amount, effective, percent
+from leaf.language.text import in_digits, mark, t
 from leaf.settings import Allowance
 from leaf.store.budgets import MEMBERS, WORKSPACE
 from leaf.ui import markdown
 from leaf.ui.controls import say_problem, then_redraw
-from leaf.ui.language import in_digits, mark, t
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
 from leaf.ui.words import whole_day

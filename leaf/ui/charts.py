@@ -8,10 +8,10 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import mark, t
 from leaf.shapes.results import ChartShown
 from leaf.tables.reshape import MARKS, Choice, choice_of, reshaped
 from leaf.ui import markdown, pins, tabular, words
-from leaf.ui.language import mark, t
 from leaf.ui.state import later
 
 NAMES = {

@@ -7,10 +7,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from leaf.language.text import t
 from leaf.provenance.citations import standing
 from leaf.shapes.parts import Cited
 from leaf.ui import markdown, marks, words
-from leaf.ui.language import t
 
 QUOTE = 180
 """Characters of a quote in the list."""

@@ -10,12 +10,12 @@ from functools import partial
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import in_digits, n_, t
 from leaf.sessions.session import Session
 from leaf.shapes.parts import ConsentData, ToolPart
 from leaf.shapes.results import Printed
 from leaf.ui import markdown, words
 from leaf.ui.items import figures_of, written_of
-from leaf.ui.language import in_digits, n_, t
 from leaf.ui.state import later, session
 from leaf.ui.toasts import toast
 

@@ -12,6 +12,7 @@ from leaf.drive.model import DriveFolder
 from leaf.errors import LeafError
 from leaf.files.line import problem
 from leaf.files.names import shortened
+from leaf.language.text import t
 from leaf.store.model import Chat, ChatFile, Message
 from leaf.ui import (
     about,
@@ -35,7 +36,6 @@ from leaf.ui import (
 )
 from leaf.ui.controls import icon_button
 from leaf.ui.draw import draw_folder
-from leaf.ui.language import t
 from leaf.ui.preview import show as show_preview
 from leaf.ui.state import session
 

@@ -11,9 +11,9 @@ import streamlit as st
 
 from leaf.drive.model import DriveConnection
 from leaf.errors import LeafError
+from leaf.language.text import t
 from leaf.ui import browser, markdown, words
 from leaf.ui.controls import dialog
-from leaf.ui.language import t
 from leaf.ui.state import address_of, session
 from leaf.ui.toasts import toast
 

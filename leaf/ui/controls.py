@@ -11,8 +11,8 @@ from typing import Literal, ParamSpec
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import t
 from leaf.ui import markdown
-from leaf.ui.language import t
 
 P = ParamSpec("P")
 

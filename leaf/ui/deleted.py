@@ -8,9 +8,9 @@ from functools import partial
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import mark, t
 from leaf.ui import markdown, words
 from leaf.ui.controls import dialog, icon_button, then_redraw
-from leaf.ui.language import mark, t
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
 

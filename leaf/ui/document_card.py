@@ -7,13 +7,13 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import t
 from leaf.shapes.parts import DocumentData
 from leaf.store.model import Document
 from leaf.ui import markdown, preview, words
 from leaf.ui.blocks import AnswerBlock, blocks
 from leaf.ui.documents import ICONS
 from leaf.ui.items import Item
-from leaf.ui.language import t
 from leaf.ui.state import session
 
 DRAWN = 40_000

@@ -9,10 +9,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from leaf.errors import ConflictError, LeafError
+from leaf.language.text import in_digits, t
 from leaf.store.model import Document
 from leaf.ui import documents, markdown, marks, preview, tabular
 from leaf.ui.controls import icon_button, icon_menu
-from leaf.ui.language import in_digits, t
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
 

@@ -11,12 +11,12 @@ from pathlib import Path
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import in_digits, mark, t
 from leaf.provenance.citations import Text
 from leaf.shapes.parts import ReceiptsData
 from leaf.store.model import Document, DocumentVersion
 from leaf.ui import markdown, marks, preview, receipts, tabular, words
 from leaf.ui.blocks import blocks
-from leaf.ui.language import in_digits, mark, t
 from leaf.ui.state import later, session
 from leaf.ui.toasts import toast
 

@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import t
 from leaf.shapes.part_values import newest
 from leaf.shapes.parts import InstructionsData
 from leaf.store.model import Message
@@ -23,7 +24,6 @@ from leaf.ui import (
 )
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.items import Item, answer_text, items
-from leaf.ui.language import t
 from leaf.ui.preview import show as show_preview
 from leaf.ui.state import session
 

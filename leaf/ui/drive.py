@@ -15,10 +15,10 @@ import streamlit as st
 
 from leaf.drive.model import DRIVES, ROOT, SHARED, DriveConnection, DriveItem, DriveListing
 from leaf.errors import LeafError
+from leaf.language.text import in_digits, mark, t
 from leaf.store.model import Chat
 from leaf.ui import adding, connection, markdown, preview, words
 from leaf.ui.controls import dialog, icon_button, icon_menu
-from leaf.ui.language import in_digits, mark, t
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
 

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import t
 from leaf.store.model import Chat, Thread
-from leaf.ui.language import t
 from leaf.ui.state import session
 
 DRAWN = 12

@@ -11,6 +11,7 @@ from datetime import datetime
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import mark, n_, t
 from leaf.provenance import coverage
 from leaf.runs.edited import part_of
 from leaf.shapes.parts import CoverageData, ToolPart
@@ -18,7 +19,6 @@ from leaf.shapes.results import Output
 from leaf.store.edited_steps import EditedStep
 from leaf.ui import charts, code, markdown, outputs, words
 from leaf.ui.items import WORKING, chart_of
-from leaf.ui.language import mark, n_, t
 from leaf.ui.state import session
 
 PERIOD = 1.0

@@ -12,13 +12,13 @@ from typing import Literal
 
 import streamlit as st
 
+from leaf.language.text import mark, t
 from leaf.provenance import coverage
 from leaf.provenance.citations import citation_of
 from leaf.shapes.part_values import is_source, newest
 from leaf.shapes.parts import Cited, Part
 from leaf.store.model import Message
 from leaf.ui import freshness, markdown, marks, words
-from leaf.ui.language import mark, t
 
 Section = Literal["data", "figures", "sources", "cost", "all"]
 LONGEST = 130

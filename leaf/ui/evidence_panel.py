@@ -7,13 +7,13 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from leaf.language.text import mark, n_, t
 from leaf.provenance import coverage
 from leaf.provenance.citations import citation_of
 from leaf.shapes.part_values import is_tool, newest, succeeded
 from leaf.shapes.parts import BudgetData, Cited, Part, ToolPart
 from leaf.store.model import Message
 from leaf.ui import citations, edits, evidence, freshness, markdown, receipts, words
-from leaf.ui.language import mark, n_, t
 from leaf.ui.preview import show as show_preview
 from leaf.ui.preview import show_receipt
 from leaf.ui.state import session

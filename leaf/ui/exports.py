@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import streamlit as st
 
+from leaf.language.text import mark, t
 from leaf.ui import markdown, words
 from leaf.ui.controls import dialog
-from leaf.ui.language import mark, t
 from leaf.ui.state import later
 
 if TYPE_CHECKING:

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from leaf.language.text import t
 from leaf.readers.notes import EFFECTS, Effect
 from leaf.shapes.results import Finding
 from leaf.ui import markdown
-from leaf.ui.language import t
 
 SHOWN = 12
 _WARNING = frozenset(

@@ -15,9 +15,9 @@ import streamlit as st
 
 from leaf.drive.model import DriveChange
 from leaf.errors import FAULT, LeafError
+from leaf.language.text import mark, t
 from leaf.sessions.session import Session
 from leaf.ui import markdown, words
-from leaf.ui.language import mark, t
 from leaf.ui.state import session, waker
 from leaf.ui.watcher import session_id
 

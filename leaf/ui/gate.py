@@ -9,8 +9,8 @@ import streamlit as st
 from streamlit.errors import StreamlitAuthError
 
 from leaf.errors import LeafError, SignInError
+from leaf.language.text import mark, t
 from leaf.ui import browser, frame, markdown, sign_in, state
-from leaf.ui.language import mark, t
 
 PROVIDERS = {
     "accounts.google.com": "Google",

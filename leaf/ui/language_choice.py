@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import streamlit as st
 
-from leaf.ui import browser, language
-from leaf.ui.language import t
+from leaf.language.text import NAMES, t
+from leaf.ui import browser
 from leaf.ui.state import session
 
-OPTIONS = ("", *language.NAMES)
+OPTIONS = ("", *NAMES)
 
 
 def draw() -> None:
@@ -30,4 +30,4 @@ def draw() -> None:
 
 
 def _name(chosen: str) -> str:
-    return language.NAMES.get(chosen) or t("As the browser says")
+    return NAMES.get(chosen) or t("As the browser says")

@@ -12,10 +12,10 @@ import streamlit as st
 from leaf.errors import LeafError
 from leaf.files.line import problem
 from leaf.files.names import shortened
+from leaf.language.text import mark, t
 from leaf.store.model import File
 from leaf.ui import about, folders, markdown, preview, words
 from leaf.ui.controls import dialog, icon_button, icon_menu
-from leaf.ui.language import mark, t
 from leaf.ui.state import later, session
 
 PER_PAGE = 25

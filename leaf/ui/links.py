@@ -12,13 +12,13 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import mark, t
 from leaf.sessions.links import LinkMade
 from leaf.store.boards import Board
 from leaf.store.links import SharedLink
 from leaf.store.model import Chat
 from leaf.ui import browser, markdown, shared, words
 from leaf.ui.controls import dialog, say_problem, then_redraw
-from leaf.ui.language import mark, t
 from leaf.ui.state import address_of, current_visit, rules, session
 from leaf.ui.toasts import toast
 

@@ -16,12 +16,12 @@ from typing import Any
 
 from leaf.agent.events import compact, reduce
 from leaf.errors import LeafError
+from leaf.language.text import t
 from leaf.provenance.citations import Text, citation_of
 from leaf.shapes.harmless import JOINER
 from leaf.shapes.part_values import is_source
 from leaf.shapes.parts import Cited, Part, ReceiptKept
 from leaf.ui import preview
-from leaf.ui.language import t
 from leaf.ui.spoken import PRELUDE, spoken
 from leaf.ui.state import session
 from leaf.ui.toasts import toast

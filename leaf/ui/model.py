@@ -11,10 +11,10 @@ import streamlit as st
 
 from leaf.agent.connections import ModelConnection, ModelDraft
 from leaf.errors import LeafError
+from leaf.language.text import mark, t
 from leaf.settings import DEFAULT_MODEL
 from leaf.ui import markdown, words
 from leaf.ui.controls import dialog
-from leaf.ui.language import mark, t
 from leaf.ui.state import leaf, login_needed, session
 from leaf.ui.toasts import toast
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import streamlit as st
 
+from leaf.language.text import in_digits, t
 from leaf.shapes.results import (
     DriveItemShown,
     Output,
@@ -20,7 +21,6 @@ from leaf.shapes.results import (
 from leaf.ui import code, markdown, pictures, pins, results, tabular, words
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.findings import draw_findings
-from leaf.ui.language import in_digits, t
 from leaf.ui.preview import show as show_preview
 from leaf.ui.preview import show_drive, show_result
 from leaf.ui.state import later

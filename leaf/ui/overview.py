@@ -9,11 +9,11 @@ from typing import cast
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import mark, n_, t
 from leaf.sessions.overviews import DateRange, Overview, TableOverview
 from leaf.shapes.results import ChartShown
 from leaf.store.model import File
 from leaf.ui import markdown, tabular, words
-from leaf.ui.language import mark, n_, t
 from leaf.ui.state import session
 
 FILES = 12

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Any, TypedDict
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import t
 from leaf.store.prompts import TEXT_LENGTH
 from leaf.ui import exports, preview, projects, prompts, sidebar, words
-from leaf.ui.language import t
 from leaf.ui.palette_button import PROMPTS_ONLY
 from leaf.ui.spoken import PRELUDE, spoken
 from leaf.ui.state import session

@@ -7,10 +7,10 @@ from collections.abc import Collection, Sequence
 
 import streamlit as st
 
+from leaf.language.text import t
 from leaf.store.model import Chat, Participant
 from leaf.ui import links, markdown
 from leaf.ui.controls import icon_button, say_problem, then_redraw
-from leaf.ui.language import t
 from leaf.ui.state import current_visit, session
 
 

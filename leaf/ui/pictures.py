@@ -8,9 +8,9 @@ from collections.abc import Sequence
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import t
 from leaf.shapes.results import PictureShown
 from leaf.ui import markdown
-from leaf.ui.language import t
 from leaf.ui.preview import show as show_preview
 from leaf.ui.state import session
 

@@ -10,6 +10,7 @@ from datetime import datetime
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import in_digits, t
 from leaf.provenance import pins
 from leaf.sessions.boards import PinShown
 from leaf.shapes.pins import PinContent, PinOutcome
@@ -17,7 +18,6 @@ from leaf.shapes.results import ChartShown
 from leaf.store.boards import TITLE_LENGTH, Board, Pin
 from leaf.ui import documents, markdown, preview, results, tabular, words
 from leaf.ui.controls import dialog, icon_button, icon_menu
-from leaf.ui.language import in_digits, t
 from leaf.ui.state import session
 
 A_PAGE = 20

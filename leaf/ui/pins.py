@@ -8,10 +8,10 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import mark, t
 from leaf.store.boards import Board
 from leaf.ui import markdown
 from leaf.ui.controls import distinct
-from leaf.ui.language import mark, t
 from leaf.ui.state import session
 from leaf.ui.toasts import toast
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import t
 from leaf.readers.locate.locate import find_in_window
 from leaf.readers.locate.where import column_number, parse
 from leaf.sessions.preview import PreviewTarget
@@ -20,7 +21,6 @@ from leaf.tools.table_data import findings_json
 from leaf.ui import audio, documents, markdown, receipts, results, tabular, words
 from leaf.ui.controls import icon_button
 from leaf.ui.findings import draw_findings
-from leaf.ui.language import t
 from leaf.ui.state import session
 
 if TYPE_CHECKING:

@@ -7,11 +7,11 @@ from datetime import date, datetime
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import mark, t
 from leaf.store.model import Chat, File
 from leaf.store.projects import INSTRUCTIONS_LENGTH, TITLE_LENGTH, Project
 from leaf.ui import deleted, markdown, people, preview, projects, words
 from leaf.ui.controls import dialog, icon_button, icon_menu, say_problem, then_redraw
-from leaf.ui.language import mark, t
 from leaf.ui.state import current_visit, session
 from leaf.ui.toasts import toast
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import mark, t
 from leaf.store.model import Chat
 from leaf.store.projects import TITLE_LENGTH, Project
 from leaf.ui import browser, markdown, preview, words
 from leaf.ui.controls import dialog
-from leaf.ui.language import mark, t
 from leaf.ui.state import session
 
 if TYPE_CHECKING:

@@ -10,10 +10,10 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import mark, t
 from leaf.store.prompts import NAME_LENGTH, TEXT_LENGTH, Prompt, PromptDraft
 from leaf.ui import markdown
 from leaf.ui.controls import dialog, icon_button, icon_menu, say_problem, then_redraw
-from leaf.ui.language import mark, t
 from leaf.ui.state import current_visit, session
 from leaf.ui.toasts import toast
 

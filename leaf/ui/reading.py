@@ -13,8 +13,8 @@ from typing import Any
 
 import streamlit as st
 
+from leaf.language.text import mark, t
 from leaf.store.model import Chat, Message
-from leaf.ui.language import mark, t
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 KEY = "asked-last"

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import in_digits, mark, n_, t
 from leaf.provenance.citations import answer_text
 from leaf.provenance.receipts.answer import kept_receipts
 from leaf.shapes.part_values import call_in, data_of
@@ -16,7 +17,6 @@ from leaf.shapes.results import ChartShown, Data, Output, Printed, TableShown
 from leaf.store.model import Message
 from leaf.tables.again import Recomputed
 from leaf.ui import markdown, results, tabular, words
-from leaf.ui.language import in_digits, mark, n_, t
 from leaf.ui.state import session
 
 DOCUMENT = "document:"

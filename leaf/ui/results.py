@@ -11,6 +11,7 @@ from functools import partial
 import streamlit as st
 
 from leaf.errors import InvalidInputError, LeafError, NotFoundError, ResultGoneError
+from leaf.language.text import in_digits, mark, n_, t
 from leaf.sessions.results import ResultForm
 from leaf.sessions.session import Session
 from leaf.tables.again import Recomputed
@@ -18,7 +19,6 @@ from leaf.tables.export import MOST_ROWS
 from leaf.tables.filters import OPERATIONS
 from leaf.tables.paging import ResultPage, RowsWanted
 from leaf.ui import markdown, pins, tabular, words
-from leaf.ui.language import in_digits, mark, n_, t
 from leaf.ui.state import later, session
 
 ROWS = 100

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from leaf.language.text import mark, t
 from leaf.sandbox.slots import working_for
 from leaf.ui import (
     browser,
@@ -22,7 +23,6 @@ from leaf.ui import (
     toasts,
     watcher,
 )
-from leaf.ui.language import mark, t
 
 PAGES = Path(__file__).resolve().parents[1] / "pages"
 ASSETS = Path(__file__).resolve().parent / "assets"

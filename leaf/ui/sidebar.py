@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import mark, t
 from leaf.store.model import Chat
 from leaf.ui import (
     account,
@@ -22,7 +23,6 @@ from leaf.ui import (
     words,
 )
 from leaf.ui.controls import dialog, icon_button, icon_menu
-from leaf.ui.language import mark, t
 from leaf.ui.state import session
 
 if TYPE_CHECKING:

@@ -16,7 +16,7 @@ from urllib.parse import parse_qs, urlsplit
 from starlette.datastructures import MutableHeaders
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from leaf.ui.language import mark
+from leaf.language.text import mark
 
 PARAMETER = "sign_in"
 TROUBLES = {

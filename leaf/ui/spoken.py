@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from leaf.ui.language import ENGLISH, current, forms, speaking, t
+from leaf.language.text import ENGLISH, current, forms, speaking, t
 
 ASSETS = Path(__file__).resolve().parent / "assets"
 PRELUDE = (ASSETS / "spoken.js").read_text(encoding="utf-8")

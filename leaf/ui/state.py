@@ -19,12 +19,12 @@ from starlette.datastructures import Headers
 from leaf import settings
 from leaf.errors import LeafError, SettingsError, SignInError
 from leaf.identity import ends_at as signed_in_until
+from leaf.language.text import t
 from leaf.remote.address import announce, withdraw
 from leaf.store.model import Scope, Visit
 from leaf.ui import visitors
 from leaf.ui.cookies import claims_in
 from leaf.ui.entrance import kept_token
-from leaf.ui.language import t
 from leaf.ui.receiving import UploadLimits, Uploads
 from leaf.ui.turns import Turns
 from leaf.ui.upload_keys import UploadKeys

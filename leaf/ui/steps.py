@@ -6,10 +6,10 @@ from typing import Any
 
 import streamlit as st
 
+from leaf.language.text import t
 from leaf.shapes.parts import ToolPart
 from leaf.ui import code, edits, markdown, outputs, words
 from leaf.ui.items import WORKING, Item
-from leaf.ui.language import t
 
 
 def draw(place: Any, item: Item, chat_id: str, message_id: str, *, whole: bool = False) -> Any:

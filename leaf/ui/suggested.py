@@ -8,10 +8,10 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import t
 from leaf.shapes.part_values import newest
 from leaf.store.model import Chat, Message
 from leaf.ui import composer, markdown
-from leaf.ui.language import t
 from leaf.ui.state import session
 
 KEPT = "follow-ups"

@@ -9,9 +9,9 @@ from typing import Any
 
 import streamlit as st
 
+from leaf.language.text import in_digits, t
 from leaf.readers.base import KIND, ROW
 from leaf.shapes.results import ChartShown
-from leaf.ui.language import in_digits, t
 
 ROW_HEIGHT = 32
 ROWS_TALL = 12

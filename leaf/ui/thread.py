@@ -6,8 +6,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from leaf.agent.models.keyless import NOTICE
+from leaf.agent.models.keyless import tells
 from leaf.errors import LeafError
+from leaf.language.text import mark, t
 from leaf.shapes.part_values import data_of
 from leaf.shapes.parts import Part
 from leaf.store.model import Message, Thread
@@ -25,7 +26,6 @@ from leaf.ui import (
 )
 from leaf.ui.controls import icon_button
 from leaf.ui.items import answer_text
-from leaf.ui.language import mark, t
 from leaf.ui.live import page as live
 from leaf.ui.state import later, session
 from leaf.ui.waiting import UNFINISHED
@@ -153,7 +153,7 @@ def _draw_whole(message: Message, branches: tuple[str, ...], busy: bool) -> None
         _draw_unfinished(message, busy)
     if needed_drive(message.parts):
         _offer_drive(message)
-    if NOTICE in answer_text(message.parts) and session().models.keyless():
+    if tells(answer_text(message.parts)) and session().models.keyless():
         model.offer(f"connect-model-{message.id}")
     evidence.draw_doubts(message)
     with st.container(

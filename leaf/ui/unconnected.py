@@ -12,7 +12,8 @@ from starlette.datastructures import Headers, MutableHeaders
 from starlette.responses import Response
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from leaf.ui.language import best, speaking
+from leaf.language.text import speaking
+from leaf.ui.language import best
 from leaf.ui.spoken import PRELUDE, spoken
 
 SCRIPT = "/_leaf/unconnected.js"

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from leaf.ui.language import ENGLISH
+from leaf.language.text import ENGLISH
 
 if TYPE_CHECKING:
     from leaf.sessions.session import Session

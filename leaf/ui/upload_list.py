@@ -11,9 +11,9 @@ from typing import Any
 
 import streamlit as st
 
+from leaf.language.text import current, mark, t
 from leaf.store.model import Chat
 from leaf.ui import preview, state
-from leaf.ui.language import current, mark, t
 from leaf.ui.spoken import PRELUDE, spoken
 from leaf.ui.state import leaf, session
 from leaf.ui.upload_keys import UploadKey

@@ -27,8 +27,8 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
 
 from leaf.errors import FAULT, FileTooLargeError, LeafError, NotFoundError
+from leaf.language.text import speaking
 from leaf.ui.cookies import cookies_of
-from leaf.ui.language import speaking
 from leaf.ui.receiving import PIECE, RELOAD, Held, UploadRefusedError, Uploads
 from leaf.ui.upload_keys import UploadKey, UploadKeys
 

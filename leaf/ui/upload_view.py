@@ -6,10 +6,10 @@ from __future__ import annotations
 from typing import Any
 
 from leaf.jobs.announced import ItemProgress
+from leaf.language.text import in_digits, mark, t
 from leaf.sessions.session import Session
 from leaf.store.jobs import Job
 from leaf.ui import words
-from leaf.ui.language import in_digits, mark, t
 
 SHOWN = 200
 """Files of one job that are listed one by one; of the others there are counts."""

@@ -12,11 +12,11 @@ import streamlit as st
 
 from leaf.errors import NotFoundError
 from leaf.files.line import problem
+from leaf.language.text import t
 from leaf.readers.base import CONTAINERS
 from leaf.store.jobs import Job
 from leaf.store.model import File
 from leaf.ui import adding, markdown, words
-from leaf.ui.language import t
 from leaf.ui.state import session
 
 LOOK = 0.25

@@ -12,10 +12,10 @@ import streamlit as st
 
 from leaf.budgets.budgets import UsageReport
 from leaf.budgets.periods import RANGES, Range
+from leaf.language.text import in_digits, mark, t
 from leaf.store.model import NamedUsage, UsageTotal
 from leaf.store.usage import Whose
 from leaf.ui import markdown, tabular, words
-from leaf.ui.language import in_digits, mark, t
 from leaf.ui.state import later
 
 RANGE_NAMES: dict[str, str] = {

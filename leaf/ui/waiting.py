@@ -8,11 +8,11 @@ from collections.abc import Iterable
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language.text import t
 from leaf.runs.waiting import QueuePlace
 from leaf.store.model import Message
 from leaf.ui import words
 from leaf.ui.items import answer_text
-from leaf.ui.language import t
 from leaf.ui.state import leaf, session
 
 PERIOD = 0.7

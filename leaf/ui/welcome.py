@@ -7,9 +7,9 @@ import streamlit as st
 
 from leaf.drive.model import DriveFolder
 from leaf.errors import LeafError
+from leaf.language.text import t
 from leaf.store.model import Chat, File
 from leaf.ui import composer, markdown, model, overview, suggested, upload_list, words
-from leaf.ui.language import t
 from leaf.ui.state import session
 
 FILES_AT_HAND = 12

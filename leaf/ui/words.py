@@ -10,6 +10,7 @@ from datetime import date, datetime
 from typing import TYPE_CHECKING, Any
 
 from leaf.agent.attached import AttachedEstimate
+from leaf.language.text import in_digits, mark, n_, separated, t
 from leaf.readers.base import KINDS
 from leaf.runs.records import Load
 from leaf.runs.waiting import QueuePlace
@@ -26,7 +27,6 @@ from leaf.shapes.parts import (
 from leaf.shapes.results import TableRead
 from leaf.store.edited_steps import EditedStep
 from leaf.store.model import File
-from leaf.ui.language import in_digits, mark, n_, separated, t
 
 if TYPE_CHECKING:
     from leaf.tools.base import Tool

@@ -6,10 +6,10 @@ from collections.abc import Sequence
 
 import streamlit as st
 
+from leaf.language.text import mark, t
 from leaf.store.model import Invitation, Member
 from leaf.ui import markdown
 from leaf.ui.controls import dialog, icon_button, icon_menu, say_problem, then_redraw
-from leaf.ui.language import mark, t
 from leaf.ui.state import current_visit, session
 
 MAKE_OWNER, MAKE_MEMBER, REMOVE = mark("Make owner"), mark("Make member"), mark("Remove")

@@ -19,9 +19,11 @@ from leaf.agent.instructions import is_instructions
 from leaf.agent.models.base import Emit, ModelEvent, ModelRequest, ModelTurn
 from leaf.agent.rules import answers
 from leaf.agent.rules.grammar import Grammar, Query
-from leaf.agent.rules.tables import AskedTable, lookup_sql, read_table
-from leaf.agent.rules.understanding import DRAWN, Meant, compared, readings_of
+from leaf.agent.rules.spoken import SAYS_ABOUT, asked_as, in_all, language_of
+from leaf.agent.rules.tables import NO_COLUMN, AskedColumn, AskedTable, lookup_sql, read_table
+from leaf.agent.rules.understanding import Meant, compared, drawn_as, readings_of
 from leaf.errors import RunError
+from leaf.language.text import mark, n_, speaking, t
 from leaf.readers.locate.where import around
 from leaf.shapes.raw import RawBlock, RawMessage, ToolInput
 from leaf.shapes.results import FileListed, Output, PassageShown
@@ -39,16 +41,15 @@ _LINK = re.compile(
     r"(?:\b(?:in|from|of|for|aus|dans|en)\s+)?(https://(?:drive|docs|sheets|slides)\.google\.com/[^\s<>\"')\]]+)"
 )
 _FOLDER_LINK = re.compile(r"/folders/|/(my-drive|shared-with-me|shared-drives)$")
-_UNITED = re.compile(r"\bacross the (\d+) tables of this shape\b", re.I)
-_SAYS = re.compile(r"\s*what does .+? say about (.+?)[\s?]*", re.I | re.DOTALL)
+_ACROSS = mark("{query} across the {n} tables of this shape")
 _HEADING = 200
 """Characters up to which a passage that begins as a heading is nothing else."""
-_ABOUT = (
+_ABOUT = mark(
     "Hello. I answer questions about your files: attach a table and ask for figures (“total "
     "revenue by region”, “top 5 customers "
     "by total revenue”, “average price by month”), attach a text and ask what it says, or type SQL."
 )
-_NO_FILE = (
+_NO_FILE = mark(
     "There is no file in this chat yet. Attach one with the paper clip, or load the sample "
     "data, and ask again."
 )
@@ -58,13 +59,15 @@ _FOLDER_LINE = re.compile(
 _NO_QUESTION = re.compile(
     r"^\[Attached: .*\]\s*$|\A\s*(question\s*)?\d{1,2}[.):]\s+", re.MULTILINE | re.I
 )
-_CONNECT = (
+_CONNECT = mark(
     "*No model is connected. Simple questions about tables, searches and SQL work without one; to "
     "ask freely, connect a model in the settings.*"
 )
 """Said once in a chat."""
-NOTICE = "*No model is connected."
-"""How it begins, in every version."""
+_NOTICE = "*No model is connected."
+"""How it begins in English, in every version."""
+NOT_UNDERSTOOD = mark("I did not understand: {words}.")
+WHICH_IS_MEANT = mark("I did not understand which of these is meant.")
 
 
 @dataclass(frozen=True)
@@ -96,13 +99,23 @@ class KeylessModel:
     def turn(self, request: ModelRequest, emit: Emit, stop: threading.Event) -> ModelTurn:
         """The next tool calls of the script, or its answer. Raises RunError once `stop` is set."""
         question, done = _question_and_results(request)
-        script = answer(question)
+        with speaking(language_of(question)):
+            return self._next(answer(question), done, request, emit, stop)
+
+    def _next(
+        self,
+        script: Script,
+        done: Sequence[list[Gave]],
+        request: ModelRequest,
+        emit: Emit,
+        stop: threading.Event,
+    ) -> ModelTurn:
         try:
             calls = next(script)
             for results in done:
                 calls = script.send(results)
         except StopIteration as end:
-            told = any(map(_tells, request.messages))
+            told = any(map(_was_told, request.messages))
             return ModelTurn([_say(end.value, emit, told)], "end_turn", model="keyless")
         if stop.is_set():
             raise RunError("Stopped.")
@@ -121,15 +134,19 @@ class KeylessModel:
         return ModelTurn(content, "tool_use", model="keyless")
 
 
-def _tells(message: RawMessage) -> bool:
-    """Whether it is an answer that says that no model is connected."""
+def tells(text: str) -> bool:
+    """Whether an answer says, in any language, that no model is connected."""
+    return _NOTICE in text or any(said in text for said in in_all(_CONNECT))
+
+
+def _was_told(message: RawMessage) -> bool:
     return message["role"] == "assistant" and any(
-        NOTICE in str(block.get("text", "")) for block in message["content"]
+        tells(str(block.get("text", ""))) for block in message["content"]
     )
 
 
 def _say(said: Answer, emit: Emit, told: bool) -> RawBlock:
-    text = said.text if told else f"{said.text}\n\n{_CONNECT}"
+    text = said.text if told else f"{said.text}\n\n{t(_CONNECT)}"
     emit(ModelEvent("text", "start", 0))
     emit(ModelEvent("text", "delta", 0, text))
     emit(ModelEvent("text", "end", 0))
@@ -170,13 +187,13 @@ def _result(block: RawBlock, request: ModelRequest) -> Gave:
 def answer(question: str) -> Script:
     """The script of a question."""
     if not question or Grammar(question).is_only("~"):
-        return Answer(_ABOUT)
+        return Answer(t(_ABOUT))
     if typed := _FENCED.search(question) or (
         None if question.endswith("?") else _TYPED.fullmatch(question.rstrip(";"))
     ):
         [result] = yield [("query_tables", {"sql": typed[1].strip().rstrip(";")})]
-        failed = f"The query did not run: {result.get('error')}"
-        return Answer(failed if "error" in result else answers.of_sql(result["data"]["table"]))
+        failed = _failed(result) if "error" in result else ""
+        return Answer(failed or answers.of_sql(result["data"]["table"]))
     if links := list(dict.fromkeys(_LINK.findall(question)))[:LINKS_FOLLOWED]:
         question = _LINK.sub(" ", question).strip(" ?.,:;") or "describe the file"
         results = yield [
@@ -206,12 +223,12 @@ def _from_files(question: str) -> Script:
     [listed] = yield [("list_files", {})]
     files = listed["data"].get("files")
     if not files:
-        return Answer(
-            f"The files cannot be listed: {listed['error']}" if "error" in listed else _NO_FILE
-        )
-    pressed, question = _UNITED.search(question), _UNITED.sub(" ", question)
-    if drawn := DRAWN.fullmatch(question):
-        question = drawn[1]
+        failed = t("The files cannot be listed: {why}", why=listed.get("error"))
+        return Answer(failed if "error" in listed else t(_NO_FILE))
+    pressed = asked_as(_ACROSS, question)
+    question = pressed[0] if pressed else question
+    if drawn := drawn_as(question):
+        question = drawn
     read = [(f, Grammar(question, AskedTable("", f["handle"], f["name"]))) for f in files]
     named = [(f, grammar) for f, grammar in read if grammar.has("T")]
     tabular = [f for f, _ in named or read if f["tables"]]
@@ -238,7 +255,7 @@ def _from_files(question: str) -> Script:
     ]
     found = _decide([Grammar(question, table, values) for table in tables], left)
     if not isinstance(found, Answer):
-        found = yield from _query(*found, drawn=drawn is not None)
+        found = yield from _query(*found, drawn=bool(drawn))
     found = replace(found, text="\n\n".join([found.text, *failed]))
     return (yield from _search(question, texts, found)) if texts and found.refused else found
 
@@ -260,7 +277,7 @@ def _describe(
         results = [*results, *(yield [("describe_table", given) for _, given in others])]
     each = [(file, result) for (file, _), result in zip(asked, results, strict=False)]
     failed = [
-        f"{file['name']} could not be used: {result['error']}"
+        t("{file} could not be used: {why}", file=file["name"], why=result["error"])
         for file, result in each
         if "error" in result
     ]
@@ -272,11 +289,15 @@ def _describe(
     return tables, failed, len(asked) - len(results)
 
 
+def _failed(result: Gave) -> str:
+    return t("The query did not run: {why}", why=result.get("error"))
+
+
 def _query(table: AskedTable, query: Query, *, drawn: bool = False) -> Script:
     sql = answers.sql_of(query, table)
     [result] = yield [("query_tables", {"sql": sql})]
     if "error" in result:
-        return Answer(f"The query did not run: {result['error']}\n\n```sql\n{sql}\n```")
+        return Answer(f"{_failed(result)}\n\n```sql\n{sql}\n```")
     found = result["data"]["table"]
     if (spec := answers.chart_of(query, drawn=drawn)) and len(found["rows"]) > 2:
         yield [("make_chart", {"spec": spec, "result_id": found["result_id"]})]
@@ -287,7 +308,7 @@ def _compare(one: Meant, other: Meant) -> Script:
     sql = answers.joined_sql(one, other)
     [result] = yield [("query_tables", {"sql": sql})]
     if "error" in result:
-        return Answer(f"The query did not run: {result['error']}\n\n```sql\n{sql}\n```")
+        return Answer(f"{_failed(result)}\n\n```sql\n{sql}\n```")
     return Answer(answers.of_comparison(one, other, result["data"]["table"]))
 
 
@@ -296,13 +317,14 @@ def _begin_of(files: Sequence[FileListed]) -> Script:
         ("read_file", {"file": f["handle"], "max_tokens": 250}) for f in files[:TEXTS_SHOWN]
     ]
     parts = (
-        [f"{TEXTS_SHOWN} of {len(files)} files are shown; name one to see it."]
+        [t("{n} of {all} files are shown; name one to see it.", n=TEXTS_SHOWN, all=len(files))]
         if len(files) > TEXTS_SHOWN
         else []
     )
     for file, result in zip(files, results, strict=False):
-        head = f"**{answers.cell(file['name'])}** begins ({result['data'].get('coverage', '')}):"
-        failed = f"{file['name']} could not be read: {result.get('error')}"
+        name, read = answers.cell(file["name"]), result["data"].get("coverage", "")
+        head = t("**{file}** begins ({read}):", file=name, read=read)
+        failed = t("{file} could not be read: {why}", file=file["name"], why=result.get("error"))
         parts.append(
             failed if "error" in result else answers.of_passages(head, result["data"]["passages"])
         )
@@ -312,25 +334,26 @@ def _begin_of(files: Sequence[FileListed]) -> Script:
 def _search(question: str, files: Sequence[FileListed], refused: Answer | None = None) -> Script:
     """Passages that say most of the question's words; where the tables could not answer it, that is
     said first."""
-    about = _SAYS.fullmatch(question)
+    about = asked_as(SAYS_ABOUT, question)
     query = about[1] if about else " ".join(Grammar(question).unknown()) or question
     [result] = yield [("search_files", {"query": query, "files": [f["handle"] for f in files]})]
     passages, notes = result["data"].get("passages") or [], result["data"].get("notes") or []
     if not passages:
-        tried = (
-            f"Nothing in {len(files)} file{'s' if len(files) != 1 else ''} matches “{query}”. "
-            f"Try other words."
-        )
-        failed = (
-            f"The files could not be searched: {result['error']}" if "error" in result else tried
-        )
+        failed = t("The files could not be searched: {why}", why=result.get("error"))
+        if "error" not in result:
+            failed = n_(
+                "Nothing in {n} file matches “{query}”. Try other words.",
+                "Nothing in {n} files matches “{query}”. Try other words.",
+                len(files),
+                query=query,
+            )
         return refused or Answer("\n\n".join([failed, *notes]))
     if about and (read := (yield from _under_heading(passages[0]))):
         return Answer(read)
-    head = (
-        "One place in the files mentions this:"
-        if len(passages) == 1
-        else f"{len(passages)} places in the files mention this:"
+    head = n_(
+        "{n} place in the files mentions this:",
+        "{n} places in the files mention this:",
+        len(passages),
     )
     said = answers.of_passages(head, passages, notes)
     return (
@@ -348,7 +371,7 @@ def _under_heading(found: PassageShown) -> Generator[Calls, list[Gave], str]:
     where: ToolInput = {"file": found["handle"], "where": around(found["place"]), "max_tokens": 400}
     [result] = yield [("read_file", where)]
     passages = result["data"].get("passages")
-    head = f"**{answers.cell(found['name'])}** at {found['place']}:"
+    head = t("**{file}** at {place}:", file=answers.cell(found["name"]), place=found["place"])
     return answers.of_passages(head, passages) if passages else ""
 
 
@@ -371,7 +394,7 @@ def _unite(tables: Sequence[AskedTable], count: int) -> list[AskedTable]:
 def _decide(grammars: Sequence[Grammar], left: int) -> Answer | tuple[AskedTable, Query]:
     """A query to carry out, or what to say instead. `left` tables were not looked at."""
     if not grammars:
-        return Answer("No table can be read here. Attach one, or ask again.")
+        return Answer(t("No table can be read here. Attach one, or ask again."))
     if described := [g for g in grammars if g.describes()]:
         chosen = [g for g in described if g.has("T")] or described
         profiles = "\n\n".join(
@@ -391,39 +414,44 @@ def _ask_back(
     several, alike = len({g.table.name for g, _ in found}) > 1 or left > 0, found[0][0].table.shape
     count = sum(table.shape == alike for table in tables)
     names = list(dict.fromkeys(answers.in_words(query) for _, query in found))
-    united = (
-        [f"{names[0]} across the {count} tables of this shape"] if count > 1 and several else []
+    united = [t(_ACROSS, query=names[0], n=count)] if count > 1 and several else []
+    asked = [_in_table(answers.in_words(query), g.table, several) for g, query in found]
+    here = n_(
+        "{n} table is here; it does not say which.",
+        "{n} tables are here; it does not say which.",
+        len(tables) + left,
     )
-    asked = [
-        answers.in_words(query) + (f" in {g.table.title}" if several else "") for g, query in found
-    ]
-    why = f"{len(tables) + left} tables are here; it does not say which." if several else ""
-    meant = (
-        f"It can mean: {'; '.join(names[:6])}." if len(names) > 1 else f"Understood: {names[0]}."
-    )
-    text = "\n\n".join(filter(None, ("I did not understand which of these is meant.", why, meant)))
+    why = here if several else ""
+    meant = t("It can mean: {meanings}.", meanings="; ".join(names[:6]))
+    meant = meant if len(names) > 1 else t("Understood: {meaning}.", meaning=names[0])
+    text = "\n\n".join(filter(None, (t(WHICH_IS_MEANT), why, meant)))
     return Answer(text, tuple(dict.fromkeys([*united, *asked]))[: OFFERED + 2], refused=True)
+
+
+def _in_table(question: str, table: AskedTable, several: bool) -> str:
+    """The question, with the table that it asks where there are several."""
+    return t("{figure} in {table}", figure=question, table=table.title) if several else question
 
 
 def _refuse(grammars: Sequence[Grammar], left: int) -> Answer:
     grammar = min(grammars, key=lambda g: (not g.has("T"), len(g.unknown()), -len(g.named())))
     unknown = ", ".join(f"“{word}”" for word in grammar.unknown())
-    head = f"I did not understand: {unknown or 'how these words belong together'}."
+    head = t(NOT_UNDERSTOOD, words=unknown or t("how these words belong together"))
     known = ", ".join(
-        f"“{value}” in `{column.name}`" if value else f"`{column.name}`"
+        t("“{value}” in {column}", value=value, column=f"`{column.name}`")
+        if value
+        else f"`{column.name}`"
         for column, value in grammar.named().items()
     )
     others = [f"`{g.table.name}` ({g.table.file_name})" for g in grammars if g is not grammar]
-    also = (
-        f"Also here: {', '.join(others[:OFFERED])}{' and more' if len(others) > OFFERED else ''}."
-        if others
-        else ""
-    )
+    also = t("Also here: {tables}.", tables=", ".join(others[:OFFERED]))
+    if len(others) > OFFERED:
+        also = t("Also here: {tables} and more.", tables=", ".join(others[:OFFERED]))
     parts = [
         head,
-        f"I did understand {known}." if known else "",
+        t("I did understand {words}.", words=known) if known else "",
         answers.of_profile(grammar.table, COLUMNS_SHOWN),
-        also,
+        also if others else "",
     ]
     return Answer(
         "\n\n".join(filter(None, parts)), _working(grammar, len(grammars) + left > 1), refused=True
@@ -435,7 +463,7 @@ def _working(grammar: Grammar, several: bool) -> tuple[str, ...]:
     found: dict[str, None] = {}
     for question in _offers(grammar):
         ways = [
-            text + (f" in {grammar.table.title}" if several else "")
+            _in_table(text, grammar.table, several)
             for text in (question.replace("`", ""), question)
         ]
         plain, marked = (Grammar(way, grammar.table, grammar.found).readings() for way in ways)
@@ -455,12 +483,19 @@ def _offers(grammar: Grammar) -> Iterator[str]:
         if c.kind in ("text", "bool") and (c in named or 1 < c.distinct <= 50)
     ]
     for column in dict.fromkeys([*(c for c in named if c.kind == "figure"), *measures[:1]]):
-        figure = f"{'total' if column.is_added_up else 'average'} `{column.name}`"
-        yield from (f"{figure} by `{label.name}`" for label in labels[:1])
-        yield from (f"{figure} by month", figure, f"highest `{column.name}`")
+        function = "sum" if column.is_added_up else "avg"
+        for groups in ([(label, "")] for label in labels[:1]):
+            yield _offer(function, column, groups)
+        yield _offer(function, column, [(NO_COLUMN, "month")])
+        yield _offer(function, column, [])
+        yield _offer("max", column, [])
     yield from (
-        f"number of rows by `{c.name}`"
+        _offer("count", NO_COLUMN, [(c, "")])
         for c in [*named, *labels[:1]]
         if c.is_group and c.kind != "date"
     )
-    yield "number of rows"
+    yield _offer("count", NO_COLUMN, [])
+
+
+def _offer(function: str, column: AskedColumn, groups: Sequence[tuple[AskedColumn, str]]) -> str:
+    return answers.in_words(Query(figures=((function, column),), groups=tuple(groups)))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice, product
 
@@ -12,13 +12,13 @@ from leaf.agent.proposals.roles import roles_of
 from leaf.agent.rules import answers
 from leaf.agent.rules.grammar import ROWS, Query
 from leaf.agent.rules.tables import AskedColumn, AskedTable
-from leaf.agent.rules.understanding import as_chart, compared, understood
+from leaf.agent.rules.understanding import COMPARED, as_chart, compared, understood
+from leaf.language.text import ENGLISH, current, t
 
 LONGEST = 150
 """Characters of a question."""
 TRIED = 16
 """Ways to say one query that are tried."""
-Say = Callable[[AskedColumn], str]
 _FIGURES = {"sum": "total", "avg": "average", "max": "highest", "min": "lowest", "median": "median"}
 _ENGLISH = re.compile(r"[A-Za-z]+[a-rt-z]")
 
@@ -46,7 +46,11 @@ def worded(
     """The first way to say it that is read as this query alone, of all `tables` of the chat; None
     where there is none. `named`: it says which table it means, since there are others."""
     alone = [] if named else [""]
-    endings = [*alone, f" in {table.title}"] if named or len(tables) > 1 else alone
+    endings = (
+        [*alone, t("{figure} in {table}", figure="", table=table.title)]
+        if named or len(tables) > 1
+        else alone
+    )
     for said, ending in islice(product(_ways(query, drawn), endings), TRIED):
         question = _sentence(said, ending)
         if len(question) > LONGEST or not question.isprintable():
@@ -75,10 +79,10 @@ def comparison(one: AskedTable, other: AskedTable, tables: Sequence[AskedTable])
     )
     for say in (_spaced, _plain, _marked):
         left, right = (
-            f"{_figure(query, say)} in {table.title}"
+            t("{figure} in {table}", figure=_figure(query, say), table=table.title)
             for table, query in ((one, first), (other, second))
         )
-        question = f"Compare {left} with {right} by {say(common[0][0])}"
+        question = t(COMPARED, one=left, other=right, group=say(common[0][0]))
         meant = ((one, first), (other, second))
         if len(question) <= LONGEST and compared(question, tables) == meant:
             return Proposal(question, answers.joined_sql(*meant), one.name, 2)
@@ -97,7 +101,13 @@ def _sentence(said: str, ending: str) -> str:
 
 def _ways(query: Query, drawn: bool) -> Iterator[str]:
     """Names without marks, then as they are written, then in marks; each without and with the
-    column that says when."""
+    column that says when. Other languages have the plain words of answers: a column's name has no
+    gender that an article could agree with."""
+    if current() != ENGLISH:
+        for say in (_spaced, _plain, _marked):
+            for exact in (False, True):
+                yield answers.in_words(query, say, exact=exact)
+        return
     for say in (_many, _spaced, _plain, _marked):
         for exact in (False, True):
             yield _said(query, say, exact, drawn)
@@ -123,7 +133,7 @@ def _marked(c: AskedColumn) -> str:
     return f"`{c.name}`"
 
 
-def _said(query: Query, say: Say, exact: bool, drawn: bool) -> str:
+def _said(query: Query, say: answers.Say, exact: bool, drawn: bool) -> str:
     one = _spaced if say is _many else say
     figure = _figure(query, one)
     groups = " and ".join(_group(c, step, one, exact) for c, step in query.groups)
@@ -145,8 +155,10 @@ def _said(query: Query, say: Say, exact: bool, drawn: bool) -> str:
     return f"{figure} by {groups}{where}" if groups else f"what is the {figure}{where}?"
 
 
-def _figure(query: Query, say: Say) -> str:
+def _figure(query: Query, say: answers.Say) -> str:
     function, column = query.figures[0]
+    if current() != ENGLISH:
+        return answers.in_words(Query(figures=query.figures[:1]), say)
     if not column.name:
         return "number of rows"
     name = say(column)
@@ -155,13 +167,15 @@ def _figure(query: Query, say: Say) -> str:
     return f"{_FIGURES.get(function, function)} {name}"
 
 
-def _group(c: AskedColumn, step: str, say: Say, exact: bool) -> str:
+def _group(c: AskedColumn, step: str, say: answers.Say, exact: bool) -> str:
     if not step:
         return say(c)
     return f"{step} of {say(c)}" if exact else step
 
 
-def _condition(c: AskedColumn, test: str, values: Sequence[str], say: Say, exact: bool) -> str:
+def _condition(
+    c: AskedColumn, test: str, values: Sequence[str], say: answers.Say, exact: bool
+) -> str:
     if test == "one of":
         return f' where {say(c)} is "{values[0]}"' if exact else f" for {say(c)} {values[0]}"
     return f" where {say(c)} in {values[0]}" if exact else f" in {values[0]}"

@@ -1,38 +1,58 @@
-"""What was understood as SQL, and results of tools as Markdown. Every figure and quotation stands
-in a result; how much was read is said beneath, by what draws the answer.
+"""What was understood as SQL, and results of tools as Markdown, in the language of the question.
+Every figure and quotation stands in a result; how much was read is said beneath, by what draws the answer.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from leaf.agent.export import markdown_table
 from leaf.agent.rules.grammar import Query
 from leaf.agent.rules.tables import AskedColumn, AskedTable
+from leaf.language.text import in_digits, mark, n_, separated, t
 from leaf.readers.locate.locate import unmarked
 from leaf.shapes.results import PassageShown, TableShown
 from leaf.tables.sql import literal, quoted
 from leaf.tools.base import quoted as shortened
 
+Say = Callable[[AskedColumn], str]
+"""How a column is called."""
 _NAMES = {
-    "sum": "total",
-    "avg": "average",
-    "min": "lowest",
-    "max": "highest",
-    "distinct": "number of different",
+    "sum": mark("total"),
+    "avg": mark("average"),
+    "median": mark("median"),
+    "min": mark("lowest"),
+    "max": mark("highest"),
+}
+"""As the rules understand them, in each language."""
+_STEPS = {"month": mark("month"), "quarter": mark("quarter"), "year": mark("year")}
+_TIMES = {
+    "in": mark("in"),
+    "since": mark("since"),
+    "after": mark("after"),
+    "before": mark("before"),
+    "between": mark("between"),
 }
 _TESTS = {"in": "=", "since": ">=", "after": ">", "before": "<"}
 
 
-def _named(figure: tuple[str, AskedColumn], mark: str = "") -> str:
+def _plain(column: AskedColumn) -> str:
+    return column.name
+
+
+def _named(figure: tuple[str, AskedColumn], say: Say = _plain) -> str:
     """The name of a figure in results and sentences: `total revenue`."""
     function, column = figure
-    return (
-        f"{_NAMES.get(function, function)} {mark}{column.name}{mark}"
-        if column.name
-        else "number of rows"
-    )
+    if not column.name:
+        return t("number of rows")
+    if function == "distinct":
+        return t("number of different {column}", column=say(column))
+    return t("{figure} {column}", figure=t(_NAMES.get(function, function)), column=say(column))
+
+
+def _step(step: str) -> str:
+    return t(_STEPS.get(step, step))
 
 
 def sql_of(query: Query, table: AskedTable) -> str:
@@ -41,15 +61,20 @@ def sql_of(query: Query, table: AskedTable) -> str:
     source = f"{table.source} WHERE {met}" if met else table.source
     if query.kind == "share" and met:
         count = f"count(*) FILTER ({met})"
-        shares = f'100.0 * {count} / count(*) AS "share in %", {count} AS "rows that do"'
-        return f'SELECT {shares}, count(*) AS "rows" FROM {table.source}'
+        shares = (
+            f"100.0 * {count} / count(*) AS {quoted(t('share in %'))}, {count} AS "
+            f"{quoted(t('rows that do'))}"
+        )
+        return f"SELECT {shares}, count(*) AS {quoted(t('rows'))} FROM {table.source}"
     figures = [f"{_figure(*figure)} AS {quoted(_named(figure))}" for figure in query.figures]
     keys = [
-        f"{_key(column, grain)} AS {quoted(grain or column.name)}" for column, grain in query.groups
+        f"{_key(column, grain)} AS {quoted(_step(grain) or column.name)}"
+        for column, grain in query.groups
     ]
     if query.kind == "share":
         whole = _figure(*query.figures[0])
-        figures.insert(0, f'100.0 * {whole} / sum({whole}) OVER () AS "share in %"')
+        share = quoted(t("share in %"))
+        figures.insert(0, f"100.0 * {whole} / sum({whole}) OVER () AS {share}")
     sql = f"SELECT {', '.join([*keys, *figures])} FROM {source}"
     if not keys:
         return sql
@@ -71,11 +96,12 @@ def joined_sql(one: tuple[AskedTable, Query], other: tuple[AskedTable, Query]) -
     """One figure of each of two tables side by side, for each group that either has."""
     (left, first), (right, second) = one, other
     names = [
-        quoted(f"{_named(query.figures[0])} in {table.title}") for table, query in (one, other)
+        quoted(t("{figure} in {table}", figure=_named(query.figures[0]), table=table.title))
+        for table, query in (one, other)
     ]
     column, step = first.groups[0]
     return (
-        f"SELECT coalesce(a.k, b.k) AS {quoted(step or column.name)}, a.v AS {names[0]}, "
+        f"SELECT coalesce(a.k, b.k) AS {quoted(_step(step) or column.name)}, a.v AS {names[0]}, "
         f"b.v AS {names[1]} FROM ({sql_of(first, left)}) AS a(k, v) FULL JOIN "
         f"({sql_of(second, right)}) AS b(k, v) ON a.k = b.k ORDER BY 1"
     )
@@ -85,11 +111,14 @@ def of_comparison(
     one: tuple[AskedTable, Query], other: tuple[AskedTable, Query], result: TableShown
 ) -> str:
     """Both figures in one table, and how they were read."""
-    said = [f"{in_words(query)} in `{table.name}`" for table, query in (one, other)]
+    said = [
+        t("{figure} in {table}", figure=in_words(query), table=f"`{table.name}`")
+        for table, query in (one, other)
+    ]
     if not result["rows"]:
-        return "There is no value for this: both tables are empty."
+        return t("There is no value for this: both tables are empty.")
     notes = sorted(one[1].said | other[1].said)
-    read = f"Read as: {said[0]}, beside {said[1]}."
+    read = t("Read as: {one}, beside {other}.", one=said[0], other=said[1])
     return "\n\n".join([*notes, _grid(result, result["columns"][:1]), read])
 
 
@@ -123,29 +152,55 @@ def _condition(column: AskedColumn, test: str, values: Sequence[str]) -> str:
     )
 
 
-def in_words(query: Query) -> str:
-    """How a question was understood, in words that are understood themselves."""
-    figures = " and ".join(_named(figure, "`") for figure in query.figures)
-    groups = " and ".join(
-        f"{grain} of `{c.name}`" if grain else f"`{c.name}`" for c, grain in query.groups
-    )
+def _marked(column: AskedColumn) -> str:
+    return f"`{column.name}`"
+
+
+def in_words(query: Query, say: Say = _marked, *, exact: bool = True) -> str:
+    """How a question was understood, in words that are understood themselves. `say` names a
+    column; without `exact` a step of time is named without the column that says when."""
+    figures = _figures_in_words(query, say)
+    groups = [
+        t("{step} of {column}", step=_step(step), column=say(c))
+        if step and c.name and exact
+        else _step(step) or say(c)
+        for c, step in query.groups
+    ]
     filters = "".join(
-        f" {'and' if i else 'where'} {_met(*condition)}"
+        (t(" and ") if i else f" {t('where')} ") + _met(*condition, say)
         for i, condition in enumerate(query.filters)
     )
     if query.kind == "top":
-        return (
-            f"{'top' if query.rank == 'max' else 'bottom'} {query.limit} {groups} by "
-            f"{figures}{filters}"
-        )
-    share = f"share of {figures.removeprefix('number of ')}" if query.kind == "share" else figures
-    return f"{share}{f' by {groups}' if groups else ''}{filters}"
+        first = mark("top {n} {groups} by {figures}")
+        ranked = first if query.rank == "max" else mark("bottom {n} {groups} by {figures}")
+        return t(ranked, n=query.limit, groups=groups[0], figures=figures) + filters
+    if query.kind == "share":
+        shared = figures if query.figures[0][1].name else t("rows")
+        figures = t("share of {figures}", figures=shared)
+    if not any(step for _, step in query.groups):
+        groups = [t(" and ").join(groups)] if groups else []
+    for group in groups:
+        figures = t("{figures} by {groups}", figures=figures, groups=group)
+    return figures + filters
 
 
-def _met(column: AskedColumn, test: str, values: Sequence[str]) -> str:
+def _figures_in_words(query: Query, say: Say) -> str:
+    """`lowest and highest price`: each function of each column."""
+    functions = list(dict.fromkeys(function for function, _ in query.figures))
+    columns = list(dict.fromkeys(column for _, column in query.figures))
+    if len(functions) == 1 or "count" in functions or "distinct" in functions:
+        return t(" and ").join(_named(figure, say) for figure in query.figures)
+    names = t(" and ").join(t(_NAMES.get(function, function)) for function in functions)
+    each = t(" and ").join(map(say, columns))
+    return t("{figure} {column}", figure=names, column=each)
+
+
+def _met(column: AskedColumn, test: str, values: Sequence[str], say: Say) -> str:
+    name = say(column)
     if test == "one of":
-        return f"`{column.name}` is {' or '.join(f'“{value}”' for value in values)}"
-    return f"`{column.name}` {test} {' and '.join(values)}" if values else f"`{column.name}`"
+        among = t(" or ").join(f"“{value}”" for value in values)
+        return t("{column} is {values}", column=name, values=among)
+    return f"{name} {t(_TIMES.get(test, test))} {t(' and ').join(values)}" if values else name
 
 
 ROWS_SHOWN, COLUMNS_SHOWN = 15, 12
@@ -160,15 +215,10 @@ def cell(value: Any, sql_type: str = "", *, plain: bool = False) -> str:
     if isinstance(value, float) and abs(value) < 1e15 and value == int(value):
         value = int(value)
     if isinstance(value, bool) or value is None:
-        text = {True: "yes", False: "no", None: "(empty)"}[value]
+        text = {True: t("yes"), False: t("no"), None: t("(empty)")}[value]
     elif isinstance(value, int | float) and not plain:
-        text = (
-            f"{value:,}"
-            if isinstance(value, int)
-            else f"{value:,.2f}"
-            if abs(value) >= 1
-            else f"{value:.4g}"
-        )
+        small = "" if isinstance(value, int) else ".2f" if abs(value) >= 1 else ".4g"
+        text = separated(format(value, small if small == ".4g" else f",{small}"))
     else:
         text = shortened(str(value), CELL)
     return _defused(text.replace("\\", "\\\\").replace("`", "'"))
@@ -179,18 +229,17 @@ def _grid(result: TableShown, plain: Sequence[str] = ()) -> str:
     names, types = result["columns"][:COLUMNS_SHOWN], result["types"][:COLUMNS_SHOWN]
     shown = [zip(names, types, row, strict=False) for row in result["rows"][:ROWS_SHOWN]]
     rows = [[cell(value, kind, plain=name in plain) for name, kind, value in row] for row in shown]
-    hidden = [f"first of {result['total']:,} rows"] if result["total"] > ROWS_SHOWN else []
-    hidden += (
-        [f"first of {len(result['columns'])} columns"]
-        if len(result["columns"]) > COLUMNS_SHOWN
-        else []
+    hidden = []
+    if result["total"] > ROWS_SHOWN:
+        hidden.append(n_("first of {n} row", "first of {n} rows", result["total"]))
+    if len(result["columns"]) > COLUMNS_SHOWN:
+        columns = len(result["columns"])
+        hidden.append(n_("first of {n} column", "first of {n} columns", columns))
+    more = t(
+        "The {parts} are shown here; the whole result opens with the step above.",
+        parts=t(" and the ").join(hidden),
     )
-    more = (
-        f"\n\nThe {' and the '.join(hidden)} are shown here; the whole result opens with the "
-        f"step above."
-        if hidden
-        else ""
-    )
+    more = f"\n\n{more}" if hidden else ""
     return markdown_table([cell(name) for name in names], rows, types) + more
 
 
@@ -202,7 +251,7 @@ def chart_of(query: Query, *, drawn: bool = False) -> dict[str, object] | None:
         return None
     column, step = query.groups[0]
     return chart_spec(
-        _named(query.figures[0]), step or column.name, timely=bool(step) or column.is_time
+        _named(query.figures[0]), _step(step) or column.name, timely=bool(step) or column.is_time
     )
 
 
@@ -214,7 +263,11 @@ def chart_spec(figure: str, group: str, *, timely: bool) -> dict[str, object]:
     encoding = {"x": along, "y": number}
     if not timely:
         mark, encoding = "bar", {"x": number, "y": {**along, "sort": "-x"}}
-    return {"mark": mark, "encoding": encoding, "title": f"{figure} by {group}"}
+    return {
+        "mark": mark,
+        "encoding": encoding,
+        "title": t("{figures} by {groups}", figures=figure, groups=group),
+    }
 
 
 def of_query(query: Query, table: AskedTable, result: TableShown) -> str:
@@ -228,18 +281,25 @@ def of_query(query: Query, table: AskedTable, result: TableShown) -> str:
     plain = [*result["columns"][: len(query.groups)], *years]
     grouped = query.groups and not (query.kind == "top" and query.limit == 1)
     if not result["rows"] or (not query.groups and result["rows"][0][0] is None):
-        found = "There is no value for this: no row meets the conditions, or all cells are empty."
+        found = t(
+            "There is no value for this: no row meets the conditions, or all cells are empty."
+        )
     else:
         found = _grid(result, plain) if grouped else _sentence(query, result, plain)
     gaps = dict.fromkeys(c for _, c in query.figures if c.nulls and query.kind != "share")
     empty = [
-        f"`{c.name}` is empty in {c.nulls:,} of {table.rows:,} rows; these do not count."
+        t(
+            "{column} is empty in {empty} of {rows} rows; these do not count.",
+            column=f"`{c.name}`",
+            empty=in_digits(c.nulls),
+            rows=in_digits(table.rows),
+        )
         for c in gaps
     ]
-    where = f"{len(table.united)} tables of one shape" if table.united else f"`{table.name}`"
-    return "\n\n".join(
-        [*sorted(query.said), found, *empty, f"Read as: {in_words(query)}, in {where}."]
-    )
+    united = n_("{n} table of one shape", "{n} tables of one shape", len(table.united))
+    where = united if table.united else f"`{table.name}`"
+    read = t("Read as: {query}, in {where}.", query=in_words(query), where=where)
+    return "\n\n".join([*sorted(query.said), found, *empty, read])
 
 
 def _sentence(query: Query, result: TableShown, plain: Sequence[str]) -> str:
@@ -249,8 +309,9 @@ def _sentence(query: Query, result: TableShown, plain: Sequence[str]) -> str:
         for name, kind, value in zip(names, types, rows[0], strict=True)
     ]
     if query.kind == "top":
-        first = " and ".join(f"**{cell(row[0], plain=True)}**" for row in rows[:ROWS_SHOWN])
-        return f"{first}: {names[-1]} **{values[-1]}**{' each' if len(rows) > 1 else ''}."
+        first = t(" and ").join(f"**{cell(row[0], plain=True)}**" for row in rows[:ROWS_SHOWN])
+        each = t(" each") if len(rows) > 1 else ""
+        return f"{first}: {names[-1]} **{values[-1]}**{each}."
     asked = len(names) if query.kind == "figures" else 1
     said = [
         f"{name[:1].upper()}{name[1:]}: **{value}**"
@@ -263,36 +324,37 @@ def _sentence(query: Query, result: TableShown, plain: Sequence[str]) -> str:
 
 def of_sql(result: TableShown) -> str:
     """The result of SQL that the user typed."""
-    count = (
-        f"{result['total']:,} row{'s' if result['total'] != 1 else ''}"
-        if result["rows"]
-        else "no rows"
-    )
-    return f"The query gave {count}.\n\n{_grid(result) if result['rows'] else ''}".strip()
+    if not result["rows"]:
+        return t("The query gave no rows.")
+    count = n_("The query gave {n} row.", "The query gave {n} rows.", result["total"])
+    return f"{count}\n\n{_grid(result)}"
 
 
 def of_profile(table: AskedTable, limit: int) -> str:
     """What a table holds: so many of its columns."""
     rows = []
     for c in table.columns[:limit]:
-        ends = " to ".join(
+        ends = t(" to ").join(
             cell(end, plain=c.kind != "figure") for end in (c.min, c.max) if end is not None
         )
         values = cell(", ".join(c.values[:4])) or ends
-        rows.append([cell(c.name), c.type.lower(), f"{c.nulls:,}", f"{c.distinct:,}", values])
-    columns = markdown_table(
-        ["column", "type", "empty", "different", "values"], rows, ["", "", "BIGINT", "BIGINT", ""]
+        counts = [in_digits(c.nulls), in_digits(c.distinct)]
+        rows.append([cell(c.name), c.type.lower(), *counts, values])
+    heads = [t("column"), t("type"), t("empty"), t("different"), t("values")]
+    columns = markdown_table(heads, rows, ["", "", "BIGINT", "BIGINT", ""])
+    several = in_digits(len(table.columns))
+    cut = [t("The first of {n} columns are shown here.", n=several)]
+    size = [
+        n_("{n} row", "{n} rows", table.rows),
+        n_("{n} column", "{n} columns", len(table.columns)),
+    ]
+    head = t(
+        "**{file}** (table {table}): {size}.",
+        file=table.file_name,
+        table=f"`{table.name}`",
+        size=", ".join(size),
     )
-    cut = (
-        [f"The first of {len(table.columns)} columns are shown here."]
-        if len(table.columns) > limit
-        else []
-    )
-    head = (
-        f"**{table.file_name}** (table `{table.name}`): {table.rows:,} rows, "
-        f"{len(table.columns)} columns."
-    )
-    return "\n\n".join([head, columns, *cut])
+    return "\n\n".join([head, columns, *(cut if len(table.columns) > limit else [])])
 
 
 def of_passages(head: str, passages: Sequence[PassageShown], notes: Sequence[str] = ()) -> str:
@@ -301,11 +363,13 @@ def of_passages(head: str, passages: Sequence[PassageShown], notes: Sequence[str
         f"{_quote(p['text'])}\n\n— {cell(p['name'])}, {p['place']} {_citation(p)}".rstrip()
         for p in passages[:QUOTES]
     ]
-    more = (
-        [f"{len(passages) - QUOTES} more places were found; they open with the step above."]
-        if len(passages) > QUOTES
-        else []
+    left = len(passages) - QUOTES
+    found = n_(
+        "{n} more place was found; it opens with the step above.",
+        "{n} more places were found; they open with the step above.",
+        left,
     )
+    more = [found] if left > 0 else []
     return "\n\n".join((head, *quotes, *more, *notes))
 
 

@@ -26,6 +26,7 @@ from leaf.agent.rules.tables import (
     split_words,
 )
 from leaf.files.names import fold
+from leaf.language.text import t
 
 MOST_WORDS, MOST_PATHS = 40, 20_000
 _PARTS = 6
@@ -177,7 +178,7 @@ class Grammar:
                 return []
             letters = "".join(role for role, _ in path)
             loose = {
-                f"“{c.asked}” is read as the column `{c.name}`."
+                t("“{word}” is read as the column {column}.", word=c.asked, column=f"`{c.name}`")
                 for role, c in path
                 if role in "KP" and c.asked
             }
@@ -311,9 +312,10 @@ def _figures(_table: AskedTable, items: Sequence[Item]) -> Query | None:
     functions, columns, said = _of(items, "f"), _of(items, "K"), frozenset[str]()
     ends = all(f in ("max", "min") for f in functions)
     if not functions and columns[0].is_added_up:
+        added = f"`{columns[0].name}`"
         functions, said = (
             ["sum"],
-            frozenset({f"`{columns[0].name}` is added up, as nothing else was said."}),
+            frozenset({t("{column} is added up, as nothing else was said.", column=added)}),
         )
     kinds = {c.kind for c in columns} - {"figure", *(("date", "year") if ends else ())}
     if not functions or kinds or ("sum" in functions and any(is_rate(c.words) for c in columns)):

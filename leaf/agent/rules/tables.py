@@ -88,12 +88,17 @@ def _same(asked: Sequence[str], name: Sequence[str]) -> bool:
 
 PHRASES: dict[tuple[str, ...], list[tuple[str, str]]] = {}
 """Words of a phrase -> its roles, each with what it stands for; from words.txt."""
+SPOKEN: dict[str, set[str]] = {"en": set(), "de": set(), "fr": set(), "es": set()}
+"""Language -> words that stand in its phrases."""
 for _line in (
     Path(__file__).with_name("words.txt").read_text("utf-8").replace("\n ", " ").splitlines()
 ):
-    _role, *_phrases = re.split("[:,] ", _line)
-    for _phrase in _phrases if _role[0] != "#" else ():
-        PHRASES.setdefault(tuple(_phrase.strip('"').split()), []).append(_role.partition(" ")[::2])
+    _role, _, _all = _line.partition(": ") if _line[0] != "#" else ("", "", "")
+    for _words, _phrases in zip(SPOKEN.values(), _all.split("|"), strict=False):
+        for _phrase in filter(None, map(str.strip, re.split(r", |,\s*$", _phrases))):
+            _keys = tuple(_phrase.strip('"').split())
+            _words.update(_keys)
+            PHRASES.setdefault(_keys, []).append(_role.partition(" ")[::2])
 GROUPED = 30
 """Most different whole numbers of a column that is grouped by."""
 

@@ -3,14 +3,15 @@ two figures side by side."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 
 from leaf.agent.rules.grammar import Grammar, Query
+from leaf.agent.rules.spoken import asked_as, language_of
 from leaf.agent.rules.tables import AskedTable
+from leaf.language.text import mark, speaking, t
 
-DRAWN = re.compile(r"\s*draw\s+(.+?)\s+as a chart\s*[.?!]*\s*", re.I | re.DOTALL)
-_COMPARED = re.compile(r"\s*compare\s+(.+?)\s+with\s+(.+)\s+by\s+(.+?)[\s.?!]*", re.I | re.DOTALL)
+AS_CHART = mark("Draw {query} as a chart")
+COMPARED = mark("Compare {one} with {other} by {group}")
 Meant = tuple[AskedTable, Query]
 """A query, and of which table."""
 
@@ -22,7 +23,7 @@ def readings_of(grammars: Sequence[Grammar]) -> list[tuple[Grammar, Query]]:
 def understood(question: str, tables: Sequence[AskedTable]) -> tuple[AskedTable, Query] | None:
     """What a question about figures is answered with where `tables` are all that a chat has; None
     where it is asked back, refused, or asks for something else."""
-    question = drawn[1] if (drawn := DRAWN.fullmatch(question)) else question
+    question = drawn_as(question) or question
     named = {
         t.handle
         for t in tables
@@ -38,9 +39,11 @@ def understood(question: str, tables: Sequence[AskedTable]) -> tuple[AskedTable,
 def compared(question: str, tables: Sequence[AskedTable]) -> tuple[Meant, Meant] | None:
     """The two figures that a question sets beside one another, each by the same groups of its own
     table; None for any other question."""
-    if not (asked := _COMPARED.fullmatch(question)):
+    if not (asked := asked_as(COMPARED, question, greedy="other")):
         return None
-    one, other = (understood(f"{side} by {asked[3]}", tables) for side in asked.groups()[:2])
+    with speaking(language_of(question)):
+        sides = [t("{figures} by {groups}", figures=side, groups=asked[2]) for side in asked[:2]]
+    one, other = (understood(side, tables) for side in sides)
     if one is None or other is None or one[0] == other[0]:
         return None
     plain = all(
@@ -50,6 +53,11 @@ def compared(question: str, tables: Sequence[AskedTable]) -> tuple[Meant, Meant]
     return (one, other) if plain else None
 
 
+def drawn_as(question: str) -> str:
+    """What is to be drawn as a chart; empty where a question asks for none."""
+    return (asked_as(AS_CHART, question) or [""])[0]
+
+
 def as_chart(question: str) -> str:
     """The same question, answered with a chart."""
-    return f"Draw {question[:1].lower()}{question[1:]} as a chart"
+    return t(AS_CHART, query=f"{question[:1].lower()}{question[1:]}")

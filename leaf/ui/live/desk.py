@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable
 
-from leaf.ui.language import in_digits, t
+from leaf.language.text import in_digits, t
 from leaf.ui.live.hub import EncoderHub
 from leaf.ui.live.route import NOT_STICKY, SEVERAL, ConnectionLimits, LiveRoute
 from leaf.ui.live.tickets import Tickets

@@ -16,6 +16,7 @@ from typing import Any, cast
 import orjson
 
 from leaf.agent.events import compact, reduce, replay
+from leaf.language.text import ENGLISH, speaking
 from leaf.provenance.citations import citation_of
 from leaf.runs.run import Run
 from leaf.shapes.chunks import (
@@ -44,7 +45,6 @@ from leaf.shapes.parts import (
 )
 from leaf.ui import marks, steps, words
 from leaf.ui.items import WORKING, chart_of, figures_of, written_of
-from leaf.ui.language import ENGLISH, speaking
 from leaf.ui.live.document import LiveDocument, Node
 from leaf.ui.live.text import GrowingText
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable
 from contextlib import suppress
 from dataclasses import dataclass, field
 
+from leaf.language.text import ENGLISH
 from leaf.runs.run import Run
-from leaf.ui.language import ENGLISH
 from leaf.ui.live.encoder import Encoder
 
 FRAME = 1 / 60

@@ -10,13 +10,13 @@ from collections.abc import Sequence
 import streamlit as st
 
 from leaf.agent.events import apply, compact
+from leaf.language.text import current
 from leaf.runs.run import Run
 from leaf.sessions.session import Session
 from leaf.store.model import Message
 from leaf.ui import state
 from leaf.ui.draw import draw_item
 from leaf.ui.items import WORKING, Item, items
-from leaf.ui.language import current
 from leaf.ui.live import component, polled
 from leaf.ui.live.polled import Follower
 from leaf.ui.live.tickets import Ticket

@@ -15,9 +15,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from leaf.language.text import ENGLISH
 from leaf.runs.run import Run
 from leaf.store.model import Message
-from leaf.ui.language import ENGLISH
 
 LIFETIME = 300.0
 """Seconds for which a ticket is good."""

@@ -1,0 +1,62 @@
+"""The language of a question, in which it is answered: by its words that carry grammar and by those
+that the rules know, never by the names of files and columns.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cache
+
+from leaf.agent.rules.tables import SPOKEN, split_words
+from leaf.files.stopwords import STOPWORDS
+from leaf.language.text import ENGLISH, mark, speaking, t
+
+_STOPWORDS = {"en": "english", "de": "german", "fr": "french", "es": "spanish"}
+
+
+def language_of(question: str) -> str:
+    """English where no language has more of its words than the others."""
+    words = [word.key for word in split_words(question) if word.kind == "word"]
+    counts = {
+        language: sum(word in known or word in STOPWORDS[_STOPWORDS[language]] for word in words)
+        for language, known in SPOKEN.items()
+    }
+    most = max(counts.values())
+    first, *others = [language for language, count in counts.items() if count == most]
+    return ENGLISH if others else first
+
+
+@cache
+def in_all(text: str) -> tuple[str, ...]:
+    """What is said for it in each language, by which it is known again."""
+    found = []
+    for language in SPOKEN:
+        with speaking(language):
+            found.append(t(text))
+    return tuple(found)
+
+
+SAYS_ABOUT = mark("What does {file} say about {heading}?")
+
+
+@cache
+def _pattern_of(text: str, greedy: str = "") -> re.Pattern[str]:
+    """Of a question that is said so in any language: what stands in the place of its names, once
+    for each, is a group; `greedy` is the one that takes all it can."""
+    ways = []
+    for said in dict.fromkeys(in_all(text)):
+        parts = re.split(r"\{(\w+)\}", said.removesuffix("?").rstrip())
+        for at, part in enumerate(parts):
+            if at % 2 == 0:
+                parts[at] = r"\s+".join(map(re.escape, re.split(r"\s+", part)))
+            else:
+                parts[at] = r"(\d+)" if part == "n" else "(.+)" if part == greedy else "(.+?)"
+        ways.append("".join(parts))
+    return re.compile(rf"\s*(?:{'|'.join(ways)})[\s.?!]*", re.I | re.DOTALL)
+
+
+def asked_as(text: str, question: str, greedy: str = "") -> list[str] | None:
+    """What stands in the places of a question's names, in their order in English; None for one that
+    is another question."""
+    found = _pattern_of(text, greedy).fullmatch(question)
+    return [group for group in found.groups() if group is not None] if found else None
