@@ -30,6 +30,11 @@ LINES = "leaf_lines"
 LONGEST_LINE = 7900
 """Bytes of a notice; the server refuses 8,000."""
 NOTIFY = "SELECT pg_notify(%(channel)s, line) FROM unnest(CAST(%(lines)s AS text[])) AS line"
+TELL = (
+    "SELECT set_config('synchronous_commit', 'off', true) UNION ALL "
+    "SELECT CAST(pg_notify(%(channel)s, line) AS text) FROM unnest(CAST(%(lines)s AS text[])) AS line"
+)
+"""The same for what may be lost: the server's disk is not waited for."""
 LOOK_SECONDS = 30.0
 """Silence after which the listener makes sure that it can hear."""
 ECHO_SECONDS = 5.0
@@ -91,7 +96,7 @@ class Listener:
         is short enough."""
         mine = [f"{self._name} {line}" for line in lines]
         short = [line for line in mine if len(line.encode()) <= LONGEST_LINE]
-        return (NOTIFY, {"channel": LINES, "lines": short}) if short else None
+        return (TELL, {"channel": LINES, "lines": short}) if short else None
 
     def _run(self) -> None:
         wait, missed = AGAIN_SECONDS, False
