@@ -96,13 +96,16 @@ def list_chat_files(
     NotFoundError."""
     chats.get(db, scope, chat_id)
     live = "" if deleted else "AND f.deleted_at IS NULL "
-    rows = db.read(
-        f"SELECT k.handle, k.slug, k.message_id, {files.IN_CHAT} FROM chat_files k JOIN files f "
-        f"ON f.id = k.file_id "
-        f"WHERE k.chat_id = :chat AND k.detached_at IS NULL AND {files.VISIBLE} {live}ORDER BY "
-        f"k.position",
-        params(scope, chat=chat_id),
+    given = params(scope, chat=chat_id)
+    among = (
+        "FROM chat_files k JOIN files f ON f.id = k.file_id WHERE k.chat_id = :chat AND "
+        f"k.detached_at IS NULL {live}AND"
     )
+    named, order = "SELECT k.handle, k.slug, k.message_id,", "ORDER BY k.position"
+    plain = f"{named} {files.PLAIN} {among} f.workspace_id = :workspace {order}"
+    rows = files.plain_rows(db, plain, given)
+    if rows is None:
+        rows = db.read(f"{named} {files.IN_CHAT} {among} {files.VISIBLE} {order}", given)
     return [_chat_file(chat_id, row) for row in rows]
 
 

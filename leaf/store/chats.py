@@ -22,9 +22,9 @@ from leaf.store.ids import new_id
 from leaf.store.model import Chat, Scope
 from leaf.store.users import MEMBER, params
 
-COLUMNS = """
-    c.id, c.workspace_id, c.user_id, c.title, c.model, c.head_id, c.created_at, c.updated_at, c.deleted_at,
-    (SELECT count(*) FROM chat_participants q WHERE q.chat_id = c.id) > 1 AS shared
+_PLAIN = "c.id, c.workspace_id, c.user_id, c.title, c.model, c.head_id, c.created_at, c.updated_at, c.deleted_at"
+COLUMNS = f"""
+    {_PLAIN}, (SELECT count(*) FROM chat_participants q WHERE q.chat_id = c.id) > 1 AS shared
 """
 VISIBLE = (
     "c.workspace_id = :workspace AND EXISTS (SELECT 1 FROM chat_participants p "
@@ -87,17 +87,34 @@ def create_in(tx: Transaction, scope: Scope, *, title: str = "", model: str = ""
 
 def get(db: Database | Transaction, scope: Scope, chat_id: str, *, deleted: bool = False) -> Chat:
     """Raises NotFoundError; a deleted chat is found only with `deleted`."""
-    rows = db.read(
-        f"SELECT {COLUMNS} FROM chats c WHERE c.id = :id AND {VISIBLE}", params(scope, id=chat_id)
-    )
-    if not rows:
+    row = seen(db, scope, chat_id)
+    if row is None:
         raise no_chat(chat_id)
-    chat = Chat(**rows[0])
+    chat = Chat(**row)
     if chat.deleted_at is not None and not deleted:
         raise NotFoundError(
             f"The chat '{chat.title or 'Untitled'}' was deleted.", "Restore it to go on with it."
         )
     return chat
+
+
+def seen(db: Database | Transaction, scope: Scope, chat_id: str) -> Row | None:
+    """The row of a chat that the caller may see, deleted or not."""
+    given = params(scope, id=chat_id)
+    if db.engine == "postgres":
+        rows = db.read(f"SELECT {COLUMNS} FROM chats c WHERE c.id = :id AND {VISIBLE}", given)
+        return rows[0] if rows else None
+    # DuckDB plans each statement anew, and one of several tables for longer than three of one each
+    # take together; who takes part and who belongs to what is also remembered (`ReadCache`).
+    here = "SELECT q.user_id FROM chat_participants q WHERE q.chat_id = :id"
+    people = [row["user_id"] for row in db.read(here, {"id": chat_id})]
+    if scope.user_id not in people or not db.read(f"SELECT 1 AS yes WHERE {MEMBER}", params(scope)):
+        return None
+    rows = db.read(
+        f"SELECT {_PLAIN} FROM chats c WHERE c.id = :id AND c.workspace_id = :workspace",
+        {"id": chat_id, "workspace": scope.workspace_id},
+    )
+    return {**rows[0], "shared": len(people) > 1} if rows else None
 
 
 def visible_among(db: Database, scope: Scope, chat_ids: Collection[str]) -> frozenset[str]:

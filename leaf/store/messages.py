@@ -15,7 +15,7 @@ from leaf.store import branch as branches
 from leaf.store import chats, told_instructions
 from leaf.store.branch import COLUMNS, Branch, message_of
 from leaf.store.changes import RUNS
-from leaf.store.database import Database, Params, Transaction, containing, now, one_of
+from leaf.store.database import Database, Params, Row, Transaction, containing, now, one_of
 from leaf.store.ids import new_id
 from leaf.store.model import Chat, Exchange, Message, Scope, Status, Thread, Unfinished
 from leaf.store.users import params
@@ -99,27 +99,40 @@ def add_answer(db: Database, scope: Scope, question_id: str, *, model: str = "")
 
 def get(db: Database | Transaction, scope: Scope, message_id: str) -> Message:
     """Raises NotFoundError."""
-    rows = db.read(
-        f"SELECT {COLUMNS} FROM messages x JOIN chats c ON c.id = x.chat_id "
-        f"WHERE x.id = :id AND c.deleted_at IS NULL AND {chats.VISIBLE}",
-        params(scope, id=message_id),
-    )
-    if not rows:
-        raise _no_message(message_id)
-    return message_of(rows[0])
+    return message_of(_seen(db, scope, message_id, COLUMNS))
 
 
 def chat_of(db: Database, scope: Scope, message_id: str) -> str:
     """The id of its chat, for who only has to know that it may be seen: what it says is not read.
     Raises NotFoundError."""
-    rows = db.read(
-        "SELECT x.chat_id FROM messages x JOIN chats c ON c.id = x.chat_id "
-        f"WHERE x.id = :id AND c.deleted_at IS NULL AND {chats.VISIBLE}",
-        params(scope, id=message_id),
-    )
+    return str(_seen(db, scope, message_id, "x.chat_id")["chat_id"])
+
+
+def _seen(
+    db: Database | Transaction,
+    scope: Scope,
+    message_id: str,
+    columns: str,
+    *,
+    deleted: bool = False,
+) -> Row:
+    """Of a message whose chat the caller may see; of one that was put away only with `deleted`.
+    Raises NotFoundError."""
+    if db.engine == "postgres":
+        live = "" if deleted else "AND c.deleted_at IS NULL "
+        rows = db.read(
+            f"SELECT {columns} FROM messages x JOIN chats c ON c.id = x.chat_id "
+            f"WHERE x.id = :id {live}AND {chats.VISIBLE}",
+            params(scope, id=message_id),
+        )
+    else:  # see `chats.seen`
+        rows = db.read(f"SELECT {columns} FROM messages x WHERE x.id = :id", {"id": message_id})
+        chat = chats.seen(db, scope, str(rows[0]["chat_id"])) if rows else None
+        if chat is None or (chat["deleted_at"] is not None and not deleted):
+            rows = []
     if not rows:
         raise _no_message(message_id)
-    return str(rows[0]["chat_id"])
+    return rows[0]
 
 
 def _no_message(message_id: str) -> NotFoundError:
@@ -129,14 +142,7 @@ def _no_message(message_id: str) -> NotFoundError:
 def get_of_any_chat(tx: Transaction, scope: Scope, message_id: str) -> Message:
     """The same for a message whose chat may have been put away: what a run has to save is saved.
     Raises NotFoundError."""
-    rows = tx.read(
-        f"SELECT {COLUMNS} FROM messages x JOIN chats c ON c.id = x.chat_id WHERE x.id = :id AND "
-        f"{chats.VISIBLE}",
-        params(scope, id=message_id),
-    )
-    if not rows:
-        raise _no_message(message_id)
-    return message_of(rows[0])
+    return message_of(_seen(tx, scope, message_id, COLUMNS, deleted=True))
 
 
 def thread(

@@ -223,8 +223,8 @@ def _from_files(question: str) -> Script:
     [listed] = yield [("list_files", {})]
     files = listed["data"].get("files")
     if not files:
-        failed = t("The files cannot be listed: {why}", why=listed.get("error"))
-        return Answer(failed if "error" in listed else t(_NO_FILE))
+        why = listed.get("error")
+        return Answer(t("The files cannot be listed: {why}", why=why) if why else t(_NO_FILE))
     pressed = asked_as(_ACROSS, question)
     question = pressed[0] if pressed else question
     if drawn := drawn_as(question):

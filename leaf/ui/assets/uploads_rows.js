@@ -54,7 +54,7 @@ class JobView {
     this.open = opened.get(this.id) ?? (job.here && job.total <= OPEN_UP_TO)
     set(this.toggle.lastChild, this.uploads.line(job))
     this.toggle.setAttribute("aria-expanded", String(this.open))
-    this.bar.value = this.uploads.share(job, rows)
+    this.bar.value = this.uploads.far(job, rows)
     this.bar.hidden = job.over
     set(this.problem, job.problem || job.note || "")
     this.problem.hidden = !this.problem.textContent || (this.open && Boolean(job.note) && rows.some((row) => row.state === "reading"))
@@ -176,6 +176,8 @@ class RowView {
 // How far files are, in figures and words; `local` is what this tab sends.
 
 class Figures {
+  most = new Map() // of each job that is not over: how far its line has been
+
   rows(job) {
     return job.items.map((item) => {
       const one = this.local.get(`${job.id}/${item.n}`)
@@ -206,12 +208,27 @@ class Figures {
     return row.state === "reading" && row.said ? `${words}: ${row.said}` : words
   }
 
+  // How far a job is, from 0 to 1: sending is one half, reading the other. It never falls.
+  far(job, rows) {
+    const share = Math.max(this.most.get(job.id) ?? 0, this.share(job, rows))
+    this.most.set(job.id, share)
+    return share
+  }
+
   share(job, rows) {
-    const part = (row) => (row.state === "sending" ? row.share / 2 : row.state === "looking" ? 0.5 : row.state === "waiting" ? 0 : row.state === "reading" ? 0.5 + Math.max(0, row.share) / 2 : 1)
+    const large = 1e6 // it is ready for a moment before it is read ahead
+    const parts = {
+      waiting: () => 0,
+      sending: (row) => row.share / 2,
+      looking: () => 0.5,
+      reading: (row) => 0.5 + Math.max(0, row.share) / 2,
+      ready: (row) => (row.size > large ? 0.5 : 1),
+    }
     const wanted = rows.filter((row) => row.state !== "cancelled")
     if (rows.length < job.total) return (job.done + job.total - job.coming) / (2 * Math.max(1, job.total))
     const weight = (row) => (row.size || 0) + 1000
     const all = wanted.reduce((sum, row) => sum + weight(row), 0)
+    const part = (row) => parts[row.state]?.(row) ?? 1
     return all ? wanted.reduce((sum, row) => sum + weight(row) * part(row), 0) / all : 1
   }
 
@@ -225,7 +242,7 @@ class Figures {
     const pieces = [t("{ready} of {files} ready", { ready: inDigits(ready), files: fileCount(total) })]
     if (failed) pieces.push(t("{n} failed", { n: inDigits(failed) }))
     if (job.cancelled) pieces.push(t("{n} cancelled", { n: inDigits(job.cancelled) }))
-    if (!job.over && total) pieces.push(percent(this.share(job, rows)))
+    if (!job.over && total) pieces.push(percent(this.far(job, rows)))
     if (!job.here) pieces.push(job.chat ? t("for another chat") : t("for your files"))
     return pieces.join(" · ")
   }
