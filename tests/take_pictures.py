@@ -109,7 +109,8 @@ def _sample(browser: Browser, app: App, _folder: Path) -> None:
     expect(panel.locator("[data-testid=stDataFrame] canvas").first).to_be_visible()
     _take(dark, "receipt")
     panel.get_by_role("button", name="Open all", exact=False).first.click()
-    expect(panel.get_by_text("Rows 1–4 of 4")).to_be_visible()
+    expect(panel.get_by_role("combobox", name="Sort by")).to_be_visible()
+    expect(panel.locator("[data-testid=stDataFrame] canvas").first).to_be_visible()
     _take(dark, "rows")
 
 

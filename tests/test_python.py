@@ -1023,3 +1023,10 @@ def _state(pid: int) -> str:
 def _cpu(pid: int) -> tuple[str, str]:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     return fields[11], fields[12]
+
+
+def test_figures_have_the_look_of_charts_unless_the_code_says_otherwise(chat: Chat) -> None:
+    drawn = "import matplotlib.pyplot as plt\nimport matplotlib.colors as c\n"
+    drawn += "bar = plt.bar(['a'], [1]{more})[0]\nc.to_hex(bar.get_facecolor())"
+    assert chat(drawn.format(more="")).data.python["value"] == "'#1f6f4a'"
+    assert chat(drawn.format(more=", color='red'")).data.python["value"] == "'#ff0000'"

@@ -54,6 +54,7 @@ def serve(requests: io.BufferedReader, answers: int) -> None:
 def warm_up() -> None:
     """Everything that is slow the first time and that nearly every cell needs."""
     os.environ.update(MPLBACKEND="Agg", JOBLIB_MULTIPROCESSING="0", LOKY_MAX_CPU_COUNT="1")
+    os.environ["MATPLOTLIBRC"] = str(Path(__file__).with_name("matplotlibrc"))
     warnings.formatwarning = lambda message, category, *_: f"{category.__name__}: {message}\n"
     frames.warm_up()
 

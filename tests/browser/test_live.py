@@ -318,6 +318,14 @@ def test_a_question_stands_above_and_its_answer_grows_below_without_a_jump(
     whole(page)
     expect(page.get_by_text("Paragraph 24 says")).to_be_in_viewport()
 
+    page.mouse.wheel(0, -400)
+    expect(back).to_be_visible()
+    page.set_viewport_size({"width": 900, "height": 700})  # taller text is no new answer
+    page.wait_for_timeout(800)
+    page.mouse.wheel(0, -100)
+    expect(back).to_be_visible()
+    expect(back).not_to_contain_text("New answer")
+
 
 def test_a_chart_does_not_carry_the_next_question_out_of_sight(
     running: App, page: Page, sales: Path

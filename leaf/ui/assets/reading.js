@@ -353,7 +353,8 @@ class Reading {
   show() {
     const parts = this.main.querySelectorAll(PARTS)
     const last = parts[parts.length - 1]
-    const newest = last ? `${keyOf(last)} ${Math.round(last.getBoundingClientRect().height)}` : ""
+    // Another part, or more of the one that is being written; a narrower page or an opened step is nothing new.
+    const newest = last ? `${keyOf(last)} ${last.querySelector(".leaf-live:not([data-over])")?.textContent.length ?? ""}` : ""
     const below = this.below()
     if (this.newest && newest !== this.newest && this.mode !== END && below > NEAR) this.news = true
     if (below <= NEAR) this.news = false
