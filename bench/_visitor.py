@@ -107,6 +107,7 @@ class Tab:
         Raises RuntimeError where it is refused."""
         import httpx2
 
+        await self._until(lambda: "key" in self._files)
         headers = {**self._headers, "Origin": self._origin, "x-leaf-key": self._files["key"]}
         path = f"http://127.0.0.1:{self._port}{self._files['path']}"
 
