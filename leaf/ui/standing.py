@@ -1,26 +1,14 @@
 """What stays as it is while a process serves, and is otherwise gone through again and again: the
 theme, by Streamlit for each run of a script, and what the start has loaded, by the garbage
-collector; and how long one thread may keep all others waiting."""
+collector."""
 
 from __future__ import annotations
 
 import gc
-import sys
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from streamlit.proto.NewSession_pb2 import CustomThemeConfig
-
-
-TURN_SECONDS = 0.001
-"""How long a thread computes before another one that waits for it may go on; Python's own is five
-times that. DuckDB gives the turn away and waits for it again several times in each statement, so with
-three busy threads one transaction of two statements took 220 ms, and 55 ms with this."""
-
-
-def share_turns() -> None:
-    """Threads take shorter turns: many people's answers are many short pieces of work."""
-    sys.setswitchinterval(TURN_SECONDS)
 
 
 def keep_theme() -> None:
