@@ -16,7 +16,7 @@ from leaf.agent.rules import answers
 from leaf.agent.rules.grammar import ROWS, Grammar, Query
 from leaf.agent.rules.spoken import SAYS_ABOUT, asked_as, in_all, language_of
 from leaf.agent.rules.tables import NO_COLUMN, AskedTable, read_table
-from leaf.agent.rules.understanding import COMPARED, compared
+from leaf.agent.rules.understanding import AS_CHART, COMPARED, compared
 from leaf.language.text import NAMES, speaking, t
 from leaf.shapes.results import ProfileShown
 from tests.test_agent_keyless import DATA, TEXTS, World, is_read, questions_of
@@ -198,6 +198,14 @@ def test_a_chat_is_told_once_in_whichever_language_it_was_said() -> None:
         with speaking(language):
             assert tells(World("orders").ask(ASKED[language][0]).text)
     assert not tells("No model is connected to this port.")
+
+
+@pytest.mark.parametrize("piece", [" ", "x ", "with ", "by ", "?", " as a chart", "über "])
+def test_a_question_that_is_long_on_purpose_is_not_looked_at_whole(piece: str) -> None:
+    """Its patterns would take hours for it; as it is they look at a thousand characters."""
+    question = f"Compare {piece * 200_000}b"
+    for text in (COMPARED, SAYS_ABOUT, AS_CHART, "{query} across the {n} tables of this shape"):
+        assert asked_as(text, question) is None
 
 
 def test_no_column_has_no_name_in_words() -> None:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leaf.errors import InvalidInputError, not_found
-from leaf.store import chats, files
+from leaf.store import chats, file_rows, files
 from leaf.store.database import Database, Row, Transaction, now
 from leaf.store.model import ChatFile, File, Scope
 from leaf.store.slugs import slug, slugs
@@ -102,10 +102,10 @@ def list_chat_files(
         f"k.detached_at IS NULL {live}AND"
     )
     named, order = "SELECT k.handle, k.slug, k.message_id,", "ORDER BY k.position"
-    plain = f"{named} {files.PLAIN} {among} f.workspace_id = :workspace {order}"
-    rows = files.plain_rows(db, plain, given)
+    plain = f"{named} {file_rows.PLAIN} {among} f.workspace_id = :workspace {order}"
+    rows = file_rows.plain_rows(db, plain, given)
     if rows is None:
-        rows = db.read(f"{named} {files.IN_CHAT} {among} {files.VISIBLE} {order}", given)
+        rows = db.read(f"{named} {file_rows.IN_CHAT} {among} {file_rows.VISIBLE} {order}", given)
     return [_chat_file(chat_id, row) for row in rows]
 
 

@@ -131,12 +131,8 @@ def _seen(
         if chat is None or (chat["deleted_at"] is not None and not deleted):
             rows = []
     if not rows:
-        raise _no_message(message_id)
+        raise NotFoundError(f"No message '{message_id}'.", "Its chat may have been deleted.")
     return rows[0]
-
-
-def _no_message(message_id: str) -> NotFoundError:
-    return NotFoundError(f"No message '{message_id}'.", "Its chat may have been deleted.")
 
 
 def get_of_any_chat(tx: Transaction, scope: Scope, message_id: str) -> Message:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from leaf.store.database import Database, one_of
-from leaf.store.files import COLUMNS, VISIBLE
+from leaf.store.file_rows import COLUMNS, VISIBLE
 from leaf.store.model import File, Scope
 from leaf.store.users import params
 

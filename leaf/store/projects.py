@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from leaf.errors import InvalidInputError, NotFoundError
-from leaf.store import audit, files, project_chats
+from leaf.store import audit, file_rows, files, project_chats
 from leaf.store.database import Database, Transaction, now
 from leaf.store.ids import new_id
 from leaf.store.model import File, Participant, Scope
@@ -183,8 +183,8 @@ def list_files(db: Database | Transaction, scope: Scope, project_id: str) -> lis
     """In the order in which they came, without deleted ones. Raises NotFoundError."""
     get(db, scope, project_id)
     rows = db.read(
-        f"SELECT {files.COLUMNS} FROM files f JOIN project_files k ON k.file_id = f.id "
-        f"WHERE k.project_id = :project AND f.deleted_at IS NULL AND {files.VISIBLE} "
+        f"SELECT {file_rows.COLUMNS} FROM files f JOIN project_files k ON k.file_id = f.id "
+        f"WHERE k.project_id = :project AND f.deleted_at IS NULL AND {file_rows.VISIBLE} "
         "ORDER BY k.created_at, f.id",
         params(scope, project=project_id),
     )

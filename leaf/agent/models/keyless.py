@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import dataclass, replace
 from typing import cast
 
@@ -19,8 +19,9 @@ from leaf.agent.instructions import is_instructions
 from leaf.agent.models.base import Emit, ModelEvent, ModelRequest, ModelTurn
 from leaf.agent.rules import answers
 from leaf.agent.rules.grammar import Grammar, Query
+from leaf.agent.rules.offers import OFFERED, in_table, working
 from leaf.agent.rules.spoken import SAYS_ABOUT, asked_as, in_all, language_of
-from leaf.agent.rules.tables import NO_COLUMN, AskedColumn, AskedTable, lookup_sql, read_table
+from leaf.agent.rules.tables import AskedTable, lookup_sql, read_table
 from leaf.agent.rules.understanding import Meant, compared, drawn_as, readings_of
 from leaf.errors import RunError
 from leaf.language.text import mark, n_, speaking, t
@@ -29,8 +30,8 @@ from leaf.shapes.raw import RawBlock, RawMessage, ToolInput
 from leaf.shapes.results import FileListed, Output, PassageShown
 
 TABLES_DESCRIBED, LINKS_FOLLOWED, TEXTS_SHOWN = 64, 5, 3
-OFFERED, COLUMNS_DESCRIBED, COLUMNS_SHOWN = 4, 40, 12
-"""Questions that are offered; columns in a description, and beside what was not understood."""
+COLUMNS_DESCRIBED, COLUMNS_SHOWN = 40, 12
+"""Columns in a description, and beside what was not understood."""
 _FENCED = re.compile(r"```(?:sql)?\s*\n(.+?)```", re.DOTALL | re.I)
 _TYPED = re.compile(
     r"""\s*(select\s+(?!(?:the|all|an?|some|every)\s).+ | with\s.+\sselect\s.+ | from\s+[\w"]+
@@ -400,7 +401,7 @@ def _decide(grammars: Sequence[Grammar], left: int) -> Answer | tuple[AskedTable
         profiles = "\n\n".join(
             answers.of_profile(g.table, COLUMNS_DESCRIBED) for g in chosen[:OFFERED]
         )
-        return Answer(profiles, _working(chosen[0], len(grammars) > 1))
+        return Answer(profiles, working(chosen[0], len(grammars) > 1))
     found = readings_of(grammars)
     if len(found) == 1 and (not left or found[0][0].has("T")):
         return found[0][0].table, found[0][1]
@@ -415,7 +416,7 @@ def _ask_back(
     count = sum(table.shape == alike for table in tables)
     names = list(dict.fromkeys(answers.in_words(query) for _, query in found))
     united = [t(_ACROSS, query=names[0], n=count)] if count > 1 and several else []
-    asked = [_in_table(answers.in_words(query), g.table, several) for g, query in found]
+    asked = [in_table(answers.in_words(query), g.table, several) for g, query in found]
     here = n_(
         "{n} table is here; it does not say which.",
         "{n} tables are here; it does not say which.",
@@ -426,11 +427,6 @@ def _ask_back(
     meant = meant if len(names) > 1 else t("Understood: {meaning}.", meaning=names[0])
     text = "\n\n".join(filter(None, (t(WHICH_IS_MEANT), why, meant)))
     return Answer(text, tuple(dict.fromkeys([*united, *asked]))[: OFFERED + 2], refused=True)
-
-
-def _in_table(question: str, table: AskedTable, several: bool) -> str:
-    """The question, with the table that it asks where there are several."""
-    return t("{figure} in {table}", figure=question, table=table.title) if several else question
 
 
 def _refuse(grammars: Sequence[Grammar], left: int) -> Answer:
@@ -454,48 +450,5 @@ def _refuse(grammars: Sequence[Grammar], left: int) -> Answer:
         also if others else "",
     ]
     return Answer(
-        "\n\n".join(filter(None, parts)), _working(grammar, len(grammars) + left > 1), refused=True
+        "\n\n".join(filter(None, parts)), working(grammar, len(grammars) + left > 1), refused=True
     )
-
-
-def _working(grammar: Grammar, several: bool) -> tuple[str, ...]:
-    """The first offers that are sure to work, without backticks where these are not needed."""
-    found: dict[str, None] = {}
-    for question in _offers(grammar):
-        ways = [
-            _in_table(text, grammar.table, several)
-            for text in (question.replace("`", ""), question)
-        ]
-        plain, marked = (Grammar(way, grammar.table, grammar.found).readings() for way in ways)
-        if len(found) < OFFERED and len(marked) == 1:
-            found.setdefault(ways[0] if plain == marked else ways[1])
-    return tuple(found)
-
-
-def _offers(grammar: Grammar) -> Iterator[str]:
-    """Questions about the columns that were named, by themselves or by a value; then such as most
-    tables can answer."""
-    named, columns = list(grammar.named()), grammar.table.columns
-    measures = sorted((c for c in columns if c.kind == "figure"), key=lambda c: not c.is_added_up)
-    labels = [
-        c
-        for c in [*named, *columns]
-        if c.kind in ("text", "bool") and (c in named or 1 < c.distinct <= 50)
-    ]
-    for column in dict.fromkeys([*(c for c in named if c.kind == "figure"), *measures[:1]]):
-        function = "sum" if column.is_added_up else "avg"
-        for groups in ([(label, "")] for label in labels[:1]):
-            yield _offer(function, column, groups)
-        yield _offer(function, column, [(NO_COLUMN, "month")])
-        yield _offer(function, column, [])
-        yield _offer("max", column, [])
-    yield from (
-        _offer("count", NO_COLUMN, [(c, "")])
-        for c in [*named, *labels[:1]]
-        if c.is_group and c.kind != "date"
-    )
-    yield _offer("count", NO_COLUMN, [])
-
-
-def _offer(function: str, column: AskedColumn, groups: Sequence[tuple[AskedColumn, str]]) -> str:
-    return answers.in_words(Query(figures=((function, column),), groups=tuple(groups)))

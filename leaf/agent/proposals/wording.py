@@ -77,7 +77,7 @@ def comparison(one: AskedTable, other: AskedTable, tables: Sequence[AskedTable])
         Query(figures=(figure_of(roles.measures[0]),), groups=((key, ""),))
         for roles, key in zip((ours, theirs), common[0], strict=True)
     )
-    for say in (_spaced, _plain, _marked):
+    for say in (_spaced, answers.plain_name, answers.marked_name):
         left, right = (
             t("{figure} in {table}", figure=_figure(query, say), table=table.title)
             for table, query in ((one, first), (other, second))
@@ -104,11 +104,11 @@ def _ways(query: Query, drawn: bool) -> Iterator[str]:
     column that says when. Other languages have the plain words of answers: a column's name has no
     gender that an article could agree with."""
     if current() != ENGLISH:
-        for say in (_spaced, _plain, _marked):
+        for say in (_spaced, answers.plain_name, answers.marked_name):
             for exact in (False, True):
                 yield answers.in_words(query, say, exact=exact)
         return
-    for say in (_many, _spaced, _plain, _marked):
+    for say in (_many, _spaced, answers.plain_name, answers.marked_name):
         for exact in (False, True):
             yield _said(query, say, exact, drawn)
 
@@ -123,14 +123,6 @@ def _many(c: AskedColumn) -> str:
     if not _ENGLISH.fullmatch(name.rpartition(" ")[2]):
         return name
     return re.sub(r"(?<=[^aeiou])ys$", "ies", f"{name}s")
-
-
-def _plain(c: AskedColumn) -> str:
-    return c.name
-
-
-def _marked(c: AskedColumn) -> str:
-    return f"`{c.name}`"
 
 
 def _said(query: Query, say: answers.Say, exact: bool, drawn: bool) -> str:

@@ -37,11 +37,11 @@ _TIMES = {
 _TESTS = {"in": "=", "since": ">=", "after": ">", "before": "<"}
 
 
-def _plain(column: AskedColumn) -> str:
+def plain_name(column: AskedColumn) -> str:
     return column.name
 
 
-def _named(figure: tuple[str, AskedColumn], say: Say = _plain) -> str:
+def _named(figure: tuple[str, AskedColumn], say: Say = plain_name) -> str:
     """The name of a figure in results and sentences: `total revenue`."""
     function, column = figure
     if not column.name:
@@ -152,11 +152,11 @@ def _condition(column: AskedColumn, test: str, values: Sequence[str]) -> str:
     )
 
 
-def _marked(column: AskedColumn) -> str:
+def marked_name(column: AskedColumn) -> str:
     return f"`{column.name}`"
 
 
-def in_words(query: Query, say: Say = _marked, *, exact: bool = True) -> str:
+def in_words(query: Query, say: Say = marked_name, *, exact: bool = True) -> str:
     """How a question was understood, in words that are understood themselves. `say` names a
     column; without `exact` a step of time is named without the column that says when."""
     figures = _figures_in_words(query, say)

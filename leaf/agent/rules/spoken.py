@@ -36,6 +36,9 @@ def in_all(text: str) -> tuple[str, ...]:
     return tuple(found)
 
 
+LONGEST = 1_000
+"""Characters of a question that is looked at whole: its patterns take a time that grows with the
+square of its length."""
 SAYS_ABOUT = mark("What does {file} say about {heading}?")
 
 
@@ -48,15 +51,16 @@ def _pattern_of(text: str, greedy: str = "") -> re.Pattern[str]:
         parts = re.split(r"\{(\w+)\}", said.removesuffix("?").rstrip())
         for at, part in enumerate(parts):
             if at % 2 == 0:
-                parts[at] = r"\s+".join(map(re.escape, re.split(r"\s+", part)))
+                parts[at] = re.escape(part)
             else:
                 parts[at] = r"(\d+)" if part == "n" else "(.+)" if part == greedy else "(.+?)"
         ways.append("".join(parts))
-    return re.compile(rf"\s*(?:{'|'.join(ways)})[\s.?!]*", re.I | re.DOTALL)
+    return re.compile(rf"(?:{'|'.join(ways)})[ .?!]*", re.I)
 
 
 def asked_as(text: str, question: str, greedy: str = "") -> list[str] | None:
     """What stands in the places of a question's names, in their order in English; None for one that
     is another question."""
-    found = _pattern_of(text, greedy).fullmatch(question)
+    plain = " ".join(question.split())
+    found = _pattern_of(text, greedy).fullmatch(plain) if len(plain) <= LONGEST else None
     return [group for group in found.groups() if group is not None] if found else None

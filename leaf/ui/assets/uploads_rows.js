@@ -210,8 +210,9 @@ class Figures {
 
   // How far a job is, from 0 to 1: sending is one half, reading the other. It never falls.
   far(job, rows) {
+    if (job.over) this.most.delete(job.id)
     const share = Math.max(this.most.get(job.id) ?? 0, this.share(job, rows))
-    this.most.set(job.id, share)
+    if (!job.over) this.most.set(job.id, share)
     return share
   }
 

@@ -1,0 +1,57 @@
+"""Questions that are offered where one was not understood: such as are sure to be."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from leaf.agent.rules.answers import in_words
+from leaf.agent.rules.grammar import ROWS, Grammar, Query
+from leaf.agent.rules.tables import NO_COLUMN, AskedColumn, AskedTable
+from leaf.language.text import t
+
+OFFERED = 4
+"""Questions that are offered."""
+
+
+def in_table(question: str, table: AskedTable, several: bool) -> str:
+    """The question, with the table that it asks where there are several."""
+    return t("{figure} in {table}", figure=question, table=table.title) if several else question
+
+
+def working(grammar: Grammar, several: bool) -> tuple[str, ...]:
+    """The first offers that are sure to work, without backticks where these are not needed."""
+    found: dict[str, None] = {}
+    for question in _offers(grammar):
+        ways = [
+            in_table(text, grammar.table, several) for text in (question.replace("`", ""), question)
+        ]
+        plain, marked = (Grammar(way, grammar.table, grammar.found).readings() for way in ways)
+        if len(found) < OFFERED and len(marked) == 1:
+            found.setdefault(ways[0] if plain == marked else ways[1])
+    return tuple(found)
+
+
+def _offers(grammar: Grammar) -> Iterator[str]:
+    """Questions about the columns that were named, by themselves or by a value; then such as most
+    tables can answer."""
+    named, columns = list(grammar.named()), grammar.table.columns
+    measures = sorted((c for c in columns if c.kind == "figure"), key=lambda c: not c.is_added_up)
+    labels = [
+        c
+        for c in [*named, *columns]
+        if c.kind in ("text", "bool") and (c in named or 1 < c.distinct <= 50)
+    ]
+    for column in dict.fromkeys([*(c for c in named if c.kind == "figure"), *measures[:1]]):
+        function = "sum" if column.is_added_up else "avg"
+        yield from (_offer(function, column, (label, "")) for label in labels[:1])
+        yield _offer(function, column, (NO_COLUMN, "month"))
+        yield _offer(function, column)
+        yield _offer("max", column)
+    yield from (
+        _offer(*ROWS, (c, "")) for c in [*named, *labels[:1]] if c.is_group and c.kind != "date"
+    )
+    yield _offer(*ROWS)
+
+
+def _offer(function: str, column: AskedColumn, *groups: tuple[AskedColumn, str]) -> str:
+    return in_words(Query(figures=((function, column),), groups=groups))
