@@ -16,13 +16,14 @@ from leaf.ui.spoken import ASSETS, SCRIPTS, texts
 LEAF = Path(__file__).resolve().parents[1] / "leaf"
 TEMPLATE = LOCALES / "leaf.pot"
 LANGUAGES = ("de", "fr", "es")
-RULES = (
+BEYOND = (
     "agent/models/keyless.py",
     "agent/rules/*.py",
     "agent/proposals/*.py",
     "sessions/suggesting.py",
+    "provenance/coverage.py",
 )
-"""Who answers and suggests without a model."""
+"""Who answers and suggests without a model, and what an answer rests on."""
 Message = tuple[str, str]
 """In English for one, and for more than one of something; the second is empty where there is no
 number."""
@@ -41,8 +42,8 @@ def messages() -> dict[Message, list[str]]:
 
 def _said() -> Iterator[tuple[Path, Message]]:
     pages = [*(LEAF / "ui").rglob("*.py"), *(LEAF / "pages").glob("*.py")]
-    rules = [path for each in RULES for path in LEAF.glob(each)]
-    for path in sorted([*pages, *rules]):
+    beyond = [path for each in BEYOND for path in LEAF.glob(each)]
+    for path in sorted([*pages, *beyond]):
         yield from ((path, message) for message in _of_page(_read(path)))
     for name in SCRIPTS:
         script = ASSETS / name

@@ -40,7 +40,9 @@ SHOWS = """scheme => {
 """In these colours, and nothing is pale because it is drawn anew."""
 TRIES = 20
 """Until the page was not drawn anew meanwhile."""
-STILL = "*, *::before, *::after { transition: none !important; }"
+STILL = """*, *::before, *::after { transition: none !important;
+  animation-delay: 0s !important; animation-duration: 0s !important; }"""
+"""Nothing is read while it fades in."""
 
 
 @dataclass(frozen=True)

@@ -15,6 +15,7 @@ import pytest
 
 from leaf.agent.export import answer_markdown
 from leaf.agent.stubs import receipt
+from leaf.language.text import speaking
 from leaf.provenance import basis
 from leaf.provenance.coverage import (
     covered_of,
@@ -783,3 +784,23 @@ def test_the_short_form_adds_up_a_unit_and_hides_nothing_that_was_not_read() -> 
     assert short({"looked": [one]}) == "Looked at 7 of 8 rows"
     assert short({"described": ["a.csv"]}) == "Only the columns were looked at"
     assert (short({}), missing({})) == ("", [])
+
+
+@pytest.mark.parametrize(
+    ("language", "few", "left"),
+    [
+        ("en", "5,000 of 36,000 rows", "31,000 of 36,000 rows not read"),
+        ("de", "5.000 von 36.000 Zeilen", "31.000 von 36.000 Zeilen nicht gelesen"),
+        ("fr", "5\u202f000 lignes sur 36\u202f000", "31\u202f000 lignes sur 36\u202f000 : non lu"),
+        ("es", "5.000 de 36.000 filas", "31.000 de 36.000 filas sin leer"),
+    ],
+)
+def test_the_page_says_it_in_its_language_and_what_leaves_it_in_english(
+    language: str, few: str, left: str
+) -> None:
+    table = {"file_id": "f", "name": "sales", "unit": "rows", "seen": 5000, "total": 36000}
+    covered: Any = {"files": [{**table, "ranges": [[1, 5000]]}], "untouched": ["costs.csv"]}
+    with speaking(language):
+        assert short(covered) == few
+        assert missing(covered)[0] == left
+        assert sentence(covered) == "Read: 5,000 of 36,000 rows of sales · not touched: costs.csv"

@@ -1,5 +1,5 @@
 """How much of each file an answer rests on, added up over its steps so that nothing counts twice,
-and said in words.
+and said in words: in the language of the page, in exports in English.
 
 The part `data-coverage` is made once, by `basis.of_answer`; page, command line and exports draw
 what `covered_of` gives:
@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from leaf.language.text import ENGLISH, in_digits, mark, n_, speaking, t
 from leaf.shapes.part_values import data_in
 from leaf.shapes.parts import CoverageData, Part
 from leaf.shapes.results import Covered, Doubt, NoteOnTable, Output
@@ -25,6 +26,15 @@ _Key = tuple[str, str, str, str]
 
 NAMED = 3
 """Names of files that one line holds."""
+AMOUNTS = {
+    "rows": mark("{seen} of {total} rows"),
+    "pages": mark("{seen} of {total} pages"),
+    "slides": mark("{seen} of {total} slides"),
+    "lines": mark("{seen} of {total} lines"),
+    "paragraphs": mark("{seen} of {total} paragraphs"),
+    "cues": mark("{seen} of {total} cues"),
+}
+"""Unit -> how much of it there is."""
 
 
 def merge_coverage(outputs: Iterable[Output]) -> list[Covered]:
@@ -100,11 +110,21 @@ def as_today(kept: CoverageData | Sequence[Covered] | None) -> CoverageData:
 
 def amount(cover: Covered, name: str = "") -> str:
     """`6 of 8 rows of sales.csv; 2 left out as totals`, `3 passages of report.pdf`."""
-    of = f" of {name}" if name else ""
-    if cover["unit"] == "passages":
-        return f"{cover['seen']:,} passage{'s' if cover['seen'] != 1 else ''}{of}"
-    left = f"; {cover['excluded']}" if cover.get("excluded") else ""
-    return f"{cover['seen']:,} of {cover['total']:,} {cover['unit']}{of}{left}"
+    said = _of(_amount(cover["unit"], cover["seen"], cover["total"]), name)
+    return f"{said}; {cover['excluded']}" if cover.get("excluded") else said
+
+
+def _amount(unit: str, seen: int, total: int) -> str:
+    if unit == "passages":
+        return n_("{n} passage", "{n} passages", seen)
+    wording = AMOUNTS.get(unit)
+    if wording is None:
+        return f"{in_digits(seen)} of {in_digits(total)} {unit}"
+    return t(wording, seen=in_digits(seen), total=in_digits(total))
+
+
+def _of(amount: str, name: str) -> str:
+    return t("{amount} of {name}", amount=amount, name=name) if name else amount
 
 
 def in_words(cover: Covered) -> str:
@@ -124,9 +144,10 @@ def line(covered: CoverageData, *, named: bool = False) -> str:
         amount(item, str(item["name"]) if named or units.count(item["unit"]) > 1 else "")
         for item in files
     ]
-    said += [f"looked at {in_words(item)}" for item in covered.get("looked") or ()]
-    said += _listed("only the columns of ", covered.get("described") or ())
-    said += _listed("not touched: ", covered.get("untouched") or (), int(covered.get("more") or 0))
+    said += [t("looked at {what}", what=in_words(item)) for item in covered.get("looked") or ()]
+    said += _listed(mark("only the columns of {names}"), covered.get("described") or ())
+    untouched, more = covered.get("untouched") or (), int(covered.get("more") or 0)
+    said += _listed(mark("not touched: {names}"), untouched, more)
     text = " · ".join(said)
     return text[:1].upper() + text[1:]
 
@@ -139,16 +160,10 @@ def short(covered: CoverageData) -> str:
         summed = sums.setdefault(item["unit"], [0, 0])
         summed[0] += item["seen"]
         summed[1] += item["total"]
-    said = ", ".join(_short_amount(unit, *summed) for unit, summed in sums.items())
+    said = ", ".join(_amount(unit, *summed) for unit, summed in sums.items())
     if not said:
-        return "Only the columns were looked at" if described else ""
-    return said if files else f"Looked at {said}"
-
-
-def _short_amount(unit: str, seen: int, total: int) -> str:
-    if unit == "passages":
-        return f"{seen:,} passage{'s' if seen != 1 else ''}"
-    return f"{seen:,} of {total:,} {unit}"
+        return t("Only the columns were looked at") if described else ""
+    return said if files else t("Looked at {what}", what=said)
 
 
 def missing(covered: CoverageData) -> list[str]:
@@ -164,30 +179,35 @@ def missing(covered: CoverageData) -> list[str]:
             unit = item["unit"].removesuffix("s") if number == "1" else item["unit"]
             said.append(f"{number} {unit} {why}{of}")
         elif item["unit"] != "passages" and item["seen"] < item["total"]:
-            left = item["total"] - item["seen"]
-            said.append(f"{left:,} of {item['total']:,} {item['unit']}{of} not read")
+            left = _amount(item["unit"], item["total"] - item["seen"], item["total"])
+            said.append(t("{amount} not read", amount=_of(left, item["name"] if several else "")))
     untouched, more = covered.get("untouched") or (), int(covered.get("more") or 0)
-    return said + _listed("not read: ", untouched, more)
+    return said + _listed(mark("not read: {names}"), untouched, more)
 
 
 def lines(covered: CoverageData) -> list[str]:
     """Each file by itself: `6 of 8 rows of sales.csv; 2 left out as totals`."""
     said = [in_words(item) for item in covered.get("files") or ()]
-    said += [f"Looked at {in_words(item)}" for item in covered.get("looked") or ()]
-    return said + _listed("Only the columns of ", covered.get("described") or ())
+    said += [t("Looked at {what}", what=in_words(item)) for item in covered.get("looked") or ()]
+    return said + _listed(mark("Only the columns of {names}"), covered.get("described") or ())
 
 
 def sentence(covered: CoverageData) -> str:
-    """The line for a text: `Read: 6 of 8 rows of sales.csv; 2 left out as totals`."""
-    said = line(covered, named=True)
+    """The line for a text that leaves the page, in English as the rest of it: `Read: 6 of 8 rows of
+    sales.csv; 2 left out as totals`."""
+    with speaking(ENGLISH):
+        said = line(covered, named=True)
     return f"Read: {said}" if covered.get("files") and said else said
 
 
-def _listed(before: str, names: Sequence[str], more: int = 0) -> list[str]:
+def _listed(wording: str, names: Sequence[str], more: int = 0) -> list[str]:
     if not names:
         return []
     beyond = len(names) - NAMED + more if len(names) > NAMED else more
-    return [before + ", ".join(names[:NAMED]) + (f" and {beyond:,} more" if beyond else "")]
+    said = ", ".join(names[:NAMED])
+    if beyond:
+        said = t("{names} and {n} more", names=said, n=in_digits(beyond))
+    return [t(wording, names=said)]
 
 
 def doubts(covered: CoverageData) -> list[str]:

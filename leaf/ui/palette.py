@@ -31,7 +31,8 @@ FOUND = "palette-found"
 """What was found for the newest words, with their number, in the state of the session."""
 CHOSEN = "palette-chosen"
 DONE = "palette-done"
-"""The number of the newest choice, which the browser says again until it reads it back."""
+"""The number of the newest choice. They rise, and the browser says each again until it reads back its
+number or a later one."""
 CHATS, FILES, PROMPTS, PROJECTS = 6, 5, 6, 4
 PROMPTS_ALONE = 50
 LONGEST = 200
@@ -135,8 +136,11 @@ def _look() -> None:
 
 def _take() -> None:
     chosen = st.session_state[KEY].get("chosen")
-    if isinstance(chosen, Mapping) and chosen.get("number") != st.session_state.get(DONE):
-        st.session_state[DONE] = chosen.get("number")
+    if not isinstance(chosen, Mapping):
+        return
+    number = int(chosen.get("number", 0))
+    if number > st.session_state.get(DONE, 0):  # an earlier one may be said again after a later one
+        st.session_state[DONE] = number
         st.session_state[CHOSEN] = dict(chosen)
 
 

@@ -24,7 +24,8 @@ UNDO = "deleted-prompt"
 SHOWN_CHARACTERS = 140
 
 INSERT_JS = """
-let last = ""
+// The window knows what was taken in: Streamlit may load this script anew, and a text comes in once.
+const LAST = Symbol.for("leaf-inserted")
 
 const write = (field, value) => {
   Object.getOwnPropertyDescriptor(HTMLTextAreaElement.prototype, "value").set.call(field, value)
@@ -49,8 +50,8 @@ function insert(text, tries) {
 }
 
 export default function ({ data }) {
-  if (data.id === last) return
-  last = data.id
+  if (data.id === window[LAST]) return
+  window[LAST] = data.id
   insert(data.text, 50)
 }
 """

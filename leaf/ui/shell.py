@@ -86,6 +86,9 @@ with state.turns().turn(state.drawn_for()), working_for(state.drawn_for()):
     palette.draw(active, [project, *places])
     with st.sidebar:
         sidebar.draw(chat, project, places, active)
-    page.run()
+    # In one container, however much a page draws: the panel that follows keeps its place, or for a
+    # moment there would be two, and what is pressed in the older one would be lost.
+    with st.container():
+        page.run()
     preview.draw()
 watcher.watch(page.url_path)

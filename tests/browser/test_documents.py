@@ -57,6 +57,15 @@ def begin(page: Page, app: App, tmp_path: Path) -> None:
     ask(page, "Summarise this meeting")
 
 
+PANELS = """
+window.panels = 0;
+new MutationObserver(() => {
+  window.panels = Math.max(window.panels, document.querySelectorAll(".st-key-preview").length);
+}).observe(document, {subtree: true, childList: true});
+"""
+"""Counts how many panels there ever were at once."""
+
+
 def ask(page: Page, question: str) -> None:
     field = page.get_by_test_id("stChatInputTextArea")
     field.fill(question)
@@ -67,6 +76,7 @@ def test_a_document_grows_beside_the_chat_and_is_edited_and_restored(
     page: Page, new_app: Callable[..., App], server: MessagesServer, tmp_path: Path
 ) -> None:
     app = new_app(model_url=server.url)
+    page.add_init_script(PANELS)
     begin(page, app, tmp_path)
     growing = page.locator('[class*="st-key-writing-"]').first
     expect(growing).to_contain_text("Topic 3 was discussed")
@@ -90,6 +100,7 @@ def test_a_document_grows_beside_the_chat_and_is_edited_and_restored(
     assert download.value.suggested_filename == "Plan call.docx"
     assert Path(download.value.path()).read_bytes()[:2] == b"PK"
 
+    assert page.evaluate("window.panels") == 1
     panel.get_by_role("button", name="Edit", exact=True).click()
     expect(page.get_by_role("button", name="Back to all documents")).to_be_visible()
     expect(panel).to_have_count(0)
@@ -124,6 +135,7 @@ def test_on_a_phone_it_grows_in_the_chat_and_covers_nothing(
     page = context.new_page()
     page.set_viewport_size({"width": 390, "height": 844})
     page.emulate_media(color_scheme="dark")
+    page.add_init_script(PANELS)
     begin(page, new_app(model_url=server.url), tmp_path)
     growing = page.locator('[class*="st-key-writing-"]').first
     expect(growing).to_contain_text("Topic 3 was discussed")
@@ -135,6 +147,7 @@ def test_on_a_phone_it_grows_in_the_chat_and_covers_nothing(
     page.get_by_role("button", name="Open", exact=True).click()
     expect(page.locator(".st-key-preview")).to_be_visible()
     shot(page, tmp_path, "phone-open")
+    assert page.evaluate("window.panels") == 1
 
 
 def shot(page: Page, folder: Path, name: str) -> None:

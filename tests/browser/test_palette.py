@@ -109,6 +109,27 @@ def test_by_keyboard_alone_a_question_is_saved_found_and_asked_again(home: App, 
     expect(composer(page)).to_have_value("")
 
 
+def test_what_is_chosen_in_a_hurry_is_done_once(home: App, page: Page) -> None:
+    """A choice is said again until it was heard: also when a later one was heard first."""
+    page.goto(home.url)
+    expect(composer(page)).to_be_focused()
+    page.keyboard.type("Hurry in {year}")
+    open_palette(page)
+    look_for(page, "save what", "Save what is written as a prompt")
+    page.keyboard.press("Enter")
+    dialog = page.get_by_role("dialog", name="Save as prompt")
+    expect(dialog.get_by_label("Prompt", exact=True)).to_have_value("Hurry in {year}")
+    page.keyboard.press("Escape")
+    expect(dialog).to_have_count(0)
+    page.keyboard.press("Control+k")
+    look_for(page, "monthly", "Monthly revenue")
+    page.keyboard.press("Enter")
+    inserted = "Hurry in {year}\nRevenue of {month} by region?"
+    expect(composer(page)).to_have_value(inserted)
+    page.wait_for_timeout(3_500)  # twice the time after which a choice is said again
+    assert composer(page).input_value() == inserted
+
+
 def test_arrows_go_round_escape_closes_and_the_focus_returns(home: App, page: Page) -> None:
     page.goto(home.url)
     expect(composer(page)).to_be_focused()

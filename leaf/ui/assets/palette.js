@@ -125,10 +125,17 @@ class Palette {
     return made
   }
 
+  // What was found comes later than the lines that are known here: the line that is chosen stays chosen, wherever it stands now.
   update(data, trigger) {
     this.trigger = trigger
     this.data = data
-    if (this.dialog.open) this.show()
+    if (!this.dialog.open) return
+    const chosen = this.options[this.at]
+    this.show()
+    const now = this.options.findIndex((one) => chosen && one.kind === chosen.kind && one.id === chosen.id)
+    if (now < 0 || now === this.at) return
+    this.at = now
+    this.mark()
   }
 
   // Keys
@@ -192,6 +199,7 @@ class Palette {
 
   wrote() {
     this.at = 0
+    this.number = this.next() // what is found for earlier words is not what these name
     clearTimeout(this.waiting)
     this.waiting = setTimeout(() => this.ask(), PAUSE)
     this.show()
@@ -237,7 +245,8 @@ class Palette {
     const words = this.field.value.toLowerCase().split(/\s+/).filter(Boolean)
     const named = (one) => words.every((word) => one.name.toLowerCase().includes(word))
     const pages = this.only ? [{ id: "settings", name: t("All saved prompts, in Settings"), icon: "tune" }] : this.data.pages
-    const here = this.data.number === this.number || !words.length ? this.data.items : []
+    const fresh = this.data.number === this.number || !words.length
+    const here = fresh ? this.data.items : this.data.items.filter(named)
     const items = here.filter((one) => !this.only || one.kind === "prompt")
     return {
       action: this.actions().filter(named).map((one) => ({ kind: "action", ...one })),
@@ -306,7 +315,7 @@ class Palette {
     if (item.act) return item.act()
     const number = this.next()
     const given = { number, kind: item.kind, id: item.id, text: item.text ?? "", composer: Boolean(composer()) }
-    this.send("chosen", given, () => this.data.done === number)
+    this.send("chosen", given, () => (this.data.done ?? 0) >= number)
   }
 }
 
