@@ -230,7 +230,8 @@ class View {
     this.leave()
     this.root.dataset.over = "1"
     this.forget()
-    if (this.standIns.size) this.observer.observe(this.said(), { childList: true, subtree: true })
+    const place = this.standIns.size ? (this.said() ?? this.answer) : null // not there while the page is drawn anew
+    if (place) this.observer.observe(place, { childList: true, subtree: true })
   }
 
   tell(event, value) {
