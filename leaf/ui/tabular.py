@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 
 import streamlit as st
 
-from leaf.language.text import in_digits, t
+from leaf.agent.column_kinds import kind_of
+from leaf.language.text import in_digits, separated, t
 from leaf.readers.base import KIND, ROW
 from leaf.shapes.results import ChartShown
 
@@ -18,6 +21,11 @@ ROWS_TALL = 12
 """Rows seen at once; the rest scrolls."""
 LEVEL_LABELS = 10
 """Up to so many rows, names along the axis are written level."""
+DECIMALS, MOST_DECIMALS, DIGITS = 4, 6, 3
+"""Decimals of a figure that has no end, of the smallest that is written out, and digits that the
+smallest keeps."""
+YEARS = (1500, 2100)
+"""Whole numbers between these may be years, whatever their column is called."""
 NUMBER = re.compile(r"INT|DOUBLE|FLOAT|REAL|DECIMAL|NUMERIC", re.IGNORECASE)
 REFUSED_KEYS = frozenset({"url", "data", "datasets", "href", "usermeta", "loader"})
 
@@ -40,8 +48,9 @@ def draw(
     tall: int = ROWS_TALL,
     marks: QuotedCells | None = None,
 ) -> None:
-    """A table that scrolls, its numbers to the right. Never a link and never a picture: cells are
-    somebody else's text.
+    """A table that scrolls, its numbers to the right and written as the reader's language does; the
+    menu of a column shows them plain. Never a link and never a picture: cells are somebody else's
+    text.
 
     Rows that `_kind` calls no data are drawn apart.
     """
@@ -66,6 +75,14 @@ def draw(
         for name in names
         if not pd.api.types.is_numeric_dtype(frame[name])
     }
+    decimals = {
+        name: _decimals(frame[name].tolist())
+        for name, kind in zip(names, types, strict=False)
+        if name not in config and name != ROW and _is_figure(name, kind, frame[name])
+    }
+    for name, count in decimals.items():
+        if count is not None:
+            config[name] = st.column_config.NumberColumn(format="localized", step=10.0**-count)
     if ROW in names:
         config[ROW] = st.column_config.NumberColumn(
             t("Row"), width=70, pinned=True, help=t("The row's number in the file"), format="%d"
@@ -81,7 +98,9 @@ def draw(
         config[MARKER] = st.column_config.TextColumn(t("Here"), width=60, pinned=True)
         frame.insert(0, MARKER, ["▶" if i in marks.rows else "" for i in range(len(frame))])
     if marks or summed:
-        frame = _coloured(frame, marks, summed)
+        frame = _coloured(frame, marks, summed).format(
+            {name: _writer(decimals.get(name)) for name in frame.columns}
+        )
     st.dataframe(
         frame, key=key, hide_index=True, height=height, row_height=ROW_HEIGHT, column_config=config
     )
@@ -128,13 +147,42 @@ def _coloured(frame: Any, marks: QuotedCells | None, summed: frozenset[int]) -> 
             return [plain] * len(row)
         return [colours if i - 1 in marks.columns else plain for i in range(len(row))]
 
-    return frame.style.apply(colour, axis=1).format(_shown)
+    return frame.style.apply(colour, axis=1)
 
 
-def _shown(value: Any) -> str:
-    if value is None or value != value:
-        return ""
-    return f"{value:.6f}".rstrip("0").rstrip(".") if isinstance(value, float) else str(value)
+def _is_figure(name: str, kind: str, values: Any) -> bool:
+    """Whether it is computed with; years and numbers that name something have no separators."""
+    low, high = values.min(), values.max()
+    if YEARS[0] <= low and high <= YEARS[1] and (values.dropna() % 1 == 0).all():
+        return False
+    return kind_of(name, kind, (low, high)) == "figure"
+
+
+def _decimals(values: Sequence[float]) -> int | None:
+    """How many decimals a column has: as many as its figures, or enough to tell the smallest apart
+    from nothing; none where that takes too many."""
+    given = [value for value in values if math.isfinite(value) and value]
+    ends = (Decimal(repr(value)).normalize().as_tuple().exponent for value in given)
+    longest = max((-end for end in ends if isinstance(end, int)), default=0)
+    if longest <= DECIMALS:
+        return max(0, longest)
+    smallest = min(map(abs, given))
+    needed = max(DECIMALS, DIGITS - 1 - math.floor(math.log10(smallest)))
+    return min(longest, needed) if needed <= MOST_DECIMALS else None
+
+
+def _writer(decimals: int | None) -> Callable[[Any], str]:
+    """How the cells of a column are written where the table does not do so by itself."""
+
+    def write(value: Any) -> str:
+        if value is None or value != value:
+            return ""
+        if isinstance(value, str) or decimals is None:
+            plain = f"{value:.6f}".rstrip("0").rstrip(".") if isinstance(value, float) else value
+            return str(plain)
+        return separated(f"{value:,.{decimals}f}")
+
+    return write
 
 
 def chart(part: ChartShown, key: str, alt: str = "") -> None:
