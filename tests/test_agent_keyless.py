@@ -20,6 +20,7 @@ from leaf.agent.models.keyless import NOT_UNDERSTOOD, WHICH_IS_MEANT, KeylessMod
 from leaf.agent.models.keyless import answer as script_of
 from leaf.agent.proposals.ideas import first_ideas
 from leaf.agent.proposals.wording import worded
+from leaf.agent.rules.answers import of_sql
 from leaf.agent.rules.grammar import Grammar
 from leaf.agent.rules.spoken import in_all
 from leaf.agent.rules.tables import read_table
@@ -1008,3 +1009,12 @@ def test_a_file_in_folders_is_named_by_its_path_or_the_end_of_it(named: str) -> 
     table = read_table(profile, "f1", "years.zip/2024/sales.csv")
     [query] = Grammar(f"total revenue in {named}", table).readings()
     assert query.figures[0][0] == "sum"
+
+
+def test_years_and_ids_of_typed_sql_have_no_separators() -> None:
+    columns, types = ["year", "customer_id", "revenue"], ["BIGINT", "BIGINT", "BIGINT"]
+    rows = [[2024, 104_233, 91_234], [2025, 104_234, 5_000]]
+    shown: Any = {"columns": columns, "types": types, "rows": rows, "total": 2, "clipped": False}
+    said = of_sql(shown)
+    assert "| 2024 | 104233 | 91,234 |" in said
+    assert "| 2025 | 104234 | 5,000 |" in said

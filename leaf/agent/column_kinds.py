@@ -75,9 +75,11 @@ def is_grouped(name: str, sql_type: str, values: Sequence[Any]) -> bool:
     """Whether the numbers of a column are written with separators: years, and numbers that name
     something, are not. Whole numbers that may all be years count as such, whatever they are called.
     """
+    if not is_number(sql_type):
+        return False
     given = [value for value in values if isinstance(value, int | float) and value == value]
-    if not given or not is_number(sql_type):
-        return is_number(sql_type)
+    if not given:
+        return not is_id(name_words(name))
     low, high = min(given), max(given)
     if YEARS[0] <= low and high <= YEARS[1] and all(value == int(value) for value in given):
         return False

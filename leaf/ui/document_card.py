@@ -10,11 +10,11 @@ from leaf.errors import LeafError
 from leaf.language.text import t
 from leaf.shapes.parts import DocumentData
 from leaf.store.model import Document
-from leaf.ui import markdown, preview, words
+from leaf.ui import markdown, preview, watcher, words
 from leaf.ui.blocks import AnswerBlock, blocks
 from leaf.ui.documents import ICONS
 from leaf.ui.items import Item
-from leaf.ui.state import session
+from leaf.ui.state import session, waker
 
 DRAWN = 40_000
 """Characters of a growing document that are drawn; a longer one is shown whole when it is
@@ -118,9 +118,18 @@ def _draw_card(data: DocumentData, key: str) -> None:
             key=f"open-document-{key}",
             icon=":material/right_panel_open:",
             help=t("Open it beside the chat"),
+            on_click=_open,
+            args=(document.id,),
         ):
-            preview.show_document(document.id)
             st.rerun()
+
+
+def _open(document_id: str) -> None:
+    """A callback, which Streamlit calls also where the answer ends in this moment. The part of the
+    page that was pressed is gone then and nothing else is drawn for the press, so the page is told to
+    draw itself."""
+    preview.show_document(document_id)
+    waker().ring(watcher.session_id())
 
 
 def _draw_deleted(document: Document, key: str) -> None:

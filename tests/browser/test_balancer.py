@@ -195,7 +195,13 @@ def test_a_leaf_that_goes_down_leaves_its_browsers_to_the_other(
         sign_in(page, "Ann")
         ask(page, "hello")
         expect(finished(page)).to_be_visible()
-        (here,) = [app for app in pair.leafs if metrics(app)["leaf_tabs_open"]]
+
+        def serving() -> list[App]:
+            return [app for app in pair.leafs if metrics(app)["leaf_tabs_open"]]
+
+        # The page before sign-in may have been the other one's, which forgets it in its own time.
+        wait_until(lambda: len(serving()) == 1, seconds=60.0)
+        (here,) = serving()
         here.stop()
         try:
             page.reload()
