@@ -75,6 +75,7 @@ def test_from_no_model_to_one_of_ones_own_and_back(new_app: Callable[..., App], 
         page.get_by_role("button", name="Save").click()
         expect(page.get_by_text("ends in QRST").filter(visible=True).first).to_be_visible()
         shot(page, "saved")
+        expect(page.locator(f'[value="{KEY}"]')).to_have_count(0)  # the form, until it is away
         assert KEY not in page.content()
 
         page.goto(address)

@@ -88,6 +88,9 @@ def test_a_page_that_nothing_concerns_is_not_drawn_again(
     expect(
         page.get_by_role("heading", name=re.compile(heading, re.IGNORECASE)).first
     ).to_be_visible()
-    runs = idle(page)
-    page.wait_for_timeout(4000)
-    assert idle(page) == runs
+    for _ in range(3):  # what a test before this one added may still be looked at
+        runs = idle(page)
+        page.wait_for_timeout(4000)
+        if idle(page) == runs:
+            return
+    raise AssertionError("it is drawn again and again")

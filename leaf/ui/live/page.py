@@ -78,11 +78,11 @@ def _show(message_id: str, chat_id: str) -> None:
     run = session().messages.watch(message_id)
     if run is not None:
         _read(follower, run)
-    if run is None or follower.done:
-        _end_if_over(message_id)
     found = items(follower.parts, running=True)
     drawn = found[: settled(found)]
     _remember_documents(drawn, first=first)
+    if run is None or follower.done:
+        _end_if_over(message_id)
     with st.container(key=f"said-{message_id}"):
         for item in drawn:
             draw_item(st, item, chat_id, message_id)
