@@ -29,7 +29,8 @@ MORE_FORMATS = {
     "mkv": ("matroska", "aac"),
     "aiff": ("aiff", "pcm_s16be"),
 }
-FORMATS = SAMPLE_FORMATS | MORE_FORMATS
+OLD_FORMATS = {"flv": ("flv", "aac")}
+FORMATS = SAMPLE_FORMATS | MORE_FORMATS | OLD_FORMATS
 Tones = Sequence[tuple[float, int]]
 """Seconds and Hertz, one after the other; 0 Hz is silence."""
 

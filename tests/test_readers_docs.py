@@ -15,6 +15,7 @@ import pytest
 from bench._pdfs import check_box, column, free_text, pdf, show, table, text_field
 from leaf.errors import EncryptedFileError, InvalidInputError, UnreadableFileError
 from leaf.readers import worker
+from leaf.readers.archives import Listing, opened
 from leaf.readers.base import Where
 from leaf.readers.documents.captions import CaptionsReader
 from leaf.readers.documents.html import paragraphs_of
@@ -723,3 +724,15 @@ def test_every_kind_gives_passages_for_the_index(tmp_path: Path, real_data: Path
         lines = (tmp_path / "passages.jsonl").read_text().splitlines()
         assert len(lines) == count > 0
         assert all(json.loads(line)["text"].strip() for line in lines)
+
+
+def test_member_of_an_archive_without_a_name_is_counted_as_left_out(tmp_path: Path) -> None:
+    path = tmp_path / "nameless.zip"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("a.csv", "x\n1\n")
+        archive.writestr("N", "y\n2\n")
+    path.write_bytes(path.read_bytes().replace(b"N", b"\x00"))  # a name ends at its first NUL
+    listing = Listing()
+    with opened(path, "archive", listing) as members:
+        assert [member.path for member in members] == ["a.csv"]
+    assert listing.skipped == {"file without a name": 1}

@@ -248,3 +248,12 @@ def test_message_of_more_parts_than_anyone_sends_says_how_many_are_read(
     assert texts[-1] == "This message has 2,500 parts; only the first 2,000 are read."
     assert "hi 1999" in texts
     assert "hi 2000" not in texts
+
+
+def test_a_character_set_with_a_nul_byte_in_its_name_is_no_failure(tmp_path: Path) -> None:
+    path = tmp_path / "odd.eml"
+    path.write_bytes(
+        b"From: a@example.org\nTo: b@example.org\nSubject: Odd\nDate: Mon, 1 Jan 2024 10:00:00 +0000\n"
+        b'MIME-Version: 1.0\nContent-Type: text/plain; charset="utf\x008"\n\nGr\xc3\xbc\xc3\x9fe\n'
+    )
+    assert "Grüße" in "\n".join(parse(path.read_bytes()).paragraphs)

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sqlite3
+import struct
 from collections.abc import Callable
 from datetime import date, datetime
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -343,3 +345,49 @@ def test_intervals_of_a_database_read_as_people_write_them(tmp_path: Path) -> No
     (tmp_path / "out").mkdir()
     (info,) = reader_of("database").tables(tmp_path / "d.duckdb", tmp_path / "out")
     assert pq.read_table(tmp_path / "out" / info.parquet)["i"].to_pylist() == ["1 day", None]
+
+
+def _with_smaller_bounds(path: Path, said: int, instead: int) -> None:
+    """Changes what the end of a Parquet file says of its largest value."""
+    data = path.read_bytes()
+    end = len(data) - 8 - struct.unpack("<I", data[-8:-4])[0]
+    changed = data[end:].replace(struct.pack("<q", said), struct.pack("<q", instead))
+    assert changed != data[end:]
+    path.write_bytes(data[:end] + changed)
+
+
+def test_a_parquet_file_that_is_wrong_about_its_values_loses_no_rows(tmp_path: Path) -> None:
+    path, out = tmp_path / "amounts.parquet", tmp_path / "out"
+    pq.write_table(pa.table({"amount": list(range(1, 1_001))}), path)
+    _with_smaller_bounds(path, 1_000, 500)
+    asked = "SELECT count(*) FROM '{}' WHERE amount > 900"
+    assert duckdb.sql(asked.format(path)).fetchall() == [(0,)]  # what would be answered otherwise
+    out.mkdir()
+    reader: Any = reader_of("parquet")
+    (info,) = reader.tables(path, out)
+    assert info.rows == 1_000
+    assert duckdb.sql(asked.format(out / info.parquet)).fetchall() == [(100,)]
+
+
+def test_a_parquet_file_that_is_right_about_its_values_stays_as_it_is(tmp_path: Path) -> None:
+    columns = {
+        "small": pa.array([1, None, 3], pa.int8()),
+        "unsigned": pa.array([1, 2, 2**64 - 1], pa.uint64()),
+        "fraction": pa.array([1.5, float("nan"), None]),
+        "half": pa.array([1, 2, 3], pa.float16()),
+        "text": pa.array(["a", "ü", "z" * 500]),
+        "bytes": pa.array([b"a", b"\xff", None]),
+        "flag": pa.array([True, False, None]),
+        "moment": pa.array([1, 2, 3], pa.timestamp("ns")),
+        "in_zone": pa.array([1, 2, None], pa.timestamp("us", "Europe/Berlin")),
+        "day": pa.array([date(2020, 1, 1), None, date(1, 1, 1)]),
+        "time": pa.array([1, 2, 3], pa.time64("us")),
+        "money": pa.array([Decimal("1.25"), None, Decimal("-3.00")]),
+        "word": pa.array(["a", "b", "a"]).dictionary_encode(),
+    }
+    path, out = tmp_path / "kinds.parquet", tmp_path / "out"
+    pq.write_table(pa.table(columns), path)
+    out.mkdir()
+    reader: Any = reader_of("parquet")
+    (info,) = reader.tables(path, out)
+    assert (out / info.parquet).read_bytes() == path.read_bytes()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import struct
 from pathlib import Path
+from zipfile import ZipFile
 
 import pytest
 
@@ -84,3 +85,18 @@ def test_workbook_of_the_first_excels_is_refused_by_its_name(tmp_path: Path, ver
     path.write_bytes(struct.pack("<HH", version, 4 if version == 9 else 6) + bytes(range(1, 200)))
     with pytest.raises(UnreadableFileError, match=r"'old.xls' is a workbook of Excel 2, 3 or 4"):
         detect(path, "old.xls")
+
+
+def test_workbook_whose_elements_never_end_is_refused_at_once(tmp_path: Path) -> None:
+    path = tmp_path / "open.ods"
+    with ZipFile(path, "w") as archive:
+        archive.writestr("mimetype", "application/vnd.oasis.opendocument.spreadsheet")
+        archive.writestr(
+            "content.xml",
+            '<o:document-content xmlns:o="urn:oasis:names:tc:opendocument:xmlns:office:1.0" '
+            'xmlns:t="urn:oasis:names:tc:opendocument:xmlns:table:1.0"><o:body><o:spreadsheet>'
+            '<t:table t:name="A"><t:table-row/></x:table></o:spreadsheet></o:body>'
+            "</o:document-content>",
+        )
+    with pytest.raises(UnreadableFileError, match="damaged"):
+        tables(str(path), "excel", str(tmp_path))

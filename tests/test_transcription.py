@@ -42,6 +42,9 @@ from tests.transcription_server import Reply, TranscriptionServer
 MEETING = [(3.0, 400), (2.0, 0), (4.0, 500), (1.0, 0), (3.0, 600)]
 """Three sentences, at 0-3, 5-9 and 10-13 seconds."""
 
+FLV_HEADER = 13
+"""Bytes before the first tag of a Flash video."""
+
 
 pytestmark = pytest.mark.timeout(600)
 """An hour of sound is several children to start; on a busy machine that takes its time."""
@@ -658,3 +661,20 @@ def test_a_speech_model_that_cannot_be_had_is_one_sentence(tmp_path: Path) -> No
         FasterWhisper(str(tmp_path / "empty"), tmp_path).transcribe(
             piece, threading.Event(), lambda text: None
         )
+
+
+def test_recording_with_a_track_that_it_does_not_announce_is_refused_in_words(
+    tmp_path: Path,
+) -> None:
+    whole = sounds.recording([(20.0, 400)], "flv")
+    at, tag = FLV_HEADER, b""
+    while at < len(whole) * 3 // 4:
+        tag = whole[at : at + 11 + int.from_bytes(whole[at + 1 : at + 4], "big")]
+        at += len(tag) + 4
+    picture = b"\x12" + bytes(60)
+    unannounced = b"\x09" + len(picture).to_bytes(3, "big") + tag[4:11] + picture
+    size = (len(unannounced)).to_bytes(4, "big")
+    path = tmp_path / "a.flv"
+    path.write_bytes(whole[:at] + unannounced + size + whole[at:])
+    with pytest.raises(UnreadableFileError, match="damaged"):
+        sound_format.pcm(str(path), 0.0, 60.0, str(tmp_path))

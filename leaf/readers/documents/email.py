@@ -213,7 +213,8 @@ def _leaves(message: Message) -> Iterator[Message | str]:
         if not stack:
             return
         part = stack.pop()
-        parts = part.get_payload()
+        # asked for a text, it would decode that by whatever the message calls its character set
+        parts = part.get_payload() if part.is_multipart() else None
         if not isinstance(parts, list):
             yield part
             continue

@@ -321,7 +321,8 @@ def _opened(path: Path) -> Iterator[Any]:
             yield container
     except LeafError:
         raise
-    except (av.FFmpegError, ValueError, OverflowError, MemoryError) as e:
+    except (av.FFmpegError, ValueError, OverflowError, IndexError, MemoryError) as e:
+        # IndexError: a packet of a track that the file's beginning did not announce
         raise _damaged() from e
 
 

@@ -22,6 +22,9 @@ if TYPE_CHECKING:
 
 _NESTED = ("STRUCT", "MAP", "UNION")
 
+_AT_ONCE = 256_000_000
+"""Bytes, unpacked, of a group of rows whose columns are read together."""
+
 _NOTHING = '"NULL"'
 """The type of a column without a value and without a type."""
 
@@ -76,7 +79,7 @@ class ParquetReader:
                 plain = (
                     not nested and not empty and list(names) == given == [d[0] for d in described]
                 )
-                if plain:
+                if plain and not _misdescribed(path):
                     # a page that is damaged would else be found by each query anew
                     connection.execute(f"SELECT max(hash(COLUMNS(*))) FROM {source}").fetchall()
                     out.mkdir(parents=True, exist_ok=True)
@@ -185,6 +188,52 @@ def _has_durations(path: Path) -> bool:
             return any(pa.types.is_duration(field.type) for field in file.schema_arrow)
     except UnreadableFileError:
         return False
+
+
+def _misdescribed(path: Path) -> bool:
+    """Whether what a file says of the values of some columns contradicts them. DuckDB trusts it: a
+    query would pass over rows that it asks for, or fail."""
+    try:
+        with _opened(path) as file:
+            names = file.schema_arrow.names
+            for number in range(file.num_row_groups):
+                group = file.metadata.row_group(number)
+                by_itself = group.total_byte_size > _AT_ONCE
+                for some in [[name] for name in names] if by_itself else [names]:
+                    values = file.read_row_group(number, columns=some)
+                    for name in some:
+                        said = group.column(names.index(name)).statistics
+                        if said is not None and _contradicts(said, values.column(name)):
+                            return True
+            return False
+    except UnreadableFileError:
+        return True  # DuckDB alone reads it, and nobody can tell
+
+
+def _contradicts(said: pq.Statistics, values: pa.ChunkedArray) -> bool:
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if said.has_null_count and said.null_count != values.null_count:
+        return True
+    if not said.has_min_max:
+        return False
+    kind = values.type
+    try:
+        if pa.types.is_dictionary(kind):
+            values = values.cast(kind.value_type)
+        found = pc.min_max(values)
+        if not found["min"].is_valid or pa.types.is_boolean(kind):
+            return False
+        low, high = (pa.scalar(bound, kind) for bound in (said.min, said.max))
+        fits = pc.and_(
+            pc.less_equal(low, found["min"]), pc.greater_equal(high, found["max"])
+        ).as_py()
+    except pa.ArrowNotImplementedError:
+        return False  # a type that has no order here; DuckDB prunes by none of these either
+    except (pa.ArrowInvalid, pa.ArrowTypeError, TypeError, ValueError, OverflowError):
+        return True  # no value of the column's type
+    return not fits
 
 
 def _damaged() -> UnreadableFileError:

@@ -21,6 +21,7 @@ from leaf.readers.tabular.sheet_copy import copy_plain
 from leaf.readers.tabular.sheet_grid import SheetGrid
 from leaf.readers.tabular.sheet_parts import (
     SheetSearch,
+    check_ods,
     damaged,
     error_note,
     formats_of,
@@ -82,6 +83,7 @@ class Workbook:
         if self.format in ("xlsx", "xlsb"):
             checked = self._check(sheet_parts(self.path))
         elif self.format == "ods":
+            check_ods(self.path)
             checked[""] = self._pool.submit(ods_errors, self.path)
         elif self.format == "xls":
             checked = {
