@@ -29,8 +29,7 @@ MORE_FORMATS = {
     "mkv": ("matroska", "aac"),
     "aiff": ("aiff", "pcm_s16be"),
 }
-OLD_FORMATS = {"flv": ("flv", "aac")}
-FORMATS = SAMPLE_FORMATS | MORE_FORMATS | OLD_FORMATS
+FORMATS = SAMPLE_FORMATS | MORE_FORMATS
 Tones = Sequence[tuple[float, int]]
 """Seconds and Hertz, one after the other; 0 Hz is silence."""
 
@@ -61,7 +60,7 @@ def recording(tones: Tones, ending: str = "m4a", *, bit_rate: int = 0) -> bytes:
     """The tones in the container and codec of that ending."""
     import av
 
-    container, codec = FORMATS[ending]
+    container, codec = ("flv", "aac") if ending == "flv" else FORMATS[ending]
     out = io.BytesIO()
     with av.open(out, "w", format=container) as file:
         _encode_sound(file, codec, samples(tones), bit_rate)
