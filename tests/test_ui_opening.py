@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from leaf.ui.opening import AT_ONCE, EVERY_SECONDS, LONGEST_SECONDS, MANY, Turns
+from leaf.ui.opening import (
+    AT_ONCE,
+    EVERY_SECONDS,
+    HELD_MOST,
+    HELD_SECONDS,
+    LONGEST_SECONDS,
+    MANY,
+    Turns,
+)
 from tests.app_process import App
 from tests.test_ui_cookies import cookie_of
 from tests.test_ui_visitors import AUTH, shake
@@ -54,3 +63,18 @@ def test_who_opens_pages_without_end_is_told_to_wait_and_others_are_not(app: App
         assert statuses.count(101) >= most
         assert opened("ben") == 101
         assert list(pool.map(opened, [""] * (AT_ONCE + 10))) == [101] * (AT_ONCE + 10)
+
+
+def test_a_refusal_is_held_for_as_many_as_one_person_may_hold(app: App) -> None:
+    most = AT_ONCE + int(LONGEST_SECONDS / EVERY_SECONDS)
+    own = {"Host": f"127.0.0.1:{app.port}", "Cookie": cookie_of("carla")}
+
+    def opened(_: int) -> tuple[int, float]:
+        began = time.monotonic()
+        return shake(app, own)[0], time.monotonic() - began
+
+    with ThreadPoolExecutor(most + HELD_MOST + 20) as pool:
+        found = list(pool.map(opened, range(most + HELD_MOST + 20)))
+    refused = [seconds for status, seconds in found if status == 403]
+    assert sum(seconds >= HELD_SECONDS for seconds in refused) >= HELD_MOST
+    assert min(refused) < HELD_SECONDS

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections import Counter
 from collections.abc import Callable
 
 from starlette.datastructures import Headers
@@ -22,6 +23,11 @@ EVERY_SECONDS = 2.0
 """One more each so many seconds."""
 LONGEST_SECONDS = 10.0
 """Nobody waits for longer; the browser tries again by itself."""
+HELD_SECONDS = 5.0
+"""For how long whoever gets no turn waits to hear so: to refuse costs this process as much as to open
+half a page, and who tries without end would be refused hundreds of times a second."""
+HELD_MOST = 40
+"""Of one person at one time; beyond that a refusal comes at once, so that none pile up."""
 TRY_AGAIN_LATER = 1013
 MANY = 1000
 
@@ -58,16 +64,29 @@ class Openings:
         self.needed = needed
         self.page = based(PAGE)
         self.turns = Turns()
+        self._held = Counter[tuple[str, str]]()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         who = self._who(scope) if scope["type"] == "websocket" else ("", "")
         if who != ("", ""):
             wait = self.turns.take(who)
             if wait is None:
+                await self._hold(who)
                 await WebSocketClose(TRY_AGAIN_LATER)(scope, receive, send)
                 return
             await asyncio.sleep(wait)
         await self.app(scope, receive, send)
+
+    async def _hold(self, who: tuple[str, str]) -> None:
+        if self._held[who] >= HELD_MOST:
+            return
+        self._held[who] += 1
+        try:
+            await asyncio.sleep(HELD_SECONDS)
+        finally:
+            self._held[who] -= 1
+            if not self._held[who]:
+                del self._held[who]
 
     def _who(self, scope: Scope) -> tuple[str, str]:
         if scope["path"] != self.page:

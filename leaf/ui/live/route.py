@@ -45,6 +45,11 @@ NOT_STICKY = (
     "browsers come to this Leaf that are at another one. The balancer has to keep each browser at "
     "one Leaf (sticky sessions, docs/deploy.md), or uploads, pictures and downloads fail."
 )
+HELD = 0.5
+"""Seconds for which a connection is held that is refused for its ticket or for a limit, so that who tries
+without end costs little."""
+HELD_MOST = 100
+"""Such connections at one time; others are refused at once."""
 UNFINISHED = frozenset({"pending", "streaming"})
 RULED_BY = ("team", "chats")
 """Topics of changes by which somebody may lose their access."""
@@ -91,6 +96,7 @@ class LiveRoute:
         self._hub = hub
         self._newest_change = newest_change
         self._open = Counter[tuple[str, ...]]()
+        self._held = 0
 
     async def __call__(self, socket: WebSocket) -> None:
         ticket = self._admit(socket)
@@ -133,6 +139,12 @@ class LiveRoute:
             logger.warning("Live answers: %s", NOT_STICKY)
         if self.refused[why] in (1, 100, 10_000):
             logger.warning("Live answers: %d connections were refused (%s)", self.refused[why], why)
+        if why != "elsewhere" and self._held < HELD_MOST:
+            self._held += 1
+            try:
+                await asyncio.sleep(HELD)
+            finally:
+                self._held -= 1
         await socket.close()  # before it was accepted: a plain 403
 
     async def _let_in(self, socket: WebSocket, ticket: Ticket) -> None:
