@@ -145,9 +145,23 @@ def _value(scalar: Any, pa: Any) -> Any:
     try:
         return scalar.as_py()
     except (OverflowError, ValueError):
-        return (
-            "infinity"
-            if scalar.cast(pa.int32() if pa.types.is_date32(scalar.type) else pa.int64()).as_py()
-            > 0
-            else "-infinity"
-        )
+        kind = scalar.type
+        if pa.types.is_struct(kind):
+            return {field.name: _value(scalar[field.name], pa) for field in kind}
+        if pa.types.is_map(kind):
+            return [(_value(one[0], pa), _value(one[1], pa)) for one in scalar.values]
+        if pa.types.is_nested(kind):
+            return [_value(one, pa) for one in scalar.values]
+        return _beyond(scalar, pa)
+
+
+def _beyond(scalar: Any, pa: Any) -> str:
+    """A day or moment outside of Python's years; DuckDB's infinities are the last numbers that
+    there are."""
+    is_day = pa.types.is_date32(scalar.type)
+    number = scalar.cast(pa.int32() if is_day else pa.int64()).as_py()
+    most = 2 ** (31 if is_day else 63) - 1
+    if abs(number) >= most:
+        return "infinity" if number > 0 else "-infinity"
+    text = str(scalar.cast(pa.string()).as_py())
+    return text if not text.startswith("<") else f"{number} days from 1970-01-01"
