@@ -735,4 +735,4 @@ def test_member_of_an_archive_without_a_name_is_counted_as_left_out(tmp_path: Pa
     listing = Listing()
     with opened(path, "archive", listing) as members:
         assert [member.path for member in members] == ["a.csv"]
-    assert listing.skipped == {"file without a name": 1}
+    assert listing.skipped == {"nameless file": 1}

@@ -62,7 +62,7 @@ class Listing:
     """What stands in an archive, as it is gone through."""
 
     skipped: Counter[str] = field(default_factory=Counter)
-    """`folder`, `system file`, `link`, `file without a name` -> how many were left out."""
+    """`folder`, `system file`, `link`, `nameless file` -> how many were left out."""
     page: str = ""
     """The code page by which its names were read, where that is a guess."""
     cut: bool = False
@@ -231,7 +231,7 @@ def _zip_members(
     for entry, path in zip(entries, _zip_names(entries, listing), strict=True):
         kind = stat.S_IFMT(entry.external_attr >> 16)
         if not path or not entry.filename:
-            listing.skipped["file without a name"] += 1
+            listing.skipped["nameless file"] += 1
         elif entry.is_dir() or path.endswith("\\"):
             listing.skipped["folder"] += 1
         elif _is_system(path):
