@@ -77,6 +77,24 @@ def add_file(
 LONG_AGO = datetime(2000, 1, 1, tzinfo=UTC)
 
 
+def joined(store: Store, scope: Scope) -> Scope:
+    """Somebody else who is a member of the workspace."""
+    colleague = Scope(
+        scope.workspace_id, users.ensure_user(store.db, "bob@example.org", "Bob").user_id
+    )
+    with store.db.transaction() as tx:
+        tx.execute(
+            "INSERT INTO workspace_members (workspace_id, user_id, role, created_at) VALUES "
+            "(:workspace, :user, 'member', :at)",
+            {
+                "workspace": colleague.workspace_id,
+                "user": colleague.user_id,
+                "at": datetime.now(UTC),
+            },
+        )
+    return colleague
+
+
 def used(
     store: Store,
     scope: Scope,
@@ -631,6 +649,36 @@ def test_usage_is_kept_once_per_step_and_summed_by_answer(store: Store, scope: S
     assert usage.total(store.db, scope, since=datetime.now(UTC) + timedelta(days=1)).answers == 0
 
 
+def test_chats_that_are_not_seen_are_one_entry_however_dear_they_are(
+    store: Store, scope: Scope
+) -> None:
+    colleague = joined(store, scope)
+    for number in range(25):  # more than are asked for at first
+        hidden = chats.create(store.db, colleague)
+        answer = messages.add_exchange(store.db, colleague, hidden.id, text("?")).answer
+        used(store, colleague, answer, cost=100.0 + number)
+    costs = {"a": 1.0, "b": 3.0, "c": 2.0, "gone": 50.0}
+    own = {name: chats.create(store.db, scope, title=name) for name in costs}
+    for name, cost in costs.items():
+        answer = messages.add_exchange(store.db, scope, own[name].id, text("?")).answer
+        used(store, scope, answer, cost=cost)
+    chats.delete(store.db, scope, own["gone"].id)
+    for since in (None, LONG_AGO):
+        found = usage.by_chat(store.db, scope, "everyone", since=since, limit=3)
+        assert [(one.name, one.total.cost, one.total.answers) for one in found] == [
+            ("", 25 * 100.0 + sum(range(25)) + 50.0, 26),
+            ("b", 3.0, 1),
+            ("c", 2.0, 1),
+        ]
+        mine = usage.by_chat(store.db, scope, "mine", since=since)
+        assert [(one.name, one.total.cost) for one in mine] == [
+            ("", 50.0),
+            ("b", 3.0),
+            ("c", 2.0),
+            ("a", 1.0),
+        ]
+
+
 def test_usage_of_a_model_without_a_price_counts_its_tokens_apart(
     store: Store, scope: Scope
 ) -> None:
@@ -780,19 +828,7 @@ def test_a_colleague_sees_the_files_but_not_a_chat_without_taking_part(
     chat = chats.create(store.db, scope)
     file = add_file(store, scope, "shared.csv")
     chat_files.attach(store.db, scope, chat.id, [file.id])
-    colleague = Scope(
-        scope.workspace_id, users.ensure_user(store.db, "bob@example.org", "Bob").user_id
-    )
-    with store.db.transaction() as tx:
-        tx.execute(
-            "INSERT INTO workspace_members (workspace_id, user_id, role, created_at) VALUES "
-            "(:workspace, :user, 'member', :at)",
-            {
-                "workspace": colleague.workspace_id,
-                "user": colleague.user_id,
-                "at": datetime.now(UTC),
-            },
-        )
+    colleague = joined(store, scope)
     assert files.get(store.db, colleague, file.id) == file
     assert files.references(store.db, colleague, file.id) == []
     assert chats.list_chats(store.db, colleague) == []

@@ -155,10 +155,19 @@ def _among_newest(db: Database, kept: str, given: Params, words: int) -> list[Ch
 
 
 def _listed(db: Database, conditions: list[str], given: Params) -> list[Chat]:
-    rows = db.read(
-        f"SELECT {COLUMNS} FROM chats c WHERE {' AND '.join(conditions)} {_ORDER} "
+    """Which chats they are first: whatever else is said of a chat would be read of all of them."""
+    chosen = db.read(
+        f"SELECT c.id FROM chats c WHERE {' AND '.join(conditions)} {_ORDER} "
         "LIMIT :limit OFFSET :offset",
         given,
+    )
+    if not chosen:
+        return []
+    ids = {f"chat{i}": row["id"] for i, row in enumerate(chosen)}
+    rows = db.read(
+        f"SELECT {COLUMNS} FROM chats c WHERE {VISIBLE} AND c.id IN "
+        f"({', '.join(f':{name}' for name in ids)}) {_ORDER}",
+        {**ids, "workspace": given["workspace"], "user": given["user"]},
     )
     return [Chat(**row) for row in rows]
 

@@ -8,6 +8,7 @@ whole.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
@@ -155,21 +156,65 @@ def by_chat(
     """By chat, dearest first. Chats that the caller may not see, and those that were deleted, are
     one row with an empty id."""
     counted = source(db, since=since)
+    found = [*_seen(db, scope, whose, counted, limit), *_unseen(db, scope, whose, counted)]
+    return sorted(found, key=lambda n: (-n.total.cost, -n.total.input_tokens, n.id))[:limit]
+
+
+def _seen(
+    db: Database, scope: Scope, whose: Whose, counted: Source, limit: int
+) -> list[NamedUsage]:
+    """The dearest chats that the caller may see. Only of the dearest is asked which those are: to
+    look up every chat takes longer than to add up what they used."""
+    most = limit
+    while True:
+        rows = db.read(
+            f"SELECT u.chat_id AS id, {counted.sums('last_answers', exact=True)} FROM "
+            f"{counted.chats} WHERE {_condition(counted, whose)} GROUP BY 1 "
+            "ORDER BY cost DESC, input_tokens DESC, 1 LIMIT :most",
+            params(scope, most=most, **counted.values),
+        )
+        titles = _titles(db, scope, [str(row["id"]) for row in rows])
+        seen = [row for row in rows if row["id"] in titles][:limit]
+        if len(seen) == limit or len(rows) < most:
+            return [_summed(str(row.pop("id")), titles, [row]) for row in seen]
+        most *= 10
+
+
+def _titles(db: Database, scope: Scope, chat_ids: list[str]) -> dict[str, str]:
+    """Of those of the chats that the caller may see."""
+    found: dict[str, str] = {}
+    for first in range(0, len(chat_ids), 500):
+        some = chat_ids[first : first + 500]
+        ids = {f"chat{number}": chat_id for number, chat_id in enumerate(some)}
+        rows = db.read(
+            f"SELECT c.id, c.title FROM chats c WHERE {VISIBLE} AND c.deleted_at IS NULL AND c.id "
+            f"IN ({', '.join(f':{name}' for name in ids)})",
+            params(scope, **ids),
+        )
+        found |= {str(row["id"]): str(row["title"]) for row in rows}
+    return found
+
+
+def _unseen(db: Database, scope: Scope, whose: Whose, counted: Source) -> list[NamedUsage]:
+    """The other chats as one entry, if there are any: those that the caller takes no part in, and
+    of those in which they do what was deleted."""
+    sums = f"SELECT {counted.sums('last_answers', exact=True)} FROM {counted.chats}"
+    held = _condition(counted, whose)
     rows = db.read(
-        f"""
-        WITH seen AS (SELECT c.id, c.title FROM chats c WHERE {VISIBLE} AND c.deleted_at IS NULL),
-        used AS (
-            SELECT u.chat_id, {counted.sums("last_answers", exact=True)} FROM {counted.chats}
-            WHERE {_condition(counted, whose)} GROUP BY 1),
-        named AS (SELECT s.id, s.title, d.* FROM used d LEFT JOIN seen s ON s.id = d.chat_id)
-        SELECT d.id, d.title AS name, {_PLAIN} FROM (
-            SELECT * FROM named n WHERE n.id IS NOT NULL ORDER BY n.cost DESC, n.input_tokens DESC, n.id LIMIT :limit) d
-        UNION ALL SELECT '' AS id, '' AS name, {_ADDED} FROM named d WHERE d.id IS NULL HAVING count(*) > 0
-        ORDER BY {_DEAREST} LIMIT :limit
-        """,
-        params(scope, limit=limit, **counted.values),
+        f"{sums} WHERE {held} AND NOT EXISTS (SELECT 1 FROM chat_participants p "
+        "WHERE p.chat_id = u.chat_id AND p.user_id = :user) HAVING count(*) > 0 UNION ALL "
+        f"{sums} WHERE {held} AND u.chat_id IN (SELECT c.id FROM chats c WHERE {VISIBLE} "
+        "AND c.deleted_at IS NOT NULL) HAVING count(*) > 0",
+        params(scope, **counted.values),
     )
-    return _named(rows)
+    return [_summed("", {}, rows)] if rows else []
+
+
+def _summed(chat_id: str, titles: Mapping[str, str], rows: list[Row]) -> NamedUsage:
+    """Money is added up before it is rounded."""
+    sums = {name: sum(row[name] for row in rows) for name in rows[0]}
+    cost = float(sums.pop("cost"))
+    return NamedUsage(chat_id, titles.get(chat_id, ""), UsageTotal(**sums, cost=cost))
 
 
 def by_user(
@@ -207,12 +252,6 @@ _COUNTERS: dict[str, usage_days.Counter] = {
     "model": "model_answers",
     "user": "last_answers",
 }
-_FIGURES = ("answers", "input_tokens", "cached_tokens", "output_tokens", "unpriced_tokens")
-_PLAIN = ", ".join(f"d.{name}" for name in _FIGURES) + ", CAST(d.cost AS DOUBLE PRECISION) AS cost"
-_ADDED = (
-    ", ".join(f"CAST(sum(d.{name}) AS BIGINT) AS {name}" for name in _FIGURES)
-    + ", CAST(sum(d.cost) AS DOUBLE PRECISION) AS cost"
-)
 _DEAREST = "cost DESC, 4 DESC, 1"
 
 

@@ -1,0 +1,1 @@
+-- What each chat used is added up in the order of the chats; see `store/usage.py`. DuckDB needs no index for it.
