@@ -22,8 +22,9 @@ BEYOND = (
     "agent/proposals/*.py",
     "sessions/suggesting.py",
     "provenance/coverage.py",
+    "language/kept.py",
 )
-"""Who answers and suggests without a model, and what an answer rests on."""
+"""Who answers and suggests without a model, what an answer rests on, and what is kept in English."""
 Message = tuple[str, str]
 """In English for one, and for more than one of something; the second is empty where there is no
 number."""
@@ -65,6 +66,7 @@ def _of_page(tree: ast.Module) -> Iterator[Message]:
         yield from ((text, "") for text in _text(call, 0))
     for call in _calls(tree, "n_"):
         yield from zip(_text(call, 0), _text(call, 1), strict=True)
+    yield from _pairs(tree)
     for call in _calls(tree, "count"):
         for noun in _text(call, 1):
             yield _counted(noun, next(iter(_text(call, 2)), f"{noun}s"))
@@ -76,6 +78,20 @@ def _of_page(tree: ast.Module) -> Iterator[Message]:
             and "export" in node.value
         ):
             yield from texts(node.value)
+
+
+def _pairs(tree: ast.Module) -> Iterator[Message]:
+    """Those of `language.kept`, which stand in a list."""
+    for function in ast.walk(tree):
+        if isinstance(function, ast.FunctionDef) and function.name == "_pairs":
+            for node in ast.walk(function):
+                if isinstance(node, ast.Call):
+                    pair = [*_text(node, 0), *_text(node, 1)]
+                else:
+                    held = node.elts if isinstance(node, ast.Tuple) else ()
+                    pair = [text for each in held for text in _constants(each)]
+                if len(pair) == 2:
+                    yield pair[0], pair[1]
 
 
 def _options(tree: ast.Module) -> Iterator[str]:

@@ -17,6 +17,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
 
+from leaf.language import kept
 from leaf.language.text import ENGLISH, in_digits, mark, n_, speaking, t
 from leaf.shapes.part_values import data_in
 from leaf.shapes.parts import CoverageData, Part
@@ -111,7 +112,7 @@ def as_today(kept: CoverageData | Sequence[Covered] | None) -> CoverageData:
 def amount(cover: Covered, name: str = "") -> str:
     """`6 of 8 rows of sales.csv; 2 left out as totals`, `3 passages of report.pdf`."""
     said = _of(_amount(cover["unit"], cover["seen"], cover["total"]), name)
-    return f"{said}; {cover['excluded']}" if cover.get("excluded") else said
+    return f"{said}; {kept.said(cover['excluded'])}" if cover.get("excluded") else said
 
 
 def _amount(unit: str, seen: int, total: int) -> str:
@@ -173,14 +174,14 @@ def missing(covered: CoverageData) -> list[str]:
     several = len({item["name"] for item in files}) > 1
     said = []
     for item in files:
-        of = f" of {item['name']}" if several else ""
+        name = item["name"] if several else ""
         if excluded := item.get("excluded"):
             number, _, why = excluded.partition(" ")
             unit = item["unit"].removesuffix("s") if number == "1" else item["unit"]
-            said.append(f"{number} {unit} {why}{of}")
+            said.append(_of(kept.said(f"{number} {unit} {why}"), name))
         elif item["unit"] != "passages" and item["seen"] < item["total"]:
             left = _amount(item["unit"], item["total"] - item["seen"], item["total"])
-            said.append(t("{amount} not read", amount=_of(left, item["name"] if several else "")))
+            said.append(t("{amount} not read", amount=_of(left, name)))
     untouched, more = covered.get("untouched") or (), int(covered.get("more") or 0)
     return said + _listed(mark("not read: {names}"), untouched, more)
 
@@ -228,13 +229,19 @@ def _said(covered: CoverageData, name: Literal["doubtful", "notes"]) -> list[str
     said = []
     for entry in entries:
         for one in entry.get(name) or ():
-            cells = (
-                f" ({one['cells']})" if one.get("cells") and one["cells"] not in one["text"] else ""
-            )
-            said.append(
-                (f"{entry['name']}: " if several else "") + str(one["text"]).rstrip(".") + cells
-            )
+            of = f"{entry['name']}: " if several else ""
+            said.append(of + _with_cells(str(one["text"]).rstrip("."), str(one.get("cells") or "")))
     return list(dict.fromkeys(said))
+
+
+def _with_cells(text: str, cells: str) -> str:
+    """A sentence that may name its cells already, with them."""
+    if not cells:
+        return kept.said(text)
+    named = f" ({cells})"
+    if cells in text and not text.endswith(named):
+        return text
+    return kept.said(text.removesuffix(named)) + named
 
 
 def unite(ranges: Iterable[Iterable[int]]) -> list[list[int]]:

@@ -7,6 +7,7 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language import kept
 from leaf.language.text import t
 from leaf.shapes.parts import DocumentData
 from leaf.store.model import Document
@@ -98,7 +99,7 @@ def _draw_card(data: DocumentData, key: str) -> None:
                 if document.version > data["version"]
                 else ""
             )
-            change = f" · {data['summary'].lower()}" if data.get("summary") else ""
+            change = f" · {kept.said(data['summary']).lower()}" if data.get("summary") else ""
             found = session().documents.receipts(document.id, int(data["version"]))
             traced = f" · {words.traced(found)}" if found and found["figures"] else ""
             st.caption(

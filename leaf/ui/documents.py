@@ -11,6 +11,7 @@ from pathlib import Path
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language import kept
 from leaf.language.text import in_digits, mark, t
 from leaf.provenance.citations import Text
 from leaf.shapes.parts import ReceiptsData
@@ -127,7 +128,7 @@ def draw_difference(document: Document, older: int, newer: int) -> None:
             "From version {older} to {newer}: {summary}",
             older=older,
             newer=newer,
-            summary=found.summary.lower(),
+            summary=kept.said(found.summary).lower(),
         )
         if older
         else t("Version {newer} was the first.", newer=newer)

@@ -8,6 +8,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from leaf.errors import LeafError
+from leaf.language import kept
 from leaf.language.text import in_digits, mark, n_, t
 from leaf.provenance.citations import answer_text
 from leaf.provenance.receipts.answer import kept_receipts
@@ -199,7 +200,7 @@ def _draw_call(
     for name, language in (("sql", "sql"), ("code", "python")):
         if given.get(name):
             st.code(str(given[name]).strip(), language=language, wrap_lines=True)
-    st.caption(markdown.label(str(output.get("summary") or ""), 200))
+    st.caption(markdown.label(kept.said(str(output.get("summary") or "")), 200))
     if table and table.get("rows"):
         _draw_rows(table, receipt)
         for scanned in (data.get("table") or TableShown(columns=(), rows=())).get("scanned") or ():

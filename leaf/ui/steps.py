@@ -6,6 +6,7 @@ from typing import Any
 
 import streamlit as st
 
+from leaf.language import kept
 from leaf.language.text import t
 from leaf.shapes.parts import ToolPart
 from leaf.ui import code, edits, markdown, outputs, words
@@ -68,7 +69,7 @@ def said_of(part: ToolPart) -> str:
         return t("{title} · did not work", title=title)
     output = part.get("output") or {}
     taken = f" · {words.seconds(output['seconds'])}" if output.get("seconds") is not None else ""
-    return words.cut(output.get("summary") or title, 140) + taken
+    return words.cut(kept.said(output.get("summary") or "") or title, 140) + taken
 
 
 def icon(part: ToolPart) -> str:
