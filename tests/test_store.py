@@ -653,7 +653,7 @@ def test_chats_that_are_not_seen_are_one_entry_however_dear_they_are(
     store: Store, scope: Scope
 ) -> None:
     colleague = joined(store, scope)
-    for number in range(25):  # more than are asked for at first
+    for number in range(25):  # more, and dearer, than those that are shown
         hidden = chats.create(store.db, colleague)
         answer = messages.add_exchange(store.db, colleague, hidden.id, text("?")).answer
         used(store, colleague, answer, cost=100.0 + number)

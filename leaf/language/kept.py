@@ -86,7 +86,7 @@ PARTS = (
     mark("Nothing changed"),
     mark("wrote {name}"),
 )
-"""Of which sentences are made, or which stand by themselves."""
+"""Of which such lines are made, and what is said of rows and of documents."""
 
 
 def _pairs() -> Iterator[tuple[str, str]]:
@@ -107,24 +107,32 @@ def _pairs() -> Iterator[tuple[str, str]]:
 
 
 WORDS = ("rows", "files", "passages", "items", "lines", "made", "kinds")
-"""Names of values that are sentences of this kind themselves, or a list of them."""
+"""Names of values that are `PARTS`, or a list of them."""
 FIGURES = ("n", "m", "total")
 
 
 def said(text: str) -> str:
-    """In the language of this thread: `Queried sales: 30 rows`, `2 left out as totals, 1 as a
-    title`. Values stay as they are; a figure is written as the language does."""
+    """What a step did, in the language of this thread: `Queried sales: 30 rows`. Values stay as they
+    are; a figure is written as the language does."""
     language = current()
     if language == ENGLISH or not text or len(text) > LONGEST:
         return text
-    return _said(language, text) or _list(language, text) or text
+    return _said(language, text, WHOLE) or text
+
+
+def part(text: str) -> str:
+    """The same of what is no step: `2 left out as totals, 1 as a title`, `3 lines added`."""
+    language = current()
+    if language == ENGLISH or not text or len(text) > LONGEST:
+        return text
+    return _said(language, text, PARTS) or _list(language, text) or text
 
 
 @lru_cache(maxsize=4_096)
-def _said(language: str, text: str) -> str:
+def _said(language: str, text: str, among: tuple[str, ...]) -> str:
     """Empty for what nobody knows. Of several patterns that with the most of its own words is
     meant."""
-    for pattern, wording in _patterns(language):
+    for pattern, wording in _patterns(language, among):
         found = pattern.fullmatch(text)
         values = found and _values(language, found.groupdict())
         if values is not None:
@@ -148,14 +156,15 @@ def _values(language: str, given: dict[str, str]) -> dict[str, str] | None:
 
 def _list(language: str, text: str) -> str:
     """`30 rows, 1 figure`; empty where one of them is not known."""
-    known = [_said(language, each) for each in text.split(", ")]
+    known = [_said(language, each, PARTS) for each in text.split(", ")]
     return ", ".join(known) if all(known) else ""
 
 
 @lru_cache(maxsize=16)
-def _patterns(language: str) -> tuple[tuple[re.Pattern[str], str], ...]:
+def _patterns(language: str, among: tuple[str, ...]) -> tuple[tuple[re.Pattern[str], str], ...]:
     with speaking(language):
-        sentences = [*((text, t(text)) for text in (*WHOLE, *PARTS)), *_pairs()]
+        sentences = [(text, t(text)) for text in among]
+        sentences += _pairs() if among is PARTS else ()
     sentences.sort(key=lambda one: -sum(len(words) for words, *_ in Formatter().parse(one[0])))
     return tuple((re.compile(_pattern(text)), wording) for text, wording in sentences)
 

@@ -112,7 +112,7 @@ def as_today(kept: CoverageData | Sequence[Covered] | None) -> CoverageData:
 def amount(cover: Covered, name: str = "") -> str:
     """`6 of 8 rows of sales.csv; 2 left out as totals`, `3 passages of report.pdf`."""
     said = _of(_amount(cover["unit"], cover["seen"], cover["total"]), name)
-    return f"{said}; {kept.said(cover['excluded'])}" if cover.get("excluded") else said
+    return f"{said}; {kept.part(cover['excluded'])}" if cover.get("excluded") else said
 
 
 def _amount(unit: str, seen: int, total: int) -> str:
@@ -178,7 +178,7 @@ def missing(covered: CoverageData) -> list[str]:
         if excluded := item.get("excluded"):
             number, _, why = excluded.partition(" ")
             unit = item["unit"].removesuffix("s") if number == "1" else item["unit"]
-            said.append(_of(kept.said(f"{number} {unit} {why}"), name))
+            said.append(_of(kept.part(f"{number} {unit} {why}"), name))
         elif item["unit"] != "passages" and item["seen"] < item["total"]:
             left = _amount(item["unit"], item["total"] - item["seen"], item["total"])
             said.append(t("{amount} not read", amount=_of(left, name)))
@@ -237,11 +237,11 @@ def _said(covered: CoverageData, name: Literal["doubtful", "notes"]) -> list[str
 def _with_cells(text: str, cells: str) -> str:
     """A sentence that may name its cells already, with them."""
     if not cells:
-        return kept.said(text)
+        return kept.part(text)
     named = f" ({cells})"
     if cells in text and not text.endswith(named):
         return text
-    return kept.said(text.removesuffix(named)) + named
+    return kept.part(text.removesuffix(named)) + named
 
 
 def unite(ranges: Iterable[Iterable[int]]) -> list[list[int]]:

@@ -8,7 +8,6 @@ whole.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import date, datetime
 from typing import Literal
@@ -163,36 +162,39 @@ def by_chat(
 def _seen(
     db: Database, scope: Scope, whose: Whose, counted: Source, limit: int
 ) -> list[NamedUsage]:
-    """The dearest chats that the caller may see. Only of the dearest is asked which those are: to
-    look up every chat takes longer than to add up what they used."""
-    most = limit
-    while True:
+    """The dearest chats that the caller may see. First only of the dearest of all is asked which
+    those are: to look up every chat takes longer than to add up what they used."""
+    own = f"(SELECT c.id FROM chats c WHERE {VISIBLE} AND c.deleted_at IS NULL)"
+    seen: list[NamedUsage] = []
+    for among in ("TRUE", f"u.chat_id IN {own}"):
         rows = db.read(
             f"SELECT u.chat_id AS id, {counted.sums('last_answers', exact=True)} FROM "
-            f"{counted.chats} WHERE {_condition(counted, whose)} GROUP BY 1 "
-            "ORDER BY cost DESC, input_tokens DESC, 1 LIMIT :most",
-            params(scope, most=most, **counted.values),
+            f"{counted.chats} WHERE {_condition(counted, whose)} AND {among} GROUP BY 1 "
+            "ORDER BY cost DESC, input_tokens DESC, 1 LIMIT :limit",
+            params(scope, limit=limit, **counted.values),
         )
         titles = _titles(db, scope, [str(row["id"]) for row in rows])
-        seen = [row for row in rows if row["id"] in titles][:limit]
-        if len(seen) == limit or len(rows) < most:
-            return [_summed(str(row.pop("id")), titles, [row]) for row in seen]
-        most *= 10
+        seen = [
+            _summed(chat_id, titles[chat_id], [row])
+            for row in rows
+            if (chat_id := str(row.pop("id"))) in titles
+        ]
+        if len(seen) == len(rows):
+            break
+    return seen
 
 
 def _titles(db: Database, scope: Scope, chat_ids: list[str]) -> dict[str, str]:
     """Of those of the chats that the caller may see."""
-    found: dict[str, str] = {}
-    for first in range(0, len(chat_ids), 500):
-        some = chat_ids[first : first + 500]
-        ids = {f"chat{number}": chat_id for number, chat_id in enumerate(some)}
-        rows = db.read(
-            f"SELECT c.id, c.title FROM chats c WHERE {VISIBLE} AND c.deleted_at IS NULL AND c.id "
-            f"IN ({', '.join(f':{name}' for name in ids)})",
-            params(scope, **ids),
-        )
-        found |= {str(row["id"]): str(row["title"]) for row in rows}
-    return found
+    if not chat_ids:
+        return {}
+    ids = {f"chat{number}": chat_id for number, chat_id in enumerate(chat_ids)}
+    rows = db.read(
+        f"SELECT c.id, c.title FROM chats c WHERE {VISIBLE} AND c.deleted_at IS NULL AND c.id IN "
+        f"({', '.join(f':{name}' for name in ids)})",
+        params(scope, **ids),
+    )
+    return {str(row["id"]): str(row["title"]) for row in rows}
 
 
 def _unseen(db: Database, scope: Scope, whose: Whose, counted: Source) -> list[NamedUsage]:
@@ -207,14 +209,14 @@ def _unseen(db: Database, scope: Scope, whose: Whose, counted: Source) -> list[N
         "AND c.deleted_at IS NOT NULL) HAVING count(*) > 0",
         params(scope, **counted.values),
     )
-    return [_summed("", {}, rows)] if rows else []
+    return [_summed("", "", rows)] if rows else []
 
 
-def _summed(chat_id: str, titles: Mapping[str, str], rows: list[Row]) -> NamedUsage:
+def _summed(chat_id: str, title: str, rows: list[Row]) -> NamedUsage:
     """Money is added up before it is rounded."""
     sums = {name: sum(row[name] for row in rows) for name in rows[0]}
     cost = float(sums.pop("cost"))
-    return NamedUsage(chat_id, titles.get(chat_id, ""), UsageTotal(**sums, cost=cost))
+    return NamedUsage(chat_id, title, UsageTotal(**sums, cost=cost))
 
 
 def by_user(

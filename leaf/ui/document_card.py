@@ -7,13 +7,12 @@ from typing import Any
 import streamlit as st
 
 from leaf.errors import LeafError
-from leaf.language import kept
 from leaf.language.text import t
 from leaf.shapes.parts import DocumentData
 from leaf.store.model import Document
 from leaf.ui import markdown, preview, watcher, words
 from leaf.ui.blocks import AnswerBlock, blocks
-from leaf.ui.documents import ICONS
+from leaf.ui.documents import ICONS, change_in_words
 from leaf.ui.items import Item
 from leaf.ui.state import session, waker
 
@@ -99,7 +98,7 @@ def _draw_card(data: DocumentData, key: str) -> None:
                 if document.version > data["version"]
                 else ""
             )
-            change = f" · {kept.said(data['summary']).lower()}" if data.get("summary") else ""
+            change = f" · {change_in_words(data['summary'])}" if data.get("summary") else ""
             found = session().documents.receipts(document.id, int(data["version"]))
             traced = f" · {words.traced(found)}" if found and found["figures"] else ""
             st.caption(

@@ -120,6 +120,12 @@ def draw_downloads(document: Document, key: str) -> None:
             )
 
 
+def change_in_words(summary: str) -> str:
+    """`3 lines added, 1 line removed`, within a sentence."""
+    said = kept.part(summary)
+    return said[:1].lower() + said[1:]
+
+
 def draw_difference(document: Document, older: int, newer: int) -> None:
     """Lines that were added have a plus, lines that were removed a minus before them."""
     found = session().documents.compare(document, older, newer)
@@ -128,7 +134,7 @@ def draw_difference(document: Document, older: int, newer: int) -> None:
             "From version {older} to {newer}: {summary}",
             older=older,
             newer=newer,
-            summary=kept.said(found.summary).lower(),
+            summary=change_in_words(found.summary),
         )
         if older
         else t("Version {newer} was the first.", newer=newer)
