@@ -161,12 +161,9 @@ def _listed(db: Database, conditions: list[str], given: Params) -> list[Chat]:
         "LIMIT :limit OFFSET :offset",
         given,
     )
-    if not chosen:
-        return []
-    ids = {f"chat{i}": row["id"] for i, row in enumerate(chosen)}
+    those, ids = one_of("c.id", [str(row["id"]) for row in chosen])
     rows = db.read(
-        f"SELECT {COLUMNS} FROM chats c WHERE {VISIBLE} AND c.id IN "
-        f"({', '.join(f':{name}' for name in ids)}) {_ORDER}",
+        f"SELECT {COLUMNS} FROM chats c WHERE {VISIBLE} AND {those} {_ORDER}",
         {**ids, "workspace": given["workspace"], "user": given["user"]},
     )
     return [Chat(**row) for row in rows]

@@ -14,7 +14,7 @@ from typing import Literal
 
 from leaf.store import usage_days
 from leaf.store.chats import VISIBLE
-from leaf.store.database import Database, Row, now
+from leaf.store.database import Database, Row, now, one_of
 from leaf.store.model import DayUsage, NamedUsage, Scope, UsageTotal
 from leaf.store.usage_days import TOKENS, Source, source
 from leaf.store.users import MEMBER, params
@@ -163,35 +163,34 @@ def _seen(
     db: Database, scope: Scope, whose: Whose, counted: Source, limit: int
 ) -> list[NamedUsage]:
     """The dearest chats that the caller may see. First only of the dearest of all is asked which
-    those are: to look up every chat takes longer than to add up what they used."""
+    those are, and all sums are made of these alone: either takes longer for every chat than to find
+    the dearest."""
     own = f"(SELECT c.id FROM chats c WHERE {VISIBLE} AND c.deleted_at IS NULL)"
-    seen: list[NamedUsage] = []
+    held = _condition(counted, whose)
+    titles: dict[str, str] = {}
     for among in ("TRUE", f"u.chat_id IN {own}"):
         rows = db.read(
-            f"SELECT u.chat_id AS id, {counted.sums('last_answers', exact=True)} FROM "
-            f"{counted.chats} WHERE {_condition(counted, whose)} AND {among} GROUP BY 1 "
-            "ORDER BY cost DESC, input_tokens DESC, 1 LIMIT :limit",
+            f"SELECT u.chat_id AS id FROM {counted.chats} WHERE {held} AND {among} GROUP BY 1 "
+            f"ORDER BY {counted.cost()} DESC, sum(u.input_tokens) DESC, 1 LIMIT :limit",
             params(scope, limit=limit, **counted.values),
         )
         titles = _titles(db, scope, [str(row["id"]) for row in rows])
-        seen = [
-            _summed(chat_id, titles[chat_id], [row])
-            for row in rows
-            if (chat_id := str(row.pop("id"))) in titles
-        ]
-        if len(seen) == len(rows):
+        if len(titles) == len(rows):
             break
-    return seen
+    shown, ids = one_of("u.chat_id", list(titles))
+    sums = db.read(
+        f"SELECT u.chat_id AS id, {counted.sums('last_answers', exact=True)} FROM "
+        f"{counted.chats} WHERE {held} AND {shown} GROUP BY 1",
+        params(scope, **ids, **counted.values),
+    )
+    return [_summed(chat_id := str(row.pop("id")), titles[chat_id], [row]) for row in sums]
 
 
 def _titles(db: Database, scope: Scope, chat_ids: list[str]) -> dict[str, str]:
     """Of those of the chats that the caller may see."""
-    if not chat_ids:
-        return {}
-    ids = {f"chat{number}": chat_id for number, chat_id in enumerate(chat_ids)}
+    those, ids = one_of("c.id", chat_ids)
     rows = db.read(
-        f"SELECT c.id, c.title FROM chats c WHERE {VISIBLE} AND c.deleted_at IS NULL AND c.id IN "
-        f"({', '.join(f':{name}' for name in ids)})",
+        f"SELECT c.id, c.title FROM chats c WHERE {VISIBLE} AND c.deleted_at IS NULL AND {those}",
         params(scope, **ids),
     )
     return {str(row["id"]): str(row["title"]) for row in rows}
