@@ -209,7 +209,8 @@ class Tab:
         elif kind == "page_info_changed":
             self.query = found.page_info_changed.query_string
         elif kind == "script_finished":
-            self._drawn += found.script_finished in (0, 2) or 0
+            # A run that ended early for another one has drawn what it came to, often half a page.
+            self._drawn += found.script_finished == ForwardMsg.FINISHED_SUCCESSFULLY
         elif kind == "file_urls_response":
             self._urls[found.file_urls_response.response_id] = found.file_urls_response.file_urls[0]
         elif kind == "delta" and found.delta.WhichOneof("type") == "new_element":

@@ -7,7 +7,7 @@ import time
 
 import pytest
 
-from leaf.ui.turns import SHARE, Turns
+from leaf.ui.turns import AHEAD, ALL, OWED, SHARE_LEAST, SHARE_MOST, Turns, _Place
 from tests.live_kit import wait_until
 
 
@@ -64,25 +64,58 @@ def test_nobody_keeps_others_waiting_with_many_tabs() -> None:
     assert begun.count("flood") == 20
 
 
-def test_who_has_pages_drawn_without_end_has_them_drawn_at_a_steady_pace(
-    monkeypatch: pytest.MonkeyPatch,
+@pytest.mark.parametrize(("others", "share"), [(0, SHARE_MOST), (9, ALL / 10), (99, SHARE_LEAST)])
+def test_who_has_pages_drawn_without_end_is_slower_the_more_people_are_there(
+    others: int, share: float
 ) -> None:
-    monkeypatch.setattr("leaf.ui.turns.AHEAD", 0.2)
-    turns = Turns()
+    now = 1_000.0
+    turns = Turns(clock=lambda: now)
 
-    def draw(who: str, seconds: float) -> float:
-        """Seconds until the turn came, and a page that takes some of the processor."""
-        asked = time.monotonic()
+    def draw(who: str, seconds: float) -> None:
         with turns.turn(who):
-            waited, used = time.monotonic() - asked, time.thread_time()
-            while time.thread_time() - used < seconds:
-                pass
-        return waited
+            turns.charge(who, seconds)
 
-    first, second = draw("flood", 0.15), draw("flood", 0.01)
-    assert draw("ann", 0.01) < 0.2
-    assert first < 0.2
-    assert second > 0.15 / SHARE - 0.2 - 0.1
+    for number in range(others):
+        draw(f"person {number}", 0.1)
+    draw("flood", AHEAD)
+    page = threading.Thread(target=draw, args=("flood", 0.01))
+    page.start()
+    wait_until(lambda: len(turns._line) == 1)
+    assert turns._next() is None
+    draw("ann", 0.01)  # who waits keeps nobody else waiting
+    there = others + 2
+    wait = turns._seconds_to_change()
+    assert wait is not None
+    least = min(SHARE_MOST, max(SHARE_LEAST, ALL / there))
+    assert 0 < wait <= 0.05 / least  # what the turn itself took is owed, too
+    assert least == pytest.approx(share, rel=0.6)
+    now += wait + 0.1
+    with turns._changed:
+        turns._changed.notify_all()
+    page.join(20)
+    assert not page.is_alive()
+
+
+def test_after_a_page_that_takes_long_nobody_waits_for_more_than_ten_seconds() -> None:
+    now = 1_000.0
+    turns = Turns(clock=lambda: now)
+    for number in range(99):
+        with turns.turn(f"person {number}"):
+            pass
+    with turns.turn("ann"):
+        turns.charge("ann", 60.0)
+    with turns._changed:
+        turns._line.append(_Place("ann"))
+        wait = turns._seconds_to_change()
+    assert wait == pytest.approx(OWED / SHARE_LEAST)
+
+
+def test_pages_of_nobody_in_particular_are_never_held_back() -> None:
+    turns = Turns(clock=lambda: 1_000.0)
+    for _ in range(3):
+        with turns.turn():
+            turns.charge("", AHEAD)
+    assert not turns._people
 
 
 def test_one_that_waits_for_something_keeps_nobody_from_beginning() -> None:
