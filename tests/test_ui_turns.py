@@ -84,14 +84,14 @@ def test_who_has_pages_drawn_without_end_is_slower_the_more_people_are_there(
     assert turns._next() is None
     draw("ann", 0.01)  # who waits keeps nobody else waiting
     there = others + 2
-    wait = turns._seconds_to_change()
+    wait = turns._seconds_to_change(turns._line[0])
     assert wait is not None
     least = min(SHARE_MOST, max(SHARE_LEAST, ALL / there))
     assert 0 < wait <= 0.05 / least  # what the turn itself took is owed, too
     assert least == pytest.approx(share, rel=0.6)
     now += wait + 0.1
-    with turns._changed:
-        turns._changed.notify_all()
+    with turns._lock:
+        turns._line[0].told.notify()
     page.join(20)
     assert not page.is_alive()
 
@@ -104,10 +104,34 @@ def test_after_a_page_that_takes_long_nobody_waits_for_more_than_ten_seconds() -
             pass
     with turns.turn("ann"):
         turns.charge("ann", 60.0)
-    with turns._changed:
-        turns._line.append(_Place("ann"))
-        wait = turns._seconds_to_change()
-    assert wait == pytest.approx(OWED / SHARE_LEAST)
+    me = _Place("ann", threading.Condition(turns._lock))
+    turns._line.append(me)
+    assert turns._seconds_to_change(me) == pytest.approx(OWED / SHARE_LEAST)
+
+
+def test_of_many_pages_that_wait_one_alone_looks_when_the_next_may_begin() -> None:
+    now = 1_000.0
+    turns = Turns(clock=lambda: now)
+    with turns.turn("flood"):
+        turns.charge("flood", AHEAD)
+    begun, lock = list[int](), threading.Lock()
+
+    def draw(number: int) -> None:
+        with turns.turn("flood"), lock:
+            begun.append(number)
+
+    pages = [threading.Thread(target=draw, args=(number,)) for number in range(20)]
+    for page in pages:
+        page.start()
+    wait_until(lambda: len(turns._line) == 20)
+    with turns._lock:
+        looking = [place for place in turns._line if turns._seconds_to_change(place) is not None]
+        assert looking == turns._line[:1]
+        now += 60.0
+        looking[0].told.notify()
+    for page in pages:
+        page.join(20)
+    assert sorted(begun) == list(range(20))
 
 
 def test_pages_of_nobody_in_particular_are_never_held_back() -> None:

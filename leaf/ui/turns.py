@@ -13,7 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from itertools import takewhile
 
 AT_ONCE = 4
@@ -41,10 +41,14 @@ REMEMBERED = 1_000
 
 @dataclass(eq=False)
 class _Place:
-    """One page in the line."""
+    """One page, in the line or while it is drawn."""
 
     who: str
-    until: float = field(default=0.0)
+    told: threading.Condition
+    """That its turn may have come. Each has its own: of many that wait nobody wakes for the turn of
+    another."""
+    begun: bool = False
+    until: float = 0.0
     """While it is drawn: until when it counts, by the clock."""
 
 
@@ -76,7 +80,7 @@ class Turns:
     ) -> None:
         self._at_once, self._counts, self._each = at_once, counts, each
         self._clock = clock
-        self._changed = threading.Condition()
+        self._lock = threading.RLock()
         self._line: list[_Place] = []
         self._drawn: list[_Place] = []
         self._people: dict[str, _Person] = {}
@@ -86,36 +90,55 @@ class Turns:
     def turn(self, who: str = "") -> Iterator[None]:
         """Wait for one's turn, and have it until the end of the block. Without `who` the page has
         nobody to share with."""
-        me = _Place(who)
-        with self._changed:
+        me = _Place(who, threading.Condition(self._lock))
+        with self._lock:
             self._line.append(me)
             try:
-                while self._next() is not me:
-                    self._changed.wait(self._seconds_to_change())
-                self._begin(me)
-            finally:
-                self._line.remove(me)
-                self._changed.notify_all()
+                self._admit()
+                while not me.begun:
+                    me.told.wait(self._seconds_to_change(me))
+                    self._admit()
+            except BaseException:
+                (self._drawn if me.begun else self._line).remove(me)
+                self._admit()
+                self._have_look(me.who)
+                raise
         began = time.thread_time()
         try:
             yield
         finally:
-            with self._changed:
+            with self._lock:
                 self._drawn.remove(me)
                 self.charge(me.who, time.thread_time() - began)
-                self._changed.notify_all()
+                self._admit()
 
     def charge(self, who: str, seconds: float) -> None:
         """So much of the processor was used to draw a page of theirs."""
-        with self._changed:
+        with self._lock:
             if person := self._people.get(who):
                 now = self._clock()
                 person.left = max(-OWED, person.left_at(now, self._share(now)) - seconds)
                 person.reckoned = now
 
+    def _admit(self) -> None:
+        """Let all begin whose turn it is."""
+        while (place := self._next()) is not None:
+            self._line.remove(place)
+            self._begin(place)
+            place.told.notify()
+            self._have_look(place.who)
+
+    def _have_look(self, who: str) -> None:
+        """Have the first page of a person's line look when its turn is."""
+        if first := self._first_of(who):
+            first.told.notify()
+
+    def _first_of(self, who: str) -> _Place | None:
+        return next((place for place in self._line if place.who == who), None) if who else None
+
     def _begin(self, me: _Place) -> None:
         now = self._clock()
-        me.until = now + self._counts
+        me.begun, me.until = True, now + self._counts
         self._drawn.append(me)
         if not me.who:
             return
@@ -149,11 +172,13 @@ class Turns:
     def _of(self, place: _Place) -> _Person:
         return self._people.get(place.who) or _Person()
 
-    def _seconds_to_change(self) -> float | None:
-        """Until a drawing stops counting or somebody in the line may be drawn again; None where only
-        the end of a drawing or a new page changes anything."""
+    def _seconds_to_change(self, me: _Place) -> float | None:
+        """Until a drawing stops counting or this person may be drawn again; None where only the end
+        of a drawing changes anything, or where another page of theirs looks."""
+        if me.who and self._first_of(me.who) is not me:
+            return None
         now = self._clock()
         share = self._share(now)
         waits = [place.until - now for place in self._drawn]
-        waits += [-self._of(place).left_at(now, share) / share for place in self._line]
+        waits.append(-self._of(me).left_at(now, share) / share)
         return min((wait for wait in waits if wait > 0), default=None)
