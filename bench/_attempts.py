@@ -36,6 +36,9 @@ class Outcome:
     repeated: bool = False
     """Whether it is one that counts already, under other circumstances, or no attempt but a look
     at whether all still works."""
+    growth: float | None = None
+    """Of a long text, by how much it takes longer than a tenth of it; 0 where both are too quick
+    to tell."""
 
     @property
     def late(self) -> bool:

@@ -4,42 +4,56 @@ and what takes longer the longer it is than its length."""
 from __future__ import annotations
 
 import csv
+import io
 import re
 import tempfile
 import time
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 from markdown_it import MarkdownIt
 
 from bench._attempts import Outcome
+from leaf.documents.export import leaving
 from leaf.exports.manifest import Manifest
 from leaf.exports.notebook import _text
 from leaf.exports.readme import readme
+from leaf.provenance.citations import Text
 from leaf.shapes.harmless import harmless_markdown
 from leaf.tables.child import export_csv
+from leaf.ui.blocks import blocks
+from leaf.ui.drawn import growing
+from leaf.ui.live.document import LiveDocument
 from leaf.ui.live.html import pieces
+from leaf.ui.live.text import GrowingText
 from leaf.ui.markdown import label, literal, marked, paragraph, safe
+from leaf.ui.marks import held
 from tests.test_harmless import ATTACKS
 from tests.test_ui_markdown import HOSTILE, drawn
 
 SECONDS = 2.0
-SIZE = 200_000
-"""Characters of a text that is to take long; an answer has a tenth at most."""
-GROWTH = 12.0
-"""By which four times the text may take longer: 4 for one that grows with its length, 16 for one
-that grows with its square."""
+SIZE = 1_000_000
+"""Characters of a text that is to take long; an answer has a fiftieth at most."""
+TIMES = 10
+GROWTH = 20.0
+"""By which a text `TIMES` as long may take longer: 10 for one that grows with its length, 100 for
+one that grows with its square."""
 SLOW = 0.2
 """Seconds below which a growth says nothing."""
+PATTERNS = 32
+"""Long texts that there are at least."""
 ACTS = ("<img", "<svg", "<script", "<!--", "<iframe", 'href="javascript:', 'href="data:')
 
-LONG = {
+LONG: dict[str, str | Callable[[int], str]] = {
     "openings of pictures": "![",
     "openings of links": "[",
     "ends of links": "](",
     "openings of links and pictures in turn": "[![",
-    "code of growing length": "",
+    "code of growing length": lambda size: " ".join(
+        "`" * n for n in range(1, int((2 * size) ** 0.5))
+    ),
     "single backticks": "`x ",
     "stars": "*a ",
     "stars without a blank": "*",
@@ -63,6 +77,17 @@ LONG = {
     "lines": "\n",
     "footnotes": "[^1] ",
     "descriptions of pictures": "![" + "a" * 999 + "](",
+    "links that are never closed": "[a](",
+    "names that are never closed": "[a][",
+    "schemes without an end": "](" + "a" * 299,
+    "entities in addresses": "](&#58",
+    "strokes in addresses": "](\\:",
+    "addresses with blanks": "](java script:",
+    "formulas": "$a",
+    "a word that ends in a star": lambda size: "a" * (size - 1) + "*",
+    "words that end in a star": lambda size: "a, " * (size // 3) + "*",
+    "a line that is nearly a fence": lambda size: f"```{'a' * (size - 4)}`",
+    "blanks that are nearly a fence": lambda size: f"```{' ' * (size - 4)}`",
 }
 WAYS: dict[str, Callable[[str], object]] = {
     "drawn": safe,
@@ -70,7 +95,13 @@ WAYS: dict[str, Callable[[str], object]] = {
     "exported": harmless_markdown,
     "drawn as it stands": paragraph,
     "marked": lambda text: marked(text, [(at, at + 1) for at in range(0, len(text), 7)]),
+    "written word by word": lambda text: _write(text),
+    "cut into blocks": blocks,
+    "with its figures": lambda text: growing(held(Text(0, text), [(1, FIGURE)]), "m"),
 }
+FIGURE: Any = {"start": 1, "end": 2, "kind": "none"}
+ACTING = tuple("=+-@\t\r\n＝＋－＠")
+"""How a cell begins that acts."""
 NAMES = (
     *(
         "![x](https://evil.example/a.png)",
@@ -135,7 +166,19 @@ def _exports() -> dict[str, Callable[[], str]]:
         told = Manifest(format="leaf-chat", version=1, title=text)
         return next((t for t in (readme(told), _text(text)["source"]) if _acts(_read(t))), "")
 
+    def in_document(text: str) -> str:
+        left = leaving(text, "md")
+        return left if _acts(_read(left)) else ""
+
+    def in_sheet(cell: str) -> str:
+        out = io.StringIO()
+        csv.writer(out).writerow([cell, "b"])
+        first = next(csv.reader(io.StringIO(leaving(out.getvalue(), "csv"), newline="")))[0]
+        return first if first[:1] in ACTING else ""
+
     exported = {f"exported: {text!r}": partial(acts, text) for text in ATTACKS}
+    exported |= {f"a document: {text!r}": partial(in_document, text) for text in ATTACKS}
+    exported |= {f"a cell of a sheet: {cell!r}": partial(in_sheet, cell) for cell in FORMULAS}
     titled = {f"the title of a bundle: {text!r}": partial(in_names, text) for text in ATTACKS[:6]}
     return {**exported, **titled}
 
@@ -178,7 +221,7 @@ def _cells() -> dict[str, Callable[[], str]]:
             export_csv(source, folder, 512, raw=False)
             with (Path(folder) / "export.csv").open(newline="", encoding="utf-8") as file:
                 written = list(csv.reader(file))[1][0]
-        return written if written[:1] in "=+-@\t\r\n＝＋－＠" else ""
+        return written if written[:1] in ACTING else ""
 
     return {f"a cell of a CSV: {cell!r}": partial(acts, cell) for cell in FORMULAS}
 
@@ -192,27 +235,37 @@ def _acts(page: str) -> bool:
     return any(sign in page for sign in ACTS)
 
 
-def _long(name: str, piece: str) -> Outcome:
-    """Whether four times the text takes much more than four times as long, by any way."""
-    worst, said = 0.0, ""
+def _long(name: str, piece: str | Callable[[int], str]) -> Outcome:
+    """How long the slowest way takes for a long text, and whether it grows with its length."""
+    worst, grown, said = 0.0, 0.0, ""
     for way, work in WAYS.items():
-        whole = _time(work, _text_of(piece, SIZE))
-        if (
-            whole > SLOW
-            and (growth := whole / max(_time(work, _text_of(piece, SIZE // 4)), 1e-3)) > GROWTH
-        ):
-            said += f"{way}: {growth:.1f} times for four times the text; "
+        whole = _time(work, text_of(piece, SIZE))
+        if whole > SLOW:
+            growth = whole / max(_time(work, text_of(piece, SIZE // TIMES)), 1e-3)
+            grown = max(grown, growth)
+            if growth > GROWTH:
+                said += f"{way}: {growth:.1f} times for {TIMES} times the text; "
+        if whole > SECONDS:
+            said += f"{way}: {whole:.1f} s; "
         worst = max(worst, whole)
-    return Outcome(name, not said, worst, said, limit=SECONDS)
+    return Outcome(name, not said, worst, said, limit=SECONDS, growth=grown)
 
 
-def _text_of(piece: str, size: int) -> str:
-    if piece:
-        return piece * (size // len(piece))
-    return " ".join("`" * n for n in range(1, int((2 * size) ** 0.5)))
+def text_of(piece: str | Callable[[int], str], size: int) -> str:
+    """A text of so many characters."""
+    return piece * (size // len(piece)) if isinstance(piece, str) else piece(size)
+
+
+def _write(text: str) -> None:
+    """As an answer that comes all at once."""
+    written = GrowingText(LiveDocument(), "m")
+    written.feed(text)
+    written.draw()
+    written.end()
 
 
 def _time(work: Callable[[str], object], text: str) -> float:
-    began = time.monotonic()
+    """Seconds of the processor: what else runs on the machine does not count."""
+    began = time.process_time()
     work(text)
-    return time.monotonic() - began
+    return time.process_time() - began

@@ -32,7 +32,7 @@ from bench._attempts import DONE, GROWN_MB, LIMITS, OVER, SECRET, Outcome, grown
 from bench._figures import Figure, Report, changed
 from bench._parsers import parsers
 from bench._requests import requests
-from bench._texts import texts
+from bench._texts import GROWTH, PATTERNS, SECONDS, SIZE, TIMES, texts
 from leaf.errors import LeafError
 from leaf.sandbox.confine import YOUNG
 from leaf.sandbox.limits import CallLimits
@@ -115,6 +115,21 @@ def figures(found: list[Outcome], untouched: bool) -> list[Figure]:
             for what, value, target, least in counted
         ),
         Figure(name, f"the longest, at a limit of {LIMITS.seconds:g} s", seconds, shown="{:.2f} s"),
+        *_of_long_texts([o for o in found if o.growth is not None]),
+    ]
+
+
+def _of_long_texts(found: list[Outcome]) -> list[Figure]:
+    """What drawing and exporting takes of texts that are made to take long."""
+    if not found:
+        return []
+    name = f"drawing and exporting a text of {SIZE:,} characters that is made to take long"
+    worst, ratio = max(o.seconds for o in found), max(o.growth or 0 for o in found)
+    times = f"the worst against a text of {SIZE // TIMES:,}"
+    return [
+        Figure(name, "patterns", len(found), PATTERNS, True, "{:.0f}"),
+        Figure(name, "the slowest, of the processor", worst, SECONDS, False, "{:.2f} s"),
+        Figure(name, times, ratio, GROWTH, False, "{:.1f} times"),
     ]
 
 

@@ -88,7 +88,7 @@ SETTINGS_MEANINGS = {
     "[security.md](security.md#without-sign-in)",
     "LEAF_PUBLIC_LINKS": "`on` lets people share a chat or a board read-only with anyone who has the "
     "link; see [security.md](security.md#public-links)",
-    "LEAF_LOG": "how the log is written: `text`, `json` (an object a line) or `quiet`; see "
+    "LEAF_LOG": "how the log is written: `text`, `json` (an object a line), `quiet` or `full`; see "
     "[Watching over it](#watching-over-it)",
     "LEAF_AUDIT_DAYS": "days for which the audit log is kept; see [keeping.md](keeping.md#the-audit-log)",
     "LEAF_METRICS_TOKEN": "bearer token for `/metrics`; empty: there are none",

@@ -1,20 +1,34 @@
 """What Leaf writes into its log: one line an event, in words or as JSON, never a word of a question,
 an answer or a file.
 
-An event has a name and fields. `watch` hears of each, which is all that the metrics know.
+An event has a name and fields. `watch` hears of each, which is all that the metrics know. What an
+error says may hold a column, a cell or the name of a file, so of an error the log has its kind and
+the places in the code, whoever writes it: Streamlit and DBOS, too.
 """
 
 from __future__ import annotations
 
+import errno
 import json
 import logging
+import re
 import sys
-from collections.abc import Callable, Mapping
+import traceback
+from collections.abc import Callable, Iterator, Mapping
 from datetime import UTC, datetime
+from pathlib import PurePath
 from typing import Any, TextIO
+
+from leaf.errors import LeafError, RunError, StorageError, StoreError
 
 Watcher = Callable[[str, Mapping[str, Any]], None]
 _ROOT = "leaf"
+_BEHIND = "behind it: "
+_LINE = re.compile(
+    rf"(?:{_BEHIND})?[\w.]{{1,100}}(?: \(\w{{1,20}}\))?|  [\w./<>-]{{1,200}}:\d+ in [\w<>]{{1,100}}"
+)
+"""What `trace` writes, and nothing else."""
+_DEPTH, _FRAMES = 20, 40
 _watchers: list[Watcher] = []
 
 
@@ -35,7 +49,9 @@ def watch(watcher: Watcher) -> Callable[[], None]:
 
 def set_up(form: str = "", out: TextIO | None = None) -> None:
     """Write the log of this process: in words or, with `json`, as an object a line; with `quiet`
-    only what is wrong. A second call takes the place of the first."""
+    only what is wrong; with `full` also what errors say. A second call takes the place of the
+    first."""
+    logging.setLogRecordFactory(logging.LogRecord if form == "full" else _record_without_words)
     root = logging.getLogger(_ROOT)
     for handler in [one for one in root.handlers if isinstance(one, LogWriter)]:
         root.removeHandler(handler)
@@ -43,17 +59,67 @@ def set_up(form: str = "", out: TextIO | None = None) -> None:
     root.setLevel(logging.WARNING if form == "quiet" else logging.INFO)
 
 
+def reason(error: BaseException) -> str:
+    """Why something failed, for a line of the log: of the database and of runs what the error says,
+    which names no file and no chat; of any other its kind."""
+    told = isinstance(error, StoreError | RunError) and not isinstance(error, StorageError)
+    return error.message if told and isinstance(error, LeafError) else _kind(error)
+
+
+def trace(error: BaseException) -> str:
+    """The kind of an error and of those behind it, each with its places in the code, innermost
+    last; not a word of what they say."""
+    return "\n".join(_trace(error))
+
+
+def plain(told: str) -> str:
+    """A `trace` that came from a child, without what is none."""
+    return "\n".join(line for line in told.splitlines()[:200] if _LINE.fullmatch(line))
+
+
+def _trace(error: BaseException) -> Iterator[str]:
+    seen: list[BaseException] = []
+    found: BaseException | None = error
+    while found is not None and found not in seen and len(seen) < _DEPTH:
+        yield f"{_BEHIND if seen else ''}{_kind(found)}"
+        for frame, line in list(traceback.walk_tb(found.__traceback__))[-_FRAMES:]:
+            place = "/".join(PurePath(frame.f_code.co_filename).parts[-3:])
+            yield f"  {place}:{line} in {frame.f_code.co_name}"
+        seen.append(found)
+        found = found.__cause__ or (None if found.__suppress_context__ else found.__context__)
+
+
+def _kind(error: BaseException) -> str:
+    """Its class, and the number that the system or a database has for it."""
+    number = errno.errorcode.get(getattr(error, "errno", None) or 0, "")
+    state = number or str(getattr(error, "sqlstate", None) or "")
+    return f"{type(error).__name__} ({state})" if state.isalnum() else type(error).__name__
+
+
+def _record_without_words(*given: Any, **more: Any) -> logging.LogRecord:
+    """A record whose error every formatter tells as `trace` does, those of libraries, too."""
+    record = logging.LogRecord(*given, **more)
+    if record.exc_info and record.exc_info[1] is not None:
+        record.exc_text = trace(record.exc_info[1])
+    return record
+
+
 class LogWriter(logging.StreamHandler[TextIO]):
     """Writes the lines of Leaf's log."""
 
     def __init__(self, form: str, out: TextIO) -> None:
         super().__init__(out)
-        self.setFormatter(_JsonFormatter() if form == "json" else _TextFormatter())
+        self.setFormatter(_JsonFormatter() if form == "json" else _TextFormatter(form == "full"))
 
 
 class _TextFormatter(logging.Formatter):
-    def __init__(self) -> None:
+    def __init__(self, full: bool = False) -> None:
         super().__init__("%(asctime)s %(levelname)s %(message)s", "%Y-%m-%d %H:%M:%S")
+        self._full = full
+
+    def format(self, record: logging.LogRecord) -> str:
+        words = getattr(record, "words", "") if self._full else ""
+        return f"{super().format(record)}\n{words}" if words else super().format(record)
 
 
 class _JsonFormatter(logging.Formatter):
@@ -65,7 +131,7 @@ class _JsonFormatter(logging.Formatter):
         else:
             line["message"] = record.getMessage()
         if record.exc_info:
-            line["exception"] = self.formatException(record.exc_info)
+            line["exception"] = record.exc_text or self.formatException(record.exc_info)
         return json.dumps(line, ensure_ascii=False, default=str)
 
 

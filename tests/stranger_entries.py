@@ -215,7 +215,7 @@ METHODS: Mapping[str, Entry] = {
     "results.recompute_newest": gone(mixed=""),
     "results.recompute_cell": gone(uses={"call_id": "cell_id"}),
     "results.export": gone(mixed="", uses={"form": Literally("csv")}),
-    "results.draw": own(owner="fails", uses={"form": Literally("png")}),
+    "results.draw": gone(owner="fails", uses={"form": Literally("png")}),
     "results.number_next": gone(owner="change", uses={"number": Literally(50)}),
     "edits.run": gone(uses={"code": Literally("SELECT 1 AS one")}),
     "edits.get": gone(),

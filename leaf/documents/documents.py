@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import BinaryIO, Literal, Protocol
 
 from leaf.documents import diff, edits, naming
-from leaf.documents.export import FORMATS, Format
+from leaf.documents.export import FORMATS, RAW_SHEET, Format, leaving
 from leaf.errors import (
     BlobGoneError,
     ConflictError,
@@ -215,8 +215,9 @@ class DocumentService:
         return (own, *FORMATS[document.kind])
 
     def export(self, scope: Scope, document_id: str, ending: str, number: int = 0) -> Export:
-        """A version in another format, made on demand. Raises InvalidInputError for a format that
-        its kind does not have."""
+        """A version as a file, in its own format without what would act where it is opened, or in
+        another one, made on demand. Raises InvalidInputError for a format that its kind does not
+        have."""
         document = self.get(scope, document_id, deleted=True)
         known = {format.ending: format for format in self.formats(document)}
         if ending not in known:
@@ -226,14 +227,17 @@ class DocumentService:
             )
         version = documents.version(self._db, scope, document_id, number or document.version)
         path = self._local(document, version.sha256)
-        stem = document.file_name.rpartition(".")[0]
+        stem, _, own = document.file_name.rpartition(".")
         name = (
-            f"{stem}.{ending}"
+            f"{stem}{known[ending].tail}"
             if version.number == document.version
-            else f"{stem}, version {version.number}.{ending}"
+            else f"{stem}, version {version.number}{known[ending].tail}"
         )
-        if ending == document.file_name.rpartition(".")[2]:
+        if ending == RAW_SHEET:
             return Export(name, known[ending].media_type, path.read_bytes())
+        if ending == own:
+            text = leaving(path.read_text(encoding="utf-8"), own)
+            return Export(name, known[ending].media_type, text.encode())
         data, notes = self._converted(path, ending, document.title)
         return Export(name, known[ending].media_type, data, notes)
 

@@ -9,14 +9,13 @@ from functools import cache
 from html import escape
 from typing import TYPE_CHECKING, Any
 
-from leaf.shapes.harmless import harmless_markdown
+from leaf.shapes.harmless import harmless_markdown, leads_out
 
 if TYPE_CHECKING:
     from markdown_it import MarkdownIt
 
 POLICY = "default-src 'none'; img-src data:; style-src 'unsafe-inline'"
 """Of the page itself, however it is opened."""
-_OUTWARD = ("https://", "http://", "mailto:")
 _STYLE = """
 :root{color-scheme:light dark;--paper:#FBFAF7;--ink:#1D2420;--quiet:#5A615B;--rule:#D9DAD3;--doubt:#8A4B08;--leaf:#1F6F4A}
 @media(prefers-color-scheme:dark){:root{--paper:#111614;--ink:#E6EAE6;--quiet:#AEB7B1;--rule:#333B37;--doubt:#E0B25C;--leaf:#5DBB8B}}
@@ -90,17 +89,13 @@ def _parser() -> MarkdownIt:
         .enable(["table", "strikethrough"])
         .disable("image")
     )
-    parser.validateLink = _leads_out  # type: ignore[method-assign, assignment]  # as the parser wants to be told
+    parser.validateLink = leads_out  # type: ignore[method-assign, assignment]  # as the parser wants to be told
     for rule in ("heading_open", "heading_close"):
         parser.add_render_rule(rule, _lower)
     parser.add_render_rule("link_open", _plain_link)
     parser.add_render_rule("table_open", _open_table)
     parser.add_render_rule("table_close", _close_table)
     return parser
-
-
-def _leads_out(address: str) -> bool:
-    return address.strip().lower().startswith(_OUTWARD)
 
 
 def _lower(renderer: Any, tokens: Sequence[Any], at: int, options: Any, _env: Any) -> str:

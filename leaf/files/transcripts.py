@@ -24,6 +24,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
+from leaf import logs
 from leaf.errors import (
     LeafError,
     NotFoundError,
@@ -385,7 +386,7 @@ class TranscriptService:
             try:
                 self._on_done(job.scope, job.file, Transcript("done", length, len(cues)))
             except LeafError as e:  # the words are kept; only the row does not say so
-                log.warning("a finished transcript was not noted with its file: %s", e.message)
+                log.warning("a finished transcript was not noted with its file: %s", logs.reason(e))
 
     def _pieces(self, key: tuple[str, str]) -> list[tuple[float, list[Cue]]]:
         """End and cues of each finished piece, in order. A file that cannot be read ends the list:

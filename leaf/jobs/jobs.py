@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import BinaryIO
 
+from leaf import logs
 from leaf.errors import FAULT, LeafError, NotFoundError, RunError
 from leaf.files.library import Library
 from leaf.files.names import split_path
@@ -378,7 +379,7 @@ class JobService:
                 if live.job.kind == "transcript":  # the recording itself says how it stands
                     jobs.forget(self._store.db, live.scope, live.job.id)
         except LeafError as e:
-            logger.warning("the end of a job was not kept: %s", e.message)
+            logger.warning("the end of a job was not kept: %s", logs.reason(e))
         self._let_go(live)
         self._go_on_if_reopened(live)
 

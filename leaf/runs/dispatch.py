@@ -7,6 +7,7 @@ import logging
 import time
 from collections.abc import Sequence
 
+from leaf import logs
 from leaf.agent.ends import STOPPED
 from leaf.agent.events import reduce
 from leaf.agent.steps import parse_step
@@ -59,7 +60,7 @@ class Dispatcher:
             try:
                 self._claim(entry)
             except LeafError as e:
-                logger.warning("run %s waits: %s", entry.message_id, e)
+                logger.warning("run %s waits: %s", entry.message_id, logs.reason(e))
                 self.unsure.add(entry.message_id)
                 self._board.leave_alone(entry.chat_id, FAILED_SECONDS)
 
@@ -130,7 +131,7 @@ class Dispatcher:
             try:
                 self._recover_one(found, known.get(found.message.id))
             except LeafError as e:
-                logger.warning("run %s was not recovered: %s", found.message.id, e)
+                logger.warning("run %s was not recovered: %s", found.message.id, logs.reason(e))
         for message_id in set(left).difference(found.message.id for found in unfinished):
             self.begin(message_id)
 

@@ -261,7 +261,7 @@ class Executor:
             with fence.behind(None):  # the lease went with the answer that was saved
                 of_messages(self._store, self._documents, scope, [message])
         except LeafError as e:
-            logger.warning("figures of documents were not traced yet: %s", e.message)
+            logger.warning("figures of documents were not traced yet: %s", logs.reason(e))
 
     def _give_up(self, scope: Scope, message: Message, run: Run, error: Exception) -> Chunk:
         """End an answer that cannot go on, and keep what it has shown. Returns its last chunk."""

@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 
-from leaf.errors import LeafError
+from leaf import logs
 from leaf.runs.board import Board, status_chunk
 from leaf.runs.dispatch import SAFETY_SECONDS, Dispatcher
 from leaf.runs.engine import Engine
@@ -120,7 +120,7 @@ class Keeper:
             if not self._board.closed:
                 logger.warning(
                     "looking after runs: %s",
-                    e if isinstance(e, LeafError) else type(e).__name__,
+                    logs.reason(e),
                     exc_info=True,
                 )
 

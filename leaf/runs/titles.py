@@ -12,6 +12,7 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from leaf import logs
 from leaf.agent import titling
 from leaf.agent.endpoint import Endpoint
 from leaf.agent.models.base import TokenUsage
@@ -105,7 +106,7 @@ class Titles:
             try:
                 self._make(answer, stop)
             except LeafError as e:
-                logger.info("run %s: its chat got no title: %s", answer.message.id, e.message)
+                logger.info("run %s: its chat got no title: %s", answer.message.id, logs.reason(e))
             except Exception:
                 logger.exception("run %s: its chat got no title", answer.message.id)
             if not self._closed:

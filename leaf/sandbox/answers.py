@@ -58,7 +58,9 @@ class Breakdown(CallEnd[Any]):
     """The function ended in a way that nobody meant."""
 
     details: str = ""
-    """For the log."""
+    """For whoever asked the log for words."""
+    trace: str = ""
+    """The same without what was said, for the log."""
     memory: bool = False
     disk_full: bool = False
     too_big: bool = False

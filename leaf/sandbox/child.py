@@ -104,6 +104,7 @@ def _preload(name: str) -> None:
 def _answer(function: str, arguments: dict[str, Any]) -> str:
     """Run the function and give its value as JSON; every way it can fail becomes JSON too: nothing
     else crosses the pipe."""
+    from leaf import logs
     from leaf.errors import LeafError
 
     try:
@@ -125,6 +126,7 @@ def _answer(function: str, arguments: dict[str, Any]) -> str:
                 "failure": {
                     "type": type(e).__name__,
                     "details": details,
+                    "trace": logs.trace(e)[-8_000:],
                     "disk_full": full,
                     "too_big": wide,
                 }

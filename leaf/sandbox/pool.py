@@ -19,7 +19,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-from leaf import errors
+from leaf import errors, logs
 from leaf.sandbox.answers import Breakdown, CallEnd, CallValue, OnProgress, Parser, Refusal
 from leaf.sandbox.boxes import is_full, move_outputs, own_space, put_input, real_paths
 from leaf.sandbox.capacity import Capacity, room
@@ -261,7 +261,8 @@ def _value(answer: CallEnd[T], limits: CallLimits, box: Path) -> T:
         raise output_error(limits)
     # Its name would tell a person nothing, and whether Leaf or the file is to blame nobody knows
     # here.
-    log.warning("sandbox child failed: %s", found.details[-8_000:] or "no answer")
+    told = logs.plain(found.trace) or "no answer"
+    log.warning("sandbox child failed: %s", told, extra={"words": found.details[-8_000:]})
     hint = "Nothing else was affected; Leaf's log says more."
     raise errors.SandboxError(
         "The work failed in its own process, in a way that Leaf did not expect.", hint

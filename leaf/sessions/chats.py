@@ -108,6 +108,11 @@ class Chats(Part):
 
     def markdown(self, chat_id: str) -> str:
         """The shown branch of a chat, from its first question."""
+        made = self._markdown(chat_id)
+        audit.note(self._db, self._scope, "chat exported", chat_id)
+        return made
+
+    def _markdown(self, chat_id: str) -> str:
         from leaf.agent.export import chat_markdown
 
         thread = self.thread(chat_id, last=WHOLE)
@@ -121,7 +126,7 @@ class Chats(Part):
         self.get(chat_id)
         audit.note(self._db, self._scope, "chat exported", chat_id)
         if form == "markdown":
-            return self.markdown(chat_id).encode()
+            return self._markdown(chat_id).encode()
         if form in ("pdf", "docx"):
             return self._typeset(chat_id, form)
         from leaf.exports.bundle import bundle, manifest_of

@@ -8,6 +8,7 @@ from io import BytesIO
 from pathlib import Path
 from typing import BinaryIO
 
+from leaf.documents.export import leaving
 from leaf.files.library import Added, open_path
 from leaf.files.members import OnMember
 from leaf.files.sample import sample_files
@@ -95,8 +96,11 @@ class Files(Part):
         return self._house.library.open(self._scope, file_id)
 
     def download(self, file_id: str) -> bytes:
-        """The content, for somebody who takes it along. Raises NotFoundError."""
-        content = self.path(file_id).read_bytes()
+        """The content, for somebody who takes it along: of a document, as that is downloaded; of
+        any other file, as it came. Raises NotFoundError."""
+        file, content = self.get(file_id), self.path(file_id).read_bytes()
+        if file.source == "generated":
+            content = leaving(content.decode(), file.name.rpartition(".")[2].lower()).encode()
         audit.note(self._db, self._scope, "file downloaded", file_id)
         return content
 

@@ -16,7 +16,7 @@ from leaf.sessions.house import Part
 from leaf.sessions.suggesting import Suggested, follow_ups
 from leaf.shapes.chunks import chunk
 from leaf.shapes.part_values import data_in
-from leaf.store import chats, consents, messages
+from leaf.store import audit, chats, consents, messages
 from leaf.store.model import Chat, Message
 
 MOST_CHUNKS = 1_000_000_000
@@ -174,11 +174,13 @@ class Messages(Part):
         return follow_ups(self._house, self._scope, answer, list(before)[-THREAD:])
 
     def markdown(self, message_id: str) -> str:
-        """An answer with its question, sources and coverage."""
+        """An answer with its question, sources and coverage, for somebody who takes it along."""
         answer = self.get(message_id)
         question = self.get(answer.parent_id) if answer.parent_id else None
         traced = of_messages(self._house.store, self._house.documents, self._scope, [answer])
-        return answer_markdown(answer, question, traced)
+        made = answer_markdown(answer, question, traced)
+        audit.note(self._db, self._scope, "answer exported", f"{answer.chat_id} {message_id}")
+        return made
 
 
 def _asked(text: str) -> str:

@@ -138,15 +138,19 @@ class Results(Part):
 
     def draw(
         self,
+        chat_id: str,
         spec: Mapping[str, object],
         columns: Sequence[str],
         rows: Sequence[Sequence[object]],
         form: ChartForm,
     ) -> bytes:
-        """A chart with its rows as PNG, SVG, or Vega-Lite in JSON. Raises InvalidInputError for
-        what cannot be drawn."""
+        """A chart of a chat with its rows, as PNG, SVG, or Vega-Lite in JSON, for somebody who
+        takes it along. Raises NotFoundError, InvalidInputError for what cannot be drawn."""
+        chats.get(self._db, self._scope, chat_id)
         with TemporaryDirectory(prefix="leaf-chart-") as folder:
-            return self._house.tables.draw(spec, columns, rows, form, Path(folder)).read_bytes()
+            drawn = self._house.tables.draw(spec, columns, rows, form, Path(folder)).read_bytes()
+        audit.note(self._db, self._scope, "chart exported", chat_id)
+        return drawn
 
     def number_next(self, chat_id: str, number: int) -> None:
         """Let the chat's next result be `r<number>`, as it was where the chat comes from."""

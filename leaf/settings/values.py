@@ -120,7 +120,7 @@ class Settings:
     """Whether people may let anyone who has a link read a snapshot of a chat or a board."""
     audit_days: Annotated[float, Key("LEAF_AUDIT_DAYS", readers.number)] = 400.0
     """Days for which lines of the audit log are kept."""
-    log: Annotated[str, Key("LEAF_LOG", readers.choice("text", "json", "quiet"))] = ""
+    log: Annotated[str, Key("LEAF_LOG", readers.choice("text", "json", "quiet", "full"))] = ""
     """How the log is written: `text`, `json` (one object a line) or `quiet` (what is wrong alone);
     empty means text."""
     metrics_token: Annotated[str, Key("LEAF_METRICS_TOKEN", readers.token)] = field(

@@ -31,14 +31,19 @@ _IMAGE = re.compile(r"!(?=\[)")
 _EMPTY_LABEL = re.compile(r"!\[\](?=[(\[])")
 _DESTINATION = re.compile(r"\](\(|:)|<(?=[A-Za-z&\\])")
 _SCHEME = re.compile(r"([a-z][a-z0-9+.\-]*):")
+_OUTWARD = re.compile(r"(?:https?://|mailto:)[^\s\x00-\x1f\x7f]+", re.IGNORECASE)
 _IGNORED = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029<>]+")
 _ESCAPED = re.compile(r"\\(?=[!-/:-@\[-`{-~])")
 _PICTURE = re.compile(r"\[[^\]]{0,1000}\][(\[]")
 """What follows the mark of a picture. One with a longer description is parted like what is none."""
-_HARMLESS = re.compile(r"[^:&#]*")
-"""Has no scheme and no place on this page, however it is written."""
+_WEB_OR_MAIL = re.compile(r"(?:https?|mailto):", re.IGNORECASE | re.ASCII)
+_AHEAD = 300
+"""Characters of an address that are looked at for its scheme."""
+_NO_SCHEME = re.compile(r"[\x00-\x20\x7f-\xa0\u2028\u2029<>A-Za-z0-9+.\-]*+(?![:&#\\\u212a\u0130])")
+"""How an address begins that has no scheme and is no place on this page, however it is written:
+what could be a scheme is followed by something that ends none and stands for nothing else."""
 _TAG = re.compile(r"<(?=[A-Za-z/!?])(?!(?:https?://|mailto:)[^\s<>]*>)")
-_FENCE = re.compile(r"[ \t]*(`{3,}|~{3,})[ \t]*([\w+#.-]*)[^`]*$")
+_FENCE = re.compile(r"[ \t]*+(`{3,}+|~{3,}+)[ \t]*+([\w+#.-]*+)[^`]*+$")
 _OTHER_FENCE = re.compile(r"^[ \t>*+\-\d.)]*(?:``(?=`)|~~(?=~))", re.MULTILINE)
 """One that is not taken for a fence here, such as in a quote, and must be none for the reader."""
 _FORMULA, _NUMBER = re.compile(FORMULA), re.compile(NUMBER)
@@ -66,6 +71,12 @@ def allowed_address(address: str) -> bool:
     """Whether a link may lead there: the web, mail, or a place below this page's address."""
     scheme = _SCHEME.match(_plain_address(address))
     return scheme is None or scheme.group(1) in ALLOWED_SCHEMES
+
+
+def leads_out(address: str) -> bool:
+    """Whether a link leads to the web or to mail as it stands: for files, in which a place below
+    the page's address would be one on the disk of whoever opens them."""
+    return _OUTWARD.fullmatch(address) is not None and allowed_address(address)
 
 
 def _pieces(document: str) -> Iterator[str]:
@@ -106,9 +117,12 @@ def _break_image(found: re.Match[str]) -> str:
 def _break_link(found: re.Match[str]) -> str:
     """Part the opening of a link whose address has a scheme that is not allowed, so that it is
     drawn as text."""
-    address = found.string[found.end() : found.end() + 300]
-    if _HARMLESS.fullmatch(address):
+    end = found.end()
+    if _NO_SCHEME.match(found.string, end, end + _AHEAD) or _WEB_OR_MAIL.match(found.string, end):
         return found.group()
+    # No scheme goes on behind these, so that no character is looked at for many addresses.
+    stop = found.string.find("<" if found.group() == "<" else "]", end, end + _AHEAD)
+    address = found.string[end : stop if stop >= 0 else end + _AHEAD]
     if _plain_address(address).startswith("#") and found.group() != "<":
         return (
             "]" + JOINER + found.group(1)

@@ -52,6 +52,8 @@ ACTIONS: dict[str, Kind] = {
     "Drive disconnected": "drive",
     "chat exported": "export",
     "result exported": "export",
+    "chart exported": "export",
+    "answer exported": "export",
     "document downloaded": "export",
     "board exported": "export",
     "file downloaded": "export",

@@ -15,7 +15,8 @@ from typing import Literal
 TARGET = 1_200
 """Characters after which a text block ends at the next safe place."""
 
-_FENCE = re.compile(r"(`{3,}|~{3,})\s*([\w+#.-]*)[^`]*$")
+# Nothing is given back: a line is looked through once, however it ends.
+_FENCE = re.compile(r"(`{3,}+|~{3,}+)\s*+([\w+#.-]*+)[^`]*+$")
 _SAFE_START = re.compile(r" ?(?:#{1,6} |[\w*`\[(\"'„“«»€$¿¡「『《（…])")
 """Words of any script. One blank before them is not enough to continue an item; two may be."""
 _ITEM_START = re.compile(r" ?(?:\d+[.)](?:\s|$)|[*+-](?:\s|$)|\[[^\]]*\]:)")

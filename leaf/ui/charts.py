@@ -49,7 +49,7 @@ def draw(part: ChartShown, key: str, chat_id: str) -> None:
         if result_id := part.get("result_id"):
             pins.draw_button(chat_id, result_id, key, spec)
         _draw_change(part["spec"], columns, changed, key)
-        _draw_downloads(spec, columns, part["rows"], key)
+        _draw_downloads(chat_id, spec, columns, part["rows"], key)
 
 
 def _draw_change(
@@ -110,7 +110,7 @@ def _draw_change(
 
 
 def _draw_downloads(
-    spec: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Any], key: str
+    chat_id: str, spec: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Any], key: str
 ) -> None:
     menu = st.popover(
         t("Download"),
@@ -133,7 +133,7 @@ def _draw_downloads(
         for form, label, mime in DOWNLOADS:
             st.download_button(
                 label,
-                later(lambda own, form=form: own.results.draw(spec, columns, rows, form)),  # type: ignore[misc]
+                later(lambda own, form=form: own.results.draw(chat_id, spec, columns, rows, form)),  # type: ignore[misc]
                 file_name=f"{words.file_name(str(said) or 'chart')}.{form}",
                 mime=mime,
                 key=f"download-{form}-{key}",

@@ -16,7 +16,7 @@ from leaf.language.text import in_digits, mark, t
 from leaf.provenance.citations import Text
 from leaf.shapes.parts import ReceiptsData
 from leaf.store.model import Document, DocumentVersion
-from leaf.ui import markdown, marks, preview, receipts, tabular, words
+from leaf.ui import drawn, markdown, marks, preview, receipts, results, tabular, words
 from leaf.ui.blocks import blocks
 from leaf.ui.state import later, session
 from leaf.ui.toasts import toast
@@ -29,6 +29,8 @@ ROWS_SHOWN = 500
 VERSIONS_SHOWN = 30
 KINDS = {"text": mark("Text"), "code": mark("Code"), "sheet": mark("Sheet")}
 ICONS = {"text": ":material/article:", "code": ":material/code:", "sheet": ":material/table:"}
+TOLD: dict[str, str] = {form: told for form, _, _, told in results.FORMS if form.startswith("csv")}
+"""What is to be known of a sheet's format before it is chosen."""
 TYPES = {
     "meeting-summary": mark("Meeting summary"),
     "report": mark("Report"),
@@ -81,7 +83,7 @@ def draw_text(
                     marks.taken_out(block.text)[0], language=block.language or None, wrap_lines=True
                 )
             else:
-                st.markdown(marks.drawn(markdown.safe(block.text), mark))
+                st.markdown(drawn.text_of(block.text, mark))
     if kind != "sheet" and len(text) > SHOWN:
         st.caption(
             t(
@@ -108,14 +110,15 @@ def draw_downloads(document: Document, key: str) -> None:
     with st.container(horizontal=True, gap="xsmall", key=f"downloads-{key}"):
         for format in session().documents.formats(document):
             ending, stem = format.ending, document.file_name.rpartition(".")[0]
+            label, told = t(format.label), t(TOLD.get(ending, ""))
             st.download_button(
-                format.label,
+                label,
                 later(lambda own, ending=ending: own.documents.export(document.id, ending).data),  # type: ignore[misc]
-                file_name=f"{stem}.{ending}",
+                file_name=f"{stem}{format.tail}",
                 mime=format.media_type,
                 key=f"download-{key}-{ending}",
                 icon=":material/download:",
-                help=t("Download as {label}", label=format.label),
+                help=". ".join(filter(None, (t("Download as {label}", label=label), told))),
                 on_click="ignore",
             )
 

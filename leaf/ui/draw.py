@@ -16,8 +16,8 @@ from leaf.ui import (
     charts,
     code,
     document_card,
+    drawn,
     markdown,
-    marks,
     pictures,
     steps,
     words,
@@ -32,7 +32,8 @@ def draw_item(place: Any, item: Item, chat_id: str, message_id: str, *, whole: b
     """Draw one item at the end of `place`, or instead of `place` where that is an element; the
     element that holds it now. `whole`: of an answer that is not being written any more."""
     if item.kind == "text":
-        return place.markdown(marks.drawn(markdown.safe(item.text), message_id))
+        made = drawn.text_of if whole else drawn.growing
+        return place.markdown(made(item.text, message_id))
     if item.kind == "code":
         return place.code(item.text, language=item.language or None, wrap_lines=True)
     if item.kind == "waiting":
@@ -77,7 +78,7 @@ def draw_item(place: Any, item: Item, chat_id: str, message_id: str, *, whole: b
             code.consent(item.asked, chat_id)
         return holder
     thought = place.expander(t("Thinking"), type="compact")
-    thought.caption(markdown.safe(item.text))
+    thought.caption(drawn.text_of(item.text) if whole else drawn.growing(item.text))
     return thought
 
 

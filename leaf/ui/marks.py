@@ -10,7 +10,7 @@ listens for all of them and hands over which it was.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from functools import cache
 from typing import Any
 
@@ -38,10 +38,7 @@ _BEGIN, _THEN, _END = "\ue0c3", "\ue0c4", "\ue0c5"
 """Around a figure: `BEGIN number of its receipt, "?" where it has none, "!" where the results
 contradict it THEN figure END`."""
 _FIGURE_HELD = re.compile(rf"{_BEGIN}(\d+)([?!]?){_THEN}([^{_END}]*){_END}")
-_NOT_HERE = re.compile(
-    r"!?\[[^\]\n]*\](?:\([^)\n]*\)|\[[^\]\n]*\])|(?<![\\$])\$(?![\s\d$])[^$\n]+\$"
-)
-"""A link cannot stand in a link or in a formula: figures there stay plain."""
+_FORMULA = re.compile(r"(?<![\\$])\$(?![\s\d$])[^$\n]+\$")
 _ADDRESS_END = re.compile(r"(?:https?://|www\.|@)\S*$")
 
 LISTEN_JS = """
@@ -124,7 +121,7 @@ def held(text: Text, receipts: Sequence[tuple[int, ReceiptKept]] = ()) -> str:
 
     `receipts` are those of this text, each with its number among all of the answer.
     """
-    plain = [found.span() for found in _NOT_HERE.finditer(text.text)]
+    plain = list(_not_here(text.text)) if receipts else []
     puts: list[tuple[int, int, str]] = []
     for number, receipt in receipts:
         start, end = int(receipt["start"]), int(receipt["end"])
@@ -144,6 +141,44 @@ def held(text: Text, receipts: Sequence[tuple[int, ReceiptKept]] = ()) -> str:
         pieces += [without(text.text[at:place]), put]
         at = place
     return "".join([*pieces, without(text.text[at:])])
+
+
+def _not_here(text: str) -> Iterator[tuple[int, int]]:
+    """Where a link cannot stand: in a formula, and in another link. Figures there stay plain."""
+    yield from (found.span() for found in _FORMULA.finditer(text))
+    begin = 0
+    for line in text.split("\n"):
+        if "](" in line or "][" in line:
+            yield from ((begin + at, begin + end) for at, end in _links(line))
+        begin += len(line) + 1
+
+
+def _links(line: str) -> Iterator[tuple[int, int]]:
+    """`[words](address)` and `[words][name]`. Each character is looked at once, however many
+    brackets are never closed."""
+    opened, closed, addressed, named = (_Next(line, mark) for mark in "[])]")
+    at = opened.after(0)
+    while (close := closed.after(at)) < len(line):
+        kind = line[close + 1 : close + 2]
+        ends = {"(": addressed, "[": named}.get(kind)
+        end = ends.after(close + 2) if ends else len(line)
+        if end < len(line):
+            yield at, end + 1
+        at = opened.after(end + 1 if end < len(line) else at + 1)
+
+
+class _Next:
+    """Where a character comes next; it is asked from places that only go forward."""
+
+    def __init__(self, line: str, mark: str) -> None:
+        self._line, self._mark, self._found = line, mark, -1
+
+    def after(self, place: int) -> int:
+        """At this place or behind it; the length of the line where it comes no more."""
+        if self._found < place:
+            found = self._line.find(self._mark, place)
+            self._found = found if found >= 0 else len(self._line)
+        return self._found
 
 
 def held_mark(citation: Cited, source_id: str) -> str:
@@ -171,14 +206,16 @@ def drawn(text: str, message_id: str) -> str:
     """Markdown that was made safe, its marks as links."""
 
     def link(found: re.Match[str]) -> str:
-        before = found.string[: found.start()]
+        before = found.string[max(0, found.start() - 200) : found.start()]
         blank = (
-            " " if _ADDRESS_END.search(before[-200:]) else "\u202f"
+            " " if _ADDRESS_END.search(before) else "\u202f"
         )  # a mark must not touch `!` or an address
         return f"{blank}[\\[{found[1]}{found[2]}\\]]({FRAGMENT}{message_id}.{found[3]})"
 
     def figure(found: re.Match[str]) -> str:
-        apart = JOINER if found.string[: found.start()].endswith(("!", "]")) else ""
+        apart = (
+            JOINER if found.string[max(0, found.start() - 1) : found.start()] in ("!", "]") else ""
+        )
         start = {"?": UNRECEIPTED, "!": AGAINST}.get(found[2], FIGURE)
         return f"{apart}[{found[3]}]({start}{message_id}.{found[1]})"
 

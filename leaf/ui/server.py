@@ -115,7 +115,11 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
 
 def _tell(settings: Settings) -> None:
     """What the log says from here on, and what is counted."""
+    from streamlit import config
+
     logs.set_up(settings.log)
+    # By Rich, Streamlit prints errors of pages past every log, with all that they say.
+    config.set_option("logger.enableRich", False)
     if settings.metrics_token:
         state.metrics()
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cache
+from html import escape
 from typing import Any
 
 from markdown_it import MarkdownIt
@@ -19,6 +20,9 @@ from markdown_it.token import Token
 
 from leaf.shapes.harmless import allowed_address
 
+MOST = 150_000
+"""Characters of a text that are read as Markdown. The parser takes a second for the worst of them,
+and of some texts its time grows with the square of their length; no block of an answer is so long."""
 PARTED = {"bullet_list_open": "li", "ordered_list_open": "li", "table_open": "tr"}
 """Blocks that are sent in parts -> the tag of a part."""
 
@@ -34,7 +38,10 @@ class HtmlPiece:
 
 
 def pieces(source: str) -> list[HtmlPiece]:
-    """What the Markdown is drawn as, from top to bottom."""
+    """What the Markdown is drawn as, from top to bottom; a text that is too long for that, as it
+    stands."""
+    if len(source) > MOST:
+        return [HtmlPiece(0, f"<p>{escape(source)}</p>")]
     md, env = _parser(), dict[str, Any]()
     tokens = md.parse(source, env)
     found: list[HtmlPiece] = []

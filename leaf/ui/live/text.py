@@ -21,7 +21,7 @@ PATCH = 1 / 30
 """Seconds between two drawings of an open block."""
 SHARE = 50
 """How many times as long as a drawing took it is left alone afterwards."""
-_PLAIN = re.compile(r"[^\W_]*(?:[ ,;.:?!'’“”„%–—…/-]*[^\W_]*)*")
+_PLAIN = re.compile(r"(?:[^\W_]|[ ,;.:?!'’“”„%–—…/-])*+")
 """Words that are drawn as what they are, in the middle of a line."""
 _LINE_HEAD = 5
 """Characters at the beginning of a line that may make it a heading, an item or a row."""
