@@ -6,6 +6,7 @@ import streamlit as st
 from leaf.ui.server import (
     SHELL,
     command_routes,
+    download_routes,
     explain,
     lifespan,
     live_route,
@@ -17,7 +18,13 @@ from leaf.ui.server import (
 app = st.App(
     SHELL,
     lifespan=lifespan,
-    routes=[*command_routes(), *upload_routes(), *shared_link_routes(), live_route()],
+    routes=[
+        *command_routes(),
+        *upload_routes(),
+        *download_routes(),
+        *shared_link_routes(),
+        live_route(),
+    ],
     middleware=middleware(),
     on_script_error=explain,
 )

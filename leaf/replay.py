@@ -268,7 +268,11 @@ class Workbench:
             self._session.results.number_next(self._chat.id, int(name[1:]))
         output = self._session.tools.run("query_tables", {"sql": sql}, chat_id=self._chat.id)
         result_id = output.data.to_json()["table"]["result_id"]
-        return pd.read_parquet(self._session.results.export(self._chat.id, result_id, "parquet"))
+        with tempfile.TemporaryDirectory(prefix="leaf-query-") as folder:
+            kept = self._session.results.export(
+                self._chat.id, result_id, "parquet", into=Path(folder)
+            )
+            return pd.read_parquet(kept)
 
 
 def find_files(files: Sequence[KeptFile], data: Path) -> tuple[dict[str, Path], set[str]]:

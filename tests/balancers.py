@@ -60,14 +60,19 @@ def nginx(leafs: Sequence[int], *, port: int = 0, apart: int = 0) -> Iterator[in
 
 
 @contextlib.contextmanager
-def haproxy(leafs: Sequence[int], *, port: int = 0) -> Iterator[int]:
+def haproxy(leafs: Sequence[int], *, port: int = 0, apart: int = 0) -> Iterator[int]:
     """The same by HAProxy."""
     found = program("haproxy")
     if found is None:
         pytest.skip("HAProxy is not installed (apt-get install haproxy)")
     port = port or free_port()
     folder = Path(tempfile.mkdtemp(prefix="leaf-haproxy-"))
-    (folder / "haproxy.cfg").write_text(haproxy_configuration(leafs, port))
+    text = haproxy_configuration(leafs, port)
+    if apart:
+        there = f"use_backend pages if {{ path {PAGE_PATH} }}\n    default_backend"
+        text = text.replace("default_backend", there, 1)
+        text += f"\nbackend pages\n    server apart 127.0.0.1:{apart}\n"
+    (folder / "haproxy.cfg").write_text(text)
     with _running([found, "-db", "-f", str(folder / "haproxy.cfg")], port, folder):
         yield port
 

@@ -63,7 +63,7 @@ language model draft text title limit last first form name stream context shared
 on_answer path paths words look row wanted spec columns rows number position timeout allow
 feedback handle slug ending older newer content base deleted sort range whose allowance total
 origin sources problem redirect_uri page_size kinds modified_after stop max_age given kind
-offset role code steps days shown
+offset role code steps days shown into resumed
 """
 PLAIN = frozenset(NOBODYS.split())
 """Parameters that name nobody's."""
@@ -174,6 +174,7 @@ METHODS: Mapping[str, Entry] = {
     "files.inside": empty(owner="any"),
     "files.path": gone(),
     "files.download": gone(),
+    "files.leaving": gone(owner="gone"),
     "files.rename": gone(turn=3),
     "files.words": Entry("own", mixed="own"),
     "files.set_words": gone(),
@@ -430,6 +431,7 @@ def harmless(folder: Path) -> Mapping[str, Any]:
         "stream": lambda: io.BytesIO(b"of a stranger"),
         "sources": lambda: [("stranger.txt", io.BytesIO(b"of a stranger"))],
         "path": path,
+        "into": folder,
         "paths": [path],
         "total": 1,
         "position": 0,

@@ -7,11 +7,28 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+NO_DOWNLOAD = (400, 404, 405)
+"""405 for HEAD of what would be made; 409 says that something is for owners, or for operators. A
+member is given what she used herself."""
 ROUTES: Mapping[str, tuple[int, ...]] = {
     "/_leaf/hello": (200, 422),
     "/_leaf/call": (401,),
     "/_leaf/files": (401,),
     "/_leaf/live": (),
+    "/_leaf/downloads/{workspace_id}/files/{file_id}": NO_DOWNLOAD,
+    "/_leaf/downloads/{workspace_id}/generated/{file_id}": NO_DOWNLOAD,
+    "/_leaf/downloads/{workspace_id}/played/{file_id}": NO_DOWNLOAD,
+    "/_leaf/downloads/{workspace_id}/written/{chat_id}/{sha256}": NO_DOWNLOAD,
+    "/_leaf/downloads/{workspace_id}/results/{chat_id}/{result_id}/{form}": NO_DOWNLOAD,
+    "/_leaf/downloads/{workspace_id}/chats/{chat_id}/{form}": NO_DOWNLOAD,
+    "/_leaf/downloads/{workspace_id}/boards/{board_id}/{form}": NO_DOWNLOAD,
+    "/_leaf/downloads/{workspace_id}/documents/{document_id}/{form}": NO_DOWNLOAD,
+    "/_leaf/downloads/{workspace_id}/answers/{message_id}": NO_DOWNLOAD,
+    "/_leaf/downloads/{workspace_id}/charts/{message_id}/{call_id}/{form}": NO_DOWNLOAD,
+    "/_leaf/downloads/{workspace_id}/edited/{edit_id}/{form}": NO_DOWNLOAD,
+    "/_leaf/downloads/{workspace_id}/usage/{range}/{whose}": (*NO_DOWNLOAD, 200),
+    "/_leaf/downloads/{workspace_id}/audit": (*NO_DOWNLOAD, 409),
+    "/_leaf/downloads/{workspace_id}/audit-of-all": (*NO_DOWNLOAD, 409),
     "/_leaf/shared/{token:path}": (400, 404, 405, 429),
     "/_leaf/uploads": (403,),
     "/_leaf/uploads/{job}": (400, 403, 405),

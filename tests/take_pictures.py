@@ -97,7 +97,7 @@ def _sample(browser: Browser, app: App, _folder: Path) -> None:
     _take(page, "answer")
     page.set_viewport_size({"width": WIDTH, "height": HEIGHT})
     page.get_by_role("button", name="Export chat").click()
-    expect(page.get_by_role("button", name="Folder (ZIP)")).to_be_visible()
+    expect(page.get_by_role("link", name="Folder (ZIP)")).to_be_visible()
     _take(page, "export")
     page.keyboard.press("Escape")
     dark = _page(browser, "dark")

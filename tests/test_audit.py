@@ -36,7 +36,7 @@ def told(session: Session, **wanted: str) -> list[tuple[str, str, str]]:
 
 
 def test_whatever_is_done_is_written_down_and_nothing_of_what_it_was_about(
-    settings: Settings,
+    settings: Settings, tmp_path: Path
 ) -> None:
     with opened(settings.home, database_url=settings.database_url) as leaf:
         visit = leaf.sign_in(claims("Ann Example"))
@@ -50,8 +50,8 @@ def test_whatever_is_done_is_written_down_and_nothing_of_what_it_was_about(
         ann.attached.add(chat.id, [file.id])
         ann.tools.run("query_tables", {"sql": "SELECT 1 AS one"}, chat_id=chat.id)
         ann.chats.add_participant(chat.id, "bob@example.org")
-        ann.chats.export(chat.id, "markdown")
-        ann.results.export(chat.id, "r1")
+        ann.chats.export(chat.id, "markdown", tmp_path)
+        ann.results.export(chat.id, "r1", into=tmp_path)
         ann.files.download(file.id)
         ann.usage.csv()
         ann.chats.remove_participant(chat.id, bob.scope.user_id)
@@ -107,7 +107,7 @@ def test_what_failed_is_not_written_down(tmp_path: Path) -> None:
         for act in (
             lambda: session.chats.delete("nothing"),
             lambda: session.files.purge("nothing"),
-            lambda: session.chats.export("nothing", "markdown"),
+            lambda: session.chats.export("nothing", "markdown", tmp_path),
             lambda: session.team.set_role(session.scope.user_id, "member"),
         ):
             with pytest.raises(LeafError):

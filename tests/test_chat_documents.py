@@ -64,8 +64,10 @@ def asked(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Asked]:
         yield Asked(session, chat.id)
 
 
-def test_a_pdf_has_what_was_said_queried_and_drawn(asked: Asked) -> None:
-    made = pypdf.PdfReader(io.BytesIO(asked.session.chats.export(asked.chat_id, "pdf")))
+def test_a_pdf_has_what_was_said_queried_and_drawn(asked: Asked, tmp_path: Path) -> None:
+    made = pypdf.PdfReader(
+        io.BytesIO(asked.session.chats.export(asked.chat_id, "pdf", tmp_path).read_bytes())
+    )
     text = "\n".join(page.extract_text() for page in made.pages)
     for said in (
         "Who leads, and by how much?",
@@ -82,8 +84,10 @@ def test_a_pdf_has_what_was_said_queried_and_drawn(asked: Asked) -> None:
     assert min(pictures[0].image.size) > 200
 
 
-def test_a_word_document_has_them_too_and_says_what_the_chart_is(asked: Asked) -> None:
-    found = asked.session.chats.export(asked.chat_id, "docx")
+def test_a_word_document_has_them_too_and_says_what_the_chart_is(
+    asked: Asked, tmp_path: Path
+) -> None:
+    found = asked.session.chats.export(asked.chat_id, "docx", tmp_path).read_bytes()
     made = docx.Document(io.BytesIO(found))
     text = "\n".join(paragraph.text for paragraph in made.paragraphs)
     assert "Who leads, and by how much?" in text
@@ -102,9 +106,9 @@ def test_a_word_document_has_them_too_and_says_what_the_chart_is(asked: Asked) -
     assert fetched == []
 
 
-def test_another_person_gets_nothing(asked: Asked) -> None:
+def test_another_person_gets_nothing(asked: Asked, tmp_path: Path) -> None:
     with pytest.raises(NotFoundError):
-        asked.session.chats.export("no-such-chat", "pdf")
+        asked.session.chats.export("no-such-chat", "pdf", tmp_path)
 
 
 def answer(*parts: Part) -> Message:

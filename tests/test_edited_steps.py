@@ -131,7 +131,7 @@ def test_edited_steps_are_there_after_a_restart_and_the_model_hears_nothing(
             assert "r2" not in sent_to_model
 
 
-def test_edited_sql_gives_a_result_of_its_own_with_what_it_read(desk: Desk) -> None:
+def test_edited_sql_gives_a_result_of_its_own_with_what_it_read(desk: Desk, tmp_path: Path) -> None:
     before = desk.ann.messages.get(desk.answer.id)
     step = desk.run(desk.call("query_tables"), EDITED)
     assert (step.state, step.author, step.given, step.error) == ("done", "Ann", {"sql": EDITED}, "")
@@ -147,11 +147,13 @@ def test_edited_sql_gives_a_result_of_its_own_with_what_it_read(desk: Desk) -> N
     assert step in desk.ann.edits.of(desk.answer.id)
     again = desk.ann.results.recompute(desk.answer.chat_id, table["result_id"])
     assert again.outcome == "same"
-    exported = desk.ann.results.export(desk.answer.chat_id, table["result_id"])
+    exported = desk.ann.results.export(desk.answer.chat_id, table["result_id"], into=tmp_path)
     assert exported.read_text().splitlines()[0] == "region,most"
     page = desk.ann.results.page(desk.answer.chat_id, table["result_id"])
     assert (page.edited, page.sql) == (step.id, EDITED)
-    workbook = desk.ann.results.export(desk.answer.chat_id, table["result_id"], "xlsx")
+    workbook = desk.ann.results.export(
+        desk.answer.chat_id, table["result_id"], "xlsx", into=tmp_path
+    )
     sheet = load_workbook(workbook).worksheets[-1]
     assert [cell.value for cell in sheet[1]][:2] == ["Query, edited by a person", EDITED]
 

@@ -144,7 +144,9 @@ def test_odd_names_of_columns_can_be_filtered(tmp_path: Path) -> None:
 # Results as files
 
 
-def test_a_result_becomes_an_excel_file_with_types_and_what_it_rests_on(leaf: Leaf) -> None:
+def test_a_result_becomes_an_excel_file_with_types_and_what_it_rests_on(
+    leaf: Leaf, tmp_path: Path
+) -> None:
     session = leaf.session(leaf.local_scope())
     file, chat = add(session, "orders.csv", ORDERS.encode()), session.chats.create()
     sql = (
@@ -152,7 +154,7 @@ def test_a_result_becomes_an_excel_file_with_types_and_what_it_rests_on(leaf: Le
         "ORDER BY id"
     )
     result = asked(session, chat.id, file.id, sql)
-    book = openpyxl.load_workbook(session.results.export(chat.id, result, "xlsx"))
+    book = openpyxl.load_workbook(session.results.export(chat.id, result, "xlsx", into=tmp_path))
     assert book.sheetnames == ["Result", "Query"]
     sheet = book["Result"]
     rows = list(sheet.iter_rows(values_only=True))
@@ -181,11 +183,14 @@ def test_a_result_becomes_an_excel_file_with_types_and_what_it_rests_on(leaf: Le
     ]
     assert told[-1] == ("orders", "orders.csv", told[-1][2], 5, file.sha256)
 
-    csv = session.results.export(chat.id, result, "csv").read_text()
+    csv = session.results.export(chat.id, result, "csv", into=tmp_path).read_text()
     assert csv.splitlines()[0] == "id,customer,amount,day,note,large,big"
-    assert pq.read_table(session.results.export(chat.id, result, "parquet")).num_rows == 5
+    assert (
+        pq.read_table(session.results.export(chat.id, result, "parquet", into=tmp_path)).num_rows
+        == 5
+    )
     with pytest.raises(InvalidInputError, match="csv, xlsx or parquet"):
-        session.results.export(chat.id, result, "exe")  # type: ignore[arg-type]
+        session.results.export(chat.id, result, "exe", into=tmp_path)  # type: ignore[arg-type]
 
 
 def test_strange_values_are_written_as_excel_can_hold_them(tmp_path: Path) -> None:

@@ -117,7 +117,7 @@ def test_the_chat_is_exported_and_replayed(
     old: Old, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bundle, data = tmp_path / "chat.zip", tmp_path / "data"
-    bundle.write_bytes(old.session.chats.export(old.chat.id, "folder"))
+    bundle.write_bytes(old.session.chats.export(old.chat.id, "folder", tmp_path).read_bytes())
     data.mkdir()
     for file in old.session.files.list():
         (data / file.name).write_bytes(old.session.files.path(file.id).read_bytes())
@@ -152,7 +152,7 @@ def kept_files(home: Path) -> list[Path]:
     return sorted((home / "results").glob("*/*/r*.*"))
 
 
-def test_results_of_an_earlier_version_are_taken_over_once(home: Path) -> None:
+def test_results_of_an_earlier_version_are_taken_over_once(home: Path, tmp_path: Path) -> None:
     assert len(kept_files(home)) == 6
     with opened(home) as leaf:
         session = leaf.session(leaf.local_scope())
@@ -165,7 +165,7 @@ def test_results_of_an_earlier_version_are_taken_over_once(home: Path) -> None:
         assert all(row.sha256 for row in found)
     with opened(home) as leaf:
         session = leaf.session(leaf.local_scope())
-        assert session.results.export(chat.id, "r1").read_text().startswith("region")
+        assert session.results.export(chat.id, "r1", into=tmp_path).read_text().startswith("region")
         found = session.tools.run("query_tables", {"sql": "SELECT 1"}, chat_id=chat.id)
         assert found.data.to_json()["table"]["result_id"] == "r4"
 
@@ -190,7 +190,9 @@ def test_numbers_go_on_above_what_answers_mention_where_the_folder_was_lost(home
         ]
 
 
-def test_a_folder_that_began_again_is_not_taken_for_the_old_answers(home: Path) -> None:
+def test_a_folder_that_began_again_is_not_taken_for_the_old_answers(
+    home: Path, tmp_path: Path
+) -> None:
     """After a lost folder another query's rows lay under the old name."""
     first, second = (next((home / "results").glob(f"*/*/{name}.json")) for name in ("r1", "r2"))
     for path in (first, first.with_suffix(".parquet")):
@@ -203,6 +205,6 @@ def test_a_folder_that_began_again_is_not_taken_for_the_old_answers(home: Path) 
         (chat,) = session.chats.list()
         for name in ("r1", "r2"):
             with pytest.raises(ResultGoneError, match=f"The rows of {name} are gone"):
-                session.results.export(chat.id, name)
+                session.results.export(chat.id, name, into=tmp_path)
         outcome = session.results.recompute(chat.id, "r1")
         assert session.results.page(chat.id, outcome.kept_as).columns == ["region", "total amount"]

@@ -144,7 +144,9 @@ def test_a_table_is_a_frame_under_its_sql_name_and_is_named_as_a_source(chat: Ch
     assert [(c.seen, c.total) for c in output.coverage] == [(4, 4)]
 
 
-def test_a_frame_is_kept_as_a_result_that_opens_exports_and_charts(chat: Chat) -> None:
+def test_a_frame_is_kept_as_a_result_that_opens_exports_and_charts(
+    chat: Chat, tmp_path: Path
+) -> None:
     output = chat("by_region = sales.groupby('region').revenue.sum().sort_values()\nby_region")
     (table,) = output.data.tables
     assert table["columns"] == ["region", "revenue"]
@@ -154,7 +156,7 @@ def test_a_frame_is_kept_as_a_result_that_opens_exports_and_charts(chat: Chat) -
     assert page.rows == table["rows"]
     assert (
         chat.leaf.session(chat.scope)
-        .results.export(chat.id, table["result_id"])
+        .results.export(chat.id, table["result_id"], into=tmp_path)
         .read_text()
         .splitlines()[1]
         == "East,49.5"

@@ -109,9 +109,16 @@ def exported(tmp_path_factory: pytest.TempPathFactory) -> Exported:
         )
         second = finished(session, session.messages.send(chat.id, "Draw it").id, 170)
         receipts = [*kept_receipts(first.parts), *kept_receipts(second.parts)]
-        found = session.chats.export(chat.id, "notebook")
-        folder = session.chats.export(chat.id, "folder")
+        taken = tmp_path_factory.mktemp("taken")
+        found = session.chats.export(chat.id, "notebook", taken).read_bytes()
+        folder = session.chats.export(chat.id, "folder", taken).read_bytes()
     return Exported(folder, json.loads(found), data, receipts)
+
+
+def as_zip(told: BundledChat) -> bytes:
+    with io.BytesIO() as target:
+        bundle(told, target)
+        return target.getvalue()
 
 
 def entries(packed: bytes) -> dict[str, str]:
@@ -231,7 +238,9 @@ def test_cells_share_their_variables_and_come_again_in_a_clean_process(tmp_path:
             session, session.messages.send(chat.id, "And with tax?", [f.id for f in files]).id, 170
         )
         assert [r["text"] for r in kept_receipts(message.parts) if r["kind"] == "none"] == []
-        (tmp_path / "chat.zip").write_bytes(session.chats.export(chat.id, "folder"))
+        (tmp_path / "chat.zip").write_bytes(
+            session.chats.export(chat.id, "folder", tmp_path).read_bytes()
+        )
     ran = command(tmp_path / "chat.zip", data, tmp_path / "other")
     assert ran.stdout.splitlines()[-1] == "12 of 12 queries, 6 of 6 cells, 10 of 10 figures agree."
     assert (ran.returncode, ran.stderr) == (0, "")
@@ -443,7 +452,7 @@ def test_notebook_names_the_packages_that_its_cells_import() -> None:
     told = cells_chat()
     code = "import numpy.linalg as la\nfrom sklearn.cluster import KMeans\nimport json, leaf"
     told.messages[1].parts[1]["input"]["code"] = code
-    words = json.loads(entries(bundle(told))["chat.ipynb"])["cells"][0]["source"]
+    words = json.loads(entries(as_zip(told))["chat.ipynb"])["cells"][0]["source"]
     assert "`pip install duckdb pandas numpy scikit-learn` is enough" in words
 
 
@@ -518,7 +527,7 @@ def cells_chat() -> BundledChat:
 
 
 def test_cells_of_python_are_exported_with_what_they_gave() -> None:
-    found = entries(bundle(cells_chat()))
+    found = entries(as_zip(cells_chat()))
     assert found["cells/01.py"] == "x = len(sales)\nprint(x)\n"
     assert "cells/03.py" not in found
     manifest = parse(json.loads(found["manifest.json"]))
@@ -533,7 +542,7 @@ def test_cells_of_python_are_exported_with_what_they_gave() -> None:
     assert "sales = query('SELECT * FROM \"sales\"')" in sources
     assert "x = len(sales)\nprint(x)" in sources
     assert "r3 = check('a1', 'c2', top, 0)" in sources
-    assert bundle(cells_chat()) == bundle(cells_chat())
+    assert as_zip(cells_chat()) == as_zip(cells_chat())
 
 
 # Comparing

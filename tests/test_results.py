@@ -357,8 +357,8 @@ def test_a_lost_folder_never_begins_at_r1_again(tmp_path: Path, database: str) -
         session = leaf.session(chat.scope)
         for open_again in (
             lambda: session.results.page(chat.id, "r2"),
-            lambda: session.results.export(chat.id, "r2"),
-            lambda: session.results.export(chat.id, "r2", "parquet"),
+            lambda: session.results.export(chat.id, "r2", into=tmp_path),
+            lambda: session.results.export(chat.id, "r2", "parquet", into=tmp_path),
             lambda: chat.sql("FROM r2"),
             lambda: session.tools.run(
                 "make_chart", {"result_id": "r2", "spec": {"mark": "bar"}}, chat_id=chat.id
@@ -423,7 +423,7 @@ def test_a_call_that_is_carried_out_again_keeps_each_thing_once(
         assert len(db.read("SELECT sha256 FROM made_files")) == 2
 
 
-def test_a_blob_with_other_bytes_is_not_taken_for_the_result(chat: Chat) -> None:
+def test_a_blob_with_other_bytes_is_not_taken_for_the_result(chat: Chat, tmp_path: Path) -> None:
     if chat.leaf.settings.database_url:
         pytest.skip("bytes that were altered elsewhere are told in test_storage_house")
     chat.sql(BY_REGION)
@@ -437,7 +437,7 @@ def test_a_blob_with_other_bytes_is_not_taken_for_the_result(chat: Chat) -> None
     ):
         session.results.page(chat.id, "r1")
     with pytest.raises(ResultGoneError):
-        session.results.export(chat.id, "r1")
+        session.results.export(chat.id, "r1", into=tmp_path)
     outcome = chat.recompute("r1")
     assert (outcome.outcome, outcome.kept_as) == ("same", "")
     assert "are back" in outcome.text
@@ -525,10 +525,14 @@ def test_a_purged_chat_leaves_only_bytes_that_something_else_is_made_of(
         chat.sql(BY_REGION)
         chat.sql("SELECT 2 AS uploaded")
         session = leaf.session(chat.scope)
-        session.results.export(chat.id, "r2")
+        session.results.export(chat.id, "r2", into=tmp_path)
         blobs = {name: chat.blob(name) for name in ("r1", "r2", "r3")}
         assert blobs["r1"] == other.blob("r1")
-        add(session, "r3.parquet", session.results.export(chat.id, "r3", "parquet").read_bytes())
+        add(
+            session,
+            "r3.parquet",
+            session.results.export(chat.id, "r3", "parquet", into=tmp_path).read_bytes(),
+        )
         session.chats.purge(chat.id)
         place, workspace = leaf._house.store.blobs, chat.scope.workspace_id
         assert {name: place.exists(workspace, blob.name) for name, blob in blobs.items()} == {

@@ -85,7 +85,7 @@ def seen(leaf: Leaf, ids: Mapping[str, str]) -> dict[str, Any]:
         "sales": session.files.path(ids["sales"]).read_bytes(),
         "thumbnail": session.files.thumbnail(ids["picture"]),
         "rows": session.results.page(chat, "r1").rows,
-        "result": session.results.export(chat, "r1", "parquet").read_bytes(),
+        "result": session.results.export(chat, "r1", "parquet", into=Path()).read_bytes(),
         "documents": [session.documents.content(document, n) for n in (1, 2)],
         "export": session.documents.export(document.id, "md").data,
         "written": session.python.written(chat, ids["written"], "out.csv").read_bytes(),
@@ -128,7 +128,7 @@ def test_a_lost_disk_loses_nothing(lasting: Lasting, tmp_path: Path) -> None:
         session = leaf.session(leaf.local_scope())
         asked = {"sql": "SELECT count(*) AS n FROM sales"}
         counted = session.tools.run("query_tables", asked, chat_id=ids["chat"])
-        packed = session.chats.export(ids["chat"], "folder")
+        packed = session.chats.export(ids["chat"], "folder", tmp_path).read_bytes()
     assert {name: after[name] == before[name] for name in before} == dict.fromkeys(before, True)
     assert counted.data.to_json()["table"]["rows"] == [[4]]
     bundle, data = tmp_path / "chat.zip", tmp_path / "data"

@@ -174,7 +174,11 @@ def paths_of(path: str, running: Running) -> list[str]:
     given = running.given
     values = [*running.owners_media[:2], given["chat_id"], given["file_id"], given["figure"]]
     values += ["../../leaf.duckdb", quote("../../app.json", safe=""), "..%2f..%2fapp.json"]
-    found = []
+    found = (
+        [_named(path, {**given, **given["of the chat"]})]
+        if path.startswith("/_leaf/downloads/")
+        else []
+    )
     for value in values if places else [""]:
         made = path
         for place in places:
@@ -182,6 +186,23 @@ def paths_of(path: str, running: Running) -> list[str]:
             made = made.replace(place, owners)
         found.append(made)
     return found if places else [path, f"{path}?chat={given['chat_id']}&file={given['file_id']}"]
+
+
+FORMS = {"results": "csv", "chats": "folder", "boards": "html", "documents": "md"}
+SAID = {"range": "30d", "whose": "mine"}
+KNOWN = {"sha256": "written"}
+"""How a download's address is filled in, where that is not what the world has under its name."""
+
+
+def _named(path: str, given: Given) -> str:
+    """A download of the owner's as her page asks for it."""
+
+    def value(place: re.Match[str]) -> str:
+        if place[1] == "form":
+            return FORMS.get(path.split("/")[4], "png")
+        return str(SAID.get(place[1]) or given.get(KNOWN.get(place[1], place[1])))
+
+    return re.sub(r"\{(\w+)\}", value, path) + f"?name={quote(given['written_name'])}"
 
 
 def test_every_route_has_an_entry_and_every_entry_its_route(
@@ -234,6 +255,20 @@ def test_no_page_draws_what_a_stranger_may_not_see(running: Running, who: str) -
             leaks = running.world.leaks(stranger, told(found), query)
         running.look(f"{who}: {page}?{query}")
         assert not leaks, f"{who}: the page '{page}?{query}' told {leaks}"
+
+
+def test_the_owner_takes_along_what_the_others_do_not(running: Running) -> None:
+    given = {**running.given, **running.given["of the chat"]}
+    said = {}
+    for path in (one for one in ROUTES if one.startswith("/_leaf/downloads/")):
+        made = _named(path, given)
+        said[path.removeprefix("/_leaf/downloads/{workspace_id}/")], _ = ask(
+            running.app, "GET", made, Cookie=running.cookies["owner"]
+        )
+    charts = [path for path in said if path.startswith(("played/", "charts/", "edited/"))]
+    assert {said.pop(path) for path in charts} == {404}  # her steps drew none, and nothing sounds
+    assert said.pop("audit-of-all") == 409  # she does not run Leaf
+    assert set(said.values()) == {200}, said
 
 
 def test_the_owner_is_shown_what_the_others_are_not(running: Running) -> None:

@@ -331,14 +331,14 @@ def test_a_result_is_found_in_its_chat_only(tables: Tables, sales: ChatFile) -> 
         tables.results.page(SCOPE, "../chat-a", "r1")
 
 
-def test_a_result_is_exported_as_csv(tables: Tables, sales: ChatFile) -> None:
+def test_a_result_is_exported_as_csv(tables: Tables, sales: ChatFile, tmp_path: Path) -> None:
     result = tables.queries.query(
         SCOPE,
         CHAT,
         [sales],
         "SELECT region, revenue FROM q3_sales ORDER BY region, revenue LIMIT 2",
     )
-    path = tables.results.export(SCOPE, CHAT, result.result_id)
+    path = tables.results.export(SCOPE, CHAT, result.result_id, into=tmp_path)
     assert path.read_text() == "region,revenue\neast,5.0\nnorth,10.5\n"
 
 

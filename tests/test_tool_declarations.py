@@ -80,7 +80,7 @@ def test_a_tool_is_added_in_one_place(tmp_path: Path, monkeypatch: pytest.Monkey
         file = add(session, "fruit.txt", WORDS)
         chat = session.chats.create()
         message = finished(session, session.messages.send(chat.id, "How often?", [file.id]).id)
-        exported = session.chats.export(chat.id, "folder")
+        exported = session.chats.export(chat.id, "folder", tmp_path).read_bytes()
         markdown = zipfile.ZipFile(io.BytesIO(exported)).read("chat.md").decode()
 
     step = next(part for part in message.parts if part["type"] == "tool-count_words")

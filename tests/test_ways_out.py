@@ -20,13 +20,14 @@ from leaf.store.documents import VersionChange
 from tests.leaf_kit import SALES, add, opened
 
 SPEC = {"mark": "bar", "encoding": {"x": {"field": "one", "type": "nominal"}}}
-GIVES = re.compile(r"export|download|csv|markdown|^draw$")
+GIVES = re.compile(r"export|download|csv|markdown|leaving|^draw$")
 """What a method is called that gives something to take along."""
 CALLED = re.compile(r"\bown\.(\w+\.\w+)\(")
 """How a page calls a method outside of its drawing, as for a download."""
 NO_FILES = frozenset(
     {"chats.create", "chats.list", "drive.changes", "files.get", "files.list"}
     | {"gone.rstrip", "messages.get", "messages.watch", "projects.list", "prompts.list"}
+    | {"boards.get", "chats.get", "edits.get", "files.path", "team.language"}
 )
 """What pages call so and give nobody."""
 
@@ -37,6 +38,7 @@ class Desk:
     def __init__(self, leaf: Leaf) -> None:
         self.own = own = leaf.session(leaf.local_scope())
         self.scope = own.scope
+        self.folder = leaf.settings.home
         self.file = add(own, "sales.csv", SALES)
         self.chat = own.chats.create()
         store = leaf._house.store
@@ -57,13 +59,16 @@ class Desk:
 
 
 WAYS: dict[str, Callable[[Session, Desk], Any]] = {
-    "chats.export": lambda own, desk: own.chats.export(desk.chat.id, "markdown"),
+    "chats.export": lambda own, desk: own.chats.export(desk.chat.id, "markdown", desk.folder),
     "chats.markdown": lambda own, desk: own.chats.markdown(desk.chat.id),
     "messages.markdown": lambda own, desk: own.messages.markdown(desk.answer),
-    "results.export": lambda own, desk: own.results.export(desk.chat.id, "r1"),
+    "results.export": lambda own, desk: own.results.export(desk.chat.id, "r1", into=desk.folder),
     "results.draw": lambda own, desk: own.results.draw(desk.chat.id, SPEC, ["one"], [[1]], "json"),
     "documents.export": lambda own, desk: own.documents.export(desk.document.id, "md"),
     "files.download": lambda own, desk: own.files.download(desk.file.id),
+    "files.leaving": lambda own, desk: own.files.leaving(
+        own.documents.get(desk.document.id).file_id
+    ),
     "python.download": lambda own, desk: own.python.download(
         desk.chat.id, desk.sha256, "written.txt"
     ),

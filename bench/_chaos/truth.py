@@ -153,7 +153,7 @@ def _problems(session: Session, one: Asked, message: Message) -> list[str]:
     if effects["made_files"]:
         written = [w for part in message.parts for w in data_of(part).get("written", ())]
         contents = [
-            session.python.download(one.chat_id, w["sha256"], w["name"]).decode() for w in written
+            session.python.written(one.chat_id, w["sha256"], w["name"]).read_text() for w in written
         ]
         if len(contents) != 1 or not contents[0].startswith(question.written):
             problems.append(f"files: {contents}")

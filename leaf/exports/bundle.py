@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import re
 import shutil
 import zipfile
@@ -11,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import BinaryIO
 
 from leaf.agent.export import chat_markdown
 from leaf.errors import LeafError, NotFoundError
@@ -74,9 +74,9 @@ WrittenFile = Callable[[str, str], Path]
 """SHA-256 and name of a file that Python wrote -> where it is. Raises LeafError."""
 
 
-def bundle(told: BundledChat, written: WrittenFile = _none) -> bytes:
-    """The folder as ZIP: README.md, chat.md, chat.ipynb, queries, cells, manifest.json, and the
-    files that Python wrote. No data file is in it.
+def bundle(told: BundledChat, target: BinaryIO, written: WrittenFile = _none) -> None:
+    """Write the folder as ZIP: README.md, chat.md, chat.ipynb, queries, cells, manifest.json, and
+    the files that Python wrote. No data file is in it.
     """
     manifest = manifest_of(told)
     entries = {
@@ -88,7 +88,6 @@ def bundle(told: BundledChat, written: WrittenFile = _none) -> bytes:
     for call in manifest.calls():
         if call.file:
             entries[call.file] = (call.code or call.sql).rstrip() + "\n"
-    target = io.BytesIO()
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for name, text in entries.items():
             archive.writestr(zipfile.ZipInfo(name, _SAME_TIME), text.encode(), zipfile.ZIP_DEFLATED)
@@ -98,7 +97,6 @@ def bundle(told: BundledChat, written: WrittenFile = _none) -> bytes:
                 archive.open(zipfile.ZipInfo(name, _SAME_TIME), "w") as entry,
             ):
                 shutil.copyfileobj(file, entry)
-    return target.getvalue()
 
 
 def _written(messages: Sequence[Message], written: WrittenFile) -> Iterator[tuple[str, Path]]:

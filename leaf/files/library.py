@@ -302,7 +302,7 @@ class Library:
             return self._store.blobs.local(scope.workspace_id, file.sha256)
         except BlobGoneError as e:
             said = lost_file(file, e, self._store.blobs.whereabouts).outline
-            raise NotFoundError(str(said["error"]), str(said["hint"])) from e
+            raise BlobGoneError(str(said["error"]), str(said["hint"]), altered=e.altered) from e
         except StorageError as e:
             raise about(e, file.name) from e
 

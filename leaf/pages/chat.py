@@ -51,6 +51,6 @@ else:
     thread.draw_thread(shown, shared=chat is not None and chat.shared)
     if chat is not None and not thread.running_id(shown):
         below = suggested.place(shown.messages)
-        exports.draw_end(chat.id, chat.title)
+        exports.draw_end(chat.id)
         suggested.draw_follow_ups(below, chat, shown.messages[-1])
         overview.draw([f.file for f in session().attached.list(chat.id) if not f.message_id])

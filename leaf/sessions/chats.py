@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from functools import partial
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from leaf import __version__
@@ -119,26 +120,32 @@ class Chats(Part):
         traced = of_messages(self._house.store, self._house.documents, self._scope, thread.messages)
         return chat_markdown(self.get(chat_id).title, thread.messages, traced)
 
-    def export(self, chat_id: str, form: ChatForm) -> bytes:
-        """The shown branch as PDF or Word with its charts, as Markdown, as a notebook, or as a
-        folder (ZIP) that `python -m leaf replay` computes again. Raises InvalidInputError for one
-        that is too long for a form."""
+    def export(self, chat_id: str, form: ChatForm, into: Path) -> Path:
+        """The shown branch, as a file that is made in the folder `into`: as PDF or Word with its
+        charts, as Markdown, as a notebook, or as a folder (ZIP) that `python -m leaf replay`
+        computes again. Raises InvalidInputError for one that is too long for a form."""
         self.get(chat_id)
         audit.note(self._db, self._scope, "chat exported", chat_id)
-        if form == "markdown":
-            return self._markdown(chat_id).encode()
-        if form in ("pdf", "docx"):
-            return self._typeset(chat_id, form)
-        from leaf.exports.bundle import bundle, manifest_of
-        from leaf.exports.notebook import notebook
+        target = into / "chat"
+        if form == "folder":
+            self._pack(chat_id, target)
+        elif form == "markdown":
+            target.write_text(self._markdown(chat_id), encoding="utf-8")
+        elif form == "notebook":
+            from leaf.exports.bundle import manifest_of
+            from leaf.exports.notebook import notebook
 
-        told = self._told(chat_id)
-        if form == "notebook":
-            return notebook(manifest_of(told)).encode()
-        return bundle(
-            told,
-            lambda sha256, name: self._house.library.written(self._scope, chat_id, sha256, name),
-        )
+            target.write_text(notebook(manifest_of(self._told(chat_id))), encoding="utf-8")
+        else:
+            target.write_bytes(self._typeset(chat_id, form))
+        return target
+
+    def _pack(self, chat_id: str, target: Path) -> None:
+        from leaf.exports.bundle import bundle
+
+        written, told = self._house.library.written, self._told(chat_id)
+        with target.open("wb") as file:
+            bundle(told, file, lambda sha256, name: written(self._scope, chat_id, sha256, name))
 
     def _typeset(self, chat_id: str, ending: str) -> bytes:
         from leaf.agent.export import chat_document

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import BinaryIO
 
 from leaf.documents.export import leaving
+from leaf.errors import NotFoundError
 from leaf.files.library import Added, open_path
 from leaf.files.members import OnMember
 from leaf.files.sample import sample_files
@@ -95,14 +96,25 @@ class Files(Part):
         """The content on disk, read-only."""
         return self._house.library.open(self._scope, file_id)
 
-    def download(self, file_id: str) -> bytes:
-        """The content, for somebody who takes it along: of a document, as that is downloaded; of
-        any other file, as it came. Raises NotFoundError."""
-        file, content = self.get(file_id), self.path(file_id).read_bytes()
-        if file.source == "generated":
-            content = leaving(content.decode(), file.name.rpartition(".")[2].lower()).encode()
+    def download(self, file_id: str, *, resumed: bool = False) -> Path:
+        """The content as it came, for somebody who takes it along; `resumed` where that was written
+        down when it began. Raises NotFoundError, for what Leaf has written, too: see `leaving`."""
+        if self.get(file_id).source == "generated":
+            raise NotFoundError("This file was not brought along.", "Download it as a document.")
+        path = self.path(file_id)
+        if not resumed:
+            audit.note(self._db, self._scope, "file downloaded", file_id)
+        return path
+
+    def leaving(self, file_id: str) -> bytes:
+        """What Leaf has written, for somebody who takes it along: as a document is downloaded.
+        Raises NotFoundError for any other file."""
+        file = self.get(file_id)
+        if file.source != "generated":
+            raise NotFoundError("This is nothing that was written here.", "Download it as a file.")
+        text = self.path(file_id).read_text(encoding="utf-8")
         audit.note(self._db, self._scope, "file downloaded", file_id)
-        return content
+        return leaving(text, file.name.rpartition(".")[2].lower()).encode()
 
     def rename(self, file_id: str, name: str) -> File:
         """The chats that use it keep their table names."""

@@ -21,12 +21,13 @@ class Python(Part):
         """Where the bytes of a file are that Python wrote in this chat. Raises NotFoundError."""
         return self._house.library.written(self._scope, chat_id, sha256, name)
 
-    def download(self, chat_id: str, sha256: str, name: str) -> bytes:
-        """The content of a file that Python wrote, for somebody who takes it along. Raises
-        NotFoundError."""
-        content = self.written(chat_id, sha256, name).read_bytes()
-        audit.note(self._db, self._scope, "written file downloaded", f"{chat_id} {sha256}")
-        return content
+    def download(self, chat_id: str, sha256: str, name: str, *, resumed: bool = False) -> Path:
+        """The content of a file that Python wrote, for somebody who takes it along; `resumed` where
+        that was written down when it began. Raises NotFoundError."""
+        path = self.written(chat_id, sha256, name)
+        if not resumed:
+            audit.note(self._db, self._scope, "written file downloaded", f"{chat_id} {sha256}")
+        return path
 
     def keep(self, chat_id: str, sha256: str, name: str) -> File:
         """Put a file that Python wrote into the library and into its chat.

@@ -122,8 +122,9 @@ class Results(Part):
             edited=edited,
         )
 
-    def export(self, chat_id: str, result_id: str, form: ResultForm = "csv") -> Path:
-        """The whole result as a file; of the CSV forms `csv-raw` leaves formulas.
+    def export(self, chat_id: str, result_id: str, form: ResultForm = "csv", *, into: Path) -> Path:
+        """The whole result as a file, which is made in the folder `into`; of the CSV forms
+        `csv-raw` leaves formulas.
 
         Raises NotFoundError, and InvalidInputError where Excel has no room for it.
         """
@@ -132,7 +133,9 @@ class Results(Part):
             c.file.id: c.file.name
             for c in self._house.library.chat_files(self._scope, chat_id, deleted=True)
         }
-        made = self._house.tables.results.export(self._scope, chat_id, result_id, form, names)
+        made = self._house.tables.results.export(
+            self._scope, chat_id, result_id, form, into=into, names=names
+        )
         audit.note(self._db, self._scope, "result exported", f"{chat_id} {result_id}")
         return made
 

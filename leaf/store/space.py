@@ -22,6 +22,7 @@ KINDS = {
     "transcripts": "transcripts",
     "packages": "packages",
     "uploads": "uploads on their way",
+    "downloads": "downloads on their way",
     "models": "speech models",
 }
 """Folder of the data folder -> what people call it."""

@@ -216,12 +216,14 @@ class KeptResults:
         chat_id: str,
         result_id: str,
         form: str = "csv",
+        *,
+        into: Path,
         names: Mapping[str, str] | None = None,
         stop: threading.Event | None = None,
     ) -> Path:
-        """The whole result as a file: `csv`, `csv-raw`, `xlsx` or `parquet`. Only `csv-raw` leaves
-        text as it is that a spreadsheet takes for a formula. `names` (file id -> name) are
-        told in an Excel file.
+        """The whole result as a file: `csv`, `csv-raw`, `xlsx` or `parquet`, made in the folder
+        `into` where it is not its Parquet. Only `csv-raw` leaves text as it is that a spreadsheet
+        takes for a formula. `names` (file id -> name) are told in an Excel file.
 
         Raises NotFoundError, InvalidInputError, also for a result that is too large for Excel.
         """
@@ -233,36 +235,31 @@ class KeptResults:
             raise InvalidInputError(
                 f"A result cannot be exported as '{form}'.", "Choose csv, xlsx or parquet."
             )
-        ending = {"csv": "inert.csv", "csv-raw": "csv"}.get(form, form)
-        made_in = self.folder(scope, chat_id)
-        target = made_in / f"{result_id}-{one.row.sha256[:16]}.{ending}"
-        if not target.exists():
-            with new_folder(made_in) as folder:
-                arguments: Json = {"parquet": "in:t.parquet", "out": "out:"}
-                if form != "xlsx":
-                    function = "leaf.tables.child:export_csv"
-                    arguments["raw"] = form == "csv-raw"
-                    arguments["memory_mb"] = EXPORT_LIMITS.memory_mb
-                else:
-                    function = "leaf.tables.export:xlsx"
-                    arguments["about"] = _told(one.about, names or {})
-                inputs = {"t.parquet": path}
-                written = f"export.{form.removesuffix('-raw')}"
-                self._pool.call(
-                    function,
-                    arguments,
-                    returns=NoneType,
-                    inputs=inputs,
-                    limits=EXPORT_LIMITS,
-                    out=folder,
-                    takes=re.escape(written),
-                    stop=stop,
-                )
-                made = folder / written
-                if not made.is_file():
-                    raise unreadable()
-                made.replace(target)
-        return target
+        with new_folder(into) as folder:
+            arguments: Json = {"parquet": "in:t.parquet", "out": "out:"}
+            if form != "xlsx":
+                function = "leaf.tables.child:export_csv"
+                arguments["raw"] = form == "csv-raw"
+                arguments["memory_mb"] = EXPORT_LIMITS.memory_mb
+            else:
+                function = "leaf.tables.export:xlsx"
+                arguments["about"] = _told(one.about, names or {})
+            inputs = {"t.parquet": path}
+            written = f"export.{form.removesuffix('-raw')}"
+            self._pool.call(
+                function,
+                arguments,
+                returns=NoneType,
+                inputs=inputs,
+                limits=EXPORT_LIMITS,
+                out=folder,
+                takes=re.escape(written),
+                stop=stop,
+            )
+            made = folder / written
+            if not made.is_file():
+                raise unreadable()
+            return made.replace(into / f"{result_id}.{written.partition('.')[2]}")
 
 
 def _told(about: Json, names: Mapping[str, str]) -> Json:

@@ -1,6 +1,6 @@
-"""What a page shows and takes beside its websocket, pictures and downloads on one hand, uploads on
-the other, is for those who are signed in, and only in sessions of their own. Streamlit asks for
-the address alone."""
+"""What a page shows and takes beside its websocket, pictures on one hand, uploads on the other, is
+for those who are signed in, and only in sessions of their own. Streamlit asks for the address
+alone."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ class Admitted:
             if scope["method"] == "PUT" and not _runtime().is_active_session(session_id):
                 return True  # there is nothing of anybody, and who receives uploads says so
             return account(claims) in set(_accounts([session_id]))
-        # A download that is made when it is asked for belongs to no session any more.
+        # What no page shows any more belongs to no session, and is there for moments.
         held = set(_accounts(_holders(path.removeprefix(self.media).partition(".")[0])))
         return not held or account(claims) in held
 

@@ -16,7 +16,7 @@ from leaf.language.text import t
 from leaf.readers.locate.where import parse
 from leaf.readers.media_types import OTHER, media_type_of
 from leaf.store.model import File
-from leaf.ui import markdown, words
+from leaf.ui import downloads, markdown, words
 from leaf.ui.state import session
 
 if TYPE_CHECKING:
@@ -28,8 +28,6 @@ PERIOD = 1.0
 """Seconds between two looks at what is being transcribed."""
 CUES = 60
 """Lines of a transcript on one page."""
-PLAYED_BYTES = 300_000_000
-"""Larger files are not played in the page: the server would hold them in memory."""
 WORDS_HEIGHT = 460
 
 
@@ -144,24 +142,15 @@ def draw_preview(preview: Preview, place: str) -> None:
 
 
 def _draw_player(file: File, start: float, *, playing: bool) -> None:
-    if file.size > PLAYED_BYTES:
-        st.caption(
-            t(
-                "{size} are too much to play here. Download the file to listen to it.",
-                size=words.size(file.size),
-            )
-        )
-        return
     media_type = media_type_of(file.kind, file.media_type)
     if media_type == OTHER:
         st.caption(t("This recording cannot be played here. Download the file to listen to it."))
         return
-    held = session().files.path(file.id)  # it stays there until the player has taken it over
-    path = str(held)
+    where = downloads.address("played", file.id)
     if file.kind == "video":
-        st.video(path, format=media_type, start_time=int(start), autoplay=playing)
+        st.video(where, format=media_type, start_time=int(start), autoplay=playing)
     else:
-        st.audio(path, format=media_type, start_time=int(start), autoplay=playing)
+        st.audio(where, format=media_type, start_time=int(start), autoplay=playing)
 
 
 def _draw_unfinished(file: File, transcript: Transcript) -> None:

@@ -9,8 +9,8 @@ import streamlit as st
 from leaf.language.text import in_digits, mark, t
 from leaf.store.audit import KINDS, AuditLine
 from leaf.store.model import Member
-from leaf.ui import markdown
-from leaf.ui.state import current_visit, later, session
+from leaf.ui import downloads, markdown
+from leaf.ui.state import current_visit, session
 
 OPERATIONS_PAGE = Path(__file__).resolve().parents[1] / "pages" / "operations.py"
 LINES = 12
@@ -55,14 +55,10 @@ def draw() -> None:
         number = st.pagination((count + LINES - 1) // LINES, key=f"audit-page-{kind}-{person}")
     found = session().team.audit(kind=kind, person=person, limit=LINES, offset=(number - 1) * LINES)
     draw_lines(found, {m.user_id: m.name for m in members}, "audit-lines")
-    st.download_button(
+    downloads.button(
         t("All {count} as CSV", count=in_digits(count)) if count > 1 else t("As CSV"),
-        later(lambda own: own.team.audit_csv(kind=kind, person=person)),
-        file_name="audit.csv",
-        mime="text/csv",
-        icon=":material/download:",
+        downloads.place("audit", kind=kind, person=person),
         key="audit-csv",
-        on_click="ignore",
     )
 
 

@@ -10,31 +10,28 @@ from leaf.errors import LeafError
 from leaf.language.text import in_digits, mark, t
 from leaf.sessions.boards import BoardForm
 from leaf.store.boards import FIRST_NAME, NAME_LENGTH, Board
-from leaf.ui import browser, links, markdown, words
+from leaf.ui import browser, downloads, links, markdown, words
 from leaf.ui.controls import dialog, icon_menu, say_problem, then_redraw
-from leaf.ui.state import later, session
+from leaf.ui.state import session
 from leaf.ui.toasts import toast
 
-FORMS: tuple[tuple[BoardForm, str, str, str, str], ...] = (
+FORMS: tuple[tuple[BoardForm, str, str, str], ...] = (
     (
         "html",
         mark("Web page"),
         ":material/html:",
-        "text/html",
         mark("One file that opens in any browser"),
     ),
     (
         "pdf",
         "PDF",
         ":material/picture_as_pdf:",
-        "application/pdf",
         mark("To hand over or to print"),
     ),
     (
         "docx",
         "Word",
         ":material/docs:",
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         mark("To work on"),
     ),
 )
@@ -197,16 +194,13 @@ def _draw_exports(board: Board) -> None:
     if not menu.open:
         return
     with menu:
-        for form, label, icon, mime, purpose in FORMS:
-            st.download_button(
+        for form, label, icon, purpose in FORMS:
+            downloads.button(
                 t(label),
-                later(lambda own, form=form: own.boards.export(board.id, form)),  # type: ignore[misc]
-                file_name=f"{words.file_name(board.name)}.{form}",
-                mime=mime,
+                downloads.place("boards", board.id, form),
                 key=f"export-board-{form}",
                 icon=icon,
                 help=t(purpose),
-                on_click="ignore",
                 width="stretch",
             )
         st.caption(t("Each result with its query, its files and when it was computed."))

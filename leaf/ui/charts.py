@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import asdict
 from typing import Any
 
 import streamlit as st
@@ -11,8 +12,7 @@ from leaf.errors import LeafError
 from leaf.language.text import mark, t
 from leaf.shapes.results import ChartShown
 from leaf.tables.reshape import MARKS, Choice, choice_of, reshaped
-from leaf.ui import markdown, pins, tabular, words
-from leaf.ui.state import later
+from leaf.ui import downloads, markdown, pins, tabular
 
 NAMES = {
     "bar": mark("Bars"),
@@ -21,16 +21,12 @@ NAMES = {
     "point": mark("Points"),
     "pie": mark("Pie"),
 }
-DOWNLOADS = (
-    ("png", "PNG", "image/png"),
-    ("svg", "SVG", "image/svg+xml"),
-    ("json", "Vega-Lite (JSON)", "application/json"),
-)
+DOWNLOADS = (("png", "PNG"), ("svg", "SVG"), ("json", "Vega-Lite (JSON)"))
 
 
-def draw(part: ChartShown, key: str, chat_id: str) -> None:
+def draw(part: ChartShown, key: str, chat_id: str, of: Sequence[str]) -> None:
     """The chart as it was made, or as it was changed here since; the change is kept for the
-    session, and pinned with it."""
+    session, and pinned with it. `of` names the step that made it, as addresses do."""
     columns = [str(column) for column in part["columns"]]
     changed: Choice | None = st.session_state.get(f"changed-{key}")
     spec, problem = part["spec"], ""
@@ -49,7 +45,7 @@ def draw(part: ChartShown, key: str, chat_id: str) -> None:
         if result_id := part.get("result_id"):
             pins.draw_button(chat_id, result_id, key, spec)
         _draw_change(part["spec"], columns, changed, key)
-        _draw_downloads(chat_id, spec, columns, part["rows"], key)
+        _draw_downloads(of, None if problem else changed, key)
 
 
 def _draw_change(
@@ -109,9 +105,7 @@ def _draw_change(
             st.rerun(scope="fragment")
 
 
-def _draw_downloads(
-    chat_id: str, spec: Mapping[str, Any], columns: Sequence[str], rows: Sequence[Any], key: str
-) -> None:
+def _draw_downloads(of: Sequence[str], changed: Choice | None, key: str) -> None:
     menu = st.popover(
         t("Download"),
         icon=":material/download:",
@@ -121,23 +115,14 @@ def _draw_downloads(
     )
     if not menu.open:
         return
-    title = spec.get("title")
-    said = (
-        title
-        if isinstance(title, str)
-        else title.get("text", "")
-        if isinstance(title, Mapping)
-        else ""
-    )
+    shown = asdict(changed) if changed is not None else {}
     with menu:
-        for form, label, mime in DOWNLOADS:
-            st.download_button(
+        for form, label in DOWNLOADS:
+            downloads.button(
                 label,
-                later(lambda own, form=form: own.results.draw(chat_id, spec, columns, rows, form)),  # type: ignore[misc]
-                file_name=f"{words.file_name(str(said) or 'chart')}.{form}",
-                mime=mime,
+                downloads.place(*of, form, **shown),
                 key=f"download-{form}-{key}",
-                on_click="ignore",
+                icon=None,
                 width="stretch",
             )
 

@@ -3,20 +3,17 @@ it goes on."""
 
 from __future__ import annotations
 
-import mimetypes
 import re
-from functools import partial
 
 import streamlit as st
 
 from leaf.errors import LeafError
 from leaf.language.text import in_digits, n_, t
-from leaf.sessions.session import Session
 from leaf.shapes.parts import ConsentData, ToolPart
 from leaf.shapes.results import Printed
-from leaf.ui import markdown, words
+from leaf.ui import downloads, markdown, words
 from leaf.ui.items import figures_of, written_of
-from leaf.ui.state import later, session
+from leaf.ui.state import session
 from leaf.ui.toasts import toast
 
 TALL = 260
@@ -82,15 +79,11 @@ def written(part: ToolPart, chat_id: str, key: str) -> None:
     for number, file in enumerate(written_of(part)):
         name, sha256 = str(file["name"]), str(file["sha256"])
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            st.download_button(
+            downloads.button(
                 f"{markdown.label(name, 80)} · {words.size(int(file['size']))}",
-                later(partial(_read_written, chat_id, sha256, name)),
-                file_name=name,
-                mime=mimetypes.guess_type(name)[0] or "application/octet-stream",
+                downloads.place("written", chat_id, sha256, name=name),
                 key=f"written-{key}-{number}",
                 type="tertiary",
-                icon=":material/download:",
-                on_click="ignore",
             )
             if st.button(
                 t("Add to files"),
@@ -100,10 +93,6 @@ def written(part: ToolPart, chat_id: str, key: str) -> None:
                 help=t("Into the library and this chat, so that the next question can use it"),
             ):
                 _keep(chat_id, sha256, name)
-
-
-def _read_written(chat_id: str, sha256: str, name: str, own: Session) -> bytes:
-    return own.python.download(chat_id, sha256, name)
 
 
 def _keep(chat_id: str, sha256: str, name: str) -> None:

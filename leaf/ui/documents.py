@@ -16,9 +16,9 @@ from leaf.language.text import in_digits, mark, t
 from leaf.provenance.citations import Text
 from leaf.shapes.parts import ReceiptsData
 from leaf.store.model import Document, DocumentVersion
-from leaf.ui import drawn, markdown, marks, preview, receipts, results, tabular, words
+from leaf.ui import downloads, drawn, markdown, marks, preview, receipts, results, tabular, words
 from leaf.ui.blocks import blocks
-from leaf.ui.state import later, session
+from leaf.ui.state import session
 from leaf.ui.toasts import toast
 
 PAGE = Path(__file__).resolve().parents[1] / "pages" / "documents.py"
@@ -29,7 +29,7 @@ ROWS_SHOWN = 500
 VERSIONS_SHOWN = 30
 KINDS = {"text": mark("Text"), "code": mark("Code"), "sheet": mark("Sheet")}
 ICONS = {"text": ":material/article:", "code": ":material/code:", "sheet": ":material/table:"}
-TOLD: dict[str, str] = {form: told for form, _, _, told in results.FORMS if form.startswith("csv")}
+TOLD: dict[str, str] = {form: told for form, _, told in results.FORMS if form.startswith("csv")}
 """What is to be known of a sheet's format before it is chosen."""
 TYPES = {
     "meeting-summary": mark("Meeting summary"),
@@ -109,17 +109,12 @@ def draw_downloads(document: Document, key: str) -> None:
     """A button for each format; made when it is pressed."""
     with st.container(horizontal=True, gap="xsmall", key=f"downloads-{key}"):
         for format in session().documents.formats(document):
-            ending, stem = format.ending, document.file_name.rpartition(".")[0]
-            label, told = t(format.label), t(TOLD.get(ending, ""))
-            st.download_button(
+            label, told = t(format.label), t(TOLD.get(format.ending, ""))
+            downloads.button(
                 label,
-                later(lambda own, ending=ending: own.documents.export(document.id, ending).data),  # type: ignore[misc]
-                file_name=f"{stem}{format.tail}",
-                mime=format.media_type,
-                key=f"download-{key}-{ending}",
-                icon=":material/download:",
+                downloads.place("documents", document.id, format.ending),
+                key=f"download-{key}-{format.ending}",
                 help=". ".join(filter(None, (t("Download as {label}", label=label), told))),
-                on_click="ignore",
             )
 
 

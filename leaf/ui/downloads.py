@@ -1,67 +1,53 @@
-"""A download that is pressed in the moment in which its page is drawn anew.
+"""Where a browser takes a file along: the addresses, and the buttons of pages that lead there.
 
-Each drawing gives a button another number, and Streamlit forgets the number before it at once, and
-a file that was made for a press as soon as two drawings have passed. Whoever pressed meanwhile, or
-whose browser was on its way to the file, got nothing and no word about it. So both are kept for a
-while after the page has let go of them.
+An address says what is wanted and proves nothing, so it can be pressed however often its page was
+drawn anew, and any Leaf of the same database answers it: see `ui/download_routes.py`.
 """
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
-from weakref import WeakKeyDictionary
+from typing import Literal
+from urllib.parse import quote, urlencode, urlsplit
 
-from streamlit.runtime.media_file_manager import MediaFileManager, MediaFileMetadata
-from streamlit.runtime.media_file_storage import MediaFileKind
+import streamlit as st
 
-KEPT = 60.0
-"""Seconds: longer than a slow browser takes to ask for what was pressed, short enough for files of
-hundreds of megabytes."""
+from leaf.ui.state import address_of, current_scope, path_of
 
-Clock = Callable[[], float]
-_let_go: WeakKeyDictionary[MediaFileManager, dict[str, float]] = WeakKeyDictionary()
-"""Numbers of buttons -> when no page had them any more. Used under the manager's lock."""
-_dropped: WeakKeyDictionary[MediaFileMetadata, float] = WeakKeyDictionary()
-"""Made files -> when Streamlit would have deleted them."""
+DOWNLOADS = "/_leaf/downloads"
+"""Below the path at which Leaf is served."""
 
 
-def keep_downloads(clock: Clock = time.monotonic) -> None:
-    """From here on, in this process. tests/test_downloads.py names what is not public here."""
-    delete = _plain_delete()
-
-    def forget_buttons(self: MediaFileManager) -> None:
-        _forget_buttons(self, clock())
-
-    def delete_file(self: MediaFileManager, file_id: str) -> None:
-        if _may_go(self._file_metadata[file_id], clock()):
-            delete(self, file_id)
-
-    delete_file.plain = delete  # type: ignore[attr-defined]
-    MediaFileManager._remove_orphaned_deferred_callables = forget_buttons  # type: ignore[method-assign]  # noqa: SLF001
-    MediaFileManager._delete_file = delete_file  # type: ignore[method-assign]  # noqa: SLF001
+HOSTED = "/~/+"
+"""Below this Community Cloud serves an app, in a frame of its own page."""
 
 
-def _plain_delete() -> Callable[[MediaFileManager, str], None]:
-    """Streamlit's own, also where ours stands in its place already."""
-    found = MediaFileManager._delete_file  # noqa: SLF001
-    return getattr(found, "plain", found)
+def place(*parts: str, **query: str) -> str:
+    """Where something of the open workspace is taken from, below `/`: `place("files", id)`."""
+    given = "/".join(quote(part, safe="") for part in (current_scope().workspace_id, *parts))
+    asked = {name: value for name, value in query.items() if value}
+    return f"{DOWNLOADS}/{given}" + (f"?{urlencode(asked)}" if asked else "")
 
 
-def _forget_buttons(manager: MediaFileManager, now: float) -> None:
-    shown = {
-        file_id
-        for files in manager._files_by_session_and_coord.values()  # noqa: SLF001
-        for file_id in files.values()
-    }
-    since = _let_go.setdefault(manager, {})
-    for file_id in list(manager._deferred_callables):  # noqa: SLF001
-        if file_id not in shown and now - since.setdefault(file_id, now) >= KEPT:
-            manager._drop_deferred_id(file_id)  # noqa: SLF001
-    for file_id in since.keys() - manager._deferred_callables.keys():  # noqa: SLF001
-        del since[file_id]
+def address(*parts: str, **query: str) -> str:
+    """The same as a whole address, for players, which take no other."""
+    return address_of((before(st.context.url) + place(*parts, **query)).removeprefix("/"))
 
 
-def _may_go(file: MediaFileMetadata, now: float) -> bool:
-    """Pictures at once, downloads after a while."""
-    return file.kind != MediaFileKind.DOWNLOADABLE or now - _dropped.setdefault(file, now) >= KEPT
+def before(reached: str | None) -> str:
+    """What a host puts before every path, by the address at which a browser has the page."""
+    return HOSTED if urlsplit(reached or "").path.startswith(f"{HOSTED}/") else ""
+
+
+def button(
+    label: str,
+    where: str,
+    *,
+    key: str | None = None,
+    icon: str | None = ":material/download:",
+    help: str | None = None,
+    type: Literal["primary", "secondary", "tertiary"] = "secondary",
+    width: Literal["content", "stretch"] = "content",
+) -> None:
+    """Leads to a `place`. What goes wrong there is said in a tab of its own, beside the page."""
+    path = before(st.context.url) + path_of(where)
+    st.link_button(label, path, key=key, icon=icon, help=help, type=type, width=width)

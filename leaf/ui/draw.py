@@ -55,7 +55,8 @@ def draw_item(place: Any, item: Item, chat_id: str, message_id: str, *, whole: b
     if item.chart:
         holder = place.container(key=f"{item.key}-{message_id}")
         with holder:
-            charts.draw(item.chart, f"vega-{item.key}-{message_id}", chat_id)
+            of = ("charts", message_id, item.key.removeprefix("chart-"))
+            charts.draw(item.chart, f"vega-{item.key}-{message_id}", chat_id, of)
         return holder
     if item.kind == "figures" and item.step:
         holder = place.container(key=f"{item.key}-{message_id}")

@@ -211,7 +211,7 @@ def _draw_result(edit: EditedStep, chat_id: str, key: str) -> None:
         return
     outputs.draw_output(output, chat_id, key)
     if chart := chart_of(part):
-        charts.draw(chart, f"vega-{key}", chat_id)
+        charts.draw(chart, f"vega-{key}", chat_id, ("edited", edit.id))
     code.figures(part, chat_id)
     code.written(part, chat_id, key)
     read: CoverageData = {"files": coverage.merge_coverage([output])}

@@ -8,71 +8,56 @@ from typing import TYPE_CHECKING
 import streamlit as st
 
 from leaf.language.text import mark, t
-from leaf.ui import markdown, words
+from leaf.ui import downloads, markdown
 from leaf.ui.controls import dialog
-from leaf.ui.state import later
 
 if TYPE_CHECKING:
     from leaf.sessions.chats import ChatForm
 
-FORMS: tuple[tuple[ChatForm, str, str, str, str, str], ...] = (
+FORMS: tuple[tuple[ChatForm, str, str, str], ...] = (
     (
         "pdf",
         "PDF",
         ":material/picture_as_pdf:",
-        "pdf",
-        "application/pdf",
         mark("To hand over: questions, answers, charts, queries and sources"),
     ),
     (
         "docx",
         "Word",
         ":material/docs:",
-        "docx",
-        "application/vnd.openxmlformats-officedocument.wordprocessingml.document",
         mark("To work on: questions, answers, charts, queries and sources"),
     ),
     (
         "markdown",
         "Markdown",
         ":material/article:",
-        "md",
-        "text/markdown",
         mark("To read: questions, answers, queries and sources"),
     ),
     (
         "notebook",
         mark("Notebook"),
         ":material/code_blocks:",
-        "ipynb",
-        "application/x-ipynb+json",
         mark("To run in Jupyter"),
     ),
     (
         "folder",
         mark("Folder (ZIP)"),
         ":material/folder_zip:",
-        "zip",
-        "application/zip",
         mark("To compute every figure again, without a model"),
     ),
 )
 
 
-def draw(chat_id: str, title: str, key: str) -> None:
+def draw(chat_id: str, key: str) -> None:
     """A button for each format; the file is made when it is pressed."""
     with st.container(horizontal=True, gap="small"):
-        for form, label, icon, ending, mime, purpose in FORMS:
-            st.download_button(
+        for form, label, icon, purpose in FORMS:
+            downloads.button(
                 t(label),
-                later(lambda own, form=form: own.chats.export(chat_id, form)),  # type: ignore[misc]
-                file_name=f"{words.file_name(title)}.{ending}",
-                mime=mime,
+                downloads.place("chats", chat_id, form),
                 key=f"export-{form}-{key}",
                 icon=icon,
                 help=t(purpose),
-                on_click="ignore",
-                width="content",
             )
     st.caption(
         t(
@@ -82,7 +67,7 @@ def draw(chat_id: str, title: str, key: str) -> None:
     )
 
 
-def draw_end(chat_id: str, title: str) -> None:
+def draw_end(chat_id: str) -> None:
     """Below the last answer."""
     with st.container(horizontal=True, horizontal_alignment="right", key="export-row"):
         menu = st.popover(
@@ -94,11 +79,11 @@ def draw_end(chat_id: str, title: str) -> None:
         )
     if menu.open:
         with menu:
-            draw(chat_id, title, "end")
+            draw(chat_id, "end")
 
 
 @dialog("Export chat")
 def ask(chat_id: str, title: str) -> None:
     """From the chat's menu."""
     st.markdown(f"**{markdown.label(title, 80)}**")
-    draw(chat_id, title, "menu")
+    draw(chat_id, "menu")

@@ -14,9 +14,9 @@ from leaf.files.line import problem
 from leaf.files.names import shortened
 from leaf.language.text import mark, t
 from leaf.store.model import File
-from leaf.ui import about, folders, markdown, preview, words
+from leaf.ui import about, downloads, folders, markdown, preview, words
 from leaf.ui.controls import dialog, icon_button, icon_menu
-from leaf.ui.state import later, session
+from leaf.ui.state import session
 
 PER_PAGE = 25
 NAME_SHOWN = 80
@@ -198,15 +198,8 @@ def _download(file: File) -> None:
             size=words.size(file.size),
         )
     )
-    st.download_button(
-        t("Download"),
-        later(lambda own: own.files.download(file.id)),
-        file_name=file.base,
-        mime="application/octet-stream",
-        type="primary",
-        icon=":material/download:",
-        on_click="ignore",
-    )
+    kind = "generated" if file.source == "generated" else "files"
+    downloads.button(t("Download"), downloads.place(kind, file.id), type="primary")
 
 
 @dialog("Where it is used")

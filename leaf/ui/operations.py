@@ -7,8 +7,8 @@ import streamlit as st
 from leaf.settings import VARIABLES, Settings
 from leaf.store.audit import KINDS
 from leaf.store.space import size
-from leaf.ui import audit, markdown, space, words
-from leaf.ui.state import checks, later, leaf, session
+from leaf.ui import audit, downloads, markdown, space, words
+from leaf.ui.state import checks, leaf, session
 
 LIMITS = {
     "runs": "Answers that are written at once",
@@ -117,14 +117,10 @@ def draw_audit() -> None:
         offset=(number - 1) * audit.LINES,
     )
     audit.draw_lines(found, {}, "all-audit-lines")
-    st.download_button(
+    downloads.button(
         f"All {count:,} as CSV" if count > 1 else "As CSV",
-        later(lambda own: own.operations.audit_csv(kind=kind or "", email=email or "")),
-        file_name="audit.csv",
-        mime="text/csv",
-        icon=":material/download:",
+        downloads.place("audit-of-all", kind=kind or "", email=email or ""),
         key="all-audit-csv",
-        on_click="ignore",
     )
 
 

@@ -18,12 +18,11 @@ from leaf.shapes.results import (
     SourceUsed,
     TableShown,
 )
-from leaf.ui import code, markdown, pictures, pins, results, tabular, words
+from leaf.ui import code, downloads, markdown, pictures, pins, results, tabular, words
 from leaf.ui.connection import DRIVE_PAGE
 from leaf.ui.findings import draw_findings
 from leaf.ui.preview import show as show_preview
 from leaf.ui.preview import show_drive, show_result
-from leaf.ui.state import later
 
 if TYPE_CHECKING:
     from leaf.tools.base import Tool
@@ -120,19 +119,15 @@ def _draw_table(table: TableShown, chat_id: str, key: str) -> None:
         gone = result_id and chat_id and results.draw_gone(chat_id, result_id, key, show_result)
         if result_id and chat_id and not gone:
             results.draw_button(chat_id, result_id, total, key, show_result)
-            st.download_button(
+            downloads.button(
                 t("All rows as CSV"),
-                later(lambda own: own.results.export(chat_id, result_id).read_bytes()),
-                file_name=f"{result_id}.csv",
-                mime="text/csv",
+                downloads.place("results", chat_id, result_id, "csv"),
                 key=f"csv-{key}",
                 type="tertiary",
-                icon=":material/download:",
                 help=t(
                     "An apostrophe stands before text that a spreadsheet would take "
                     "for a formula; “Open” has the raw form, too."
                 ),
-                on_click="ignore",
             )
             pins.draw_button(chat_id, result_id, key)
     for sentence in table.get("said") or ():

@@ -6,43 +6,38 @@ import math
 from collections.abc import Callable
 from contextlib import suppress
 from datetime import datetime
-from functools import partial
 
 import streamlit as st
 
 from leaf.errors import InvalidInputError, LeafError, NotFoundError, ResultGoneError
 from leaf.language.text import in_digits, mark, n_, t
 from leaf.sessions.results import ResultForm
-from leaf.sessions.session import Session
 from leaf.tables.again import Recomputed
 from leaf.tables.export import MOST_ROWS
 from leaf.tables.filters import OPERATIONS
 from leaf.tables.paging import ResultPage, RowsWanted
-from leaf.ui import markdown, pins, tabular, words
-from leaf.ui.state import later, session
+from leaf.ui import downloads, markdown, pins, tabular, words
+from leaf.ui.state import session
 
 ROWS = 100
 """Rows on a page."""
 Show = Callable[[str, str], None]
 """Lets the next drawing of the page show a result of a chat."""
-FORMS: tuple[tuple[ResultForm, str, str, str], ...] = (
-    ("csv", "CSV", "text/csv", mark("An apostrophe stands before text that would be a formula.")),
+FORMS: tuple[tuple[ResultForm, str, str], ...] = (
+    ("csv", "CSV", mark("An apostrophe stands before text that would be a formula.")),
     (
         "xlsx",
         "Excel",
-        "application/vnd.openxmlformats-officedocument.spreadsheetml.sheet",
         mark("Text stays text."),
     ),
     (
         "parquet",
         "Parquet",
-        "application/vnd.apache.parquet",
         mark("With the types of the columns."),
     ),
     (
         "csv-raw",
         mark("CSV, raw"),
-        "text/csv",
         mark(
             "Every text as it stands, for programs: a spreadsheet may run what begins "
             "with = + - or @."
@@ -242,23 +237,19 @@ def _draw_downloads(chat_id: str, result_id: str, page: ResultPage) -> None:
     with st.container(
         horizontal=True, gap="xsmall", vertical_alignment="center", key="result-downloads"
     ):
-        for form, label, mime, told in FORMS:
+        for form, label, told in FORMS:
             if form == "xlsx" and page.whole > MOST_ROWS:
                 continue
-            st.download_button(
+            downloads.button(
                 t(label),
-                later(partial(_exported, chat_id, result_id, form)),
-                file_name=f"{result_id}{'-raw.csv' if form == 'csv-raw' else f'.{form}'}",
-                mime=mime,
+                downloads.place("results", chat_id, result_id, form),
                 key=f"preview-download-{form}",
-                icon=":material/download:",
                 help=t(
                     "Download all {rows} as {label}. {told}",
                     rows=words.count(page.whole, "row"),
                     label=t(label),
                     told=t(told),
                 ),
-                on_click="ignore",
             )
         pins.draw_button(chat_id, result_id, "panel")
     if page.whole > MOST_ROWS:
@@ -269,7 +260,3 @@ def _draw_downloads(chat_id: str, result_id: str, page: ResultPage) -> None:
                 whole=in_digits(page.whole),
             )
         )
-
-
-def _exported(chat_id: str, result_id: str, form: ResultForm, own: Session) -> bytes:
-    return own.results.export(chat_id, result_id, form).read_bytes()

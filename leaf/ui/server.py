@@ -8,10 +8,10 @@ import base64
 import hashlib
 import logging
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.datastructures import MutableHeaders
 from starlette.middleware import Middleware
@@ -20,14 +20,15 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from starlette.websockets import WebSocket
 
 from leaf import logs
-from leaf.errors import LeafError
+from leaf.errors import LeafError, NotFoundError
 from leaf.readers.media_types import OTHER, PLAYED, SEEN
 from leaf.remote.server import routes
 from leaf.settings import Settings
+from leaf.ui import download_routes as downloading
 from leaf.ui import shared, state
 from leaf.ui.admitted import Admitted
-from leaf.ui.cookies import Cookies
-from leaf.ui.downloads import keep_downloads
+from leaf.ui.cookies import Cookies, claims_in
+from leaf.ui.downloads import DOWNLOADS
 from leaf.ui.entrance import Entrance, address_with
 from leaf.ui.health import health_routes
 from leaf.ui.opening import Openings
@@ -40,6 +41,9 @@ from leaf.ui.unconnected import Unconnected
 from leaf.ui.upload_routes import UploadRoutes
 from leaf.ui.visitors import HEALTH, Visitors, is_local
 from leaf.ui.wake import still_file_watchers
+
+if TYPE_CHECKING:
+    from leaf.sessions.session import Session
 
 SCRIPTS = "script-src 'self' blob:"
 CONTENT_SECURITY_POLICY = "; ".join(
@@ -92,13 +96,13 @@ async def lifespan(_app: Any) -> AsyncIterator[None]:
     """Build Leaf beside the event loop. A start that fails is told by the first page, which tries
     again."""
     still_file_watchers()
-    keep_downloads()
     keep_theme()
     state.serve_pages(asyncio.get_running_loop())
     state.serve_commands(_own_url())
     try:
         _tell((await asyncio.to_thread(state.built)).settings)
         await asyncio.to_thread(state.uploads().clear)
+        await asyncio.to_thread(state.rooms().clear)
         leave_loaded_alone()
     except LeafError as e:
         logging.getLogger("leaf").warning("Leaf is not ready: %s", e)
@@ -167,6 +171,22 @@ def upload_routes() -> list[Route]:
     return UploadRoutes(state.upload_keys, state.uploads, state.uploader).routes(
         _based(state.UPLOADS)
     )
+
+
+def download_routes() -> list[Route]:
+    """Where browsers take files along."""
+    return downloading.DownloadRoutes(_session, state.rooms).routes(_based(DOWNLOADS))
+
+
+def _session(cookies: Mapping[str, str], workspace_id: str) -> Session:
+    """What whoever sends these cookies may do in a workspace. Raises SignInError, NotFoundError
+    where it is not theirs."""
+    signed = state.login_needed()
+    claims = claims_in(cookies) if signed else {}
+    scope = state.built().sign_in(claims, workspace_id).scope if signed else state.local_scope()
+    if scope.workspace_id != workspace_id:
+        raise NotFoundError("There is no such workspace.")
+    return state.built().session(scope)
 
 
 def shared_link_routes() -> list[Route]:
@@ -267,6 +287,7 @@ class SecurityHeaders:
     def __init__(self, app: ASGIApp) -> None:
         self.app = app
         self._shared = _based(shared.PATH)
+        self._downloads = _based(DOWNLOADS)
         self._headers = HEADERS | {"content-security-policy": page_policy()}
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -278,13 +299,16 @@ class SecurityHeaders:
         given = self._headers
         if scope["path"].startswith(self._shared):
             given = given | shared.HEADERS
+        is_download = scope["path"].startswith(self._downloads)
+        if is_download:
+            given = given | downloading.HEADERS
 
         async def send_with_headers(message: Message) -> None:
             if message["type"] == "http.response.start":
                 headers = MutableHeaders(scope=message)
                 for name, value in given.items():
                     headers[name] = value
-                if is_media:
+                if is_media or (is_download and headers.get("content-disposition")):
                     _close_media(headers)
             await send(message)
 

@@ -29,7 +29,7 @@ HEADERS = {
     "x-robots-tag": "noindex, nofollow, noarchive",
     "cache-control": "no-store",
 }
-PAGE = """<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
+PAGE = """<!doctype html><html lang="{lang}"><meta charset="utf-8"><meta name="viewport" content="width=device-width">
 <meta name="robots" content="noindex"><title>{title}</title><style>:root {{ color-scheme: light dark }}
 body {{ font: 16px/1.6 sans-serif; color: #1d2420; background: #fbfaf7; max-width: 34rem; margin: 18vh auto; padding: 0 1.5rem }}
 h1 {{ font: 600 1.7rem serif }} @media (prefers-color-scheme: dark) {{ body {{ color: #e6eae6; background: #111614 }} }}</style>
@@ -108,5 +108,5 @@ def _address(request: Request) -> str:
 
 
 def _told(title: str, text: str, status: int, more: dict[str, str] | None = None) -> Response:
-    page = PAGE.format(title=escape(title), text=escape(text))
+    page = PAGE.format(lang="en", title=escape(title), text=escape(text))
     return HTMLResponse(page, status, HEADERS | (more or {}))

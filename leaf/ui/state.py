@@ -25,6 +25,7 @@ from leaf.store.model import Scope, Visit
 from leaf.ui import visitors
 from leaf.ui.cookies import claims_in
 from leaf.ui.entrance import kept_token
+from leaf.ui.making import Rooms
 from leaf.ui.receiving import UploadLimits, Uploads
 from leaf.ui.turns import Turns
 from leaf.ui.upload_keys import UploadKeys
@@ -67,6 +68,7 @@ class Registry:
     waker: Waker = field(default_factory=Waker)
     uploads: Uploads | None = None
     upload_keys: UploadKeys = field(default_factory=UploadKeys)
+    rooms: Rooms = field(default_factory=lambda: Rooms(lambda: built().settings.home))
     turns: Turns = field(default_factory=Turns)
     live: LiveAnswers | None = None
     """Answers on their way to the screen; made when the first is shown."""
@@ -118,7 +120,7 @@ def session() -> Session:
 
 
 def later(act: Callable[[Session], T]) -> Callable[[], T]:
-    """For what Streamlit calls outside of a page, such as downloads: whether the browser may act is
+    """For what goes on outside of a page, such as live answers: whether the browser may act is
     asked again then."""
     claims, needed, scope = _claims(), login_needed(), current_scope()
 
@@ -274,8 +276,11 @@ def current_scope() -> Scope:
     """On whose behalf this browser acts, in which workspace. Every page passes through here before
     it reads anything."""
     visit = current_visit()
-    if visit is not None:
-        return visit.scope
+    return visit.scope if visit is not None else local_scope()
+
+
+def local_scope() -> Scope:
+    """The one user of an app without login."""
     registry = _registry()
     if registry.local_scope is None or registry.leaf is None:
         registry.local_scope = built().local_scope()
@@ -337,17 +342,26 @@ def upload_keys() -> UploadKeys:
     return _registry().upload_keys
 
 
+def rooms() -> Rooms:
+    """Where what people take along is made."""
+    return _registry().rooms
+
+
 def upload_path() -> str:
     """Where they send them, as browsers ask for it."""
+    return path_of(UPLOADS)
+
+
+def path_of(place: str) -> str:
+    """A path of this Leaf, as browsers ask for it."""
     base = str(st.get_option("server.baseUrlPath") or "").strip("/")
-    return f"/{base}{UPLOADS}" if base else UPLOADS
+    return f"/{base}{place}" if base else place
 
 
 def address_of(place: str) -> str:
     """A place of this Leaf, as `board`, under the address by which this browser reached it."""
     reached = urlsplit(st.context.url or f"http://localhost:{st.get_option('server.port')}")
-    base = str(st.get_option("server.baseUrlPath") or "").strip("/")
-    return "/".join(filter(None, (f"{reached.scheme}://{reached.netloc}", base))) + f"/{place}"
+    return f"{reached.scheme}://{reached.netloc}{path_of(f'/{place}')}"
 
 
 def account() -> str:

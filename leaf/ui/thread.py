@@ -15,6 +15,7 @@ from leaf.store.model import Message, Thread
 from leaf.ui import (
     browser,
     connection,
+    downloads,
     draw,
     earlier,
     evidence,
@@ -27,7 +28,7 @@ from leaf.ui import (
 from leaf.ui.controls import icon_button
 from leaf.ui.items import answer_text
 from leaf.ui.live import page as live
-from leaf.ui.state import later, session
+from leaf.ui.state import session
 from leaf.ui.waiting import UNFINISHED
 
 STOPPED = mark("Stopped. What was found so far is kept.")
@@ -175,16 +176,12 @@ def _draw_actions(message: Message, branches: tuple[str, ...], busy: bool) -> No
         t("Answer again"), f"retry-{message.id}", "refresh", disabled=busy
     ):
         _retry(message)
-    st.download_button(
+    downloads.button(
         t("Download as Markdown"),
-        later(lambda own: own.messages.markdown(message.id).encode()),
-        file_name="answer.md",
-        mime="text/markdown",
+        downloads.place("answers", message.id),
         key=f"icon-markdown-{message.id}",
         type="tertiary",
-        icon=":material/download:",
         help=t("Download as Markdown"),
-        on_click="ignore",
     )
     _draw_feedback(message)
 

@@ -15,8 +15,7 @@ from leaf.budgets.periods import RANGES, Range
 from leaf.language.text import in_digits, mark, t
 from leaf.store.model import NamedUsage, UsageTotal
 from leaf.store.usage import Whose
-from leaf.ui import markdown, tabular, words
-from leaf.ui.state import later
+from leaf.ui import downloads, markdown, tabular, words
 
 RANGE_NAMES: dict[str, str] = {
     "today": mark("Today"),
@@ -262,16 +261,8 @@ def draw_tables(report: UsageReport) -> None:
 
 def draw_download(report: UsageReport) -> None:
     """By day and model, for a spreadsheet."""
-    chosen, whose = report.range, report.whose
-    st.download_button(
-        t("Download as CSV"),
-        later(lambda own: own.usage.csv(chosen, whose).encode()),
-        file_name=f"leaf-usage-{report.now:%Y-%m-%d}.csv",
-        mime="text/csv",
-        key="usage-csv",
-        icon=":material/download:",
-        on_click="ignore",
-    )
+    where = downloads.place("usage", report.range, report.whose)
+    downloads.button(t("Download as CSV"), where, key="usage-csv")
 
 
 def _draw_rows(kind: str, rows: Sequence[tuple[NamedUsage, str, str]]) -> None:

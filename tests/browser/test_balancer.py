@@ -17,7 +17,7 @@ import pytest
 from cryptography.fernet import Fernet
 from playwright.sync_api import Browser, BrowserContext, Page, Response, expect
 
-from tests import balancers, pictures_kit, postgres
+from tests import balancers, pictures_kit, postgres, sounds
 from tests.app_process import App, free_port
 from tests.browser.conftest import PATIENCE
 from tests.browser.test_exports import taken
@@ -131,7 +131,7 @@ def test_with_sticky_sessions_everything_reaches_the_leaf_of_the_page(
         assert sum(pair.counted("leaf_viewers_connected")) == 1
         expect(page.get_by_text("Paragraph 40 of")).to_be_visible()
         page.goto(f"{pair.url}/usage")
-        got = taken(page, lambda: page.get_by_role("button", name="Download as CSV").click())
+        got = taken(page, lambda: page.get_by_role("link", name="Download as CSV").click())
         assert len(got.path().read_text().splitlines()) >= 2
         page.goto(f"{pair.url}/settings")
         expect(page.get_by_text(re.compile("words are pushed"))).to_be_visible()
@@ -164,6 +164,43 @@ def test_browsers_are_at_both_leafs_and_see_one_another(
         expect(second.get_by_text("Paragraph 40 of")).to_be_visible()
         expect(finished(first)).to_be_visible()
         others.close()  # else it comes back to the balancers of the tests below
+
+
+APART: dict[str, Balancer] = {
+    "nginx": lambda pair: balancers.nginx(
+        [pair.leafs[1].port], port=pair.port, apart=pair.leafs[0].port
+    ),
+    "haproxy": lambda pair: balancers.haproxy(
+        [pair.leafs[1].port], port=pair.port, apart=pair.leafs[0].port
+    ),
+}
+"""The sessions of pages in the first Leaf, and all else at the second."""
+
+
+@pytest.mark.parametrize("name", APART)
+def test_without_sticky_sessions_files_are_taken_along_and_played_from_the_other_leaf(
+    pair: Pair, name: str, page: Page, tmp_path: Path
+) -> None:
+    beep = tmp_path / "beep.wav"
+    beep.write_bytes(sounds.wav([(2.0, 400)]))
+    with balancers.nginx(pair.ports, port=pair.port):
+        page.goto(pair.url)
+        sign_in(page, "Ann")
+        ask(page, "hello")
+        expect(finished(page)).to_be_visible()
+        chat = page.url
+        add_by_composer(page, beep)
+    with APART[name](pair):
+        page.goto(chat)
+        expect(finished(page)).to_be_visible()
+        button = page.get_by_role("link", name="Download as Markdown").first
+        got = taken(page, button.click)
+        assert "hello" in got.path().read_text()
+        page.goto(f"{pair.url}/files")
+        page.get_by_role("button", name="beep.wav").first.click()
+        player = page.locator(".st-key-preview audio")
+        expect(player).to_be_visible()
+        wait_until(lambda: player.evaluate("one => one.duration > 1.9"))
 
 
 def test_without_sticky_sessions_answers_come_and_it_is_said_what_does_not(

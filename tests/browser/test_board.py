@@ -135,7 +135,7 @@ def _export(page: Page) -> None:
     button(page, "Export").click()
     for label, ending, start in (("Web page", "html", b"<!doctype"), ("PDF", "pdf", b"%PDF")):
         with page.expect_download() as caught:
-            button(page, label).click()
+            page.get_by_role("link", name=label, exact=True).click()
         assert caught.value.suggested_filename == f"Board.{ending}"
         assert Path(caught.value.path()).read_bytes().startswith(start)
         if folder := os.environ.get("LEAF_SHOTS"):

@@ -96,7 +96,7 @@ def test_a_document_grows_beside_the_chat_and_is_edited_and_restored(
     expect(panel).to_contain_text("- A short call.")
     shot(page, tmp_path, "change")
     with page.expect_download() as download:
-        panel.get_by_role("button", name="Word (DOCX)").click()
+        panel.get_by_role("link", name="Word (DOCX)").click()
     assert download.value.suggested_filename == "Plan call.docx"
     assert Path(download.value.path()).read_bytes()[:2] == b"PK"
 

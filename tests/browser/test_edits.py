@@ -95,7 +95,7 @@ def test_sql_of_a_step_is_edited_run_and_kept_beside_it(
         expect(beside).to_contain_text("Edited by you")
         expect(beside).to_contain_text("result r2")
         with page.expect_download() as caught:
-            seen(beside.get_by_role("button", name="All rows as CSV")).click()
+            seen(beside.get_by_role("link", name="All rows as CSV")).click()
         assert Path(caught.value.path()).read_text().splitlines()[0] == "region,most"
         seen(beside.get_by_role("button", name="Open all")).click()
         panel = page.locator(".st-key-preview")

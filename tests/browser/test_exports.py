@@ -33,6 +33,9 @@ CHART = {
 }
 
 
+SLOWLY = Turn.say("word after word " * 300, pieces=600, delay=0.05)
+
+
 def reports(body: Json) -> Turn:
     if body["messages"][-1]["content"][0]["type"] != "tool_result":
         by_region = (
@@ -69,6 +72,45 @@ def taken(page: Page, press: Callable[[], None]) -> Download:
     return waiting.value
 
 
+def test_a_download_that_is_pressed_while_the_page_is_drawn_anew_comes(
+    new_app: Callable[..., App], page: Page
+) -> None:
+    with MessagesServer([Turn.say("It is there."), SLOWLY]) as model:
+        page.goto(new_app(model_url=model.url).url)
+        ask(page, "What can you do?")
+        expect(finished(page)).to_be_visible()
+        ask(page, "And slowly?")
+        for _ in range(3):
+            expect(page.get_by_text("word after word").first).to_be_visible()
+            button = page.get_by_role("link", name="Download as Markdown").first
+            address = button.get_attribute("href")
+            came = taken(page, button.click)
+            assert "It is there." in came.path().read_text()
+            page.reload()
+            assert (
+                page.get_by_role("link", name="Download as Markdown").first.get_attribute("href")
+                == address
+            )
+        button.focus()
+        came = taken(page, lambda: page.keyboard.press("Enter"))
+        assert came.suggested_filename == "answer.md"
+
+
+def test_what_cannot_be_downloaded_is_said_beside_the_page(
+    new_app: Callable[..., App], page: Page
+) -> None:
+    with MessagesServer([Turn.say("It is there.")]) as model:
+        page.goto(new_app(model_url=model.url).url)
+        ask(page, "What can you do?")
+        expect(finished(page)).to_be_visible()
+        button = page.get_by_role("link", name="Download as Markdown").first
+        button.evaluate("one => { one.href = one.href.slice(0, -4) + 'none' }")
+        with page.expect_popup() as opened:
+            button.click()
+        expect(opened.value.get_by_role("heading", name="Nothing is here for you")).to_be_visible()
+        expect(page.get_by_text("It is there.")).to_be_visible()
+
+
 @pytest.mark.timeout(400)
 @pytest.mark.parametrize(("scheme", "width"), [("light", 1280), ("dark", 390)])
 def test_result_chart_and_chat_are_taken_along(
@@ -97,15 +139,11 @@ def test_result_chart_and_chat_are_taken_along(
     page.screenshot(path=tmp_path / "changed.png")
     page.keyboard.press("Escape")
     page.get_by_role("button", name="Download", exact=True).filter(visible=True).click()
-    came = taken(
-        page, page.get_by_role("button", name="Vega-Lite (JSON)").filter(visible=True).click
-    )
+    came = taken(page, page.get_by_role("link", name="Vega-Lite (JSON)").filter(visible=True).click)
     spec = json.loads(came.path().read_text())
     assert (spec["mark"]["type"], spec["encoding"]["theta"]["field"]) == ("arc", "orders")
     assert len(spec["data"]["values"]) == 3
-    came = taken(
-        page, page.get_by_role("button", name="PNG", exact=True).filter(visible=True).click
-    )
+    came = taken(page, page.get_by_role("link", name="PNG", exact=True).filter(visible=True).click)
     assert came.suggested_filename == "Revenue by region.png"
     assert came.path().read_bytes().startswith(b"\x89PNG")
     page.keyboard.press("Escape")
@@ -127,21 +165,19 @@ def test_result_chart_and_chat_are_taken_along(
     panel.get_by_role("textbox", name="Value").press("Enter")
     expect(panel.get_by_text("Rows 1–86 of 86 that meet the filter, of 260 in all")).to_be_visible()
     page.screenshot(path=tmp_path / "table.png")
-    came = taken(page, panel.get_by_role("button", name="Excel").click)
+    came = taken(page, panel.get_by_role("link", name="Excel").click)
     book = openpyxl.load_workbook(io.BytesIO(came.path().read_bytes()))
     assert (book.sheetnames, book["Result"].max_row) == (["Result", "Query"], ROWS + 1)
     panel.get_by_role("button", name="Close the preview").click()
 
     # The chat
     page.get_by_role("button", name="Export chat").filter(visible=True).click()
-    expect(page.get_by_role("button", name="Notebook").filter(visible=True)).to_be_visible()
+    expect(page.get_by_role("link", name="Notebook").filter(visible=True)).to_be_visible()
     page.screenshot(path=tmp_path / "export.png")
-    came = taken(
-        page, page.get_by_role("button", name="PDF", exact=True).filter(visible=True).click
-    )
+    came = taken(page, page.get_by_role("link", name="PDF", exact=True).filter(visible=True).click)
     assert came.suggested_filename == "How many orders.pdf"
     assert came.path().read_bytes().startswith(b"%PDF")
-    came = taken(page, page.get_by_role("button", name="Folder (ZIP)").filter(visible=True).click)
+    came = taken(page, page.get_by_role("link", name="Folder (ZIP)").filter(visible=True).click)
     assert came.suggested_filename == "How many orders.zip"
     with zipfile.ZipFile(came.path()) as archive:
         assert {"README.md", "chat.ipynb", "manifest.json", "queries/01.sql"} <= set(

@@ -35,6 +35,6 @@ def test_a_chat_is_deleted_for_good_after_a_question_and_stands_in_the_log(
     page.get_by_role("link", name="Audit log, under Operations").click()
     expect(page.get_by_role("cell", name="chat deleted for good")).to_be_visible()
     with page.expect_download() as download:
-        page.get_by_role("button", name="as CSV").click()
+        page.get_by_role("link", name="as CSV").click()
     assert "chat deleted for good" in download.value.path().read_text()
     assert b"Something to be rid of" not in (app.home / "leaf.duckdb").read_bytes()

@@ -87,7 +87,7 @@ def test_files_that_code_writes_are_downloaded_and_added_to_the_chat(
         expect(finished(page)).to_be_visible()
         shot(page, "written")
         with page.expect_download() as caught:
-            page.get_by_role("button", name="by region.csv").click()
+            page.get_by_role("link", name="by region.csv").click()
         assert caught.value.suggested_filename == "by region.csv"
         assert Path(caught.value.path()).read_text().splitlines()[0] == "region,revenue"
         page.get_by_role("button", name="Add to files").click()

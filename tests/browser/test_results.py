@@ -60,7 +60,7 @@ def test_a_result_whose_rows_are_gone_says_so_and_is_computed_again(
     page.locator("[class*=st-key-step-] summary").filter(visible=True).first.click()
     gone = page.get_by_text("The rows of r1 are gone: their file is missing").filter(visible=True)
     expect(gone).to_be_visible()
-    expect(page.get_by_role("button", name="All rows as CSV")).to_have_count(0)
+    expect(page.get_by_role("link", name="All rows as CSV")).to_have_count(0)
     shot(page, "result-gone", tmp_path)
     page.get_by_role("button", name="Recompute").filter(visible=True).click()
     panel = page.locator(".st-key-preview")

@@ -36,7 +36,7 @@ def test_a_question_beyond_the_budget_is_given_back_with_a_sentence_and_sent_onc
     expect(page.get_by_text("claude-sonnet-5-5").first).to_be_visible()
     expect(page.locator("[data-testid=stVegaLiteChart]")).to_be_visible()
     with page.expect_download() as download:
-        page.get_by_role("button", name="Download as CSV").click()
+        page.get_by_role("link", name="Download as CSV").click()
     assert "claude-sonnet-5-5,1," in download.value.path().read_text()
 
     set_tokens(page, app, "5")
