@@ -37,6 +37,8 @@ from tests.messages_server import MessagesServer, Turn
 LEAFS = 2
 IDLE = 20.0
 """Seconds for which nothing is asked."""
+IDLE_STATEMENTS = 1.0
+"""Of PostgreSQL a second, at most, for each Leaf of which nothing is asked."""
 A_SECOND = 15.0
 FEW, MANY = 60, 300
 """Words of an answer."""
@@ -227,7 +229,14 @@ def _table(number: int) -> bytes:
 
 def _figures(idle: Cost, costs: dict[str, Cost]) -> list[Figure]:
     found = [
-        Figure(IDLE_SUBJECT, "statements of both a second", idle.statements / idle.seconds),
+        Figure(
+            IDLE_SUBJECT,
+            "statements of both a second",
+            idle.statements / idle.seconds,
+            LEAFS * IDLE_STATEMENTS,
+            False,
+            "{:.1f}",
+        ),
         Figure(IDLE_SUBJECT, "rows written a second", idle.written / idle.seconds),
         Figure(IDLE_SUBJECT, "requests to the bucket", idle.requests, shown="{:.0f}"),
     ]

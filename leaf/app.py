@@ -16,7 +16,15 @@ from pathlib import Path
 from typing import Literal
 
 from leaf.budgets.periods import Range
-from leaf.errors import BlobGoneError, LeafError, NotFoundError, SandboxError, SignInError
+from leaf.errors import (
+    BlobGoneError,
+    LeafError,
+    NotFoundError,
+    SandboxError,
+    SignInError,
+    StoreError,
+    public_reason,
+)
 from leaf.identity import identify
 from leaf.keeping.backup import BackupMade, backup
 from leaf.keeping.remover import OPERATOR
@@ -163,19 +171,27 @@ class Leaf:
         """Where every write is told, to whoever waits in its workspace."""
         return self._db.changes
 
-    def parts(self) -> dict[str, bool]:
-        """What questions need, and whether it is well: the database, the records of runs, where
-        files last, room on the disk."""
+    def parts(self) -> dict[str, str]:
+        """What questions need, and what is wrong with it, empty where it is well: the database, the
+        records of runs, where files last, room on the disk. Names nobody and no address."""
         return {
-            "database": _works(lambda: self._db.read("SELECT 1")),
-            "runs": _works(lambda: self._house.runs.records(limit=1)),
-            "storage": _works(self._house.store.blobs.place.check),
-            "disk": _works(lambda: _write_something(self.settings.home)),
+            "database": _wrong(lambda: self._db.read("SELECT 1")),
+            "runs": _wrong(lambda: self._house.runs.records(limit=1)),
+            "storage": _wrong(self._house.store.blobs.place.check),
+            "disk": _wrong(lambda: _write_something(self.settings.home)),
         }
 
     def load(self) -> Load:
         """How many answers this process writes, and how many questions wait. Reads no store."""
         return self._house.runs.board.load()
+
+    def for_room(self) -> int:
+        """How many questions wait for nothing but room in a process, each counted by the one that
+        was asked; those that a process left that is gone by the last one alone."""
+        try:
+            return self._house.runs.for_room()
+        except StoreError:
+            return self._house.runs.board.for_room()
 
     # --- the operator's view, which asks for everybody; never a page's (see sessions/operations.py)
 
@@ -237,14 +253,14 @@ class Leaf:
         return logins.unscoped_unlink(self._db, email)
 
 
-def _works(act: Callable[[], object]) -> bool:
+def _wrong(act: Callable[[], object]) -> str:
     try:
         act()
     except Exception as e:  # noqa: BLE001 - whatever it is, it is not well
         why = e if isinstance(e, LeafError) else type(e).__name__
         logging.getLogger("leaf").warning("Not well: %s", why)
-        return False
-    return True
+        return public_reason(e)
+    return ""
 
 
 def _write_something(home: Path) -> None:

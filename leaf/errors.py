@@ -209,6 +209,17 @@ class StoreAwayError(StoreError):
     """The database does not answer; it may be back in a moment. What was being done is not known to
     be done."""
 
+    def __init__(self, message: str, hint: str = "", *, reason: str = "") -> None:
+        super().__init__(message, hint)
+        self.reason = reason
+        """Why, without names and addresses; empty where that is not known."""
+
+
+def public_reason(error: Exception) -> str:
+    """Why something does not work, for programs that may know no names, paths and addresses."""
+    known = error.reason if isinstance(error, StoreAwayError) else ""
+    return known or "It does not work; the log and the page say more."
+
 
 class StorageError(StoreError):
     """Where files are stored cannot be reached, or refuses. The message calls the file `this file`:

@@ -211,7 +211,12 @@ def _notebooks(settings: Settings, store: Store, tables: Tables) -> Notebooks | 
     sessions = Sessions(
         settings.home, idle_seconds=60 * settings.python_idle_minutes, limits=limits
     )
-    packages = Packages(settings.home, settings.packages, lists=ChatPackages(store.db))
+    packages = Packages(
+        settings.home,
+        settings.packages,
+        lists=ChatPackages(store.db),
+        check_room=store.space.check,
+    )
     return Notebooks(store, sessions, tables, packages)
 
 

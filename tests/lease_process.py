@@ -1,17 +1,14 @@
 """A process among several over one PostgreSQL: it writes answers, and takes commands as lines.
 
-    python -m tests.lease_process HOME DATABASE_URL MODEL_URL BEAT SILENCE STOP
+    python -m tests.lease_process HOME DATABASE_URL MODEL_URL BEAT SILENCE STOP TOTAL
 
-`ask TEXT` says the answer's id, `stop ID` and `follow ID` say `done`; `follow` keeps when each word
-of an answer came, which `heard` says. SIGTERM ends it as it ends the app.
+Each command is answered by a line. SIGTERM ends it as it ends the app.
 """
 
 from __future__ import annotations
 
-import json
 import signal
 import sys
-import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -28,7 +25,6 @@ class Commands:
 
     def __init__(self, desk: Desk) -> None:
         self._desk = desk
-        self._heard: list[tuple[float, str]] = []
 
     def ask(self, text: str) -> str:
         return self._desk.ask(text).id
@@ -37,12 +33,18 @@ class Commands:
         self._desk.runs.stop(message_id)
         return "done"
 
-    def follow(self, message_id: str) -> str:
-        threading.Thread(target=self._follow, args=[message_id], daemon=True).start()
-        return "done"
+    def ask_after(self, given: str) -> str:
+        """`ID TEXT`: a question in the chat of another one."""
+        from leaf.store import chats
 
-    def heard(self, _: str) -> str:
-        return json.dumps(self._heard)
+        message_id, _, text = given.partition(" ")
+        chat_id = self._desk.message(message_id).chat_id
+        return self._desk.ask(text, chats.get(self._desk.db, self._desk.scope, chat_id)).id
+
+    def load(self, _: str) -> str:
+        """How many questions wait in its queue, and how many for room alone."""
+        self._desk.runs._presence.adopt()  # type: ignore[union-attr]
+        return f"{self._desk.runs.board.load().waiting} {self._desk.runs.for_room()}"
 
     def rename(self, text: str) -> str:
         """`CHAT TITLE`; says when it was committed."""
@@ -53,31 +55,26 @@ class Commands:
         return str(time.time())
 
     def changed(self, seconds: str) -> str:
-        """When a chat changed next, at most so many seconds from now."""
-        hub = self._desk.db.changes
-        hub.wait(self._desk.scope.workspace_id, hub.position, float(seconds), ["chats"])
-        return str(time.time())
+        """When a chat changed next, at most so many seconds from now, and what the first of them is
+        called then: as a page that waits is drawn again. `ready` is said before it waits."""
+        from leaf.store import chats
 
-    def _follow(self, message_id: str) -> None:
-        while (run := self._desk.runs.watch(message_id)) is None:
-            time.sleep(0.01)
-        position, done = 0, False
-        while not done:
-            piece = run.read(position, 1.0)
-            position, done = piece.position, piece.done
-            self._heard += [
-                (time.time(), c["delta"]) for c in piece.chunks if c["type"] == "text-delta"
-            ]
+        hub, scope = self._desk.db.changes, self._desk.scope
+        position = hub.position
+        print("ready", flush=True)
+        hub.wait(scope.workspace_id, position, float(seconds), ["chats"])
+        at = time.time()
+        return f"{at} {chats.list_chats(self._desk.db, scope)[0].title}"
 
 
 def main(arguments: list[str]) -> None:
     home, database_url, model_url = arguments[:3]
-    beat, silence, stop = map(float, arguments[3:])
+    beat, silence, stop = map(float, arguments[3:6])
     desk = Desk(
         Path(home),
         model_url,
         database_url=database_url,
-        limits=QueueLimits(PER_USER, 20),
+        limits=QueueLimits(PER_USER, int(arguments[6])),
         times=LeaseTimes(beat, silence, stop),
     )
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(0))

@@ -87,22 +87,36 @@ def server(connections: int = 60, settings: Sequence[str] = ()) -> Iterator[str]
         shutil.rmtree(folder, ignore_errors=True)
 
 
+def admit(address: str, *lines: str) -> None:
+    """Let in whom these lines of pg_hba.conf name, the first that fits; over the socket all."""
+    import psycopg
+
+    folder = dict(parse_qsl(address.removeprefix("?")))["host"]
+    told = "\n".join(["local all all trust", *lines, ""])
+    (Path(folder) / "data" / "pg_hba.conf").write_text(told)
+    with psycopg.connect(f"postgresql:///postgres{address}", autocommit=True) as connection:
+        connection.execute("SELECT pg_reload_conf()")
+
+
 def restart(address: str, away: float = 0.0) -> None:
     """Have the server fall over, and start it again after so many seconds: its connections are cut at
     once, and it finds what was committed in its log."""
+    _control(address, "-m", "immediate", "stop")
+    time.sleep(away)
+    start(address)
+
+
+def start(address: str) -> None:
+    """Start a server again that has ended."""
+    _control(address, "start")
+
+
+def _control(address: str, *words: str) -> None:
     bin_folder = programs()
     assert bin_folder is not None
     folder = dict(parse_qsl(address.removeprefix("?")))["host"]
-
-    def control(*words: str) -> None:
-        command = [str(bin_folder / "pg_ctl"), "-D", f"{folder}/data", "-l", f"{folder}/log", "-w"]
-        subprocess.run(
-            [*command, *words], check=True, capture_output=True, user=owner(), cwd=folder
-        )
-
-    control("-m", "immediate", "stop")
-    time.sleep(away)
-    control("start")
+    command = [str(bin_folder / "pg_ctl"), "-D", f"{folder}/data", "-l", f"{folder}/log", "-w"]
+    subprocess.run([*command, *words], check=True, capture_output=True, user=owner(), cwd=folder)
 
 
 def fresh(address: str) -> str:

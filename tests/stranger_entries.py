@@ -294,6 +294,8 @@ METHODS: Mapping[str, Entry] = {
     ),
     "jobs.cancel": gone(owner="any", uses={"job_id": "announced_id"}, turn=4),
     "jobs.cancel_all": gone(uses={"job_id": "announced_id"}, turn=5),
+    "jobs.missing": gone(),
+    "jobs.do_without": gone(owner="any", uses={"job_id": "announced_id"}),
     "jobs.shown": gone(uses={"job_id": "announced_id"}),
     "jobs.read_so_far": gone(),
     "jobs.take": gone(owner="change"),

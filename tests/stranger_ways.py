@@ -35,6 +35,7 @@ ROUTES: Mapping[str, tuple[int, ...]] = {
     "/_leaf/uploads/{job}/close": (400, 403, 405),
     "/_leaf/uploads/{job}/go-on": (400, 403, 405),
     "/_leaf/uploads/{job}/left": (400, 403, 405),
+    "/_leaf/uploads/{job}/without": (400, 403, 405),
     "/_leaf/uploads/{job}/{position:int}": (400, 403, 405),
     "/_leaf/uploads/{job}/{position:int}/again": (400, 403, 405),
     "/healthz": (200,),

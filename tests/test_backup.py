@@ -270,6 +270,7 @@ def test_a_backup_of_an_earlier_schema_is_brought_up_to_date(tmp_path: Path) -> 
         "project_files",
         "told_instructions",
         "preferences",
+        "installation",
         "transcripts",
         "chat_packages",
         "consents",

@@ -18,12 +18,16 @@ from typing import Any
 import psycopg
 import pytest
 
+from leaf.runs.board import Board, QueueLimits
 from leaf.runs.engine import VERSION
 from leaf.runs.presence import LeaseTimes
+from leaf.runs.waiting import QueueEntry
 from leaf.store import Store, fence, leases, messages, users
+from leaf.store.changes import Hub
 from leaf.store.fence import Fence, FencedError
 from leaf.store.leases import Holder
 from leaf.store.model import Scope, Unfinished
+from tests import postgres
 from tests.app_process import ROOT
 from tests.lease_process import PER_USER
 from tests.messages_server import MessagesServer, Turn
@@ -36,10 +40,12 @@ PATIENT = LeaseTimes(beat=0.5, silence=60.0, stop=0.5)
 class Process:
     """One of them."""
 
-    def __init__(self, home: Path, url: str, model_url: str, times: LeaseTimes = QUICK) -> None:
+    def __init__(
+        self, home: Path, url: str, model_url: str, times: LeaseTimes = QUICK, total: int = 20
+    ) -> None:
         home.mkdir(exist_ok=True)
         self._log = (home / "log.txt").open("ab")
-        numbers = [str(n) for n in (times.beat, times.silence, times.stop)]
+        numbers = [str(n) for n in (times.beat, times.silence, times.stop, total)]
         self.process = subprocess.Popen(
             [sys.executable, "-m", "tests.lease_process", str(home), url, model_url, *numbers],
             cwd=ROOT,
@@ -80,11 +86,13 @@ class Place:
         self.asked: list[str] = []
         self.most = 0
 
-    def start(self, number: int, model_url: str, times: LeaseTimes = QUICK) -> list[Process]:
+    def start(
+        self, number: int, model_url: str, times: LeaseTimes = QUICK, total: int = 20
+    ) -> list[Process]:
         """So many at once, each with a folder of its own. The first makes the tables."""
         for _ in range(number):
             home = self.folder / f"home{len(self.processes)}"
-            self.processes.append(Process(home, self.url, model_url, times))
+            self.processes.append(Process(home, self.url, model_url, times, total))
             if len(self.processes) == 1:
                 assert self.processes[0].hear(), (home / "log.txt").read_text()
         for process in self.processes[-number:]:
@@ -306,6 +314,80 @@ def test_an_answer_of_another_version_is_left_to_those_that_can_go_on_with_it(
         stays.set()
         beating.join()
         assert text_of(desk.end(asked.id)) == text_for("question-1")
+
+
+def test_what_waits_for_room_alone_is_counted_once_over_all_processes(place: Place) -> None:
+    """By this more Leafs are started: what a person's limit or a chat holds back they cannot help."""
+    with MessagesServer(SlowModel(seconds=60)) as server:
+        one, two = place.start(2, server.url, PATIENT, total=1)
+        first = one.say("ask question-1")
+        two.say("ask question-2")
+        wait_until(lambda: place.statuses() == ["streaming"] * 2)
+        one.say(f"ask_after {first} question-3")  # waits for its chat
+        assert [one.say("load"), two.say("load")] == ["1 0", "1 0"]
+        two.say("ask question-4")  # the third for this person
+        for number in range(5, 8):  # those after it wait for this person's others
+            one.say(f"ask question-{number}")
+        found = [process.say("load").split() for process in (one, two)]
+        assert [waiting for waiting, _ in found] == ["5", "5"]
+        assert sum(int(for_room) for _, for_room in found) == 1
+
+
+def test_a_rename_elsewhere_is_known_and_read_within_a_second(place: Place) -> None:
+    with MessagesServer(SlowModel(seconds=0.2)) as server:
+        one, two = place.start(2, server.url, PATIENT)
+        asked = one.say("ask question-1")
+        wait_until(lambda: place.status(asked) == "completed")
+        (chat_id,) = place.rows("SELECT chat_id FROM messages WHERE id = %s", asked)[0]
+        late = []
+        for number in range(5):
+            assert two.say("changed 20") == "ready"
+            renamed = float(one.say(f"rename {chat_id} Name {number}"))
+            at, _, title = two.hear().partition(" ")
+            assert title == f"Name {number}"
+            late.append(float(at) - renamed)
+        assert sorted(late)[2] < 1
+
+
+def test_a_process_that_is_alone_counts_all_that_waits_for_room() -> None:
+    board = Board(Hub(), QueueLimits(per_user=2, total=1))
+    people = [Scope("w", f"u{n}") for n in range(3)]
+    board.remember(QueueEntry("m", "c", people[0]))
+    for number, person in enumerate([people[0], people[0], people[1], people[2]]):
+        board.wait(QueueEntry(f"m{number}", f"c{number}", person), asked=number == 2)
+    assert board.for_room() == 3
+    board.alone = False
+    assert board.for_room() == 1
+    assert board.for_room([QueueEntry(f"e{n}", f"d{n}", people[1]) for n in range(2)]) == 0
+
+
+def test_a_beat_of_the_heart_is_one_statement(tmp_path: Path) -> None:
+    """Where several Leafs stand idle it is nearly all that they ask."""
+    counted = ("shared_preload_libraries = 'pg_stat_statements'",)
+    with postgres.server(30, counted) as address, MessagesServer([]) as server:
+        url = postgres.fresh(address)
+        times = LeaseTimes(beat=0.2, silence=60.0, stop=0.5)
+        with (
+            Desk(tmp_path, server.url, database_url=url, times=times) as desk,
+            psycopg.connect(url, autocommit=True) as looking,
+        ):
+            looking.execute("CREATE EXTENSION pg_stat_statements")
+            desk.runs.launch()
+            leases.unscoped_enter(desk.db, Holder("beside", VERSION, PER_USER))
+            wait_until(lambda: not desk.runs.board.alone)
+
+            def calls(of: str) -> int:
+                sql = (
+                    "SELECT coalesce(sum(calls), 0) FROM pg_stat_statements WHERE query LIKE %s "
+                    "AND query NOT LIKE '%%pg_stat%%'"
+                )
+                return int(looking.execute(sql, [of]).fetchall()[0][0])
+
+            time.sleep(1)  # what the start still asks
+            looking.execute("SELECT pg_stat_statements_reset()")
+            wait_until(lambda: calls("%UPDATE processes SET beat_at%") > 10)
+            beats = calls("%UPDATE processes SET beat_at%")
+            assert calls("%") <= beats + 3
 
 
 def test_a_question_whose_claim_was_kept_and_not_confirmed_is_answered(

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import threading
 from pathlib import Path
 
 import pytest
 
 from leaf.doctor import _check_space
 from leaf.errors import SpaceError
+from leaf.files.captions import KeptCaptions
+from leaf.sandbox.packages import InstallPlan, Packages
 from leaf.settings import Settings, load
 from leaf.store.space import GIGABYTE, Space
 from leaf.tools.base import ToolOutput
@@ -57,6 +60,13 @@ def test_at_the_cap_uploads_results_and_tables_are_refused_and_all_else_works(
             add(session, "more.csv", b"a,b\n1,2\n")
         with pytest.raises(SpaceError, match=said):
             query()
+        plan, stop = InstallPlan("seaborn", "0.13.2"), threading.Event()
+        packages = Packages(tmp_path, check_room=leaf._house.store.space.check)
+        for kept in (packages, leaf._house.python and leaf._house.python.packages):
+            with pytest.raises(SpaceError, match=said):
+                (kept or packages).add(session.scope.workspace_id, chat.id, plan, stop)
+        with pytest.raises(SpaceError, match=said):
+            KeptCaptions(leaf._house.store).check_room()
         answer = finished(session, session.messages.send(chat.id, "total revenue", [file.id]).id)
         assert answer.status == "completed"
         assert said in repr(answer.parts)

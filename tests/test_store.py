@@ -959,7 +959,7 @@ def test_a_data_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         (
             "postgresql://ann:hunter2@127.0.0.1:1/leaf",
             StoreError,
-            "The PostgreSQL database at 127.0.0.1/leaf cannot be reached",
+            "The PostgreSQL database at 127.0.0.1:1/leaf cannot be reached: nothing listens there",
         ),
         (
             "postgresql:///leaf?nonsense=1&password=hunter2",

@@ -7,12 +7,13 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from streamlit.testing.v1 import AppTest
 
 from leaf.app import Leaf
 from leaf.settings import Settings
 from leaf.ui import state
 from leaf.wiring import build
-from tests.test_ui_pages import open_page, words_of
+from tests.test_ui_pages import add, open_page, words_of
 
 
 @pytest.fixture
@@ -46,3 +47,50 @@ def test_the_files_page_shows_progress_then_what_could_not_be_read(
     assert "1 of them cannot be read" in said
     page.button(key=f"icon-added-close-{job.id}").click().run()
     assert session.jobs.list() == []
+
+
+def kept_back(page: AppTest) -> str:
+    """What is said instead of asking; the question stands in the composer again."""
+    assert not page.exception
+    (said,) = [one.value for one in page.warning if "Not sent" in one.value]
+    assert not page.chat_message
+    return said
+
+
+def test_a_question_waits_for_its_files_however_it_is_asked(leaf: Leaf) -> None:
+    session = leaf.session(leaf.local_scope())
+    chat = session.chats.create()
+    session.attached.add(chat.id, [add(leaf, "sales.csv", b"region,revenue\nNorth,1\nSouth,2\n")])
+    job = session.jobs.announce([("more.csv", 8), ("other.csv", 8)], target=chat.id)
+    page = open_page(chat=chat.id)
+    page.chat_input[0].set_value("What is in them?").run()
+    assert "more.csv, other.csv is not here yet" in kept_back(page).replace("\\", "")
+    assert page.chat_input[0].proto.value == "What is in them?"
+    session.jobs.fail(job.id, 0, "It was cut.")
+    session.jobs.cancel(job.id, 1)
+    page = open_page(chat=chat.id)
+    suggested = page.button(key="suggestion-0")
+    question = suggested.label
+    suggested.click().run()
+    assert "more.csv could not be added" in kept_back(page).replace("\\", "")
+    assert page.chat_input[0].proto.value == question.replace("\\", "")
+    session.jobs.cancel(job.id, 0)
+    page.chat_input[0].set_value("how many rows").run()
+    assert len(session.chats.thread(chat.id).messages) == 2
+
+
+def test_files_that_were_put_away_or_are_done_without_keep_no_question(leaf: Leaf) -> None:
+    session = leaf.session(leaf.local_scope())
+    chat, other = session.chats.create(), session.chats.create()
+    jobs = [session.jobs.announce([(f"{n}.csv", 8)], target=chat.id) for n in range(3)]
+    session.jobs.announce([("elsewhere.csv", 8)], target=other.id)
+    names = lambda: [item.name for item in session.jobs.missing(chat.id)]  # noqa: E731
+    assert names() == ["0.csv", "1.csv", "2.csv"]
+    session.jobs.fail(jobs[0].id, 0, "It was cut.")
+    session.jobs.wait(jobs[0].id, 20)
+    session.jobs.forget(jobs[0].id)
+    assert names() == ["1.csv", "2.csv"]
+    session.jobs.do_without(jobs[1].id)
+    session.jobs.cancel(jobs[2].id, 0)
+    assert names() == []
+    assert [item.name for item in session.jobs.missing(other.id)] == ["elsewhere.csv"]

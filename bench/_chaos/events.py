@@ -20,7 +20,8 @@ EVERY = 20.0
 """Seconds between two kills."""
 BACK = (4.0, 16.0)
 """Seconds after which a killed Leaf is started again: before or after others have taken over."""
-FROZEN = 25.0
+FROZEN = 60.0
+"""Seconds for which one Leaf is frozen: long past the moment at which it counts as gone."""
 AWAY = 30.0
 """Seconds for which the store is gone."""
 DATABASE_AWAY = (0.0, 4.0)

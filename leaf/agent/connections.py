@@ -20,6 +20,7 @@ from urllib.parse import urlsplit
 from leaf.agent.calibration import Calibration
 from leaf.agent.endpoint import Endpoint
 from leaf.agent.models.base import Emit, Model, ModelRequest, ModelTurn
+from leaf.agent.models.chosen import ChosenModel
 from leaf.agent.models.directory import KEYLESS, ModelDirectory, model_name
 from leaf.agent.models.prices import context_window
 from leaf.agent.models.reach import Reach
@@ -353,7 +354,9 @@ class ModelConnections:
         place = settings.model_url or "https://api.anthropic.com"
         server = self._environment_server = self._open_server(settings, place, None)
         endpoint = endpoint_of(settings, server, self._calibration)
-        return Connected("", settings, endpoint, ModelDirectory(settings, self._ask_environment))
+        chosen = ChosenModel(self._db, settings.home)
+        directory = ModelDirectory(settings, self._ask_environment, chosen)
+        return Connected("", settings, endpoint, directory)
 
     def _ask_environment(self) -> ModelList:
         server = self._open_probe(self._settings, None, TEST_SECONDS)

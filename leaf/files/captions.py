@@ -43,6 +43,10 @@ class KeptCaptions:
         row = self.row(key)
         return self._store.blobs.local(key[0], row.sha256) if row else None
 
+    def check_room(self) -> None:
+        """Before a recording is transcribed. Raises SpaceError where nothing more may be kept."""
+        self._store.space.check()
+
     def keep(self, key: RecordingKey, folder: Path) -> None:
         """Make the transcript last that stands in a folder. Where that cannot be done now it is tried
         again when the words are next asked for."""

@@ -317,6 +317,7 @@ class TranscriptService:
             ended = (self._folder(key) / "ended").exists()
             while not ended:
                 _raise_if_stopped(job)
+                self._kept.check_room()
                 job.seconds, job.text = at, self._where(job.file, at)
                 at, ended = self._piece(job, key, engine, at)
             self._finish(job, key, engine)

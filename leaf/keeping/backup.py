@@ -24,9 +24,9 @@ from leaf.store.vault import KEY_FILE
 SECRET_TABLES = ("integrations", "oauth_states", "drive_tokens")
 """Rows that let somebody act for a person elsewhere. They are left out unless asked for."""
 KEPT_FOLDERS = ("transcripts", "results")
-KEPT_FILES = ("default_model.txt", "rates.json")
-"""Of the data folder: what took long to make, and what somebody chose. Converted tables, indexes
-and packages are made anew when they are needed."""
+KEPT_FILES = ("rates.json",)
+"""Of the data folder: what took long to make. Converted tables, indexes and packages are made anew
+when they are needed."""
 _HASHES = " UNION ".join(
     f"SELECT workspace_id, sha256 FROM {table} WHERE sha256 <> ''" for table in KEPT
 )

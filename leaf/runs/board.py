@@ -63,6 +63,11 @@ class Board:
         self.busy_until: dict[str, float] = {}
         """Id of a chat or a person -> when to try again: another process answers in that chat, or as
         many answers are written for that person as may be."""
+        self.asked: set[str] = set()
+        """Message ids of the waiting questions that were asked of this process. Others wait here as
+        well, in case that this one has room first."""
+        self.alone = True
+        """Whether no other process shares the history, so that all that waits is this one's."""
         self.told = 0
         """How many times answers changed, here or elsewhere."""
         self.news = threading.Condition(threading.RLock())
@@ -101,11 +106,26 @@ class Board:
         with self.news:
             return Load(len(self.live), len(self.waiting))
 
-    def wait(self, entry: QueueEntry) -> None:
-        """Put a question into the queue, unless it is begun already."""
+    def for_room(self, elsewhere: Collection[QueueEntry] = ()) -> int:
+        """How many questions wait for nothing but room in this process, each counted by the one that
+        was asked. `elsewhere` are answers that other processes write."""
+        with self.news:
+            running = {live.entry.message_id: live.entry for live in self.live.values()}
+            if len(running) < self.limits.total:
+                return 0
+            running |= {entry.message_id: entry for entry in elsewhere}
+            ready = self.waiting.ready(
+                list(running.values()), self.busy_until, per_user=self.limits.per_user
+            )
+            return len(ready if self.alone else self.asked.intersection(ready))
+
+    def wait(self, entry: QueueEntry, *, asked: bool = False) -> None:
+        """Put a question into the queue, unless it is begun already. `asked`: of this process."""
         with self.news:
             if entry.message_id in self.live:
                 return
+            if asked:
+                self.asked = {one for one in self.asked if one in self.waiting} | {entry.message_id}
             self._forget_old()
             self.runs.setdefault(entry.message_id, Run(entry.message_id))
             self.waiting.add(entry)

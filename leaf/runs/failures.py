@@ -7,6 +7,7 @@ import logging
 import re
 
 from leaf.errors import StoreBusyError, StoreError
+from leaf.store.refused import cause_of
 
 FULL = re.compile(r"disk is full|no space left|file too large|quota", re.IGNORECASE)
 BROKEN_DISK = re.compile(r"disk i/o error|input/output error", re.IGNORECASE)
@@ -83,6 +84,10 @@ def _on_server(said: str) -> StoreError | None:
             "Let it make the schema `dbos`.",
         )
     if UNREACHED.search(said):
+        if cause := cause_of(said):
+            return StoreError(
+                f"The PostgreSQL server cannot be reached: {cause.reason}", cause.hint
+            )
         return StoreError(
             "The PostgreSQL server cannot be reached.", "Check that it runs, and LEAF_DATABASE_URL."
         )

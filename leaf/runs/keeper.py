@@ -109,7 +109,7 @@ class Keeper:
     def _tell(self) -> None:
         with self._board.news:
             streams = {one: live.stream for one, live in self._board.live.items()}
-        if self._presence is not None and not self._presence.alone:
+        if self._presence is not None and not self._board.alone:
             lines = [line for one, stream in streams.items() for line in stream.untold(one)]
             self._presence.tell(lines)
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 import logging
 import threading
 import time
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -67,8 +67,7 @@ class Presence:
         self._news = threading.Event()
         self._told = True
         """Whether others said that there is something to do."""
-        self.alone = False
-        """Whether there was no other process at the last beat."""
+        board.alone = False
         self._beaten = float("-inf")
         """`time.monotonic()` of the last beat."""
 
@@ -82,13 +81,13 @@ class Presence:
         topics = {change.topic for change in changes}
         if RUNS in topics:
             self._told = True
-        if RUNS in topics or self.alone:  # then its heart may stand still
+        if RUNS in topics or self._board.alone:  # then its heart may stand still
             self._news.set()
 
     def tell(self, lines: Sequence[str]) -> None:
         """Let others know what answers grew by, if there are any others. What they are not told
         they read."""
-        if not lines or self.alone or self._board.closed:
+        if not lines or self._board.alone or self._board.closed:
             return
         try:
             self._db.tell(lines)
@@ -110,14 +109,14 @@ class Presence:
         """Beat and look, as long as there is anybody to do it for. Runs until `close`."""
         while not self._board.ending:
             try:
-                self.alone = self._look()
+                self._board.alone = self._look()
             except Exception as e:  # noqa: BLE001 - the next beat may do
                 if not self._board.closed:
                     why = e.message if isinstance(e, LeafError) else type(e).__name__
                     logger.warning("the heart of this process missed a beat: %s", why)
-                self.alone = False
+                self._board.alone = False
             load = self._board.load()
-            idle = self.alone and not (load.running or load.waiting)
+            idle = self._board.alone and not (load.running or load.waiting)
             self._news.wait(None if idle else self.times.beat)
             self._news.clear()
 
@@ -142,6 +141,10 @@ class Presence:
         """
         told, self._told = self._told, False
         late = time.monotonic() - self._beaten > 2 * self.times.beat
+        with (
+            self._board.news
+        ):  # before it is asked whose they are: what begins meanwhile is this one's
+            live = list(self._board.live)
         try:
             standing = leases.unscoped_beat(self._db, self._engine.process_id, self.times.silence)
         except StoreError:
@@ -151,7 +154,7 @@ class Presence:
         if standing is None:
             logger.warning("this process was taken for gone, and is back")
             leases.unscoped_enter(self._db, self.holder)
-        self._look_at_mine()
+        self._look_at(live, standing.mine if standing else {})
         if standing is not None and not late and (standing.silent or standing.left):
             leases.unscoped_release_silent(self._db, self._engine.process_id, self.times.silence)
             told = True
@@ -159,15 +162,12 @@ class Presence:
             self.adopt()
         return standing is not None and not standing.others
 
-    def _look_at_mine(self) -> None:
+    def _look_at(self, live: Collection[str], mine: Mapping[str, bool]) -> None:
         """Stop what is to be stopped, and let go what another has taken."""
-        with self._board.news:
-            live = list(self._board.live)
-        mine = leases.unscoped_mine(self._db, self._engine.process_id) if live else {}
         for message_id in live:
             if message_id not in mine:
                 self._board.lose(message_id)
-            elif mine[message_id].stop:
+            elif mine[message_id]:
                 self._board.stop(message_id)
 
     def _take_free(self, unfinished: dict[str, Unfinished]) -> None:

@@ -148,7 +148,19 @@ class Runs:
         if self.board.closed:
             raise RunError("Leaf is shutting down.", "Ask again when it is back.")
         self.launch()
-        self.board.wait(QueueEntry(message.id, message.chat_id, scope))
+        self.board.wait(QueueEntry(message.id, message.chat_id, scope), asked=True)
+
+    def for_room(self) -> int:
+        """How many questions wait for nothing but room (`LEAF_RUNS`), each counted by the process
+        that was asked. One statement, where several share a history. Raises StoreError."""
+        if self._presence is None:
+            return self.board.for_room()
+        return self.board.for_room(
+            [
+                QueueEntry(lease.message_id, lease.chat_id, lease.scope)
+                for lease in leases.unscoped_all(self._db)
+            ]
+        )
 
     def watch(self, message_id: str) -> Run | None:
         """The run, waiting, live or just finished, readable from its first chunk; None when only

@@ -92,6 +92,24 @@ class Waiting:
         held = sum(one.scope.user_id == entry.scope.user_id for one in running)
         return QueuePlace(ahead, "person" if held >= per_user else "")
 
+    def ready(
+        self, running: Collection[QueueEntry], busy: Collection[str], *, per_user: int
+    ) -> list[str]:
+        """Message ids of those that would be begun if a process could write answers without end:
+        what keeps the others is a person's limit or the order of their chat. `running` and `busy`
+        as for `next`."""
+        held = Counter(entry.scope.user_id for entry in running)
+        busy = {entry.chat_id for entry in running}.union(busy)
+        found: list[str] = []
+        for user_id, entries in self._people.items():
+            free = sorted(  # in an order that all processes share: each counts its own of them
+                entry.message_id
+                for entry in entries.values()
+                if entry.chat_id not in busy and self._chats[entry.chat_id][0] == entry.message_id
+            )
+            found += [] if user_id in busy else free[: max(0, per_user - held[user_id])]
+        return found
+
     def next(
         self,
         running: Collection[QueueEntry],

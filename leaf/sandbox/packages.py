@@ -24,7 +24,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -83,13 +83,17 @@ class Packages:
         *,
         pip: Sequence[str] = (),
         lists: PackageLists | None = None,
+        check_room: Callable[[], None] = lambda: None,
     ) -> None:
-        """`extra` are names that are allowed besides the list; `pip` are more options for pip, such
+        """`check_room` raises SpaceError where nothing more may be kept.
+
+        `extra` are names that are allowed besides the list; `pip` are more options for pip, such
         as another index; without `lists` a lost folder is forgotten."""
         self._home = home / "packages"
         self._extra = frozenset(extra)
         self._pip = tuple(pip)
         self._lists = lists
+        self._check_room = check_room
         self._lock = threading.Lock()
 
     def ready(self, workspace_id: str, chat_id: str, stop: threading.Event) -> Path | None:
@@ -168,7 +172,8 @@ class Packages:
         self, workspace_id: str, chat_id: str, plan: InstallPlan, stop: threading.Event
     ) -> None:
         """Install what was planned. Raises SandboxError when pip fails, RunError after `stop`,
-        StoreError."""
+        StoreError, SpaceError."""
+        self._check_room()  # not where a chat gets again what it had: its Python needs that
         with self._lock:
             wanted = {
                 **self.installed(workspace_id, chat_id),

@@ -12,11 +12,12 @@ from leaf.errors import DriveNotConnectedError, InvalidInputError, NotFoundError
 from leaf.files.library import open_path
 from leaf.jobs.announced import ItemProgress
 from leaf.sessions.house import Part
-from leaf.store import chats
+from leaf.store import announced, chats
 from leaf.store.jobs import Job, JobItem
 
 JobList = list[Job]
 Outcomes = list[JobItem]
+Items = list[JobItem]
 Shown = list[ItemProgress]
 
 
@@ -130,6 +131,17 @@ class Jobs(Part):
         """How far so many files of a job are, in their order; where there are more, those that need
         somebody, then those that are under way. Raises NotFoundError."""
         return self._house.jobs.shown(self._scope, job_id, limit)
+
+    def missing(self, chat_id: str) -> Items:
+        """The files of the chat's next question that are not beside it: they come, wait, or failed.
+        None that were cancelled, put away, or are done without. Raises NotFoundError."""
+        chats.get(self._db, self._scope, chat_id)
+        return announced.missing(self._db, self._scope, chat_id)
+
+    def do_without(self, job_id: str) -> None:
+        """Let questions go out without the files of a job that are not there. Raises
+        NotFoundError."""
+        announced.do_without(self._db, self._scope, job_id)
 
     def read_so_far(self, file_id: str) -> tuple[int, int]:
         """How many bytes of a large table are read, of how many; (0, 0) where it is not being read.

@@ -17,6 +17,7 @@ audit  removal  rows   who did what; deleting for good; all rows as text, for ba
 newer_files            what came later in the place of a file
 space                  what is used of the disk, and the most that may be
 integrations  oauth_states  drive_files              connections to other services, and what came from them
+installation           what was chosen for everybody
 vault      tokens and keys encrypted at rest
 """
 

@@ -10,8 +10,10 @@ from leaf.store import jobs
 from leaf.store.database import Database, Transaction, now, one_of
 from leaf.store.jobs import ItemState, Job, JobItem, State
 from leaf.store.model import Json, Scope
+from leaf.store.users import params
 
 NOT_OVER: tuple[ItemState, ...] = ("coming", "waiting")
+WITHOUT = "without"
 URGENT = (
     "CASE state WHEN 'failed' THEN 0 WHEN 'unreadable' THEN 0 WHEN 'coming' THEN 1 "
     "WHEN 'waiting' THEN 1 WHEN 'cancelled' THEN 2 ELSE 3 END"
@@ -42,6 +44,31 @@ def shown(db: Database, scope: Scope, job_id: str, limit: int) -> list[JobItem]:
         {"job": job_id, "limit": limit},
     )
     return sorted((JobItem(**row) for row in rows), key=lambda found: found.position)
+
+
+def missing(db: Database, scope: Scope, chat_id: str) -> list[JobItem]:
+    """What was given to a chat's next question and is not beside it: files that come, wait or have
+    failed. None of a job that was put away, or that the question was to go without."""
+    rows = db.read(
+        "SELECT i.position, i.name, i.given, i.state, i.file_id, i.problem, j.asked "
+        "FROM jobs j JOIN job_items i ON i.job_id = j.id "
+        f"WHERE {jobs.OWN} AND i.state IN ('coming', 'waiting', 'failed') "
+        "ORDER BY j.created_at, i.position",
+        params(scope),
+    )
+    asked = [(row.pop("asked"), row) for row in rows]
+    return [
+        JobItem(**row)
+        for given, row in asked
+        if given.get("announced") and given.get("target") == chat_id and not given.get(WITHOUT)
+    ]
+
+
+def do_without(db: Database, scope: Scope, job_id: str) -> None:
+    """Have questions go out that do not wait for the files of a job. Raises NotFoundError."""
+    with db.transaction(scope) as tx:
+        asked = {**jobs.get(tx, scope, job_id).asked, WITHOUT: True}
+        tx.execute("UPDATE jobs SET asked = :asked WHERE id = :id", {"asked": asked, "id": job_id})
 
 
 def came(db: Database, scope: Scope, job_id: str, position: int, name: str, given: Json) -> bool:

@@ -46,6 +46,7 @@ TOPICS = {
     "users": "team",
     "identities": "team",
     "preferences": SILENT,  # read once by each tab
+    "installation": "models",
     "logins": "team",
     "integrations": "drive",
     "drive_folders": "drive",

@@ -81,6 +81,11 @@ class Database(Protocol):
         names.
         """
 
+    def single(self, sql: str, params: Params = ...) -> list[Row]:
+        """One statement with RETURNING, in a commit of its own and behind no fence, of which nobody
+        is told: for what is done so often that a transaction around it would cost more than it
+        does. Raises StoreError."""
+
     def snapshot(self) -> AbstractContextManager[Snapshot]:
         """What is committed now; it does not change until the end. Raises StoreError."""
 

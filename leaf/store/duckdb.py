@@ -81,6 +81,10 @@ class DuckDatabase:
             with self._translated():
                 return _answered(self._reader(), text, values)
 
+    def single(self, sql: str, params: Params | None = None) -> list[Row]:
+        with self.transaction() as tx:
+            return tx.read(sql, params or {})
+
     @contextmanager
     def transaction(self, scope: Scope | None = None) -> Iterator[Transaction]:
         written, statements = ChangedTopics(scope), set[str]()

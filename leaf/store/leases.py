@@ -7,7 +7,7 @@ for whoever takes it first. All times are the database's own; no machine's clock
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -45,6 +45,16 @@ class Lease:
 
 
 @dataclass(frozen=True)
+class Written:
+    """An answer that is being written."""
+
+    message_id: str
+    chat_id: str
+    scope: Scope
+    """Of whoever asked."""
+
+
+@dataclass(frozen=True)
 class Standing:
     """What a process learns when its heart beats."""
 
@@ -54,6 +64,8 @@ class Standing:
     """Those among them that were not heard for so long that they are gone."""
     left: int
     """Answers that nobody writes."""
+    mine: Mapping[str, bool]
+    """Ids of the answers that are this process's -> whether somebody wants one stopped."""
 
 
 # --- processes
@@ -68,20 +80,24 @@ def unscoped_enter(db: Database, holder: Holder) -> None:
 
 
 def unscoped_beat(db: Database, process_id: str, silence: float) -> Standing | None:
-    """One beat; None where this process was taken for gone, and what it wrote is others' now."""
-    with db.transaction() as tx:
-        tx.concerns([])
-        rows = tx.read(
-            f"""
-            UPDATE processes SET beat_at = now() WHERE id = :id RETURNING
-                (SELECT count(*) FROM processes p WHERE p.id <> :id) AS others,
-                (SELECT count(*) FROM processes p WHERE p.id <> :id AND {_QUIET}) AS silent,
-                (SELECT count(*) FROM run_leases l WHERE NOT EXISTS (
-                    SELECT 1 FROM processes p WHERE p.id = l.process_id AND NOT {_QUIET})) AS left_over
-            """,
-            {"id": process_id, "silence": silence},
-        )
-    return Standing(*(int(v) for v in rows[0].values())) if rows else None
+    """One beat, and all that is looked at with it, in one statement: every process asks it every few
+    seconds. None where this one was taken for gone, and what it wrote is others' now."""
+    rows = db.single(
+        f"""
+        UPDATE processes SET beat_at = now() WHERE id = :id RETURNING
+            (SELECT count(*) FROM processes p WHERE p.id <> :id) AS others,
+            (SELECT count(*) FROM processes p WHERE p.id <> :id AND {_QUIET}) AS silent,
+            (SELECT count(*) FROM run_leases l WHERE NOT EXISTS (
+                SELECT 1 FROM processes p WHERE p.id = l.process_id AND NOT {_QUIET})) AS left_over,
+            (SELECT json_object_agg(l.message_id, l.stop) FROM run_leases l WHERE
+                l.process_id = :id) AS mine
+        """,
+        {"id": process_id, "silence": silence},
+    )
+    if not rows:
+        return None
+    others, silent, left, mine = rows[0].values()
+    return Standing(int(others), int(silent), int(left), mine or {})
 
 
 def unscoped_release_silent(db: Database, process_id: str, silence: float) -> int:
@@ -210,6 +226,19 @@ def unscoped_is_written(db: Database, message_id: str, silence: float) -> bool:
             {"message": message_id, "silence": silence},
         )
     )
+
+
+def unscoped_all(db: Database) -> list[Written]:
+    """What is being written, by whichever process."""
+    rows = db.read("SELECT message_id, chat_id, workspace_id, user_id FROM run_leases")
+    return [
+        Written(
+            str(row["message_id"]),
+            str(row["chat_id"]),
+            Scope(str(row["workspace_id"]), str(row["user_id"])),
+        )
+        for row in rows
+    ]
 
 
 def unscoped_known(db: Database) -> frozenset[str]:

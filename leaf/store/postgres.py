@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import threading
 import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -10,7 +9,6 @@ from contextlib import contextmanager
 from datetime import datetime
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
-from urllib.parse import urlsplit
 
 from leaf.errors import SettingsError, StoreAwayError, StoreError
 from leaf.store import fence
@@ -18,12 +16,15 @@ from leaf.store.changes import ChangedTopics, Hub
 from leaf.store.database import Engine, Params, Row, Snapshot, Transaction, bind, translate, utc
 from leaf.store.listener import Listener
 from leaf.store.model import Scope
+from leaf.store.refused import refused
 
 if TYPE_CHECKING:
     from psycopg import Connection
 
 CONNECTIONS = 10
 """Most connections that one process opens."""
+CONNECT_SECONDS = 10
+"""How long a server may take to let a connection in."""
 WAIT_SECONDS = 30.0
 """How long a call waits for a free connection."""
 STALE_SECONDS = 10.0
@@ -37,7 +38,6 @@ process that was frozen would keep others from what it holds."""
 OLDEST = 13
 """Major version of PostgreSQL: the first with a `gen_random_uuid` of its own, which the tables of DBOS
 ask for."""
-_FULL_UP = re.compile("too many (clients|connections)|connection slots|no more connections")
 MIGRATION_LOCK = 0x1EAF
 """Key of the advisory lock; any number that nothing else in the database uses."""
 
@@ -62,6 +62,9 @@ class PostgresDatabase:
     def read(self, sql: str, params: Params | None = None) -> list[Row]:
         with self._connection() as connection:
             return _rows(connection, sql, params or {})
+
+    def single(self, sql: str, params: Params | None = None) -> list[Row]:
+        return self.read(sql, params)  # connections commit each statement by themselves
 
     @contextmanager
     def transaction(self, scope: Scope | None = None) -> Iterator[Transaction]:
@@ -243,7 +246,7 @@ def _connect(url: str) -> Connection[Row]:
         return psycopg.connect(
             url,
             autocommit=True,
-            connect_timeout=10,
+            connect_timeout=CONNECT_SECONDS,
             options=f"-c timezone=UTC {FROZEN}",
             # prepared statements break behind a pooler that shares connections by transaction
             prepare_threshold=None,
@@ -255,16 +258,7 @@ def _connect(url: str) -> Connection[Row]:
             "Write postgresql://user@host/name.",
         ) from e
     except psycopg.OperationalError as e:
-        if _FULL_UP.search(str(e)):
-            raise StoreAwayError(
-                f"The PostgreSQL database at {_address(url)} takes no more connections.",
-                "Try again in a moment; nothing was lost. If it lasts, allow it more connections, "
-                "or put a pooler before it: each Leaf opens some tens.",
-            ) from e
-        raise StoreAwayError(
-            f"The PostgreSQL database at {_address(url)} cannot be reached.",
-            "Check LEAF_DATABASE_URL, the password in it, and that the server runs.",
-        ) from e
+        raise refused(url, str(e)) from e
 
 
 def _check_version(number: int) -> None:
@@ -274,12 +268,6 @@ def _check_version(number: int) -> None:
             f"LEAF_DATABASE_URL leads to PostgreSQL {number // 10_000}, which is too old for Leaf.",
             f"Use PostgreSQL {OLDEST} or newer. Nothing was changed.",
         )
-
-
-def _address(url: str) -> str:
-    """Host and database without user and password."""
-    parts = urlsplit(url)
-    return f"{parts.hostname or 'this machine'}{parts.path}"
 
 
 def _rows(connection: Connection[Row], sql: str, params: Params) -> list[Row]:

@@ -136,6 +136,7 @@ def ask(chat: Chat | None, text: str, file_ids: Sequence[str] = ()) -> None:
 
 
 def _send(chat: Chat, text: str, file_ids: Sequence[str] = ()) -> Message:
+    uploads.check_all_there(chat.id)
     answer = session().messages.send(chat.id, text, file_ids, head=thread.seen(chat.id))
     st.session_state.pop("withdrawn", None)
     earlier.follow()
@@ -170,12 +171,24 @@ def _submit(chat: Chat | None, text: str, recording: Any = None) -> None:
     uploads.remember(outcome, "composer")
     if recording is not None and not text and not outcome.problems:
         text = audio.question(outcome.files[-1])
-    if text and not outcome.problems:
+    if text and not outcome.problems and not _is_kept_back(chat):
         ask(chat, text, file_ids)
     st.session_state["given-back"] = text
     if file_ids:
         attach(chat, file_ids)
     st.rerun()
+
+
+def _is_kept_back(chat: Chat | None) -> bool:
+    """Whether files of the question are missing, which is then said: what came with it waits with
+    them."""
+    try:
+        if chat:
+            uploads.check_all_there(chat.id)
+    except LeafError as e:
+        st.session_state["composer-problem"] = str(e)
+        return True
+    return False
 
 
 def _say_problem() -> None:

@@ -20,6 +20,7 @@ from leaf.ui import (
     markdown,
     pictures,
     steps,
+    uploads,
     words,
 )
 from leaf.ui.connection import DRIVE_PAGE
@@ -95,9 +96,11 @@ def _draw_questions(item: Item, chat_id: str, message_id: str) -> None:
             type="tertiary",
         ):
             try:
+                uploads.check_all_there(chat_id)
                 session().messages.send(chat_id, question, head=message_id)
             except LeafError as e:
                 st.session_state["composer-problem"] = str(e)
+                st.session_state["given-back"] = question
             st.rerun()
 
 

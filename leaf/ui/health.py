@@ -2,7 +2,7 @@
 much it does. Nobody's content, names or ids are in it.
 
     /healthz   200 while the process answers at all
-    /readyz    200 where questions can be taken; else 503 and which parts are not well
+    /readyz    200 where questions can be taken; else 503, which parts are not well, and why
     /metrics   Prometheus' text, for whoever sends LEAF_METRICS_TOKEN; 404 where none is set
 """
 
@@ -17,7 +17,7 @@ from starlette.requests import Request
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 from starlette.routing import Route
 
-from leaf.errors import LeafError
+from leaf.errors import LeafError, public_reason
 from leaf.ui import state
 
 PATIENCE = 3.0
@@ -28,20 +28,19 @@ QUIET = {"cache-control": "no-store"}
 
 
 def health_routes(
-    base: str = "", answer: Callable[[], Mapping[str, bool]] | None = None
+    base: str = "", answer: Callable[[], Mapping[str, str]] | None = None
 ) -> list[Route]:
-    """Their routes, below the path `base`. `answer` gives each part that is looked at, and whether
-    it is well."""
+    """Their routes, below the path `base`. `answer` gives each part that is looked at, and what
+    is wrong with it; empty where it is well."""
     look = _Readiness(answer or _parts)
 
     async def alive(_: Request) -> Response:
         return PlainTextResponse("ok", headers=QUIET)
 
     async def ready(_: Request) -> Response:
-        parts = await look()
-        well = all(parts.values())
-        body = {"ready": well, "not_well": sorted(name for name, ok in parts.items() if not ok)}
-        return JSONResponse(body, 200 if well else 503, QUIET)
+        why = {name: wrong for name, wrong in sorted((await look()).items()) if wrong}
+        body: dict[str, object] = {"ready": not why, "not_well": list(why)}
+        return JSONResponse(body | ({"why": why} if why else {}), 503 if why else 200, QUIET)
 
     return [
         Route(f"{base}/healthz", alive),
@@ -53,12 +52,12 @@ def health_routes(
 class _Readiness:
     """Looks at the parts, one look at a time."""
 
-    def __init__(self, answer: Callable[[], Mapping[str, bool]]) -> None:
+    def __init__(self, answer: Callable[[], Mapping[str, str]]) -> None:
         self._answer = answer
-        self._known: tuple[float, Mapping[str, bool]] | None = None
-        self._looking: asyncio.Task[Mapping[str, bool]] | None = None
+        self._known: tuple[float, Mapping[str, str]] | None = None
+        self._looking: asyncio.Task[Mapping[str, str]] | None = None
 
-    async def __call__(self) -> Mapping[str, bool]:
+    async def __call__(self) -> Mapping[str, str]:
         if self._known and time.monotonic() - self._known[0] < REMEMBERED:
             return self._known[1]
         if self._looking is None or self._looking.done():
@@ -66,16 +65,16 @@ class _Readiness:
         try:
             parts = await asyncio.wait_for(asyncio.shield(self._looking), PATIENCE)
         except TimeoutError:
-            return {"answers in time": False}
+            return {"answers in time": "It takes too long."}
         self._known = time.monotonic(), parts
         return parts
 
 
-def _parts() -> Mapping[str, bool]:
+def _parts() -> Mapping[str, str]:
     try:
         return state.built().parts()
-    except LeafError:
-        return {"start": False}
+    except LeafError as e:
+        return {"start": public_reason(e)}
 
 
 async def _metrics(request: Request) -> Response:
@@ -107,6 +106,7 @@ def _now() -> Mapping[str, float]:
     return {
         "answers_running": load.running,
         "answers_waiting": load.waiting,
+        "answers_for_room": state.built().for_room(),
         "viewers_connected": live.door.connections,
         "viewers_polling": live.polled,
         "viewers_refused": sum(live.door.refused.values()),

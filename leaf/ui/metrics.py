@@ -21,7 +21,8 @@ SECONDS = (0.1, 0.3, 1, 3, 10, 30, 100, 300)
 """Bounds of the histograms."""
 GAUGES = {
     "answers_running": "Answers that this process writes.",
-    "answers_waiting": "Questions that wait for theirs.",
+    "answers_waiting": "Questions that wait for theirs, those that wait at another Leaf as well included.",
+    "answers_for_room": "Of them, those asked here that wait for nothing but LEAF_RUNS.",
     "viewers_connected": "Connections on which answers are pushed.",
     "viewers_polling": "Browser tabs that fell back to asking, since the start.",
     "viewers_refused": "Connections that were refused, since the start.",

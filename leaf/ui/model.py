@@ -147,7 +147,8 @@ def _draw_default(connection: ModelConnection) -> None:
         list(names),
         index=list(names).index(default),
         format_func=lambda i: names[i],
-        key=f"default-model-{connection.source}-{_round()}",
+        # another one where it was chosen elsewhere: what this one still holds is not a choice
+        key=f"default-model-{connection.source}-{_round()}-{default}",
         width=420,
         disabled=shared,
         help=t("Whoever runs Leaf chooses it (LEAF_MODEL); each chat can have another.")

@@ -75,6 +75,7 @@ class UploadRoutes:
             ("/{job}/close", "POST", self._close),
             ("/{job}/go-on", "POST", self._go_on),
             ("/{job}/left", "POST", self._left),
+            ("/{job}/without", "POST", self._without),
             (one, "PUT", self._take),
             (one, "DELETE", self._cancel),
             (f"{one}/again", "POST", self._again),
@@ -196,6 +197,10 @@ class UploadRoutes:
                 own.jobs.fail(job_id, position, LEFT)
 
         return await _done(fail)
+
+    async def _without(self, request: Request, key: UploadKey) -> Response:
+        job_id = str(request.path_params["job"])
+        return await _done(lambda: key.session().jobs.do_without(job_id))
 
     async def _close(self, request: Request, key: UploadKey) -> Response:
         job_id = str(request.path_params["job"])

@@ -10,7 +10,7 @@ from typing import Any
 
 import streamlit as st
 
-from leaf.errors import NotFoundError
+from leaf.errors import InvalidInputError, NotFoundError
 from leaf.files.line import problem
 from leaf.language.text import t
 from leaf.readers.base import CONTAINERS
@@ -33,6 +33,31 @@ class UploadOutcome:
     """One sentence a file that was not kept."""
     came_out: list[str] = field(default_factory=list)
     """One sentence an archive or a mail with files in it."""
+
+
+def check_all_there(chat_id: str) -> None:
+    """Before a question goes out, however it was asked. Raises InvalidInputError while a file that
+    was given to it comes or has failed."""
+    missing = session().jobs.missing(chat_id)
+    failed = [item.name for item in missing if item.state == "failed"]
+    if failed:
+        raise InvalidInputError(
+            t("Not sent: {shown} could not be added.", shown=_named(failed)),
+            t("Try again or remove it above, then send the question, which stands below."),
+        )
+    if missing:
+        raise InvalidInputError(
+            t(
+                "Not sent yet: {shown} is not here yet.",
+                shown=_named([one.name for one in missing]),
+            ),
+            t("Send the question, which stands below, once it is there, or remove it above."),
+        )
+
+
+def _named(names: Sequence[str]) -> str:
+    """The first three, and how many there are besides."""
+    return ", ".join(names[:3]) + (t(" and {n} more", n=len(names) - 3) if len(names) > 3 else "")
 
 
 def take_in(uploads: Sequence[Any], origin: str = "") -> UploadOutcome:
@@ -61,8 +86,8 @@ def _missing(names: Sequence[str], job: Job) -> list[str]:
     left = list((Counter(names) - done).elements())
     if job.problem or not left:
         return []
-    shown = ", ".join(left[:3]) + (t(" and {n} more", n=len(left) - 3) if len(left) > 3 else "")
-    return [t("{shown}: not added, since adding was stopped. Attach it again.", shown=shown)]
+    said = t("{shown}: not added, since adding was stopped. Attach it again.", shown=_named(left))
+    return [said]
 
 
 def _outcome(job: Job) -> UploadOutcome:

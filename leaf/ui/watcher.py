@@ -13,14 +13,14 @@ PERIOD = 60.0
 EVERY_PAGE = frozenset({"chats", "messages", "team", "projects"})
 """What the sidebar shows."""
 TOPICS = {
-    "": EVERY_PAGE | {"files", "documents", "jobs", "budgets", "drive", "edits"},
+    "": EVERY_PAGE | {"files", "documents", "jobs", "budgets", "drive", "edits", "models"},
     "files": EVERY_PAGE | {"files", "jobs"},
     "documents": EVERY_PAGE | {"documents"},
     "project": EVERY_PAGE | {"files"},
     "board": EVERY_PAGE | {"boards", "files"},
     "drive": EVERY_PAGE | {"drive", "files", "jobs"},
     "usage": EVERY_PAGE | {"usage", "budgets"},
-    "settings": EVERY_PAGE | {"budgets", "drive", "prompts"},
+    "settings": EVERY_PAGE | {"budgets", "drive", "prompts", "models"},
     "operations": EVERY_PAGE,
 }
 """Address of a page -> what it shows."""

@@ -219,3 +219,27 @@ def test_a_cut_line_is_said_and_the_file_comes_when_it_is_tried_again(
         expect(chip).to_be_visible()
         expect(composer(page)).to_have_value("What is in it?")
         context.close()
+
+
+def test_a_suggestion_pressed_while_a_file_has_failed_is_kept_until_that_is_put_right(
+    page: Page, tmp_path: Path
+) -> None:
+    good, bad = tmp_path / "sales.csv", tmp_path / "other.csv"
+    good.write_text("region,revenue\n" + "North,10\nSouth,20\n" * 20)
+    bad.write_text("a,b\n1,2\n")
+    refused = {"error": "It was refused."}
+    page.route(re.compile("uploads/[^/]+/1$"), lambda r: r.fulfill(status=422, json=refused))
+    file_field(page).set_input_files([good, bad])
+    expect(page.get_by_text("It was refused.").filter(visible=True)).to_be_visible(timeout=120_000)
+    suggestion = page.locator(".st-key-suggestion-0 button").filter(visible=True)
+    asked = suggestion.inner_text().splitlines()[-1]
+    suggestion.click()
+    warning = page.get_by_test_id("stAlert").filter(visible=True)
+    expect(warning).to_contain_text("Not sent yet: other.csv is not here yet")
+    expect(composer(page)).to_have_value(asked)
+    expect(page.get_by_test_id("stChatMessage")).to_have_count(0)
+    shot(page, "uploads-suggestion-kept", tmp_path)
+    composer(page).press("Enter")
+    page.get_by_role("button", name="Send without").filter(visible=True).click()
+    expect(finished(page)).to_be_visible(timeout=PATIENCE)
+    expect(page.get_by_text("Seen.").filter(visible=True).first).to_be_visible()

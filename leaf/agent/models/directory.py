@@ -6,13 +6,11 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Protocol
 
 from leaf.agent.models.prices import PRICES
-from leaf.errors import InvalidInputError, ModelError, StoreError
+from leaf.errors import InvalidInputError, ModelError
 from leaf.settings import Settings
-from leaf.settings.private import keep_private
 
 KEPT_SECONDS = 600.0
 """How long the server's list is believed; a failure to get it, a tenth of that."""
@@ -48,12 +46,12 @@ class ModelDirectory:
         default: DefaultModel | None = None,
         known: Sequence[tuple[str, str]] = (),
     ) -> None:
-        """`default` is a file of the data folder where nothing is said; `known` are the models that
+        """`default` is where a choice is kept; without one there is none. `known` are the models that
         the server offered earlier."""
         self._settings = settings
         self._ask = ask
         """Id and name of each model, from the server. Raises ModelError."""
-        self._default = default or DefaultFile(settings.home)
+        self._default = default
         self._lock = threading.Lock()
         self._told = frozenset(model for model, _ in known)
         """What the server says it has; empty where it never said."""
@@ -72,7 +70,9 @@ class ModelDirectory:
 
     def default(self) -> str:
         """The model for chats that have none of their own."""
-        return KEYLESS if self._settings.keyless else self._default.read() or self._settings.model
+        if self._settings.keyless:
+            return KEYLESS
+        return (self._default.read() if self._default else "") or self._settings.model
 
     def meant(self, chosen: str) -> str:
         """Which model answers where a chat has this one: it, unless it was chosen for another
@@ -84,7 +84,10 @@ class ModelDirectory:
         return chosen if not self._told or chosen in self._told else self.default()
 
     def set_default(self, model: str) -> None:
-        """Keep the choice. Raises InvalidInputError for a name that cannot be one."""
+        """Keep the choice. Raises InvalidInputError for a name that cannot be one, and where no
+        model can be chosen."""
+        if self._default is None:
+            raise InvalidInputError("No model is connected, so none can be chosen.", "Connect one.")
         self._default.write(model_name(model))
 
     def _offered(self) -> list[tuple[str, str]]:
@@ -99,33 +102,6 @@ class ModelDirectory:
                     )
                 self._until = time.monotonic() + kept
             return self._known
-
-
-class DefaultFile:
-    """The choice for everybody, in the data folder."""
-
-    def __init__(self, home: Path) -> None:
-        self._home = home
-        self._path = home / "default_model.txt"
-
-    def read(self) -> str:
-        try:
-            return self._path.read_text(encoding="utf-8").strip()
-        except FileNotFoundError:
-            return ""
-        except OSError as e:
-            raise StoreError(
-                f"The chosen model cannot be read from {self._path.name}: {e.strerror}."
-            ) from e
-
-    def write(self, model: str) -> None:
-        try:
-            keep_private(self._home)
-            self._path.write_text(model + "\n", encoding="utf-8")
-        except OSError as e:
-            raise StoreError(
-                f"The choice cannot be kept: {e.strerror}.", "Make room in the data folder."
-            ) from e
 
 
 def model_name(given: str) -> str:

@@ -409,7 +409,8 @@ class Uploads extends Figures {
     if (this.through || !this.data || this.data.here === "files" || !(event.target instanceof Element)) return
     const enters = event.type === "keydown" && event.key === "Enter" && !event.shiftKey && !event.isComposing
     const sends = event.type === "click" ? event.target.closest(SENDS) : enters && event.target.closest(`${COMPOSER} textarea`)
-    if (!sends || !document.querySelector(TEXT)?.value.trim()) return
+    const said = document.querySelector(TEXT)?.value.trim() || document.querySelector(SENDS)?.disabled === false
+    if (!sends || !said) return // a recording alone is a question, too
     const failed = this.failed()
     if (!failed.length && !this.comes()) return this.sent()
     event.preventDefault()
@@ -445,6 +446,15 @@ class Uploads extends Figures {
     this.sent(text)
   }
 
+  // The page asks for the same files as this list, so it is told as well.
+  async sendWithout() {
+    const chat = this.begun || this.data.chat
+    const unheard = [...this.unheard].filter(([, target]) => target === chat).map(([job]) => job)
+    const jobs = [...this.mine().map((job) => job.id), ...unheard]
+    await Promise.all(jobs.map((job) => this.call("POST", `/${job}/without`)))
+    this.sendHeld()
+  }
+
   release() {
     this.held = false
     this.typed = ""
@@ -468,7 +478,7 @@ class Uploads extends Figures {
     said.setAttribute("role", "alert")
     hint.replaceChildren(
       said,
-      press(failed.length ? t("Send without") : t("Send now"), "", () => this.sendHeld()),
+      press(failed.length ? t("Send without") : t("Send now"), "", () => this.sendWithout()),
       press(t("Keep writing"), "", () => (this.release(), this.draw())),
     )
   }
