@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from leaf.drive.drive import DriveService
     from leaf.files.library import Library
     from leaf.jobs.jobs import JobService
+    from leaf.keeping.tidying import Tidying
     from leaf.remote.contract import Commands
     from leaf.runs.engine import Engine
     from leaf.runs.execute import Executor
@@ -48,6 +49,7 @@ def build(settings: Settings) -> Leaf:
     from leaf.documents.documents import DocumentService
     from leaf.drive.drive import DriveService
     from leaf.keeping.remover import Remover
+    from leaf.keeping.tidying import Tidying
     from leaf.runs.edited import StepEditor
     from leaf.runs.engine import Engine
     from leaf.runs.execute import Executor
@@ -83,7 +85,9 @@ def build(settings: Settings) -> Leaf:
     )
     engine = Engine(settings.home, settings.database_url)
     jobs = _jobs(store, library, tables, drive, engine)
-    runs = _runs(settings, executor, store, engine, jobs)
+    tidying = Tidying(store, lambda: remover.finish())
+    runs = _runs(settings, executor, store, engine, jobs, tidying)
+    remover = Remover(store, library, tables, runs, settings.home, python)
     house = House(
         settings,
         store,
@@ -95,21 +99,23 @@ def build(settings: Settings) -> Leaf:
         connections,
         budgets,
         jobs,
-        Remover(store, library, tables, runs, settings.home, python),
+        remover,
         StepEditor(store, library, tables, drive, documents, python),
         python,
     )
-    return Leaf(house, lambda: _close(house, pool, titles), prepare=connections.prepare)
+    return Leaf(house, lambda: _close(house, pool, titles, tidying), prepare=connections.prepare)
 
 
-def _close(house: House, pool: Pool, titles: Titles | None) -> None:
+def _close(house: House, pool: Pool, titles: Titles | None, tidying: Tidying) -> None:
     """What works is closed before what it works on."""
     house.jobs.close()  # before others hear that this process goes, and take what it has
     house.runs.close()
     if titles is not None:
         titles.close()
     house.editor.close()
+    tidying.close()
     house.library.close()
+    house.tables.close()
     if house.python is not None:
         house.python.close()
     pool.close()
@@ -161,7 +167,12 @@ def _agent(endpoint: Endpoint) -> Agent:
 
 
 def _runs(
-    settings: Settings, executor: Executor, store: Store, engine: Engine, jobs: JobService
+    settings: Settings,
+    executor: Executor,
+    store: Store,
+    engine: Engine,
+    jobs: JobService,
+    tidying: Tidying,
 ) -> Runs:
     from leaf.keeping.expired import forget_expired
     from leaf.runs.board import QueueLimits
@@ -170,7 +181,11 @@ def _runs(
 
     limits = QueueLimits(settings.runs_per_user, settings.runs)
     kept = timedelta(days=settings.audit_days)
-    hourly = [lambda: audit.unscoped_sweep(store.db, kept), lambda: forget_expired(store)]
+    hourly = [
+        lambda: audit.unscoped_sweep(store.db, kept),
+        lambda: forget_expired(store),
+        tidying.begin,
+    ]
     return Runs(executor, store, engine, limits, hourly, others_changed=jobs.adopt)
 
 

@@ -81,9 +81,9 @@ def all_bytes(leaf: Leaf) -> dict[str, str]:
 
 
 @pytest.mark.parametrize("form", ["folder", "saved.zip"])
-def test_everything_comes_back(settings: Settings, tmp_path: Path, form: str) -> None:
+def test_everything_comes_back(kept: dict[str, Any], tmp_path: Path, form: str) -> None:
     target = tmp_path / form
-    with opened(settings.home, database_url=settings.database_url) as leaf:
+    with opened(tmp_path / "home", **kept) as leaf:
         filled(leaf)
         before, made = all_rows(leaf), leaf.backup(target, secrets=True)
         assert made.rows == sum(len(lines) - 1 for lines in before.values())
@@ -102,15 +102,14 @@ def test_everything_comes_back(settings: Settings, tmp_path: Path, form: str) ->
         assert session.results.page(chat.id, "r1").rows
 
 
-def test_what_one_database_saved_the_other_takes(tmp_path: Path, settings: Settings) -> None:
-    """Into DuckDB as into PostgreSQL."""
+def test_what_one_database_saved_the_other_takes(tmp_path: Path, kept: dict[str, Any]) -> None:
+    """Into DuckDB as into PostgreSQL, and its bytes into a bucket."""
     with opened(tmp_path / "home") as leaf:
         filled(leaf)
         before, taken = all_rows(leaf), all_bytes(leaf)
         leaf.backup(tmp_path / "saved", secrets=True)
-    empty = replace(settings, home=tmp_path / "other")
-    restore(empty, tmp_path / "saved")
-    with opened(empty.home, database_url=empty.database_url) as leaf:
+    restore(Settings(home=tmp_path / "other", **kept), tmp_path / "saved")
+    with opened(tmp_path / "other", **kept) as leaf:
         assert_same(all_rows(leaf), before)
         assert all_bytes(leaf) == taken
 

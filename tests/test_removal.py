@@ -1,5 +1,5 @@
 """Deleting for good: a word that was planted everywhere is nowhere afterwards, in no file of the
-data folder and in no column of a database."""
+data folder, in no column of a database and in no object of a bucket."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from io import BytesIO
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import pytest
@@ -19,11 +20,12 @@ import pytest
 from leaf.app import Leaf
 from leaf.errors import InvalidInputError, LeafError, NotFoundError
 from leaf.sessions.session import Session
-from leaf.settings import Settings
+from leaf.settings.storage import Storage
 from leaf.store import removal, rows
 from leaf.store.changes import TOPICS
 from leaf.store.duckdb import DuckDatabase
 from leaf.store.model import Message, Scope
+from leaf.tables import lasting
 from tests.leaf_kit import CLAIMS, add, finished, opened
 from tests.messages_server import MessagesServer, Turn
 
@@ -58,28 +60,22 @@ class Planted:
     leaf: Leaf
     session: Session
     home: Path
-    url: str
+    kept: dict[str, Any]
     chat_id: str
     answer: Message
     files: list[str]
 
     def found(self) -> list[str]:
         """Where the word is. DuckDB's file is read after it was closed as well: see `places`."""
-        return places(self.home, self.url)
-
-
-@pytest.fixture
-def url(settings: Settings) -> str:
-    return settings.database_url
+        return places(self.home, self.kept)
 
 
 @contextmanager
-def planted(home: Path, url: str) -> Iterator[Planted]:
+def planted(home: Path, kept: dict[str, Any]) -> Iterator[Planted]:
+    """`kept` are the settings of where history and files last."""
     with (
         MessagesServer(TURNS) as server,
-        opened(
-            home, database_url=url, model_url=server.url, api_key="k", public_links=True
-        ) as leaf,
+        opened(home, model_url=server.url, api_key="k", public_links=True, **kept) as leaf,
     ):
         session = leaf.session(leaf.local_scope())
         chat = session.chats.create()
@@ -110,12 +106,13 @@ def planted(home: Path, url: str) -> Iterator[Planted]:
         shown = [session.links.share_chat(chat.id), session.links.share_board(pinned.board_id)]
         for link in shown:
             assert MARK.encode() in (leaf.shared_page(link.token) or b"")
-        yield Planted(leaf, session, home, url, chat.id, answer, [sales.id, text.id])
+        leaf._house.tables.settle()
+        yield Planted(leaf, session, home, kept, chat.id, answer, [sales.id, text.id])
 
 
-def places(home: Path, url: str) -> list[str]:
-    """Every file of a folder with the word in its bytes or its name, and every column of a database
-    with it, as it is and in lower case."""
+def places(home: Path, kept: dict[str, Any]) -> list[str]:
+    """Every file of a folder with the word in its bytes or its name, every column of a database with
+    it, as it is and in lower case, and every object of a bucket."""
     found = []
     for path in (p for p in home.rglob("*") if p.is_file()):
         content = path.read_bytes().lower() + str(path.relative_to(home)).encode().lower()
@@ -123,9 +120,26 @@ def places(home: Path, url: str) -> list[str]:
             found.append(str(path.relative_to(home)))
         if path.suffix == ".sqlite":
             found += [f"{path.name}: {column}" for column in _sqlite_columns(path)]
-    if url:
+    if url := kept.get("database_url"):
         found += _postgres_columns(url)
+    if "storage" in kept:
+        found += _objects(kept["storage"])
     return found
+
+
+def _objects(storage: Storage) -> list[str]:
+    from leaf.store.objects.bucket import BucketObjects
+
+    bucket = BucketObjects(storage)
+    found = {e.key: b"".join(bucket.pieces(e.key)).lower() for e in bucket.entries()}
+    return [f"bucket: {key.place}" for key, held in found.items() if MARK.lower().encode() in held]
+
+
+def objects(kept: dict[str, Any]) -> int:
+    """How many there are, with the word or without."""
+    from leaf.store.objects.bucket import BucketObjects
+
+    return len(list(BucketObjects(kept["storage"]).entries()))
 
 
 def _sqlite_columns(path: Path) -> list[str]:
@@ -168,8 +182,11 @@ def rows_with_the_word(leaf: Leaf) -> list[str]:
         ]
 
 
-def test_nothing_is_left_of_a_chat_and_its_files(tmp_path: Path, url: str) -> None:
-    with planted(tmp_path, url) as it:
+def test_nothing_is_left_of_a_chat_and_its_files(
+    tmp_path: Path, kept: dict[str, Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(lasting, "LEAST_SAVED", -1_000.0)  # tables are in the store, however small
+    with planted(tmp_path, kept) as it:
         before = rows_with_the_word(it.leaf)
         planted_in = {"chats", "messages", "files", "cells", "documents", "results", "made_files"}
         planted_in |= {
@@ -181,14 +198,17 @@ def test_nothing_is_left_of_a_chat_and_its_files(tmp_path: Path, url: str) -> No
             "job_items",
         }
         assert planted_in <= set(before)
-        there = " ".join(it.found())
-        for kind in (
-            ("blobs", "tables", "search") if url else ("blobs", "runs.sqlite", "leaf.duckdb")
-        ):
-            assert kind in there, there
-        if url:
-            assert "dbos.streams" in there
-            assert "dbos.operation_outputs" in there
+        found = " ".join(it.found())
+        expected = (
+            ("cache", "tables", "search") if kept else ("blobs", "runs.sqlite", "leaf.duckdb")
+        )
+        for kind in (*expected, *(["bucket"] if "storage" in kept else [])):
+            assert kind in found, found
+        if kept:
+            tables = "SELECT count(*) AS n FROM converted_tables"
+            assert it.leaf._house.store.db.read(tables)[0]["n"] > 0
+            assert "dbos.streams" in found
+            assert "dbos.operation_outputs" in found
         it.session.chats.delete(it.chat_id)
         assert it.session.chats.purge(it.chat_id)
         assert all(it.session.files.purge(file_id) for file_id in it.files)
@@ -196,16 +216,17 @@ def test_nothing_is_left_of_a_chat_and_its_files(tmp_path: Path, url: str) -> No
         assert all(it.session.projects.delete(one.id) for one in it.session.projects.list())
         assert rows_with_the_word(it.leaf) == []
         assert it.found() == []
-        kept = [p for name in ("blobs", "tables", "packages") for p in (tmp_path / name).rglob("*")]
-        assert [p for p in kept if p.is_file()] == []  # pictures, too, which hold no word
+        there = [p for n in ("blobs", "tables", "packages") for p in (tmp_path / n).rglob("*")]
+        assert [p for p in there if p.is_file()] == []  # pictures, too, which hold no word
+        assert "storage" not in kept or not objects(kept)
         with pytest.raises(NotFoundError):
             it.session.chats.get(it.chat_id)
         assert not list((tmp_path / "removing").iterdir())
-    assert places(tmp_path, url) == []
+    assert places(tmp_path, kept) == []
 
 
 def test_a_file_alone_leaves_what_chats_said_of_it_and_nothing_else(tmp_path: Path) -> None:
-    with planted(tmp_path, "") as it:
+    with planted(tmp_path, {}) as it:
         scope = it.session.scope
         outside = it.session.tools.run(
             "query_tables", {"sql": "SELECT * FROM sales"}, file_ids=it.files[:1]
@@ -228,7 +249,7 @@ def test_a_file_alone_leaves_what_chats_said_of_it_and_nothing_else(tmp_path: Pa
 
 
 def test_what_others_rest_on_stays(tmp_path: Path) -> None:
-    with planted(tmp_path, "") as it:
+    with planted(tmp_path, {}) as it:
         session = it.session
         other = session.chats.create()
         again = add(session, "again.csv", CSV)
@@ -245,8 +266,10 @@ def test_what_others_rest_on_stays(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("what", ["workspace", "account"])
-def test_nothing_is_left_of_a_workspace_or_an_account(tmp_path: Path, url: str, what: str) -> None:
-    with planted(tmp_path, url) as it:
+def test_nothing_is_left_of_a_workspace_or_an_account(
+    tmp_path: Path, kept: dict[str, Any], what: str
+) -> None:
+    with planted(tmp_path, kept) as it:
         workspace_id = it.session.scope.workspace_id
         bob = signed_in(it.leaf, "Bob")
         keeps = add(it.leaf.session(bob), "bobs.csv", b"a,b\n1,2\n")
@@ -260,7 +283,8 @@ def test_nothing_is_left_of_a_workspace_or_an_account(tmp_path: Path, url: str, 
         left = [p for p in tmp_path.rglob("*") if p.is_file() and workspace_id in str(p)]
         assert left == []
         assert it.leaf.session(bob).files.path(keeps.id).exists()
-    assert places(tmp_path, url) == []
+        assert "storage" not in kept or objects(kept) == 1
+    assert places(tmp_path, kept) == []
 
 
 def signed_in(leaf: Leaf, name: str) -> Scope:
@@ -307,7 +331,7 @@ def test_who_may_not_delete_a_file_for_good_is_told_who_may(tmp_path: Path) -> N
 
 def test_a_killed_removal_is_finished_by_the_next_start(tmp_path: Path) -> None:
     """What a process leaves that dies once the rows are gone: the note, and all the bytes."""
-    with planted(tmp_path, "") as it:
+    with planted(tmp_path, {}) as it:
         remover = it.leaf._house.remover
         remover._carry_out = lambda *_, **__: False  # type: ignore[method-assign]
         it.session.chats.purge(it.chat_id)
@@ -321,11 +345,11 @@ def test_a_killed_removal_is_finished_by_the_next_start(tmp_path: Path) -> None:
     assert not any(MARK in note for note in notes)
     with opened(tmp_path) as leaf:
         leaf.launch()
-    assert places(tmp_path, "") == []
+    assert places(tmp_path, {}) == []
 
 
 def test_a_note_whose_transaction_never_ended_removes_nothing(tmp_path: Path) -> None:
-    with planted(tmp_path, "") as it:
+    with planted(tmp_path, {}) as it:
         store, scope = it.leaf._house.store, it.session.scope
         before = {p for p in tmp_path.rglob("*") if p.is_file() and "blobs" in p.parts}
         hashes = tuple(f.sha256 for f in it.session.files.list())

@@ -340,14 +340,8 @@ def test_an_answer_over_a_result_of_an_earlier_answer_rests_on_its_file(tmp_path
 # --- numbers and rows that are lost
 
 
-@pytest.fixture(params=["duckdb", "postgres"])
-def database(request: pytest.FixtureRequest) -> str:
-    """The address of a database of the test's own; empty for DuckDB."""
-    return str(request.getfixturevalue("postgres_url")) if request.param == "postgres" else ""
-
-
-def test_a_lost_folder_never_begins_at_r1_again(tmp_path: Path, database: str) -> None:
-    with opened(tmp_path, database_url=database) as leaf:
+def test_a_lost_folder_never_begins_at_r1_again(tmp_path: Path, kept: dict[str, Any]) -> None:
+    with opened(tmp_path, **kept) as leaf:
         chat = Chat(leaf, sales__csv=SALES)
         chat.sql(BY_REGION)
         chat.python("pd.DataFrame({'a': [1]})")
@@ -376,11 +370,11 @@ def test_a_lost_folder_never_begins_at_r1_again(tmp_path: Path, database: str) -
         assert session.results.gone(chat.id, "r3") is None
 
 
-def test_a_row_says_who_made_a_result_and_what_it_is(tmp_path: Path, database: str) -> None:
+def test_a_row_says_who_made_a_result_and_what_it_is(tmp_path: Path, kept: dict[str, Any]) -> None:
     turns = [Turn.call(("query_tables", {"sql": BY_REGION})), Turn.say("North made 400.")]
     with (
         MessagesServer(turns) as server,
-        opened(tmp_path, database_url=database, model_url=server.url, api_key="k") as leaf,
+        opened(tmp_path, model_url=server.url, api_key="k", **kept) as leaf,
     ):
         session = leaf.session(leaf.local_scope())
         chat = session.chats.create()
@@ -396,11 +390,11 @@ def test_a_row_says_who_made_a_result_and_what_it_is(tmp_path: Path, database: s
 
 
 def test_a_call_that_is_carried_out_again_keeps_each_thing_once(
-    tmp_path: Path, database: str
+    tmp_path: Path, kept: dict[str, Any]
 ) -> None:
     """As after a kill between what it kept and the record of its step."""
     writes = "import time\nopen('at.txt', 'w').write(str(time.time_ns()))\nsales.head(2)"
-    with opened(tmp_path, database_url=database) as leaf:
+    with opened(tmp_path, **kept) as leaf:
         chat = Chat(leaf, sales__csv=SALES)
         db = leaf._house.store.db
         for _ in range(2):
@@ -516,9 +510,9 @@ def test_two_processes_on_one_database_never_give_a_number_twice(
 
 
 def test_a_purged_chat_leaves_only_bytes_that_something_else_is_made_of(
-    tmp_path: Path, database: str
+    tmp_path: Path, kept: dict[str, Any]
 ) -> None:
-    with opened(tmp_path, database_url=database) as leaf:
+    with opened(tmp_path, **kept) as leaf:
         chat, other = Chat(leaf, sales__csv=SALES), Chat(leaf)
         chat.sql("SELECT 1 AS shared")
         other.sql("SELECT 1 AS shared")
@@ -547,8 +541,8 @@ def test_a_purged_chat_leaves_only_bytes_that_something_else_is_made_of(
         assert session.results.page(other.id, "r1").rows == [[1]]
 
 
-def test_a_stranger_gets_no_row_and_no_number(tmp_path: Path, database: str) -> None:
-    with opened(tmp_path, database_url=database) as leaf:
+def test_a_stranger_gets_no_row_and_no_number(tmp_path: Path, kept: dict[str, Any]) -> None:
+    with opened(tmp_path, **kept) as leaf:
         chat = Chat(leaf, sales__csv=SALES)
         chat.sql(BY_REGION)
         db = leaf._house.store.db

@@ -27,6 +27,7 @@ from leaf.errors import (
 from leaf.settings import Settings
 from leaf.settings.storage import Storage
 from leaf.store import open_store
+from leaf.store.blob_states import BlobStates
 from leaf.store.blobs import Blobs
 from leaf.store.objects import database
 from leaf.store.objects.base import BlobKey, key_of
@@ -49,6 +50,13 @@ def blobs(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Blobs]:
 @pytest.fixture
 def bucket(s3_port: int) -> BucketObjects:
     return BucketObjects(storage_at(s3_port, fresh_bucket(s3_port)))
+
+
+@pytest.fixture
+def states(tmp_path: Path) -> Iterator[BlobStates]:
+    store = open_store(Settings(home=tmp_path / "states"))
+    yield BlobStates(store.db)
+    store.close()
 
 
 def put(blobs: Blobs, content: bytes, workspace: str = "w") -> str:
@@ -269,9 +277,11 @@ def test_many_who_read_from_a_cache_that_is_too_small_get_what_they_ask_for(
 # A bucket that fails
 
 
-def test_an_altered_or_cut_object_is_refused(bucket: BucketObjects, tmp_path: Path) -> None:
+def test_an_altered_or_cut_object_is_refused(
+    bucket: BucketObjects, states: BlobStates, tmp_path: Path
+) -> None:
     for wrong in (b"something else", b"cont", b""):
-        blobs = Blobs(tmp_path / hashlib.md5(wrong).hexdigest(), bucket)
+        blobs = Blobs(tmp_path / hashlib.md5(wrong).hexdigest(), bucket, states=states)
         sha256 = put(blobs, b"content")
         forget_cache(blobs)
         bad = tmp_path / "bad"

@@ -24,25 +24,40 @@ from leaf.documents.documents import DocumentDraft
 from leaf.errors import LeafError, StorageError
 from leaf.files.line import problem
 from leaf.replay import replay
+from leaf.sessions.session import Session
 from leaf.settings import Settings
 from leaf.settings.storage import Storage
+from leaf.settings.values import Sound
 from leaf.store import care, open_store
 from leaf.store.documents import VersionChange
 from leaf.store.objects.base import key_of
-from tests import pictures_kit
+from tests import pictures_kit, sounds
 from tests.leaf_kit import SALES, add, finished, opened
 from tests.messages_server import MessagesServer, Turn
 from tests.runs_kit import wait_until
 from tests.storage_kit import choose, fresh_bucket, storage_at
 from tests.tcp_proxy import TcpProxy
+from tests.transcription_server import TranscriptionServer
 
 SQL = "SELECT region, sum(revenue) AS revenue FROM sales GROUP BY region ORDER BY 1"
 CHART = {"mark": "bar", "encoding": {"x": {"field": "region"}, "y": {"field": "revenue"}}}
+CODE = """
+import matplotlib.pyplot as plt
+total = int(sales.revenue.sum())
+plt.bar(["all"], [total])
+plt.show()
+with open("out.csv", "w") as out:
+    out.write("a,b\\n1,2\\n")
+print(total)
+"""
 TURNS = [
     Turn.call(("query_tables", {"sql": SQL})),
     Turn.call(("make_chart", {"result_id": "r1", "spec": CHART})),
+    Turn.call(("run_python", {"code": CODE})),
     Turn.say("North made 400."),
 ]
+AGAIN = [Turn.call(("run_python", {"code": "print(total + 1)"})), Turn.say("One more.")]
+"""What is answered after the disk was lost, from a variable of before."""
 
 
 @dataclass(frozen=True)
@@ -90,7 +105,17 @@ def seen(leaf: Leaf, ids: Mapping[str, str]) -> dict[str, Any]:
         "export": session.documents.export(document.id, "md").data,
         "written": session.python.written(chat, ids["written"], "out.csv").read_bytes(),
         "messages": [(m.id, m.role, m.parts) for m in shown],
+        "transcript": session.transcripts.text(ids["recording"]),
+        "figure": session.python.figure(chat, ids["figure"]),
+        "chart": _chart(session, chat),
+        "chat on paper": session.chats.markdown(chat),
     }
+
+
+def _chart(session: Session, chat: str) -> bytes:
+    """Of the rows that are kept."""
+    page = session.results.page(chat, "r1")
+    return session.results.draw(CHART, page.columns, page.rows, "svg")
 
 
 def make(leaf: Leaf, tmp_path: Path) -> dict[str, str]:
@@ -100,8 +125,12 @@ def make(leaf: Leaf, tmp_path: Path) -> dict[str, str]:
         add(session, "sales.csv", SALES),
         add(session, "red.png", pictures_kit.png()),
     )
+    recording = add(session, "talk.m4a", sounds.recording([(1.0, 400), (1.0, 0), (1.0, 500)]))
+    session.transcripts.text(recording.id)
     chat = session.chats.create()
-    finished(session, session.messages.send(chat.id, "Who leads?", [sales.id]).id, 170)
+    answer = finished(session, session.messages.send(chat.id, "Who leads?", [sales.id]).id, 170)
+    assert answer.status == "completed", answer.error
+    (drawn,) = [p for p in answer.parts if p["type"] == "tool-run_python"]
     draft = DocumentDraft("Summary", "text", "# Summary\n\none\n")
     document = house.documents.create(scope, chat.id, draft, VersionChange("created", "m1"))
     session.documents.save(document.id, "# Summary\n\ntwo\n", 1)
@@ -113,29 +142,36 @@ def make(leaf: Leaf, tmp_path: Path) -> dict[str, str]:
         "picture": picture.id,
         "document": document.id,
         "written": written.sha256,
+        "recording": recording.id,
+        "figure": drawn["output"]["data"]["figures"][0]["sha256"],
     }
 
 
 def test_a_lost_disk_loses_nothing(lasting: Lasting, tmp_path: Path) -> None:
-    with MessagesServer(TURNS) as server:
+    with MessagesServer([*TURNS, *AGAIN]) as server, TranscriptionServer() as listener:
         model = {"api_key": "k", "model_url": server.url, "model": "claude-sonnet-5-5"}
-        with opened(lasting.home, **lasting.settings(**model)) as leaf:
+        sound = {"sound": Sound(url=listener.url, key=listener.key)}
+        with opened(lasting.home, **lasting.settings(**model, **sound)) as leaf:
             ids = make(leaf, tmp_path)
             before = seen(leaf, ids)
-    lasting.lose_disk()
-    with opened(lasting.home, **lasting.settings()) as leaf:
-        after = seen(leaf, ids)
-        session = leaf.session(leaf.local_scope())
-        asked = {"sql": "SELECT count(*) AS n FROM sales"}
-        counted = session.tools.run("query_tables", asked, chat_id=ids["chat"])
-        packed = session.chats.export(ids["chat"], "folder", tmp_path).read_bytes()
+        lasting.lose_disk()
+        with opened(lasting.home, **lasting.settings(**model)) as leaf:
+            after = seen(leaf, ids)
+            session = leaf.session(leaf.local_scope())
+            asked = {"sql": "SELECT count(*) AS n FROM sales"}
+            counted = session.tools.run("query_tables", asked, chat_id=ids["chat"])
+            packed = session.chats.export(ids["chat"], "folder", tmp_path).read_bytes()
+            rebuilt = finished(session, session.messages.send(ids["chat"], "And one?").id, 170)
     assert {name: after[name] == before[name] for name in before} == dict.fromkeys(before, True)
     assert counted.data.to_json()["table"]["rows"] == [[4]]
+    (cell,) = [p for p in rebuilt.parts if p["type"] == "tool-run_python"]
+    assert "701" in str(cell["output"]), cell
     bundle, data = tmp_path / "chat.zip", tmp_path / "data"
     bundle.write_bytes(packed)
     data.mkdir()
     (data / "sales.csv").write_bytes(SALES)
-    assert replay(bundle, data, lambda _line: None).agrees
+    replayed = replay(bundle, data, lambda _line: None)
+    assert replayed.agrees, [line for line in replayed.lines if not line.agrees]
 
 
 def test_the_disk_is_lost_between_two_questions_of_one_process(

@@ -174,7 +174,7 @@ class Library:
 
     def inside(self, scope: Scope, file_id: str) -> FileList:
         """The files that came out of an archive or a mail, and out of those."""
-        return [self._as_it_is(file) for file in files.members(self._store.db, scope, file_id)]
+        return self._as_they_are(files.members(self._store.db, scope, file_id))
 
     def keep(
         self,
@@ -249,17 +249,23 @@ class Library:
         """Files whose name, kind or description have all the words; sorted by newest, oldest, name,
         size or kind."""
         found = files.list_files(self._store.db, scope, query=query, sort=sort, deleted=deleted)
-        return [self._as_it_is(file) for file in found]
+        return self._as_they_are(found)
 
     def get(self, scope: Scope, file_id: str) -> File:
         """Raises NotFoundError, which says so if the file was deleted."""
-        return self._as_it_is(files.get(self._store.db, scope, file_id))
+        return self._as_they_are([files.get(self._store.db, scope, file_id)])[0]
 
-    def _as_it_is(self, file: File) -> File:
-        """The file with `error` in its outline if its bytes are not there, so that whoever shows it
-        or opens it says so. What is stored of it stays as it is."""
-        lost = self._store.blobs.lost(file.workspace_id, [file.sha256]).get(file.sha256)
-        return lost_file(file, lost, self._store.blobs.whereabouts) if lost else file
+    def _as_they_are(self, found: Sequence[File]) -> FileList:
+        """The files of one workspace, each with `error` in its outline if its bytes are not there,
+        so that whoever shows it or opens it says so. What is stored of them stays as it is."""
+        if not found:
+            return []
+        blobs = self._store.blobs
+        lost = blobs.lost(found[0].workspace_id, [file.sha256 for file in found])
+        return [
+            lost_file(file, lost[file.sha256], blobs.whereabouts) if file.sha256 in lost else file
+            for file in found
+        ]
 
     def rename(self, scope: Scope, file_id: str, name: str) -> File:
         """Give it another name in its folder; what came out of it goes along. Raises NotFoundError,
@@ -285,6 +291,7 @@ class Library:
         if gone.whole:
             self._transcripts.forget_all(scope)
             self._search.forget_all(scope)
+            self._store.blobs.delete_all(gone.workspace_id)
         no_file = []
         for sha256 in gone.hashes:
             used, is_file = removal.in_use(self._store.db, gone.workspace_id, sha256)
@@ -339,7 +346,8 @@ class Library:
         """Files of a chat in the order in which they came; those deleted from the library only with
         `deleted`."""
         found = chat_files.list_chat_files(self._store.db, scope, chat_id, deleted=deleted)
-        return [replace(one, file=self._as_it_is(one.file)) for one in found]
+        there = self._as_they_are([one.file for one in found])
+        return [replace(one, file=file) for one, file in zip(found, there, strict=True)]
 
     def detach(self, scope: Scope, chat_id: str, file_id: str) -> None:
         """Take a waiting file out of the chat, with those that came out of it.

@@ -27,11 +27,21 @@ KEPT_FOLDERS = ("transcripts", "results")
 KEPT_FILES = ("rates.json",)
 """Of the data folder: what took long to make. Converted tables, indexes and packages are made anew
 when they are needed."""
-_HASHES = " UNION ".join(
-    f"SELECT workspace_id, sha256 FROM {table} WHERE sha256 <> ''" for table in KEPT
+OF_NOW = (
+    "processes",
+    "run_leases",
+    "duties",
+    "blob_states",
+    "removal_notes",
+    "converted_tables",
 )
-OF_NOW = ("processes", "run_leases")
-"""Tables that say which processes run at this moment, and mean nothing elsewhere."""
+"""Tables that say which processes run at this moment and what lies in this store beside that which
+cannot be made again. They mean nothing elsewhere."""
+_HASHES = " UNION ".join(
+    f"SELECT workspace_id, sha256 FROM {table} WHERE sha256 <> ''"
+    for table in KEPT
+    if table not in OF_NOW
+)
 BYTES = ("blobs", "blob_pieces")
 """Where a database keeps bytes: they are saved as blobs."""
 

@@ -1,15 +1,13 @@
 """Deleting for good: rows, bytes, what was made of them, and what databases keep of deleted rows.
 
-Rows go in one transaction. Before it ends, what has to follow is noted in the data folder
-(`removing/`, ids and hashes only), so that a killed process leaves nothing behind: the next start
-does it. Doing it twice does no harm, since nothing is removed that a row still names.
+Rows go in one transaction, with a note of what has to follow (`notes.py`), so that a killed process
+leaves nothing behind: the next start does it, or another process within the hour. Doing it twice does
+no harm, since nothing is removed that a row still names.
 """
 
 from __future__ import annotations
 
-import json
 import logging
-import secrets
 import threading
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass, field
@@ -17,8 +15,8 @@ from pathlib import Path
 
 from leaf.errors import LeafError
 from leaf.files.library import Library
+from leaf.keeping.notes import Note, Notes
 from leaf.runs.runs import Runs
-from leaf.settings.private import write_private
 from leaf.store import Store, audit, boards, chats, links, messages, projects, removal
 from leaf.store.database import Transaction
 from leaf.store.model import Scope
@@ -57,7 +55,7 @@ class Remover:
         self._tables = tables
         self._runs = runs
         self._python = python
-        self._notes = home / "removing"
+        self._notes = Notes(store, home / "removing")
         self._scrubbing = Scrubbing()
 
     def chat(self, scope: Scope, chat_id: str) -> bool:
@@ -140,14 +138,9 @@ class Remover:
         return self._remove(remove)
 
     def finish(self) -> None:
-        """Carry out what processes that were killed have left to do."""
-        for note in sorted(self._notes.glob("*.json")):
-            try:
-                left = [Gone.from_json(one) for one in json.loads(note.read_text())]
-            except (OSError, ValueError, KeyError, TypeError):
-                logger.warning("the note %s cannot be read", note.name)
-                continue
-            self._carry_out(left, note)
+        """Carry out what processes that were killed have left to do, here or anywhere."""
+        for note in self._notes.left():
+            self._carry_out(note, scrub=note.path is not None)
 
     def _end_links(self, scope: Scope, end: Callable[[Transaction], Iterable[str]]) -> bool:
         """Their rows hold no content, so that no database is rewritten for them."""
@@ -164,29 +157,28 @@ class Remover:
         *,
         scrub: bool = True,
     ) -> bool:
-        note = self._notes / f"{secrets.token_hex(8)}.json"
-        self._notes.mkdir(exist_ok=True, mode=0o700)
+        note = Note()
         try:
             with self._store.db.transaction(scope) as tx:
-                gone = remove(tx)
-                tx.concerns(one.workspace_id for one in gone)
-                write_private(note, json.dumps([one.to_json() for one in gone]))
+                note.gone = remove(tx)
+                tx.concerns(one.workspace_id for one in note.gone)
+                self._notes.write(tx, note)
         except BaseException:
-            note.unlink(missing_ok=True)
+            self._notes.take_back(note)
             raise
-        return self._carry_out(gone, note, scrub=scrub)
+        return self._carry_out(note, scrub=scrub)
 
-    def _carry_out(self, gone: list[Gone], note: Path, *, scrub: bool = True) -> bool:
+    def _carry_out(self, note: Note, *, scrub: bool = True) -> bool:
         """Whether all of it could be done; else the note stays."""
         try:
-            for one in gone:
+            for one in note.gone:
                 self._let_go(one)
             if scrub:
                 self._scrub()
+            self._notes.done(note)
         except LeafError as e:
             logger.warning("what was deleted is not gone yet: %s", e)
             return False
-        note.unlink(missing_ok=True)
         self._store.space.look_again()
         return True
 

@@ -50,6 +50,7 @@ def open_store(settings: Settings) -> Store:
     """Open the database that the settings name, bring it up to date, and find the blobs. Raises
     StoreError, and SettingsError for a bucket that cannot be used as it is set."""
     from leaf.store.blob_names import is_named
+    from leaf.store.blob_states import BlobStates
     from leaf.store.blobs import Blobs
     from leaf.store.migrate import migrate, migrations
     from leaf.store.model import Scope
@@ -67,6 +68,7 @@ def open_store(settings: Settings) -> Store:
             objects,
             settings.storage.cache_bytes,
             is_named=lambda key: is_named(db, Scope(key.workspace_id, ""), key.sha256),
+            states=BlobStates(db),
         )
     except BaseException:
         db.close()

@@ -13,6 +13,7 @@ KEPT = {
     "made_files": "file that Python wrote",
     "transcripts": "transcript",
     "shared_links": "snapshot of a public link",
+    "converted_tables": "table as Parquet",
 }
 """Tables with the workspace and the hash of a blob in each row, and what their rows are called."""
 
@@ -40,6 +41,14 @@ def unscoped_named(db: Database) -> dict[BlobKey, str]:
             key = BlobKey(row["workspace_id"], row["sha256"])
             found.setdefault(key, f"{what} {row['name']}".strip())
     return {**unscoped_waiting(db), **found}
+
+
+def unscoped_named_in(db: Database, workspace_id: str) -> set[BlobKey]:
+    """Those that are named in one workspace, and those that wait in it."""
+    each = (f"SELECT sha256 FROM {t} WHERE workspace_id = :workspace" for t in KEPT)
+    rows = db.read(" UNION ".join(each), {"workspace": workspace_id})
+    named = {BlobKey(workspace_id, str(row["sha256"])) for row in rows if row["sha256"]}
+    return named | {key for key in unscoped_waiting(db) if key.workspace_id == workspace_id}
 
 
 def unscoped_waiting(db: Database) -> dict[BlobKey, str]:

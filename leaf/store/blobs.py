@@ -20,10 +20,12 @@ from pathlib import Path
 from typing import BinaryIO, NamedTuple
 
 from leaf.errors import BlobGoneError, FileTooLargeError, StoreError
-from leaf.store.objects.base import BlobKey, ObjectStore, in_megabytes, key_of
+from leaf.store.blob_states import BlobStates
+from leaf.store.objects.base import BlobEntry, BlobKey, ObjectStore, gone_from, in_megabytes, key_of
 from leaf.store.objects.behind import BlobsBehind
-from leaf.store.objects.cache import BlobCache, HeldPath
+from leaf.store.objects.cache import BlobCache, HeldPath, altered
 from leaf.store.objects.folder import BlobFolder, gone_from_folder
+from leaf.store.objects.pace import Pace
 
 _log = logging.getLogger(__name__)
 
@@ -50,11 +52,12 @@ class Blobs:
         cache_bytes: int = CACHE_BYTES,
         *,
         is_named: Callable[[BlobKey], bool] = lambda _key: True,
+        states: BlobStates | None = None,
         pause: float = PAUSE,
     ) -> None:
         """Without a store they stand in the data folder. `is_named` says whether the database still
-        names a blob: one that was deleted meanwhile is not put into the store. `pause` is in
-        seconds."""
+        names a blob: one that was deleted meanwhile is not put into the store. `states` remembers
+        what was lost and what is being swept; without it nothing is. `pause` is in seconds."""
         self.folder = BlobFolder(home / "blobs")
         self.store = store
         self.cache = BlobCache(home / "cache" / "blobs", cache_bytes) if store else None
@@ -64,9 +67,11 @@ class Blobs:
         """Blobs of the folder that are known to be in the store as well."""
         self._not_before = 0.0
         """Until when nothing of the folder is put into the store, since that failed."""
-        self._gone: dict[BlobKey, BlobGoneError] = {}
-        """Blobs that were looked for in the store and not found as they were kept."""
+        self._states = states
+        self.pace = Pace()
         self._guard = threading.Lock()
+        self._taking = threading.Lock()
+        """Held while a file of the data folder gets its name, and while one is swept."""
         self._fetching: dict[BlobKey, threading.Lock] = {}
         self._pause = pause
         self._is_named = is_named
@@ -102,7 +107,8 @@ class Blobs:
         with into.receiving(workspace_id, stream, limit_bytes, on_progress) as received:
             key = key_of(workspace_id, received.sha256)
             if self.store is None or self.cache is None:
-                self.folder.take(key, received.path)
+                with self._taking:
+                    self.folder.take(key, received.path)
             elif lasting:
                 self._put(self.store, key, received.path, received.size)
                 self.cache.take(key, received.path, received.size)
@@ -146,13 +152,22 @@ class Blobs:
         return self.store is not None and self.store.find(key) is not None
 
     def lost(self, workspace_id: str, hashes: Collection[str]) -> dict[str, BlobGoneError]:
-        """Those of them that are known to be gone. A store that is not the data folder is not asked
-        for that: what it lacks is known once somebody wanted to open it."""
-        if self.store is not None:
-            keys = [BlobKey(workspace_id, sha256) for sha256 in hashes]
-            return {key.sha256: self._gone[key] for key in keys if key in self._gone}
+        """Those of them that are known to be gone, or altered. Folder and database are asked for
+        all at once, a bucket is not: what it lacks is known since somebody wanted to open it, or
+        since it was looked through."""
         keys = [key_of(workspace_id, sha256) for sha256 in hashes]
-        return {k.sha256: gone_from_folder() for k in keys if not self.folder.path(k).is_file()}
+        absent = self.place.absent(keys)
+        noted = self._states.lost(workspace_id, hashes) if self.store and self._states else {}
+        return {
+            key.sha256: altered() if noted.get(key.sha256) else gone_from(self.whereabouts)
+            for key in keys
+            if (key in absent or key.sha256 in noted) and not self._is_here(key)
+        }
+
+    def _is_here(self, key: BlobKey) -> bool:
+        """Whether this machine has it, wherever it lasts."""
+        cached = self.cache is not None and self.cache.files.path(key).is_file()
+        return cached or self.folder.path(key).is_file()
 
     def is_intact(self, workspace_id: str, sha256: str) -> bool:
         """Whether the bytes are there and still the ones that they are named by. They are read
@@ -182,6 +197,52 @@ class Blobs:
             self.cache.delete(key)
             self.store.delete(key)
 
+    def delete_if(self, key: BlobKey, may_go: Callable[[BlobEntry], bool]) -> bool:
+        """Remove a blob for good if it may go as it stands now; whether it did. Raises
+        StorageError."""
+        with self._taking:
+            latest = self.place.find(key)
+            if latest is not None and not may_go(latest):
+                return False
+            self.delete(*key)
+        return True
+
+    def delete_all(self, workspace_id: str) -> None:
+        """Remove all that a workspace had, named or not, which is deleted for good. Raises
+        StorageError."""
+        places = [self.folder, self.place, *([self.cache.files] if self.cache else [])]
+        for key in {entry.key for place in places for entry in place.entries(workspace_id)}:
+            self.delete(*key)
+
+    def put_spare(self, workspace_id: str, path: Path) -> StoredBlob | None:
+        """Put what can be made again into the store, past the cache; None where the store is the
+        data folder, does not take it now, or has no room but for what cannot be made again."""
+        if self.store is None:
+            return None
+        with path.open("rb") as file:
+            sha256 = hashlib.file_digest(file, "sha256").hexdigest()
+        key, size = key_of(workspace_id, sha256), path.stat().st_size
+        try:
+            spare = self.store.has_room(size) and not 0 < self.store.largest < size
+        except StoreError as e:
+            _log.warning("a table is not put into the store: %s", e)
+            return None
+        if not spare or not self._offered(self.store, key, path, size):
+            return None
+        return StoredBlob(sha256, size)
+
+    def fetch_spare(self, workspace_id: str, sha256: str, into: Path) -> None:
+        """Write the bytes to a new file, past the cache. Raises BlobGoneError where they are not in
+        the store as they were put, StorageError."""
+        digest, size, began = hashlib.sha256(), 0, time.monotonic()
+        with self.folder.explained(), into.open("xb") as file:
+            for piece in self.place.pieces(key_of(workspace_id, sha256)):
+                digest.update(piece)
+                size += file.write(piece)
+        self.pace.note(size, time.monotonic() - began)
+        if digest.hexdigest() != sha256:
+            raise altered()
+
     def close(self) -> None:
         """Bring nothing into the store any more; the next start does."""
         if self._behind is not None:
@@ -196,7 +257,8 @@ class Blobs:
                 "Split it, or have LEAF_STORAGE_URL set to a bucket, see docs/deploy.md.",
             )
         store.put(key, path, size)
-        self._gone.pop(key, None)
+        if self._states is not None and self._states.clear(key):
+            store.put(key, path, size)  # what was there was being swept, and this perhaps with it
 
     def _keep_here(self, key: BlobKey, path: Path) -> None:
         """In the data folder alone, until the store takes it: other processes lack it meanwhile."""
@@ -257,16 +319,30 @@ class Blobs:
             lock = self._fetching.setdefault(key, threading.Lock())
         try:
             with lock:
-                found = cache.find(key) or _filled(cache, store, key)
+                found = cache.find(key) or self._filled(cache, store, key)
         except BlobGoneError as e:
-            self._note_gone(key, e)
+            if self._states is not None:
+                self._states.note(key, altered=e.altered)
             raise
         finally:
             with self._guard:
                 self._fetching.pop(key, None)
-        self._gone.pop(key, None)
+        if self._states is not None:
+            self._states.clear(key)
         self._note_intact(found)
         return found
+
+    def _filled(self, cache: BlobCache, store: ObjectStore, key: BlobKey) -> HeldPath:
+        """Fetch a blob, once more where another process has already made room of it."""
+        for _ in range(TRIES):
+            began = time.monotonic()
+            if (found := cache.fill(key, store.pieces(key))) is not None:
+                self.pace.note(found.stat().st_size, time.monotonic() - began)
+                return found
+        raise StoreError(
+            "The cache in the data folder does not keep what is put there.",
+            "Raise LEAF_CACHE_GB, and look whether this process may open more files.",
+        )
 
     def _same(self, path: Path, sha256: str) -> bool:
         try:
@@ -286,27 +362,10 @@ class Blobs:
             self._intact.clear()
         self._intact[str(path)] = seen or _fingerprint(path)
 
-    def _note_gone(self, key: BlobKey, error: BlobGoneError) -> None:
-        if len(self._gone) >= REMEMBERED:
-            self._gone.clear()
-        # not the error itself, which holds what was going on when it was raised
-        self._gone[key] = BlobGoneError(error.message, error.hint, altered=error.altered)
-
     def _note_lasting(self, key: BlobKey) -> None:
         if len(self._lasting) >= REMEMBERED:
             self._lasting.clear()
         self._lasting.add(key)
-
-
-def _filled(cache: BlobCache, store: ObjectStore, key: BlobKey) -> HeldPath:
-    """Fetch a blob, once more where another process has already made room of it."""
-    for _ in range(TRIES):
-        if (found := cache.fill(key, store.pieces(key))) is not None:
-            return found
-    raise StoreError(
-        "The cache in the data folder does not keep what is put there.",
-        "Raise LEAF_CACHE_GB, and look whether this process may open more files.",
-    )
 
 
 def _fingerprint(path: Path) -> tuple[int, int, int]:

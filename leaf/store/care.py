@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import hashlib
 import tempfile
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import timedelta
@@ -13,6 +13,7 @@ from pathlib import Path
 
 from leaf.errors import BlobGoneError
 from leaf.store import Store, blob_names
+from leaf.store.blob_states import BlobStates
 from leaf.store.database import now
 from leaf.store.objects.base import BlobEntry, BlobKey, ObjectStore
 
@@ -81,17 +82,34 @@ def sweep(store: Store, told: Told, *, trial: bool = False) -> BlobCount:
     """Delete the blobs of this database's workspaces that it does not name and that are older than
     a day, wherever they stand; with `trial` only count them. Raises StorageError."""
     named, ours = blob_names.unscoped_named(store.db), blob_names.unscoped_workspaces(store.db)
-    blobs, found = store.blobs, BlobCount()
+    found = BlobCount()
     nobodys = [entry for entry in _everywhere(store) if entry.key not in named]
-    for number, entry in enumerate(nobodys, 1):
-        if entry.key.workspace_id not in ours or not _is_old(blobs.place, entry):
-            found.left += 1
-        else:
-            found.add(entry.size)
-            if not trial:
-                blobs.delete(*entry.key)
-        told(number, len(nobodys))
+    old = [e for e in nobodys if e.key.workspace_id in ours and is_old(e)]
+    going = iter(old) if trial else swept(store, old, lambda: blob_names.unscoped_named(store.db))
+    for number, entry in enumerate(going, 1):
+        found.add(entry.size)
+        told(number, len(old))
+    found.left = len(nobodys) - found.done
     return found
+
+
+def swept(
+    store: Store, entries: Sequence[BlobEntry], named: Callable[[], Collection[BlobKey]]
+) -> Iterator[BlobEntry]:
+    """Delete those that are still named by nothing and still old, wherever they stand, and give each
+    that was. Whoever puts the same bytes meanwhile puts them so that they last. Raises
+    StorageError."""
+    if not entries:
+        return
+    states = BlobStates(store.db)
+    states.begin_sweep([entry.key for entry in entries])
+    kept = named()
+    for entry in entries:
+        key = entry.key
+        if key in kept:
+            states.clear(key)
+        elif states.sweep(key, lambda k=key: store.blobs.delete_if(k, is_old)):  # type: ignore[misc]
+            yield entry
 
 
 def _everywhere(store: Store) -> Iterable[BlobEntry]:
@@ -104,10 +122,9 @@ def _everywhere(store: Store) -> Iterable[BlobEntry]:
     return found.values()
 
 
-def _is_old(place: ObjectStore, entry: BlobEntry) -> bool:
-    """Whether it is, asked anew: somebody may have put the same bytes since they were listed."""
-    latest = place.find(entry.key) or entry
-    return now() - latest.written_at > FRESH
+def is_old(entry: BlobEntry) -> bool:
+    """Whether nobody is about to name it any more."""
+    return now() - entry.written_at > FRESH
 
 
 def _examined(place: ObjectStore, key: BlobKey) -> tuple[str, int]:

@@ -72,6 +72,10 @@ TOPICS = {
     "chat_packages": SILENT,
     "blobs": SILENT,
     "blob_pieces": SILENT,
+    "converted_tables": SILENT,
+    "blob_states": SILENT,  # told as files by whoever finds one lost, or back
+    "removal_notes": SILENT,
+    "duties": SILENT,
     "processes": SILENT,
     "run_leases": SILENT,  # told as RUNS where others have to act
 }

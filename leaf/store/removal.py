@@ -43,6 +43,8 @@ WORKSPACE_TABLES = (
     "consents",
     "derived_pictures",
     "transcripts",
+    "converted_tables",
+    "blob_states",
     "chat_packages",
     "model_files",
     "jobs",
@@ -226,9 +228,10 @@ def remove_files(tx: Transaction, workspace_id: str, file_ids: Sequence[str]) ->
     )
     free = [sha256 for sha256 in _named(hashes) if not _is_file(tx, workspace_id, sha256)]
     pictures = _forget_pictures(tx, workspace_id, free)
-    captions = _forget_transcripts(tx, workspace_id, free)
+    captions = _forget_made(tx, "transcripts", workspace_id, free)
+    tables = _forget_made(tx, "converted_tables", workspace_id, free)
     rows = _forget_results_outside(tx, workspace_id, file_ids)
-    return Gone(workspace_id, hashes=(*free, *pictures, *captions, *rows))
+    return Gone(workspace_id, hashes=(*free, *pictures, *captions, *tables, *rows))
 
 
 def remove_workspace(tx: Transaction, workspace_id: str) -> Gone:
@@ -392,11 +395,7 @@ def _own_figures(tx: Transaction, workspace_id: str, chat_id: str) -> list[str]:
 
 def _forget_pictures(tx: Transaction, workspace_id: str, sources: Collection[str]) -> list[str]:
     """Forget what was made from these bytes; returns the pictures' own."""
-    those, names = one_of("source_sha256", list(sources))
-    given = {"workspace": workspace_id, **names}
-    condition = f"workspace_id = :workspace AND {those}"
-    made = _named(_column(tx, f"SELECT sha256 FROM derived_pictures WHERE {condition}", given))
-    tx.execute(f"DELETE FROM derived_pictures WHERE {condition}", given)
+    made = _forget_made(tx, "derived_pictures", workspace_id, sources)
     copies, names = one_of("sha256", made)
     tx.execute(
         f"DELETE FROM model_files WHERE workspace_id = :workspace AND {copies}",
@@ -405,14 +404,13 @@ def _forget_pictures(tx: Transaction, workspace_id: str, sources: Collection[str
     return made
 
 
-def _forget_transcripts(tx: Transaction, workspace_id: str, sources: Collection[str]) -> list[str]:
-    """Forget what was said in these recordings; returns the hashes of the captions."""
+def _forget_made(
+    tx: Transaction, table: str, workspace_id: str, sources: Collection[str]
+) -> list[str]:
+    """Forget what a table has of these bytes; returns the hashes of what was made."""
     those, names = one_of("source_sha256", list(sources))
-    given = {"workspace": workspace_id, **names}
-    condition = f"workspace_id = :workspace AND {those}"
-    said = _named(_column(tx, f"SELECT sha256 FROM transcripts WHERE {condition}", given))
-    tx.execute(f"DELETE FROM transcripts WHERE {condition}", given)
-    return said
+    sql = f"DELETE FROM {table} WHERE workspace_id = :workspace AND {those} RETURNING sha256"
+    return _named(_column(tx, sql, {"workspace": workspace_id, **names}))
 
 
 def _forget_results_outside(

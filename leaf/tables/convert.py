@@ -10,6 +10,7 @@ import re
 import secrets
 import shutil
 import threading
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -35,13 +36,12 @@ from leaf.sandbox.pool import BatchItem, Pool
 from leaf.store import Store, leftovers, removal
 from leaf.store.model import File
 from leaf.store.removal import Gone
+from leaf.tables.lasting import PARQUET, LastingTables
 
 Json = dict[str, Any]
 
 OnProgress = Callable[[str], None]
 LIMITS = CallLimits(seconds=900, memory_mb=2048, output_mb=8192, answer_mb=64, items=4_000_000)
-PARQUET = r"\d{1,6}\.parquet"
-"""What the tables that a child writes are called."""
 MOST_ROWS = 1 << 53
 
 
@@ -52,6 +52,7 @@ class Converter:
         self._store = store
         self._pool = pool
         self._home = home / "tables"
+        self.lasting = LastingTables(store)
         self._locks: dict[tuple[str, str], threading.Lock] = {}
         self._failures: dict[tuple[str, str, str], LeafError] = {}
         self._guard = threading.Lock()
@@ -100,6 +101,8 @@ class Converter:
                 return known
             if (*key, file.kind) in self._failures:
                 raise self._failures[*key, file.kind]
+            if self._fetched([file]) and (known := self._read(file)) is not None:
+                return known
             try:
                 return self._convert(file, stop, on_progress)
             except (FileError, SandboxError) as e:
@@ -122,6 +125,8 @@ class Converter:
             mine = [
                 file for file in files if self._read(file) is None and self._claimed(file, held)
             ]
+            fetched = self._fetched(mine)
+            mine = [file for file in mine if (file.sha256, file.kind) not in fetched]
             if len(mine) > 1:
                 self._convert_all({(file.sha256, file.kind): file for file in mine}, stop)
         return [self._tables_or_error(file, stop, on_progress) for file in files]
@@ -145,10 +150,23 @@ class Converter:
             held.callback(lock.release)
         return claimed
 
+    def _fetched(self, files: Sequence[File]) -> set[tuple[str, str]]:
+        """Bytes and kinds of those whose Parquet came from the store. The caller holds their
+        locks."""
+        fetched = set()
+        for file, kept in self.lasting.known(files):
+            self._store.space.check()
+            with new_folder(self.folder(file).parent) as folder:
+                tables = self.lasting.fetch(file, kept, folder)
+                if tables is not None:
+                    self._keep(file, folder, tables)
+                    fetched.add((file.sha256, file.kind))
+        return fetched
+
     def _convert_all(
         self, files: Mapping[tuple[str, str], File], stop: threading.Event | None
     ) -> None:
-        those = list(files.values())
+        those, began = list(files.values()), time.monotonic()
         self._store.space.check()
         with contextlib.ExitStack() as made:
             folders = [made.enter_context(new_folder(self.folder(file).parent)) for file in those]
@@ -172,6 +190,10 @@ class Converter:
             ):
                 for number, answer in answers:
                     self._take(those[number], folders[number], answer)
+        # at least: several are read side by side
+        pace = (time.monotonic() - began) / max(1, sum(file.size for file in those))
+        for file in those:
+            self.lasting.offer(file, self.folder(file), self._read(file) or [], pace * file.size)
 
     def _take(self, file: File, folder: Path, answer: list[TableInfo] | LeafError) -> None:
         """Keep the tables of one of several files, or what it failed at; what may work another time
@@ -226,18 +248,22 @@ class Converter:
 
         with new_folder(self.folder(file).parent) as folder:
             arguments = {"path": "in:file", "kind": file.kind, "out": "out:"}
+            inputs = {"file": self._bytes_of(file)}
+            began = time.monotonic()
             tables = self._pool.call(
                 "leaf.readers.worker:tables",
                 arguments,
                 returns=list[TableInfo],
-                inputs={"file": self._bytes_of(file)},
+                inputs=inputs,
                 limits=LIMITS,
                 out=folder,
                 takes=PARQUET,
                 stop=stop,
                 on_progress=note,
             )
+            took = time.monotonic() - began
             self._keep(file, folder, tables)
+        self.lasting.offer(file, self.folder(file), tables, took)
         return tables
 
     @contextlib.contextmanager

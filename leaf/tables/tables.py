@@ -56,6 +56,14 @@ class Tables:
         self._converter.let_go(gone)
         self.results.let_go(gone)
 
+    def close(self) -> None:
+        """Put no more tables into the store."""
+        self._converter.lasting.close()
+
+    def settle(self) -> None:
+        """Wait until the tables are in the store that are worth it."""
+        self._converter.lasting.settle()
+
     def of(
         self,
         scope: Scope,

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from datetime import datetime
 from pathlib import Path
 from typing import NamedTuple, Protocol
 
-from leaf.errors import NotFoundError
+from leaf.errors import BlobGoneError, NotFoundError
 
 PIECE = 1024 * 1024
 """Bytes read at a time; more than one piece of a file is never in memory."""
@@ -56,6 +56,13 @@ class ObjectStore(Protocol):
     def find(self, key: BlobKey) -> BlobEntry | None:
         """The blob as it would be listed; None for one that is not there."""
 
+    def absent(self, keys: Collection[BlobKey], /) -> set[BlobKey]:
+        """Those that are not there, as far as one question tells; a bucket, which would be asked for
+        each, is not asked."""
+
+    def has_room(self, size: int, /) -> bool:
+        """Whether it takes so many bytes that can be made again."""
+
     def delete(self, key: BlobKey) -> None:
         """Remove a blob for good; nothing happens if it is gone."""
 
@@ -82,6 +89,12 @@ def key_at(place: str) -> BlobKey | None:
     """The key of what stands at `<workspace>/<aa>/<sha256>`; None for anything else."""
     found = re.fullmatch(r"([0-9A-Za-z-]{1,64})/([0-9a-f]{2})/(\2[0-9a-f]{62})", place)
     return BlobKey(found[1], found[3]) if found else None
+
+
+def gone_from(place: str) -> BlobGoneError:
+    return BlobGoneError(
+        f"The bytes of this file are missing from {place}.", "Upload the file again."
+    )
 
 
 def in_megabytes(size: int) -> str:

@@ -10,14 +10,14 @@ from __future__ import annotations
 import json
 import re
 import secrets
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from leaf.errors import BlobGoneError, SettingsError, StorageAwayError, StorageError
-from leaf.store.objects.base import PIECE, BlobEntry, BlobKey, key_at
+from leaf.errors import SettingsError, StorageAwayError, StorageError
+from leaf.store.objects.base import PIECE, BlobEntry, BlobKey, gone_from, key_at
 
 if TYPE_CHECKING:
     from obstore.store import ClientConfig, RetryConfig
@@ -94,10 +94,7 @@ class BucketObjects:
             except FileNotFoundError as e:
                 if _code(e) in _NO_BUCKET:
                     raise
-                raise BlobGoneError(
-                    f"The bytes of this file are missing from {self.name}.",
-                    "Upload the file again.",
-                ) from e
+                raise gone_from(self.name) from e
             for piece in found.stream(min_chunk_size=PIECE):
                 yield bytes(piece)
 
@@ -110,6 +107,12 @@ class BucketObjects:
             except FileNotFoundError:
                 return None
         return BlobEntry(key, found["size"], found["last_modified"])
+
+    def absent(self, _keys: Collection[BlobKey], /) -> set[BlobKey]:
+        return set()
+
+    def has_room(self, _size: int, /) -> bool:
+        return True
 
     def delete(self, key: BlobKey) -> None:
         import obstore

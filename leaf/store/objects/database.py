@@ -7,15 +7,18 @@ keep to a quota: a database that is full takes no more of the history either.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 
-from leaf.errors import BlobGoneError, StorageError
+from leaf.errors import StorageError
+from leaf.store import converted
 from leaf.store.database import Database, Transaction, now
-from leaf.store.objects.base import PIECE, BlobEntry, BlobKey, in_megabytes, key_of
+from leaf.store.objects.base import PIECE, BlobEntry, BlobKey, gone_from, in_megabytes, key_of
 
 LARGEST = 100 * 1024 * 1024
 """Bytes of one blob: more of it in one transaction would keep a small database from other work."""
+SPARE = 0.5
+"""Part of the quota up to which blobs that can be made again are taken."""
 QUOTA = 400 * 1024 * 1024
 """Bytes of all blobs; free databases hold 500 MB, with the history."""
 COUNTING = 0x1EAF19
@@ -35,7 +38,7 @@ class DatabaseObjects:
         self._quota = quota_bytes
 
     def put(self, key: BlobKey, path: Path, size: int) -> None:
-        self._refuse_over_quota(self._db, key, size)
+        self._make_room(key, size)
         with self._db.transaction() as tx:
             tx.read("SELECT pg_advisory_xact_lock(hashtextextended(:key, 0))", {"key": key.place})
             _remove(tx, key)
@@ -50,9 +53,7 @@ class DatabaseObjects:
 
     def pieces(self, key: BlobKey) -> Iterator[bytes]:
         if self.find(key) is None:
-            raise BlobGoneError(
-                "The bytes of this file are missing from the database.", "Upload the file again."
-            )
+            raise gone_from(self.name)
         number = 0
         while rows := self._db.read(
             f"SELECT bytes FROM blob_pieces WHERE {_WHICH} AND number = :number",
@@ -64,6 +65,21 @@ class DatabaseObjects:
     def find(self, key: BlobKey) -> BlobEntry | None:
         rows = self._db.read(f"SELECT size, written_at FROM blobs WHERE {_WHICH}", key._asdict())
         return BlobEntry(key, int(rows[0]["size"]), rows[0]["written_at"]) if rows else None
+
+    def absent(self, keys: Collection[BlobKey], /) -> set[BlobKey]:
+        if not keys:
+            return set()
+        wanted = [{"w": key.workspace_id, "s": key.sha256} for key in keys]
+        rows = self._db.read(
+            "SELECT k->>'w' AS workspace_id, k->>'s' AS sha256 FROM json_array_elements("
+            "CAST(:wanted AS JSON)) AS k WHERE NOT EXISTS (SELECT 1 FROM blobs b WHERE "
+            "b.workspace_id = k->>'w' AND b.sha256 = k->>'s')",
+            {"wanted": wanted},
+        )
+        return {BlobKey(**row) for row in rows}
+
+    def has_room(self, size: int, /) -> bool:
+        return _used(self._db) + size <= SPARE * self._quota
 
     def delete(self, key: BlobKey) -> None:
         with self._db.transaction() as tx:
@@ -84,6 +100,16 @@ class DatabaseObjects:
         used = _used(self._db)
         if writing and used > self._quota:
             raise StorageError(f"{_filled(used, self._quota)}, so no more are taken.", HINT)
+
+    def _make_room(self, key: BlobKey, size: int) -> None:
+        """Of what can be made again, where there would be none for this one. Raises StorageError
+        where that does not do."""
+        if _used(self._db, but=key) + size <= self._quota:
+            return
+        with self._db.transaction() as tx:
+            tx.concerns([])
+            converted.unscoped_make_room(tx)
+            self._refuse_over_quota(tx, key, size)  # which leaves all as it was
 
     def _refuse_over_quota(self, db: Database | Transaction, key: BlobKey, size: int) -> None:
         """Raises StorageError where this one would be too many."""

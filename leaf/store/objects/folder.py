@@ -7,7 +7,7 @@ import errno
 import hashlib
 import os
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Collection, Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
@@ -15,7 +15,7 @@ from typing import IO, NamedTuple, Protocol
 
 from leaf.errors import BlobGoneError, FileTooLargeError, StoreError
 from leaf.store import leftovers
-from leaf.store.objects.base import PIECE, BlobEntry, BlobKey, in_megabytes, key_at
+from leaf.store.objects.base import PIECE, BlobEntry, BlobKey, gone_from, in_megabytes, key_at
 
 INCOMING = ".incoming-"
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
@@ -116,6 +116,13 @@ class BlobFolder:
             return None
         return BlobEntry(key, found.st_size, datetime.fromtimestamp(found.st_mtime, UTC))
 
+    def absent(self, keys: Collection[BlobKey], /) -> set[BlobKey]:
+        return {key for key in keys if not self.path(key).is_file()}
+
+    def has_room(self, _size: int, /) -> bool:
+        """`store/space.py` keeps watch over the disk."""
+        return True
+
     def delete(self, key: BlobKey) -> None:
         self.path(key).unlink(missing_ok=True)
 
@@ -150,9 +157,7 @@ def copy_bytes(
 
 
 def gone_from_folder() -> BlobGoneError:
-    return BlobGoneError(
-        "The bytes of this file are missing from the data folder.", "Upload the file again."
-    )
+    return gone_from("the data folder")
 
 
 def _not_kept(home: Path, error: OSError) -> StoreError:
