@@ -10,13 +10,14 @@ each mutant, those that run its function, the shortest first, until one fails
     nice -n 10 python -m bench.mutants loop totals -n 60    # two parts, sixty mutants each
     python -m bench.mutants --again FILE                    # those that lived in an earlier output
 
-Works in a copy of the tree; PostgreSQL, browsers and corpora of third parties are left out. Needs
-Linux (`fork`).
+Works in a copy of the tree; browsers and corpora of third parties are left out, and PostgreSQL but
+for the runs, much of which is there for several processes on one database. Needs Linux (`fork`).
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import os
 import pickle
 import random
@@ -24,8 +25,9 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Collection, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -39,7 +41,7 @@ LIVING = 0.15
 SEED = 20261122
 SAMPLE = 45
 """Mutants of each part."""
-LEFT_OUT = "not browser and not postgres and not corpora"
+LEFT_OUT = "not browser and not corpora"
 
 
 @dataclass(frozen=True)
@@ -48,6 +50,8 @@ class Part:
 
     files: tuple[str, ...]
     tests: tuple[str, ...]
+    postgres: bool = False
+    """Whether the tests that need PostgreSQL are among them; one server serves all mutants."""
 
 
 STORE = (
@@ -74,10 +78,25 @@ PARTS = {
             "test_events",
             "test_citations",
             "test_file_budget",
+            "test_agent_compaction",
+            "test_shapes",
         ),
     ),
     "runs": Part(
-        ("leaf/runs/*.py",), ("test_runs", "test_idle", "test_runs_sqlite", "test_errors")
+        ("leaf/runs/*.py",),
+        (
+            "test_runs",
+            "test_idle",
+            "test_runs_sqlite",
+            "test_errors",
+            "test_batches",
+            "test_followed",
+            "test_processes",
+            "test_titles",
+            "test_edited_steps",
+            "test_citations",
+        ),
+        postgres=True,
     ),
     "store": Part(
         tuple(f"leaf/store/{name}.py" for name in STORE),
@@ -88,6 +107,8 @@ PARTS = {
             "test_budgets",
             "test_jobs",
             "test_file_words",
+            "test_audit",
+            "test_history",
         ),
     ),
     "totals": Part(
@@ -154,7 +175,6 @@ def _in_copy(folder: Path, part: Part, sample: Sequence[Mutant], into: Path) -> 
         str(folder),
         *(entry for entry in sys.path if Path(entry or ".").resolve() not in (ROOT, folder)),
     ]
-    trials = Trials(folder, sample, lambda said: print(said, flush=True))
     options = [
         "-q",
         "-s",
@@ -163,13 +183,29 @@ def _in_copy(folder: Path, part: Part, sample: Sequence[Mutant], into: Path) -> 
         "--basetemp",
         str(folder / "t"),
         "-m",
-        LEFT_OUT,
+        LEFT_OUT if part.postgres else f"{LEFT_OUT} and not postgres",
         "-W",
         "ignore",
+        *(f"tests/{test}.py" for test in part.tests),
     ]
-    ended = pytest.main([*options, *(f"tests/{test}.py" for test in part.tests)], plugins=[trials])
+    with _server(part) as tidy:
+        trials = Trials(folder, sample, lambda said: print(said, flush=True), tidy)
+        ended = pytest.main(options, plugins=[trials])
     into.write_bytes(pickle.dumps(trials.outcomes))
     return 0 if ended in (pytest.ExitCode.OK, pytest.ExitCode.NO_TESTS_COLLECTED) else 1
+
+
+@contextlib.contextmanager
+def _server(part: Part) -> Iterator[Callable[[], None]]:
+    """A PostgreSQL server for the tests of a part that need one. Gives what empties it."""
+    from tests import postgres  # of the copy
+
+    if not part.postgres or postgres.programs() is None:
+        yield lambda: None
+        return
+    with postgres.server() as address:
+        os.environ[postgres.SHARED] = address
+        yield partial(postgres.drop_fresh, address)
 
 
 def measure(

@@ -59,7 +59,7 @@ def foreign(real_data: Path) -> Path:
 
 @pytest.fixture(scope="session")
 def postgres_server() -> Iterator[str]:
-    with postgres.server() as address:
+    with postgres.shared() as address:
         yield address
 
 

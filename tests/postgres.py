@@ -32,6 +32,20 @@ def owner() -> str | None:
     return "postgres" if "postgres" in names else "nobody"
 
 
+SHARED = "TESTS_POSTGRES"
+"""Variable of the environment: the server of whoever runs tests many times, as `server` gives it."""
+
+
+@contextlib.contextmanager
+def shared() -> Iterator[str]:
+    """That server, or one of these tests' own."""
+    if given := os.environ.get(SHARED):
+        yield given
+    else:
+        with server() as address:
+            yield address
+
+
 @contextlib.contextmanager
 def server(connections: int = 60, settings: Sequence[str] = ()) -> Iterator[str]:
     """The part of an address that stands after the name of the database; skips where PostgreSQL is
@@ -127,3 +141,13 @@ def fresh(address: str) -> str:
     with psycopg.connect(f"postgresql:///postgres{address}", autocommit=True) as connection:
         connection.execute(f"CREATE DATABASE {name}")
     return f"postgresql:///{name}{address}"
+
+
+def drop_fresh(address: str) -> None:
+    """Drop what `fresh` made on a server, whoever is still connected to it."""
+    import psycopg
+
+    made = "SELECT datname FROM pg_database WHERE datname ~ '^t[0-9a-f]{12}$'"
+    with psycopg.connect(f"postgresql:///postgres{address}", autocommit=True) as connection:
+        for (name,) in connection.execute(made).fetchall():
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)".encode())

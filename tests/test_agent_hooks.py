@@ -6,17 +6,20 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack
+from dataclasses import asdict
 from typing import Any
 
 import pytest
 
-from leaf.agent.blocks import output_result, plain
+from leaf.agent.blocks import output_result, plain, question_message
+from leaf.agent.budget import FileInChat
 from leaf.agent.events import compact, reduce
 from leaf.agent.models.claude import ClaudeModel
 from leaf.agent.steps import InlineSteps
 from leaf.agent.task import AnswerTask, Outcome
 from leaf.errors import ModelError
 from leaf.settings import RunLimits
+from leaf.store.model import Message
 from leaf.tools.base import Asked, AskRequest, CitablePassage, Hooks, Picture, ToolOutput
 from tests import agent_kit
 from tests.messages_server import Failure, MessagesServer, Turn
@@ -191,3 +194,22 @@ def test_pictures_are_kept_as_references_and_said_where_nobody_sees_them() -> No
     assert kept["content"][1]["source"]["sha256"] == "ab" * 32
     said = plain({"role": "user", "content": [kept]})["content"][0]["content"]
     assert said == "Page 3 of scan.pdf\n\n[page 3 of scan.pdf: this model cannot see pictures.]"
+
+
+def test_pictures_that_came_with_the_question_are_in_the_budget_by_their_file(serve: Serve) -> None:
+    pages = [
+        asdict(Picture("ab" * 32, "image/png", 280, 280, f"f1 scan.pdf, page {n}")) for n in (1, 2)
+    ]
+    raw = [question_message("What is it?", pictures=pages)]
+    asked = Message("u1", "chat", "", "user", "completed", [], raw)
+    server = serve(Turn.say("Two pages."))
+    agent = agent_kit.agent_for(ClaudeModel("key", server.url, retries=0), sees_for=lambda _: False)
+    files = [FileInChat("f1", "scan.pdf", 200, newest=True), FileInChat("f2", "a.csv", 900)]
+    task = AnswerTask("a1", "claude-sonnet-5-5", [asked], lambda *_: RICH, files=files)
+    outcome = agent.answer(task, lambda _: None, InlineSteps(), threading.Event())
+    [budget] = [part["data"] for part in outcome.parts if part["type"] == "data-budget"]
+    assert budget["used"] == 200
+    assert [(f["handle"], f["choice"], f["read"]) for f in budget["files"]] == [
+        ("f1", "shown at once", 200),
+        ("f2", "metadata only", 0),
+    ]

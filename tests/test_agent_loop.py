@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from leaf.agent.events import place_of, reduce
-from leaf.agent.models.base import Emit, ModelRequest, ModelTurn
+from leaf.agent.models.base import Emit, ModelRequest, ModelTurn, TokenUsage
 from leaf.agent.models.claude import ClaudeModel
 from leaf.agent.steps import InlineSteps, S
 from leaf.provenance.coverage import merge_coverage, unite
@@ -71,17 +71,18 @@ def test_answer_runs_the_tools_and_gives_their_results_to_the_model() -> None:
     assert result.chunks[-1] == {"type": "finish", "finishReason": "stop"}
 
 
-def test_results_of_parallel_calls_go_back_in_the_order_of_the_calls() -> None:
-    both = threading.Barrier(3, timeout=10)
+@pytest.mark.parametrize("count", [2, 3])
+def test_results_of_parallel_calls_go_back_in_the_order_of_the_calls(count: int) -> None:
+    all_there = threading.Barrier(count, timeout=10)
 
     def meet(name: str, given: Json, stop: threading.Event) -> ToolOutput:
-        both.wait()
+        all_there.wait()
         return ToolOutput(f"sum={sum(given['numbers'])}", "Added")
 
-    calls = [("add_numbers", {"numbers": [n]}) for n in (1, 2, 3)]
+    calls = [("add_numbers", {"numbers": [n]}) for n in range(count)]
     result, server = ask([Turn.call(*calls), Turn.say("Done.")], tool=meet)
-    assert [r["content"] for r in results_of(server)] == ["sum=1", "sum=2", "sum=3"]
-    assert len(result.kinds("tool-output-available")) == 3
+    assert [r["content"] for r in results_of(server)] == [f"sum={n}" for n in range(count)]
+    assert len(result.kinds("tool-output-available")) == count
 
 
 def test_chat_of_many_questions_sends_earlier_turns_unchanged_and_reads_them_from_the_cache() -> (
@@ -205,6 +206,7 @@ def test_refused_request_is_not_asked_again() -> None:
     result, server = ask([Failure.unauthorized(), Turn.say("Too late.")])
     assert result.outcome.status == "error"
     assert "Check ANTHROPIC_API_KEY." in result.outcome.error
+    assert "This was step" not in result.outcome.error  # there was none before it
     assert server.connections == 1
 
 
@@ -330,6 +332,7 @@ def test_sources_coverage_and_usage_come_once_before_the_end() -> None:
     assert usage["input"] == sum(r.tokens for r in server.requests)
     assert usage["cached"] == sum(r.usage["cache_read_input_tokens"] for r in server.requests)
     assert usage["cost"] > 0
+    assert 0 <= usage["seconds"] < 60
     assert (usage["inline_tokens"], usage["inline_cost"]) == (500_000, pytest.approx(1.0))
 
 
@@ -391,17 +394,41 @@ class CountingModel:
 
     def turn(self, request: ModelRequest, emit: Emit, stop: threading.Event) -> ModelTurn:
         if len(request.messages) > 4:
-            return ModelTurn([{"type": "text", "text": "Done."}], "end_turn")
+            done = [{"type": "text", "text": "Done."}]
+            return ModelTurn(done, "end_turn", TokenUsage(100, output=2))
         use = {
             "type": "tool_use",
             "id": "call_0",
             "name": "add_numbers",
             "input": {"numbers": [len(request.messages)]},
         }
-        return ModelTurn([use], "tool_use")
+        return ModelTurn([use], "tool_use", TokenUsage(50, output=10))
 
 
 def test_call_ids_that_repeat_in_each_turn_are_told_apart() -> None:
     result = answer(agent_for(CountingModel()), "Sum?", steps=InlineSteps())
     assert [p["output"]["text"] for p in tool_parts(result)] == ["sum=1", "sum=3"]
     assert len({p["toolCallId"] for p in tool_parts(result)}) == 2
+
+
+def test_an_answer_of_a_model_whose_price_is_not_known_has_no_cost() -> None:
+    result = answer(agent_for(CountingModel()), "Sum?", model="llama")
+    assert result.outcome.status == "completed"
+    assert result.outcome.usage["cost"] is None
+
+
+class RulesModel(CountingModel):
+    """Notes what it is given of tools, as rules read it."""
+
+    def __init__(self) -> None:
+        self.given: list[dict[str, str]] = []
+
+    def turn(self, request: ModelRequest, emit: Emit, stop: threading.Event) -> ModelTurn:
+        self.given.append({call: output["text"] for call, output in request.outputs.items()})
+        return super().turn(request, emit, stop)
+
+
+def test_rules_are_given_what_tools_gave_by_the_ids_of_their_calls() -> None:
+    model = RulesModel()
+    answer(agent_for(model), "Sum?")
+    assert model.given == [{}, {"call_0": "sum=1"}, {"call_0": "sum=3"}]

@@ -8,6 +8,7 @@ import pytest
 
 from leaf.errors import RunError
 from leaf.runs.batches import Batch, Follower, batches, told
+from leaf.runs.steps import Stream
 from leaf.shapes.chunks import Chunk, chunk
 from leaf.store.listener import LONGEST_LINE
 from leaf.store.postgres import PostgresDatabase
@@ -96,6 +97,18 @@ def test_what_an_earlier_version_wrote_has_no_numbers_and_is_shown() -> None:
     follower.read(words(2, 4))
     assert text(shown) == "0 1 2 3 "
     assert [b.chunks for b in batches(words(0, 2))] == [words(0, 2)]
+
+
+def test_others_are_told_once_of_what_an_answer_grew_by() -> None:
+    stream = Stream()
+    for c in words(0, 3):
+        stream.add(c)
+    [line] = stream.untold("m1")
+    answer, batch = told(line)
+    assert (answer, batch.start, batch.end, text(batch.chunks)) == ("m1", 0, 3, "0 1 2 ")
+    assert stream.untold("m1") == []
+    stream.add(*words(3, 4))
+    assert [told(line)[1].start for line in stream.untold("m1")] == [3]
 
 
 @pytest.mark.parametrize(

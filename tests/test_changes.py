@@ -29,7 +29,7 @@ from leaf.store import (
     usage,
     users,
 )
-from leaf.store.changes import ALL, TOPICS, Change, Hub, topics_of
+from leaf.store.changes import ALL, RUNS, TOPICS, Change, Hub, topics_of
 from leaf.store.model import Scope
 from tests.leaf_kit import opened
 
@@ -112,6 +112,16 @@ def test_an_answer_and_what_it_used_are_told_under_their_topics(
     assert told(store, other, before) == set()
 
 
+def test_answers_that_are_ended_for_somebody_are_told_to_whoever_writes_them(
+    store: Store, scope: Scope, other: Scope
+) -> None:
+    before = store.db.changes.position
+    with store.db.transaction(scope) as tx:
+        messages.stop_unfinished(tx, scope, scope.user_id)
+    assert store.db.changes.newest(scope.workspace_id, [RUNS]) > before
+    assert store.db.changes.newest(other.workspace_id, [RUNS]) <= before
+
+
 def test_every_table_has_a_topic_or_is_known_to_be_shown_by_none(store: Store) -> None:
     rows = store.db.read(
         "SELECT table_name FROM information_schema.tables WHERE table_schema IN ('main', 'public')"
@@ -160,6 +170,13 @@ def test_a_thread_waits_for_its_own_workspace_without_asking() -> None:
     assert woken.wait(SOON)
     thread.join()
     assert not hub.wait("mine", hub.position, 0.0)
+
+
+def test_where_something_may_have_been_missed_everybody_looks() -> None:
+    hub = Hub()
+    since = hub.position
+    hub.publish_everything()
+    assert all(hub.newest("mine", [topic]) > since for topic in (*ALL, RUNS))
 
 
 def test_an_upload_and_every_other_write_of_the_facade_are_told(tmp_path: Path) -> None:

@@ -62,6 +62,7 @@ def test_what_fits_is_shown_at_once_and_the_rest_is_by_name_only() -> None:
 def test_calls_of_one_turn_share_what_is_left() -> None:
     assert allowed(100_000, 40_000, 3) == 20_000
     assert allowed(100_000, 120_000, 3) == 0
+    assert allowed(100_000, 100_000, 1) == 0
 
 
 def test_each_file_has_a_decision() -> None:

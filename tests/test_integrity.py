@@ -179,6 +179,55 @@ def test_a_total_that_does_not_add_up_is_kept_as_doubtful_and_said_with_its_cell
     assert "66" in note.text
 
 
+def test_a_table_of_one_row_that_is_called_a_total_keeps_and_names_it(tmp_path: Path) -> None:
+    info = from_csv(tmp_path, "what,units\nTotal,5\n")
+    assert (info.rows, dict(info.doubtful)) == (1, {"total": (2,)})
+
+
+def test_one_word_below_two_hundred_groups_is_a_total_in_each(tmp_path: Path) -> None:
+    rows = [f"a,{31 + n % 17}\nb,{50 + n % 29}\nTotal,{81 + n % 17 + n % 29}" for n in range(201)]
+    info = from_csv(tmp_path, "what,units\n" + "\n".join(rows))
+    assert (info.rows, dict(info.left_out_counts)) == (402, {"subtotal": 201})
+
+
+def test_what_a_total_gets_wrong_in_one_column_is_said(tmp_path: Path) -> None:
+    text = "area,men,women\nTotal,70123,41400\nNorth,50111,30256\nSouth,20012,11121\n"
+    info = from_csv(tmp_path, text)
+    assert dict(info.left_out) == {"total": (2,)}
+    (note,) = [n for n in info.notes if n.kind == "totals-differ"]
+    assert "'women' in row 2 is 41,400, its rows give 41,377" in note.text
+
+
+def test_numbers_that_tell_rows_apart_are_not_added_up(tmp_path: Path) -> None:
+    text = (
+        "what,order number,part number,qty,paid\nA,1001,301,412,1377\nB,1002,317,633,2011\n"
+        "Total,1003,344,1045,3388\n"
+    )
+    info = from_csv(tmp_path, text)
+    assert dict(info.left_out) == {"total": (4,)}
+    assert "totals-differ" not in cells(info)
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        (
+            "year,x,y\n1990,512,871\n2000,777,1230\n2003,790,1300\nPercent change,54.3,49.3\n",
+            "1 row is called a total or an average, which the numbers do not prove",
+        ),
+        (
+            "area,m,f\nA,61387,29014\nB,29840,77131\nC,91227,106145\nD,50112,30778\n",
+            "1 row equals the sum of rows nearby",
+        ),
+    ],
+)
+def test_a_row_is_doubtful_for_its_word_or_for_what_it_equals(
+    tmp_path: Path, text: str, why: str
+) -> None:
+    (note,) = [n for n in from_csv(tmp_path, text).notes if n.kind == "totals-doubtful"]
+    assert why in note.text
+
+
 @pytest.mark.parametrize(
     "text",
     [
@@ -670,6 +719,15 @@ def _named(folder: Path, text: str) -> tuple[list[str], list[str]]:
         ),
         ("Indicator,Ontario number,Quebec number\nTotal - Transport,70123,41377\nCar,50111,30256\nBus,20012,11121\n",
          ["Total - Transport"], []),
+        # a word that may be a name: the greatest near it, or the sum of the two above
+        ("item,paid\nMug,10\nCup,25\nTotal Wine,64\nPen,8\n", [], ["Total Wine"]),
+        ("area,n\nHill,301\nDale,442\nAll mountains,743\nMoor,193\nFen,278\n", [], ["All mountains"]),
+        # beside names, where one of two adds up
+        ("who,what,n\nAnn,x,31\nBo,y,44\nCy,Total,75\nDi,x,13\nEd,y,29\nFy,Total,50\nGo,x,8\n", [], ["Cy"]),
+        ("what,n\nA,3\nTotal,9\n", [], ["Total"]),
+        # one column adds up, the other does not: with a name beside the word, or far from the sum
+        ("area,a,b\nHill,61387,2901\nDale,29840,7713\nCountry total,91227,9999\n", [], ["Country total"]),
+        ("area,a,b\nHill,61387,2901\nDale,29840,7713\nTotal,91227,99999\n", [], ["Total"]),
     ],
 )  # fmt: skip
 def test_statements_and_reports_leave_out_what_is_proven_and_name_the_rest(

@@ -18,8 +18,8 @@ from leaf.app import Leaf
 from leaf.errors import NotFoundError, RunError
 from leaf.jobs.places import Place, Places
 from leaf.sessions.session import Session
-from leaf.store import jobs
-from leaf.store.jobs import Job, outcome_line, progress_line
+from leaf.store import Store, jobs
+from leaf.store.jobs import Job, State, outcome_line, progress_line
 from leaf.store.model import Scope
 from tests.drive_kit import leaf_beside
 from tests.drive_server import ANA, FOLDER, DriveServer
@@ -108,6 +108,39 @@ def test_progress_is_said_in_files_and_percent() -> None:
     job = Job("1", "files", "working", 1_400, {}, {}, "", None, None, None, 1_400, 412, 3)  # type: ignore[arg-type]
     assert progress_line(job) == "412 of 1,400 files, 29 %; 3 failed"
     assert progress_line(replace(job, looked=1_500)) == "1,400 of 1,400 files, 100 %; 3 failed"
+
+
+@pytest.mark.parametrize(
+    ("state", "total", "done", "entered"),
+    [
+        ("arriving", 3, 3, False),
+        ("working", 0, 0, False),
+        ("working", 3, 2, False),
+        ("working", 3, 3, True),  # large tables are still read ahead
+        ("done", 3, 3, True),
+        ("stopped", 3, 1, True),
+    ],
+)
+def test_all_of_a_job_is_in_the_library_before_it_is_over(
+    state: State, total: int, done: int, entered: bool
+) -> None:
+    job = Job("1", "files", state, total, {}, {}, "", None, None, None, total, done)  # type: ignore[arg-type]
+    assert job.entered is entered
+
+
+def test_a_job_grows_by_what_is_announced_and_is_held_by_its_process(
+    store: Store, scope: Scope
+) -> None:
+    job = jobs.begin(store.db, scope, "files", "arriving", 0, {"announced": True}, "here")
+    for names in ("abc", "de"):
+        items = [(f"{name}.csv", {}, "") for name in names]
+        jobs.append(store.db, scope, job.id, items, state="coming")
+    found = jobs.get(store.db, scope, job.id)
+    assert (found.total, found.coming) == (5, 5)
+    assert jobs.unscoped_held(store.db, "here") == {job.id}
+    assert jobs.unscoped_held(store.db, "there") == frozenset()
+    jobs.end(store.db, job.id, "stopped")
+    assert jobs.unscoped_held(store.db, "here") == frozenset()
 
 
 def test_files_go_beside_the_question_of_a_chat_and_of_a_new_one(tmp_path: Path) -> None:

@@ -10,10 +10,17 @@ from typing import Any
 import pytest
 
 from leaf.errors import NotFoundError
-from leaf.provenance.receipts.answer import kept_receipts, of_answer, used_calls
+from leaf.provenance.receipts.answer import (
+    kept_receipts,
+    of_answer,
+    passages_behind,
+    used_calls,
+)
 from leaf.provenance.receipts.evidence import Evidence
 from leaf.provenance.receipts.figures import figures
 from leaf.provenance.receipts.match import Receipt, match
+from leaf.provenance.receipts.moments import moment
+from leaf.shapes.results import PassageShown
 from leaf.ui import markdown, marks, words
 from leaf.ui.items import items
 from tests.leaf_kit import add, finished, opened
@@ -71,6 +78,12 @@ def test_dates_are_read_and_the_ambiguous_ones_both_ways(
     text: str, dates: list[tuple[str, ...]]
 ) -> None:
     assert [figure.dates for figure in figures(text)] == dates
+
+
+def test_figures_behind_a_date_and_a_time_are_where_they_stand() -> None:
+    text = "On 2024-03-05 at 14:30 it had sold 57 lamps"
+    found = [text[figure.start : figure.end] for figure in figures(text)]
+    assert found == ["2024-03-05", "14:30", "57"]
 
 
 @pytest.mark.parametrize(
@@ -200,6 +213,18 @@ def test_figures_of_the_question_the_query_and_the_words_that_were_read() -> Non
     read = Evidence("c9", "read_file", {"file": "f1"}, output)
     found = receipt("The yearly fee is 4.5 %", read)
     assert (found.kind, found.place) == ("quoted", "a.pdf page 2")
+    lines = [{"name": "a.txt", "place": "lines 1-9"}]
+    output = {"text": "The fee is 4.5 % a year.", "data": {}, "sources": lines}
+    whole = Evidence("c9", "read_file", {"file": "f1"}, output)
+    assert receipt("The yearly fee is 4.5 %", whole).place == "a.txt lines 1-9"
+
+
+def test_of_a_passage_with_a_number_twice_the_place_that_a_line_speaks_of_is_kept() -> None:
+    text = "South pays 45.50." + " Nothing more is said." * 200 + " North pays 45.50 a year."
+    [kept] = passages_behind(
+        "Fees.\nNorth: 45.50", [PassageShown(name="a.pdf", place="page 1", text=text)]
+    )
+    assert kept["text"].endswith("North pays 45.50 a year.")
 
 
 def test_dates_match_however_they_are_written() -> None:
@@ -227,6 +252,11 @@ def test_result_of_which_only_the_head_is_here_gives_no_totals() -> None:
 )
 def test_strange_cells_do_no_harm(cell: Any) -> None:
     assert receipt("It is 41.5 or so", query(["a", "b"], [[cell, 1.5], [cell, 2.5]])).kind == "none"
+
+
+def test_yes_and_no_are_no_numbers() -> None:
+    done = query(["region", "done"], [["North", True], ["South", False]])
+    assert receipt("| North | 1 |", done).kind == "none"
 
 
 def test_long_answer_over_a_wide_result_is_matched() -> None:
@@ -331,6 +361,8 @@ def test_shares_of_small_totals_and_of_the_first_rows_are_derived() -> None:
     assert receipt("North has 35 % of all tonnes", tonnes).how == "North ÷ sum of tonnes"
     rates = query(["region", "rate"], [["North", 0.4], ["South", 1.0]])
     assert receipt("South is ahead of North by 60 percentage points", rates).kind == "derived"
+    factors = query(["region", "factor"], [["North", 1.2], ["South", 1.9]])  # no shares of a whole
+    assert receipt("South is ahead of North by 70 percentage points", factors).kind == "none"
     rows = [["North", 410.25], ["South", 307.5], ["East", 211.0], ["West", 96.5], ["Coast", 51.0]]
     ranked = query(["region", "revenue"], rows)
     assert (
@@ -374,7 +406,10 @@ WIDE = query(
     ["region", "revenue_2023", "revenue_2024"],
     [["North", 1204.0, 1060.0], ["South", 800.5, 913.25]],
 )
+PAIR = query(["region", "price_before", "price_after"], [["North", 1204.0, 1060.0]])
+MONTHS = query(["month", "year", "revenue"], [[12, 2023, 1204.0], [1, 2024, 1060.0]])
 GROWTH = query(["month", "growth_pct"], [["2024-01", 3.2], ["2024-02", -4.7]])
+BOTH_WAYS = query(["region", "growth_pct"], [["North", 3.2], ["South", -3.2]])
 
 
 def against(text: str, one: Evidence) -> list[str]:
@@ -396,7 +431,10 @@ def against(text: str, one: Evidence) -> list[str]:
         ("South ging 2024 um 14,1 % zurück.", WIDE),
         ("Les revenue de North ont augmenté de 12,0 % en 2024.", WIDE),
         ("North subió un 12,0 % en 2024.", WIDE),
+        ("North grew by 144.", PAIR),
+        ("Revenue rose from 1,204 to 1,060.", MONTHS),
         ("In January it fell by 3.2 %.", GROWTH),
+        ("In February it rose by 4.7 %.", GROWTH),
     ],
 )
 def test_direction_that_is_turned_round_is_told(text: str, one: Evidence) -> None:
@@ -415,6 +453,11 @@ def test_direction_that_is_turned_round_is_told(text: str, one: Evidence) -> Non
         ("North fell by 12.0 %, while South rose by 14.1 %.", WIDE),
         ("In diesem Fall stieg South von 800,50 auf 913,25.", WIDE),
         ("North 2023 was 50.4 % higher than South.", WIDE),
+        ("North fell by 144.", PAIR),
+        ("Revenue fell from 1,204 to 1,060.", MONTHS),
+        ("The growth was 3.2 %, which is a rise.", BOTH_WAYS),
+        ("Growth rose by 3.2 %.", BOTH_WAYS),
+        ("In January it rose by 3.2 %.", GROWTH),
         ("In February it fell by 4.7 %.", GROWTH),
     ],
 )
@@ -425,6 +468,26 @@ def test_direction_that_is_right_or_not_claimed_is_left_alone(text: str, one: Ev
 def test_direction_is_told_with_the_two_numbers_in_time_order() -> None:
     said = against("Revenue rose by 12.0 % in 2024.", YEARS)
     assert said == ["The text says “rose”; the results say it fell: 1,204 → 1,060."]
+    both = against("In 2024 revenue rose by 12.0 %, and orders fell by 10.4 %.", YEARS)
+    assert both == [*said, "The text says “fell”; the results say it rose: 412 → 455."]
+
+
+@pytest.mark.parametrize(
+    ("cell", "column", "when"),
+    [
+        ("2024-03-05", "day", (2024, 3, 5)),
+        ("2024-03", "", (2024, 3)),
+        ("Q3 2024", "", (2024, 3)),
+        ("Mar 2024", "", (2024, 3)),
+        ("FY24", "", (2024,)),
+        ("FY2024", "", (2024,)),
+        (2024, "year", (2024,)),
+        (2024, "units", ()),
+        ("North", "year", ()),
+    ],
+)
+def test_cells_say_when_they_are(cell: Any, column: str, when: tuple[int, ...]) -> None:
+    assert moment(cell, column) == when
 
 
 # In an answer

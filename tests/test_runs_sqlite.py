@@ -86,3 +86,12 @@ def test_only_what_is_to_blame_is_named(tmp_path: Path, kind: str, said: str, bl
     assert "LEAF_DATABASE_URL" not in str(told)
     assert type(error).__name__ not in str(told)
     assert isinstance(told, StoreBusyError) == (kind == "locked")
+
+
+def test_a_file_that_is_no_database_is_called_damaged(tmp_path: Path) -> None:
+    path = tmp_path / "runs.sqlite"
+    path.write_bytes(b"not a database at all" * 1_000)
+    with closing(sqlite3.connect(path)) as db, pytest.raises(sqlite3.DatabaseError) as caught:
+        db.execute("SELECT 1 FROM t")
+    told = failures.explain(caught.value, shared=False)
+    assert "The run database runs.sqlite is damaged." in str(told)

@@ -352,6 +352,8 @@ def test_a_long_chat_is_loaded_from_its_end(store: Store, scope: Scope) -> None:
     assert ([m.id for m in newest.messages], newest.earlier) == (ids[-6:], 14)
     earlier = messages.thread(store.db, scope, chat.id, last=6, before=newest.messages[0].id)
     assert ([m.id for m in earlier.messages], earlier.earlier) == (ids[-12:-6], 8)
+    whole = messages.thread(store.db, scope, chat.id, last=100)
+    assert ([m.id for m in whole.messages], whole.earlier) == (ids, 0)
     start = messages.thread(store.db, scope, chat.id, before=ids[2])
     assert ([m.id for m in start.messages], start.earlier) == (ids[:2], 0)
 
@@ -391,6 +393,41 @@ def test_the_history_of_a_chat_is_read_from_its_end_and_only_as_far_as_somebody_
     assert tuple(history) == messages.thread(store.db, scope, chat.id, head=ids[-2]).messages
     with pytest.raises(NotFoundError):
         messages.history(store.db, scope, chat.id, "no such message")
+
+
+def test_a_question_that_waits_is_taken_out_and_what_follows_moves_up(
+    store: Store, scope: Scope
+) -> None:
+    chat = chats.create(store.db, scope)
+    one, two, three = (
+        messages.add_exchange(store.db, scope, chat.id, text(words)) for words in "123"
+    )
+    assert messages.withdraw(store.db, scope, two.answer.id).id == two.question.id
+    there = [m.id for m in messages.thread(store.db, scope, chat.id).messages]
+    assert there == [m.id for m in (one.question, one.answer, three.question, three.answer)]
+    with pytest.raises(NotFoundError):
+        messages.get(store.db, scope, two.question.id)
+    with pytest.raises(InvalidInputError):
+        messages.withdraw(store.db, scope, one.question.id)
+
+
+def test_of_the_branch_that_is_shown_the_newest_message_with_most_words_is_found(
+    store: Store, scope: Scope
+) -> None:
+    chat = chats.create(store.db, scope)
+    first = messages.add_exchange(store.db, scope, chat.id, text("The harvest of apples"))
+    second = messages.add_exchange(store.db, scope, chat.id, text("And the harvest of pears?"))
+    messages.add_exchange(
+        store.db, scope, chat.id, text("Apples, harvest 2023"), parent_id=first.answer.id
+    )
+    chats.set_head(store.db, scope, chat.id, second.answer.id)
+
+    def find(query: str) -> str:
+        return messages.find(store.db, scope, chat.id, query)
+
+    assert find("Apples harvest") == first.question.id
+    assert find("harvest") == second.question.id
+    assert find("plums") == ""
 
 
 def test_feedback_is_up_down_or_nothing(store: Store, scope: Scope) -> None:
@@ -514,6 +551,14 @@ def test_files_kept_by_an_earlier_version_get_further_names(settings: Settings) 
             ]
         finally:
             store.close()
+
+
+def test_whether_there_is_any_file_is_known_of_all_workspaces_together(
+    store: Store, scope: Scope
+) -> None:
+    assert files.unscoped_any(store.db) is False
+    add_file(store, scope, "a.csv")
+    assert files.unscoped_any(store.db) is True
 
 
 def test_files_are_searched_and_sorted(store: Store, scope: Scope) -> None:

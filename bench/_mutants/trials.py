@@ -56,11 +56,19 @@ class Outcome:
 class Trials:
     """Runs in place of pytest's own loop over tests."""
 
-    def __init__(self, folder: Path, sample: Sequence[Mutant], told: Callable[[str], None]) -> None:
+    def __init__(
+        self,
+        folder: Path,
+        sample: Sequence[Mutant],
+        told: Callable[[str], None],
+        tidy: Callable[[], None] = lambda: None,
+    ) -> None:
+        """`tidy` is done after each fork, whose tests may have been killed before they could."""
         self.outcomes: list[Outcome] = []
         self._folder = folder
         self._sample = sample
         self._told = told
+        self._tidy = tidy
         self._items: dict[str, pytest.Item] = {}
         self._failed: set[str] = set()
         self._writes = 0
@@ -151,6 +159,7 @@ class Trials:
         finally:
             with contextlib.suppress(ProcessLookupError, PermissionError):
                 os.killpg(pid, signal.SIGKILL)
+            self._tidy()
 
     def _write(self, path: Path, source: bytes) -> None:
         # Compiled files are known by the second in which their source was changed, and several
