@@ -12,12 +12,14 @@ from typing import Any
 import pytest
 
 from leaf.agent.models.base import ModelEvent, ModelRequest, ModelTurn, TokenUsage, TurnCutError
+from leaf.agent.models.chosen import ChosenModel
 from leaf.agent.models.claude import ClaudeModel, request_body
 from leaf.agent.models.directory import ModelDirectory
 from leaf.agent.models.prices import cost, inline_cost
 from leaf.agent.steps import ModelStep
 from leaf.errors import InvalidInputError, ModelError, RunError
 from leaf.settings import Settings
+from leaf.store import open_store
 from tests.messages_server import Failure, MessagesServer, Turn
 
 ADD = {
@@ -265,12 +267,15 @@ def test_call_without_any_input_has_an_empty_one() -> None:
 def test_models_come_from_the_server_with_the_default_first(tmp_path: Any) -> None:
     with MessagesServer(models=("a-model", "claude-sonnet-5-5")) as server:
         settings = Settings(home=tmp_path, api_key="key", model_url=server.url)
-        directory = ModelDirectory(settings, ClaudeModel("key", server.url).list_models)
+        store = open_store(settings)
+        chosen = ChosenModel(store.db, tmp_path)
+        directory = ModelDirectory(settings, ClaudeModel("key", server.url).list_models, chosen)
         assert [c.id for c in directory.choices()] == ["claude-sonnet-5-5", "a-model"]
         directory.set_default("a-model")
-        assert [c.name for c in ModelDirectory(settings, list).choices()] == ["a-model"]
+        assert [c.name for c in ModelDirectory(settings, list, chosen).choices()] == ["a-model"]
         with pytest.raises(InvalidInputError, match="not the name of a model"):
             directory.set_default("two words")
+        store.close()
 
 
 def test_models_can_be_chosen_although_the_server_does_not_say(tmp_path: Any) -> None:

@@ -115,7 +115,7 @@ def seen(leaf: Leaf, ids: Mapping[str, str]) -> dict[str, Any]:
 def _chart(session: Session, chat: str) -> bytes:
     """Of the rows that are kept."""
     page = session.results.page(chat, "r1")
-    return session.results.draw(CHART, page.columns, page.rows, "svg")
+    return session.results.draw(chat, CHART, page.columns, page.rows, "svg")
 
 
 def make(leaf: Leaf, tmp_path: Path) -> dict[str, str]:

@@ -261,7 +261,8 @@ def test_the_owner_takes_along_what_the_others_do_not(running: Running) -> None:
     given = {**running.given, **running.given["of the chat"]}
     said = {}
     for path in (one for one in ROUTES if one.startswith("/_leaf/downloads/")):
-        made = _named(path, given)
+        brought = "/files/" in path  # what Leaf has written is none
+        made = _named(path, running.given if brought else given)
         said[path.removeprefix("/_leaf/downloads/{workspace_id}/")], _ = ask(
             running.app, "GET", made, Cookie=running.cookies["owner"]
         )

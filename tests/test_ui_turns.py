@@ -60,7 +60,9 @@ def test_nobody_keeps_others_waiting_with_many_tabs() -> None:
     going_on.set()
     for page in pages:
         page.join(20)
-    assert begun[3] == "bob"
+    assert (
+        "bob" in begun[3:6]
+    )  # the first to begin of the next three, of whom each says so by itself
     assert begun.count("flood") == 20
 
 
