@@ -17,6 +17,8 @@ MESSAGES = 20
 PEOPLE = 20
 DAYS = 365
 FREQUENT, SELDOM, RARE = "revenue", "zinfandel", "zyzzyva"
+ABSENT = "fonilepa"
+"""In no text, though made of their syllables: its letters stand in all."""
 PARAGRAPHS = 997
 PIECE = 20_000
 """Chats that are written in one transaction."""

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from leaf.drive.drive import DriveService
     from leaf.files.library import Library
     from leaf.jobs.jobs import JobService
+    from leaf.keeping.signing import Signing
     from leaf.keeping.tidying import Tidying
     from leaf.remote.contract import Commands
     from leaf.runs.engine import Engine
@@ -49,6 +50,7 @@ def build(settings: Settings) -> Leaf:
     from leaf.documents.documents import DocumentService
     from leaf.drive.drive import DriveService
     from leaf.keeping.remover import Remover
+    from leaf.keeping.signing import Signing
     from leaf.keeping.tidying import Tidying
     from leaf.runs.edited import StepEditor
     from leaf.runs.engine import Engine
@@ -86,7 +88,8 @@ def build(settings: Settings) -> Leaf:
     engine = Engine(settings.home, settings.database_url)
     jobs = _jobs(store, library, tables, drive, engine)
     tidying = Tidying(store, lambda: remover.finish())
-    runs = _runs(settings, executor, store, engine, jobs, tidying)
+    signing = Signing(store.db)
+    runs = _runs(settings, executor, store, engine, jobs, [tidying.begin, signing.begin])
     remover = Remover(store, library, tables, runs, settings.home, python)
     house = House(
         settings,
@@ -103,13 +106,20 @@ def build(settings: Settings) -> Leaf:
         StepEditor(store, library, tables, drive, documents, python),
         python,
     )
-    return Leaf(house, lambda: _close(house, pool, titles, tidying), prepare=connections.prepare)
+
+    def close() -> None:
+        _close(house, pool, titles, tidying, signing)
+
+    return Leaf(house, close, prepare=connections.prepare)
 
 
-def _close(house: House, pool: Pool, titles: Titles | None, tidying: Tidying) -> None:
+def _close(
+    house: House, pool: Pool, titles: Titles | None, tidying: Tidying, signing: Signing
+) -> None:
     """What works is closed before what it works on."""
     house.jobs.close()  # before others hear that this process goes, and take what it has
     house.runs.close()
+    signing.close()
     if titles is not None:
         titles.close()
     house.editor.close()
@@ -172,7 +182,7 @@ def _runs(
     store: Store,
     engine: Engine,
     jobs: JobService,
-    tidying: Tidying,
+    in_background: list[Callable[[], None]],
 ) -> Runs:
     from leaf.keeping.expired import forget_expired
     from leaf.runs.board import QueueLimits
@@ -184,7 +194,7 @@ def _runs(
     hourly = [
         lambda: audit.unscoped_sweep(store.db, kept),
         lambda: forget_expired(store),
-        tidying.begin,
+        *in_background,
     ]
     return Runs(executor, store, engine, limits, hourly, others_changed=jobs.adopt)
 

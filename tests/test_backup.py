@@ -18,7 +18,7 @@ import pytest
 from leaf.app import Leaf
 from leaf.errors import InvalidInputError, LeafError, StoreError
 from leaf.keeping import archive
-from leaf.keeping.backup import BYTES, OF_NOW
+from leaf.keeping.backup import BYTES, MADE_AGAIN, OF_NOW
 from leaf.keeping.restore import restore
 from leaf.settings import Settings
 from leaf.store import rows
@@ -58,7 +58,7 @@ def all_rows(leaf: Leaf, without: tuple[str, ...] = ()) -> dict[str, list[str]]:
         return {
             table: sorted(line.decode() for line in rows.lines(snapshot, table))
             for table in TOPICS
-            if table not in (*without, *BYTES, *OF_NOW)
+            if table not in (*without, *BYTES, *OF_NOW, *MADE_AGAIN)
         }
 
 

@@ -379,7 +379,7 @@ def test_every_table_that_names_its_workspace_is_emptied_with_it(tmp_path: Path)
         columns.setdefault(str(row["table_name"]), set()).add(str(row["column_name"]))
     with_chat = {t for t, c in columns.items() if c & {"workspace_id", "chat_id"}}
     of_chats = {"messages", "chat_files", "chat_participants", "file_contexts", "chats"}
-    of_chats |= {"told_instructions"}
+    of_chats |= {"told_instructions", "chat_signatures"}
     of_users = {"logins"}  # which remember the workspace that was open last
     assert with_chat - of_users == {*removal.WORKSPACE_TABLES, *of_chats}
 

@@ -15,6 +15,7 @@ transcripts  chat_packages                           words of recordings; packag
 results  made_files                                  rows that a chat keeps under r1, r2 …; files that Python wrote
 audit  removal  rows   who did what; deleting for good; all rows as text, for backups
 newer_files            what came later in the place of a file
+chat_search  signatures                              chats with some words on DuckDB; which of them can have a word
 space                  what is used of the disk, and the most that may be
 integrations  oauth_states  drive_files              connections to other services, and what came from them
 installation           what was chosen for everybody

@@ -70,6 +70,7 @@ TOPICS = {
     "result_numbers": SILENT,
     "transcripts": SILENT,  # told with the outline of their file
     "chat_packages": SILENT,
+    "chat_signatures": SILENT,  # made of messages that were told
     "blobs": SILENT,
     "blob_pieces": SILENT,
     "converted_tables": SILENT,

@@ -7,10 +7,9 @@ from collections.abc import Collection
 from datetime import datetime
 
 from leaf.errors import InvalidInputError, NotFoundError
-from leaf.store import audit
+from leaf.store import audit, chat_search
 from leaf.store.database import (
     Database,
-    Engine,
     Params,
     Row,
     Transaction,
@@ -51,11 +50,15 @@ BELONGING = (
     "chat_packages",
     "project_chats",
     "told_instructions",
+    "chat_signatures",
     "chat_participants",
 )
 """Tables whose rows belong to a chat, and go with it."""
 NEWEST = 2_000
 """Chats in which a word is looked for first."""
+LATER = "greatest(:at, c.updated_at + INTERVAL '1 microsecond')"
+"""What `updated_at` is set to by whoever writes a chat (as `c`) at that moment: never what it was at
+an earlier write, whatever the clock does. Signatures rest on that."""
 _ORDER = "ORDER BY c.updated_at DESC, c.id DESC"
 
 
@@ -134,69 +137,71 @@ def list_chats(
     offset: int = 0,
 ) -> list[Chat]:
     """Newest activity first. With a query: those in whose title or messages all its words occur."""
-    kept = f"{VISIBLE} AND c.deleted_at IS {'NOT NULL' if deleted else 'NULL'}"
     words = query.lower().split()[:10]
-    given = params(scope, limit=limit, offset=offset, **_searched(words))
-    if words and (found := _among_newest(db, kept, given, len(words))) is not None:
-        return found
-    holding = [_anywhere(db.engine, number) for number in range(len(words))]
-    return _listed(db, [kept, *holding], given)
+    if words and db.engine == "duckdb":
+        found = chat_search.find(
+            db, scope, words, deleted=deleted, newest=NEWEST, wanted=offset + limit
+        )
+        return _these(db, scope, found[offset : offset + limit])
+    kept = f"{VISIBLE} AND c.deleted_at IS {'NOT NULL' if deleted else 'NULL'}"
+    patterns = {f"pattern{i}": containing(word) for i, word in enumerate(words)}
+    given = params(scope, limit=limit, offset=offset, **patterns)
+    if words and (found_newest := _among_newest(db, scope, kept, given, len(words))) is not None:
+        return found_newest
+    return _listed(db, scope, [kept, *map(_anywhere, range(len(words)))], given)
 
 
-def _among_newest(db: Database, kept: str, given: Params, words: int) -> list[Chat] | None:
+def _among_newest(
+    db: Database, scope: Scope, kept: str, given: Params, words: int
+) -> list[Chat] | None:
     """The same search in the newest chats alone, whose messages are read one by one; None where
-    those were not enough. A common word is found there, without reading all that was ever said."""
-    newest = f"SELECT c.id, c.created_at FROM chats c WHERE {kept} {_ORDER} LIMIT {NEWEST}"
+    those were not enough. A common word is found there, without asking where else it stands."""
+    newest = f"SELECT c.id FROM chats c WHERE {kept} {_ORDER} LIMIT {NEWEST}"
     (there,) = db.read(f"SELECT count(*) AS chats, min(n.id) AS oldest FROM ({newest}) n", given)
-    holding = [_in_chat(db.engine, number) for number in range(words)]
+    holding = map(_in_chat, range(words))
     among = f"c.id IN (SELECT n.id FROM ({newest}) n)"
-    found = _listed(db, [kept, among, *holding], {**given, "oldest": there["oldest"]})
+    found = _listed(db, scope, [kept, among, *holding], {**given, "oldest": there["oldest"]})
     return found if len(found) == given["limit"] or there["chats"] < NEWEST else None
 
 
-def _listed(db: Database, conditions: list[str], given: Params) -> list[Chat]:
+def _listed(db: Database, scope: Scope, conditions: list[str], given: Params) -> list[Chat]:
     """Which chats they are first: whatever else is said of a chat would be read of all of them."""
     chosen = db.read(
         f"SELECT c.id FROM chats c WHERE {' AND '.join(conditions)} {_ORDER} "
         "LIMIT :limit OFFSET :offset",
         given,
     )
-    those, ids = one_of("c.id", [str(row["id"]) for row in chosen])
+    return _these(db, scope, [str(row["id"]) for row in chosen])
+
+
+def _these(db: Database, scope: Scope, chat_ids: list[str]) -> list[Chat]:
+    """Those of them that the caller may see, the newest activity first."""
+    those, ids = one_of("c.id", chat_ids)
     rows = db.read(
-        f"SELECT {COLUMNS} FROM chats c WHERE {VISIBLE} AND {those} {_ORDER}",
-        {**ids, "workspace": given["workspace"], "user": given["user"]},
+        f"SELECT {COLUMNS} FROM chats c WHERE {VISIBLE} AND {those} {_ORDER}", params(scope, **ids)
     )
     return [Chat(**row) for row in rows]
 
 
-def _searched(words: list[str]) -> Row:
-    values = {f"word{i}": word for i, word in enumerate(words)}
-    return values | {f"pattern{i}": containing(word) for i, word in enumerate(words)}
-
-
-def _in_chat(engine: Engine, number: int) -> str:
-    """True for a chat with this word; looks at the messages of that chat."""
+def _in_chat(number: int) -> str:
+    """True on PostgreSQL for a chat with this word; looks at the messages of that chat."""
     return (
-        f"({_holds(engine, 'lower(c.title)', number)} OR EXISTS (SELECT 1 FROM messages x "
-        f"WHERE x.chat_id = c.id AND x.chat_id >= :oldest AND {_holds(engine, 'x.words', number)}))"
+        f"(lower(c.title) {_like(number)} OR EXISTS (SELECT 1 FROM messages x "
+        f"WHERE x.chat_id = c.id AND x.chat_id >= :oldest AND x.words {_like(number)}))"
     )
 
 
-def _anywhere(engine: Engine, number: int) -> str:
-    """The same; looks for all messages with this word."""
+def _anywhere(number: int) -> str:
+    """The same; looks for all messages with this word, by the index."""
     return (
         f"c.id IN (SELECT t.id FROM chats t WHERE t.workspace_id = :workspace AND "
-        f"{_holds(engine, 'lower(t.title)', number)} UNION ALL SELECT x.chat_id FROM messages x "
-        f"WHERE {_holds(engine, 'x.words', number)})"
+        f"lower(t.title) {_like(number)} UNION ALL SELECT x.chat_id FROM messages x "
+        f"WHERE x.words {_like(number)})"
     )
 
 
-def _holds(engine: Engine, text: str, number: int) -> str:
-    """True where a word stands anywhere in a text. PostgreSQL has an index for patterns; DuckDB
-    reads all, and for that it is faster without one."""
-    if engine == "postgres":
-        return f"{text} LIKE :pattern{number} ESCAPE '!'"
-    return f"strpos({text}, :word{number}) > 0"
+def _like(number: int) -> str:
+    return f"LIKE :pattern{number} ESCAPE '!'"
 
 
 def rename(db: Database, scope: Scope, chat_id: str, title: str) -> Chat:
@@ -281,7 +286,7 @@ def hold(tx: Transaction, scope: Scope, chat_id: str, at: datetime) -> Chat:
     The update is what makes a second writer wait on PostgreSQL; DuckDB has one writer anyway.
     """
     tx.execute(
-        f"UPDATE chats AS c SET updated_at = :at WHERE c.id = :id AND {VISIBLE}",
+        f"UPDATE chats AS c SET updated_at = {LATER} WHERE c.id = :id AND {VISIBLE}",
         params(scope, id=chat_id, at=at),
     )
     return get(tx, scope, chat_id)

@@ -125,7 +125,7 @@ def translate(sql: str, mark: str) -> tuple[str, frozenset[str]]:
 
 def bind(names: frozenset[str], params: Params) -> dict[str, Any]:
     """The named parameters as a database takes them; others are left out."""
-    return {name: _storable(params[name]) for name in names}
+    return {name: storable(params[name]) for name in names}
 
 
 def encode(value: Any) -> str:
@@ -162,7 +162,8 @@ def containing(words: str) -> str:
     return "%" + re.sub(r"([!%_])", r"!\1", words.lower()) + "%"
 
 
-def _storable(value: Any) -> Any:
+def storable(value: Any) -> Any:
+    """A value as both databases keep it."""
     if isinstance(value, dict | list):
         return encode(value)
     if isinstance(value, str):

@@ -263,7 +263,7 @@ def finish(
         )
         tx.execute("DELETE FROM run_leases WHERE message_id = :id", {"id": message_id})
         tx.execute(
-            "UPDATE chats SET updated_at = :at WHERE id = :chat",
+            f"UPDATE chats AS c SET updated_at = {chats.LATER} WHERE c.id = :chat",
             {"at": at, "chat": message.chat_id},
         )
     return replace(
